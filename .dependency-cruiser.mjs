@@ -1,0 +1,94 @@
+/** The folders of src: each may import only folders to its right; the last group, any may import. */
+const layers = [['collection'], ['transport'], ['engine'], ['query', 'backup'], ['storage']];
+const everywhere = { codec: ['errors'], errors: [] };
+
+const layerRules = layers.flatMap((layer, index) =>
+  layer.map((folder) => {
+    const below = layers.slice(index + 1).flat();
+    return onlyImports(folder, [...below, ...Object.keys(everywhere)]);
+  }),
+);
+const freeRules = Object.entries(everywhere).map(([folder, below]) => onlyImports(folder, below));
+
+/**
+ * @param {string} folder
+ * @param {string[]} below
+ * @returns {import('dependency-cruiser').IForbiddenRuleType}
+ */
+function onlyImports(folder, below) {
+  const allowed = [folder, ...below].join('|');
+  return {
+    name: `layer-${folder}`,
+    comment: `src/${folder} imports only: ${below.join(', ') || 'nothing of src'}`,
+    severity: 'error',
+    from: { path: `^src/${folder}/` },
+    to: { path: '^src/', pathNot: `^src/(${allowed})/` },
+  };
+}
+
+const folders = [...layers.flat(), ...Object.keys(everywhere)].join('|');
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+export default {
+  forbidden: [
+    ...layerRules,
+    ...freeRules,
+    {
+      name: 'no-other-folder',
+      comment: 'A new folder of src needs its place in the layers above',
+      severity: 'error',
+      from: { path: '^src/[^/]+/', pathNot: `^src/(${folders})/` },
+      to: {},
+    },
+    {
+      name: 'no-cycle',
+      comment: 'No module may depend on itself through others, types included',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'library-stands-alone',
+      comment: 'src and worker import neither each other backwards nor what is around them',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^(worker|demo|test|bench|tools)/' },
+    },
+    {
+      name: 'worker-stands-alone',
+      severity: 'error',
+      from: { path: '^worker/' },
+      to: { path: '^(demo|test|bench|tools)/' },
+    },
+    {
+      name: 'demo-is-a-user',
+      comment: 'The playground uses what the package exports, as any app would',
+      severity: 'error',
+      from: { path: '^demo/' },
+      to: { path: '^(src|worker)/', pathNot: '^src/index\\.ts$' },
+    },
+    {
+      name: 'declared-packages-only',
+      comment: 'At run time the library needs its declared dependencies and no Node module',
+      severity: 'error',
+      from: { path: '^(src|worker)/' },
+      to: { dependencyTypes: ['core', 'npm-dev', 'npm-no-pkg', 'npm-unknown', 'npm-optional'] },
+    },
+    {
+      name: 'resolvable',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true, pathNot: '^virtual:' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'types', 'default'],
+      extensions: ['.ts', '.mjs', '.js', '.d.ts'],
+    },
+  },
+};

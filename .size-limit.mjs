@@ -1,0 +1,35 @@
+/** @typedef {import('esbuild').BuildOptions} BuildOptions */
+
+/**
+ * Bundles as an app's bundler would, and stops at each `import()`: that is loaded later, if ever.
+ * @type {import('esbuild').Plugin}
+ */
+const stopAtLazyImports = {
+  name: 'stop-at-lazy-imports',
+  setup(build) {
+    build.onResolve({ filter: /.*/ }, ({ kind, path }) =>
+      kind === 'dynamic-import' ? { path, external: true } : undefined,
+    );
+  },
+};
+
+export default [
+  {
+    name: 'client, before its first call',
+    path: 'dist/index.js',
+    limit: '8 kB',
+    gzip: true,
+    modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({
+      ...config,
+      format: 'esm',
+      plugins: [stopAtLazyImports],
+    }),
+  },
+  {
+    name: 'worker',
+    path: 'dist/worker.js',
+    limit: '25 kB',
+    gzip: true,
+    modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
+  },
+];

@@ -1,0 +1,23 @@
+import { eachItem } from './items.ts';
+
+/** The rough size of a value in bytes: enough to cut segments and to bound pools, and quick to find. */
+export function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 8;
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return value.byteLength;
+  let size = 8;
+  if (value instanceof Map) {
+    for (const [key, item] of value) size += sizeOf(key) + sizeOf(item);
+  } else if (value instanceof Set) {
+    for (const item of value) size += sizeOf(item);
+  } else if (Array.isArray(value)) {
+    eachItem(value, (item) => {
+      size += sizeOf(item);
+    });
+  } else {
+    for (const key of Object.keys(value)) {
+      size += key.length + sizeOf((value as Record<string, unknown>)[key]);
+    }
+  }
+  return size;
+}

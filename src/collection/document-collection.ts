@@ -1,0 +1,136 @@
+import type { CollectionSettings } from '../engine/settings.ts';
+import { type CollectionDoor, CollectionHandle } from './collection-handle.ts';
+import { DocumentExchanges } from './document-exchanges.ts';
+import type { AnyDocument, FindOptions, NewDocument, Params, Stored } from './document-types.ts';
+import type { Port } from './port.ts';
+import { SyncDocuments } from './sync-documents.ts';
+
+/**
+ * A collection of documents.
+ *
+ * Calls take effect in the order they are made, awaited or not. What goes in is copied, what comes out is
+ * the caller's own. A call resolves when the engine has executed it; {@link CollectionHandle.save} tells
+ * when it is in storage.
+ *
+ * @example
+ * ```ts
+ * const users = new db.Collection<{ name: string; age: number }>({ name: 'users', type: 'DOCUMENT_BASED' });
+ * const ada = await users.insert({ name: 'Ada', age: 36 });
+ * await users.filter({ age: { $gte: 18 } });
+ * await users.update(ada._id, { name: 'Ada', age: 37 });
+ * ```
+ */
+export class DocumentCollection<T extends object = AnyDocument> extends CollectionHandle<
+  SyncDocuments<T>
+> {
+  readonly #exchanges: DocumentExchanges<T>;
+
+  constructor(settings: CollectionSettings, port: Port, door: CollectionDoor) {
+    super(settings, port, door);
+    this.#exchanges = new DocumentExchanges(settings);
+  }
+
+  /**
+   * Inserts a document. An `_id` in it is honoured, other managed fields are ignored.
+   *
+   * @returns the stored document: managed fields first, then its own.
+   * @throws {ValueError} `id_taken`, or naming the path of what cannot be stored.
+   */
+  insert(document: NewDocument<T>): Promise<Stored<T>> {
+    return this.port.run(this.#exchanges.insert(document));
+  }
+
+  /**
+   * Inserts many documents, all or none. A large list is encoded in slices, so that the page is never
+   * blocked for long: leave its documents unchanged until the promise settles.
+   *
+   * @throws {ValueError} with the path of the offending part, such as `documents[3].name`.
+   */
+  insertMany(documents: readonly NewDocument<T>[]): Promise<Stored<T>[]> {
+    return this.port.runAlone(this.#exchanges.insertMany(documents));
+  }
+
+  /** Replaces the document with this `_id`, like `update`, or inserts it. */
+  upsert(document: NewDocument<T>): Promise<Stored<T>> {
+    return this.port.run(this.#exchanges.upsert(document));
+  }
+
+  /**
+   * Replaces the caller's fields of a document and keeps the managed ones.
+   *
+   * @returns the document, or `undefined` if there is none with this id.
+   */
+  update(id: string, document: NewDocument<T>): Promise<Stored<T> | undefined> {
+    return this.port.run(this.#exchanges.update(id, document));
+  }
+
+  /**
+   * Sets single fields of a document; a dotted path such as `'address.city'` reaches deeper. `undefined` is
+   * stored, not removed.
+   *
+   * @returns the document, or `undefined` if there is none with this id.
+   * @throws {KeyError} `kind_mismatch` when a path leads through something that is no object or array.
+   */
+  patch(
+    id: string,
+    changes: Partial<NewDocument<T>> | AnyDocument,
+  ): Promise<Stored<T> | undefined> {
+    return this.port.run(this.#exchanges.patch(id, changes));
+  }
+
+  /** Archives a document. `false` if there is none with this id, or it is archived already. */
+  archive(id: string): Promise<boolean> {
+    return this.port.run(this.#exchanges.change('archive', id));
+  }
+
+  /** Takes a document out of the archive. `false` if there is none with this id, or it is not archived. */
+  unarchive(id: string): Promise<boolean> {
+    return this.port.run(this.#exchanges.change('unarchive', id));
+  }
+
+  /** Removes a document. `false` if there is none with this id. */
+  delete(id: string): Promise<boolean> {
+    return this.port.run(this.#exchanges.change('delete', id));
+  }
+
+  /** Removes the documents that match. Resolves with how many. */
+  deleteMany(params: Params<T>, options?: FindOptions): Promise<number> {
+    const exchange = this.#exchanges.deleteMany(params, options);
+    return typeof params === 'function' ? this.port.runAlone(exchange) : this.port.run(exchange);
+  }
+
+  /** The document with this id, archived or not, or `undefined`. */
+  get(id: string): Promise<Stored<T> | undefined> {
+    return this.port.run(this.#exchanges.get(id));
+  }
+
+  /**
+   * The first document that matches, in order of insertion, or `undefined`.
+   *
+   * @param params Criteria in MongoDB's query language, or a function that gets a document; it runs here,
+   *   with its closures, and documents reach it in chunks.
+   * @throws {CriteriaError} naming the place in the criteria.
+   */
+  find(params: Params<T>, options?: FindOptions): Promise<Stored<T> | undefined> {
+    return this.port.run(this.#exchanges.find(params, options));
+  }
+
+  /** All documents that match, in order of insertion. */
+  filter(params: Params<T>, options?: FindOptions): Promise<Stored<T>[]> {
+    return this.port.run(this.#exchanges.filter(params, options));
+  }
+
+  /** Whether a document matches. */
+  has(params: Params<T>, options?: FindOptions): Promise<boolean> {
+    return this.port.run(this.#exchanges.has(params, options));
+  }
+
+  /** How many documents match; without params, how many there are. */
+  count(params?: Params<T>, options?: FindOptions): Promise<number> {
+    return this.port.run(this.#exchanges.count(params, options));
+  }
+
+  protected makeSync(): SyncDocuments<T> {
+    return new SyncDocuments(this.#exchanges, this.port);
+  }
+}

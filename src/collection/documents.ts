@@ -1,0 +1,79 @@
+import { type Body, decode, encode } from '../codec/body.ts';
+import { isPlainObject } from '../codec/kinds.ts';
+import { type DocumentBuilder, MANAGED_FIELDS } from '../engine/managed.ts';
+import type { ManagedColumns, ManagedReply, RecordReply } from '../engine/protocol.ts';
+import { ValueError } from '../errors/value-error.ts';
+
+/** A caller's document, ready to be sent. */
+export interface EncodedDocument {
+  /** The `_id` it came with. */
+  readonly id: string | undefined;
+  readonly body: Body;
+}
+
+/**
+ * Encodes a document without its managed fields, so that one that was found can be changed and handed back.
+ *
+ * @param place What errors call it.
+ * @throws {ValueError} naming the path of what cannot be stored.
+ */
+export function encodeDocument(document: unknown, place: string): EncodedDocument {
+  if (
+    typeof document !== 'object' ||
+    document === null ||
+    Array.isArray(document) ||
+    !isPlainObject(document)
+  ) {
+    throw new ValueError('document_invalid', `${place} must be a plain object.`, { place });
+  }
+  const { _id: id } = document as { _id?: unknown };
+  if (id !== undefined && Object.hasOwn(document, '_id')) checkId(id, `${place}._id`);
+  return { id: id as string | undefined, body: encode(ownFields(document), place) };
+}
+
+/** @throws {ValueError} unless it is a non-empty string. */
+export function checkId(id: unknown, place = '_id'): asserts id is string {
+  if (typeof id === 'string' && id !== '') return;
+  const given =
+    typeof id === 'string' ? 'an empty one' : id === null ? 'null' : `a value of type ${typeof id}`;
+  throw new ValueError('id_invalid', `${place} must be a non-empty string, not ${given}.`, {
+    place,
+  });
+}
+
+export function toDocument(
+  build: DocumentBuilder,
+  [key, flags, stamps, body]: RecordReply,
+): object {
+  return build(key, flags, stamps, decode(body) as object);
+}
+
+export function withManaged(
+  build: DocumentBuilder,
+  [key, flags, stamps]: ManagedReply,
+  body: Body,
+): object {
+  return build(key, flags, stamps, decode(body) as object);
+}
+
+/** The document at a place in the columns. */
+export function documentAt(
+  build: DocumentBuilder,
+  { keys, flags, stamps }: ManagedColumns,
+  bodies: readonly Body[],
+  index: number,
+): object {
+  const fields = decode(bodies[index] as Body) as object;
+  return build(keys[index] as string, flags[index] as number, stamps?.[index], fields);
+}
+
+function ownFields(document: object): object {
+  for (const key of Object.keys(document)) {
+    if (key.startsWith('_') && MANAGED_FIELDS.has(key)) return withoutManaged(document);
+  }
+  return document;
+}
+
+function withoutManaged(document: object): object {
+  return Object.fromEntries(Object.entries(document).filter(([key]) => !MANAGED_FIELDS.has(key)));
+}

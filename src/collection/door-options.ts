@@ -1,0 +1,101 @@
+import { OptionError } from '../errors/option-error.ts';
+import type { StorageDriver } from '../storage/driver.ts';
+import type { DatabaseSettings } from '../transport/channel.ts';
+import type { WorkerSource } from '../transport/worker-start.ts';
+import { type Check, check, checkKnown, name, number, oneOf } from './option-checks.ts';
+
+/** Options of both doors. */
+export interface DoorOptions {
+  /** Name of the database: 1 to 128 characters of any kind. */
+  name: string;
+  /**
+   * A hint for every save: `strict` waits until the operating system says the data is on disk, so that it
+   * survives a power cut too.
+   * @default 'relaxed'
+   */
+  durability?: 'relaxed' | 'strict' | undefined;
+}
+
+/** Options of {@link Database}. */
+export interface DatabaseOptions extends DoorOptions {
+  /**
+   * Where data goes: `indexeddb` (the default where it exists), `memory`, or a driver.
+   */
+  storage?: 'indexeddb' | 'memory' | StorageDriver | undefined;
+}
+
+/** Options of {@link connect}. */
+export interface ConnectOptions extends DoorOptions {
+  /** Where data goes: `indexeddb` (the default where it exists) or `memory`. A driver cannot cross to a worker. */
+  storage?: 'indexeddb' | 'memory' | undefined;
+  /**
+   * The worker to use, or a function that makes one. It has to run the module `cairndb/worker`. Left out,
+   * Cairn finds its own.
+   */
+  worker?: WorkerSource | undefined;
+  /**
+   * Seconds of silence after which a worker that something waits for counts as dead, 1 to 3600.
+   * @default 20
+   */
+  answer_timeout?: number | undefined;
+}
+
+/** Options of {@link connect}, checked and completed. */
+export interface ConnectSettings extends DatabaseSettings {
+  readonly worker: WorkerSource | undefined;
+  readonly answer_timeout: number;
+}
+
+const durability = oneOf(['relaxed', 'strict']);
+
+const storage: Check = {
+  allowed: "'indexeddb', 'memory' or a driver { kind, open }",
+  test: (value) => value === 'indexeddb' || value === 'memory' || isDriver(value),
+};
+
+const worker: Check = {
+  allowed: 'a Worker or a function that makes one',
+  test: (value) =>
+    typeof value === 'function' ||
+    typeof (value as { postMessage?: unknown } | null)?.postMessage === 'function',
+};
+
+const answer_timeout = number(
+  'a number of seconds from 1 to 3600',
+  (value) => value >= 1 && value <= 3600,
+);
+
+/** @throws {OptionError} naming the option, what was given and what is allowed. */
+export function parseDatabaseOptions(options: unknown): DatabaseSettings {
+  return parse(options, { name, durability, storage }, 'new Database(options)') as DatabaseSettings;
+}
+
+/** @throws {OptionError} naming the option, what was given and what is allowed. */
+export function parseConnectOptions(options: unknown): ConnectSettings {
+  const checks = { name, durability, storage, worker, answer_timeout };
+  const settings = parse(options, checks, 'connect(options)') as unknown as ConnectSettings;
+  if (isDriver(settings.storage)) {
+    throw new OptionError(
+      'option_invalid',
+      '"storage" cannot be a driver here: it cannot cross to a worker. Use Database, or a worker of your own.',
+      { place: 'storage' },
+    );
+  }
+  return { ...settings, answer_timeout: settings.answer_timeout ?? 20 };
+}
+
+function parse(options: unknown, checks: Record<string, Check>, place: string): DatabaseSettings {
+  const given = checkKnown(options, checks, place);
+  for (const [option, test] of Object.entries(checks))
+    check(given, option, test, option === 'name');
+  return {
+    ...(given as object),
+    name: (given['name'] as string).toWellFormed(),
+    durability: given['durability'] ?? 'relaxed',
+  } as DatabaseSettings;
+}
+
+function isDriver(value: unknown): value is StorageDriver {
+  const { kind, open } = (value ?? {}) as { kind?: unknown; open?: unknown };
+  return typeof value === 'object' && typeof kind === 'string' && typeof open === 'function';
+}

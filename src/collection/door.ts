@@ -1,0 +1,172 @@
+import type { EngineEvent, EngineStatus } from '../engine/protocol.ts';
+import type { CollectionSettings } from '../engine/settings.ts';
+import { CollectionError } from '../errors/collection-error.ts';
+import type { Connect, DatabaseSettings } from '../transport/channel.ts';
+import { Link } from '../transport/link.ts';
+import { DocumentCollection } from './document-collection.ts';
+import type { AnyDocument } from './document-types.ts';
+import { Emitter } from './emitter.ts';
+import type { DoorStatus, EventName, Listener } from './events.ts';
+import { KeyValueCollection } from './key-value-collection.ts';
+import {
+  type DocumentCollectionOptions,
+  type KeyValueCollectionOptions,
+  parseCollectionOptions,
+} from './options.ts';
+import { Port } from './port.ts';
+
+/** The constructor that both doors expose. Constructing a collection that exists opens it. */
+export interface CollectionConstructor {
+  new <T extends object = AnyDocument>(options: DocumentCollectionOptions): DocumentCollection<T>;
+  new <V = unknown>(options: KeyValueCollectionOptions): KeyValueCollection<V>;
+}
+
+/** What both doors are: {@link Database} with the engine in this thread, `connect()` with it in a worker. */
+export interface Door {
+  readonly name: string;
+  /**
+   * Makes a collection, or opens it if it exists. Usable at once; calls wait until it is open.
+   *
+   * @throws {OptionError} for a bad option, naming it; {CollectionError} `type_mismatch`.
+   */
+  readonly Collection: CollectionConstructor;
+  readonly status: DoorStatus;
+  /** Resolves once the engine runs and storage is open; starts them if need be. */
+  readonly ready: Promise<void>;
+  /** Listens to an event. Returns the function that stops it. */
+  on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void;
+  /** Resolves when everything so far, in all collections, is in storage. */
+  save(): Promise<void>;
+  /**
+   * Saves, then releases everything; later calls reject. When saving fails it rejects, and the door stays
+   * open so that nothing is lost.
+   */
+  close(): Promise<void>;
+}
+
+const nothingYet: EngineStatus = {
+  storage: '',
+  unsaved: 0,
+  unsaved_since: undefined,
+  last_save: undefined,
+  last_error: undefined,
+};
+
+/** A door over whatever way to an engine it is given. */
+export class EngineDoor implements Door {
+  readonly name: string;
+  readonly Collection: CollectionConstructor;
+  readonly #link: Link;
+  readonly #emitter = new Emitter();
+  readonly #types = new Map<string, CollectionSettings['type']>();
+  #engine = nothingYet;
+  #watching = false;
+
+  constructor(settings: DatabaseSettings, connect: Connect) {
+    this.name = settings.name;
+    this.#link = new Link(settings, connect, {
+      event: (event) => this.#take(event),
+      state: (state) => {
+        if (state === 'open') this.#watchIfAsked();
+        this.#emitter.emit('status', this.status);
+      },
+    });
+    const open = (options: unknown) => this.#open(options);
+    // A function and not a class, because what it constructs depends on the options.
+    this.Collection = function Collection(options: unknown) {
+      return open(options);
+    } as unknown as CollectionConstructor;
+  }
+
+  get status(): DoorStatus {
+    const { storage, unsaved, unsaved_since, last_save, last_error } = this.#engine;
+    const started = this.#link.channel?.started;
+    return {
+      state: this.#link.state,
+      engine: started && (started === 'thread' ? 'thread' : 'worker'),
+      started,
+      storage: storage || undefined,
+      unsaved,
+      unsaved_since: dateOf(unsaved_since),
+      last_save: dateOf(last_save),
+      last_error,
+    };
+  }
+
+  get ready(): Promise<void> {
+    return this.#link.open().then(() => undefined);
+  }
+
+  on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void {
+    const stop = this.#emitter.on(name, listener);
+    this.#watchIfAsked();
+    return () => {
+      stop();
+      this.#watchIfAsked();
+    };
+  }
+
+  save(): Promise<void> {
+    return this.#link.save();
+  }
+
+  close(): Promise<void> {
+    return this.#link.close();
+  }
+
+  #open(options: unknown): DocumentCollection | KeyValueCollection {
+    const settings = parseCollectionOptions(options);
+    const { name, type } = settings;
+    const known = this.#types.get(name);
+    if (known && known !== type) {
+      throw new CollectionError(
+        'type_mismatch',
+        `Collection "${name}" is ${known} and cannot be opened as ${type}; the type is fixed when a collection is made.`,
+        { place: name },
+      );
+    }
+    const port = new Port(this.#link, settings, {
+      opened: () => this.#types.set(name, type),
+      dropped: () => this.#types.delete(name),
+    });
+    return type === 'DOCUMENT_BASED'
+      ? new DocumentCollection(settings, port, this)
+      : new KeyValueCollection(settings, port, this);
+  }
+
+  #take(event: EngineEvent): void {
+    switch (event.type) {
+      case 'status':
+        this.#engine = event.status;
+        this.#emitter.emit('status', this.status);
+        break;
+      case 'change':
+        this.#emitter.emit('change', { collection: event.collection, changes: event.changes });
+        break;
+      case 'save':
+        this.#emitter.emit('save', {
+          collection: event.collection,
+          changes: event.changes,
+          at: new Date(event.at),
+        });
+        break;
+      case 'error':
+        this.#emitter.emit('error', { collection: event.collection, error: event.error });
+        break;
+    }
+  }
+
+  /** Changes cost a message each, so the engine only tells them while somebody listens. */
+  #watchIfAsked(): void {
+    const { channel } = this.#link;
+    const wanted = this.#emitter.has('change');
+    if (!channel || wanted === this.#watching) return;
+    this.#watching = wanted;
+    // When the engine is lost, every call says so.
+    channel.watch(wanted).catch(() => undefined);
+  }
+}
+
+function dateOf(instant: number | undefined): Date | undefined {
+  return instant === undefined ? undefined : new Date(instant);
+}

@@ -1,0 +1,86 @@
+import type { KeyPath } from '../engine/protocol.ts';
+import { KeyError } from '../errors/key-error.ts';
+
+/** A key of a key-value collection: a path such as `'USER_1.friends[0].name'`, a number, or its segments. */
+export type Key = string | number | readonly (string | number)[];
+
+/**
+ * Reads a key. The first segment names the record that is stored, the rest is the way inside its value.
+ * `[3]` is an index; `\.` and `\[` stand for the characters themselves.
+ *
+ * @throws {KeyError} `key_invalid`
+ */
+export function parseKey(key: unknown): KeyPath {
+  if (typeof key === 'string') return checked(parseText(key), key);
+  if (typeof key === 'number') return checked([key], String(key));
+  if (Array.isArray(key)) return checked(key, JSON.stringify(key));
+  throw invalid(String(typeof key), 'a key is a string, a number or an array of them');
+}
+
+/**
+ * Reads a dotted path into a document. Digits are an index where an array is.
+ *
+ * @throws {KeyError} `key_invalid`
+ */
+export function parseFieldPath(path: string): string[] {
+  const segments = path.split('.');
+  for (const segment of segments) checkSegment(segment, path);
+  return segments;
+}
+
+function checked(segments: readonly unknown[], key: string): KeyPath {
+  const [record, ...path] = segments;
+  if (record === undefined) throw invalid(key, 'it is empty');
+  for (const segment of segments) checkSegment(segment, key);
+  for (const segment of path) {
+    if (typeof segment !== 'number' || (Number.isSafeInteger(segment) && segment >= 0)) continue;
+    throw invalid(key, `${segment} is no index`);
+  }
+  return [String(record), ...(path as (string | number)[])];
+}
+
+function checkSegment(segment: unknown, key: string): void {
+  if (segment === '') throw invalid(key, 'it has an empty segment');
+  if (segment === '__proto__') throw invalid(key, '"__proto__" cannot be a key');
+  if (typeof segment === 'string' || (typeof segment === 'number' && Number.isFinite(segment)))
+    return;
+  throw invalid(key, 'its segments must be strings or finite numbers');
+}
+
+function parseText(key: string): (string | number)[] {
+  const segments: (string | number)[] = [];
+  let segment = '';
+  /** Whether a segment must follow, or may have begun: at the start and after a dot. */
+  let open = true;
+  for (let at = 0; at < key.length; at++) {
+    const character = key[at] as string;
+    if (character === '\\' && /[\\.[\]]/.test(key[at + 1] ?? '')) {
+      segment += key[++at];
+      open = true;
+    } else if (character === '.') {
+      if (open) segments.push(segment);
+      segment = '';
+      open = true;
+    } else if (character === '[' && segments.length + segment.length > 0) {
+      const end = key.indexOf(']', at);
+      const index = key.slice(at + 1, end);
+      if (end < 0 || !/^\d+$/.test(index))
+        throw invalid(key, 'brackets hold an index, as in friends[0]');
+      if (open) segments.push(segment);
+      segments.push(Number(index));
+      segment = '';
+      open = false;
+      at = end;
+    } else {
+      if (!open) throw invalid(key, 'a dot or a bracket has to follow an index');
+      segment += character;
+    }
+  }
+  if (open) segments.push(segment);
+  return segments;
+}
+
+function invalid(key: string, why: string): KeyError {
+  const shown = key.length > 80 ? `${key.slice(0, 80)}…` : key;
+  return new KeyError('key_invalid', `The key "${shown}" cannot be used: ${why}.`, { place: key });
+}

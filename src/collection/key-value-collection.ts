@@ -1,0 +1,109 @@
+import type { CollectionSettings } from '../engine/settings.ts';
+import type { ItemCriteria } from '../query/criteria-types.ts';
+import { type CollectionDoor, CollectionHandle } from './collection-handle.ts';
+import type { Key } from './key-path.ts';
+import { KeyValueExchanges } from './key-value-exchanges.ts';
+import type { Port } from './port.ts';
+import { SyncKeyValues } from './sync-key-values.ts';
+
+/** What to look for in an array: a function, criteria, or a value that items equal. */
+export type ItemParams<I = unknown> = ((item: I) => unknown) | ItemCriteria<I> | I;
+
+/**
+ * A collection of keys and values.
+ *
+ * A key is a path such as `'USER_1.friends[0].name'`, a number, or an array of segments; `\.` stands for a
+ * dot. The first segment names the record that is stored, the rest is the way inside its value. Missing
+ * parents are made.
+ *
+ * @example
+ * ```ts
+ * const settings = new db.Collection({ name: 'settings', type: 'KEY_VALUE_BASED' });
+ * await settings.set('theme.dark', true);
+ * await settings.push('recent', 'inbox');
+ * await settings.increase('visits', 1);
+ * ```
+ */
+export class KeyValueCollection<V = unknown> extends CollectionHandle<SyncKeyValues<V>> {
+  readonly #exchanges = new KeyValueExchanges();
+
+  constructor(settings: CollectionSettings, port: Port, door: CollectionDoor) {
+    super(settings, port, door);
+  }
+
+  /**
+   * Sets the value at a key.
+   *
+   * @throws {KeyError} `key_invalid`, or `kind_mismatch` when the way leads through a string or the like.
+   */
+  set<T = V>(key: Key, value: T): Promise<T> {
+    return this.port.run(this.#exchanges.set(key, value)) as Promise<T>;
+  }
+
+  /** The value at a key, or `undefined`. */
+  get<T = V>(key: Key): Promise<T | undefined> {
+    return this.port.run(this.#exchanges.get(key)) as Promise<T | undefined>;
+  }
+
+  /** Whether the key exists; with `params`, whether the array there has such an item. */
+  has<I = unknown>(key: Key, ...params: [ItemParams<I>?]): Promise<boolean> {
+    return this.port.run(this.#exchanges.has(key, params));
+  }
+
+  /** Removes what is at a key; an item of an array is taken out. Resolves with whether there was something. */
+  delete(key: Key): Promise<boolean> {
+    return this.port.run(this.#exchanges.delete(key));
+  }
+
+  /** Adds an item to the end of the array at a key, which is made if missing. Resolves with the array. */
+  push<I = unknown>(key: Key, item: I): Promise<I[]> {
+    return this.port.run(this.#exchanges.push(key, item)) as Promise<I[]>;
+  }
+
+  /** Removes the items that match from the array at a key. Resolves with the array. */
+  remove<I = unknown>(key: Key, params: ItemParams<I>): Promise<I[]> {
+    const exchange = this.#exchanges.remove(key, params) as ReturnType<KeyValueExchanges['remove']>;
+    const run =
+      typeof params === 'function' ? this.port.runAlone(exchange) : this.port.run(exchange);
+    return run as Promise<I[]>;
+  }
+
+  /** The first item of the array at a key that matches, or `undefined`. */
+  find<I = unknown>(key: Key, params: ItemParams<I>): Promise<I | undefined> {
+    return this.port.run(this.#exchanges.find(key, params)) as Promise<I | undefined>;
+  }
+
+  /** All items of the array at a key that match. */
+  filter<I = unknown>(key: Key, params: ItemParams<I>): Promise<I[]> {
+    return this.port.run(this.#exchanges.filter(key, params)) as Promise<I[]>;
+  }
+
+  /** Adds to the number at a key; a missing one starts at 0. Resolves with the number. */
+  increase(key: Key, number: number): Promise<number> {
+    return this.port.run(this.#exchanges.add(key, number, 1));
+  }
+
+  /** Takes from the number at a key; a missing one starts at 0. Resolves with the number. */
+  decrease(key: Key, number: number): Promise<number> {
+    return this.port.run(this.#exchanges.add(key, number, -1));
+  }
+
+  /** The records: first segments of the keys, in order of insertion. */
+  keys(): Promise<string[]> {
+    return this.port.run(this.#exchanges.keys());
+  }
+
+  /** The records with their values. */
+  entries<T = V>(): Promise<[string, T][]> {
+    return this.port.run(this.#exchanges.entries()) as Promise<[string, T][]>;
+  }
+
+  /** How many records there are. */
+  count(): Promise<number> {
+    return this.port.run(this.#exchanges.count());
+  }
+
+  protected makeSync(): SyncKeyValues<V> {
+    return new SyncKeyValues(this.#exchanges, this.port);
+  }
+}

@@ -1,0 +1,123 @@
+import { type Body, decode, encode } from '../codec/body.ts';
+import type { KeyPath } from '../engine/protocol.ts';
+import { KeyError } from '../errors/key-error.ts';
+import { ValueError } from '../errors/value-error.ts';
+import { ask, type Exchange } from './exchange.ts';
+import { parseKey } from './key-path.ts';
+import { copyCriteria, matches } from './params.ts';
+
+type AnyTest = (item: never) => unknown;
+
+/** What the methods of a key-value collection do, whether they return promises or not. */
+export class KeyValueExchanges {
+  *set(key: unknown, value: unknown): Exchange<unknown> {
+    const body = encode(value, 'value');
+    yield* ask({ op: 'kvSet', key: parseKey(key), body });
+    return decode(body);
+  }
+
+  *get(key: unknown): Exchange<unknown> {
+    const reply = yield* ask({ op: 'kvGet', key: parseKey(key) });
+    return reply && decode(reply.body);
+  }
+
+  *has(key: unknown, params: readonly unknown[]): Exchange<boolean> {
+    const path = parseKey(key);
+    if (params.length === 0) return (yield* ask({ op: 'kvGet', key: path })) !== undefined;
+    return (yield* this.#matching(path, params[0], true)).length > 0;
+  }
+
+  *delete(key: unknown): Exchange<boolean> {
+    return yield* ask({ op: 'kvDelete', key: parseKey(key) });
+  }
+
+  *push(key: unknown, item: unknown): Exchange<unknown[]> {
+    const body = encode(item, 'item');
+    return decode(yield* ask({ op: 'kvPush', key: parseKey(key), body })) as unknown[];
+  }
+
+  *remove(key: unknown, params: unknown): Exchange<unknown[]> {
+    const path = parseKey(key);
+    if (typeof params !== 'function') {
+      return decode(
+        yield* ask({ op: 'kvRemove', key: path, criteria: encodeCriteria(params) }),
+      ) as unknown[];
+    }
+    for (;;) {
+      const reply = yield* ask({ op: 'kvGet', key: path });
+      if (!reply) return [];
+      const before = arrayOf(decode(reply.body), key);
+      const after = before.filter((item) => !matches(params as AnyTest, item as never));
+      if (after.length === before.length) return after;
+      const body = encode(after, 'value');
+      // Another door may have changed the array while the function looked at it; then it looks again.
+      if (yield* ask({ op: 'kvReplace', key: path, body, version: reply.version }))
+        return decode(body) as unknown[];
+    }
+  }
+
+  *find(key: unknown, params: unknown): Exchange<unknown> {
+    return (yield* this.#matching(parseKey(key), params, true))[0];
+  }
+
+  *filter(key: unknown, params: unknown): Exchange<unknown[]> {
+    return yield* this.#matching(parseKey(key), params, false);
+  }
+
+  *add(key: unknown, amount: unknown, sign: 1 | -1): Exchange<number> {
+    if (typeof amount !== 'number' || Number.isNaN(amount)) {
+      throw new ValueError('value_unsupported', 'The amount must be a number.', {
+        place: 'number',
+      });
+    }
+    return yield* ask({ op: 'kvAdd', key: parseKey(key), amount: amount * sign });
+  }
+
+  *keys(): Exchange<string[]> {
+    return yield* ask({ op: 'kvKeys' });
+  }
+
+  *entries(): Exchange<[string, unknown][]> {
+    const { keys, bodies } = yield* ask({ op: 'kvEntries' });
+    return keys.map((key, index) => [key, decode(bodies[index] as Body)]);
+  }
+
+  *count(): Exchange<number> {
+    return yield* ask({ op: 'count' });
+  }
+
+  /** Items of the array at a key that match, at most one where `first`. */
+  *#matching(key: KeyPath, params: unknown, first: boolean): Exchange<unknown[]> {
+    if (typeof params !== 'function') {
+      return decode(
+        yield* ask({ op: 'kvMatch', key, criteria: encodeCriteria(params), first }),
+      ) as unknown[];
+    }
+    const reply = yield* ask({ op: 'kvGet', key });
+    if (!reply) return [];
+    const items = arrayOf(decode(reply.body), key.join('.'));
+    if (!first) return items.filter((item) => matches(params as AnyTest, item as never));
+    const index = items.findIndex((item) => matches(params as AnyTest, item as never));
+    return index < 0 ? [] : [items[index]];
+  }
+}
+
+function encodeCriteria(params: unknown): Body {
+  const isObject =
+    typeof params === 'object' &&
+    params !== null &&
+    Object.getPrototypeOf(params) === Object.prototype;
+  return encode(isObject ? copyCriteria(params) : params, 'params');
+}
+
+function arrayOf(value: unknown, key: unknown): unknown[] {
+  if (value === undefined) return [];
+  if (Array.isArray(value)) return value;
+  throw new KeyError(
+    'kind_mismatch',
+    `Expected an array at "${String(key)}"; nothing was changed.`,
+    {
+      place: String(key),
+    },
+  );
+}

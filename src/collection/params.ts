@@ -1,0 +1,61 @@
+import { copy } from '../codec/copy.ts';
+import { inspect } from '../codec/inspect.ts';
+import { isPlainObject } from '../codec/kinds.ts';
+import type { ArchivedFilter } from '../engine/protocol.ts';
+import { CriteriaError } from '../errors/criteria-error.ts';
+import { OptionError } from '../errors/option-error.ts';
+import { ValueError } from '../errors/value-error.ts';
+import { checkKnown } from './option-checks.ts';
+
+const findOptions = { archived: { allowed: "true, false or 'only'", test: isArchivedFilter } };
+
+/** Checks criteria before they travel, and copies them: changing them later changes nothing. */
+export function copyCriteria(criteria: unknown): object {
+  if (
+    typeof criteria !== 'object' ||
+    criteria === null ||
+    Array.isArray(criteria) ||
+    !isPlainObject(criteria)
+  ) {
+    throw new CriteriaError(
+      'criteria_invalid',
+      'params must be a function or an object of field criteria; {} matches every document.',
+      { place: 'params' },
+    );
+  }
+  try {
+    inspect(criteria, 'params');
+  } catch (cause) {
+    if (!(cause instanceof ValueError)) throw cause;
+    throw new CriteriaError('criteria_invalid', cause.message, { place: cause.place, cause });
+  }
+  return copy(criteria);
+}
+
+/** @throws {OptionError} for an unknown option or a value that is not allowed. */
+export function parseFindOptions(options: unknown): ArchivedFilter {
+  if (options === undefined) return false;
+  const { archived } = checkKnown(options, findOptions, 'options');
+  if (archived === undefined) return false;
+  if (isArchivedFilter(archived)) return archived;
+  throw new OptionError('option_invalid', `"archived" must be ${findOptions.archived.allowed}.`, {
+    place: 'archived',
+  });
+}
+
+/** Calls a predicate. A promise would match every document, so it is refused. */
+export function matches<T>(predicate: (item: T) => unknown, item: T): boolean {
+  const result = predicate(item);
+  if (typeof (result as PromiseLike<unknown> | undefined)?.then === 'function') {
+    throw new CriteriaError(
+      'predicate_async',
+      'The predicate returned a promise; a predicate has to decide at once.',
+      { place: 'params' },
+    );
+  }
+  return Boolean(result);
+}
+
+function isArchivedFilter(value: unknown): value is ArchivedFilter {
+  return typeof value === 'boolean' || value === 'only';
+}

@@ -1,0 +1,67 @@
+import type { Key } from './key-path.ts';
+import type { ItemParams } from './key-value-collection.ts';
+import type { KeyValueExchanges } from './key-value-exchanges.ts';
+import type { Port } from './port.ts';
+
+/** The methods of {@link KeyValueCollection} without promises. */
+export class SyncKeyValues<V = unknown> {
+  readonly #exchanges: KeyValueExchanges;
+  readonly #port: Port;
+
+  constructor(exchanges: KeyValueExchanges, port: Port) {
+    this.#exchanges = exchanges;
+    this.#port = port;
+  }
+
+  set<T = V>(key: Key, value: T): T {
+    return this.#port.runNow(this.#exchanges.set(key, value)) as T;
+  }
+
+  get<T = V>(key: Key): T | undefined {
+    return this.#port.runNow(this.#exchanges.get(key)) as T | undefined;
+  }
+
+  has<I = unknown>(key: Key, ...params: [ItemParams<I>?]): boolean {
+    return this.#port.runNow(this.#exchanges.has(key, params));
+  }
+
+  delete(key: Key): boolean {
+    return this.#port.runNow(this.#exchanges.delete(key));
+  }
+
+  push<I = unknown>(key: Key, item: I): I[] {
+    return this.#port.runNow(this.#exchanges.push(key, item)) as I[];
+  }
+
+  remove<I = unknown>(key: Key, params: ItemParams<I>): I[] {
+    return this.#port.runNow(this.#exchanges.remove(key, params)) as I[];
+  }
+
+  find<I = unknown>(key: Key, params: ItemParams<I>): I | undefined {
+    return this.#port.runNow(this.#exchanges.find(key, params)) as I | undefined;
+  }
+
+  filter<I = unknown>(key: Key, params: ItemParams<I>): I[] {
+    return this.#port.runNow(this.#exchanges.filter(key, params)) as I[];
+  }
+
+  increase(key: Key, number: number): number {
+    return this.#port.runNow(this.#exchanges.add(key, number, 1));
+  }
+
+  decrease(key: Key, number: number): number {
+    return this.#port.runNow(this.#exchanges.add(key, number, -1));
+  }
+
+  keys(): string[] {
+    return this.#port.runNow(this.#exchanges.keys());
+  }
+
+  entries<T = V>(): [string, T][] {
+    return this.#port.runNow(this.#exchanges.entries()) as [string, T][];
+  }
+
+  count(): number {
+    return this.#port.runNow(this.#exchanges.count());
+  }
+}

@@ -1,0 +1,37 @@
+import { EngineDoor } from './collection/door.ts';
+import { type ConnectOptions, parseConnectOptions } from './collection/door-options.ts';
+import { WorkerError } from './errors/worker-error.ts';
+import { workerChannel } from './transport/worker-channel.ts';
+import { startWorker } from './transport/worker-start.ts';
+
+/** A database whose engine runs in a worker. */
+export type Connection = EngineDoor;
+
+/**
+ * Connects to a database whose engine runs in a Web Worker; it needs no configuration of a bundler. Where no
+ * worker can be had the engine runs in this thread, `status.started` says which it is.
+ *
+ * @throws {OptionError} naming the option, what was given and what is allowed.
+ *
+ * @example
+ * ```ts
+ * const connection = connect({ name: 'shop' });
+ * const orders = new connection.Collection({ name: 'orders', type: 'DOCUMENT_BASED' });
+ * await orders.insert({ total: 12 });
+ * ```
+ */
+export function connect(options: ConnectOptions): Connection {
+  const { worker, answer_timeout, ...database } = parseConnectOptions(options);
+  return new EngineDoor(database, async (settings, events) => {
+    const reasons: string[] = [];
+    const note = (reason: unknown) =>
+      reasons.push(reason instanceof WorkerError ? reason.message : String(reason));
+    const started = await startWorker(worker, note);
+    if (started) return workerChannel(started, settings, answer_timeout, events);
+    console.warn(
+      `cairndb runs in this thread, because no worker could be started: ${reasons.join(' ')}`,
+    );
+    const { threadChannel } = await import('./transport/thread-channel.ts');
+    return threadChannel(settings, events);
+  });
+}

@@ -1,0 +1,24 @@
+import { EngineDoor } from './collection/door.ts';
+import { type DatabaseOptions, parseDatabaseOptions } from './collection/door-options.ts';
+
+/**
+ * A database whose engine runs in this thread: for Node, tests, server rendering and small pages. In a
+ * browser `connect()` is the usual choice.
+ *
+ * @example
+ * ```ts
+ * const db = new Database({ name: 'shop' });
+ * const orders = new db.Collection({ name: 'orders', type: 'DOCUMENT_BASED' });
+ * await orders.insert({ total: 12 });
+ * await db.close();
+ * ```
+ */
+export class Database extends EngineDoor {
+  /** @throws {OptionError} naming the option, what was given and what is allowed. */
+  constructor(options: DatabaseOptions) {
+    super(parseDatabaseOptions(options), async (settings, events) => {
+      const { threadChannel } = await import('./transport/thread-channel.ts');
+      return threadChannel(settings, events);
+    });
+  }
+}

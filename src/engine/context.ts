@@ -1,0 +1,15 @@
+import type { Clock } from './clock.ts';
+import type { IdGenerator } from './ids.ts';
+import type { Change } from './protocol.ts';
+import type { RecordStore } from './record-store.ts';
+import type { CollectionSettings } from './settings.ts';
+
+/** What the store of a collection works with. */
+export interface StoreContext {
+  readonly settings: CollectionSettings;
+  readonly records: RecordStore;
+  readonly clock: Clock;
+  readonly newId: IdGenerator;
+  /** Tells of a change, once it is made. */
+  readonly changed: (id: string, kind: Change['kind']) => void;
+}

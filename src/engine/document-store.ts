@@ -1,0 +1,144 @@
+import { type Body, decode, encode } from '../codec/body.ts';
+import { StoredRecord } from '../storage/stored-record.ts';
+import type { StoreContext } from './context.ts';
+import { DocumentScans } from './document-scans.ts';
+import { idTaken } from './ids.ts';
+import { InsertParts } from './insert-parts.ts';
+import { ARCHIVED, stamped, UPDATED } from './managed.ts';
+import type { Change, ManagedReply, RecordReply, Request } from './protocol.ts';
+import { setAt } from './value-path.ts';
+import type { Result, Work } from './work.ts';
+
+/**
+ * The documents of a collection: ids, managed values, states, queries. What happens to them is a change of
+ * their record; bodies are only decoded where something must look inside.
+ */
+export class DocumentStore {
+  readonly scans: DocumentScans;
+  readonly #context: StoreContext;
+  readonly #parts: InsertParts;
+
+  constructor(context: StoreContext) {
+    this.#context = context;
+    this.scans = new DocumentScans(context);
+    this.#parts = new InsertParts(context);
+  }
+
+  execute(request: Request): Result<unknown> {
+    switch (request.op) {
+      case 'insert':
+        return this.#insert(request.id, request.body);
+      case 'insertPart':
+        return this.#parts.add(request);
+      case 'insertAbandon':
+        return this.#parts.abandon(request.call);
+      case 'upsert':
+        return this.#upsert(request.id, request.body);
+      case 'update':
+        return this.#update(request.id, request.body);
+      case 'patch':
+        return this.#patch(request);
+      case 'archive':
+        return this.#archive(request.id, true);
+      case 'unarchive':
+        return this.#archive(request.id, false);
+      case 'delete':
+        return this.#delete(request.id);
+      case 'deleteMany':
+        return this.#deleteMany(request);
+      case 'get':
+        return this.#get(request.id);
+      default:
+        return this.scans.execute(request);
+    }
+  }
+
+  #insert(id: string | undefined, body: Body): ManagedReply {
+    const { records, settings, clock, newId } = this.#context;
+    let key = id;
+    if (key === undefined) {
+      do key = newId(settings.id_length);
+      while (records.get(key));
+    } else if (records.get(key)) throw idTaken(settings.name, key);
+    const stamps = stamped(undefined, 'created', settings, clock.now());
+    records.put(new StoredRecord(key, records.takeOrder(), 0, stamps, body));
+    this.#context.changed(key, 'insert');
+    return stamps ? [key, 0, stamps] : [key, 0];
+  }
+
+  #upsert(id: string | undefined, body: Body): ManagedReply {
+    return (id === undefined ? undefined : this.#update(id, body)) ?? this.#insert(id, body);
+  }
+
+  #update(id: string, body: Body): ManagedReply | undefined {
+    const { records, settings, clock } = this.#context;
+    const before = records.get(id);
+    if (!before) return undefined;
+    const stamps = stamped(before.stamps, 'updated', settings, clock.now());
+    return this.#replace(before, before.flags | UPDATED, stamps, body, 'update');
+  }
+
+  *#patch({ id, changes }: Request<'patch'>): Work<RecordReply | undefined> {
+    const { records, settings, clock } = this.#context;
+    const before = records.get(id);
+    if (!before) return undefined;
+    let fields = decode(yield* records.body(before));
+    for (const [path, body] of changes) fields = setAt(fields, path, decode(body), path.join('.'));
+    const body = encode(fields, 'document');
+    const stamps = stamped(before.stamps, 'updated', settings, clock.now());
+    const [key, flags] = this.#replace(before, before.flags | UPDATED, stamps, body, 'update');
+    return [key, flags, stamps, body];
+  }
+
+  *#archive(id: string, archive: boolean): Work<boolean> {
+    const { records, settings, clock } = this.#context;
+    const before = records.get(id);
+    if (!before || ((before.flags & ARCHIVED) !== 0) === archive) return false;
+    const body = yield* records.body(before);
+    const flags = archive ? before.flags | ARCHIVED : before.flags & ~ARCHIVED;
+    const name = archive ? 'archived' : 'unarchived';
+    const stamps = stamped(before.stamps, name, settings, clock.now());
+    this.#replace(before, flags, stamps, body, archive ? 'archive' : 'unarchive');
+    return true;
+  }
+
+  #delete(id: string): boolean {
+    const { records } = this.#context;
+    const record = records.get(id);
+    if (!record) return false;
+    records.delete(record);
+    this.#context.changed(id, 'delete');
+    return true;
+  }
+
+  *#deleteMany({ ids, criteria, archived = false }: Request<'deleteMany'>): Work<number> {
+    const doomed = ids ?? (yield* this.scans.idsOf({ criteria, archived }));
+    let deleted = 0;
+    for (const id of doomed) if (this.#delete(id)) deleted++;
+    return deleted;
+  }
+
+  #get(id: string): Result<RecordReply | undefined> {
+    const record = this.#context.records.get(id);
+    if (!record) return undefined;
+    if (record.body === undefined) return this.#load(record);
+    return [record.key, record.flags, record.stamps, record.body];
+  }
+
+  *#load(record: StoredRecord): Work<RecordReply> {
+    return [record.key, record.flags, record.stamps, yield* this.#context.records.body(record)];
+  }
+
+  #replace(
+    before: StoredRecord,
+    flags: number,
+    stamps: StoredRecord['stamps'],
+    body: Body,
+    kind: Change['kind'],
+  ): ManagedReply {
+    const { key, order } = before;
+    this.#context.records.put(new StoredRecord(key, order, flags, stamps, body));
+    this.#context.changed(key, kind);
+    return stamps ? [key, flags, stamps] : [key, flags];
+  }
+}

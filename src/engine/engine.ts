@@ -1,0 +1,162 @@
+import type { CairnError } from '../errors/cairn-error.ts';
+import type { Durability, Storage } from '../storage/driver.ts';
+import { SegmentPool } from '../storage/segment-pool.ts';
+import type { Clock } from './clock.ts';
+import { type CollectionHost, HostedCollection } from './hosted-collection.ts';
+import type { IdGenerator } from './ids.ts';
+import type { Change, EngineEvent, EngineStatus } from './protocol.ts';
+import { Session } from './session.ts';
+import type { CollectionSettings } from './settings.ts';
+
+/** What an engine stands on. */
+export interface EngineOptions {
+  readonly storage: Storage;
+  /** What the storage calls itself. */
+  readonly storageKind: string;
+  readonly durability: Durability;
+  readonly clock: Clock;
+  readonly newId: IdGenerator;
+}
+
+/**
+ * The collections of one database, shared by all sessions: each open door is one.
+ */
+export class Engine {
+  readonly #options: EngineOptions;
+  readonly #host: CollectionHost;
+  readonly #collections = new Map<string, HostedCollection>();
+  /** Drops under way: a collection of the same name must not be read before they are done. */
+  readonly #drops = new Map<string, Promise<unknown>>();
+  readonly #sessions = new Set<Session>();
+  /** Changes to tell of at the end of the batch. Only kept while somebody listens. */
+  readonly #changes = new Map<string, Change[]>();
+  #lastSave: number | undefined;
+  #lastError: CairnError | undefined;
+  #told = '';
+
+  constructor(options: EngineOptions) {
+    const { storage, durability, clock, newId } = options;
+    this.#options = options;
+    this.#host = {
+      storage,
+      pool: new SegmentPool(storage),
+      durability,
+      clock,
+      newId,
+      changed: (collection, id, kind) => this.#noteChange(collection, { id, kind }),
+      saved: (collection, changes) => this.#noteSave(collection, changes),
+      failed: (collection, error) => this.reportError(error, collection),
+      dropping: (collection, drop) => this.#noteDrop(collection, drop),
+    };
+  }
+
+  get status(): EngineStatus {
+    let unsaved = 0;
+    let since: number | undefined;
+    for (const { records } of this.#collections.values()) {
+      unsaved += records.unsaved;
+      const own = records.unsavedSince;
+      if (own !== undefined) since = Math.min(own, since ?? own);
+    }
+    return {
+      storage: this.#options.storageKind,
+      unsaved,
+      unsaved_since: since,
+      last_save: this.#lastSave,
+      last_error: this.#lastError,
+    };
+  }
+
+  /** Begins a session; `emit` is called with what happens, in any session. */
+  join(emit: (event: EngineEvent) => void): Session {
+    const session: Session = new Session(this, emit, () => this.#sessions.delete(session));
+    this.#sessions.add(session);
+    return session;
+  }
+
+  /** The collection of these settings, opened if it is not open. */
+  open(settings: CollectionSettings): HostedCollection {
+    let collection = this.#collections.get(settings.name);
+    if (!collection || collection.failed) {
+      collection = new HostedCollection(settings, this.#host, this.#drops.get(settings.name));
+      this.#collections.set(settings.name, collection);
+    }
+    return collection;
+  }
+
+  /** To be called after a batch: saves what is due, tells what changed. */
+  settle(touched: Iterable<HostedCollection>): void {
+    for (const collection of touched) collection.settle();
+    for (const [collection, changes] of this.#changes) {
+      this.#emit({ type: 'change', collection, changes });
+    }
+    this.#changes.clear();
+    this.#tellStatus();
+  }
+
+  reportError(error: CairnError, collection?: string): void {
+    this.#lastError = error;
+    this.#emit({ type: 'error', collection, error });
+    this.#tellStatus();
+  }
+
+  /** Saves every collection. Rejects with the first failure, after all have been tried. */
+  async save(): Promise<void> {
+    const saves = Array.from(this.#collections.values(), (collection) => collection.flush());
+    for (const result of await Promise.allSettled(saves)) {
+      if (result.status === 'rejected') throw result.reason;
+    }
+  }
+
+  /** Ends everything. What is not saved by then is lost: save first. */
+  async stop(): Promise<void> {
+    await Promise.all(Array.from(this.#collections.values(), (collection) => collection.stop()));
+    await this.#options.storage.close();
+  }
+
+  #emit(event: EngineEvent): void {
+    for (const session of this.#sessions) {
+      if (event.type !== 'change' || session.watching) session.emit(event);
+    }
+  }
+
+  #tellStatus(): void {
+    const { status } = this;
+    const told = [
+      status.unsaved,
+      status.unsaved_since,
+      status.last_save,
+      status.last_error?.message,
+    ].join();
+    if (told === this.#told) return;
+    this.#told = told;
+    this.#emit({ type: 'status', status });
+  }
+
+  #noteChange(collection: string, change: Change): void {
+    const changes = this.#changes.get(collection);
+    if (changes) changes.push(change);
+    else if ([...this.#sessions].some(({ watching }) => watching))
+      this.#changes.set(collection, [change]);
+  }
+
+  #noteSave(collection: string, changes: number): void {
+    this.#lastSave = this.#options.clock.now();
+    this.#lastError = undefined;
+    if (changes > 0) this.#emit({ type: 'save', collection, changes, at: this.#lastSave });
+    this.#tellStatus();
+  }
+
+  #noteDrop(collection: HostedCollection, drop: Promise<unknown>): void {
+    const { name } = collection.settings;
+    if (this.#collections.get(name) === collection) this.#collections.delete(name);
+    // Whoever asked for the drop is told when it fails; the collection is then as it was.
+    const ended: Promise<unknown> = drop.catch(() => {
+      if (!this.#collections.has(name)) this.#collections.set(name, collection);
+    });
+    this.#drops.set(name, ended);
+    void ended.then(() => {
+      if (this.#drops.get(name) === ended) this.#drops.delete(name);
+    });
+  }
+}

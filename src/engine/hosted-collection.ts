@@ -1,0 +1,227 @@
+import type { CairnError } from '../errors/cairn-error.ts';
+import { CollectionError } from '../errors/collection-error.ts';
+import type { Durability, Storage } from '../storage/driver.ts';
+import { SegmentLog } from '../storage/segment-log.ts';
+import type { SegmentPool } from '../storage/segment-pool.ts';
+import { CacheRetention } from './cache-retention.ts';
+import type { Clock } from './clock.ts';
+import type { StoreContext } from './context.ts';
+import { DocumentStore } from './document-store.ts';
+import type { IdGenerator } from './ids.ts';
+import { KeyValueStore } from './key-value-store.ts';
+import { Lane } from './lane.ts';
+import type { Change, OperationName, Request } from './protocol.ts';
+import { RecordStore } from './record-store.ts';
+import { SaveSchedule } from './save-schedule.ts';
+import type { CollectionSettings } from './settings.ts';
+import { isWork, type Result, runNow, type Work } from './work.ts';
+
+/** What an engine lends to its collections. */
+export interface CollectionHost {
+  readonly storage: Storage;
+  readonly pool: SegmentPool;
+  readonly durability: Durability;
+  readonly clock: Clock;
+  readonly newId: IdGenerator;
+  readonly changed: (collection: string, id: string, kind: Change['kind']) => void;
+  readonly saved: (collection: string, changes: number) => void;
+  readonly failed: (collection: string, error: CairnError) => void;
+  /** From now on the name is free, and can be opened again once the drop has ended. */
+  readonly dropping: (collection: HostedCollection, drop: Promise<unknown>) => void;
+}
+
+/** Operations that change something: where they must wait, later requests wait with them. */
+const CHANGING: ReadonlySet<OperationName> = new Set<OperationName>([
+  'open',
+  'ready',
+  'drop',
+  'patch',
+  'archive',
+  'unarchive',
+  'deleteMany',
+  'kvSet',
+  'kvDelete',
+  'kvPush',
+  'kvAdd',
+  'kvRemove',
+  'kvReplace',
+]);
+
+/**
+ * A collection as the engine has it: its records, what they mean, when they are saved and how long they
+ * stay in memory. Shared by all handles to it.
+ *
+ * ```
+ * opening ──▶ open ──▶ dropped
+ *    └──────▶ failed ──▶ dropped
+ * ```
+ */
+export class HostedCollection {
+  readonly settings: CollectionSettings;
+  readonly records: RecordStore;
+  readonly #host: CollectionHost;
+  readonly #lane = new Lane();
+  readonly #saves: SaveSchedule;
+  readonly #retention: CacheRetention | undefined;
+  readonly #store: { execute(request: Request): Result<unknown> };
+  /** Why the collection cannot be used: it did not open, or was dropped. */
+  #unusable: Error | undefined;
+
+  /** @param after What has to end before the collection is opened. */
+  constructor(settings: CollectionSettings, host: CollectionHost, after?: Promise<unknown>) {
+    const { name, type, caching } = settings;
+    const { storage, pool, durability, clock, newId } = host;
+    this.settings = settings;
+    this.#host = host;
+    const log = new SegmentLog({ name, type, storage, pool, durability, caching });
+    this.records = new RecordStore(log, clock, caching);
+    const context: StoreContext = {
+      settings,
+      records: this.records,
+      clock,
+      newId,
+      changed: (id, kind) => host.changed(name, id, kind),
+    };
+    this.#store =
+      type === 'DOCUMENT_BASED' ? new DocumentStore(context) : new KeyValueStore(context);
+    this.#saves = new SaveSchedule(this.records, settings, clock, {
+      saved: (changes) => {
+        this.#log(`saved ${changes} changes`);
+        host.saved(name, changes);
+      },
+      failed: (error) => host.failed(name, error),
+    });
+    this.#retention = caching
+      ? new CacheRetention(clock, settings.cache_retention_time, () => this.#clearCache())
+      : undefined;
+    // Whoever asks for something is told when this fails.
+    Promise.resolve(this.#lane.enter(true, () => this.#open(after))).catch(() => undefined);
+  }
+
+  /** Executes a request in its turn. The result is a promise only if something has to be waited for. */
+  execute(request: Request): unknown {
+    this.#retention?.touch();
+    const result = this.#lane.enter(CHANGING.has(request.op), () => this.#perform(request));
+    if (request.op === 'drop' && !this.#unusable)
+      this.#host.dropping(this, Promise.resolve(result));
+    return result;
+  }
+
+  /** Executes a request now, or throws if something would have to be waited for. */
+  executeNow(request: Request): unknown {
+    this.#retention?.touch();
+    if (!this.settings.caching)
+      throw notInMemory(`collection "${this.settings.name}" has caching: false`);
+    if (this.#lane.busy)
+      throw notInMemory('earlier calls are still waiting; await collection.ready first');
+    const result = this.#perform(request);
+    return isWork(result) ? runNow(result) : result;
+  }
+
+  /** To be called after a batch: what it changed may have to be saved. */
+  settle(): void {
+    if (!this.#unusable) this.#saves.check();
+  }
+
+  /** Saves everything so far. */
+  async flush(): Promise<void> {
+    await this.#lane.enter(false, () => undefined);
+    if (!this.#unusable) await this.#saves.flush();
+  }
+
+  /** Whether it could not be opened, so that opening it again makes sense. */
+  get failed(): boolean {
+    return this.#unusable !== undefined;
+  }
+
+  /** Ends timers and writes. What is not saved by then is lost. */
+  async stop(): Promise<void> {
+    this.#retention?.stop();
+    await this.#saves.stop();
+  }
+
+  #perform(request: Request): Result<unknown> {
+    if (request.op === 'drop') return this.#drop();
+    if (this.#unusable) throw this.#unusable;
+    if (request.op === 'open') return this.#checkAsked(request.settings.type);
+    if (request.op === 'save') return wait(this.#saves.flush());
+    if (request.op === 'ready') return this.#ready();
+    return this.#store.execute(request);
+  }
+
+  *#open(after: Promise<unknown> | undefined): Work<void> {
+    try {
+      if (after) yield after;
+      const opening = this.records.log.open(
+        (type) => {
+          if (type !== this.settings.type)
+            throw typeMismatch(this.settings.name, type, this.settings.type);
+        },
+        (segment) => this.records.fold(segment),
+      );
+      yield opening;
+      this.records.folded();
+      this.#log(`opened with ${this.records.size} records`);
+    } catch (error) {
+      this.#unusable = error as Error;
+      throw error;
+    }
+  }
+
+  *#ready(): Work<undefined> {
+    if (this.settings.caching) yield* this.records.loadAll();
+    return undefined;
+  }
+
+  *#drop(): Work<true> {
+    const { name } = this.settings;
+    if (this.#unusable instanceof CollectionError) throw this.#unusable;
+    yield this.#saves.stop();
+    try {
+      yield this.records.log.drop();
+    } catch (error) {
+      this.#saves.resume();
+      throw error;
+    }
+    this.#retention?.stop();
+    this.#unusable = new CollectionError(
+      'collection_dropped',
+      `Collection "${name}" was dropped; construct it again to start anew.`,
+      { place: name },
+    );
+    return true;
+  }
+
+  #checkAsked(type: string): undefined {
+    const { name, type: is } = this.settings;
+    if (type !== is) throw typeMismatch(name, is, type);
+    return undefined;
+  }
+
+  #clearCache(): void {
+    this.records.clearCache();
+    this.#log('cleared its cache');
+  }
+
+  #log(event: string): void {
+    if (this.settings.detailed_debugger_logs)
+      console.debug(`cairndb: collection "${this.settings.name}" ${event}`);
+  }
+}
+
+function* wait(promise: Promise<unknown>): Work<undefined> {
+  yield promise;
+  return undefined;
+}
+
+function notInMemory(why: string): CollectionError {
+  return new CollectionError('sync_unavailable', `collection.sync cannot be used here: ${why}.`);
+}
+
+export function typeMismatch(name: string, is: string, asked: string): CollectionError {
+  return new CollectionError(
+    'type_mismatch',
+    `Collection "${name}" is ${is} and cannot be opened as ${asked}; the type is fixed when a collection is made.`,
+    { place: name },
+  );
+}

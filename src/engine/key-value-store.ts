@@ -1,0 +1,182 @@
+import { type Body, decode, encode, peek } from '../codec/body.ts';
+import { KeyError } from '../errors/key-error.ts';
+import { compileItemCriteria } from '../query/criteria.ts';
+import { StoredRecord } from '../storage/stored-record.ts';
+import type { StoreContext } from './context.ts';
+import type { KeyPath, ReplyTo, Request, ValueReply } from './protocol.ts';
+import { Scan } from './scan.ts';
+import { deleteAt, getAt, hasAt, mismatch, setAt } from './value-path.ts';
+import type { Result, Work } from './work.ts';
+
+/**
+ * Keys and values: the first segment of a key names a record, the rest is the way inside its value. Every
+ * change reads the value, changes it and puts it back within one turn of the lane.
+ */
+export class KeyValueStore {
+  readonly #context: StoreContext;
+  /** Numbers for versions of records that were handed out, to notice a change in between. */
+  readonly #versions = new WeakMap<StoredRecord, number>();
+  #lastVersion = 0;
+
+  constructor(context: StoreContext) {
+    this.#context = context;
+  }
+
+  execute(request: Request): Result<unknown> {
+    switch (request.op) {
+      case 'kvSet':
+        return this.#set(request.key, request.body);
+      case 'kvGet':
+        return this.#get(request.key);
+      case 'kvDelete':
+        return this.#delete(request.key);
+      case 'kvPush':
+        return this.#push(request.key, request.body);
+      case 'kvAdd':
+        return this.#add(request.key, request.amount);
+      case 'kvMatch':
+        return this.#match(request);
+      case 'kvRemove':
+        return this.#remove(request.key, request.criteria);
+      case 'kvReplace':
+        return this.#replace(request);
+      case 'kvKeys':
+        return [...this.#context.records.keys()];
+      case 'kvEntries':
+        return this.#entries();
+      case 'count':
+        return this.#context.records.size;
+      default:
+        throw new KeyError(
+          'key_invalid',
+          `"${request.op}" is no operation of a key-value collection.`,
+        );
+    }
+  }
+
+  *#set(key: KeyPath, body: Body): Work<undefined> {
+    const [name, ...path] = key;
+    if (path.length === 0) this.#put(name, body);
+    else yield* this.#change(key, () => decode(body));
+    return undefined;
+  }
+
+  *#get([name, ...path]: KeyPath): Work<ValueReply | undefined> {
+    const record = this.#context.records.get(name);
+    if (!record) return undefined;
+    const version = this.#versionOf(record);
+    const body = yield* this.#context.records.body(record);
+    if (path.length === 0) return { body, version };
+    const value = peek(body);
+    return hasAt(value, path) ? { body: encode(getAt(value, path), 'value'), version } : undefined;
+  }
+
+  *#delete([name, ...path]: KeyPath): Work<boolean> {
+    const { records, changed } = this.#context;
+    const record = records.get(name);
+    if (!record) return false;
+    if (path.length === 0) {
+      records.delete(record);
+      changed(name, 'delete');
+      return true;
+    }
+    const value = decode(yield* records.body(record));
+    if (!deleteAt(value, path)) return false;
+    this.#put(name, encode(value, 'value'));
+    return true;
+  }
+
+  *#push(key: KeyPath, item: Body): Work<Body> {
+    const array = yield* this.#change(key, (before = [], place) => {
+      if (!Array.isArray(before)) throw mismatch(place, before, 'an array');
+      before.push(decode(item));
+      return before;
+    });
+    return encode(array, 'value');
+  }
+
+  *#add(key: KeyPath, amount: number): Work<number> {
+    const sum = yield* this.#change(key, (before = 0, place) => {
+      if (typeof before !== 'number') throw mismatch(place, before, 'a number');
+      return before + amount;
+    });
+    return sum as number;
+  }
+
+  *#match({ key, criteria, first }: Request<'kvMatch'>): Work<Body> {
+    const matches = compileItemCriteria(peek(criteria));
+    const array = yield* this.#arrayAt(key);
+    if (!first) return encode(array.filter(matches), 'value');
+    const index = array.findIndex(matches);
+    return encode(index < 0 ? [] : [array[index]], 'value');
+  }
+
+  *#remove(key: KeyPath, criteria: Body): Work<Body> {
+    const matches = compileItemCriteria(peek(criteria));
+    const before = yield* this.#arrayAt(key);
+    const after = before.filter((item) => !matches(item));
+    if (after.length < before.length) yield* this.#change(key, () => after);
+    return encode(after, 'value');
+  }
+
+  *#replace({ key, body, version }: Request<'kvReplace'>): Work<boolean> {
+    const record = this.#context.records.get(key[0]);
+    if (!record || this.#versionOf(record) !== version) return false;
+    yield* this.#set(key, body);
+    return true;
+  }
+
+  *#entries(): Work<ReplyTo<'kvEntries'>> {
+    const scan = new Scan(this.#context.records);
+    try {
+      const all = yield* scan.next(() => true, Number.POSITIVE_INFINITY);
+      all.sort((a, b) => a.record.order - b.record.order);
+      return { keys: all.map(({ record }) => record.key), bodies: all.map(({ body }) => body) };
+    } finally {
+      scan.end();
+    }
+  }
+
+  *#arrayAt(key: KeyPath): Work<unknown[]> {
+    const [name, ...path] = key;
+    const record = this.#context.records.get(name);
+    const value = record && getAt(peek(yield* this.#context.records.body(record)), path);
+    if (value === undefined) return [];
+    if (!Array.isArray(value)) throw mismatch(placeOf(key), value, 'an array');
+    return value;
+  }
+
+  /** Replaces the value at a key by what `next` makes of it; when that throws, nothing changes. */
+  *#change(key: KeyPath, next: (before: unknown, place: string) => unknown): Work<unknown> {
+    const [name, ...path] = key;
+    const { records } = this.#context;
+    const record = records.get(name);
+    const root = record && decode(yield* records.body(record));
+    const place = placeOf(key);
+    const value = next(getAt(root, path), place);
+    this.#put(name, encode(setAt(root, path, value, place), place));
+    return value;
+  }
+
+  #put(name: string, body: Body): void {
+    const { records, changed } = this.#context;
+    const order = records.get(name)?.order ?? records.takeOrder();
+    records.put(new StoredRecord(name, order, 0, undefined, body));
+    changed(name, 'set');
+  }
+
+  #versionOf(record: StoredRecord): number {
+    let version = this.#versions.get(record);
+    if (version === undefined) {
+      version = ++this.#lastVersion;
+      this.#versions.set(record, version);
+    }
+    return version;
+  }
+}
+
+function placeOf(key: KeyPath): string {
+  return key
+    .map((step, index) => (typeof step === 'number' ? `[${step}]` : index ? `.${step}` : step))
+    .join('');
+}

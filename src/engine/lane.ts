@@ -1,0 +1,40 @@
+import { isWork, type Result, run, type Work } from './work.ts';
+
+/**
+ * Executes the requests to one collection in order. Whatever is resident is executed at once. Work that
+ * changes something and has to wait keeps later requests waiting; work that only reads has taken what it
+ * reads from by the time it first waits, and lets them pass.
+ */
+export class Lane {
+  /** Ends when the last request that holds the lane has ended; `undefined` while it is free. */
+  #busy: Promise<unknown> | undefined;
+
+  /** Whether a request would have to wait now. */
+  get busy(): boolean {
+    return this.#busy !== undefined;
+  }
+
+  /** Executes a request in its turn. `start` is called when it is due. */
+  enter<T>(exclusive: boolean, start: () => Result<T>): T | Promise<T> {
+    if (this.#busy) return this.#hold(this.#busy.then(() => perform(start)));
+    const result = perform(start);
+    return exclusive && result instanceof Promise ? this.#hold(result) : result;
+  }
+
+  #hold<T>(result: Promise<T>): Promise<T> {
+    const settled = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    const busy: Promise<unknown> = settled.then(() => {
+      if (this.#busy === busy) this.#busy = undefined;
+    });
+    this.#busy = busy;
+    return result;
+  }
+}
+
+function perform<T>(start: () => Result<T>): T | Promise<T> {
+  const result = start();
+  return isWork(result) ? run(result as Work<T>) : (result as T);
+}

@@ -1,0 +1,76 @@
+import type { Stamps } from '../storage/stored-record.ts';
+import type { CollectionSettings } from './settings.ts';
+
+/** Bits of the managed values of a document. */
+export const UPDATED = 1;
+export const ARCHIVED = 2;
+
+/** Fields that belong to Cairn: what a caller gives for them is left out. */
+export const MANAGED_FIELDS: ReadonlySet<string> = new Set([
+  '_id',
+  '_updated',
+  '_archived',
+  '_created_at',
+  '_created_timestamp',
+  '_updated_at',
+  '_updated_timestamp',
+  '_archived_at',
+  '_archived_timestamp',
+  '_unarchived_at',
+  '_unarchived_timestamp',
+]);
+
+/** Places in {@link Stamps}, with the fields they show as. */
+const STAMPS = [
+  { setting: 'created', place: 0 },
+  { setting: 'updated', place: 1 },
+  { setting: 'archived', place: 2 },
+  { setting: 'unarchived', place: 3 },
+] as const;
+
+export type StampName = (typeof STAMPS)[number]['setting'];
+
+/** Builds documents: managed fields first, in the order of the contract, then the caller's. */
+export type DocumentBuilder = (
+  key: string,
+  flags: number,
+  stamps: Stamps | undefined,
+  fields: object,
+) => object;
+
+export function documentBuilder(settings: CollectionSettings): DocumentBuilder {
+  const shown = STAMPS.filter(
+    ({ setting }) => settings[setting].at || settings[setting].timestamp,
+  ).map(({ setting, place }) => ({ ...settings[setting], setting, place }));
+  return (key, flags, stamps, fields) => {
+    const managed: Record<string, unknown> = {
+      _id: key,
+      _updated: (flags & UPDATED) !== 0,
+      _archived: (flags & ARCHIVED) !== 0,
+    };
+    if (stamps) {
+      for (const { setting, place, at, timestamp } of shown) {
+        const instant = stamps[place];
+        if (instant === 0) continue;
+        if (at) managed[`_${setting}_at`] = new Date(instant);
+        if (timestamp) managed[`_${setting}_timestamp`] = instant;
+      }
+    }
+    return Object.assign(managed, fields);
+  };
+}
+
+/** Sets a stamp, where the collection wants it. */
+export function stamped(
+  stamps: Stamps | undefined,
+  name: StampName,
+  settings: CollectionSettings,
+  now: number,
+): Stamps | undefined {
+  const { at, timestamp } = settings[name];
+  if (!at && !timestamp) return stamps;
+  const four = stamps ? [...stamps] : [0, 0, 0, 0];
+  const place = STAMPS.findIndex(({ setting }) => setting === name);
+  four[place] = now;
+  return four as unknown as Stamps;
+}

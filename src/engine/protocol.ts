@@ -1,0 +1,148 @@
+import type { Body } from '../codec/body.ts';
+import type { CairnError } from '../errors/cairn-error.ts';
+import type { Stamps } from '../storage/stored-record.ts';
+import type { CollectionSettings } from './settings.ts';
+
+/** Managed values of a document as they travel: its id, its flags, its stamps. */
+export type ManagedReply = readonly [key: string, flags: number, stamps?: Stamps];
+
+/** A document as it travels. */
+export type RecordReply = readonly [
+  key: string,
+  flags: number,
+  stamps: Stamps | undefined,
+  body: Body,
+];
+
+/** Managed values of many documents, as columns: structured clone takes half the time for them. */
+export interface ManagedColumns {
+  readonly keys: readonly string[];
+  readonly flags: Uint8Array;
+  readonly stamps: readonly (Stamps | undefined)[] | undefined;
+}
+
+/** Some of the documents that a scan comes by. */
+export interface ScanReply extends ManagedColumns {
+  readonly orders: Float64Array;
+  readonly bodies: readonly Body[];
+  /** No document still to come was inserted before this rank. */
+  readonly floor: number;
+  /** Where to go on, `undefined` at the end. */
+  readonly cursor: number | undefined;
+}
+
+/** Which of the archived and not archived documents count. */
+export type ArchivedFilter = boolean | 'only';
+
+/** What documents are looked at. */
+export interface Selection {
+  /** Criteria of the query; all documents when left out. */
+  readonly criteria?: object | undefined;
+  readonly archived: ArchivedFilter;
+}
+
+/** A key of a key-value collection: the record, then the way inside its value. */
+export type KeyPath = readonly [record: string, ...path: (string | number)[]];
+
+/** The value at a key, with the version of its record. */
+export interface ValueReply {
+  readonly body: Body;
+  readonly version: number;
+}
+
+/** Every operation of a collection: what is asked, what is answered. */
+export interface Operations {
+  /** Opens the collection under the handle. Every other operation waits for it. */
+  open: { ask: { settings: CollectionSettings }; reply: undefined };
+  /** Makes what a cached collection needs resident. */
+  ready: { ask: object; reply: undefined };
+  save: { ask: object; reply: undefined };
+  drop: { ask: object; reply: true };
+  count: { ask: Partial<Selection>; reply: number };
+
+  insert: { ask: { id?: string | undefined; body: Body }; reply: ManagedReply };
+  /** A part of an `insertMany`; nothing happens before the last. All parts carry the same `call`. */
+  insertPart: {
+    ask: { call: number; ids?: (string | undefined)[] | undefined; bodies: Body[]; last: boolean };
+    reply: ManagedColumns;
+  };
+  /** Forgets the parts of an `insertMany` of which a later part could not be encoded. */
+  insertAbandon: { ask: { call: number }; reply: undefined };
+  upsert: { ask: { id?: string | undefined; body: Body }; reply: ManagedReply };
+  update: { ask: { id: string; body: Body }; reply: ManagedReply | undefined };
+  patch: {
+    ask: { id: string; changes: [path: string[], body: Body][] };
+    reply: RecordReply | undefined;
+  };
+  archive: { ask: { id: string }; reply: boolean };
+  unarchive: { ask: { id: string }; reply: boolean };
+  delete: { ask: { id: string }; reply: boolean };
+  deleteMany: { ask: Partial<Selection> & { ids?: string[] | undefined }; reply: number };
+  get: { ask: { id: string }; reply: RecordReply | undefined };
+  find: { ask: Selection; reply: RecordReply | undefined };
+  scan: { ask: Selection; reply: ScanReply };
+  scanNext: { ask: { cursor: number }; reply: ScanReply };
+  scanEnd: { ask: { cursor: number }; reply: undefined };
+
+  kvSet: { ask: { key: KeyPath; body: Body }; reply: undefined };
+  kvGet: { ask: { key: KeyPath }; reply: ValueReply | undefined };
+  kvDelete: { ask: { key: KeyPath }; reply: boolean };
+  kvPush: { ask: { key: KeyPath; body: Body }; reply: Body };
+  /** Adds to a number. */
+  kvAdd: { ask: { key: KeyPath; amount: number }; reply: number };
+  /** Items of the array at the key that match; at most one where `first`. */
+  kvMatch: { ask: { key: KeyPath; criteria: Body; first: boolean }; reply: Body };
+  /** Removes the items that match from the array at the key. */
+  kvRemove: { ask: { key: KeyPath; criteria: Body }; reply: Body };
+  /** Replaces the value at the key unless its record has another version by now. */
+  kvReplace: { ask: { key: KeyPath; body: Body; version: number }; reply: boolean };
+  kvKeys: { ask: object; reply: string[] };
+  kvEntries: { ask: object; reply: { readonly keys: string[]; readonly bodies: Body[] } };
+}
+
+export type OperationName = keyof Operations;
+
+/** One request to a collection, known by a number that the door gave it. */
+export type Request<Name extends OperationName = OperationName> = {
+  [N in Name]: { readonly op: N; readonly handle: number } & Readonly<Operations[N]['ask']>;
+}[Name];
+
+export type ReplyTo<Name extends OperationName> = Operations[Name]['reply'];
+
+/** Answers to a batch: a value for each request, with failures beside them by index. */
+export interface BatchReply {
+  readonly values: unknown[];
+  readonly failures: ReadonlyMap<number, unknown> | undefined;
+}
+
+/** What changed in a collection. */
+export interface Change {
+  /** The document's id, or the record of a key-value collection. */
+  readonly id: string;
+  readonly kind: 'insert' | 'update' | 'archive' | 'unarchive' | 'delete' | 'set';
+}
+
+/** What an engine says of itself. */
+export interface EngineStatus {
+  /** The storage in use: `indexeddb`, `memory`, or what a driver calls itself. */
+  readonly storage: string;
+  /** Changes that are not in storage yet, of all collections. */
+  readonly unsaved: number;
+  /** Unix time of the oldest of them. */
+  readonly unsaved_since: number | undefined;
+  /** Unix time of the last save. */
+  readonly last_save: number | undefined;
+  readonly last_error: CairnError | undefined;
+}
+
+/** What an engine tells without being asked. */
+export type EngineEvent =
+  | { readonly type: 'status'; readonly status: EngineStatus }
+  | { readonly type: 'change'; readonly collection: string; readonly changes: readonly Change[] }
+  | {
+      readonly type: 'save';
+      readonly collection: string;
+      readonly changes: number;
+      readonly at: number;
+    }
+  | { readonly type: 'error'; readonly collection: string | undefined; readonly error: CairnError };

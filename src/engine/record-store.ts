@@ -1,0 +1,283 @@
+import type { Body } from '../codec/body.ts';
+import type { Segment } from '../storage/segment.ts';
+import { readRecord } from '../storage/segment.ts';
+import type { SegmentLog } from '../storage/segment-log.ts';
+import { type StoredRecord, savedVersion } from '../storage/stored-record.ts';
+import type { Clock } from './clock.ts';
+import { PendingChanges } from './pending-changes.ts';
+import type { Work } from './work.ts';
+
+/**
+ * Keyed records: the newest version of each, in memory at least by where it rests, with the changes that
+ * are not saved yet. Both collection types stand on it; what a record means is theirs.
+ *
+ * Every read sees every change made before it, saved or not.
+ */
+export class RecordStore {
+  readonly log: SegmentLog;
+  readonly #clock: Clock;
+  readonly #caching: boolean;
+  /** Invariant: iterates in the order of `record.order`. */
+  #records = new Map<string, StoredRecord>();
+  /** The records in order, made when asked for and kept until one is added or removed. */
+  #list: readonly StoredRecord[] | undefined;
+  #pending = new PendingChanges();
+  /** What the save under way is writing. */
+  #saving: PendingChanges | undefined;
+  #nextOrder = 1;
+  /** Works that read from segments by their number, which compaction must not take from under them. */
+  #readers = 0;
+  /** Whether every record has its body; may be false when they do, never the other way round. */
+  #resident = true;
+
+  constructor(log: SegmentLog, clock: Clock, caching: boolean) {
+    this.log = log;
+    this.#clock = clock;
+    this.#caching = caching;
+  }
+
+  get size(): number {
+    return this.#records.size;
+  }
+
+  /** Changes not yet in storage, those of the save under way included. */
+  get unsaved(): number {
+    return this.#pending.size + (this.#saving?.size ?? 0);
+  }
+
+  /** Unix time of the oldest unsaved change. */
+  get unsavedSince(): number | undefined {
+    return (this.#saving?.since ?? this.#pending.since)?.now;
+  }
+
+  /** Changes that the next save will write, and when the first was made, by the monotonic clock. */
+  get waiting(): { readonly changes: number; readonly since: number | undefined } {
+    return { changes: this.#pending.size, since: this.#pending.since?.elapsed };
+  }
+
+  /** Whether all bodies are in memory, so that no read has to wait. */
+  get resident(): boolean {
+    return this.#resident;
+  }
+
+  get(key: string): StoredRecord | undefined {
+    return this.#records.get(key);
+  }
+
+  keys(): IterableIterator<string> {
+    return this.#records.keys();
+  }
+
+  /** All records in order, as of now: the array never changes. */
+  list(): readonly StoredRecord[] {
+    this.#list ??= Array.from(this.#records.values());
+    return this.#list;
+  }
+
+  /** Rank for a record that is inserted now. */
+  takeOrder(): number {
+    return this.#nextOrder++;
+  }
+
+  /** Puts a new version, with its body, in the place of the one before. */
+  put(record: StoredRecord): void {
+    const before = this.#records.get(record.key);
+    if (before) {
+      record.previous = this.#mayBeStored(before) ? before : before.previous;
+      this.#pending.records.delete(before);
+    }
+    this.#records.set(record.key, record);
+    this.#list = undefined;
+    this.#pending.records.add(record);
+    this.#noteChange();
+  }
+
+  delete(record: StoredRecord): void {
+    const { key } = record;
+    this.#records.delete(key);
+    this.#list = undefined;
+    this.#pending.records.delete(record);
+    const stored = this.#mayBeStored(record) ? record : record.previous;
+    if (stored) this.#pending.deletes.set(key, stored);
+    this.#noteChange();
+  }
+
+  /** The body of a record, read from its segment if need be. */
+  *body(record: StoredRecord): Work<Body> {
+    const release = this.pin();
+    try {
+      // Compaction may move the record while its segment is being read.
+      for (;;) {
+        const number = record.segment;
+        const segment = number === 0 ? undefined : yield* this.segment(number);
+        const body = this.bodyIn(record, segment);
+        if (body !== undefined) return body;
+      }
+    } finally {
+      release();
+    }
+  }
+
+  /** The body of a record if it is resident or in this segment; a cached collection keeps it. */
+  bodyIn(record: StoredRecord, segment: Segment | undefined): Body | undefined {
+    if (record.body !== undefined) return record.body;
+    if (record.segment !== segment?.number) return undefined;
+    const body = segment.bodies[record.index];
+    if (this.#caching) record.body = body;
+    return body;
+  }
+
+  /** The segment of this number, read if need be. */
+  *segment(number: number): Work<Segment> {
+    const atHand = this.log.peek(number);
+    if (atHand) return atHand;
+    let segment: Segment | undefined;
+    yield this.log.load(number).then((loaded) => {
+      segment = loaded;
+    });
+    return segment as Segment;
+  }
+
+  /** Keeps compaction away while something remembers where records rest. Returns the release. */
+  pin(): () => void {
+    this.#readers++;
+    return () => {
+      this.#readers--;
+      if (this.#readers === 0) this.log.forgetReplaced();
+    };
+  }
+
+  /** Whether compaction has to wait. */
+  get pinned(): boolean {
+    return this.#readers > 0;
+  }
+
+  /** Takes in a segment while the collection is opened; lowest number first. */
+  fold(segment: Segment): void {
+    for (const key of segment.deletes) {
+      const before = this.#records.get(key);
+      if (before) this.#countDead(before);
+      this.#records.delete(key);
+    }
+    for (let index = 0; index < segment.keys.length; index++) {
+      const record = readRecord(segment, index);
+      const before = this.#records.get(record.key);
+      if (before) this.#countDead(before);
+      if (this.#caching) record.body = segment.bodies[index] as Body;
+      this.#records.set(record.key, record);
+    }
+    if (!this.#caching && segment.keys.length > 0) {
+      this.#resident = false;
+    }
+    this.#list = undefined;
+  }
+
+  /** Brings the records in order after the last segment: compaction moves old ones into new segments. */
+  folded(): void {
+    let last = 0;
+    let sorted = true;
+    for (const { order } of this.#records.values()) {
+      if (order < last) sorted = false;
+      else last = order;
+    }
+    if (!sorted) {
+      const records = [...this.#records.values()].sort((a, b) => a.order - b.order);
+      this.#records = new Map(records.map((record) => [record.key, record]));
+    }
+    this.#nextOrder = last + 1;
+  }
+
+  /** Drops what can be read again from storage. */
+  clearCache(): void {
+    for (const record of this.#records.values()) {
+      record.value = undefined;
+      if (record.segment === 0) continue;
+      record.body = undefined;
+      this.#resident = false;
+    }
+  }
+
+  /** Makes every body resident, as caching wants it. */
+  *loadAll(): Work<void> {
+    const release = this.pin();
+    try {
+      while (!this.#resident) {
+        const missing = this.list().filter((record) => record.body === undefined);
+        if (missing.length === 0) this.#resident = true;
+        for (const number of new Set(missing.map((record) => record.segment))) {
+          const segment = yield* this.segment(number);
+          for (const record of missing) this.bodyIn(record, segment);
+        }
+      }
+    } finally {
+      release();
+    }
+  }
+
+  /**
+   * Writes what is pending as segments, in one transaction. Must not be called while a save is under way.
+   * When it fails, its changes are pending again.
+   */
+  async save(): Promise<number> {
+    const saving = this.#pending;
+    const changes = saving.size;
+    if (changes === 0) {
+      await this.log.create();
+      return 0;
+    }
+    this.#pending = new PendingChanges();
+    this.#saving = saving;
+    try {
+      await this.log.append({ records: [...saving.records], deletes: [...saving.deletes.keys()] });
+    } catch (error) {
+      this.#pending.restore(saving, (key) => this.#records.get(key));
+      throw error;
+    } finally {
+      this.#saving = undefined;
+    }
+    for (const stored of saving.deletes.values()) this.#supersede(stored);
+    for (const record of saving.records) {
+      this.#supersede(record.previous);
+      record.previous = undefined;
+      if (this.#caching) continue;
+      record.body = undefined;
+      record.value = undefined;
+      this.#resident = false;
+    }
+    return changes;
+  }
+
+  /** Merges segments if that is due. Must not be called while a save is under way. */
+  async compact(): Promise<boolean> {
+    try {
+      return await this.log.compact((key) => this.#saved(key));
+    } finally {
+      if (!this.pinned) this.log.forgetReplaced();
+    }
+  }
+
+  #saved(key: string): StoredRecord | undefined {
+    return savedVersion(this.#records.get(key)) ?? savedVersion(this.#pending.deletes.get(key));
+  }
+
+  #mayBeStored(record: StoredRecord): boolean {
+    return record.segment > 0 || this.#saving?.records.has(record) === true;
+  }
+
+  /** What was the newest saved version is so no longer. */
+  #supersede(record: StoredRecord | undefined): void {
+    const stored = savedVersion(record);
+    if (stored) this.#countDead(stored);
+  }
+
+  #countDead(record: StoredRecord): void {
+    const segment = this.log.segments.get(record.segment);
+    if (segment) segment.live--;
+  }
+
+  #noteChange(): void {
+    // What was inserted and deleted between two saves leaves nothing to save.
+    if (this.#pending.size === 0) this.#pending.since = undefined;
+    else this.#pending.since ??= { elapsed: this.#clock.elapsed(), now: this.#clock.now() };
+  }
+}

@@ -1,0 +1,135 @@
+import { asCairnError } from '../errors/as-cairn-error.ts';
+import type { CairnError } from '../errors/cairn-error.ts';
+import type { Clock } from './clock.ts';
+import type { RecordStore } from './record-store.ts';
+import type { CollectionSettings } from './settings.ts';
+
+/** Wait before a failed save is tried again: doubled each time, up to the last figure. */
+const FIRST_RETRY_MS = 500;
+const LAST_RETRY_MS = 30_000;
+
+/** What a schedule tells about its saves. */
+export interface SaveReports {
+  readonly saved: (changes: number) => void;
+  readonly failed: (error: CairnError) => void;
+}
+
+/**
+ * Decides when a collection is saved: after `save_directly_after` changes at once, else `save_timeout`
+ * seconds after the first unsaved change, so that nothing waits longer. One save at a time: changes that
+ * arrive meanwhile go with the next.
+ *
+ * ```
+ * idle ──change──▶ waiting ──due──▶ saving ──ok──▶ idle or waiting
+ *                     ▲                └──failed──▶ retrying ──due──▶ saving
+ * ```
+ */
+export class SaveSchedule {
+  readonly #records: RecordStore;
+  readonly #settings: CollectionSettings;
+  readonly #clock: Clock;
+  readonly #reports: SaveReports;
+  /** Settles with the save under way, before the compaction that may follow it. */
+  #saving: Promise<void> | undefined;
+  /** Settles when nothing is being written any more; never rejects. */
+  #writing: Promise<void> | undefined;
+  #cancelTimer: (() => void) | undefined;
+  #retryMs = 0;
+  #stopped = false;
+
+  constructor(
+    records: RecordStore,
+    settings: CollectionSettings,
+    clock: Clock,
+    reports: SaveReports,
+  ) {
+    this.#records = records;
+    this.#settings = settings;
+    this.#clock = clock;
+    this.#reports = reports;
+  }
+
+  /** To be called after changes: starts a save or sees to it that one will start. */
+  check(): void {
+    if (this.#writing || this.#stopped) return;
+    const { changes, since } = this.#records.waiting;
+    if (changes === 0 || since === undefined) return;
+    if (this.#retryMs === 0 && changes >= this.#settings.save_directly_after) {
+      this.#start();
+      return;
+    }
+    if (this.#cancelTimer) return;
+    const due = this.#retryMs || since + this.#settings.save_timeout * 1000 - this.#clock.elapsed();
+    this.#cancelTimer = this.#clock.after(Math.max(0, due), () => {
+      this.#cancelTimer = undefined;
+      if (!this.#writing) this.#start();
+    });
+  }
+
+  /** Saves everything so far. Rejects when that fails; the changes are kept and saved again later. */
+  async flush(): Promise<void> {
+    if (this.#saving) {
+      // Its failure is reported; what it could not save goes with the next.
+      await this.#saving.catch(() => undefined);
+    }
+    if (this.#records.unsaved === 0 && this.#records.log.exists) return;
+    if (this.#saving) return this.#saving;
+    if (this.#writing) await this.#writing;
+    await (this.#saving ?? this.#start());
+  }
+
+  /** Ends the schedule: no timer fires any more. Resolves when nothing is being written. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    await this.#writing;
+  }
+
+  /** Goes on after a stop. */
+  resume(): void {
+    this.#stopped = false;
+    this.check();
+  }
+
+  #start(): Promise<void> {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    const saving = this.#save();
+    this.#saving = saving;
+    this.#writing = this.#compactAfter(saving).finally(() => {
+      this.#writing = undefined;
+      this.check();
+    });
+    return saving;
+  }
+
+  async #save(): Promise<void> {
+    try {
+      const changes = await this.#records.save();
+      this.#retryMs = 0;
+      this.#reports.saved(changes);
+    } catch (cause) {
+      this.#retryMs = Math.min(Math.max(this.#retryMs * 2, FIRST_RETRY_MS), LAST_RETRY_MS);
+      const error = asCairnError(cause);
+      this.#reports.failed(error);
+      throw error;
+    } finally {
+      this.#saving = undefined;
+    }
+  }
+
+  async #compactAfter(saving: Promise<void>): Promise<void> {
+    try {
+      await saving;
+    } catch {
+      // Reported by the save itself; there is nothing new to compact.
+      return;
+    }
+    try {
+      while (!this.#stopped && !this.#records.pinned && (await this.#records.compact()));
+    } catch (cause) {
+      this.#reports.failed(asCairnError(cause));
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import { type Body, bodySize, peek } from '../codec/body.ts';
+import type { StoredRecord } from '../storage/stored-record.ts';
+import type { RecordStore } from './record-store.ts';
+import type { Work } from './work.ts';
+
+/** Records that are looked at together: all in memory, or all in one segment. */
+interface Block {
+  readonly records: StoredRecord[];
+  /** The segment to read first, 0 for none. */
+  readonly segment: number;
+  /** No record in this or a later block has a lower order. */
+  floor: number;
+}
+
+/** A record that a scan came by, with its body. */
+export interface Visited {
+  readonly record: StoredRecord;
+  readonly body: Body;
+}
+
+/** Decides about a record; the decoded value is made on demand. */
+export type RecordTest = (record: StoredRecord, body: Body) => boolean;
+
+/**
+ * Goes over the records as they were when it began. What is in memory comes in order; what is not comes
+ * segment by segment, each read once, so that a scan takes one pass over storage whatever the order the
+ * documents were changed in. `floor` says up to where the order is certain.
+ */
+export class Scan {
+  readonly #store: RecordStore;
+  readonly #blocks: Block[];
+  readonly #release: () => void;
+  #block = 0;
+  #index = 0;
+
+  constructor(store: RecordStore) {
+    this.#store = store;
+    this.#release = store.pin();
+    this.#blocks = store.resident ? [inMemory(store.list())] : blocksOf(store.list());
+  }
+
+  get done(): boolean {
+    return this.#block >= this.#blocks.length;
+  }
+
+  /** No record still to come has a lower order. */
+  get floor(): number {
+    const block = this.#blocks[this.#block];
+    if (!block) return Number.POSITIVE_INFINITY;
+    const next = this.#blocks[this.#block + 1]?.floor ?? Number.POSITIVE_INFINITY;
+    return Math.min(block.records[this.#index]?.order ?? next, next);
+  }
+
+  /** Goes on until so many records or bytes have passed the test, or `stop` says so. */
+  *next(test: RecordTest, limit: number, size = Number.POSITIVE_INFINITY): Work<Visited[]> {
+    const found: Visited[] = [];
+    let room = size;
+    for (let block = this.#blocks[this.#block]; block; block = this.#blocks[this.#block]) {
+      const segment = block.segment === 0 ? undefined : yield* this.#store.segment(block.segment);
+      const { records } = block;
+      while (this.#index < records.length) {
+        const record = records[this.#index++] as StoredRecord;
+        const body = this.#store.bodyIn(record, segment) ?? (yield* this.#store.body(record));
+        if (!test(record, body)) continue;
+        found.push({ record, body });
+        room -= bodySize(body);
+        if (found.length >= limit || room <= 0) {
+          if (this.#index === records.length) this.#nextBlock();
+          return found;
+        }
+      }
+      this.#nextBlock();
+    }
+    return found;
+  }
+
+  /** Must be called when a scan is given up or done: it keeps compaction waiting. */
+  end(): void {
+    this.#block = this.#blocks.length;
+    this.#release();
+  }
+
+  #nextBlock(): void {
+    this.#block++;
+    this.#index = 0;
+  }
+}
+
+function inMemory(records: readonly StoredRecord[]): Block {
+  return { records: records as StoredRecord[], segment: 0, floor: records[0]?.order ?? 0 };
+}
+
+function blocksOf(records: readonly StoredRecord[]): Block[] {
+  const bySegment = new Map<number, StoredRecord[]>();
+  for (const record of records) {
+    const segment = record.body === undefined ? record.segment : 0;
+    const group = bySegment.get(segment);
+    if (group) group.push(record);
+    else bySegment.set(segment, [record]);
+  }
+  const blocks = Array.from(bySegment, ([segment, group]) => ({
+    records: group,
+    segment,
+    floor: group[0]?.order ?? 0,
+  }));
+  // Ascending by their first record, which is also the least of everything that follows.
+  return blocks.sort((a, b) => a.floor - b.floor);
+}
+
+/** The decoded value of a record; a cached collection keeps it once it was needed. */
+export function valueOf(record: StoredRecord, body: Body, keep: boolean): unknown {
+  if (record.value !== undefined) return record.value;
+  const value = peek(body);
+  if (keep) record.value = value;
+  return value;
+}

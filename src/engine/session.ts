@@ -1,0 +1,99 @@
+import { asCairnError } from '../errors/as-cairn-error.ts';
+import type { Engine } from './engine.ts';
+import type { HostedCollection } from './hosted-collection.ts';
+import type { BatchReply, EngineEvent, Request } from './protocol.ts';
+
+/**
+ * One door's way into an engine: its collection handles, its batches, what it wants to be told.
+ *
+ * A batch whose collections are resident is executed without a single turn of the event loop.
+ */
+export class Session {
+  readonly emit: (event: EngineEvent) => void;
+  /** Whether changes are to be told. */
+  watching = false;
+  readonly #engine: Engine;
+  readonly #leave: () => void;
+  /** Collections by the number that the door gave its handle. */
+  readonly #handles = new Map<number, HostedCollection>();
+
+  constructor(engine: Engine, emit: (event: EngineEvent) => void, leave: () => void) {
+    this.#engine = engine;
+    this.emit = emit;
+    this.#leave = leave;
+  }
+
+  /** Executes a batch in order. The reply is a promise only if something has to be waited for. */
+  execute(batch: readonly Request[]): BatchReply | Promise<BatchReply> {
+    const values: unknown[] = new Array(batch.length);
+    const failures = new Map<number, unknown>();
+    const waiting: Promise<void>[] = [];
+    const touched = new Set<HostedCollection>();
+    for (let index = 0; index < batch.length; index++) {
+      try {
+        const request = batch[index] as Request;
+        const collection = this.#collectionFor(request);
+        touched.add(collection);
+        const value = collection.execute(request);
+        if (value instanceof Promise) waiting.push(collect(value, index, values, failures));
+        else values[index] = value;
+      } catch (error) {
+        failures.set(index, asCairnError(error));
+      }
+    }
+    this.#engine.settle(touched);
+    const reply = (): BatchReply => ({
+      values,
+      failures: failures.size > 0 ? failures : undefined,
+    });
+    if (waiting.length === 0) return reply();
+    return Promise.all(waiting).then(() => {
+      this.#engine.settle(touched);
+      return reply();
+    });
+  }
+
+  /** Executes one request without waiting for anything, or throws. */
+  executeNow(request: Request): unknown {
+    const collection = this.#collectionFor(request);
+    try {
+      return collection.executeNow(request);
+    } finally {
+      this.#engine.settle([collection]);
+    }
+  }
+
+  save(): Promise<void> {
+    return this.#engine.save();
+  }
+
+  /** Ends the session; the engine goes on for the others. */
+  leave(): void {
+    this.#handles.clear();
+    this.#leave();
+  }
+
+  #collectionFor(request: Request): HostedCollection {
+    if (request.op === 'open') {
+      const opened = this.#engine.open(request.settings);
+      this.#handles.set(request.handle, opened);
+      return opened;
+    }
+    const collection = this.#handles.get(request.handle);
+    if (!collection) throw new Error(`There is no collection handle ${request.handle}.`);
+    return collection;
+  }
+}
+
+async function collect(
+  value: Promise<unknown>,
+  index: number,
+  values: unknown[],
+  failures: Map<number, unknown>,
+): Promise<void> {
+  try {
+    values[index] = await value;
+  } catch (error) {
+    failures.set(index, asCairnError(error));
+  }
+}

@@ -1,0 +1,29 @@
+/** Which instants documents carry, and in which forms. */
+export interface StampSettings {
+  readonly at: boolean;
+  readonly timestamp: boolean;
+}
+
+/** The options of a collection, checked and completed. */
+export interface CollectionSettings {
+  readonly name: string;
+  readonly type: 'DOCUMENT_BASED' | 'KEY_VALUE_BASED';
+  /** Characters of a generated id. */
+  readonly id_length: number;
+  readonly created: StampSettings;
+  readonly updated: StampSettings;
+  readonly archived: StampSettings;
+  readonly unarchived: StampSettings;
+  /** Seconds. */
+  readonly save_timeout: number;
+  /** Changes. */
+  readonly save_directly_after: number;
+  /** Minutes, -1 for ever. */
+  readonly cache_retention_time: number;
+  /** Days, -1 for ever. */
+  readonly backup_retention_time: number;
+  readonly caching: boolean;
+  readonly auto_create_backup: boolean;
+  readonly detailed_debugger_logs: boolean;
+  readonly activate_drop_method: boolean;
+}

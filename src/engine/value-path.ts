@@ -1,0 +1,98 @@
+import { isPlainObject } from '../codec/kinds.ts';
+import { KeyError } from '../errors/key-error.ts';
+
+/** The way to a value inside a value: property names, and indexes of arrays. */
+export type ValuePath = readonly (string | number)[];
+
+/** Arrays grow by an index at most so far past their end: a mistyped index must not fill the memory. */
+const LARGEST_GAP = 100_000;
+
+type Container = Record<string, unknown> | unknown[];
+
+/** The value at a path, `undefined` where there is none. Only own properties and items count. */
+export function getAt(root: unknown, path: ValuePath): unknown {
+  let value = root;
+  for (const step of path) {
+    if (!isContainer(value)) return undefined;
+    value = read(value, step);
+  }
+  return value;
+}
+
+/** Whether the path leads to something, be it `undefined`. */
+export function hasAt(root: unknown, path: ValuePath): boolean {
+  if (path.length === 0) return true;
+  const parent = getAt(root, path.slice(0, -1));
+  return isContainer(parent) && Object.hasOwn(parent, path.at(-1) as string);
+}
+
+/**
+ * Puts a value at a path and returns the root. Missing parents are made: arrays for a numeric step, objects
+ * for a name. Changes the root in place where it can.
+ *
+ * @param place What errors call the path.
+ * @throws {KeyError} `kind_mismatch` when the way leads through a string, a Date or the like.
+ */
+export function setAt(root: unknown, path: ValuePath, value: unknown, place: string): unknown {
+  const [step, ...rest] = path;
+  if (step === undefined) return value;
+  const parent = root === undefined ? emptyFor(step) : root;
+  if (!isContainer(parent)) throw mismatch(place, parent, 'an object or an array');
+  if (Array.isArray(parent)) checkIndex(parent, step, place);
+  (parent as Record<string, unknown>)[step] = setAt(read(parent, step), rest, value, place);
+  return parent;
+}
+
+/** Removes what is at a path; an item of an array is taken out, so that no hole stays behind. */
+export function deleteAt(root: unknown, path: ValuePath): boolean {
+  const parent = getAt(root, path.slice(0, -1));
+  const step = path.at(-1) as string;
+  if (!isContainer(parent) || !Object.hasOwn(parent, step)) return false;
+  if (Array.isArray(parent)) {
+    if (!isIndex(step)) return false;
+    parent.splice(Number(step), 1);
+  } else delete parent[step];
+  return true;
+}
+
+/** The error for a value of the wrong kind at a key. */
+export function mismatch(place: string, found: unknown, wanted: string): KeyError {
+  const kind =
+    found === null ? 'null' : Array.isArray(found) ? 'an array' : `a value of type ${typeof found}`;
+  return new KeyError(
+    'kind_mismatch',
+    `Expected ${wanted} at "${place}", found ${kind}; nothing was changed.`,
+    {
+      place,
+    },
+  );
+}
+
+function read(parent: Container, step: string | number): unknown {
+  return Object.hasOwn(parent, step) && !(Array.isArray(parent) && !isIndex(step))
+    ? (parent as Record<string, unknown>)[step]
+    : undefined;
+}
+
+function emptyFor(step: string | number): Container {
+  return typeof step === 'number' ? [] : {};
+}
+
+function isContainer(value: unknown): value is Container {
+  return (
+    typeof value === 'object' && value !== null && (Array.isArray(value) || isPlainObject(value))
+  );
+}
+
+function isIndex(step: string | number): boolean {
+  return /^(0|[1-9]\d*)$/.test(String(step));
+}
+
+function checkIndex(array: readonly unknown[], step: string | number, place: string): void {
+  if (isIndex(step) && Number(step) <= array.length + LARGEST_GAP) return;
+  throw new KeyError(
+    'key_invalid',
+    `"${step}" in "${place}" is no index of the array there; allowed are 0 to ${array.length + LARGEST_GAP}.`,
+    { place },
+  );
+}

@@ -1,0 +1,45 @@
+import { CollectionError } from '../errors/collection-error.ts';
+
+/**
+ * A computation that may have to wait. It yields the promises it waits for; what is resident never
+ * yields, and so runs to its end without a single turn of the event loop.
+ */
+export type Work<T> = Generator<Promise<unknown>, T, void>;
+
+/** A result that is there already, or the work that will bring it. */
+export type Result<T> = T | Work<T>;
+
+export function isWork<T>(result: Result<T>): result is Work<T> {
+  return typeof (result as { next?: unknown } | undefined)?.next === 'function';
+}
+
+/** Runs work; the result is a promise only if it had to wait. */
+export function run<T>(work: Work<T>): T | Promise<T> {
+  const step = work.next();
+  return step.done ? step.value : finish(work, step.value);
+}
+
+/** Runs work that must not wait. */
+export function runNow<T>(work: Work<T>): T {
+  const step = work.next();
+  if (step.done) return step.value;
+  step.value.catch(() => undefined);
+  work.return(undefined as never);
+  throw new CollectionError(
+    'sync_unavailable',
+    'Not everything is in memory: the cache was cleared after cache_retention_time. Await collection.ready first.',
+  );
+}
+
+async function finish<T>(work: Work<T>, first: Promise<unknown>): Promise<T> {
+  let waiting = first;
+  for (;;) {
+    let failure: { error: unknown } | undefined;
+    await waiting.catch((error: unknown) => {
+      failure = { error };
+    });
+    const step = failure ? work.throw(failure.error) : work.next();
+    if (step.done) return step.value;
+    waiting = step.value;
+  }
+}

@@ -1,0 +1,38 @@
+/** What every error of Cairn can carry besides its message. */
+export interface CairnErrorDetails {
+  /** Where the trouble is: an option's name, a path inside a document, a collection. */
+  readonly place?: string | undefined;
+  /** The error underneath, such as the DOMException of IndexedDB. */
+  readonly cause?: unknown;
+}
+
+/**
+ * Base of every error that Cairn throws or rejects with.
+ *
+ * `code` is stable: it changes only with a major version. `message` is written for people, says what
+ * to do, and may change at any time.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   await users.insert({ _id: 'ada' });
+ * } catch (error) {
+ *   if (error instanceof CairnError && error.code === 'id_taken') await users.update('ada', {});
+ *   else throw error;
+ * }
+ * ```
+ */
+export class CairnError<Code extends string = string> extends Error {
+  static {
+    this.prototype.name = 'CairnError';
+  }
+
+  readonly code: Code;
+  readonly place: string | undefined;
+
+  constructor(code: Code, message: string, details: CairnErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.place = details.place;
+  }
+}

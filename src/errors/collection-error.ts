@@ -1,0 +1,16 @@
+import { CairnError } from './cairn-error.ts';
+
+/** Codes of {@link CollectionError}. */
+export type CollectionErrorCode =
+  | 'type_mismatch'
+  | 'drop_disabled'
+  | 'collection_dropped'
+  | 'closed'
+  | 'sync_unavailable';
+
+/** The collection, or the door it came from, is not in a state that allows the call. */
+export class CollectionError extends CairnError<CollectionErrorCode> {
+  static {
+    this.prototype.name = 'CollectionError';
+  }
+}

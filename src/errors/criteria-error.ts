@@ -1,0 +1,15 @@
+import { CairnError } from './cairn-error.ts';
+
+/** Codes of {@link CriteriaError}. */
+export type CriteriaErrorCode =
+  | 'criteria_invalid'
+  | 'operator_unknown'
+  | 'operand_invalid'
+  | 'predicate_async';
+
+/** Criteria or a predicate cannot be used as given; `place` is the path inside the criteria. */
+export class CriteriaError extends CairnError<CriteriaErrorCode> {
+  static {
+    this.prototype.name = 'CriteriaError';
+  }
+}

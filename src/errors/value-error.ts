@@ -1,0 +1,18 @@
+import { CairnError } from './cairn-error.ts';
+
+/** Codes of {@link ValueError}. */
+export type ValueErrorCode =
+  | 'document_invalid'
+  | 'value_unsupported'
+  | 'value_cyclic'
+  | 'value_too_deep'
+  | 'key_forbidden'
+  | 'id_invalid'
+  | 'id_taken';
+
+/** A document, value, id or key cannot be stored as given; `place` is the path to the offending part. */
+export class ValueError extends CairnError<ValueErrorCode> {
+  static {
+    this.prototype.name = 'ValueError';
+  }
+}

@@ -1,0 +1,45 @@
+export type { DocumentCollection } from './collection/document-collection.ts';
+export type {
+  AnyDocument,
+  FindOptions,
+  ManagedFields,
+  NewDocument,
+  Params,
+  Predicate,
+  Stored,
+} from './collection/document-types.ts';
+export type { CollectionConstructor, Door } from './collection/door.ts';
+export type { ConnectOptions, DatabaseOptions, DoorOptions } from './collection/door-options.ts';
+export type { Change, DoorStatus, EventMap, EventName, Listener } from './collection/events.ts';
+export type { Key } from './collection/key-path.ts';
+export type { ItemParams, KeyValueCollection } from './collection/key-value-collection.ts';
+export type {
+  CollectionOptions,
+  CommonOptions,
+  DocumentCollectionOptions,
+  KeyValueCollectionOptions,
+} from './collection/options.ts';
+export type { SyncDocuments } from './collection/sync-documents.ts';
+export type { SyncKeyValues } from './collection/sync-key-values.ts';
+export { type Connection, connect } from './connection.ts';
+export { Database } from './database.ts';
+export { CairnError, type CairnErrorDetails } from './errors/cairn-error.ts';
+export { CollectionError, type CollectionErrorCode } from './errors/collection-error.ts';
+export { CriteriaError, type CriteriaErrorCode } from './errors/criteria-error.ts';
+export { KeyError, type KeyErrorCode } from './errors/key-error.ts';
+export { OptionError, type OptionErrorCode } from './errors/option-error.ts';
+export { StorageError, type StorageErrorCode } from './errors/storage-error.ts';
+export { ValueError, type ValueErrorCode } from './errors/value-error.ts';
+export { WorkerError, type WorkerErrorCode } from './errors/worker-error.ts';
+export type { Criteria } from './query/criteria-types.ts';
+export type {
+  Durability,
+  Storage,
+  StorageDriver,
+  StorageEvents,
+  StorageKey,
+  StorageOperation,
+  StorageRange,
+  StoreName,
+} from './storage/driver.ts';
+export { memoryDriver } from './storage/memory-driver.ts';

@@ -1,0 +1,110 @@
+/** A BSON type by name, as `$type` takes it. */
+export type TypeAlias =
+  | 'double'
+  | 'string'
+  | 'object'
+  | 'array'
+  | 'binData'
+  | 'undefined'
+  | 'objectId'
+  | 'bool'
+  | 'date'
+  | 'null'
+  | 'regex'
+  | 'dbPointer'
+  | 'javascript'
+  | 'symbol'
+  | 'javascriptWithScope'
+  | 'int'
+  | 'timestamp'
+  | 'long'
+  | 'decimal'
+  | 'minKey'
+  | 'maxKey'
+  | 'number';
+
+/**
+ * Criteria for documents of type `T`, in the object form of MongoDB.
+ *
+ * Fields are checked against `T`: the names, the operators, the operands. A dotted path is accepted as it is.
+ *
+ * @example
+ * ```ts
+ * interface Person { name: string; age: number; tags: string[]; address: { city: string } }
+ *
+ * const criteria: Criteria<Person> = {
+ *   age: { $gte: 20, $lt: 40 },
+ *   tags: 'climber',
+ *   'address.city': { $in: ['Oslo', 'Bergen'] },
+ *   $or: [{ name: /^A/ }, { name: { $exists: false } }],
+ * };
+ * ```
+ */
+export type Criteria<T = Record<string, unknown>> = {
+  readonly [Field in keyof T]?: FieldCriteria<T[Field]>;
+} & {
+  readonly [path: `${string}.${string}`]: unknown;
+} & LogicalCriteria<T>;
+
+/** Criteria combined; each list must hold at least one. */
+export interface LogicalCriteria<T> {
+  /** All of them match. */
+  readonly $and?: readonly Criteria<T>[];
+  /** At least one of them matches. */
+  readonly $or?: readonly Criteria<T>[];
+  /** None of them matches. */
+  readonly $nor?: readonly Criteria<T>[];
+}
+
+/** What a field of type `V` can be asked for: a value, a pattern, or operators. */
+export type FieldCriteria<V> = unknown extends V ? unknown : Literal<V> | FieldOperators<V>;
+
+/** The items of an array field, and the value itself for every other field. */
+type Item<V> = V extends readonly (infer I)[] ? I : V;
+
+/** A value to compare with: the field's own type, or for an array also one of its items. */
+type Operand<V> = V | Item<V> | null | undefined;
+
+type HoldsStrings<V> = [Extract<Item<V>, string>] extends [never] ? false : true;
+
+/** A string field takes a RegExp wherever it takes a value to be equal to. */
+type Literal<V> = Operand<V> | (HoldsStrings<V> extends true ? RegExp : never);
+
+/** The operators on a field of type `V`. */
+export interface FieldOperators<V> {
+  /** Equal; null also matches `undefined` and missing. */
+  readonly $eq?: Operand<V>;
+  /** Not equal, no item of an array either. */
+  readonly $ne?: Operand<V>;
+  readonly $gt?: Operand<V>;
+  readonly $gte?: Operand<V>;
+  readonly $lt?: Operand<V>;
+  readonly $lte?: Operand<V>;
+  /** Equal to, or matched by, one of these. */
+  readonly $in?: readonly Literal<V>[];
+  /** Equal to, or matched by, none of these. */
+  readonly $nin?: readonly Literal<V>[];
+  /** The operators do not match, or the pattern does not. */
+  readonly $not?: FieldOperators<V> | (HoldsStrings<V> extends true ? RegExp : never);
+  /** Whether the field exists, null and `undefined` included. */
+  readonly $exists?: boolean;
+  /** The type of the value, or of an item of the array: a name, BSON's number for it, or a list of them. */
+  readonly $type?: TypeAlias | number | readonly (TypeAlias | number)[];
+  /** A pattern that runs in the thread of the engine and cannot be stopped: none from untrusted input. */
+  readonly $regex?: HoldsStrings<V> extends true ? RegExp | string : never;
+  /** Flags for `$regex`: any of `i`, `m`, `s`, `u`. */
+  readonly $options?: HoldsStrings<V> extends true ? string : never;
+  /** `[divisor, remainder]`. */
+  readonly $mod?: readonly [divisor: number | bigint, remainder: number | bigint];
+  /** The length of the array. */
+  readonly $size?: number;
+  /** All of these are in the array. */
+  readonly $all?: readonly (Literal<V> | { readonly $elemMatch: ItemCriteria<Item<V>> })[];
+  /** One item of the array fulfils all of this. */
+  readonly $elemMatch?: ItemCriteria<Item<V>>;
+}
+
+/** Criteria for an item of an array: operators on the item, or criteria for the fields inside it. */
+export type ItemCriteria<I> = unknown extends I
+  ? unknown
+  : FieldOperators<I> | (I extends object ? Criteria<I> : never);

@@ -1,0 +1,34 @@
+import { nearestName } from '../../errors/nearest-name.ts';
+import { eachPresent, not } from '../condition.ts';
+import { operandInvalid, placeBelow } from '../criteria-problem.ts';
+import type { Operator } from './operator.ts';
+import { typeCodes, typeTests } from './type-alias.ts';
+
+/** Truth is as in the server: everything but `false`, 0, null and `undefined`; an empty string counts. */
+export const $exists: Operator = (operand) => {
+  const exists = eachPresent((_value, present) => present);
+  const wanted = operand !== false && operand !== null && operand !== undefined && !isZero(operand);
+  return wanted ? exists : not(exists);
+};
+
+export const $type: Operator = (operand, { place }) => {
+  if (!Array.isArray(operand)) return eachPresent(typeTest(operand, place));
+  if (operand.length === 0)
+    throw operandInvalid(place, 'a type or a list of at least one', operand);
+  const tests = operand.map((type, index) => typeTest(type, placeBelow(place, index)));
+  return eachPresent((value, present) => tests.some((test) => test(value, present)));
+};
+
+function typeTest(type: unknown, place: string) {
+  const alias =
+    typeof type === 'number' || typeof type === 'bigint' ? typeCodes.get(Number(type)) : type;
+  const test = typeof alias === 'string' ? typeTests.get(alias) : undefined;
+  if (test) return test;
+  const aliases = [...typeTests.keys()];
+  const hint = typeof type === 'string' ? ` such as '${nearestName(type, aliases)}'` : '';
+  throw operandInvalid(place, `a BSON type${hint}: ${aliases.join(', ')}, or its number`, type);
+}
+
+function isZero(operand: unknown): boolean {
+  return operand === 0 || operand === 0n;
+}

@@ -1,0 +1,76 @@
+import { all, type Condition, EXPENSIVE, each, not, type ValueTest } from '../condition.ts';
+import { operandInvalid, placeBelow } from '../criteria-problem.ts';
+import { isFields, isRegExp } from '../value-type.ts';
+import { equality, equalTo } from './comparison.ts';
+import { holdsOperators, type Operator, type OperatorContext } from './operator.ts';
+import { matchesPattern, pattern } from './pattern.ts';
+
+export const $in: Operator = (operand, { place }) => oneOf(operand, place);
+
+export const $nin: Operator = (operand, { place }) => not(oneOf(operand, place));
+
+/** Every item is to be found; an empty list finds nothing, as in MongoDB. */
+export const $all: Operator = (operand, context) => {
+  const items = itemsOf(operand, context.place);
+  if (items.length === 0) return each(() => false);
+  const first = items[0];
+  if (isFields(first) && Object.hasOwn(first, '$elemMatch')) {
+    return all(items.map((item, index) => elementOfAll(item, index, context)));
+  }
+  refuseOperators(items, context.place);
+  return all(items.map((item) => (isRegExp(item) ? pattern(item) : equality(item))));
+};
+
+function elementOfAll(item: unknown, index: number, context: OperatorContext): Condition {
+  const place = placeBelow(context.place, index);
+  if (!isFields(item) || Object.keys(item).join() !== '$elemMatch') {
+    throw operandInvalid(place, 'an object with $elemMatch alone, like the first item', item);
+  }
+  return context.compileOperators(item, place);
+}
+
+function oneOf(operand: unknown, place: string): Condition {
+  const items = itemsOf(operand, place);
+  refuseOperators(items, place);
+  const primitives = new Set(items.filter(isPrimitive));
+  for (const item of primitives) {
+    // A bigint and a number of the same amount are one value here, but two to a Set.
+    if (typeof item === 'bigint' && BigInt(Number(item)) === item) primitives.add(Number(item));
+  }
+  const patterns = items.filter(isRegExp);
+  const tests: ValueTest[] = [];
+  if (primitives.size > 0)
+    tests.push((value) => primitives.has(value) || hasAmount(primitives, value));
+  if (items.some((item) => item === null || item === undefined)) tests.push(equalTo(null));
+  for (const item of items) {
+    if (typeof item === 'object' && item !== null && !isRegExp(item)) tests.push(equalTo(item));
+  }
+  for (const item of patterns) tests.push(matchesPattern(item));
+  const [only] = tests;
+  const cost = patterns.length > 0 ? EXPENSIVE : 2;
+  if (tests.length === 1 && only) return each(only, cost);
+  return each((value, present) => tests.some((test) => test(value, present)), cost + tests.length);
+}
+
+function hasAmount(primitives: ReadonlySet<unknown>, value: unknown): boolean {
+  if (typeof value !== 'bigint') return false;
+  const amount = Number(value);
+  return Number.isFinite(amount) && BigInt(amount) === value && primitives.has(amount);
+}
+
+function isPrimitive(value: unknown): boolean {
+  return value !== null && value !== undefined && typeof value !== 'object';
+}
+
+function itemsOf(operand: unknown, place: string): readonly unknown[] {
+  if (!Array.isArray(operand)) throw operandInvalid(place, 'an array', operand);
+  return operand;
+}
+
+function refuseOperators(items: readonly unknown[], place: string): void {
+  items.forEach((item, index) => {
+    if (isFields(item) && holdsOperators(item)) {
+      throw operandInvalid(placeBelow(place, index), 'a value without operators', item);
+    }
+  });
+}

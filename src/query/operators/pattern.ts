@@ -1,0 +1,67 @@
+import { type Condition, EXPENSIVE, each, type ValueTest } from '../condition.ts';
+import { operandInvalid, placeBelow } from '../criteria-problem.ts';
+import { equalValues } from '../value-order.ts';
+import { isRegExp } from '../value-type.ts';
+import type { Operator } from './operator.ts';
+
+/**
+ * `$regex`, with `$options` beside it.
+ *
+ * JavaScript has no way to stop a pattern that runs away: `^(a+)+$` takes 18 seconds for a string of 30
+ * characters, and blocks its thread for as long. Never make a pattern of input that you do not trust.
+ */
+export const $regex: Operator = (operand, { place, siblings }) => {
+  const options = siblings.$options;
+  if (typeof operand !== 'string' && !isRegExp(operand)) {
+    throw operandInvalid(place, 'a string or a RegExp', operand);
+  }
+  if (options === undefined)
+    return pattern(typeof operand === 'string' ? compile(operand, '', place) : operand);
+  const optionsPlace = placeBelow(place.slice(0, -'.$regex'.length), '$options');
+  const flags = flagsOf(options, optionsPlace);
+  if (typeof operand === 'string') return pattern(compile(operand, flags, place));
+  if (operand.flags !== '') {
+    throw operandInvalid(
+      optionsPlace,
+      'left out, because the RegExp has flags of its own',
+      options,
+    );
+  }
+  return pattern(compile(operand.source, flags, place));
+};
+
+/** Only valid beside `$regex`, which has read it; asks for nothing itself. */
+export const $options: Operator = (operand, { place, siblings }) => {
+  if (!Object.hasOwn(siblings, '$regex')) throw operandInvalid(place, 'beside a $regex', operand);
+  return { kind: 'all', conditions: [] };
+};
+
+/** A RegExp as the criteria of a field: strings that it finds, and RegExps equal to it. */
+export function pattern(regExp: RegExp): Condition {
+  return each(matchesPattern(regExp), EXPENSIVE);
+}
+
+export function matchesPattern(regExp: RegExp): ValueTest {
+  // With `g` or `y`, `test` begins where the last call ended: the same string would match every other time.
+  const stateless = new RegExp(regExp.source, regExp.flags.replace('g', ''));
+  return (value) => {
+    if (typeof value !== 'string') return typeof value === 'object' && equalValues(value, regExp);
+    stateless.lastIndex = 0;
+    return stateless.test(value);
+  };
+}
+
+function flagsOf(options: unknown, place: string): string {
+  if (typeof options !== 'string' || !/^[imsu]*$/.test(options)) {
+    throw operandInvalid(place, 'a string of the letters i, m, s, u', options);
+  }
+  return [...new Set(options)].join('');
+}
+
+function compile(source: string, flags: string, place: string): RegExp {
+  try {
+    return new RegExp(source, flags);
+  } catch (error) {
+    throw operandInvalid(place, 'a regular expression of JavaScript', source, error);
+  }
+}

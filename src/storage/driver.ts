@@ -1,0 +1,71 @@
+import type { StorageError } from '../errors/storage-error.ts';
+
+/** The object stores. They are fixed: making or dropping a collection never upgrades a database. */
+export const STORE_NAMES = ['collections', 'segments'] as const;
+
+/** `collections` holds manifests under `[name]`, `segments` holds segments under `[name, number]`. */
+export type StoreName = (typeof STORE_NAMES)[number];
+
+/** Keys order as IndexedDB orders arrays: item by item, numbers before strings, the shorter first. */
+export type StorageKey = readonly (string | number)[];
+
+/** One step of an atomic batch. */
+export type StorageOperation =
+  | {
+      readonly type: 'put';
+      readonly store: StoreName;
+      readonly key: StorageKey;
+      readonly value: object;
+    }
+  | { readonly type: 'delete'; readonly store: StoreName; readonly key: StorageKey }
+  | { readonly type: 'deletePrefix'; readonly store: StoreName; readonly prefix: StorageKey };
+
+/** Which keys to list: those that start with `prefix`, in order, after `after`, at most `limit`. */
+export interface StorageRange {
+  readonly prefix: StorageKey;
+  readonly after?: StorageKey | undefined;
+  readonly limit: number;
+}
+
+/**
+ * How much of a power cut a save survives; the hint that IndexedDB transactions take. A crash of the
+ * browser loses nothing that was saved, with either.
+ */
+export type Durability = 'relaxed' | 'strict';
+
+/** What a driver tells without being asked. */
+export interface StorageEvents {
+  /** The browser had to throw data away before opening, or something else that was stored is gone. */
+  readonly damaged: (error: StorageError) => void;
+}
+
+/**
+ * An opened database. Values are whatever the structured clone algorithm takes. Every failure is a
+ * {@link StorageError}; every promise settles.
+ */
+export interface Storage {
+  /** The values under the keys, in the order of the keys, `undefined` where there is none. */
+  getMany(store: StoreName, keys: readonly StorageKey[]): Promise<unknown[]>;
+  /** The values in a range, in the order of their keys. */
+  list(store: StoreName, range: StorageRange): Promise<unknown[]>;
+  /**
+   * Applies all operations or none. Resolves when they are stored, not before.
+   *
+   * The operations are drawn one by one while the transaction runs, so that a large batch is never
+   * built, or serialised, in one go.
+   */
+  write(operations: Iterable<StorageOperation>, durability: Durability): Promise<void>;
+  /** Releases the database. Later calls reject. */
+  close(): Promise<void>;
+}
+
+/**
+ * A kind of storage. Pass one as the door option `storage` to keep data where Cairn has no driver for:
+ * it has to pass the driver contract suite in `test/storage`.
+ */
+export interface StorageDriver {
+  /** Shown as `status.storage`. */
+  readonly kind: string;
+  /** Opens the database of this name, made if missing. */
+  open(name: string, events: StorageEvents): Promise<Storage>;
+}

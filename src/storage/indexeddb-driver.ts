@@ -1,0 +1,226 @@
+import { type IDBPDatabase, openDB } from 'idb';
+import { StorageError } from '../errors/storage-error.ts';
+import { withDeadline } from './deadline.ts';
+import {
+  type Durability,
+  STORE_NAMES,
+  type Storage,
+  type StorageDriver,
+  type StorageEvents,
+  type StorageKey,
+  type StorageOperation,
+  type StorageRange,
+  type StoreName,
+} from './driver.ts';
+import { storageErrorOf } from './storage-failure.ts';
+
+/** Version of the layout of the object stores; it has changed when this code cannot read a database. */
+const LAYOUT_VERSION = 1;
+
+/** An open that takes longer never ends: WebKit's first one may hang (WebKit bug 226547). */
+const OPEN_DEADLINE_MS = 10_000;
+
+/** Far above any write of ours. A transaction that takes longer has lost its database. */
+const TRANSACTION_DEADLINE_MS = 60_000;
+
+/** Characters serialised between two waits, so that a large batch never blocks the thread for long. */
+const PUT_AHEAD = 512 * 1024;
+
+/** Databases get a prefix: an app may well have one of its own under the same name. */
+const NAME_PREFIX = 'cairn:';
+
+/** Storage in IndexedDB, the default wherever there is one. */
+export function indexedDbDriver(): StorageDriver {
+  return {
+    kind: 'indexeddb',
+    open: async (name, events) => {
+      const storage = new IndexedDbStorage(NAME_PREFIX + name, events);
+      await storage.connect();
+      return storage;
+    },
+  };
+}
+
+class IndexedDbStorage implements Storage {
+  readonly #name: string;
+  readonly #events: StorageEvents;
+  #database: Promise<IDBPDatabase> | undefined;
+  #closed = false;
+
+  constructor(name: string, events: StorageEvents) {
+    this.#name = name;
+    this.#events = events;
+  }
+
+  getMany(store: StoreName, keys: readonly StorageKey[]): Promise<unknown[]> {
+    return this.#attempt('reading', async (database) => {
+      const transaction = database.transaction(store);
+      const values = await Promise.all(
+        keys.map((key) => transaction.store.get(key as IDBValidKey)),
+      );
+      await transaction.done;
+      return values;
+    });
+  }
+
+  list(store: StoreName, { prefix, after, limit }: StorageRange): Promise<unknown[]> {
+    // An array sorts after every number and string, so `[…prefix, []]` ends the prefix.
+    const range = IDBKeyRange.bound(after ?? prefix, [...prefix, []], after !== undefined, true);
+    return this.#attempt('reading', (database) => database.getAll(store, range, limit));
+  }
+
+  write(operations: Iterable<StorageOperation>, durability: Durability): Promise<void> {
+    // A retry starts over; what was drawn already is kept for it.
+    const drawn = replayable(operations);
+    return this.#attempt('writing', (database) => writeAll(database, drawn, durability));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const database = this.#database;
+    this.#database = undefined;
+    // Whoever opened it has been told why it could not be opened.
+    (await database?.catch(() => undefined))?.close();
+  }
+
+  async connect(): Promise<IDBPDatabase> {
+    this.#database ??= this.#open();
+    try {
+      return await this.#database;
+    } catch (error) {
+      this.#database = undefined;
+      throw error;
+    }
+  }
+
+  async #open(): Promise<IDBPDatabase> {
+    let late = false;
+    const opening = openDB(this.#name, LAYOUT_VERSION, {
+      upgrade: (database, _old, _new, _transaction, event) => {
+        for (const store of STORE_NAMES) database.createObjectStore(store);
+        this.#reportLoss(event);
+      },
+      // Another tab deletes the database or brings a newer layout; a connection kept open would block it for ever.
+      blocking: () => this.#disconnect(),
+      terminated: () => this.#disconnect(),
+    });
+    opening.then(
+      (database) => late && database.close(),
+      () => undefined,
+    );
+    try {
+      return await withDeadline(opening, OPEN_DEADLINE_MS, () => {
+        late = true;
+        return new StorageError(
+          'storage_timeout',
+          `IndexedDB did not open within ${OPEN_DEADLINE_MS / 1000} s. Close other tabs of this site and reload.`,
+        );
+      });
+    } catch (error) {
+      throw storageErrorOf(error, 'opening');
+    }
+  }
+
+  #reportLoss(event: IDBVersionChangeEvent): void {
+    // Chromium only: it resets damaged files, and tells it nowhere else.
+    if ((event as { dataLoss?: string }).dataLoss !== 'total') return;
+    const message =
+      'The browser found its database files damaged and started them anew: what was stored before is gone.';
+    this.#events.damaged(new StorageError('data_damaged', message));
+  }
+
+  #disconnect(): void {
+    const database = this.#database;
+    this.#database = undefined;
+    database?.then(
+      (open) => open.close(),
+      () => undefined,
+    );
+  }
+
+  /** Runs a transaction; on a connection that turns out to be dead, once more on a new one. */
+  async #attempt<T>(doing: string, run: (database: IDBPDatabase) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      if (this.#closed) throw new StorageError('storage_lost', 'The database was closed.');
+      try {
+        const database = await this.connect();
+        return await withDeadline(
+          run(database),
+          TRANSACTION_DEADLINE_MS,
+          () => new StorageError('storage_timeout', `IndexedDB did not answer while ${doing}.`),
+        );
+      } catch (cause) {
+        const error = storageErrorOf(cause, doing);
+        if (error.code !== 'storage_lost' && error.code !== 'storage_timeout') throw error;
+        this.#disconnect();
+        if (attempt === 2 || error.code === 'storage_timeout') throw error;
+      }
+    }
+  }
+}
+
+async function writeAll(
+  database: IDBPDatabase,
+  operations: Iterable<StorageOperation>,
+  durability: Durability,
+): Promise<void> {
+  const transaction = database.transaction(STORE_NAMES, 'readwrite', { durability });
+  const done = transaction.done;
+  // The reason is thrown below; `done` must not count as unhandled until then.
+  done.catch(() => undefined);
+  try {
+    const requests: Promise<unknown>[] = [];
+    let ahead = 0;
+    for (const operation of operations) {
+      const store = transaction.objectStore(operation.store);
+      if (operation.type === 'put') {
+        requests.push(store.put(operation.value, operation.key as IDBValidKey));
+        ahead += (operation.value as { size?: number }).size ?? 0;
+      } else if (operation.type === 'delete') {
+        requests.push(store.delete(operation.key as IDBValidKey));
+      } else {
+        requests.push(store.delete(IDBKeyRange.bound(operation.prefix, [...operation.prefix, []])));
+      }
+      if (ahead >= PUT_AHEAD) {
+        await Promise.all(requests.splice(0));
+        ahead = 0;
+      }
+    }
+    // Without `commit()` the transaction only ends after one more turn of the event loop, which a closing
+    // page does not give it.
+    for (const request of requests) request.catch(() => undefined);
+    transaction.commit();
+  } catch (error) {
+    abort(transaction);
+    throw error;
+  }
+  // A full disk shows itself here alone: every put has fired success by then.
+  await done;
+}
+
+function abort(transaction: { abort(): void }): void {
+  try {
+    transaction.abort();
+  } catch (error) {
+    // It has ended by itself, which is what was wanted.
+    if ((error as DOMException).name !== 'InvalidStateError') throw error;
+  }
+}
+
+/** An iterable that can be gone through again, drawing each item from its source once. */
+function replayable<T>(source: Iterable<T>): Iterable<T> {
+  const iterator = source[Symbol.iterator]();
+  const drawn: T[] = [];
+  return {
+    *[Symbol.iterator]() {
+      for (let index = 0; ; index++) {
+        if (index === drawn.length) {
+          const next = iterator.next();
+          if (next.done) return;
+          drawn.push(next.value);
+        }
+        yield drawn[index] as T;
+      }
+    },
+  };
+}

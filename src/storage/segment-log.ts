@@ -1,0 +1,338 @@
+import type { Body } from '../codec/body.ts';
+import { StorageError } from '../errors/storage-error.ts';
+import { planCompaction, type SegmentState } from './compaction.ts';
+import type { Durability, Storage, StorageOperation } from './driver.ts';
+import { FORMAT, type Manifest } from './manifest.ts';
+import { buildSegment, cutSegments, type Segment, type SegmentContent } from './segment.ts';
+import type { SegmentPool } from './segment-pool.ts';
+import type { StoredRecord } from './stored-record.ts';
+
+/** Segments read in one request while opening: about 1.5 MB. */
+const READ_AHEAD = 16;
+
+/** Changes to be written: the newest versions of changed records, and keys that are gone. */
+export interface Changes {
+  readonly records: readonly StoredRecord[];
+  readonly deletes: readonly string[];
+}
+
+/** What the log of a collection needs from around it. */
+export interface SegmentLogOptions {
+  readonly name: string;
+  readonly type: string;
+  readonly storage: Storage;
+  readonly pool: SegmentPool;
+  readonly durability: Durability;
+  /** Whether the collection keeps its bodies in memory itself, so that the pool need not. */
+  readonly caching: boolean;
+}
+
+/** A compaction whose write failed. Where the connection was lost, it may have been stored all the same. */
+interface Replacement {
+  readonly numbers: ReadonlySet<number>;
+  readonly contents: SegmentContent[];
+  readonly segments: Segment[];
+  readonly manifest: Manifest;
+}
+
+/**
+ * The saved part of a collection: immutable segments, numbered upward. Saving appends segments, opening
+ * folds them in order, compaction merges them.
+ *
+ * Writes must be made one after another; the record store sees to that.
+ */
+export class SegmentLog {
+  readonly name: string;
+  /** The live segments, by number. Whoever supersedes a record counts its segment's `live` down. */
+  readonly segments = new Map<number, SegmentState>();
+  readonly #options: SegmentLogOptions;
+  #manifest: Manifest | undefined;
+  /** The segments that the manifest named when the log was opened. */
+  #named: ReadonlySet<number> = new Set();
+  /** Number of the newest segment ever written. */
+  #newest = 0;
+  /** Numbers of a failed save. It may have been stored all the same, so the next one removes them. */
+  #doubtful: number[] = [];
+  /**
+   * Segments that a compaction is replacing or has replaced, for readers that began before it: storage
+   * no longer has them. Emptied by {@link SegmentLog.forgetReplaced}.
+   */
+  readonly #replacedSegments = new Map<number, Segment>();
+  #compacting = false;
+  /** A compaction of which it is not known whether it was stored. */
+  #unsettled: Replacement | undefined;
+
+  constructor(options: SegmentLogOptions) {
+    this.#options = options;
+    this.name = options.name;
+  }
+
+  /**
+   * Reads the manifest, then every segment in order. While one chunk is folded the next is being read.
+   *
+   * @param begin Called once with the type the collection was made with, before any segment.
+   * @param fold Called with each segment, lowest number first.
+   * @returns whether the collection exists in storage.
+   */
+  async open(begin: (type: string) => void, fold: (segment: Segment) => void): Promise<boolean> {
+    const [manifest] = await this.#options.storage.getMany('collections', [[this.name]]);
+    if (manifest === undefined) return false;
+    this.#manifest = this.#checked(manifest as Manifest);
+    this.#named = new Set(this.#manifest.segments);
+    begin(this.#manifest.type);
+    let chunk = this.#read(undefined);
+    for (;;) {
+      const segments = await chunk;
+      const last = segments.at(-1);
+      if (!last) break;
+      chunk = this.#read(last.number);
+      // Awaited on the next turn; until then a failure must not count as unhandled.
+      chunk.catch(() => undefined);
+      for (const segment of segments) this.#fold(segment, fold);
+    }
+    this.#checkManifest(this.#manifest);
+    return true;
+  }
+
+  /** Whether storage knows of the collection. */
+  get exists(): boolean {
+    return this.#manifest !== undefined;
+  }
+
+  /** Appends changes, atomically. On failure nothing has changed and the same changes can be appended again. */
+  async append({ records, deletes }: Changes): Promise<void> {
+    await this.#settle();
+    const bodies = records.map((record) => [record, record.body as Body] as const);
+    const contents = [...cutSegments(bodies, deletes)];
+    const first = this.#newest + 1 + this.#doubtful.length;
+    const segments: Segment[] = [];
+    const discard = this.#doubtful.map((number) => this.#deletion(number));
+    try {
+      await this.#write(
+        function* (this: SegmentLog): Generator<StorageOperation> {
+          if (!this.#manifest) yield putManifest(this.#makeManifest([], 1));
+          yield* discard;
+          yield* this.#puts(contents, first, segments);
+        }.call(this),
+      );
+    } catch (error) {
+      this.#doubtful.push(...contents.map((_, index) => first + index));
+      throw error;
+    }
+    this.#manifest ??= this.#makeManifest([], 1);
+    this.#doubtful = [];
+    this.#adopt(contents, segments);
+  }
+
+  /** Stores that the collection exists. */
+  async create(): Promise<void> {
+    if (this.#manifest) return;
+    const manifest = this.#makeManifest([], 1);
+    await this.#write([putManifest(manifest)]);
+    this.#manifest = manifest;
+  }
+
+  /**
+   * Merges segments when too many are small or mostly dead. Nothing else may be written meanwhile.
+   *
+   * Live records may always move to a new, higher number: they are the newest saved version of their key,
+   * so nothing they could overtake exists.
+   *
+   * @param saved The newest saved version of a key.
+   */
+  async compact(saved: (key: string) => StoredRecord | undefined): Promise<boolean> {
+    const plan = planCompaction(this.segments.values());
+    if (plan.length === 0) return false;
+    this.#compacting = true;
+    try {
+      await this.#settle();
+      const merged = await Promise.all(plan.map(({ number }) => this.load(number)));
+      for (const segment of merged) this.#replacedSegments.set(segment.number, segment);
+      await this.#replace(new Set(this.#replacedSegments.keys()), this.#merge(merged, saved));
+    } finally {
+      this.#compacting = false;
+    }
+    return true;
+  }
+
+  /** To be called whenever nobody is reading. */
+  forgetReplaced(): void {
+    if (!this.#compacting) this.#replacedSegments.clear();
+  }
+
+  #merge(
+    merged: readonly Segment[],
+    saved: (key: string) => StoredRecord | undefined,
+  ): SegmentContent[] {
+    const left = [...this.segments.keys()].filter((number) => !this.#replacedSegments.has(number));
+    const oldestLeft = Math.min(...left);
+    const live: [StoredRecord, Body][] = [];
+    const deletes = new Set<string>();
+    for (const segment of merged) {
+      segment.keys.forEach((key, index) => {
+        const record = saved(key);
+        if (record?.segment !== segment.number || record.index !== index) return;
+        live.push([record, segment.bodies[index] as Body]);
+      });
+      // A deletion still counts while an older segment may hold the key.
+      if (oldestLeft > segment.number) continue;
+      for (const key of segment.deletes) if (!saved(key)) deletes.add(key);
+    }
+    live.sort(([a], [b]) => a.order - b.order);
+    return [...cutSegments(live, deletes)];
+  }
+
+  async #replace(numbers: ReadonlySet<number>, contents: SegmentContent[]): Promise<void> {
+    const first = this.#newest + 1 + this.#doubtful.length;
+    const next = first + contents.length;
+    const kept = [...this.segments.keys()].filter((number) => !numbers.has(number));
+    const manifest = this.#makeManifest(
+      [...kept, ...contents.map((_, index) => first + index)],
+      next,
+    );
+    const segments: Segment[] = [];
+    const gone = [...numbers, ...this.#doubtful].map((number) => this.#deletion(number));
+    this.#unsettled = { numbers, contents, segments, manifest };
+    await this.#write(
+      function* (this: SegmentLog): Generator<StorageOperation> {
+        yield* this.#puts(contents, first, segments);
+        yield* gone;
+        yield putManifest(manifest);
+      }.call(this),
+    );
+    this.#replaced(this.#unsettled);
+  }
+
+  /** Finds out whether a compaction that failed was stored: its manifest went with it. */
+  async #settle(): Promise<void> {
+    if (!this.#unsettled) return;
+    const [stored] = await this.#options.storage.getMany('collections', [[this.name]]);
+    if ((stored as Manifest | undefined)?.next === this.#unsettled.manifest.next) {
+      this.#replaced(this.#unsettled);
+    }
+    this.#unsettled = undefined;
+  }
+
+  #replaced({ numbers, contents, segments, manifest }: Replacement): void {
+    this.#unsettled = undefined;
+    this.#manifest = manifest;
+    this.#doubtful = [];
+    for (const number of numbers) {
+      this.segments.delete(number);
+      this.#options.pool.forget(this.name, number);
+    }
+    this.#adopt(contents, segments);
+    this.#newest = manifest.next - 1;
+  }
+
+  /** The segment of this number, from the pool or from storage. */
+  load(number: number): Promise<Segment> {
+    const segment = this.peek(number);
+    return segment ? Promise.resolve(segment) : this.#options.pool.load(this.name, number);
+  }
+
+  /** The segment of this number, if it is at hand. */
+  peek(number: number): Segment | undefined {
+    return this.#replacedSegments.get(number) ?? this.#options.pool.peek(this.name, number);
+  }
+
+  /** Removes the collection with all it has in storage. */
+  async drop(): Promise<void> {
+    await this.#write([
+      { type: 'deletePrefix', store: 'segments', prefix: [this.name] },
+      { type: 'delete', store: 'collections', key: [this.name] },
+    ]);
+    for (const number of this.segments.keys()) this.#options.pool.forget(this.name, number);
+    this.segments.clear();
+    this.#manifest = undefined;
+    this.#newest = 0;
+  }
+
+  #write(operations: Iterable<StorageOperation>): Promise<void> {
+    return this.#options.storage.write(operations, this.#options.durability);
+  }
+
+  #read(after: number | undefined): Promise<Segment[]> {
+    const range = {
+      prefix: [this.name],
+      after: after === undefined ? undefined : [this.name, after],
+      limit: READ_AHEAD,
+    };
+    return this.#options.storage.list('segments', range) as Promise<Segment[]>;
+  }
+
+  #fold(segment: Segment, fold: (segment: Segment) => void): void {
+    const { number, after } = segment;
+    const { next } = this.#manifest as Manifest;
+    // Below `next` the manifest decides; what it does not name was replaced.
+    if (number < next && !this.#named.has(number)) return;
+    if (number >= next && after !== 0 && after >= next && !this.segments.has(after))
+      throw this.#lost(after);
+    const records = segment.keys.length;
+    this.segments.set(number, { number, size: segment.size, records, live: records });
+    this.#newest = number;
+    fold(segment);
+  }
+
+  #checked(manifest: Manifest): Manifest {
+    if (manifest.format <= FORMAT) return manifest;
+    throw new StorageError(
+      'format_newer',
+      `Collection "${this.name}" was written in format ${manifest.format}; this version of cairndb knows ${FORMAT}. Update this app.`,
+      { place: this.name },
+    );
+  }
+
+  #checkManifest({ segments, next }: Manifest): void {
+    for (const number of segments) if (!this.segments.has(number)) throw this.#lost(number);
+    this.#newest = Math.max(this.#newest, next - 1);
+  }
+
+  #lost(number: number): StorageError {
+    return new StorageError(
+      'data_damaged',
+      `Segment ${number} of collection "${this.name}" is missing from storage, so documents are lost. ` +
+        'Restore the data, or Drop() the collection to start anew.',
+      { place: this.name },
+    );
+  }
+
+  *#puts(contents: SegmentContent[], first: number, built: Segment[]): Generator<StorageOperation> {
+    // The generator may be run to its end once only; `built` is what has been put so far.
+    let after = this.#newest;
+    for (const [index, content] of contents.entries()) {
+      const number = first + index;
+      const segment = buildSegment(content, number, after);
+      after = number;
+      built.push(segment);
+      yield { type: 'put', store: 'segments', key: [this.name, number], value: segment };
+    }
+  }
+
+  /** Takes written segments into the books, and tells their records where they rest. */
+  #adopt(contents: SegmentContent[], segments: Segment[]): void {
+    for (const [at, segment] of segments.entries()) {
+      const records = contents[at]?.records ?? [];
+      const { number, size } = segment;
+      this.segments.set(number, { number, size, records: records.length, live: records.length });
+      records.forEach((record, index) => {
+        record.segment = number;
+        record.index = index;
+      });
+      if (!this.#options.caching) this.#options.pool.keep(this.name, segment);
+      this.#newest = number;
+    }
+  }
+
+  #deletion(number: number): StorageOperation {
+    return { type: 'delete', store: 'segments', key: [this.name, number] };
+  }
+
+  #makeManifest(segments: readonly number[], next: number): Manifest {
+    return { format: FORMAT, name: this.name, type: this.#options.type, segments, next };
+  }
+}
+
+function putManifest(manifest: Manifest): StorageOperation {
+  return { type: 'put', store: 'collections', key: [manifest.name], value: manifest };
+}

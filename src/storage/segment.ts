@@ -1,0 +1,112 @@
+import type { Body } from '../codec/body.ts';
+import { bodySize } from '../codec/body.ts';
+import { type Stamps, StoredRecord } from './stored-record.ts';
+
+/**
+ * Size at which a segment is full, in characters of its bodies and keys. Measured in Chromium: values
+ * just above 64 KB are compressed and write two to four times faster than values below, while larger
+ * ones make scattered reads slower (docs/decisions/002-segment-format.md).
+ */
+export const SEGMENT_SIZE = 96 * 1024;
+
+/**
+ * One immutable value in storage: records as columns, and the keys deleted before them. Columns and not
+ * rows, because structured clone takes half the time for them.
+ */
+export interface Segment {
+  /** Place in the collection's log: what a higher number says wins. */
+  readonly number: number;
+  /** The newest segment at the time of writing, 0 for none: a gap in this chain is a lost segment. */
+  readonly after: number;
+  /** Keys that were deleted. They count before this segment's own records. */
+  readonly deletes: readonly string[];
+  readonly keys: readonly string[];
+  readonly orders: Float64Array;
+  readonly flags: Uint8Array;
+  /** Four for each record, as in {@link Stamps}; left out where no record has any. */
+  readonly stamps: Float64Array | undefined;
+  readonly bodies: readonly Body[];
+  /** Rough size in bytes. */
+  readonly size: number;
+}
+
+/** What a segment is made of. */
+export interface SegmentContent {
+  readonly deletes: readonly string[];
+  readonly records: readonly StoredRecord[];
+  /** The bodies of the records. */
+  readonly bodies: readonly Body[];
+  readonly size: number;
+}
+
+/** Cuts changes into contents of at most {@link SEGMENT_SIZE}, deletes first. */
+export function* cutSegments(
+  records: Iterable<readonly [StoredRecord, Body]>,
+  deletes: Iterable<string>,
+): Generator<SegmentContent> {
+  let content = emptyContent();
+  for (const key of deletes) {
+    content.deletes.push(key);
+    content.size += key.length;
+    if (content.size >= SEGMENT_SIZE) {
+      yield content;
+      content = emptyContent();
+    }
+  }
+  for (const [record, body] of records) {
+    content.records.push(record);
+    content.bodies.push(body);
+    content.size += recordSize(record, body);
+    if (content.size >= SEGMENT_SIZE) {
+      yield content;
+      content = emptyContent();
+    }
+  }
+  if (content.records.length > 0 || content.deletes.length > 0) yield content;
+}
+
+function emptyContent() {
+  return { deletes: [] as string[], records: [] as StoredRecord[], bodies: [] as Body[], size: 0 };
+}
+
+/** What a record adds to the size of a segment. */
+export function recordSize(record: StoredRecord, body: Body): number {
+  return record.key.length + 9 + (record.stamps ? 32 : 0) + bodySize(body);
+}
+
+export function buildSegment(content: SegmentContent, number: number, after: number): Segment {
+  const { records, bodies, deletes, size } = content;
+  const orders = new Float64Array(records.length);
+  const flags = new Uint8Array(records.length);
+  let stamps: Float64Array | undefined;
+  const keys = records.map((record, index) => {
+    orders[index] = record.order;
+    flags[index] = record.flags;
+    if (record.stamps) {
+      stamps ??= new Float64Array(records.length * 4);
+      stamps.set(record.stamps, index * 4);
+    }
+    return record.key;
+  });
+  return { number, after, deletes, keys, orders, flags, stamps, bodies, size };
+}
+
+/** The record at a place in a segment, without its body. */
+export function readRecord(segment: Segment, index: number): StoredRecord {
+  const record = new StoredRecord(
+    segment.keys[index] as string,
+    segment.orders[index] as number,
+    segment.flags[index] as number,
+    segment.stamps && readStamps(segment.stamps, index),
+    undefined,
+  );
+  record.segment = segment.number;
+  record.index = index;
+  return record;
+}
+
+function readStamps(stamps: Float64Array, index: number): Stamps | undefined {
+  const at = index * 4;
+  const four = [stamps[at], stamps[at + 1], stamps[at + 2], stamps[at + 3]] as unknown as Stamps;
+  return four[0] || four[1] || four[2] || four[3] ? four : undefined;
+}

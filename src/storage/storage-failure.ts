@@ -1,0 +1,48 @@
+import { StorageError } from '../errors/storage-error.ts';
+
+/**
+ * The typed error for what IndexedDB failed with. Browsers name their failures loosely: a full disk is a
+ * QuotaExceededError or an UnknownError with a telling message, a lost connection an UnknownError in
+ * WebKit and an InvalidStateError elsewhere.
+ */
+export function storageErrorOf(cause: unknown, doing: string): StorageError {
+  if (cause instanceof StorageError) return cause;
+  const { name, message } = cause as { name?: string; message?: string };
+  const said = `IndexedDB failed while ${doing} (${name}: ${message}).`;
+  if (name === 'QuotaExceededError' || /NO_SPACE|disk (is )?full/i.test(message ?? '')) {
+    return new StorageError(
+      'storage_full',
+      `${said} There is no room left: free space or delete documents. Unsaved changes are kept in memory and saved again later.`,
+      { cause },
+    );
+  }
+  if (name === 'VersionError') {
+    return new StorageError(
+      'format_newer',
+      `${said} The database was written by a newer version of cairndb: update this app.`,
+      { cause },
+    );
+  }
+  if (name === 'SecurityError' || (name === 'InvalidStateError' && doing === 'opening')) {
+    return new StorageError(
+      'storage_unavailable',
+      `${said} This browser lets no site store data here.`,
+      {
+        cause,
+      },
+    );
+  }
+  if (
+    name === 'InvalidStateError' ||
+    /connection .*lost|closing|was terminated/i.test(message ?? '')
+  ) {
+    return new StorageError(
+      'storage_lost',
+      `${said} The connection was lost; reload when it stays so.`,
+      {
+        cause,
+      },
+    );
+  }
+  return new StorageError('storage_failed', said, { cause });
+}

@@ -1,0 +1,39 @@
+import type { BatchReply, EngineEvent, Request } from '../engine/protocol.ts';
+import type { CairnError } from '../errors/cairn-error.ts';
+import type { Durability, StorageDriver } from '../storage/driver.ts';
+
+/** Which database, and how it is kept. */
+export interface DatabaseSettings {
+  readonly name: string;
+  /** Left out: IndexedDB where it exists, else memory. */
+  readonly storage: 'indexeddb' | 'memory' | StorageDriver | undefined;
+  readonly durability: Durability;
+}
+
+/** How the engine was started: a worker from its file, from a Blob or from the caller, or in this thread. */
+export type Started = 'file' | 'inline' | 'given' | 'thread';
+
+/** A way to an engine that is running. */
+export interface Channel {
+  readonly started: Started;
+  /** Executes a batch. Answers at once, without a promise, where the engine can. */
+  execute(batch: readonly Request[]): BatchReply | Promise<BatchReply>;
+  /** Executes one request without waiting; only there where the engine runs in this thread. */
+  readonly executeNow?: (request: Request) => unknown;
+  /** Whether changes are to be told. */
+  watch(on: boolean): Promise<void>;
+  /** Saves every collection. */
+  save(): Promise<void>;
+  /** Leaves the engine, and ends it if nobody else is there. */
+  close(): Promise<void>;
+}
+
+/** What a channel tells. */
+export interface ChannelEvents {
+  readonly event: (event: EngineEvent) => void;
+  /** The engine is gone for good; nothing that was asked will be answered. */
+  readonly lost: (error: CairnError) => void;
+}
+
+/** Makes a channel. */
+export type Connect = (settings: DatabaseSettings, events: ChannelEvents) => Promise<Channel>;

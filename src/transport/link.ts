@@ -1,0 +1,219 @@
+import type { BatchReply, EngineEvent, Request } from '../engine/protocol.ts';
+import { asCairnError } from '../errors/as-cairn-error.ts';
+import type { CairnError } from '../errors/cairn-error.ts';
+import { CollectionError } from '../errors/collection-error.ts';
+import type { Channel, Connect, DatabaseSettings } from './channel.ts';
+
+/** A request with what waits for its answer. */
+interface Call {
+  readonly request: Request;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * States of a link: `idle ──▶ opening ──▶ open ──▶ closing ──▶ closed`, and from each of them but the last
+ * to `failed`. A close whose save failed goes back to `open`.
+ */
+export type LinkState = 'idle' | 'opening' | 'open' | 'closing' | 'closed' | 'failed';
+
+/** What a link tells. */
+export interface LinkEvents {
+  readonly event: (event: EngineEvent) => void;
+  readonly state: (state: LinkState) => void;
+}
+
+/**
+ * A door's way to its engine. Requests made in one microtask travel together as one batch. The engine is
+ * started by the first request. Every call settles, also when the engine dies.
+ */
+export class Link {
+  readonly #settings: DatabaseSettings;
+  readonly #connect: Connect;
+  readonly #events: LinkEvents;
+  #state: LinkState = 'idle';
+  #channel: Channel | undefined;
+  #connecting: Promise<Channel> | undefined;
+  /** Why nothing can be asked any more. */
+  #ended: CairnError | undefined;
+  /** Made in this microtask, or before the channel was there. */
+  #queue: Call[] = [];
+  #flushing = false;
+  /** Batches under way. */
+  readonly #sent = new Set<readonly Call[]>();
+  /** Rejections of whatever else waits for the engine. */
+  readonly #rejections = new Set<(error: unknown) => void>();
+  #lastHandle = 0;
+
+  constructor(settings: DatabaseSettings, connect: Connect, events: LinkEvents) {
+    this.#settings = settings;
+    this.#connect = connect;
+    this.#events = events;
+  }
+
+  get state(): LinkState {
+    return this.#state;
+  }
+
+  get channel(): Channel | undefined {
+    return this.#channel;
+  }
+
+  /** A number for a new collection handle. */
+  takeHandle(): number {
+    return ++this.#lastHandle;
+  }
+
+  /** Sends a request with the others of this microtask. */
+  send(request: Request): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (this.#ended) return reject(this.#ended);
+      this.#queue.push({ request, resolve, reject });
+      if (this.#flushing) return;
+      this.#flushing = true;
+      queueMicrotask(() => this.#flush());
+    });
+  }
+
+  /** Executes a request at once, after all that were sent before it. */
+  sendNow(request: Request): unknown {
+    const execute = this.checkSync();
+    this.#flush();
+    return execute(request);
+  }
+
+  /** Throws unless the engine can answer without waiting. */
+  checkSync(): (request: Request) => unknown {
+    if (this.#ended) throw this.#ended;
+    const execute = this.#channel?.executeNow;
+    if (execute) return execute;
+    throw new CollectionError(
+      'sync_unavailable',
+      this.#channel
+        ? 'collection.sync needs the engine in this thread: use Database, or the methods that return promises.'
+        : 'collection.sync can be used once the collection is open; await collection.ready first.',
+    );
+  }
+
+  /** Starts the engine if it is not running. */
+  open(): Promise<Channel> {
+    if (this.#ended) return Promise.reject(this.#ended);
+    this.#connecting ??= this.#start();
+    return this.#connecting;
+  }
+
+  /** Saves every collection. */
+  async save(): Promise<void> {
+    if (this.#ended) throw this.#ended;
+    if (this.#state === 'idle') return;
+    const channel = await this.open();
+    this.#flush();
+    await this.#orLost(channel.save());
+  }
+
+  /** Saves, then releases everything. When saving fails the link stays open, with its changes. */
+  async close(): Promise<void> {
+    if (this.#ended) return;
+    if (this.#state !== 'idle') {
+      const channel = await this.open();
+      this.#flush();
+      this.#enter('closing');
+      try {
+        await this.#orLost(channel.save());
+      } catch (error) {
+        if (!this.#ended) this.#enter('open');
+        throw error;
+      }
+      this.#end('closed', closedError(this.#settings.name));
+      await channel.close();
+      return;
+    }
+    this.#end('closed', closedError(this.#settings.name));
+  }
+
+  async #start(): Promise<Channel> {
+    this.#enter('opening');
+    try {
+      const channel = await this.#connect(this.#settings, {
+        event: this.#events.event,
+        lost: (error) => this.#end('failed', error),
+      });
+      this.#channel = channel;
+      if (!this.#ended) this.#enter('open');
+      this.#flush();
+      return channel;
+    } catch (cause) {
+      const error = asCairnError(cause);
+      this.#end('failed', error);
+      throw error;
+    }
+  }
+
+  #flush(): void {
+    this.#flushing = false;
+    if (this.#queue.length === 0) return;
+    if (!this.#channel) {
+      // Whoever waits for an answer is told when this fails.
+      this.open().catch(() => undefined);
+      return;
+    }
+    const calls = this.#queue;
+    this.#queue = [];
+    try {
+      const reply = this.#channel.execute(calls.map(({ request }) => request));
+      if (reply instanceof Promise) this.#await(calls, reply);
+      else settle(calls, reply);
+    } catch (error) {
+      for (const { reject } of calls) reject(asCairnError(error));
+    }
+  }
+
+  #await(calls: readonly Call[], reply: Promise<BatchReply>): void {
+    this.#sent.add(calls);
+    reply.then(
+      (answered) => {
+        if (this.#sent.delete(calls)) settle(calls, answered);
+      },
+      (error: unknown) => {
+        if (this.#sent.delete(calls)) for (const { reject } of calls) reject(asCairnError(error));
+      },
+    );
+  }
+
+  /** Settles as the promise does, or rejects when the engine is lost first. */
+  #orLost<T>(promise: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#rejections.add(reject);
+      promise.then(resolve, reject).finally(() => this.#rejections.delete(reject));
+    });
+  }
+
+  #end(state: 'closed' | 'failed', error: CairnError): void {
+    if (this.#ended) return;
+    this.#ended = error;
+    const calls = [...this.#queue, ...[...this.#sent].flat()];
+    this.#queue = [];
+    this.#sent.clear();
+    for (const { reject } of calls) reject(error);
+    for (const reject of this.#rejections) reject(error);
+    this.#enter(state);
+  }
+
+  #enter(state: LinkState): void {
+    this.#state = state;
+    this.#events.state(state);
+  }
+}
+
+function settle(calls: readonly Call[], { values, failures }: BatchReply): void {
+  calls.forEach(({ resolve, reject }, index) => {
+    if (failures?.has(index)) reject(failures.get(index));
+    else resolve(values[index]);
+  });
+}
+
+function closedError(name: string): CollectionError {
+  return new CollectionError('closed', `Database "${name}" was closed; open it again to use it.`, {
+    place: name,
+  });
+}

@@ -1,0 +1,68 @@
+import { asCairnError } from '../errors/as-cairn-error.ts';
+import type { Channel, ChannelEvents, DatabaseSettings } from './channel.ts';
+import { type HostedEngine, hostEngine } from './engine-host.ts';
+
+/** An engine of this thread, with how many doors use it. */
+interface Shared {
+  readonly hosted: Promise<HostedEngine>;
+  users: number;
+}
+
+/** Engines of this thread by database name, or by driver and name: doors to one database share one. */
+const byName = new Map<string, Shared>();
+const byDriver = new WeakMap<object, Map<string, Shared>>();
+
+/** A channel to an engine in this thread. */
+export async function threadChannel(
+  settings: DatabaseSettings,
+  events: ChannelEvents,
+): Promise<Channel> {
+  const engines = enginesFor(settings);
+  const { name } = settings;
+  let shared = engines?.get(name);
+  if (!shared) {
+    shared = { hosted: hostEngine(settings), users: 0 };
+    engines?.set(name, shared);
+  }
+  const own = shared;
+  own.users++;
+  const leave = () => {
+    own.users--;
+    if (own.users === 0 && engines?.get(name) === own) engines.delete(name);
+    return own.users === 0;
+  };
+  try {
+    const hosted = await own.hosted;
+    const session = hosted.engine.join(events.event);
+    events.event({ type: 'status', status: hosted.engine.status });
+    return {
+      started: 'thread',
+      execute: (batch) => session.execute(batch),
+      executeNow: (request) => session.executeNow(request),
+      watch: async (on) => {
+        session.watching = on;
+      },
+      save: () => session.save(),
+      close: async () => {
+        session.leave();
+        if (leave()) await hosted.stop();
+      },
+    };
+  } catch (error) {
+    leave();
+    throw asCairnError(error);
+  }
+}
+
+function enginesFor({ storage }: DatabaseSettings): Map<string, Shared> | undefined {
+  // Memory is each door's own.
+  if (storage === 'memory' || (storage === undefined && typeof indexedDB === 'undefined'))
+    return undefined;
+  if (typeof storage !== 'object') return byName;
+  let engines = byDriver.get(storage);
+  if (!engines) {
+    engines = new Map();
+    byDriver.set(storage, engines);
+  }
+  return engines;
+}

@@ -1,0 +1,58 @@
+import type { EngineEvent, EngineStatus, Request } from '../engine/protocol.ts';
+import type { CairnError } from '../errors/cairn-error.ts';
+import type { DatabaseSettings } from './channel.ts';
+import { fromWire, toWire, type WireError } from './wire-error.ts';
+
+/** Asks a worker whether it is there. */
+export const HELLO = 'cairn:hello';
+/** A worker's answer to {@link HELLO}, which it also gives unasked once its script has run. */
+export const READY = 'cairn:ready';
+
+/** An engine's event as it crosses the boundary. */
+export type WireEvent =
+  | Exclude<EngineEvent, { type: 'status' | 'error' }>
+  | { readonly type: 'status'; readonly status: WireStatus }
+  | { readonly type: 'error'; readonly collection: string | undefined; readonly error: WireError };
+
+export type WireStatus = Omit<EngineStatus, 'last_error'> & {
+  readonly last_error: WireError | undefined;
+};
+
+/** The answer to a batch. */
+export interface WireReply {
+  readonly values: unknown[];
+  readonly failures: readonly (readonly [index: number, error: WireError])[] | undefined;
+  /** The status, where the batch changed it: it rides along instead of costing a message. */
+  readonly status: WireStatus | undefined;
+}
+
+/** What a worker exposes through comlink. Failures are values: comlink would strip them. */
+export interface WorkerApi {
+  open(settings: DatabaseSettings, events: MessagePort): Promise<WireError | undefined>;
+  execute(batch: readonly Request[]): Promise<WireReply>;
+  watch(on: boolean): void;
+  save(): Promise<WireError | undefined>;
+  close(): Promise<WireError | undefined>;
+  ping(): void;
+}
+
+export function statusToWire(status: EngineStatus): WireStatus {
+  return { ...status, last_error: status.last_error && toWire(status.last_error) };
+}
+
+export function eventToWire(event: EngineEvent): WireEvent {
+  if (event.type === 'status') return { type: 'status', status: statusToWire(event.status) };
+  if (event.type === 'error') return { ...event, error: toWire(event.error) };
+  return event;
+}
+
+export function eventFromWire(event: WireEvent): EngineEvent {
+  if (event.type === 'status') return { type: 'status', status: statusFromWire(event.status) };
+  if (event.type === 'error') return { ...event, error: fromWire(event.error) as CairnError };
+  return event;
+}
+
+export function statusFromWire(status: WireStatus): EngineStatus {
+  const { last_error } = status;
+  return { ...status, last_error: last_error && (fromWire(last_error) as CairnError) };
+}

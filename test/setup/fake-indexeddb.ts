@@ -1,0 +1,2 @@
+// Node and happy-dom have no IndexedDB of their own.
+import 'fake-indexeddb/auto';

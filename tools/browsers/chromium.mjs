@@ -1,0 +1,46 @@
+import { chromium } from 'playwright-core';
+import { makeFolder, removeFolder } from './child.mjs';
+import { requireBrowser } from './find.mjs';
+
+/**
+ * Chromium with a profile on disk: a private context keeps IndexedDB in memory, and neither its
+ * durability nor its speed would be those of a user.
+ *
+ * @param {object} [options]
+ * @param {string} [options.profile] a folder to open (again); by default a fresh one, removed at the end
+ * @param {boolean} [options.headless]
+ * @param {string[]} [options.args]
+ */
+export async function launchChromium({ profile, headless = true, args = [] } = {}) {
+  const folder = profile ?? makeFolder('chromium');
+  const isRoot = process.getuid?.() === 0;
+  const context = await chromium.launchPersistentContext(folder, {
+    executablePath: requireBrowser('chromium'),
+    headless,
+    args: [
+      ...(isRoot ? ['--no-sandbox'] : []),
+      '--disable-dev-shm-usage',
+      '--disable-gpu',
+      '--disable-quic',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--no-first-run',
+      ...args,
+    ],
+  });
+  return {
+    context,
+    profile: folder,
+    /** @param {string} [url] */
+    async newPage(url) {
+      const page = await context.newPage();
+      if (url) await page.goto(url);
+      return page;
+    },
+    async close() {
+      await context.close();
+      if (!profile) removeFolder(folder);
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import { join } from 'node:path';
+import { Child, makeFolder, removeFolder } from './child.mjs';
+import { findXvfb, requireBrowser } from './find.mjs';
+
+/** On in Safari, off by default in WebKitGTK's MiniBrowser. */
+const FEATURES = [
+  '+StorageAPI',
+  '+StorageAPIEstimate',
+  '+FileSystem',
+  '+FileSystemWritableStream',
+  '+AccessHandle',
+].join(',');
+
+/** A display of our own, so that no window opens on the user's; Xvfb finds a free number itself. */
+async function openDisplay() {
+  const xvfb = findXvfb();
+  if (!xvfb) {
+    const { DISPLAY } = process.env;
+    if (!DISPLAY) throw new Error('WebKit needs a display: install Xvfb (`npm run browsers`).');
+    return { name: DISPLAY, close: () => Promise.resolve() };
+  }
+  const screen = ['-screen', '0', '1280x800x24'];
+  const child = new Child(xvfb, ['-displayfd', '1', ...screen, '-nolisten', 'tcp', '-noreset']);
+  const [, number] = await child.waitFor(/^(\d+)\s/m, 20_000);
+  return { name: `:${number}`, close: () => child.end() };
+}
+
+/**
+ * WebKitGTK's MiniBrowser as a user would start it. Not under automation: such a session is
+ * ephemeral, and Blobs in IndexedDB and the origin-private file system fail there. So nothing can be
+ * asked of a page: it has to report by itself, as a test page does.
+ */
+export async function launchWebKit() {
+  const binary = requireBrowser('webkit');
+  const display = await openDisplay();
+  /** @type {Set<{ close: () => Promise<void> }>} */
+  const pages = new Set();
+
+  /** @param {string} url */
+  function startBrowser(url) {
+    const home = makeFolder('webkit');
+    const child = new Child(binary, [`--features=${FEATURES}`, url], {
+      ...process.env,
+      HOME: home,
+      XDG_DATA_HOME: join(home, 'data'),
+      XDG_CACHE_HOME: join(home, 'cache'),
+      XDG_CONFIG_HOME: join(home, 'config'),
+      XDG_STATE_HOME: join(home, 'state'),
+      DISPLAY: display.name,
+      GDK_BACKEND: 'x11',
+      GTK_A11Y: 'none',
+      NO_AT_BRIDGE: '1',
+      LIBGL_ALWAYS_SOFTWARE: '1',
+    });
+    return { child, home };
+  }
+
+  return {
+    async newPage() {
+      /** @type {ReturnType<typeof startBrowser> | undefined} */
+      let browser;
+      const page = {
+        /** @param {string} url */
+        async goto(url) {
+          await page.close();
+          browser = startBrowser(url);
+          pages.add(page);
+        },
+        async close() {
+          const { child, home } = browser ?? {};
+          browser = undefined;
+          pages.delete(page);
+          await child?.end();
+          if (home) removeFolder(home);
+        },
+      };
+      return page;
+    },
+    async close() {
+      await Promise.all([...pages].map((page) => page.close()));
+      await display.close();
+    },
+  };
+}

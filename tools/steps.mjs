@@ -1,0 +1,112 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bin, ROOT } from './setup.mjs';
+
+/**
+ * @typedef {object} Step
+ * @property {string} name
+ * @property {string} shows what holds when it passes
+ * @property {() => string[][]} commands run one after the other
+ * @property {string[]} [needs] names of earlier steps whose result it uses
+ * @property {boolean} [browsers] whether it starts browsers
+ * @property {number} [minutes] after which a command of it is ended; 3 if not given
+ * @property {(output: string) => string[]} [note] what of the output is worth a word
+ */
+
+/** @param {string[]} projects */
+const vitest = (...projects) => [
+  bin('vitest'),
+  'run',
+  ...projects.flatMap((project) => ['--project', project]),
+  '--allowOnly=false',
+  '--reporter=default',
+  '--reporter=./tools/every-project-ran.ts',
+];
+
+/** @param {string} output */
+const testCounts = (output) => output.match(/(?<=^ *Tests +)\S.*$/m)?.slice(0, 1) ?? [];
+
+/** @type {Step[]} */
+export const steps = [
+  {
+    name: 'lint',
+    shows: 'format and lint',
+    commands: () => [[bin('biome'), 'ci', '--colors=off', '--error-on-warnings', '.']],
+  },
+  {
+    name: 'types',
+    shows: 'everything, and the library without Node',
+    commands: () => [
+      [bin('tsc'), '--noEmit'],
+      [bin('tsc'), '--noEmit', '--project', 'tsconfig.library.json'],
+    ],
+  },
+  {
+    name: 'layers',
+    shows: 'folders import only to their right, no cycles',
+    commands: () => [[bin('depcruise'), '--output-type', 'err', 'src', 'worker', 'demo']],
+  },
+  {
+    name: 'unused',
+    shows: 'no unused file, export or dependency',
+    commands: () => [[bin('knip'), '--no-progress']],
+  },
+  { name: 'build', shows: 'dist', commands: () => [[bin('tsdown')]] },
+  {
+    name: 'demo',
+    shows: 'the playground builds',
+    commands: () => [[bin('vite'), 'build']],
+  },
+  {
+    name: 'exports',
+    needs: ['build'],
+    shows: 'the tarball resolves for bundlers and for types',
+    commands: exportChecks,
+  },
+  {
+    name: 'size',
+    needs: ['build'],
+    shows: 'within the limits',
+    commands: () => [[bin('size-limit')]],
+    note: (output) => output.match(/(?<=Size: +)\S+ k?B/g) ?? [],
+  },
+  {
+    name: 'suite',
+    browsers: true,
+    minutes: 8,
+    shows: 'tests',
+    commands: () => [vitest('node', 'happy-dom', 'types', 'chromium', 'firefox', 'webkit')],
+    note: testCounts,
+  },
+  {
+    name: 'package',
+    needs: ['build'],
+    browsers: true,
+    minutes: 6,
+    shows: 'the packed tarball works for its users',
+    commands: () => [vitest('package')],
+    note: testCounts,
+  },
+  {
+    name: 'e2e',
+    browsers: true,
+    minutes: 6,
+    shows: 'the playground works',
+    commands: () => [vitest('e2e')],
+    note: testCounts,
+  },
+];
+
+function exportChecks() {
+  const { name, version } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
+  // a folder of its own: attw deletes a tarball of the same name that lies in the working folder
+  const folder = mkdtempSync(join(tmpdir(), 'cairn-pack-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const tarball = join(folder, `${name}-${version}.tgz`);
+  return [
+    ['npm', 'pack', '--ignore-scripts', '--pack-destination', folder],
+    [bin('publint'), '--strict', tarball],
+    [bin('attw'), '--profile', 'esm-only', '--no-color', tarball],
+  ];
+}

@@ -1,0 +1,74 @@
+/**
+ * npm test: gets a fresh clone ready, then runs every check and stops at the first that fails.
+ * npm test -- lint types: just those, and what they need.
+ */
+import { rmSync } from 'node:fs';
+import { explainMissing, provisionBrowsers } from './browsers/provision.mjs';
+import { run } from './run.mjs';
+import { installPackages, ROOT } from './setup.mjs';
+import { steps } from './steps.mjs';
+
+const seconds = (/** @type {number} */ start) => ((performance.now() - start) / 1000).toFixed(1);
+
+/** @param {string[]} names */
+function choose(names) {
+  if (names.length === 0) return steps;
+  const unknown = names.filter((name) => !steps.some((step) => step.name === name));
+  if (unknown.length > 0) {
+    throw new Error(
+      `No step ${unknown.join(', ')}. There are: ${steps.map(({ name }) => name).join(' ')}`,
+    );
+  }
+  const wanted = new Set(names);
+  for (const { name, needs } of [...steps].reverse()) {
+    if (wanted.has(name)) for (const need of needs ?? []) wanted.add(need);
+  }
+  return steps.filter(({ name }) => wanted.has(name));
+}
+
+/** @param {typeof steps} chosen */
+function prepare(chosen) {
+  installPackages();
+  if (!chosen.some((step) => step.browsers)) return;
+  const missing = provisionBrowsers();
+  if (missing.length > 0) throw new Error(explainMissing(missing));
+}
+
+/** @param {typeof steps[number]} step */
+async function perform(step) {
+  const start = performance.now();
+  /** @type {string[]} */
+  const notes = [];
+  for (const command of step.commands()) {
+    const { ok, output } = await run(command, step.minutes ?? 3);
+    if (!ok) {
+      console.log(`✗ ${step.name.padEnd(8)} ${seconds(start).padStart(6)} s`);
+      console.log(`\n$ ${command.join(' ').replaceAll(ROOT, '')}\n${output}`);
+      return false;
+    }
+    notes.push(...(step.note?.(output) ?? []));
+  }
+  const note = notes.join(', ');
+  console.log(`✓ ${step.name.padEnd(8)} ${seconds(start).padStart(6)} s  ${note || step.shows}`);
+  return true;
+}
+
+const began = performance.now();
+let passed = 0;
+let failed = 0;
+try {
+  const chosen = choose(process.argv.slice(2));
+  prepare(chosen);
+  for (const step of chosen) {
+    if (await perform(step)) passed += 1;
+    else failed += 1;
+    if (failed > 0) break;
+  }
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  failed += 1;
+}
+rmSync(`${ROOT}test-results`, { recursive: true, force: true });
+console.log(`in ${seconds(began)} s`);
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed > 0 ? 1 : 0;

@@ -1,0 +1,36 @@
+import { defineConfig, type UserConfig } from 'tsdown';
+import { notices } from './tools/build/notices.ts';
+import { workerScript } from './tools/build/worker-script.ts';
+import { workerUrl } from './tools/build/worker-url.ts';
+
+const common: UserConfig = {
+  format: 'esm',
+  platform: 'browser',
+  target: 'es2022',
+  outDir: 'dist',
+  tsconfig: 'tsconfig.library.json',
+  // Flat and without hashes: './worker.js' means the same file from whichever chunk names it.
+  hash: false,
+  fixedExtension: false,
+  sourcemap: true,
+  minify: true,
+  dts: true,
+  // The two ends of the worker's wire have to be of one version, and a page without a bundler
+  // cannot resolve package names: dist carries what it needs.
+  deps: { alwaysBundle: [/^(comlink|idb|nanoid)(\/|$)/], onlyBundle: ['comlink', 'idb', 'nanoid'] },
+};
+
+export default defineConfig([
+  {
+    ...common,
+    entry: { index: 'src/index.ts', inline: 'src/transport/inline-worker.ts' },
+    plugins: [workerScript(), workerUrl()],
+  },
+  {
+    ...common,
+    clean: false,
+    entry: { worker: 'worker/index.ts' },
+    outputOptions: { codeSplitting: false },
+    plugins: [notices()],
+  },
+]);

@@ -1,0 +1,18 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vite';
+import { sourceWorker } from './tools/build/source-worker.ts';
+import { workerScript } from './tools/build/worker-script.ts';
+
+const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
+
+/** The playground, on the library's source. */
+export default defineConfig({
+  root: path('demo'),
+  base: './',
+  resolve: { alias: { cairndb: path('src/index.ts') } },
+  plugins: [sourceWorker(), workerScript()],
+  worker: { format: 'es' },
+  optimizeDeps: { include: ['comlink', 'idb', 'nanoid'] },
+  server: { fs: { allow: [path('.')] } },
+  build: { outDir: path('demo/dist'), emptyOutDir: true, target: 'es2022' },
+});

@@ -1,0 +1,81 @@
+import { defineConfig } from 'vitest/config';
+import { BROWSERS } from './tools/browsers/find.mjs';
+import { installedBrowsers } from './tools/browsers/provider.mjs';
+import { sourceWorker } from './tools/build/source-worker.ts';
+import { workerScript } from './tools/build/worker-script.ts';
+
+/** All three, unless BROWSERS names fewer. One that is not installed fails; it is not left out. */
+const asked = process.env.BROWSERS?.split(',');
+const browsers = BROWSERS.filter((name) => asked?.includes(name) ?? true);
+
+const contract = 'test/contract/**/*.test.ts';
+const overHttp = ['test/package/**/*.test.ts', 'test/e2e/**/*.test.ts'];
+const setupFiles = ['test/setup/fake-indexeddb.ts'];
+const MINUTE = 60_000;
+
+/** Projects that start programs of their own and so need time, and the machine for themselves. */
+const slow = (name: string) => ({
+  extends: true as const,
+  test: {
+    name,
+    include: [`test/${name}/**/*.test.ts`],
+    testTimeout: 3 * MINUTE,
+    hookTimeout: 4 * MINUTE,
+    fileParallelism: false,
+  },
+});
+
+export default defineConfig({
+  plugins: [sourceWorker(), workerScript()],
+  worker: { format: 'es' },
+  // known at once, so that no page is reloaded in the middle of its tests
+  optimizeDeps: { include: ['comlink', 'fast-check', 'idb', 'mingo', 'nanoid'] },
+  test: {
+    testTimeout: 20_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'node',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/browser/**', ...overHttp],
+          setupFiles,
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'happy-dom', environment: 'happy-dom', include: [contract], setupFiles },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'browser',
+          include: [contract, 'test/storage/**/*.test.ts', 'test/browser/**/*.test.ts'],
+          testTimeout: MINUTE,
+          browser: {
+            enabled: true,
+            headless: true,
+            screenshotFailures: false,
+            provider: installedBrowsers,
+            instances: browsers.map((browser) => ({ browser, name: browser })),
+          },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'types',
+          include: [],
+          typecheck: {
+            enabled: true,
+            only: true,
+            include: ['test/**/*.test-d.ts'],
+            ignoreSourceErrors: true, // the compiler's own run reports those
+          },
+        },
+      },
+      slow('package'),
+      slow('e2e'),
+    ],
+  },
+});
