@@ -17,6 +17,7 @@ export default [
   {
     name: 'client, before its first call',
     path: 'dist/index.js',
+    import: '{ connect }',
     limit: '8 kB',
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({

@@ -1,8 +1,5 @@
 import { EngineDoor } from './collection/door.ts';
 import { type ConnectOptions, parseConnectOptions } from './collection/door-options.ts';
-import { WorkerError } from './errors/worker-error.ts';
-import { workerChannel } from './transport/worker-channel.ts';
-import { startWorker } from './transport/worker-start.ts';
 
 /** A database whose engine runs in a worker. */
 export type Connection = EngineDoor;
@@ -23,15 +20,7 @@ export type Connection = EngineDoor;
 export function connect(options: ConnectOptions): Connection {
   const { worker, answer_timeout, ...database } = parseConnectOptions(options);
   return new EngineDoor(database, async (settings, events) => {
-    const reasons: string[] = [];
-    const note = (reason: unknown) =>
-      reasons.push(reason instanceof WorkerError ? reason.message : String(reason));
-    const started = await startWorker(worker, note);
-    if (started) return workerChannel(started, settings, answer_timeout, events);
-    console.warn(
-      `cairndb runs in this thread, because no worker could be started: ${reasons.join(' ')}`,
-    );
-    const { threadChannel } = await import('./transport/thread-channel.ts');
-    return threadChannel(settings, events);
+    const { workerOrThread } = await import('./transport/worker-door.ts');
+    return workerOrThread({ worker, answer_timeout }, settings, events);
   });
 }

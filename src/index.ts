@@ -11,7 +11,6 @@ export type {
 export type { CollectionConstructor, Door } from './collection/door.ts';
 export type { ConnectOptions, DatabaseOptions, DoorOptions } from './collection/door-options.ts';
 export type { Change, DoorStatus, EventMap, EventName, Listener } from './collection/events.ts';
-export type { Key } from './collection/key-path.ts';
 export type { ItemParams, KeyValueCollection } from './collection/key-value-collection.ts';
 export type {
   CollectionOptions,
@@ -23,6 +22,7 @@ export type { SyncDocuments } from './collection/sync-documents.ts';
 export type { SyncKeyValues } from './collection/sync-key-values.ts';
 export { type Connection, connect } from './connection.ts';
 export { Database } from './database.ts';
+export type { Key } from './engine/protocol.ts';
 export { CairnError, type CairnErrorDetails } from './errors/cairn-error.ts';
 export { CollectionError, type CollectionErrorCode } from './errors/collection-error.ts';
 export { CriteriaError, type CriteriaErrorCode } from './errors/criteria-error.ts';

@@ -1,11 +1,9 @@
 import { copy } from './copy.ts';
 import { inspect } from './inspect.ts';
-import { sizeOf } from './size.ts';
 
-/** A value that JSON would not keep exactly, as a private deep copy, with its rough size in bytes. */
+/** A value that JSON would not keep exactly, as a private deep copy. */
 export interface ExactBody {
   readonly exact: unknown;
-  readonly size: number;
 }
 
 /**
@@ -24,9 +22,7 @@ export type Body = string | ExactBody;
  * @throws {ValueError} naming the path of what cannot be stored.
  */
 export function encode(value: unknown, root: string): Body {
-  if (inspect(value, root)) return JSON.stringify(value);
-  const exact = copy(value);
-  return { exact, size: sizeOf(exact) };
+  return inspect(value, root) ? JSON.stringify(value) : { exact: copy(value) };
 }
 
 /** The value of a body, as a copy that belongs to the caller. */
@@ -37,9 +33,4 @@ export function decode(body: Body): unknown {
 /** The value of a body, to look at and never to change or to hand out. */
 export function peek(body: Body): unknown {
   return typeof body === 'string' ? JSON.parse(body) : body.exact;
-}
-
-/** The rough size of a body in bytes, as segments and pools count it. */
-export function bodySize(body: Body): number {
-  return typeof body === 'string' ? body.length : body.size;
 }

@@ -2,7 +2,8 @@
  * Whether a value is a plain object: made by `{}`, by `Object.create(null)`, or by `{}` in another realm
  * (a frame, a test environment), whose `Object.prototype` is another object with no prototype of its own.
  */
-export function isPlainObject(value: object): boolean {
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false;
   const prototype = Object.getPrototypeOf(value) as object | null;
   if (prototype === Object.prototype || prototype === null) return true;
   return (

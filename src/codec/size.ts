@@ -1,7 +1,13 @@
+import type { Body } from './body.ts';
 import { eachItem } from './items.ts';
 
+/** The rough size of a body in bytes, as segments and pools count it. */
+export function bodySize(body: Body): number {
+  return typeof body === 'string' ? body.length : sizeOf(body.exact);
+}
+
 /** The rough size of a value in bytes: enough to cut segments and to bound pools, and quick to find. */
-export function sizeOf(value: unknown): number {
+function sizeOf(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 8;
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return value.byteLength;

@@ -1,7 +1,7 @@
 import type { CollectionSettings } from '../engine/settings.ts';
 import { CollectionError } from '../errors/collection-error.ts';
 import type { EventMap, EventName, Listener } from './events.ts';
-import { drop, ready, save } from './lifecycle-exchanges.ts';
+import { ask } from './exchange.ts';
 import type { Port } from './port.ts';
 
 /** What a collection needs of its door. */
@@ -19,7 +19,7 @@ export abstract class CollectionHandle<Sync> {
   protected readonly settings: CollectionSettings;
   protected readonly port: Port;
   readonly #door: CollectionDoor;
-  #isReady = false;
+  #sync: Sync | undefined;
 
   constructor(settings: CollectionSettings, port: Port, door: CollectionDoor) {
     this.name = settings.name;
@@ -36,9 +36,7 @@ export abstract class CollectionHandle<Sync> {
    * @throws {StorageError} when it cannot be opened; {CollectionError} `type_mismatch`.
    */
   get ready(): Promise<void> {
-    return this.port.run(ready()).then(() => {
-      this.#isReady = true;
-    });
+    return this.#makeReady();
   }
 
   /**
@@ -48,17 +46,28 @@ export abstract class CollectionHandle<Sync> {
    * @throws {CollectionError} `sync_unavailable` anywhere else, saying why.
    */
   get sync(): Sync {
-    if (!this.settings.caching) throw unavailable(`collection "${this.name}" has caching: false`);
-    if (!this.#isReady) throw unavailable('await collection.ready first');
-    this.port.checkSync();
-    return this.makeSync();
+    if (this.#sync) return this.#sync;
+    const { started } = this.port;
+    const why = !this.settings.caching
+      ? 'the collection has caching: false'
+      : started && started !== 'thread'
+        ? 'the engine runs in a worker'
+        : 'await collection.ready first';
+    throw new CollectionError('sync_unavailable', `collection.sync cannot be used: ${why}.`);
   }
 
-  protected abstract makeSync(): Sync;
+  /** Loads the methods without promises: most pages never need them. */
+  protected abstract loadSync(): Promise<Sync>;
+
+  async #makeReady(): Promise<void> {
+    await this.port.run(ask({ op: 'ready' }));
+    if (this.settings.caching && this.port.started === 'thread')
+      this.#sync ??= await this.loadSync();
+  }
 
   /** Resolves when everything so far is in storage. Rejects when saving fails; it is then tried again later. */
   save(): Promise<void> {
-    return this.port.run(save());
+    return this.port.run(ask({ op: 'save' }));
   }
 
   /**
@@ -68,7 +77,7 @@ export abstract class CollectionHandle<Sync> {
    * @throws {CollectionError} `drop_disabled` without `activate_drop_method: true`; nothing is touched.
    */
   Drop(): Promise<true> {
-    return this.port.run(drop(this.settings));
+    return this.port.run(ask({ op: 'drop', enabled: this.settings.activate_drop_method }));
   }
 
   /**
@@ -81,8 +90,4 @@ export abstract class CollectionHandle<Sync> {
       if (!('collection' in event) || event.collection === this.name) listener(event);
     });
   }
-}
-
-function unavailable(why: string): CollectionError {
-  return new CollectionError('sync_unavailable', `collection.sync cannot be used here: ${why}.`);
 }

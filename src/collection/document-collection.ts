@@ -3,7 +3,7 @@ import { type CollectionDoor, CollectionHandle } from './collection-handle.ts';
 import { DocumentExchanges } from './document-exchanges.ts';
 import type { AnyDocument, FindOptions, NewDocument, Params, Stored } from './document-types.ts';
 import type { Port } from './port.ts';
-import { SyncDocuments } from './sync-documents.ts';
+import type { SyncDocuments } from './sync-documents.ts';
 
 /**
  * A collection of documents.
@@ -130,7 +130,8 @@ export class DocumentCollection<T extends object = AnyDocument> extends Collecti
     return this.port.run(this.#exchanges.count(params, options));
   }
 
-  protected makeSync(): SyncDocuments<T> {
+  protected async loadSync(): Promise<SyncDocuments<T>> {
+    const { SyncDocuments } = await import('./sync-documents.ts');
     return new SyncDocuments(this.#exchanges, this.port);
   }
 }

@@ -1,17 +1,19 @@
-import { type Body, bodySize, encode } from '../codec/body.ts';
+import { type Body, encode } from '../codec/body.ts';
 import { isPlainObject } from '../codec/kinds.ts';
 import { documentBuilder, MANAGED_FIELDS } from '../engine/managed.ts';
 import type { ArchivedFilter, ReplyTo, ScanReply } from '../engine/protocol.ts';
 import type { CollectionSettings } from '../engine/settings.ts';
 import { ValueError } from '../errors/value-error.ts';
 import type { FindOptions, Stored } from './document-types.ts';
-import { checkId, documentAt, encodeDocument, toDocument, withManaged } from './documents.ts';
+import { checkId, documentAt, encodeDocument, toDocument } from './documents.ts';
 import { ask, collect, type Exchange, pause, post, type Ticket } from './exchange.ts';
-import { parseFieldPath } from './key-path.ts';
 import { copyCriteria, matches, parseFindOptions } from './params.ts';
 
 /** Characters of bodies encoded in one go by `insertMany`: about 5 ms of work. */
 const SLICE_SIZE = 512 * 1024;
+
+/** What a body that is no string counts as: it takes longer than a string of its size. */
+const EXACT_SIZE = 4096;
 
 type AnyPredicate = (document: never) => unknown;
 
@@ -26,7 +28,7 @@ export class DocumentExchanges<T extends object> {
   *insert(document: unknown): Exchange<Stored<T>> {
     const { id, body } = encodeDocument(document, 'document');
     const reply = yield* ask({ op: 'insert', id, body });
-    return withManaged(this.#build, reply, body) as Stored<T>;
+    return toDocument(this.#build, reply, body) as Stored<T>;
   }
 
   *insertMany(documents: unknown): Exchange<Stored<T>[]> {
@@ -66,7 +68,7 @@ export class DocumentExchanges<T extends object> {
   *upsert(document: unknown): Exchange<Stored<T>> {
     const { id, body } = encodeDocument(document, 'document');
     const reply = yield* ask({ op: 'upsert', id, body });
-    return withManaged(this.#build, reply, body) as Stored<T>;
+    return toDocument(this.#build, reply, body) as Stored<T>;
   }
 
   *update(id: unknown, document: unknown): Exchange<Stored<T> | undefined> {
@@ -74,26 +76,20 @@ export class DocumentExchanges<T extends object> {
     // An `_id` in the new content is managed, hence ignored, whatever it is.
     const { body } = encodeDocument(withoutId(document), 'document');
     const reply = yield* ask({ op: 'update', id, body });
-    return reply && (withManaged(this.#build, reply, body) as Stored<T>);
+    return reply && (toDocument(this.#build, reply, body) as Stored<T>);
   }
 
   *patch(id: unknown, changes: unknown): Exchange<Stored<T> | undefined> {
     checkId(id);
-    if (
-      typeof changes !== 'object' ||
-      changes === null ||
-      Array.isArray(changes) ||
-      !isPlainObject(changes)
-    ) {
+    if (!isPlainObject(changes)) {
       throw new ValueError('document_invalid', 'changes must be a plain object.', {
         place: 'changes',
       });
     }
-    const encoded: [string[], Body][] = [];
-    for (const [key, value] of Object.entries(changes)) {
-      const path = parseFieldPath(key);
-      if (MANAGED_FIELDS.has(path[0] as string)) continue;
-      encoded.push([path, encode(value, `changes.${key}`)]);
+    const encoded: [string, Body][] = [];
+    for (const [path, value] of Object.entries(changes)) {
+      if (MANAGED_FIELDS.has(path.split('.', 1)[0] as string)) continue;
+      encoded.push([path, encode(value, `changes.${path}`)]);
     }
     const reply = yield* ask({ op: 'patch', id, changes: encoded });
     return reply && (toDocument(this.#build, reply) as Stored<T>);
@@ -105,14 +101,11 @@ export class DocumentExchanges<T extends object> {
   }
 
   *deleteMany(params: unknown, options?: FindOptions): Exchange<number> {
-    const archived = parseFindOptions(options);
     if (typeof params !== 'function') {
+      const archived = parseFindOptions(options);
       return yield* ask({ op: 'deleteMany', criteria: copyCriteria(params), archived });
     }
-    const ids: string[] = [];
-    yield* this.#visit(params as AnyPredicate, archived, (document) => {
-      ids.push(document._id);
-    });
+    const ids = (yield* this.filter(params, options)).map(({ _id }) => _id);
     return yield* ask({ op: 'deleteMany', ids });
   }
 
@@ -144,65 +137,44 @@ export class DocumentExchanges<T extends object> {
   }
 
   *filter(params: unknown, options?: FindOptions): Exchange<Stored<T>[]> {
-    const archived = parseFindOptions(options);
     const found: { order: number; document: Stored<T> }[] = [];
-    const take = (document: Stored<T>, order: number) => {
+    yield* this.#visit(params, options, (document, order) => {
       found.push({ order, document });
-    };
-    if (typeof params === 'function') yield* this.#visit(params as AnyPredicate, archived, take);
-    else {
-      yield* this.#scan(copyCriteria(params), archived, (chunk) => {
-        chunk.orders.forEach((order, index) => {
-          take(documentAt(this.#build, chunk, chunk.bodies, index) as Stored<T>, order);
-        });
-        return true;
-      });
-    }
+    });
     // Without caching documents may come segment by segment; sorting what is in order already costs nothing.
     return found.sort((a, b) => a.order - b.order).map(({ document }) => document);
   }
 
   *has(params: unknown, options?: FindOptions): Exchange<boolean> {
-    const archived = parseFindOptions(options);
-    if (typeof params !== 'function') {
-      return (yield* ask({ op: 'find', criteria: copyCriteria(params), archived })) !== undefined;
-    }
-    let found = false;
-    yield* this.#scan(undefined, archived, (chunk) => {
-      found = chunk.keys.some((_, index) =>
-        matches(
-          params as AnyPredicate,
-          documentAt(this.#build, chunk, chunk.bodies, index) as never,
-        ),
-      );
-      return !found;
-    });
-    return found;
+    return (yield* this.find(params, options)) !== undefined;
   }
 
-  *count(params?: unknown, options?: FindOptions): Exchange<number> {
-    const archived = parseFindOptions(options);
+  *count(params: unknown = {}, options?: FindOptions): Exchange<number> {
     if (typeof params !== 'function') {
-      const criteria = params === undefined ? undefined : copyCriteria(params);
-      return yield* ask({ op: 'count', criteria, archived });
+      const archived = parseFindOptions(options);
+      return yield* ask({ op: 'count', criteria: copyCriteria(params), archived });
     }
     let count = 0;
-    yield* this.#visit(params as AnyPredicate, archived, () => {
+    yield* this.#visit(params, options, () => {
       count++;
     });
     return count;
   }
 
-  /** Visits every document that the predicate lets through. */
+  /** Visits every document that matches. */
   *#visit(
-    predicate: AnyPredicate,
-    archived: ArchivedFilter,
+    params: unknown,
+    options: FindOptions | undefined,
     visit: (document: Stored<T>, order: number) => void,
   ): Exchange<void> {
-    yield* this.#scan(undefined, archived, (chunk) => {
+    const archived = parseFindOptions(options);
+    const isFunction = typeof params === 'function';
+    yield* this.#scan(isFunction ? undefined : copyCriteria(params), archived, (chunk) => {
       chunk.orders.forEach((order, index) => {
         const document = documentAt(this.#build, chunk, chunk.bodies, index) as Stored<T>;
-        if (matches(predicate, document as never)) visit(document, order);
+        if (!isFunction || matches(params as AnyPredicate, document as never)) {
+          visit(document, order);
+        }
       });
       return true;
     });
@@ -236,15 +208,11 @@ function encodeSlice(list: readonly unknown[], from: number) {
     const { id, body } = encodeDocument(list[index], `documents[${index}]`);
     bodies.push(body);
     ids.push(id);
-    size += bodySize(body);
+    size += typeof body === 'string' ? body.length : EXACT_SIZE;
   }
   return { bodies, ids: ids.some((id) => id !== undefined) ? ids : undefined };
 }
 
 function withoutId(document: unknown): unknown {
-  if (typeof document !== 'object' || document === null || !Object.hasOwn(document, '_id'))
-    return document;
-  if (Array.isArray(document) || !isPlainObject(document)) return document;
-  const { _id: _, ...rest } = document as { _id: unknown };
-  return rest;
+  return isPlainObject(document) ? { ...document, _id: undefined } : document;
 }

@@ -18,12 +18,7 @@ export interface EncodedDocument {
  * @throws {ValueError} naming the path of what cannot be stored.
  */
 export function encodeDocument(document: unknown, place: string): EncodedDocument {
-  if (
-    typeof document !== 'object' ||
-    document === null ||
-    Array.isArray(document) ||
-    !isPlainObject(document)
-  ) {
+  if (!isPlainObject(document)) {
     throw new ValueError('document_invalid', `${place} must be a plain object.`, { place });
   }
   const { _id: id } = document as { _id?: unknown };
@@ -34,26 +29,16 @@ export function encodeDocument(document: unknown, place: string): EncodedDocumen
 /** @throws {ValueError} unless it is a non-empty string. */
 export function checkId(id: unknown, place = '_id'): asserts id is string {
   if (typeof id === 'string' && id !== '') return;
-  const given =
-    typeof id === 'string' ? 'an empty one' : id === null ? 'null' : `a value of type ${typeof id}`;
-  throw new ValueError('id_invalid', `${place} must be a non-empty string, not ${given}.`, {
-    place,
-  });
+  throw new ValueError('id_invalid', `${place} must be a non-empty string.`, { place });
 }
 
+/** The document of a reply; its body is the caller's own where the reply has none. */
 export function toDocument(
   build: DocumentBuilder,
-  [key, flags, stamps, body]: RecordReply,
+  [key, flags, stamps, body]: ManagedReply | RecordReply,
+  own?: Body,
 ): object {
-  return build(key, flags, stamps, decode(body) as object);
-}
-
-export function withManaged(
-  build: DocumentBuilder,
-  [key, flags, stamps]: ManagedReply,
-  body: Body,
-): object {
-  return build(key, flags, stamps, decode(body) as object);
+  return build(key, flags, stamps, decode((body ?? own) as Body) as object);
 }
 
 /** The document at a place in the columns. */

@@ -45,7 +45,7 @@ export interface Door {
 }
 
 const nothingYet: EngineStatus = {
-  storage: '',
+  storage: undefined,
   unsaved: 0,
   unsaved_since: undefined,
   last_save: undefined,
@@ -79,18 +79,9 @@ export class EngineDoor implements Door {
   }
 
   get status(): DoorStatus {
-    const { storage, unsaved, unsaved_since, last_save, last_error } = this.#engine;
     const started = this.#link.channel?.started;
-    return {
-      state: this.#link.state,
-      engine: started && (started === 'thread' ? 'thread' : 'worker'),
-      started,
-      storage: storage || undefined,
-      unsaved,
-      unsaved_since: dateOf(unsaved_since),
-      last_save: dateOf(last_save),
-      last_error,
-    };
+    const engine = started && (started === 'thread' ? 'thread' : 'worker');
+    return { state: this.#link.state, engine, started, ...this.#engine };
   }
 
   get ready(): Promise<void> {
@@ -134,26 +125,10 @@ export class EngineDoor implements Door {
       : new KeyValueCollection(settings, port, this);
   }
 
-  #take(event: EngineEvent): void {
-    switch (event.type) {
-      case 'status':
-        this.#engine = event.status;
-        this.#emitter.emit('status', this.status);
-        break;
-      case 'change':
-        this.#emitter.emit('change', { collection: event.collection, changes: event.changes });
-        break;
-      case 'save':
-        this.#emitter.emit('save', {
-          collection: event.collection,
-          changes: event.changes,
-          at: new Date(event.at),
-        });
-        break;
-      case 'error':
-        this.#emitter.emit('error', { collection: event.collection, error: event.error });
-        break;
-    }
+  #take({ type, detail }: EngineEvent): void {
+    if (type !== 'status') return this.#emitter.emit(type, detail);
+    this.#engine = detail;
+    this.#emitter.emit('status', this.status);
   }
 
   /** Changes cost a message each, so the engine only tells them while somebody listens. */
@@ -165,8 +140,4 @@ export class EngineDoor implements Door {
     // When the engine is lost, every call says so.
     channel.watch(wanted).catch(() => undefined);
   }
-}
-
-function dateOf(instant: number | undefined): Date | undefined {
-  return instant === undefined ? undefined : new Date(instant);
 }

@@ -1,10 +1,10 @@
+import type { Key } from '../engine/protocol.ts';
 import type { CollectionSettings } from '../engine/settings.ts';
 import type { ItemCriteria } from '../query/criteria-types.ts';
 import { type CollectionDoor, CollectionHandle } from './collection-handle.ts';
-import type { Key } from './key-path.ts';
 import { KeyValueExchanges } from './key-value-exchanges.ts';
 import type { Port } from './port.ts';
-import { SyncKeyValues } from './sync-key-values.ts';
+import type { SyncKeyValues } from './sync-key-values.ts';
 
 /** What to look for in an array: a function, criteria, or a value that items equal. */
 export type ItemParams<I = unknown> = ((item: I) => unknown) | ItemCriteria<I> | I;
@@ -103,7 +103,8 @@ export class KeyValueCollection<V = unknown> extends CollectionHandle<SyncKeyVal
     return this.port.run(this.#exchanges.count());
   }
 
-  protected makeSync(): SyncKeyValues<V> {
+  protected async loadSync(): Promise<SyncKeyValues<V>> {
+    const { SyncKeyValues } = await import('./sync-key-values.ts');
     return new SyncKeyValues(this.#exchanges, this.port);
   }
 }

@@ -1,9 +1,9 @@
 import { type Body, decode, encode } from '../codec/body.ts';
-import type { KeyPath } from '../engine/protocol.ts';
+import { isPlainObject } from '../codec/kinds.ts';
+import type { Key } from '../engine/protocol.ts';
 import { KeyError } from '../errors/key-error.ts';
 import { ValueError } from '../errors/value-error.ts';
 import { ask, type Exchange } from './exchange.ts';
-import { parseKey } from './key-path.ts';
 import { copyCriteria, matches } from './params.ts';
 
 type AnyTest = (item: never) => unknown;
@@ -12,41 +12,41 @@ type AnyTest = (item: never) => unknown;
 export class KeyValueExchanges {
   *set(key: unknown, value: unknown): Exchange<unknown> {
     const body = encode(value, 'value');
-    yield* ask({ op: 'kvSet', key: parseKey(key), body });
+    yield* ask({ op: 'kvSet', key: checkKey(key), body });
     return decode(body);
   }
 
   *get(key: unknown): Exchange<unknown> {
-    const reply = yield* ask({ op: 'kvGet', key: parseKey(key) });
+    const reply = yield* ask({ op: 'kvGet', key: checkKey(key) });
     return reply && decode(reply.body);
   }
 
   *has(key: unknown, params: readonly unknown[]): Exchange<boolean> {
-    const path = parseKey(key);
+    const path = checkKey(key);
     if (params.length === 0) return (yield* ask({ op: 'kvGet', key: path })) !== undefined;
     return (yield* this.#matching(path, params[0], true)).length > 0;
   }
 
   *delete(key: unknown): Exchange<boolean> {
-    return yield* ask({ op: 'kvDelete', key: parseKey(key) });
+    return yield* ask({ op: 'kvDelete', key: checkKey(key) });
   }
 
   *push(key: unknown, item: unknown): Exchange<unknown[]> {
     const body = encode(item, 'item');
-    return decode(yield* ask({ op: 'kvPush', key: parseKey(key), body })) as unknown[];
+    return decode(yield* ask({ op: 'kvPush', key: checkKey(key), body })) as unknown[];
   }
 
   *remove(key: unknown, params: unknown): Exchange<unknown[]> {
-    const path = parseKey(key);
+    const path = checkKey(key);
     if (typeof params !== 'function') {
       return decode(
         yield* ask({ op: 'kvRemove', key: path, criteria: encodeCriteria(params) }),
       ) as unknown[];
     }
     for (;;) {
-      const reply = yield* ask({ op: 'kvGet', key: path });
+      const reply = yield* ask({ op: 'kvGet', key: path, array: true });
       if (!reply) return [];
-      const before = arrayOf(decode(reply.body), key);
+      const before = decode(reply.body) as unknown[];
       const after = before.filter((item) => !matches(params as AnyTest, item as never));
       if (after.length === before.length) return after;
       const body = encode(after, 'value');
@@ -57,11 +57,11 @@ export class KeyValueExchanges {
   }
 
   *find(key: unknown, params: unknown): Exchange<unknown> {
-    return (yield* this.#matching(parseKey(key), params, true))[0];
+    return (yield* this.#matching(checkKey(key), params, true))[0];
   }
 
   *filter(key: unknown, params: unknown): Exchange<unknown[]> {
-    return yield* this.#matching(parseKey(key), params, false);
+    return yield* this.#matching(checkKey(key), params, false);
   }
 
   *add(key: unknown, amount: unknown, sign: 1 | -1): Exchange<number> {
@@ -70,7 +70,7 @@ export class KeyValueExchanges {
         place: 'number',
       });
     }
-    return yield* ask({ op: 'kvAdd', key: parseKey(key), amount: amount * sign });
+    return yield* ask({ op: 'kvAdd', key: checkKey(key), amount: amount * sign });
   }
 
   *keys(): Exchange<string[]> {
@@ -87,15 +87,15 @@ export class KeyValueExchanges {
   }
 
   /** Items of the array at a key that match, at most one where `first`. */
-  *#matching(key: KeyPath, params: unknown, first: boolean): Exchange<unknown[]> {
+  *#matching(key: Key, params: unknown, first: boolean): Exchange<unknown[]> {
     if (typeof params !== 'function') {
       return decode(
         yield* ask({ op: 'kvMatch', key, criteria: encodeCriteria(params), first }),
       ) as unknown[];
     }
-    const reply = yield* ask({ op: 'kvGet', key });
+    const reply = yield* ask({ op: 'kvGet', key, array: true });
     if (!reply) return [];
-    const items = arrayOf(decode(reply.body), key.join('.'));
+    const items = decode(reply.body) as unknown[];
     if (!first) return items.filter((item) => matches(params as AnyTest, item as never));
     const index = items.findIndex((item) => matches(params as AnyTest, item as never));
     return index < 0 ? [] : [items[index]];
@@ -103,21 +103,16 @@ export class KeyValueExchanges {
 }
 
 function encodeCriteria(params: unknown): Body {
-  const isObject =
-    typeof params === 'object' &&
-    params !== null &&
-    Object.getPrototypeOf(params) === Object.prototype;
-  return encode(isObject ? copyCriteria(params) : params, 'params');
+  return encode(isPlainObject(params) ? copyCriteria(params) : params, 'params');
 }
 
-function arrayOf(value: unknown, key: unknown): unknown[] {
-  if (value === undefined) return [];
-  if (Array.isArray(value)) return value;
-  throw new KeyError(
-    'kind_mismatch',
-    `Expected an array at "${String(key)}"; nothing was changed.`,
-    {
-      place: String(key),
-    },
-  );
+/** Copies a key; the engine reads it. */
+function checkKey(key: unknown): Key {
+  const segments: unknown[] = Array.isArray(key) ? [...key] : [key];
+  if (segments.every((segment) => typeof segment === 'string' || typeof segment === 'number')) {
+    return Array.isArray(key) ? (segments as Key) : (key as Key);
+  }
+  throw new KeyError('key_invalid', 'A key is a string, a number, or an array of them.', {
+    place: 'key',
+  });
 }

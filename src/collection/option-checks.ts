@@ -39,7 +39,7 @@ export function integer(allowed: string, test: (value: number) => boolean): Chec
 /** Refuses anything but an object with known options. */
 export function checkKnown(
   options: unknown,
-  known: Record<string, Check>,
+  known: object,
   place: string,
 ): Record<string, unknown> {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {

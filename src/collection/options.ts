@@ -92,37 +92,35 @@ export interface KeyValueCollectionOptions extends CommonOptions {
 
 export type CollectionOptions = DocumentCollectionOptions | KeyValueCollectionOptions;
 
-const STAMPS = ['created', 'updated', 'archived', 'unarchived'] as const;
+/** What an option may be, and what it is when left out. */
+type Option = readonly [allowed: Check, fallback?: unknown];
 
-const common: Record<keyof CommonOptions | 'type', Check> = {
-  name,
-  type: oneOf(['DOCUMENT_BASED', 'KEY_VALUE_BASED']),
-  save_timeout: number(
-    'a number of seconds from 0 to 3600',
-    (value) => value >= 0 && value <= 3600,
-  ),
-  save_directly_after: integer('a whole number of changes, 1 or more', (value) => value >= 1),
-  cache_retention_time: number(
-    'a number of minutes above 0, or -1',
-    (value) => value > 0 || value === -1,
-  ),
-  backup_retention_time: number(
-    'a number of days above 0, or -1',
-    (value) => value > 0 || value === -1,
-  ),
-  caching: flag,
-  auto_create_backup: flag,
-  detailed_debugger_logs: flag,
-  activate_drop_method: flag,
+const OFF: Option = [flag, false];
+
+const common: Record<keyof CommonOptions | 'type', Option> = {
+  name: [name],
+  type: [oneOf(['DOCUMENT_BASED', 'KEY_VALUE_BASED'])],
+  save_timeout: [
+    number('a number of seconds from 0 to 3600', (value) => value >= 0 && value <= 3600),
+    1,
+  ],
+  save_directly_after: [integer('a whole number of changes, 1 or more', (value) => value >= 1), 5],
+  cache_retention_time: [aboveZeroOrNever('minutes'), 10],
+  backup_retention_time: [aboveZeroOrNever('days'), 3],
+  caching: OFF,
+  auto_create_backup: OFF,
+  detailed_debugger_logs: OFF,
+  activate_drop_method: OFF,
 };
 
-const documentOnly: Record<string, Check> = {
-  id_length: integer('a whole number from 4 to 256', (value) => value >= 4 && value <= 256),
+const documentOnly: Record<string, Option> = {
+  id_length: [integer('a whole number from 4 to 256', (value) => value >= 4 && value <= 256), 32],
 };
-for (const stamp of [...STAMPS, 'edited']) {
-  documentOnly[`indicate_${stamp}_at`] = flag;
-  documentOnly[`indicate_${stamp}_timestamp`] = flag;
+for (const stamp of ['created', 'updated', 'edited', 'archived', 'unarchived']) {
+  documentOnly[`indicate_${stamp}_at`] = documentOnly[`indicate_${stamp}_timestamp`] = OFF;
 }
+
+const all = { ...common, ...documentOnly };
 
 /**
  * Checks the options of a collection and fills in the defaults.
@@ -130,59 +128,48 @@ for (const stamp of [...STAMPS, 'edited']) {
  * @throws {OptionError} naming the option, what was given and what is allowed.
  */
 export function parseCollectionOptions(options: unknown): CollectionSettings {
-  const given = checkKnown(options, { ...common, ...documentOnly }, 'new Collection(options)');
-  for (const [option, test] of Object.entries({ ...common, ...documentOnly })) {
-    check(given, option, test, option === 'name' || option === 'type');
-  }
-  const type = given['type'] as CollectionSettings['type'];
-  if (type === 'KEY_VALUE_BASED') refuseDocumentOptions(given);
-  const value = <T>(option: string, fallback: T): T => (given[option] as T | undefined) ?? fallback;
-  return {
-    name: (given['name'] as string).toWellFormed(),
-    type,
-    id_length: value('id_length', 32),
-    created: stamp(given, 'created'),
-    updated: stamp(given, 'updated'),
-    archived: stamp(given, 'archived'),
-    unarchived: stamp(given, 'unarchived'),
-    save_timeout: value('save_timeout', 1),
-    save_directly_after: value('save_directly_after', 5),
-    cache_retention_time: value('cache_retention_time', 10),
-    backup_retention_time: value('backup_retention_time', 3),
-    caching: value('caching', false),
-    auto_create_backup: value('auto_create_backup', false),
-    detailed_debugger_logs: value('detailed_debugger_logs', false),
-    activate_drop_method: value('activate_drop_method', false),
-  };
-}
-
-function stamp(given: Record<string, unknown>, name: (typeof STAMPS)[number]): StampSettings {
-  const wants = (form: 'at' | 'timestamp'): boolean => {
-    const option = `indicate_${name}_${form}`;
-    const own = given[option] as boolean | undefined;
-    if (name !== 'updated') return own ?? false;
-    const spelling = `indicate_edited_${form}`;
-    const other = given[spelling] as boolean | undefined;
-    if (own !== undefined && other !== undefined && own !== other) {
+  const given = checkKnown(options, all, 'new Collection(options)');
+  const settings: Record<string, unknown> = {};
+  for (const [option, [allowed, fallback]] of Object.entries(all)) {
+    check(given, option, allowed, fallback === undefined);
+    const value = given[option] ?? fallback;
+    // A flag that is off says nothing.
+    if (option in documentOnly && given['type'] === 'KEY_VALUE_BASED' && given[option]) {
       throw new OptionError(
-        'option_conflict',
-        `"${option}" is ${own} and "${spelling}" is ${other}, but they are two spellings of one option; give one of them.`,
+        'option_invalid',
+        `"${option}" applies to collections of type DOCUMENT_BASED only; leave it out.`,
         { place: option },
       );
     }
-    return own ?? other ?? false;
+    settings[option] = value;
+  }
+  const stamp = (name: string): StampSettings => ({
+    at: settings[`indicate_${name}_at`] as boolean,
+    timestamp: settings[`indicate_${name}_timestamp`] as boolean,
+  });
+  return {
+    ...(settings as unknown as CollectionSettings),
+    name: (given['name'] as string).toWellFormed(),
+    created: stamp('created'),
+    updated: { at: eitherSpelling(given, 'at'), timestamp: eitherSpelling(given, 'timestamp') },
+    archived: stamp('archived'),
+    unarchived: stamp('unarchived'),
   };
-  return { at: wants('at'), timestamp: wants('timestamp') };
 }
 
-function refuseDocumentOptions(given: Record<string, unknown>): void {
-  for (const option of Object.keys(documentOnly)) {
-    // A flag that is off says nothing.
-    if (given[option] === undefined || given[option] === false) continue;
-    throw new OptionError(
-      'option_invalid',
-      `"${option}" applies to collections of type DOCUMENT_BASED only; leave it out.`,
-      { place: option },
-    );
-  }
+function aboveZeroOrNever(unit: string): Check {
+  return number(`a number of ${unit} above 0, or -1`, (value) => value > 0 || value === -1);
+}
+
+/** The interface has two names for the flags of the last update. */
+function eitherSpelling(given: Record<string, unknown>, form: 'at' | 'timestamp'): boolean {
+  const option = `indicate_updated_${form}`;
+  const spelling = `indicate_edited_${form}`;
+  const own = given[option] ?? given[spelling] ?? false;
+  if ((given[spelling] ?? own) === own) return own as boolean;
+  throw new OptionError(
+    'option_conflict',
+    `"${option}" is ${own} and "${spelling}" is ${!own}, but they are two spellings of one option; give one of them.`,
+    { place: option },
+  );
 }

@@ -3,20 +3,17 @@ import { inspect } from '../codec/inspect.ts';
 import { isPlainObject } from '../codec/kinds.ts';
 import type { ArchivedFilter } from '../engine/protocol.ts';
 import { CriteriaError } from '../errors/criteria-error.ts';
-import { OptionError } from '../errors/option-error.ts';
 import { ValueError } from '../errors/value-error.ts';
-import { checkKnown } from './option-checks.ts';
+import { type Check, check, checkKnown } from './option-checks.ts';
 
-const findOptions = { archived: { allowed: "true, false or 'only'", test: isArchivedFilter } };
+const archived: Check = {
+  allowed: "true, false or 'only'",
+  test: (value) => typeof value === 'boolean' || value === 'only',
+};
 
 /** Checks criteria before they travel, and copies them: changing them later changes nothing. */
 export function copyCriteria(criteria: unknown): object {
-  if (
-    typeof criteria !== 'object' ||
-    criteria === null ||
-    Array.isArray(criteria) ||
-    !isPlainObject(criteria)
-  ) {
+  if (!isPlainObject(criteria)) {
     throw new CriteriaError(
       'criteria_invalid',
       'params must be a function or an object of field criteria; {} matches every document.',
@@ -34,13 +31,9 @@ export function copyCriteria(criteria: unknown): object {
 
 /** @throws {OptionError} for an unknown option or a value that is not allowed. */
 export function parseFindOptions(options: unknown): ArchivedFilter {
-  if (options === undefined) return false;
-  const { archived } = checkKnown(options, findOptions, 'options');
-  if (archived === undefined) return false;
-  if (isArchivedFilter(archived)) return archived;
-  throw new OptionError('option_invalid', `"archived" must be ${findOptions.archived.allowed}.`, {
-    place: 'archived',
-  });
+  const given = checkKnown(options ?? {}, { archived }, 'options');
+  check(given, 'archived', archived);
+  return (given['archived'] as ArchivedFilter | undefined) ?? false;
 }
 
 /** Calls a predicate. A promise would match every document, so it is refused. */
@@ -54,8 +47,4 @@ export function matches<T>(predicate: (item: T) => unknown, item: T): boolean {
     );
   }
   return Boolean(result);
-}
-
-function isArchivedFilter(value: unknown): value is ArchivedFilter {
-  return typeof value === 'boolean' || value === 'only';
 }

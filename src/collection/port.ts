@@ -1,5 +1,6 @@
 import type { Request } from '../engine/protocol.ts';
 import type { CollectionSettings } from '../engine/settings.ts';
+import type { Started } from '../transport/channel.ts';
 import type { Link } from '../transport/link.ts';
 import { nextTurn } from '../transport/next-turn.ts';
 import type { Ask, Exchange, Step, Ticket } from './exchange.ts';
@@ -49,25 +50,14 @@ export class Port {
     }
   }
 
-  /** Throws unless requests can be executed without waiting. */
-  checkSync(): void {
-    this.#link.checkSync();
+  /** Where the engine runs, once it does. */
+  get started(): Started | undefined {
+    return this.#link.channel?.started;
   }
 
-  /** Runs an exchange without waiting for anything, or throws. */
-  runNow<T>(exchange: Exchange<T>): T {
-    let step = exchange.next();
-    while (!step.done) {
-      let answer: unknown;
-      try {
-        answer = this.#answerNow(step.value);
-      } catch (error) {
-        step = exchange.throw(error);
-        continue;
-      }
-      step = exchange.next(answer);
-    }
-    return step.value;
+  /** Executes a request without waiting; only where the engine runs in this thread. */
+  sendNow(request: Ask): unknown {
+    return this.#link.sendNow(this.#addressed(request));
   }
 
   async #drive<T>(exchange: Exchange<T>, send: (request: Ask) => Promise<unknown>): Promise<T> {
@@ -102,19 +92,6 @@ export class Port {
     }
   }
 
-  #answerNow(step: Step): unknown {
-    switch (step.kind) {
-      case 'ask':
-        return this.#link.sendNow(this.#addressed(step.ask));
-      case 'post':
-        return { answer: this.#link.sendNow(this.#addressed(step.ask)) } as Ticket<never>;
-      case 'collect':
-        return step.ticket.answer;
-      case 'pause':
-        return undefined;
-    }
-  }
-
   #inTurn(request: Ask): Promise<unknown> {
     return this.#held ? this.#afterHeld(request, this.#held) : this.#send(request);
   }
@@ -125,7 +102,7 @@ export class Port {
   }
 
   #send(request: Ask): Promise<unknown> {
-    if (request.op === 'drop') this.#events.dropped();
+    if (request.op === 'drop' && request.enabled) this.#events.dropped();
     return this.#link.send(this.#addressed(request));
   }
 

@@ -1,6 +1,7 @@
 import type { DocumentExchanges } from './document-exchanges.ts';
 import type { FindOptions, NewDocument, Params, Stored } from './document-types.ts';
 import type { Port } from './port.ts';
+import { runNow } from './run-now.ts';
 
 /** The methods of {@link DocumentCollection} without promises. */
 export class SyncDocuments<T extends object> {
@@ -13,61 +14,61 @@ export class SyncDocuments<T extends object> {
   }
 
   insert(document: NewDocument<T>): Stored<T> {
-    return this.#port.runNow(this.#exchanges.insert(document));
+    return runNow(this.#port, this.#exchanges.insert(document));
   }
 
   insertMany(documents: readonly NewDocument<T>[]): Stored<T>[] {
-    return this.#port.runNow(this.#exchanges.insertMany(documents));
+    return runNow(this.#port, this.#exchanges.insertMany(documents));
   }
 
   upsert(document: NewDocument<T>): Stored<T> {
-    return this.#port.runNow(this.#exchanges.upsert(document));
+    return runNow(this.#port, this.#exchanges.upsert(document));
   }
 
   update(id: string, document: NewDocument<T>): Stored<T> | undefined {
-    return this.#port.runNow(this.#exchanges.update(id, document));
+    return runNow(this.#port, this.#exchanges.update(id, document));
   }
 
   patch(
     id: string,
     changes: Partial<NewDocument<T>> | Record<string, unknown>,
   ): Stored<T> | undefined {
-    return this.#port.runNow(this.#exchanges.patch(id, changes));
+    return runNow(this.#port, this.#exchanges.patch(id, changes));
   }
 
   archive(id: string): boolean {
-    return this.#port.runNow(this.#exchanges.change('archive', id));
+    return runNow(this.#port, this.#exchanges.change('archive', id));
   }
 
   unarchive(id: string): boolean {
-    return this.#port.runNow(this.#exchanges.change('unarchive', id));
+    return runNow(this.#port, this.#exchanges.change('unarchive', id));
   }
 
   delete(id: string): boolean {
-    return this.#port.runNow(this.#exchanges.change('delete', id));
+    return runNow(this.#port, this.#exchanges.change('delete', id));
   }
 
   deleteMany(params: Params<T>, options?: FindOptions): number {
-    return this.#port.runNow(this.#exchanges.deleteMany(params, options));
+    return runNow(this.#port, this.#exchanges.deleteMany(params, options));
   }
 
   get(id: string): Stored<T> | undefined {
-    return this.#port.runNow(this.#exchanges.get(id));
+    return runNow(this.#port, this.#exchanges.get(id));
   }
 
   find(params: Params<T>, options?: FindOptions): Stored<T> | undefined {
-    return this.#port.runNow(this.#exchanges.find(params, options));
+    return runNow(this.#port, this.#exchanges.find(params, options));
   }
 
   filter(params: Params<T>, options?: FindOptions): Stored<T>[] {
-    return this.#port.runNow(this.#exchanges.filter(params, options));
+    return runNow(this.#port, this.#exchanges.filter(params, options));
   }
 
   has(params: Params<T>, options?: FindOptions): boolean {
-    return this.#port.runNow(this.#exchanges.has(params, options));
+    return runNow(this.#port, this.#exchanges.has(params, options));
   }
 
   count(params?: Params<T>, options?: FindOptions): number {
-    return this.#port.runNow(this.#exchanges.count(params, options));
+    return runNow(this.#port, this.#exchanges.count(params, options));
   }
 }

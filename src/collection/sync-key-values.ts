@@ -1,7 +1,8 @@
-import type { Key } from './key-path.ts';
+import type { Key } from '../engine/protocol.ts';
 import type { ItemParams } from './key-value-collection.ts';
 import type { KeyValueExchanges } from './key-value-exchanges.ts';
 import type { Port } from './port.ts';
+import { runNow } from './run-now.ts';
 
 /** The methods of {@link KeyValueCollection} without promises. */
 export class SyncKeyValues<V = unknown> {
@@ -14,54 +15,54 @@ export class SyncKeyValues<V = unknown> {
   }
 
   set<T = V>(key: Key, value: T): T {
-    return this.#port.runNow(this.#exchanges.set(key, value)) as T;
+    return runNow(this.#port, this.#exchanges.set(key, value)) as T;
   }
 
   get<T = V>(key: Key): T | undefined {
-    return this.#port.runNow(this.#exchanges.get(key)) as T | undefined;
+    return runNow(this.#port, this.#exchanges.get(key)) as T | undefined;
   }
 
   has<I = unknown>(key: Key, ...params: [ItemParams<I>?]): boolean {
-    return this.#port.runNow(this.#exchanges.has(key, params));
+    return runNow(this.#port, this.#exchanges.has(key, params));
   }
 
   delete(key: Key): boolean {
-    return this.#port.runNow(this.#exchanges.delete(key));
+    return runNow(this.#port, this.#exchanges.delete(key));
   }
 
   push<I = unknown>(key: Key, item: I): I[] {
-    return this.#port.runNow(this.#exchanges.push(key, item)) as I[];
+    return runNow(this.#port, this.#exchanges.push(key, item)) as I[];
   }
 
   remove<I = unknown>(key: Key, params: ItemParams<I>): I[] {
-    return this.#port.runNow(this.#exchanges.remove(key, params)) as I[];
+    return runNow(this.#port, this.#exchanges.remove(key, params)) as I[];
   }
 
   find<I = unknown>(key: Key, params: ItemParams<I>): I | undefined {
-    return this.#port.runNow(this.#exchanges.find(key, params)) as I | undefined;
+    return runNow(this.#port, this.#exchanges.find(key, params)) as I | undefined;
   }
 
   filter<I = unknown>(key: Key, params: ItemParams<I>): I[] {
-    return this.#port.runNow(this.#exchanges.filter(key, params)) as I[];
+    return runNow(this.#port, this.#exchanges.filter(key, params)) as I[];
   }
 
   increase(key: Key, number: number): number {
-    return this.#port.runNow(this.#exchanges.add(key, number, 1));
+    return runNow(this.#port, this.#exchanges.add(key, number, 1));
   }
 
   decrease(key: Key, number: number): number {
-    return this.#port.runNow(this.#exchanges.add(key, number, -1));
+    return runNow(this.#port, this.#exchanges.add(key, number, -1));
   }
 
   keys(): string[] {
-    return this.#port.runNow(this.#exchanges.keys());
+    return runNow(this.#port, this.#exchanges.keys());
   }
 
   entries<T = V>(): [string, T][] {
-    return this.#port.runNow(this.#exchanges.entries()) as [string, T][];
+    return runNow(this.#port, this.#exchanges.entries()) as [string, T][];
   }
 
   count(): number {
-    return this.#port.runNow(this.#exchanges.count());
+    return runNow(this.#port, this.#exchanges.count());
   }
 }

@@ -61,7 +61,7 @@ export class DocumentScans {
 
   *#count({ criteria, archived = false }: Partial<Selection>): Work<number> {
     const { records } = this.#context;
-    if (!criteria) {
+    if (!criteria || Object.keys(criteria).length === 0) {
       if (archived === true) return records.size;
       let count = 0;
       const wanted = archivedTest(archived);

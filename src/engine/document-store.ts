@@ -4,6 +4,7 @@ import type { StoreContext } from './context.ts';
 import { DocumentScans } from './document-scans.ts';
 import { idTaken } from './ids.ts';
 import { InsertParts } from './insert-parts.ts';
+import { parseFieldPath } from './key-path.ts';
 import { ARCHIVED, stamped, UPDATED } from './managed.ts';
 import type { Change, ManagedReply, RecordReply, Request } from './protocol.ts';
 import { setAt } from './value-path.ts';
@@ -80,10 +81,13 @@ export class DocumentStore {
 
   *#patch({ id, changes }: Request<'patch'>): Work<RecordReply | undefined> {
     const { records, settings, clock } = this.#context;
+    const paths = changes.map(([path]) => parseFieldPath(path));
     const before = records.get(id);
     if (!before) return undefined;
     let fields = decode(yield* records.body(before));
-    for (const [path, body] of changes) fields = setAt(fields, path, decode(body), path.join('.'));
+    for (const [index, [place, body]] of changes.entries()) {
+      fields = setAt(fields, paths[index] ?? [], decode(body), place);
+    }
     const body = encode(fields, 'document');
     const stamps = stamped(before.stamps, 'updated', settings, clock.now());
     const [key, flags] = this.#replace(before, before.flags | UPDATED, stamps, body, 'update');

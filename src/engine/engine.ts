@@ -30,7 +30,7 @@ export class Engine {
   readonly #sessions = new Set<Session>();
   /** Changes to tell of at the end of the batch. Only kept while somebody listens. */
   readonly #changes = new Map<string, Change[]>();
-  #lastSave: number | undefined;
+  #lastSave: Date | undefined;
   #lastError: CairnError | undefined;
   #told = '';
 
@@ -52,16 +52,15 @@ export class Engine {
 
   get status(): EngineStatus {
     let unsaved = 0;
-    let since: number | undefined;
+    let since = Number.POSITIVE_INFINITY;
     for (const { records } of this.#collections.values()) {
       unsaved += records.unsaved;
-      const own = records.unsavedSince;
-      if (own !== undefined) since = Math.min(own, since ?? own);
+      since = Math.min(since, records.unsavedSince ?? since);
     }
     return {
       storage: this.#options.storageKind,
       unsaved,
-      unsaved_since: since,
+      unsaved_since: since === Number.POSITIVE_INFINITY ? undefined : new Date(since),
       last_save: this.#lastSave,
       last_error: this.#lastError,
     };
@@ -88,7 +87,7 @@ export class Engine {
   settle(touched: Iterable<HostedCollection>): void {
     for (const collection of touched) collection.settle();
     for (const [collection, changes] of this.#changes) {
-      this.#emit({ type: 'change', collection, changes });
+      this.#emit({ type: 'change', detail: { collection, changes } });
     }
     this.#changes.clear();
     this.#tellStatus();
@@ -96,7 +95,7 @@ export class Engine {
 
   reportError(error: CairnError, collection?: string): void {
     this.#lastError = error;
-    this.#emit({ type: 'error', collection, error });
+    this.#emit({ type: 'error', detail: { collection, error } });
     this.#tellStatus();
   }
 
@@ -122,15 +121,11 @@ export class Engine {
 
   #tellStatus(): void {
     const { status } = this;
-    const told = [
-      status.unsaved,
-      status.unsaved_since,
-      status.last_save,
-      status.last_error?.message,
-    ].join();
+    const { unsaved, unsaved_since, last_save, last_error } = status;
+    const told = [unsaved, Number(unsaved_since), Number(last_save), last_error?.message].join();
     if (told === this.#told) return;
     this.#told = told;
-    this.#emit({ type: 'status', status });
+    this.#emit({ type: 'status', detail: status });
   }
 
   #noteChange(collection: string, change: Change): void {
@@ -141,9 +136,10 @@ export class Engine {
   }
 
   #noteSave(collection: string, changes: number): void {
-    this.#lastSave = this.#options.clock.now();
+    const at = new Date(this.#options.clock.now());
+    this.#lastSave = at;
     this.#lastError = undefined;
-    if (changes > 0) this.#emit({ type: 'save', collection, changes, at: this.#lastSave });
+    if (changes > 0) this.#emit({ type: 'save', detail: { collection, changes, at } });
     this.#tellStatus();
   }
 

@@ -102,7 +102,7 @@ export class HostedCollection {
   execute(request: Request): unknown {
     this.#retention?.touch();
     const result = this.#lane.enter(CHANGING.has(request.op), () => this.#perform(request));
-    if (request.op === 'drop' && !this.#unusable)
+    if (request.op === 'drop' && request.enabled && !this.#unusable)
       this.#host.dropping(this, Promise.resolve(result));
     return result;
   }
@@ -141,7 +141,7 @@ export class HostedCollection {
   }
 
   #perform(request: Request): Result<unknown> {
-    if (request.op === 'drop') return this.#drop();
+    if (request.op === 'drop') return this.#drop(request.enabled);
     if (this.#unusable) throw this.#unusable;
     if (request.op === 'open') return this.#checkAsked(request.settings.type);
     if (request.op === 'save') return wait(this.#saves.flush());
@@ -173,8 +173,15 @@ export class HostedCollection {
     return undefined;
   }
 
-  *#drop(): Work<true> {
+  *#drop(enabled: boolean): Work<true> {
     const { name } = this.settings;
+    if (!enabled) {
+      throw new CollectionError(
+        'drop_disabled',
+        `Drop() of collection "${name}" is not enabled; construct it with activate_drop_method: true.`,
+        { place: name },
+      );
+    }
     if (this.#unusable instanceof CollectionError) throw this.#unusable;
     yield this.#saves.stop();
     try {

@@ -3,7 +3,8 @@ import { KeyError } from '../errors/key-error.ts';
 import { compileItemCriteria } from '../query/criteria.ts';
 import { StoredRecord } from '../storage/stored-record.ts';
 import type { StoreContext } from './context.ts';
-import type { KeyPath, ReplyTo, Request, ValueReply } from './protocol.ts';
+import { type KeyPath, parseKey } from './key-path.ts';
+import type { ReplyTo, Request, ValueReply } from './protocol.ts';
 import { Scan } from './scan.ts';
 import { deleteAt, getAt, hasAt, mismatch, setAt } from './value-path.ts';
 import type { Result, Work } from './work.ts';
@@ -25,19 +26,19 @@ export class KeyValueStore {
   execute(request: Request): Result<unknown> {
     switch (request.op) {
       case 'kvSet':
-        return this.#set(request.key, request.body);
+        return this.#set(parseKey(request.key), request.body);
       case 'kvGet':
-        return this.#get(request.key);
+        return this.#get(request);
       case 'kvDelete':
-        return this.#delete(request.key);
+        return this.#delete(parseKey(request.key));
       case 'kvPush':
-        return this.#push(request.key, request.body);
+        return this.#push(parseKey(request.key), request.body);
       case 'kvAdd':
-        return this.#add(request.key, request.amount);
+        return this.#add(parseKey(request.key), request.amount);
       case 'kvMatch':
         return this.#match(request);
       case 'kvRemove':
-        return this.#remove(request.key, request.criteria);
+        return this.#remove(parseKey(request.key), request.criteria);
       case 'kvReplace':
         return this.#replace(request);
       case 'kvKeys':
@@ -61,14 +62,18 @@ export class KeyValueStore {
     return undefined;
   }
 
-  *#get([name, ...path]: KeyPath): Work<ValueReply | undefined> {
+  *#get({ key, array = false }: Request<'kvGet'>): Work<ValueReply | undefined> {
+    const [name, ...path] = parseKey(key);
     const record = this.#context.records.get(name);
     if (!record) return undefined;
     const version = this.#versionOf(record);
     const body = yield* this.#context.records.body(record);
-    if (path.length === 0) return { body, version };
-    const value = peek(body);
-    return hasAt(value, path) ? { body: encode(getAt(value, path), 'value'), version } : undefined;
+    if (path.length === 0 && !array) return { body, version };
+    const root = peek(body);
+    if (!hasAt(root, path)) return undefined;
+    const value = getAt(root, path);
+    if (array && !Array.isArray(value)) throw mismatch(placeOf([name, ...path]), value, 'an array');
+    return { body: encode(value, 'value'), version };
   }
 
   *#delete([name, ...path]: KeyPath): Work<boolean> {
@@ -105,7 +110,7 @@ export class KeyValueStore {
 
   *#match({ key, criteria, first }: Request<'kvMatch'>): Work<Body> {
     const matches = compileItemCriteria(peek(criteria));
-    const array = yield* this.#arrayAt(key);
+    const array = yield* this.#arrayAt(parseKey(key));
     if (!first) return encode(array.filter(matches), 'value');
     const index = array.findIndex(matches);
     return encode(index < 0 ? [] : [array[index]], 'value');
@@ -120,9 +125,10 @@ export class KeyValueStore {
   }
 
   *#replace({ key, body, version }: Request<'kvReplace'>): Work<boolean> {
-    const record = this.#context.records.get(key[0]);
+    const path = parseKey(key);
+    const record = this.#context.records.get(path[0]);
     if (!record || this.#versionOf(record) !== version) return false;
-    yield* this.#set(key, body);
+    yield* this.#set(path, body);
     return true;
   }
 

@@ -1,5 +1,4 @@
 import type { Body } from '../codec/body.ts';
-import type { CairnError } from '../errors/cairn-error.ts';
 import type { Stamps } from '../storage/stored-record.ts';
 import type { CollectionSettings } from './settings.ts';
 
@@ -41,8 +40,8 @@ export interface Selection {
   readonly archived: ArchivedFilter;
 }
 
-/** A key of a key-value collection: the record, then the way inside its value. */
-export type KeyPath = readonly [record: string, ...path: (string | number)[]];
+/** A key of a key-value collection: a path such as `'USER_1.friends[0].name'`, a number, or its segments. */
+export type Key = string | number | readonly (string | number)[];
 
 /** The value at a key, with the version of its record. */
 export interface ValueReply {
@@ -57,7 +56,7 @@ export interface Operations {
   /** Makes what a cached collection needs resident. */
   ready: { ask: object; reply: undefined };
   save: { ask: object; reply: undefined };
-  drop: { ask: object; reply: true };
+  drop: { ask: { enabled: boolean }; reply: true };
   count: { ask: Partial<Selection>; reply: number };
 
   insert: { ask: { id?: string | undefined; body: Body }; reply: ManagedReply };
@@ -71,7 +70,7 @@ export interface Operations {
   upsert: { ask: { id?: string | undefined; body: Body }; reply: ManagedReply };
   update: { ask: { id: string; body: Body }; reply: ManagedReply | undefined };
   patch: {
-    ask: { id: string; changes: [path: string[], body: Body][] };
+    ask: { id: string; changes: [path: string, body: Body][] };
     reply: RecordReply | undefined;
   };
   archive: { ask: { id: string }; reply: boolean };
@@ -84,18 +83,19 @@ export interface Operations {
   scanNext: { ask: { cursor: number }; reply: ScanReply };
   scanEnd: { ask: { cursor: number }; reply: undefined };
 
-  kvSet: { ask: { key: KeyPath; body: Body }; reply: undefined };
-  kvGet: { ask: { key: KeyPath }; reply: ValueReply | undefined };
-  kvDelete: { ask: { key: KeyPath }; reply: boolean };
-  kvPush: { ask: { key: KeyPath; body: Body }; reply: Body };
+  kvSet: { ask: { key: Key; body: Body }; reply: undefined };
+  /** Where `array`, anything else at the key is an error. */
+  kvGet: { ask: { key: Key; array?: boolean }; reply: ValueReply | undefined };
+  kvDelete: { ask: { key: Key }; reply: boolean };
+  kvPush: { ask: { key: Key; body: Body }; reply: Body };
   /** Adds to a number. */
-  kvAdd: { ask: { key: KeyPath; amount: number }; reply: number };
+  kvAdd: { ask: { key: Key; amount: number }; reply: number };
   /** Items of the array at the key that match; at most one where `first`. */
-  kvMatch: { ask: { key: KeyPath; criteria: Body; first: boolean }; reply: Body };
+  kvMatch: { ask: { key: Key; criteria: Body; first: boolean }; reply: Body };
   /** Removes the items that match from the array at the key. */
-  kvRemove: { ask: { key: KeyPath; criteria: Body }; reply: Body };
+  kvRemove: { ask: { key: Key; criteria: Body }; reply: Body };
   /** Replaces the value at the key unless its record has another version by now. */
-  kvReplace: { ask: { key: KeyPath; body: Body; version: number }; reply: boolean };
+  kvReplace: { ask: { key: Key; body: Body; version: number }; reply: boolean };
   kvKeys: { ask: object; reply: string[] };
   kvEntries: { ask: object; reply: { readonly keys: string[]; readonly bodies: Body[] } };
 }
@@ -125,24 +125,28 @@ export interface Change {
 /** What an engine says of itself. */
 export interface EngineStatus {
   /** The storage in use: `indexeddb`, `memory`, or what a driver calls itself. */
-  readonly storage: string;
+  readonly storage: string | undefined;
   /** Changes that are not in storage yet, of all collections. */
   readonly unsaved: number;
-  /** Unix time of the oldest of them. */
-  readonly unsaved_since: number | undefined;
-  /** Unix time of the last save. */
-  readonly last_save: number | undefined;
-  readonly last_error: CairnError | undefined;
+  /** When the oldest of them was made. */
+  readonly unsaved_since: Date | undefined;
+  readonly last_save: Date | undefined;
+  /** The last failure, until the next save succeeds. */
+  readonly last_error: Error | undefined;
 }
 
-/** What an engine tells without being asked. */
-export type EngineEvent =
-  | { readonly type: 'status'; readonly status: EngineStatus }
-  | { readonly type: 'change'; readonly collection: string; readonly changes: readonly Change[] }
-  | {
-      readonly type: 'save';
-      readonly collection: string;
-      readonly changes: number;
-      readonly at: number;
-    }
-  | { readonly type: 'error'; readonly collection: string | undefined; readonly error: CairnError };
+/** What an engine tells without being asked, by name. */
+export interface EngineEvents {
+  /** Something in the status changed. */
+  status: EngineStatus;
+  /** Documents changed: once for each batch of calls. */
+  change: { readonly collection: string; readonly changes: readonly Change[] };
+  /** A save succeeded. */
+  save: { readonly collection: string; readonly changes: number; readonly at: Date };
+  /** A save failed and will be tried again, or stored data is damaged. */
+  error: { readonly collection: string | undefined; readonly error: Error };
+}
+
+export type EngineEvent = {
+  [Name in keyof EngineEvents]: { readonly type: Name; readonly detail: EngineEvents[Name] };
+}[keyof EngineEvents];

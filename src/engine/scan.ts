@@ -1,4 +1,5 @@
-import { type Body, bodySize, peek } from '../codec/body.ts';
+import { type Body, peek } from '../codec/body.ts';
+import { bodySize } from '../codec/size.ts';
 import type { StoredRecord } from '../storage/stored-record.ts';
 import type { RecordStore } from './record-store.ts';
 import type { Work } from './work.ts';

@@ -79,9 +79,7 @@ function emptyFor(step: string | number): Container {
 }
 
 function isContainer(value: unknown): value is Container {
-  return (
-    typeof value === 'object' && value !== null && (Array.isArray(value) || isPlainObject(value))
-  );
+  return Array.isArray(value) || isPlainObject(value);
 }
 
 function isIndex(step: string | number): boolean {

@@ -83,17 +83,18 @@ class IndexedDbStorage implements Storage {
     (await database?.catch(() => undefined))?.close();
   }
 
-  async connect(): Promise<IDBPDatabase> {
-    this.#database ??= this.#open();
-    try {
-      return await this.#database;
-    } catch (error) {
-      this.#database = undefined;
-      throw error;
+  /** The connection, opened if there is none. */
+  connect(): Promise<IDBPDatabase> {
+    if (!this.#database) {
+      const connection = this.#open(() => this.#disconnect(connection));
+      connection.catch(() => this.#disconnect(connection));
+      this.#database = connection;
     }
+    return this.#database;
   }
 
-  async #open(): Promise<IDBPDatabase> {
+  /** @param unusable Called when the connection must not be used any more. */
+  async #open(unusable: () => void): Promise<IDBPDatabase> {
     let late = false;
     const opening = openDB(this.#name, LAYOUT_VERSION, {
       upgrade: (database, _old, _new, _transaction, event) => {
@@ -101,8 +102,8 @@ class IndexedDbStorage implements Storage {
         this.#reportLoss(event);
       },
       // Another tab deletes the database or brings a newer layout; a connection kept open would block it for ever.
-      blocking: () => this.#disconnect(),
-      terminated: () => this.#disconnect(),
+      blocking: unusable,
+      terminated: unusable,
     });
     opening.then(
       (database) => late && database.close(),
@@ -129,10 +130,10 @@ class IndexedDbStorage implements Storage {
     this.#events.damaged(new StorageError('data_damaged', message));
   }
 
-  #disconnect(): void {
-    const database = this.#database;
-    this.#database = undefined;
-    database?.then(
+  /** Gives up a connection; another that has taken its place since stays. */
+  #disconnect(connection: Promise<IDBPDatabase>): void {
+    if (this.#database === connection) this.#database = undefined;
+    connection.then(
       (open) => open.close(),
       () => undefined,
     );
@@ -142,21 +143,26 @@ class IndexedDbStorage implements Storage {
   async #attempt<T>(doing: string, run: (database: IDBPDatabase) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       if (this.#closed) throw new StorageError('storage_lost', 'The database was closed.');
+      const connection = this.connect();
       try {
-        const database = await this.connect();
         return await withDeadline(
-          run(database),
+          run(await connection),
           TRANSACTION_DEADLINE_MS,
           () => new StorageError('storage_timeout', `IndexedDB did not answer while ${doing}.`),
         );
       } catch (cause) {
         const error = storageErrorOf(cause, doing);
         if (error.code !== 'storage_lost' && error.code !== 'storage_timeout') throw error;
-        this.#disconnect();
+        this.#disconnect(connection);
         if (attempt === 2 || error.code === 'storage_timeout') throw error;
       }
     }
   }
+}
+
+interface WritableStore {
+  put(value: unknown, key: IDBValidKey): Promise<unknown>;
+  delete(key: IDBValidKey | IDBKeyRange): Promise<unknown>;
 }
 
 async function writeAll(
@@ -169,26 +175,23 @@ async function writeAll(
   // The reason is thrown below; `done` must not count as unhandled until then.
   done.catch(() => undefined);
   try {
-    const requests: Promise<unknown>[] = [];
+    let requests: Promise<unknown>[] = [];
     let ahead = 0;
     for (const operation of operations) {
       const store = transaction.objectStore(operation.store);
-      if (operation.type === 'put') {
-        requests.push(store.put(operation.value, operation.key as IDBValidKey));
-        ahead += (operation.value as { size?: number }).size ?? 0;
-      } else if (operation.type === 'delete') {
-        requests.push(store.delete(operation.key as IDBValidKey));
-      } else {
-        requests.push(store.delete(IDBKeyRange.bound(operation.prefix, [...operation.prefix, []])));
-      }
+      const request = perform(store, operation);
+      // A failed request aborts the transaction, and that is what is reported.
+      request.catch(() => undefined);
+      requests.push(request);
+      if (operation.type === 'put') ahead += (operation.value as { size?: number }).size ?? 0;
       if (ahead >= PUT_AHEAD) {
-        await Promise.all(requests.splice(0));
+        await Promise.all(requests);
+        requests = [];
         ahead = 0;
       }
     }
     // Without `commit()` the transaction only ends after one more turn of the event loop, which a closing
     // page does not give it.
-    for (const request of requests) request.catch(() => undefined);
     transaction.commit();
   } catch (error) {
     abort(transaction);
@@ -196,6 +199,17 @@ async function writeAll(
   }
   // A full disk shows itself here alone: every put has fired success by then.
   await done;
+}
+
+function perform(store: WritableStore, operation: StorageOperation): Promise<unknown> {
+  switch (operation.type) {
+    case 'put':
+      return store.put(operation.value, operation.key as IDBValidKey);
+    case 'delete':
+      return store.delete(operation.key as IDBValidKey);
+    case 'deletePrefix':
+      return store.delete(IDBKeyRange.bound(operation.prefix, [...operation.prefix, []]));
+  }
 }
 
 function abort(transaction: { abort(): void }): void {

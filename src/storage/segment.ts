@@ -1,5 +1,5 @@
 import type { Body } from '../codec/body.ts';
-import { bodySize } from '../codec/body.ts';
+import { bodySize } from '../codec/size.ts';
 import { type Stamps, StoredRecord } from './stored-record.ts';
 
 /**

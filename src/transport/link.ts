@@ -75,24 +75,11 @@ export class Link {
     });
   }
 
-  /** Executes a request at once, after all that were sent before it. */
+  /** Executes a request at once, after all that were sent before it; only on a channel that can. */
   sendNow(request: Request): unknown {
-    const execute = this.checkSync();
-    this.#flush();
-    return execute(request);
-  }
-
-  /** Throws unless the engine can answer without waiting. */
-  checkSync(): (request: Request) => unknown {
     if (this.#ended) throw this.#ended;
-    const execute = this.#channel?.executeNow;
-    if (execute) return execute;
-    throw new CollectionError(
-      'sync_unavailable',
-      this.#channel
-        ? 'collection.sync needs the engine in this thread: use Database, or the methods that return promises.'
-        : 'collection.sync can be used once the collection is open; await collection.ready first.',
-    );
+    this.#flush();
+    return this.#channel?.executeNow?.(request);
   }
 
   /** Starts the engine if it is not running. */
@@ -114,8 +101,9 @@ export class Link {
   /** Saves, then releases everything. When saving fails the link stays open, with its changes. */
   async close(): Promise<void> {
     if (this.#ended) return;
+    let channel: Channel | undefined;
     if (this.#state !== 'idle') {
-      const channel = await this.open();
+      channel = await this.open();
       this.#flush();
       this.#enter('closing');
       try {
@@ -124,11 +112,9 @@ export class Link {
         if (!this.#ended) this.#enter('open');
         throw error;
       }
-      this.#end('closed', closedError(this.#settings.name));
-      await channel.close();
-      return;
     }
     this.#end('closed', closedError(this.#settings.name));
+    await channel?.close();
   }
 
   async #start(): Promise<Channel> {

@@ -34,7 +34,7 @@ export async function threadChannel(
   try {
     const hosted = await own.hosted;
     const session = hosted.engine.join(events.event);
-    events.event({ type: 'status', status: hosted.engine.status });
+    events.event({ type: 'status', detail: hosted.engine.status });
     return {
       started: 'thread',
       execute: (batch) => session.execute(batch),

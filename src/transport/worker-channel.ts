@@ -72,7 +72,7 @@ export async function workerChannel(
     // What is lost with the worker is rejected by the link.
     execute: async (batch) => {
       const { values, failures, status } = await answer(api.execute(batch));
-      if (status) events.event({ type: 'status', status: statusFromWire(status) });
+      if (status) events.event({ type: 'status', detail: statusFromWire(status) });
       return {
         values,
         failures: failures && new Map(failures.map(([at, error]) => [at, fromWire(error)])),

@@ -29,7 +29,7 @@ function workerApi(): WorkerApi {
   let riding: { status: EngineStatus | undefined } | undefined;
 
   const emit = (event: EngineEvent): void => {
-    if (riding && event.type === 'status') riding.status = event.status;
+    if (riding && event.type === 'status') riding.status = event.detail;
     else port?.postMessage(eventToWire(event));
   };
   const opened = (): Session => {
@@ -43,7 +43,7 @@ function workerApi(): WorkerApi {
         port = events;
         hosted = await hostEngine(settings);
         session = hosted.engine.join(emit);
-        emit({ type: 'status', status: hosted.engine.status });
+        emit({ type: 'status', detail: hosted.engine.status });
       });
     },
     async execute(batch) {

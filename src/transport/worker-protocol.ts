@@ -1,5 +1,4 @@
 import type { EngineEvent, EngineStatus, Request } from '../engine/protocol.ts';
-import type { CairnError } from '../errors/cairn-error.ts';
 import type { DatabaseSettings } from './channel.ts';
 import { fromWire, toWire, type WireError } from './wire-error.ts';
 
@@ -11,8 +10,11 @@ export const READY = 'cairn:ready';
 /** An engine's event as it crosses the boundary. */
 export type WireEvent =
   | Exclude<EngineEvent, { type: 'status' | 'error' }>
-  | { readonly type: 'status'; readonly status: WireStatus }
-  | { readonly type: 'error'; readonly collection: string | undefined; readonly error: WireError };
+  | { readonly type: 'status'; readonly detail: WireStatus }
+  | {
+      readonly type: 'error';
+      readonly detail: { readonly collection: string | undefined; readonly error: WireError };
+    };
 
 export type WireStatus = Omit<EngineStatus, 'last_error'> & {
   readonly last_error: WireError | undefined;
@@ -40,19 +42,18 @@ export function statusToWire(status: EngineStatus): WireStatus {
   return { ...status, last_error: status.last_error && toWire(status.last_error) };
 }
 
-export function eventToWire(event: EngineEvent): WireEvent {
-  if (event.type === 'status') return { type: 'status', status: statusToWire(event.status) };
-  if (event.type === 'error') return { ...event, error: toWire(event.error) };
-  return event;
-}
-
-export function eventFromWire(event: WireEvent): EngineEvent {
-  if (event.type === 'status') return { type: 'status', status: statusFromWire(event.status) };
-  if (event.type === 'error') return { ...event, error: fromWire(event.error) as CairnError };
-  return event;
-}
-
 export function statusFromWire(status: WireStatus): EngineStatus {
-  const { last_error } = status;
-  return { ...status, last_error: last_error && (fromWire(last_error) as CairnError) };
+  return { ...status, last_error: status.last_error && fromWire(status.last_error) };
+}
+
+export function eventToWire({ type, detail }: EngineEvent): WireEvent {
+  if (type === 'status') return { type, detail: statusToWire(detail) };
+  if (type === 'error') return { type, detail: { ...detail, error: toWire(detail.error) } };
+  return { type, detail } as WireEvent;
+}
+
+export function eventFromWire({ type, detail }: WireEvent): EngineEvent {
+  if (type === 'status') return { type, detail: statusFromWire(detail) };
+  if (type === 'error') return { type, detail: { ...detail, error: fromWire(detail.error) } };
+  return { type, detail } as EngineEvent;
 }

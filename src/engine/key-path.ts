@@ -1,8 +1,7 @@
-import type { KeyPath } from '../engine/protocol.ts';
 import { KeyError } from '../errors/key-error.ts';
 
-/** A key of a key-value collection: a path such as `'USER_1.friends[0].name'`, a number, or its segments. */
-export type Key = string | number | readonly (string | number)[];
+/** A key as it is read: the record, then the way inside its value. */
+export type KeyPath = readonly [record: string, ...path: (string | number)[]];
 
 /**
  * Reads a key. The first segment names the record that is stored, the rest is the way inside its value.

@@ -1,0 +1,31 @@
+import type { Exchange, Step, Ticket } from './exchange.ts';
+import type { Port } from './port.ts';
+
+/** Runs an exchange without waiting for anything, or throws. */
+export function runNow<T>(port: Port, exchange: Exchange<T>): T {
+  let step = exchange.next();
+  while (!step.done) {
+    let answer: unknown;
+    try {
+      answer = answerNow(port, step.value);
+    } catch (error) {
+      step = exchange.throw(error);
+      continue;
+    }
+    step = exchange.next(answer);
+  }
+  return step.value;
+}
+
+function answerNow(port: Port, step: Step): unknown {
+  switch (step.kind) {
+    case 'ask':
+      return port.sendNow(step.ask);
+    case 'post':
+      return { answer: port.sendNow(step.ask) } as Ticket<never>;
+    case 'collect':
+      return step.ticket.answer;
+    case 'pause':
+      return undefined;
+  }
+}

@@ -1,0 +1,79 @@
+import { StorageError } from '../errors/storage-error.ts';
+import type { Storage, StorageKey, StorageOperation, StorageRange } from './driver.ts';
+import { STORE_NAMES, type StoreName } from './driver.ts';
+
+interface Entry {
+  readonly key: StorageKey;
+  readonly value: unknown;
+}
+
+/** A database: entries by the JSON of their key, for each store. */
+export type Stores = Record<StoreName, Map<string, Entry>>;
+
+export function emptyStores(): Stores {
+  return Object.fromEntries(STORE_NAMES.map((store) => [store, new Map()])) as Stores;
+}
+
+/** One opening of a database in memory. */
+export class MemoryStorage implements Storage {
+  readonly #stores: Stores;
+  #closed = false;
+
+  constructor(stores: Stores) {
+    this.#stores = stores;
+  }
+
+  async getMany(store: StoreName, keys: readonly StorageKey[]): Promise<unknown[]> {
+    this.#check();
+    return keys.map((key) => this.#stores[store].get(JSON.stringify(key))?.value);
+  }
+
+  async list(store: StoreName, { prefix, after, limit }: StorageRange): Promise<unknown[]> {
+    this.#check();
+    return [...this.#stores[store].values()]
+      .filter(({ key }) => startsWith(key, prefix) && (!after || compareKeys(key, after) > 0))
+      .sort((a, b) => compareKeys(a.key, b.key))
+      .slice(0, limit)
+      .map(({ value }) => value);
+  }
+
+  async write(operations: Iterable<StorageOperation>): Promise<void> {
+    this.#check();
+    // Drawn to the end first: when making an operation throws, nothing has been applied.
+    for (const operation of [...operations]) {
+      const store = this.#stores[operation.store];
+      if (operation.type === 'put') {
+        store.set(JSON.stringify(operation.key), { key: operation.key, value: operation.value });
+      } else if (operation.type === 'delete') {
+        store.delete(JSON.stringify(operation.key));
+      } else {
+        for (const [id, { key }] of store) if (startsWith(key, operation.prefix)) store.delete(id);
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+  }
+
+  #check(): void {
+    if (this.#closed) throw new StorageError('storage_lost', 'The storage was closed.');
+  }
+}
+
+function startsWith(key: StorageKey, prefix: StorageKey): boolean {
+  return prefix.every((part, index) => key[index] === part);
+}
+
+function compareKeys(a: StorageKey, b: StorageKey): number {
+  for (let index = 0; index < Math.min(a.length, b.length); index++) {
+    const order = compareParts(a[index] as string | number, b[index] as string | number);
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}
+
+function compareParts(a: string | number, b: string | number): number {
+  if (typeof a !== typeof b) return typeof a === 'number' ? -1 : 1;
+  return a < b ? -1 : a > b ? 1 : 0;
+}
