@@ -1,5 +1,4 @@
-import { copy } from './copy.ts';
-import { inspect } from './inspect.ts';
+import { capture, copy } from './capture.ts';
 
 /** A value that JSON would not keep exactly, as a private deep copy. */
 export interface ExactBody {
@@ -22,7 +21,15 @@ export type Body = string | ExactBody;
  * @throws {ValueError} naming the path of what cannot be stored.
  */
 export function encode(value: unknown, root: string): Body {
-  return inspect(value, root) ? JSON.stringify(value) : { exact: copy(value) };
+  return encodeAndCopy(value, root).body;
+}
+
+/** Encodes a value, and gives a copy of it that belongs to the caller: cheaper than decoding the body. */
+export function encodeAndCopy(value: unknown, root: string): { body: Body; copy: unknown } {
+  const { copy: first, json } = capture(value, root);
+  return json
+    ? { body: JSON.stringify(first), copy: first }
+    : { body: { exact: first }, copy: copy(first) };
 }
 
 /** The value of a body, as a copy that belongs to the caller. */

@@ -86,6 +86,8 @@ export abstract class CollectionHandle<Sync> {
    * @returns a function that stops it.
    */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void {
+    // The door refuses what is no function, which the wrapper would hide.
+    if (typeof listener !== 'function') return this.#door.on(name, listener);
     return this.#door.on(name, (event: EventMap[Name]) => {
       if (!('collection' in event) || event.collection === this.name) listener(event);
     });

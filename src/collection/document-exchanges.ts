@@ -1,4 +1,4 @@
-import { type Body, encode } from '../codec/body.ts';
+import { type Body, decode, encode } from '../codec/body.ts';
 import { isPlainObject } from '../codec/kinds.ts';
 import { documentBuilder, MANAGED_FIELDS } from '../engine/managed.ts';
 import type { ArchivedFilter, ReplyTo, ScanReply } from '../engine/protocol.ts';
@@ -26,9 +26,9 @@ export class DocumentExchanges<T extends object> {
   }
 
   *insert(document: unknown): Exchange<Stored<T>> {
-    const { id, body } = encodeDocument(document, 'document');
-    const reply = yield* ask({ op: 'insert', id, body });
-    return toDocument(this.#build, reply, body) as Stored<T>;
+    const { id, body, fields } = encodeDocument(document, 'document');
+    const [key, flags, stamps] = yield* ask({ op: 'insert', id, body });
+    return this.#build(key, flags, stamps, fields);
   }
 
   *insertMany(documents: unknown): Exchange<Stored<T>[]> {
@@ -39,15 +39,15 @@ export class DocumentExchanges<T extends object> {
     }
     // Later slices are encoded in later turns; the list itself is taken now.
     const list: unknown[] = [...documents];
-    const slices: { bodies: Body[]; ticket: Ticket<'insertPart'> }[] = [];
+    const slices: { fields: object[]; ticket: Ticket<'insertPart'> }[] = [];
     const call = Math.random();
     try {
       for (let from = 0, last = false; !last; ) {
-        const slice = encodeSlice(list, from);
-        from += slice.bodies.length;
+        const { ids, bodies, fields } = encodeSlice(list, from);
+        from += bodies.length;
         last = from >= list.length;
-        const ticket = yield* post({ op: 'insertPart', call, last, ...slice });
-        slices.push({ bodies: slice.bodies, ticket });
+        const ticket = yield* post({ op: 'insertPart', call, last, ids, bodies });
+        slices.push({ fields, ticket });
         if (!last) yield* pause();
       }
     } catch (error) {
@@ -55,10 +55,10 @@ export class DocumentExchanges<T extends object> {
       throw error;
     }
     const stored: Stored<T>[] = [];
-    for (const { bodies, ticket } of slices) {
+    for (const { fields, ticket } of slices) {
       const columns = yield* collect(ticket);
-      bodies.forEach((_, index) => {
-        stored.push(documentAt(this.#build, columns, bodies, index) as Stored<T>);
+      fields.forEach((own, index) => {
+        stored.push(documentAt(this.#build, columns, index, own) as Stored<T>);
       });
       if (slices.length > 1) yield* pause();
     }
@@ -66,17 +66,17 @@ export class DocumentExchanges<T extends object> {
   }
 
   *upsert(document: unknown): Exchange<Stored<T>> {
-    const { id, body } = encodeDocument(document, 'document');
-    const reply = yield* ask({ op: 'upsert', id, body });
-    return toDocument(this.#build, reply, body) as Stored<T>;
+    const { id, body, fields } = encodeDocument(document, 'document');
+    const [key, flags, stamps] = yield* ask({ op: 'upsert', id, body });
+    return this.#build(key, flags, stamps, fields);
   }
 
   *update(id: unknown, document: unknown): Exchange<Stored<T> | undefined> {
     checkId(id);
     // An `_id` in the new content is managed, hence ignored, whatever it is.
-    const { body } = encodeDocument(withoutId(document), 'document');
+    const { body, fields } = encodeDocument(withoutId(document), 'document');
     const reply = yield* ask({ op: 'update', id, body });
-    return reply && (toDocument(this.#build, reply, body) as Stored<T>);
+    return reply && this.#build(reply[0], reply[1], reply[2], fields);
   }
 
   *patch(id: unknown, changes: unknown): Exchange<Stored<T> | undefined> {
@@ -126,7 +126,7 @@ export class DocumentExchanges<T extends object> {
     yield* this.#scan(undefined, archived, (chunk) => {
       chunk.orders.forEach((order, index) => {
         if (order > firstOrder) return;
-        const document = documentAt(this.#build, chunk, chunk.bodies, index) as Stored<T>;
+        const document = this.#read(chunk, index);
         if (!matches(params as AnyPredicate, document as never)) return;
         first = document;
         firstOrder = order;
@@ -161,6 +161,11 @@ export class DocumentExchanges<T extends object> {
     return count;
   }
 
+  #read(chunk: ScanReply, index: number): Stored<T> {
+    const fields = decode(chunk.bodies[index] as Body) as object;
+    return documentAt(this.#build, chunk, index, fields) as Stored<T>;
+  }
+
   /** Visits every document that matches. */
   *#visit(
     params: unknown,
@@ -171,7 +176,7 @@ export class DocumentExchanges<T extends object> {
     const isFunction = typeof params === 'function';
     yield* this.#scan(isFunction ? undefined : copyCriteria(params), archived, (chunk) => {
       chunk.orders.forEach((order, index) => {
-        const document = documentAt(this.#build, chunk, chunk.bodies, index) as Stored<T>;
+        const document = this.#read(chunk, index);
         if (!isFunction || matches(params as AnyPredicate, document as never)) {
           visit(document, order);
         }
@@ -203,14 +208,16 @@ export class DocumentExchanges<T extends object> {
 function encodeSlice(list: readonly unknown[], from: number) {
   const bodies: Body[] = [];
   const ids: (string | undefined)[] = [];
+  const fields: object[] = [];
   let size = 0;
   for (let index = from; index < list.length && size < SLICE_SIZE; index++) {
-    const { id, body } = encodeDocument(list[index], `documents[${index}]`);
-    bodies.push(body);
-    ids.push(id);
-    size += typeof body === 'string' ? body.length : EXACT_SIZE;
+    const encoded = encodeDocument(list[index], `documents[${index}]`);
+    bodies.push(encoded.body);
+    ids.push(encoded.id);
+    fields.push(encoded.fields);
+    size += typeof encoded.body === 'string' ? encoded.body.length : EXACT_SIZE;
   }
-  return { bodies, ids: ids.some((id) => id !== undefined) ? ids : undefined };
+  return { bodies, fields, ids: ids.some((id) => id !== undefined) ? ids : undefined };
 }
 
 function withoutId(document: unknown): unknown {

@@ -1,7 +1,7 @@
-import { type Body, decode, encode } from '../codec/body.ts';
+import { type Body, decode, encodeAndCopy } from '../codec/body.ts';
 import { isPlainObject } from '../codec/kinds.ts';
 import { type DocumentBuilder, MANAGED_FIELDS } from '../engine/managed.ts';
-import type { ManagedColumns, ManagedReply, RecordReply } from '../engine/protocol.ts';
+import type { ManagedColumns, RecordReply } from '../engine/protocol.ts';
 import { ValueError } from '../errors/value-error.ts';
 
 /** A caller's document, ready to be sent. */
@@ -9,6 +9,8 @@ export interface EncodedDocument {
   /** The `_id` it came with. */
   readonly id: string | undefined;
   readonly body: Body;
+  /** A copy of its own fields, for the document that the caller gets back. */
+  readonly fields: object;
 }
 
 /**
@@ -23,7 +25,8 @@ export function encodeDocument(document: unknown, place: string): EncodedDocumen
   }
   const { _id: id } = document as { _id?: unknown };
   if (id !== undefined && Object.hasOwn(document, '_id')) checkId(id, `${place}._id`);
-  return { id: id as string | undefined, body: encode(ownFields(document), place) };
+  const { body, copy } = encodeAndCopy(ownFields(document), place);
+  return { id: id as string | undefined, body, fields: copy as object };
 }
 
 /** @throws {ValueError} unless it is a non-empty string. */
@@ -32,23 +35,20 @@ export function checkId(id: unknown, place = '_id'): asserts id is string {
   throw new ValueError('id_invalid', `${place} must be a non-empty string.`, { place });
 }
 
-/** The document of a reply; its body is the caller's own where the reply has none. */
 export function toDocument(
   build: DocumentBuilder,
-  [key, flags, stamps, body]: ManagedReply | RecordReply,
-  own?: Body,
+  [key, flags, stamps, body]: RecordReply,
 ): object {
-  return build(key, flags, stamps, decode((body ?? own) as Body) as object);
+  return build(key, flags, stamps, decode(body) as object);
 }
 
 /** The document at a place in the columns. */
 export function documentAt(
   build: DocumentBuilder,
   { keys, flags, stamps }: ManagedColumns,
-  bodies: readonly Body[],
   index: number,
+  fields: object,
 ): object {
-  const fields = decode(bodies[index] as Body) as object;
   return build(keys[index] as string, flags[index] as number, stamps?.[index], fields);
 }
 

@@ -14,6 +14,7 @@ import {
   parseCollectionOptions,
 } from './options.ts';
 import { Port } from './port.ts';
+import { Turns } from './turns.ts';
 
 /** The constructor that both doors expose. Constructing a collection that exists opens it. */
 export interface CollectionConstructor {
@@ -59,6 +60,7 @@ export class EngineDoor implements Door {
   readonly #link: Link;
   readonly #emitter = new Emitter();
   readonly #types = new Map<string, CollectionSettings['type']>();
+  readonly #turns = new Map<string, Turns>();
   #engine = nothingYet;
   #watching = false;
 
@@ -97,12 +99,14 @@ export class EngineDoor implements Door {
     };
   }
 
-  save(): Promise<void> {
-    return this.#link.save();
+  async save(): Promise<void> {
+    await this.#takeTurns();
+    await this.#link.save();
   }
 
-  close(): Promise<void> {
-    return this.#link.close();
+  async close(): Promise<void> {
+    await this.#takeTurns();
+    await this.#link.close();
   }
 
   #open(options: unknown): DocumentCollection | KeyValueCollection {
@@ -116,13 +120,23 @@ export class EngineDoor implements Door {
         { place: name },
       );
     }
-    const port = new Port(this.#link, settings, {
+    let turns = this.#turns.get(name);
+    if (!turns) {
+      turns = new Turns();
+      this.#turns.set(name, turns);
+    }
+    const port = new Port(this.#link, settings, turns, {
       opened: () => this.#types.set(name, type),
       dropped: () => this.#types.delete(name),
     });
     return type === 'DOCUMENT_BASED'
       ? new DocumentCollection(settings, port, this)
       : new KeyValueCollection(settings, port, this);
+  }
+
+  /** Resolves when every call made so far has sent all that it has to send to change something. */
+  async #takeTurns(): Promise<void> {
+    await Promise.all(Array.from(this.#turns.values(), (turns) => turns.enter(async () => {})));
   }
 
   #take({ type, detail }: EngineEvent): void {

@@ -1,5 +1,4 @@
-import { copy } from '../codec/copy.ts';
-import { inspect } from '../codec/inspect.ts';
+import { capture } from '../codec/capture.ts';
 import { isPlainObject } from '../codec/kinds.ts';
 import type { ArchivedFilter } from '../engine/protocol.ts';
 import { CriteriaError } from '../errors/criteria-error.ts';
@@ -21,12 +20,11 @@ export function copyCriteria(criteria: unknown): object {
     );
   }
   try {
-    inspect(criteria, 'params');
+    return capture(criteria, 'params').copy as object;
   } catch (cause) {
     if (!(cause instanceof ValueError)) throw cause;
     throw new CriteriaError('criteria_invalid', cause.message, { place: cause.place, cause });
   }
-  return copy(criteria);
 }
 
 /** @throws {OptionError} for an unknown option or a value that is not allowed. */

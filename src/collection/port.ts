@@ -4,6 +4,7 @@ import type { Started } from '../transport/channel.ts';
 import type { Link } from '../transport/link.ts';
 import { nextTurn } from '../transport/next-turn.ts';
 import type { Ask, Exchange, Step, Ticket } from './exchange.ts';
+import type { Turns } from './turns.ts';
 
 /** What a port tells its door. */
 export interface PortEvents {
@@ -12,18 +13,18 @@ export interface PortEvents {
   readonly dropped: () => void;
 }
 
-/** One collection's end of the link: adds the handle, keeps its calls in order, runs exchanges. */
+/** One handle's end of the link: adds its number, keeps its calls in order, runs exchanges. */
 export class Port {
   readonly #link: Link;
   readonly #handle: number;
-  /** Requests that wait for an exchange that must not be interrupted; `undefined` while there is none. */
-  #held: (() => void)[] | undefined;
-
+  /** Shared by all handles of the door to this collection. */
+  readonly #turns: Turns;
   readonly #events: PortEvents;
 
-  constructor(link: Link, settings: CollectionSettings, events: PortEvents) {
+  constructor(link: Link, settings: CollectionSettings, turns: Turns, events: PortEvents) {
     this.#link = link;
     this.#handle = link.takeHandle();
+    this.#turns = turns;
     this.#events = events;
     // Every later call rejects with the same error when the collection cannot be opened.
     this.#send({ op: 'open', settings }).then(events.opened, () => undefined);
@@ -31,23 +32,12 @@ export class Port {
 
   /** Runs an exchange. Its first request is sent before this returns, so that calls keep their order. */
   run<T>(exchange: Exchange<T>): Promise<T> {
-    return this.#drive(exchange, (request) => this.#inTurn(request));
+    return this.#drive(exchange, (request) => this.#turns.enter(() => this.#send(request)));
   }
 
   /** Runs an exchange of several requests, between which no other call of this collection comes. */
-  async runAlone<T>(exchange: Exchange<T>): Promise<T> {
-    while (this.#held) {
-      const held = this.#held;
-      await new Promise<void>((resolve) => held.push(resolve));
-    }
-    const held: (() => void)[] = [];
-    this.#held = held;
-    try {
-      return await this.#drive(exchange, (request) => this.#send(request));
-    } finally {
-      this.#held = undefined;
-      for (const release of held) release();
-    }
+  runAlone<T>(exchange: Exchange<T>): Promise<T> {
+    return this.#turns.enterAlone(() => this.#drive(exchange, (request) => this.#send(request)));
   }
 
   /** Where the engine runs, once it does. */
@@ -90,15 +80,6 @@ export class Port {
       case 'pause':
         return nextTurn();
     }
-  }
-
-  #inTurn(request: Ask): Promise<unknown> {
-    return this.#held ? this.#afterHeld(request, this.#held) : this.#send(request);
-  }
-
-  async #afterHeld(request: Ask, held: (() => void)[]): Promise<unknown> {
-    await new Promise<void>((resolve) => held.push(resolve));
-    return this.#inTurn(request);
   }
 
   #send(request: Ask): Promise<unknown> {

@@ -97,8 +97,13 @@ export class RecordStore {
     this.#records.delete(key);
     this.#list = undefined;
     this.#pending.records.delete(record);
-    const stored = this.#mayBeStored(record) ? record : record.previous;
-    if (stored) this.#pending.deletes.set(key, stored);
+    // While a failed save may have been stored after all, storage may hold anything that was ever pending.
+    const stored =
+      this.#mayBeStored(record) || (this.log.inDoubt && !record.previous)
+        ? record
+        : record.previous;
+    // A delete that is pending already knows the version that storage does hold.
+    if (stored && !this.#pending.deletes.has(key)) this.#pending.deletes.set(key, stored);
     this.#noteChange();
   }
 
@@ -272,7 +277,7 @@ export class RecordStore {
 
   #countDead(record: StoredRecord): void {
     const segment = this.log.segments.get(record.segment);
-    if (segment) segment.live--;
+    if (segment) segment.live -= record.size;
   }
 
   #noteChange(): void {

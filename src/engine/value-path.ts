@@ -23,7 +23,7 @@ export function getAt(root: unknown, path: ValuePath): unknown {
 export function hasAt(root: unknown, path: ValuePath): boolean {
   if (path.length === 0) return true;
   const parent = getAt(root, path.slice(0, -1));
-  return isContainer(parent) && Object.hasOwn(parent, path.at(-1) as string);
+  return isContainer(parent) && owns(parent, path.at(-1) as string);
 }
 
 /**
@@ -69,9 +69,12 @@ export function mismatch(place: string, found: unknown, wanted: string): KeyErro
 }
 
 function read(parent: Container, step: string | number): unknown {
-  return Object.hasOwn(parent, step) && !(Array.isArray(parent) && !isIndex(step))
-    ? (parent as Record<string, unknown>)[step]
-    : undefined;
+  return owns(parent, step) ? (parent as Record<string, unknown>)[step] : undefined;
+}
+
+/** Whether a step leads somewhere; the `length` of an array is nothing stored. */
+function owns(parent: Container, step: string | number): boolean {
+  return Object.hasOwn(parent, step) && !(Array.isArray(parent) && !isIndex(step));
 }
 
 function emptyFor(step: string | number): Container {

@@ -1,4 +1,4 @@
-import { copy } from '../codec/copy.ts';
+import { copy } from '../codec/capture.ts';
 import { criteriaInvalid, operandInvalid, placeBelow } from './criteria-problem.ts';
 import { bracket, bracketOf, isFields } from './value-type.ts';
 

@@ -1,12 +1,12 @@
 import { SEGMENT_SIZE } from './segment.ts';
 
-/** What the log remembers of a segment in storage. */
+/** What the log remembers of a segment in storage; sizes are as {@link SEGMENT_SIZE} counts. */
 export interface SegmentState {
   readonly number: number;
   readonly size: number;
-  /** Records in it. */
-  readonly records: number;
-  /** Records in it that are the newest saved version of their key. */
+  /** Size of the deletes in it. */
+  readonly deletes: number;
+  /** Size of the records in it that are the newest saved version of their key. */
   live: number;
 }
 
@@ -23,29 +23,47 @@ const EMPTY = 16;
 const AT_ONCE = 10 * SEGMENT_SIZE;
 
 /**
- * The segments to merge now, or none.
+ * The segments to merge now, in order, or none.
  *
  * Two kinds are candidates: small ones, and those of which at most half is live. They are merged once
  * together they fill a segment. A record is therefore rewritten at most once for resting in a small
  * segment, and otherwise only along with at least as many dead bytes, each of which was inserted once:
- * at most three bytes are written for each one inserted.
+ * at most three bytes are written for each one inserted. Segments of which nothing is live are removed
+ * earlier, by themselves: that rewrites nothing.
  */
-export function planCompaction(segments: Iterable<SegmentState>): SegmentState[] {
+export function planCompaction(segments: readonly SegmentState[]): SegmentState[] {
+  const cleanup = planCleanup(segments);
+  if (cleanup.length > 0) return cleanup;
   const candidates: SegmentState[] = [];
+  const empty: SegmentState[] = [];
   let liveSize = 0;
-  let empty = 0;
+  let olderRecords = false;
   for (const segment of segments) {
-    const live = liveSizeOf(segment);
+    // A delete is of no use any more when no older segment holds records.
+    const live = segment.live + (olderRecords ? segment.deletes : 0);
+    olderRecords ||= segment.size > segment.deletes;
     if (segment.size >= SMALL && live > segment.size / 2) continue;
-    if (liveSize + live > AT_ONCE) break;
+    if (candidates.length > 0 && liveSize + live > AT_ONCE) break;
     candidates.push(segment);
     liveSize += live;
-    if (segment.live === 0) empty++;
+    if (live === 0) empty.push(segment);
   }
-  const worthwhile = liveSize >= SEGMENT_SIZE || candidates.length >= MANY || empty >= EMPTY;
-  return worthwhile ? candidates : [];
+  if (liveSize >= SEGMENT_SIZE || candidates.length >= MANY) return candidates;
+  return empty.length >= EMPTY ? empty : [];
 }
 
-function liveSizeOf({ size, live, records }: SegmentState): number {
-  return records === 0 ? size : (size * live) / records;
+/**
+ * Deletes count for as long as an older segment holds records, be it others. When they have come to be more
+ * than what is live, everything is moved behind them, the oldest segments first.
+ */
+function planCleanup(segments: readonly SegmentState[]): SegmentState[] {
+  const live = segments.reduce((sum, segment) => sum + segment.live, 0);
+  const deletes = segments.reduce((sum, segment) => sum + segment.deletes, 0);
+  if (deletes < SEGMENT_SIZE || deletes <= live) return [];
+  let moved = 0;
+  const end = segments.findIndex((segment) => {
+    moved += segment.live;
+    return moved > AT_ONCE;
+  });
+  return segments.slice(0, end < 0 ? segments.length : Math.max(1, end));
 }

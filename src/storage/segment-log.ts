@@ -3,7 +3,13 @@ import { StorageError } from '../errors/storage-error.ts';
 import { planCompaction, type SegmentState } from './compaction.ts';
 import type { Durability, Storage, StorageOperation } from './driver.ts';
 import { FORMAT, type Manifest } from './manifest.ts';
-import { buildSegment, cutSegments, type Segment, type SegmentContent } from './segment.ts';
+import {
+  buildSegment,
+  cutSegments,
+  deletesSize,
+  type Segment,
+  type SegmentContent,
+} from './segment.ts';
 import type { SegmentPool } from './segment-pool.ts';
 import type { StoredRecord } from './stored-record.ts';
 
@@ -43,7 +49,7 @@ interface Replacement {
  */
 export class SegmentLog {
   readonly name: string;
-  /** The live segments, by number. Whoever supersedes a record counts its segment's `live` down. */
+  /** The live segments, lowest number first. Whoever supersedes a record takes its size from `live`. */
   readonly segments = new Map<number, SegmentState>();
   readonly #options: SegmentLogOptions;
   #manifest: Manifest | undefined;
@@ -99,6 +105,11 @@ export class SegmentLog {
     return this.#manifest !== undefined;
   }
 
+  /** Whether a save that failed may have been stored all the same; the next one undoes it. */
+  get inDoubt(): boolean {
+    return this.#doubtful.length > 0;
+  }
+
   /** Appends changes, atomically. On failure nothing has changed and the same changes can be appended again. */
   async append({ records, deletes }: Changes): Promise<void> {
     await this.#settle();
@@ -141,14 +152,15 @@ export class SegmentLog {
    * @param saved The newest saved version of a key.
    */
   async compact(saved: (key: string) => StoredRecord | undefined): Promise<boolean> {
-    const plan = planCompaction(this.segments.values());
+    await this.#settle();
+    const plan = planCompaction([...this.segments.values()]);
     if (plan.length === 0) return false;
+    const numbers = new Set(plan.map(({ number }) => number));
     this.#compacting = true;
     try {
-      await this.#settle();
       const merged = await Promise.all(plan.map(({ number }) => this.load(number)));
       for (const segment of merged) this.#replacedSegments.set(segment.number, segment);
-      await this.#replace(new Set(this.#replacedSegments.keys()), this.#merge(merged, saved));
+      await this.#replace(numbers, this.#merge(numbers, merged, saved));
     } finally {
       this.#compacting = false;
     }
@@ -157,15 +169,16 @@ export class SegmentLog {
 
   /** To be called whenever nobody is reading. */
   forgetReplaced(): void {
-    if (!this.#compacting) this.#replacedSegments.clear();
+    if (!this.#compacting && !this.#unsettled) this.#replacedSegments.clear();
   }
 
   #merge(
+    numbers: ReadonlySet<number>,
     merged: readonly Segment[],
     saved: (key: string) => StoredRecord | undefined,
   ): SegmentContent[] {
-    const left = [...this.segments.keys()].filter((number) => !this.#replacedSegments.has(number));
-    const oldestLeft = Math.min(...left);
+    const oldestLeft =
+      [...this.segments.keys()].find((number) => !numbers.has(number)) ?? Number.POSITIVE_INFINITY;
     const live: [StoredRecord, Body][] = [];
     const deletes = new Set<string>();
     for (const segment of merged) {
@@ -207,9 +220,8 @@ export class SegmentLog {
   async #settle(): Promise<void> {
     if (!this.#unsettled) return;
     const [stored] = await this.#options.storage.getMany('collections', [[this.name]]);
-    if ((stored as Manifest | undefined)?.next === this.#unsettled.manifest.next) {
-      this.#replaced(this.#unsettled);
-    }
+    const { manifest } = this.#unsettled;
+    if (isSame(stored as Manifest | undefined, manifest)) this.#replaced(this.#unsettled);
     this.#unsettled = undefined;
   }
 
@@ -268,9 +280,7 @@ export class SegmentLog {
     if (number < next && !this.#named.has(number)) return;
     if (number >= next && after !== 0 && after >= next && !this.segments.has(after))
       throw this.#lost(after);
-    const records = segment.keys.length;
-    this.segments.set(number, { number, size: segment.size, records, live: records });
-    this.#newest = number;
+    this.#enter(segment);
     fold(segment);
   }
 
@@ -312,16 +322,19 @@ export class SegmentLog {
   /** Takes written segments into the books, and tells their records where they rest. */
   #adopt(contents: SegmentContent[], segments: Segment[]): void {
     for (const [at, segment] of segments.entries()) {
-      const records = contents[at]?.records ?? [];
-      const { number, size } = segment;
-      this.segments.set(number, { number, size, records: records.length, live: records.length });
-      records.forEach((record, index) => {
-        record.segment = number;
+      contents[at]?.records.forEach((record, index) => {
+        record.segment = segment.number;
         record.index = index;
       });
       if (!this.#options.caching) this.#options.pool.keep(this.name, segment);
-      this.#newest = number;
+      this.#enter(segment);
     }
+  }
+
+  #enter({ number, size, deletes: keys }: Segment): void {
+    const deletes = deletesSize(keys);
+    this.segments.set(number, { number, size, deletes, live: size - deletes });
+    this.#newest = number;
   }
 
   #deletion(number: number): StorageOperation {
@@ -331,6 +344,10 @@ export class SegmentLog {
   #makeManifest(segments: readonly number[], next: number): Manifest {
     return { format: FORMAT, name: this.name, type: this.#options.type, segments, next };
   }
+}
+
+function isSame(stored: Manifest | undefined, { next, segments }: Manifest): boolean {
+  return stored?.next === next && stored.segments.join() === segments.join();
 }
 
 function putManifest(manifest: Manifest): StorageOperation {

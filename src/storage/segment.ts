@@ -56,7 +56,8 @@ export function* cutSegments(
   for (const [record, body] of records) {
     content.records.push(record);
     content.bodies.push(body);
-    content.size += recordSize(record, body);
+    record.size = recordSize(record, body);
+    content.size += record.size;
     if (content.size >= SEGMENT_SIZE) {
       yield content;
       content = emptyContent();
@@ -70,7 +71,7 @@ function emptyContent() {
 }
 
 /** What a record adds to the size of a segment. */
-export function recordSize(record: StoredRecord, body: Body): number {
+function recordSize(record: StoredRecord, body: Body): number {
   return record.key.length + 9 + (record.stamps ? 32 : 0) + bodySize(body);
 }
 
@@ -91,6 +92,11 @@ export function buildSegment(content: SegmentContent, number: number, after: num
   return { number, after, deletes, keys, orders, flags, stamps, bodies, size };
 }
 
+/** The size of a segment's deletes. */
+export function deletesSize(deletes: readonly string[]): number {
+  return deletes.reduce((size, key) => size + key.length, 0);
+}
+
 /** The record at a place in a segment, without its body. */
 export function readRecord(segment: Segment, index: number): StoredRecord {
   const record = new StoredRecord(
@@ -102,6 +108,7 @@ export function readRecord(segment: Segment, index: number): StoredRecord {
   );
   record.segment = segment.number;
   record.index = index;
+  record.size = recordSize(record, segment.bodies[index] as Body);
   return record;
 }
 

@@ -29,6 +29,8 @@ export class StoredRecord {
   segment = 0;
   /** Place inside the segment. */
   index = 0;
+  /** What it adds to the size of its segment. */
+  size = 0;
   /** The version before this one, for as long as it is the newest that storage holds. */
   previous: StoredRecord | undefined = undefined;
 

@@ -1,10 +1,9 @@
 /**
- * Resolves in a later task, after pending input and painting had their chance. Not `setTimeout`: browsers
- * hold nested timers back by 4 ms each (HTML standard).
+ * Resolves in a later task, after whatever waits already had its turn. Not `setTimeout`: browsers hold
+ * nested timers back by 4 ms each (HTML standard). Not `scheduler.yield`: it goes on ahead of other tasks,
+ * and so keeps timers and messages of the page waiting for as long as there is work.
  */
 export function nextTurn(): Promise<void> {
-  const { scheduler } = globalThis as { scheduler?: { yield?: () => Promise<void> } };
-  if (scheduler?.yield) return scheduler.yield();
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => {

@@ -1,0 +1,191 @@
+import { ValueError } from '../errors/value-error.ts';
+import { eachItem } from './items.ts';
+import { isPlainObject, tagOf } from './kinds.ts';
+
+/**
+ * Deepest nesting a value may have. Structured clone and `JSON.parse` recurse on the native stack, which
+ * is smallest in workers; browsers fail somewhere between 5,000 and 20,000 levels, with a RangeError
+ * that names nothing.
+ */
+export const MAX_DEPTH = 500;
+
+/** A value as it was when it was captured. */
+export interface Captured {
+  /** A deep copy that shares nothing that can change with the original. */
+  readonly copy: unknown;
+  /**
+   * Whether `JSON.parse(JSON.stringify(copy))` gives it back exactly. Not so with what only a structured
+   * clone keeps: Date, Map, bigint, `undefined`, NaN, -0 …
+   */
+  readonly json: boolean;
+}
+
+/** The way from the root to the value being looked at, kept to find cycles and to name places. */
+interface Trail {
+  readonly root: string;
+  readonly keys: (string | number)[];
+  readonly parents: object[];
+  json: boolean;
+}
+
+/**
+ * Checks that a value can be stored and copies it, in one walk. Each property is read once, so that what
+ * was checked is what is kept, getters and proxies included.
+ *
+ * @param root What errors call the value itself, such as `document`.
+ * @throws {ValueError} for what cannot be stored: functions, symbols, class instances, cycles, `__proto__`.
+ */
+export function capture(value: unknown, root: string): Captured {
+  const trail: Trail = { root, keys: [], parents: [], json: true };
+  const copy = take(value, trail, 0);
+  return { copy, json: trail.json };
+}
+
+/** A deep copy of a value that was captured before. */
+export function copy<T>(value: T): T {
+  return capture(value, 'value').copy as T;
+}
+
+function take(value: unknown, trail: Trail, depth: number): unknown {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value;
+    case 'number':
+      if (!Number.isFinite(value) || (value === 0 && 1 / value < 0)) trail.json = false;
+      return value;
+    case 'undefined':
+    case 'bigint':
+      trail.json = false;
+      return value;
+    case 'object':
+      return value === null ? null : takeObject(value, trail, depth);
+    default:
+      throw unsupported(trail, depth, `a ${typeof value}`);
+  }
+}
+
+function takeObject(value: object, trail: Trail, depth: number): unknown {
+  if (depth >= MAX_DEPTH) {
+    throw refused('value_too_deep', trail, depth, `is nested over ${MAX_DEPTH} levels deep.`);
+  }
+  for (let above = 0; above < depth; above++) {
+    if (trail.parents[above] === value) {
+      throw refused('value_cyclic', trail, depth, 'contains itself; store an id instead.');
+    }
+  }
+  trail.parents[depth] = value;
+  if (Array.isArray(value)) return takeArray(value, trail, depth);
+  if (isPlainObject(value)) return takePlain(value, trail, depth);
+  trail.json = false;
+  return takeBuiltIn(value, trail, depth);
+}
+
+function takeArray(value: readonly unknown[], trail: Trail, depth: number): unknown[] {
+  const result: unknown[] = [];
+  let items = 0;
+  eachItem(value, (item, index) => {
+    items++;
+    trail.keys[depth] = index;
+    result[index] = take(item, trail, depth + 1);
+  });
+  if (items === value.length) return result;
+  // Holes stay holes; JSON would turn them into null.
+  trail.json = false;
+  result.length = value.length;
+  return result;
+}
+
+function takePlain(
+  value: Record<string, unknown>,
+  trail: Trail,
+  depth: number,
+): Record<string, unknown> {
+  const result: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    trail.keys[depth] = key;
+    if (key === '__proto__') {
+      throw refused('key_forbidden', trail, depth + 1, 'is a key that cannot be stored.');
+    }
+    result[key] = take(value[key], trail, depth + 1);
+  }
+  for (const symbol of Object.getOwnPropertySymbols(value)) {
+    if (!Object.prototype.propertyIsEnumerable.call(value, symbol)) continue;
+    throw unsupported(trail, depth, `an object with the symbol key ${String(symbol)}`);
+  }
+  return result;
+}
+
+function takeBuiltIn(value: object, trail: Trail, depth: number): unknown {
+  switch (tagOf(value)) {
+    case 'Date':
+      return new Date((value as Date).getTime());
+    case 'RegExp':
+      return new RegExp((value as RegExp).source, (value as RegExp).flags);
+    case 'Map': {
+      const entries = Array.from(value as Map<unknown, unknown>, ([key, item]) => {
+        trail.keys[depth] = typeof key === 'object' ? '<key>' : String(key);
+        return [take(key, trail, depth + 1), take(item, trail, depth + 1)] as const;
+      });
+      return new Map(entries);
+    }
+    case 'Set': {
+      const items = Array.from(value as Set<unknown>, (item, index) => {
+        trail.keys[depth] = index;
+        return take(item, trail, depth + 1);
+      });
+      return new Set(items);
+    }
+    case 'ArrayBuffer':
+      return takeBytes(value as ArrayBuffer, trail, depth).buffer;
+    case 'View': {
+      const View = value.constructor as new (buffer: ArrayBuffer) => ArrayBufferView;
+      return new View(takeBytes(value as ArrayBufferView, trail, depth).buffer);
+    }
+    case 'Blob':
+    case 'File':
+      // Immutable, so the copy may share it.
+      return value;
+    default: {
+      const { name } = (value as { constructor?: { name?: unknown } }).constructor ?? {};
+      throw unsupported(trail, depth, `an instance of ${name || 'a class'}`);
+    }
+  }
+}
+
+/** The bytes that a buffer or view shows; a view of ten bytes must not drag ten megabytes along. */
+function takeBytes(
+  value: ArrayBuffer | ArrayBufferView,
+  trail: Trail,
+  depth: number,
+): Uint8Array<ArrayBuffer> {
+  const view = ArrayBuffer.isView(value) ? value : undefined;
+  try {
+    return new Uint8Array(
+      view?.buffer ?? (value as ArrayBuffer),
+      view?.byteOffset,
+      view?.byteLength,
+    ).slice();
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw unsupported(trail, depth, 'a detached ArrayBuffer');
+  }
+}
+
+function unsupported(trail: Trail, depth: number, what: string): ValueError {
+  return refused(
+    'value_unsupported',
+    trail,
+    depth,
+    `is ${what}, which cannot be stored. Allowed are strings, numbers, bigints, booleans, null, ` +
+      'undefined, Date, RegExp, Map, Set, ArrayBuffer and its views, Blob, arrays and plain objects.',
+  );
+}
+
+function refused(code: ValueError['code'], trail: Trail, depth: number, why: string): ValueError {
+  let place = trail.root;
+  for (const key of trail.keys.slice(0, depth)) {
+    place += typeof key === 'number' ? `[${key}]` : `.${key}`;
+  }
+  return new ValueError(code, `${place} ${why}`, { place });
+}
