@@ -7,7 +7,6 @@ export type StorageErrorCode =
   | 'storage_lost'
   | 'storage_failed'
   | 'storage_timeout'
-  | 'storage_blocked'
   | 'database_busy'
   | 'format_newer'
   | 'data_damaged';

@@ -5,7 +5,6 @@ export type WorkerErrorCode =
   | 'worker_start_failed'
   | 'worker_lost'
   | 'worker_unresponsive'
-  | 'worker_protocol';
 
 /** The worker that hosts the engine did not start, died, or stopped answering. */
 export class WorkerError extends CairnError<WorkerErrorCode> {
