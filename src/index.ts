@@ -11,7 +11,8 @@ export type {
 export type { CollectionConstructor, Door } from './collection/door.ts';
 export type { ConnectOptions, DatabaseOptions, DoorOptions } from './collection/door-options.ts';
 export type { Change, DoorStatus, EventMap, EventName, Listener } from './collection/events.ts';
-export type { ItemParams, KeyValueCollection } from './collection/key-value-collection.ts';
+export type { ItemParams } from './collection/item-params.ts';
+export type { KeyValueCollection } from './collection/key-value-collection.ts';
 export type {
   CollectionOptions,
   CommonOptions,

@@ -3,7 +3,10 @@ export function eachItem<T>(array: readonly T[], visit: (item: T, index: number)
   for (let index = 0; index < array.length; index++) {
     const item = array[index] as T;
     // Only `undefined` can be a hole, and then the keys that exist tell where the items are.
-    if (item === undefined && !(index in array)) return eachFrom(array, index, visit);
+    if (item === undefined && !(index in array)) {
+      eachFrom(array, index, visit);
+      return;
+    }
     visit(item, index);
   }
 }

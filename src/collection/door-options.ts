@@ -90,8 +90,8 @@ function parse(options: unknown, checks: Record<string, Check>, place: string): 
     check(given, option, test, option === 'name');
   return {
     ...(given as object),
-    name: (given['name'] as string).toWellFormed(),
-    durability: given['durability'] ?? 'relaxed',
+    name: (given.name as string).toWellFormed(),
+    durability: given.durability ?? 'relaxed',
   } as DatabaseSettings;
 }
 

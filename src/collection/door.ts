@@ -136,13 +136,16 @@ export class EngineDoor implements Door {
 
   /** Resolves when every call made so far has sent all that it has to send to change something. */
   async #takeTurns(): Promise<void> {
-    await Promise.all(Array.from(this.#turns.values(), (turns) => turns.enter(async () => {})));
+    await Promise.all(
+      Array.from(this.#turns.values(), (turns) => turns.enter(() => Promise.resolve())),
+    );
   }
 
   #take({ type, detail }: EngineEvent): void {
-    if (type !== 'status') return this.#emitter.emit(type, detail);
-    this.#engine = detail;
-    this.#emitter.emit('status', this.status);
+    if (type === 'status') {
+      this.#engine = detail;
+      this.#emitter.emit('status', this.status);
+    } else this.#emitter.emit(type, detail);
   }
 
   /** Changes cost a message each, so the engine only tells them while somebody listens. */

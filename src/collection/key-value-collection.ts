@@ -1,13 +1,10 @@
 import type { Key } from '../engine/protocol.ts';
 import type { CollectionSettings } from '../engine/settings.ts';
-import type { ItemCriteria } from '../query/criteria-types.ts';
 import { type CollectionDoor, CollectionHandle } from './collection-handle.ts';
+import type { ItemParams } from './item-params.ts';
 import { KeyValueExchanges } from './key-value-exchanges.ts';
 import type { Port } from './port.ts';
 import type { SyncKeyValues } from './sync-key-values.ts';
-
-/** What to look for in an array: a function, criteria, or a value that items equal. */
-export type ItemParams<I = unknown> = ((item: I) => unknown) | ItemCriteria<I> | I;
 
 /**
  * A collection of keys and values.

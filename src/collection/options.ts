@@ -134,7 +134,7 @@ export function parseCollectionOptions(options: unknown): CollectionSettings {
     check(given, option, allowed, fallback === undefined);
     const value = given[option] ?? fallback;
     // A flag that is off says nothing.
-    if (option in documentOnly && given['type'] === 'KEY_VALUE_BASED' && given[option]) {
+    if (option in documentOnly && given.type === 'KEY_VALUE_BASED' && given[option]) {
       throw new OptionError(
         'option_invalid',
         `"${option}" applies to collections of type DOCUMENT_BASED only; leave it out.`,
@@ -149,7 +149,7 @@ export function parseCollectionOptions(options: unknown): CollectionSettings {
   });
   return {
     ...(settings as unknown as CollectionSettings),
-    name: (given['name'] as string).toWellFormed(),
+    name: (given.name as string).toWellFormed(),
     created: stamp('created'),
     updated: { at: eitherSpelling(given, 'at'), timestamp: eitherSpelling(given, 'timestamp') },
     archived: stamp('archived'),

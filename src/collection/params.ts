@@ -31,7 +31,7 @@ export function copyCriteria(criteria: unknown): object {
 export function parseFindOptions(options: unknown): ArchivedFilter {
   const given = checkKnown(options ?? {}, { archived }, 'options');
   check(given, 'archived', archived);
-  return (given['archived'] as ArchivedFilter | undefined) ?? false;
+  return (given.archived as ArchivedFilter | undefined) ?? false;
 }
 
 /** Calls a predicate. A promise would match every document, so it is refused. */

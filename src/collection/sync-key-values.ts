@@ -1,5 +1,5 @@
 import type { Key } from '../engine/protocol.ts';
-import type { ItemParams } from './key-value-collection.ts';
+import type { ItemParams } from './item-params.ts';
 import type { KeyValueExchanges } from './key-value-exchanges.ts';
 import type { Port } from './port.ts';
 import { runNow } from './run-now.ts';

@@ -5,7 +5,7 @@ import type { StoredRecord } from '../storage/stored-record.ts';
 import type { StoreContext } from './context.ts';
 import { ARCHIVED, documentBuilder, MANAGED_FIELDS } from './managed.ts';
 import type { ArchivedFilter, RecordReply, Request, ScanReply, Selection } from './protocol.ts';
-import { type RecordTest, Scan, type Visited, valueOf } from './scan.ts';
+import { decodedValue, type RecordTest, Scan, type Visited } from './scan.ts';
 import type { Result, Work } from './work.ts';
 
 /** Documents in the first chunk of a scan; each later one holds twice as many, up to the last figure. */
@@ -132,14 +132,14 @@ export class DocumentScans {
     const { test, roots } = compileCriteria(criteria);
     const keep = this.#context.settings.caching;
     if (![...roots].some((root) => MANAGED_FIELDS.has(root))) {
-      return (record, body) => wanted(record) && test(valueOf(record, body, keep) as object);
+      return (record, body) => wanted(record) && test(decodedValue(record, body, keep) as object);
     }
     const documentOf = (record: StoredRecord, body: Body) =>
       this.#documentOf(
         record.key,
         record.flags,
         record.stamps,
-        valueOf(record, body, keep) as object,
+        decodedValue(record, body, keep) as object,
       );
     return (record, body) => wanted(record) && test(documentOf(record, body));
   }

@@ -109,12 +109,12 @@ export class RecordStore {
 
   /** The body of a record, read from its segment if need be. */
   *body(record: StoredRecord): Work<Body> {
+    if (record.body !== undefined) return record.body;
     const release = this.pin();
     try {
       // Compaction may move the record while its segment is being read.
       for (;;) {
-        const number = record.segment;
-        const segment = number === 0 ? undefined : yield* this.segment(number);
+        const segment = yield* this.segment(record.segment);
         const body = this.bodyIn(record, segment);
         if (body !== undefined) return body;
       }

@@ -109,7 +109,7 @@ function blocksOf(records: readonly StoredRecord[]): Block[] {
 }
 
 /** The decoded value of a record; a cached collection keeps it once it was needed. */
-export function valueOf(record: StoredRecord, body: Body, keep: boolean): unknown {
+export function decodedValue(record: StoredRecord, body: Body, keep: boolean): unknown {
   if (record.value !== undefined) return record.value;
   const value = peek(body);
   if (keep) record.value = value;

@@ -1,7 +1,14 @@
 import { asCairnError } from '../errors/as-cairn-error.ts';
-import type { Engine } from './engine.ts';
 import type { HostedCollection } from './hosted-collection.ts';
 import type { BatchReply, EngineEvent, Request } from './protocol.ts';
+import type { CollectionSettings } from './settings.ts';
+
+/** What a session needs of its engine. */
+export interface SessionHost {
+  open(settings: CollectionSettings): HostedCollection;
+  settle(touched: Iterable<HostedCollection>): void;
+  save(): Promise<void>;
+}
 
 /**
  * One door's way into an engine: its collection handles, its batches, what it wants to be told.
@@ -12,12 +19,12 @@ export class Session {
   readonly emit: (event: EngineEvent) => void;
   /** Whether changes are to be told. */
   watching = false;
-  readonly #engine: Engine;
+  readonly #engine: SessionHost;
   readonly #leave: () => void;
   /** Collections by the number that the door gave its handle. */
   readonly #handles = new Map<number, HostedCollection>();
 
-  constructor(engine: Engine, emit: (event: EngineEvent) => void, leave: () => void) {
+  constructor(engine: SessionHost, emit: (event: EngineEvent) => void, leave: () => void) {
     this.#engine = engine;
     this.emit = emit;
     this.#leave = leave;

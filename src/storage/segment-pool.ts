@@ -89,9 +89,10 @@ export class SegmentPool {
       );
       wanted.forEach(({ key, resolve, reject }, index) => {
         const segment = segments[index] as Segment | undefined;
-        if (!segment) return reject(missingSegment(key));
-        this.keep(key[0] as string, segment);
-        resolve(segment);
+        if (segment) {
+          this.keep(key[0] as string, segment);
+          resolve(segment);
+        } else reject(missingSegment(key));
       });
     } catch (error) {
       for (const { reject } of wanted) reject(error);
