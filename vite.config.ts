@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
+import { citiesAsset } from './tools/build/cities-asset.ts';
 import { sourceWorker } from './tools/build/source-worker.ts';
 import { workerScript } from './tools/build/worker-script.ts';
 
@@ -10,7 +11,7 @@ export default defineConfig({
   root: path('demo'),
   base: './',
   resolve: { alias: { cairndb: path('src/index.ts') } },
-  plugins: [sourceWorker(), workerScript()],
+  plugins: [sourceWorker(), workerScript(), citiesAsset()],
   worker: { format: 'es' },
   optimizeDeps: { include: ['comlink', 'idb', 'nanoid'] },
   server: { fs: { allow: [path('.')] } },

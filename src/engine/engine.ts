@@ -146,13 +146,17 @@ export class Engine {
   #noteDrop(collection: HostedCollection, drop: Promise<unknown>): void {
     const { name } = collection.settings;
     if (this.#collections.get(name) === collection) this.#collections.delete(name);
-    // Whoever asked for the drop is told when it fails; the collection is then as it was.
-    const ended: Promise<unknown> = drop.catch(() => {
-      if (!this.#collections.has(name)) this.#collections.set(name, collection);
+    // When it fails the collection is as it was. One that was opened meanwhile does not open, since two of a
+    // name would overwrite each other's segments.
+    const ended = drop.catch((error: unknown) => {
+      this.#collections.set(name, collection);
+      throw error;
     });
     this.#drops.set(name, ended);
-    void ended.then(() => {
+    const forget = () => {
       if (this.#drops.get(name) === ended) this.#drops.delete(name);
-    });
+    };
+    // Whoever asked for the drop is told that it failed.
+    ended.then(forget, forget);
   }
 }

@@ -125,8 +125,7 @@ export class HostedCollection {
 
   /** Saves everything so far. */
   async flush(): Promise<void> {
-    await this.#lane.enter(false, () => undefined);
-    if (!this.#unusable) await this.#saves.flush();
+    await this.#lane.enter(false, () => (this.#unusable ? undefined : wait(this.#saves.flush())));
   }
 
   /** Whether it could not be opened, so that opening it again makes sense. */
@@ -143,7 +142,7 @@ export class HostedCollection {
   #perform(request: Request): Result<unknown> {
     if (request.op === 'drop') return this.#drop(request.enabled);
     if (this.#unusable) throw this.#unusable;
-    if (request.op === 'open') return this.#checkAsked(request.settings.type);
+    if (request.op === 'open') return undefined;
     if (request.op === 'save') return wait(this.#saves.flush());
     if (request.op === 'ready') return this.#ready();
     return this.#store.execute(request);
@@ -197,12 +196,6 @@ export class HostedCollection {
       { place: name },
     );
     return true;
-  }
-
-  #checkAsked(type: string): undefined {
-    const { name, type: is } = this.settings;
-    if (type !== is) throw typeMismatch(name, is, type);
-    return undefined;
   }
 
   #clearCache(): void {

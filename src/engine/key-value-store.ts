@@ -72,6 +72,7 @@ export class KeyValueStore {
     const root = peek(body);
     if (!hasAt(root, path)) return undefined;
     const value = getAt(root, path);
+    if (array && value === undefined) return undefined;
     if (array && !Array.isArray(value)) throw mismatch(placeOf([name, ...path]), value, 'an array');
     return { body: encode(value, 'value'), version };
   }

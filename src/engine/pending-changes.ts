@@ -12,6 +12,8 @@ export class PendingChanges {
    * A key may be in both: deleted, then inserted again.
    */
   readonly deletes = new Map<string, StoredRecord>();
+  /** How many changes were made: several to one document leave one record, and each counts. */
+  made = 0;
   /** When the first of them was made, by the monotonic clock and as Unix time. */
   since: { readonly elapsed: number; readonly now: number } | undefined;
 
@@ -24,6 +26,7 @@ export class PendingChanges {
     for (const record of failed.records)
       if (current(record.key) === record) this.records.add(record);
     for (const [key, record] of failed.deletes) this.deletes.set(key, record);
+    this.made += failed.made;
     this.since = failed.since;
   }
 }

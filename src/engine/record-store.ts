@@ -52,7 +52,7 @@ export class RecordStore {
 
   /** Changes that the next save will write, and when the first was made, by the monotonic clock. */
   get waiting(): { readonly changes: number; readonly since: number | undefined } {
-    return { changes: this.#pending.size, since: this.#pending.since?.elapsed };
+    return { changes: this.#pending.made, since: this.#pending.since?.elapsed };
   }
 
   /** Whether all bodies are in memory, so that no read has to wait. */
@@ -233,7 +233,7 @@ export class RecordStore {
     this.#pending = new PendingChanges();
     this.#saving = saving;
     try {
-      await this.log.append({ records: [...saving.records], deletes: [...saving.deletes.keys()] });
+      await this.log.append({ records: saving.records, deletes: saving.deletes.keys() });
     } catch (error) {
       this.#pending.restore(saving, (key) => this.#records.get(key));
       throw error;
@@ -281,8 +281,13 @@ export class RecordStore {
   }
 
   #noteChange(): void {
-    // What was inserted and deleted between two saves leaves nothing to save.
-    if (this.#pending.size === 0) this.#pending.since = undefined;
-    else this.#pending.since ??= { elapsed: this.#clock.elapsed(), now: this.#clock.now() };
+    if (this.#pending.size === 0) {
+      // What was inserted and deleted between two saves leaves nothing to save.
+      this.#pending.since = undefined;
+      this.#pending.made = 0;
+    } else {
+      this.#pending.since ??= { elapsed: this.#clock.elapsed(), now: this.#clock.now() };
+      this.#pending.made++;
+    }
   }
 }

@@ -36,6 +36,8 @@ export class SaveSchedule {
   #cancelTimer: (() => void) | undefined;
   #retryMs = 0;
   #stopped = false;
+  /** Flushes under way. */
+  #flushes = 0;
 
   constructor(
     records: RecordStore,
@@ -68,6 +70,15 @@ export class SaveSchedule {
 
   /** Saves everything so far. Rejects when that fails; the changes are kept and saved again later. */
   async flush(): Promise<void> {
+    this.#flushes++;
+    try {
+      await this.#flush();
+    } finally {
+      this.#flushes--;
+    }
+  }
+
+  async #flush(): Promise<void> {
     if (this.#saving) {
       // Its failure is reported; what it could not save goes with the next.
       await this.#saving.catch(() => undefined);
@@ -83,7 +94,8 @@ export class SaveSchedule {
     this.#stopped = true;
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
-    await this.#writing;
+    // A flush that waits for a compaction starts its save right after it.
+    while (this.#writing || this.#flushes > 0) await this.#writing;
   }
 
   /** Goes on after a stop. */

@@ -1,5 +1,6 @@
 import { asCairnError } from '../errors/as-cairn-error.ts';
-import type { HostedCollection } from './hosted-collection.ts';
+import { CairnError } from '../errors/cairn-error.ts';
+import { type HostedCollection, typeMismatch } from './hosted-collection.ts';
 import type { BatchReply, EngineEvent, Request } from './protocol.ts';
 import type { CollectionSettings } from './settings.ts';
 
@@ -22,7 +23,7 @@ export class Session {
   readonly #engine: SessionHost;
   readonly #leave: () => void;
   /** Collections by the number that the door gave its handle. */
-  readonly #handles = new Map<number, HostedCollection>();
+  readonly #handles = new Map<number, HostedCollection | CairnError>();
 
   constructor(engine: SessionHost, emit: (event: EngineEvent) => void, leave: () => void) {
     this.#engine = engine;
@@ -81,14 +82,18 @@ export class Session {
   }
 
   #collectionFor(request: Request): HostedCollection {
-    if (request.op === 'open') {
-      const opened = this.#engine.open(request.settings);
-      this.#handles.set(request.handle, opened);
-      return opened;
-    }
+    if (request.op === 'open') this.#handles.set(request.handle, this.#open(request.settings));
     const collection = this.#handles.get(request.handle);
     if (!collection) throw new Error(`There is no collection handle ${request.handle}.`);
+    if (collection instanceof CairnError) throw collection;
     return collection;
+  }
+
+  /** The collection, or why the handle cannot have it. */
+  #open(settings: CollectionSettings): HostedCollection | CairnError {
+    const opened = this.#engine.open(settings);
+    const { name, type } = opened.settings;
+    return type === settings.type ? opened : typeMismatch(name, type, settings.type);
   }
 }
 

@@ -18,8 +18,8 @@ const READ_AHEAD = 16;
 
 /** Changes to be written: the newest versions of changed records, and keys that are gone. */
 export interface Changes {
-  readonly records: readonly StoredRecord[];
-  readonly deletes: readonly string[];
+  readonly records: Iterable<StoredRecord>;
+  readonly deletes: Iterable<string>;
 }
 
 /** What the log of a collection needs from around it. */
@@ -33,11 +33,16 @@ export interface SegmentLogOptions {
   readonly caching: boolean;
 }
 
+/** A segment as it was written, with the records in it. */
+interface Written {
+  readonly segment: Segment;
+  readonly records: readonly StoredRecord[];
+}
+
 /** A compaction whose write failed. Where the connection was lost, it may have been stored all the same. */
 interface Replacement {
   readonly numbers: ReadonlySet<number>;
-  readonly contents: SegmentContent[];
-  readonly segments: Segment[];
+  readonly written: readonly Written[];
   readonly manifest: Manifest;
 }
 
@@ -113,26 +118,25 @@ export class SegmentLog {
   /** Appends changes, atomically. On failure nothing has changed and the same changes can be appended again. */
   async append({ records, deletes }: Changes): Promise<void> {
     await this.#settle();
-    const bodies = records.map((record) => [record, record.body as Body] as const);
-    const contents = [...cutSegments(bodies, deletes)];
     const first = this.#newest + 1 + this.#doubtful.length;
-    const segments: Segment[] = [];
+    const written: Written[] = [];
     const discard = this.#doubtful.map((number) => this.#deletion(number));
     try {
       await this.#write(
         function* (this: SegmentLog): Generator<StorageOperation> {
           if (!this.#manifest) yield putManifest(this.#makeManifest([], 1));
           yield* discard;
-          yield* this.#puts(contents, first, segments);
+          // Cut while it is written, a segment at a time: a large save must not block the thread.
+          yield* this.#puts(cutSegments(withBodies(records), deletes), first, written);
         }.call(this),
       );
     } catch (error) {
-      this.#doubtful.push(...contents.map((_, index) => first + index));
+      this.#doubtful.push(...written.map(({ segment }) => segment.number));
       throw error;
     }
     this.#manifest ??= this.#makeManifest([], 1);
     this.#doubtful = [];
-    this.#adopt(contents, segments);
+    this.#adopt(written);
   }
 
   /** Stores that the collection exists. */
@@ -203,12 +207,12 @@ export class SegmentLog {
       [...kept, ...contents.map((_, index) => first + index)],
       next,
     );
-    const segments: Segment[] = [];
+    const written: Written[] = [];
     const gone = [...numbers, ...this.#doubtful].map((number) => this.#deletion(number));
-    this.#unsettled = { numbers, contents, segments, manifest };
+    this.#unsettled = { numbers, written, manifest };
     await this.#write(
       function* (this: SegmentLog): Generator<StorageOperation> {
-        yield* this.#puts(contents, first, segments);
+        yield* this.#puts(contents, first, written);
         yield* gone;
         yield putManifest(manifest);
       }.call(this),
@@ -225,7 +229,7 @@ export class SegmentLog {
     this.#unsettled = undefined;
   }
 
-  #replaced({ numbers, contents, segments, manifest }: Replacement): void {
+  #replaced({ numbers, written, manifest }: Replacement): void {
     this.#unsettled = undefined;
     this.#manifest = manifest;
     this.#doubtful = [];
@@ -233,7 +237,7 @@ export class SegmentLog {
       this.segments.delete(number);
       this.#options.pool.forget(this.name, number);
     }
-    this.#adopt(contents, segments);
+    this.#adopt(written);
     this.#newest = manifest.next - 1;
   }
 
@@ -250,14 +254,28 @@ export class SegmentLog {
 
   /** Removes the collection with all it has in storage. */
   async drop(): Promise<void> {
-    await this.#write([
-      { type: 'deletePrefix', store: 'segments', prefix: [this.name] },
-      { type: 'delete', store: 'collections', key: [this.name] },
-    ]);
+    try {
+      await this.#write([
+        { type: 'deletePrefix', store: 'segments', prefix: [this.name] },
+        { type: 'delete', store: 'collections', key: [this.name] },
+      ]);
+    } catch (error) {
+      if (await this.#mayBeStored()) throw error;
+    }
     for (const number of this.segments.keys()) this.#options.pool.forget(this.name, number);
     this.segments.clear();
     this.#manifest = undefined;
     this.#newest = 0;
+  }
+
+  async #mayBeStored(): Promise<boolean> {
+    try {
+      const [manifest] = await this.#options.storage.getMany('collections', [[this.name]]);
+      return manifest !== undefined;
+    } catch {
+      // The failure that led here is reported.
+      return true;
+    }
   }
 
   #write(operations: Iterable<StorageOperation>): Promise<void> {
@@ -307,22 +325,26 @@ export class SegmentLog {
     );
   }
 
-  *#puts(contents: SegmentContent[], first: number, built: Segment[]): Generator<StorageOperation> {
-    // The generator may be run to its end once only; `built` is what has been put so far.
+  /** Builds segments one by one as they are drawn; `written` is what has been so far. */
+  *#puts(
+    contents: Iterable<SegmentContent>,
+    first: number,
+    written: Written[],
+  ): Generator<StorageOperation> {
+    let number = first;
     let after = this.#newest;
-    for (const [index, content] of contents.entries()) {
-      const number = first + index;
+    for (const content of contents) {
       const segment = buildSegment(content, number, after);
-      after = number;
-      built.push(segment);
+      written.push({ segment, records: content.records });
       yield { type: 'put', store: 'segments', key: [this.name, number], value: segment };
+      after = number++;
     }
   }
 
   /** Takes written segments into the books, and tells their records where they rest. */
-  #adopt(contents: SegmentContent[], segments: Segment[]): void {
-    for (const [at, segment] of segments.entries()) {
-      contents[at]?.records.forEach((record, index) => {
+  #adopt(written: readonly Written[]): void {
+    for (const { segment, records } of written) {
+      records.forEach((record, index) => {
         record.segment = segment.number;
         record.index = index;
       });
@@ -352,4 +374,8 @@ function isSame(stored: Manifest | undefined, { next, segments }: Manifest): boo
 
 function putManifest(manifest: Manifest): StorageOperation {
   return { type: 'put', store: 'collections', key: [manifest.name], value: manifest };
+}
+
+function* withBodies(records: Iterable<StoredRecord>): Generator<readonly [StoredRecord, Body]> {
+  for (const record of records) yield [record, record.body as Body];
 }

@@ -34,13 +34,14 @@ export class Link {
   #state: LinkState = 'idle';
   #channel: Channel | undefined;
   #connecting: Promise<Channel> | undefined;
+  #closing: Promise<void> | undefined;
   /** Why nothing can be asked any more. */
   #ended: CairnError | undefined;
   /** Made in this microtask, or before the channel was there. */
   #queue: Call[] = [];
   #flushing = false;
-  /** Batches under way. */
-  readonly #sent = new Set<readonly Call[]>();
+  /** Batches under way, each with a promise that resolves once its calls are settled. */
+  readonly #sent = new Map<readonly Call[], Promise<void>>();
   /** Rejections of whatever else waits for the engine. */
   readonly #rejections = new Set<(error: unknown) => void>();
   #lastHandle = 0;
@@ -67,7 +68,8 @@ export class Link {
   /** Sends a request with the others of this microtask. */
   send(request: Request): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      if (this.#ended) return reject(this.#ended);
+      const refusal = this.#refusal;
+      if (refusal) return reject(refusal);
       this.#queue.push({ request, resolve, reject });
       if (this.#flushing) return;
       this.#flushing = true;
@@ -77,7 +79,8 @@ export class Link {
 
   /** Executes a request at once, after all that were sent before it; only on a channel that can. */
   sendNow(request: Request): unknown {
-    if (this.#ended) throw this.#ended;
+    const refusal = this.#refusal;
+    if (refusal) throw refusal;
     this.#flush();
     return this.#channel?.executeNow?.(request);
   }
@@ -98,16 +101,27 @@ export class Link {
     await this.#orLost(channel.save());
   }
 
-  /** Saves, then releases everything. When saving fails the link stays open, with its changes. */
-  async close(): Promise<void> {
+  /**
+   * Saves, then releases everything; what is called meanwhile is refused, since it could not be saved any
+   * more. When saving fails the link stays open, with its changes.
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#close().finally(() => {
+      this.#closing = undefined;
+    });
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     if (this.#ended) return;
     let channel: Channel | undefined;
-    if (this.#state !== 'idle') {
+    if (this.#state !== 'idle' || this.#queue.length > 0) {
       channel = await this.open();
       this.#flush();
       this.#enter('closing');
       try {
         await this.#orLost(channel.save());
+        await this.#orLost(Promise.all(this.#sent.values()));
       } catch (error) {
         if (!this.#ended) this.#enter('open');
         throw error;
@@ -115,6 +129,11 @@ export class Link {
     }
     this.#end('closed', closedError(this.#settings.name));
     await channel?.close();
+  }
+
+  /** Why nothing can be asked now. */
+  get #refusal(): CairnError | undefined {
+    return this.#state === 'closing' ? closedError(this.#settings.name) : this.#ended;
   }
 
   async #start(): Promise<Channel> {
@@ -155,15 +174,15 @@ export class Link {
   }
 
   #await(calls: readonly Call[], reply: Promise<BatchReply>): void {
-    this.#sent.add(calls);
-    reply.then(
-      (answered) => {
-        if (this.#sent.delete(calls)) settle(calls, answered);
+    const answered = reply.then(
+      (answer) => {
+        if (this.#sent.delete(calls)) settle(calls, answer);
       },
       (error: unknown) => {
         if (this.#sent.delete(calls)) for (const { reject } of calls) reject(asCairnError(error));
       },
     );
+    this.#sent.set(calls, answered);
   }
 
   /** Settles as the promise does, or rejects when the engine is lost first. */
@@ -177,7 +196,7 @@ export class Link {
   #end(state: 'closed' | 'failed', error: CairnError): void {
     if (this.#ended) return;
     this.#ended = error;
-    const calls = [...this.#queue, ...[...this.#sent].flat()];
+    const calls = [...this.#queue, ...[...this.#sent.keys()].flat()];
     this.#queue = [];
     this.#sent.clear();
     for (const { reject } of calls) reject(error);

@@ -1,0 +1,94 @@
+/** @param {number} ms */
+const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Lets what came before end, so that nobody pays for the garbage of another. */
+async function settle() {
+  await wait(50);
+  /** @type {{ gc?: () => void }} */ (globalThis).gc?.();
+  await wait(50);
+}
+
+/**
+ * Runs something once.
+ *
+ * @template T
+ * @param {() => T | Promise<T>} run
+ * @returns {Promise<{ ms: number, result: T }>}
+ */
+export async function time(run) {
+  const start = performance.now();
+  const result = await run();
+  return { ms: performance.now() - start, result };
+}
+
+/**
+ * Runs what is to be measured: after whatever came before it has ended, and profiled where that is
+ * asked for.
+ *
+ * @template T
+ * @param {() => T | Promise<T>} run
+ * @returns {Promise<{ ms: number, result: T }>}
+ */
+export async function measure(run) {
+  const profiler = /** @type {Profiler} */ (globalThis);
+  await settle();
+  await profiler.startProfile?.();
+  const measured = await time(run);
+  await profiler.stopProfile?.();
+  return measured;
+}
+
+/** @typedef {{ startProfile?: () => Promise<void>, stopProfile?: () => Promise<void> }} Profiler */
+
+/**
+ * Runs something once and watches how long the page was blocked meanwhile: by the longest gap between
+ * two beats of a timer, and by the browser's report of long tasks. Timers also starve where many short
+ * tasks outrank them, and then frames do. Frames are not watched: asking for them makes the browser
+ * paint, which costs those who let it more than those who block.
+ *
+ * @param {() => Promise<unknown>} run
+ */
+export async function timeAndWatch(run) {
+  const gaps = watchGaps();
+  let longTask = 0;
+  const note = (/** @type {PerformanceEntryList} */ entries) => {
+    for (const { duration } of entries) longTask = Math.max(longTask, duration);
+  };
+  const observer = new PerformanceObserver((list) => note(list.getEntries()));
+  const { ms } = await measure(() => {
+    observer.observe({ entryTypes: ['longtask'] });
+    gaps.begin();
+    return run();
+  });
+  await wait(20); // the task that ended the run is over
+  note(observer.takeRecords());
+  observer.disconnect();
+  return {
+    ms,
+    'blocked ms': gaps.end(),
+    'long task ms': longTask,
+  };
+}
+
+/** The longest gap between two beats of a timer. */
+function watchGaps() {
+  let longest = 0;
+  let last = performance.now();
+  const beat = () => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last);
+    last = now;
+    handle = window.setTimeout(beat);
+  };
+  let handle = window.setTimeout(beat);
+  return {
+    begin() {
+      last = performance.now();
+      longest = 0;
+    },
+    end() {
+      clearTimeout(handle);
+      return longest;
+    },
+  };
+}

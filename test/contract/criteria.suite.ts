@@ -1,0 +1,243 @@
+import { describe, expect, test } from 'vitest';
+import type { DocumentCollection, Params } from '../../src/index.ts';
+import type { DoorFixture } from './door-fixture.ts';
+import { rejection } from './outcomes.ts';
+
+const PEOPLE = [
+  { _id: 'ada', name: 'Ada', age: 36, tags: ['math', 'code'], home: { city: 'London' } },
+  { _id: 'bob', name: 'Bob', age: 20, tags: [], home: { city: 'Oslo' }, nick: null },
+  { _id: 'cyd', name: 'cyd', age: 52, tags: ['code'], pets: [{ kind: 'cat', age: 3 }] },
+  { _id: 'dan', name: 'Dan', born: new Date(86_400_000), size: 12n, pets: [{ kind: 'dog' }] },
+];
+
+/** Criteria, by what they mean, with the ids of those they match. */
+const CASES: [string, object, string[]][] = [
+  ['{} matches everything', {}, ['ada', 'bob', 'cyd', 'dan']],
+  ['equality', { name: 'Ada' }, ['ada']],
+  ['equality on _id', { _id: 'bob' }, ['bob']],
+  ['every listed field', { name: 'Ada', age: 20 }, []],
+  ['a dotted path', { 'home.city': 'Oslo' }, ['bob']],
+  ['a whole object', { home: { city: 'Oslo' } }, ['bob']],
+  ['a value equals an item of an array', { tags: 'code' }, ['ada', 'cyd']],
+  ['an array equals the whole array', { tags: ['code'] }, ['cyd']],
+  ['a path through an array', { 'pets.kind': 'dog' }, ['dan']],
+  ['a path with an index', { 'tags.0': 'code' }, ['cyd']],
+  ['null matches null and missing', { nick: null }, ['ada', 'bob', 'cyd', 'dan']],
+  ['a date', { born: new Date(86_400_000) }, ['dan']],
+  ['a RegExp', { name: /^[a-c]/i }, ['ada', 'bob', 'cyd']],
+  ['$eq', { age: { $eq: 20 } }, ['bob']],
+  ['$ne', { age: { $ne: 20 } }, ['ada', 'cyd', 'dan']],
+  ['$gt', { age: { $gt: 36 } }, ['cyd']],
+  ['$gte', { age: { $gte: 36 } }, ['ada', 'cyd']],
+  ['$lt', { age: { $lt: 36 } }, ['bob']],
+  ['$lte', { age: { $lte: 36 } }, ['ada', 'bob']],
+  ['$gt between bigint and number', { size: { $gt: 11 } }, ['dan']],
+  ['$lt on a date', { born: { $lt: new Date(86_400_001) } }, ['dan']],
+  ['$in', { name: { $in: ['Ada', /^B/] } }, ['ada', 'bob']],
+  ['$nin', { name: { $nin: ['Ada', /^B/] } }, ['cyd', 'dan']],
+  ['$and', { $and: [{ age: { $gt: 10 } }, { tags: 'math' }] }, ['ada']],
+  ['$or', { $or: [{ name: 'Ada' }, { name: 'Dan' }] }, ['ada', 'dan']],
+  ['$nor', { $nor: [{ name: 'Ada' }, { name: 'Dan' }] }, ['bob', 'cyd']],
+  ['$not', { age: { $not: { $gt: 30 } } }, ['bob', 'dan']],
+  ['$exists: true counts null', { nick: { $exists: true } }, ['bob']],
+  ['$exists: false', { age: { $exists: false } }, ['dan']],
+  ['$type', { born: { $type: 'date' } }, ['dan']],
+  ['$regex with $options', { name: { $regex: '^C', $options: 'i' } }, ['cyd']],
+  ['$size', { tags: { $size: 2 } }, ['ada']],
+  ['$all', { tags: { $all: ['code', 'math'] } }, ['ada']],
+  ['$elemMatch', { pets: { $elemMatch: { kind: 'cat', age: { $lt: 5 } } } }, ['cyd']],
+  ['$mod', { age: { $mod: [10, 0] } }, ['bob']],
+  ['several operators on a field', { age: { $gt: 20, $lt: 50 } }, ['ada']],
+];
+
+const ids = (documents: readonly { _id: string }[]) => documents.map(({ _id }) => _id);
+
+/** The object form of `params`, and `options.archived`. */
+export function criteriaSuite(door: DoorFixture): void {
+  describe('criteria', () => {
+    const people = async (): Promise<DocumentCollection> => {
+      const collection = door.documents();
+      await collection.insertMany(PEOPLE);
+      await collection.save();
+      return collection;
+    };
+
+    test('mean what they mean to MongoDB', async () => {
+      const collection = await people();
+      for (const [meaning, criteria, expected] of CASES) {
+        const params = criteria as Params;
+        const answers = {
+          meaning,
+          filter: ids(await collection.filter(params)),
+          find: (await collection.find(params))?._id,
+          has: await collection.has(params),
+          count: await collection.count(params),
+        };
+        expect(answers).toEqual({
+          meaning,
+          filter: expected,
+          find: expected[0],
+          has: expected.length > 0,
+          count: expected.length,
+        });
+      }
+    });
+
+    test('reach managed fields', async () => {
+      const collection = door.documents({ indicate_created_timestamp: true });
+      const stored = await collection.insert({ n: 1 });
+      await collection.insert({ n: 2 });
+      await collection.update(stored._id, { n: 1 });
+      const { _created_timestamp } = stored;
+      expect(ids(await collection.filter({ _updated: true, _created_timestamp }))).toEqual([
+        stored._id,
+      ]);
+    });
+
+    test('find the changed values of documents, saved or not', async () => {
+      const collection = await people();
+      await collection.patch('ada', { age: 37 });
+      expect(ids(await collection.filter({ age: 37 }))).toEqual(['ada']);
+      expect(await collection.filter({ age: 36 })).toEqual([]);
+      await collection.save();
+      expect(ids(await collection.filter({ age: 37 }))).toEqual(['ada']);
+      await door.reopen();
+      expect(ids(await door.documents().filter({ age: { $in: [36, 37] } }))).toEqual(['ada']);
+    });
+
+    test('are copied: changing them after the call changes nothing', async () => {
+      const collection = await people();
+      const criteria = { name: { $in: ['Ada'] } };
+      const found = collection.filter(criteria);
+      criteria.name.$in.push('Bob');
+      expect(ids(await found)).toEqual(['ada']);
+    });
+
+    const WRONG: [object, string][] = [
+      [{ age: { $gtt: 1 } }, 'operator_unknown'],
+      [{ $xor: [{}] }, 'operator_unknown'],
+      [{ age: { $in: 5 } }, 'operand_invalid'],
+      [{ age: { $mod: [1] } }, 'operand_invalid'],
+      [{ name: { $regex: '(' } }, 'operand_invalid'],
+      [{ tags: { $size: -1 } }, 'operand_invalid'],
+      [{ $or: [] }, 'operand_invalid'],
+      [{ name: { $type: 'nothing' } }, 'operand_invalid'],
+    ];
+
+    test('that are wrong reject with their place, in every method that takes them', async () => {
+      const collection = await people();
+      for (const [criteria, code] of WRONG) {
+        const params = criteria as Params;
+        for (const call of [
+          () => collection.find(params),
+          () => collection.filter(params),
+          () => collection.has(params),
+          () => collection.count(params),
+          () => collection.deleteMany(params),
+        ]) {
+          const error = await rejection(call());
+          expect(error instanceof door.lib.CriteriaError).toBe(true);
+          expect(error).toMatchObject({ code });
+          expect(error.place?.includes(Object.keys(criteria)[0] as string)).toBe(true);
+        }
+      }
+      expect(await collection.count()).toBe(4);
+    });
+
+    test('an unknown operator is named, with the nearest known one', async () => {
+      const { message } = await rejection(door.documents().find({ age: { $gtt: 1 } }));
+      expect(message.includes('$gtt') && message.includes('$gt')).toBe(true);
+    });
+
+    test('params are an object or a function', async () => {
+      const collection = await people();
+      for (const params of [undefined, null, 5, 'Ada', true, ['Ada'], new Date(0), /A/]) {
+        for (const method of ['find', 'filter', 'has', 'deleteMany'] as const) {
+          await expect(collection[method](params as never)).rejects.toMatchObject({
+            code: 'criteria_invalid',
+          });
+        }
+      }
+      expect(await collection.count()).toBe(4);
+    });
+
+    test('never reach a prototype', async () => {
+      const collection = await people();
+      expect(await collection.has({ constructor: { $exists: true } } as never)).toBe(false);
+      expect(await collection.has({ 'constructor.name': 'Object' })).toBe(false);
+      expect(await collection.has({ toString: { $exists: true } } as never)).toBe(false);
+      const own = JSON.parse('{ "__proto__": { "name": "Ada" } }') as Params;
+      for (const params of [own, { 'home.__proto__.city': 1 }, { $or: [own] }]) {
+        const error = await rejection(collection.find(params as Params));
+        expect(error instanceof door.lib.CriteriaError).toBe(true);
+      }
+    });
+  });
+
+  describe('find, filter, has and count', () => {
+    test('find the first in order of insertion, nothing among none', async () => {
+      const things = door.documents<{ n: number }>();
+      expect(await things.find({})).toBe(undefined);
+      expect(await things.filter({})).toEqual([]);
+      expect(await things.has({})).toBe(false);
+      expect(await things.count()).toBe(0);
+      for (const n of [3, 1, 2]) await things.insert({ n });
+      expect(await things.find({ n: { $lt: 3 } })).toMatchObject({ n: 1 });
+      expect((await things.filter({ n: { $lt: 3 } })).map(({ n }) => n)).toEqual([1, 2]);
+      expect(await things.find({ n: 9 })).toBe(undefined);
+    });
+
+    test('archived: false by default, true is both kinds, "only" the archived', async () => {
+      const things = door.documents<{ n: number }>();
+      await things.insertMany([1, 2, 3].map((n) => ({ _id: String(n), n })));
+      await things.archive('2');
+      const all = { n: { $gt: 0 } };
+      for (const params of [all, () => true] as Params<{ n: number }>[]) {
+        for (const [options, expected] of [
+          [undefined, ['1', '3']],
+          [{}, ['1', '3']],
+          [{ archived: undefined }, ['1', '3']],
+          [{ archived: false }, ['1', '3']],
+          [{ archived: true }, ['1', '2', '3']],
+          [{ archived: 'only' }, ['2']],
+        ] as const) {
+          expect(ids(await things.filter(params, options))).toEqual(expected);
+          expect((await things.find(params, options))?._id).toBe(expected[0]);
+          expect(await things.count(params, options)).toBe(expected.length);
+          const second = { n: 2 };
+          expect(await things.has(second, options)).toBe(expected.join().includes('2'));
+        }
+      }
+      expect(await things.count()).toBe(2);
+      expect(await things.count(undefined, { archived: 'only' })).toBe(1);
+    });
+
+    test('deleteMany takes archived as filter does', async () => {
+      const things = door.documents<{ n: number }>();
+      await things.insertMany([1, 2, 3, 4].map((n) => ({ _id: String(n), n })));
+      await things.archive('2');
+      await things.archive('3');
+      expect(await things.deleteMany({ n: 2 })).toBe(0);
+      expect(await things.deleteMany(({ n }) => n < 3, { archived: 'only' })).toBe(1);
+      expect(await things.deleteMany({ n: { $gt: 2 } }, { archived: true })).toBe(2);
+      expect(ids(await things.filter({}, { archived: true }))).toEqual(['1']);
+    });
+
+    test('refuse options they do not know', async () => {
+      const things = door.documents();
+      await things.insert({});
+      for (const [options, code, place] of [
+        [{ archived: 'yes' }, 'option_invalid', 'archived'],
+        [{ archived: 1 }, 'option_invalid', 'archived'],
+        [{ archive: true }, 'option_unknown', 'archive'],
+        ['only', 'option_invalid', 'options'],
+      ] as const) {
+        for (const method of ['find', 'filter', 'has', 'count', 'deleteMany'] as const) {
+          const call = things[method]({}, options as never);
+          await expect(call).rejects.toMatchObject({ code, place });
+        }
+      }
+      expect(await things.count()).toBe(1);
+    });
+  });
+}

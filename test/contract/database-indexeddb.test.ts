@@ -1,0 +1,10 @@
+import * as lib from '../../src/index.ts';
+import { runContract } from './run-contract.ts';
+
+runContract({
+  title: 'Database in IndexedDB',
+  lib,
+  engine: 'thread',
+  storage: 'indexeddb',
+  make: (name) => new lib.Database({ name, storage: 'indexeddb' }),
+});

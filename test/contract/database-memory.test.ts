@@ -1,0 +1,13 @@
+import * as lib from '../../src/index.ts';
+import { runContract } from './run-contract.ts';
+
+// One driver for all doors: what one door has saved is there for the next, as after a reload.
+const storage = lib.memoryDriver();
+
+runContract({
+  title: 'Database in memory',
+  lib,
+  engine: 'thread',
+  storage: 'memory',
+  make: (name) => new lib.Database({ name, storage }),
+});

@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest';
+import type { DoorFixture } from './door-fixture.ts';
+import { rejection } from './outcomes.ts';
+
+const active = { activate_drop_method: true };
+
+/** Drop(): only where it is enabled. */
+export function dropSuite(door: DoorFixture): void {
+  describe('Drop', () => {
+    test('rejects unless it is enabled, and touches nothing', async () => {
+      const things = door.documents();
+      await things.insert({ _id: 'a' });
+      const error = await rejection(things.Drop());
+      expect(error instanceof door.lib.CollectionError).toBe(true);
+      expect(error.code).toBe('drop_disabled');
+      expect(error.message.includes('activate_drop_method')).toBe(true);
+      const values = door.keyValues({ activate_drop_method: false });
+      await values.set('a', 1);
+      await expect(values.Drop()).rejects.toMatchObject({ code: 'drop_disabled' });
+      expect(await things.insert({ _id: 'b' })).toMatchObject({ _id: 'b' });
+      await door.reopen();
+      expect(await door.documents().count()).toBe(2);
+      expect(await door.keyValues().get('a')).toBe(1);
+    });
+
+    test('removes the collection; the handles to it are then dropped', async () => {
+      const things = door.documents(active);
+      const other = door.documents();
+      await things.insertMany([{}, {}]);
+      await things.save();
+      await things.insert({});
+      expect(await things.Drop()).toBe(true);
+      for (const call of [
+        () => things.count(),
+        () => things.insert({}),
+        () => things.insertMany([{}]),
+        () => things.filter(() => true),
+        () => things.save(),
+        () => things.ready,
+        () => things.Drop(),
+        () => other.count(),
+        () => other.insert({}),
+      ]) {
+        const error = await rejection(call());
+        expect(error instanceof door.lib.CollectionError).toBe(true);
+        expect(error.code).toBe('collection_dropped');
+      }
+    });
+
+    test('constructing the name again starts empty', async () => {
+      const things = door.documents(active);
+      await things.insert({ _id: 'a' });
+      await things.Drop();
+      const again = door.documents();
+      expect(await again.count()).toBe(0);
+      expect(await again.insert({ _id: 'a', n: 2 })).toMatchObject({ _id: 'a', n: 2 });
+      await door.reopen();
+      expect(await door.documents().count()).toBe(1);
+    });
+
+    test('constructing the name again need not wait for it', async () => {
+      const things = door.documents(active);
+      await things.insert({ _id: 'a' });
+      await things.save();
+      const dropping = things.Drop();
+      const again = door.documents();
+      const inserting = again.insert({ _id: 'b' });
+      expect(await dropping).toBe(true);
+      expect((await inserting)._id).toBe('b');
+      expect((await again.filter({})).map(({ _id }) => _id)).toEqual(['b']);
+    });
+
+    test('is for good', async () => {
+      const things = door.documents(active);
+      await things.insert({});
+      await things.save();
+      await things.Drop();
+      await door.reopen();
+      expect(await door.documents().count()).toBe(0);
+    });
+
+    test('frees the name for the other type', async () => {
+      const things = door.documents({ ...active, name: 'a' });
+      await things.insert({});
+      await things.Drop();
+      const values = door.keyValues({ ...active, name: 'a' });
+      await values.set('k', 1);
+      await door.reopen();
+      const again = door.keyValues({ ...active, name: 'a' });
+      expect(await again.entries()).toEqual([['k', 1]]);
+      expect(await again.Drop()).toBe(true);
+      expect(await door.documents({ name: 'a' }).count()).toBe(0);
+    });
+
+    test('leaves other collections alone', async () => {
+      const names = ['a', 'ab', 'a/b', 'A'];
+      for (const name of names) await door.documents({ name, ...active }).insert({ name });
+      await door.db.save();
+      await door.documents({ name: 'a', ...active }).Drop();
+      await door.reopen();
+      for (const name of names) {
+        expect(await door.documents({ name }).count()).toBe(name === 'a' ? 0 : 1);
+      }
+    });
+
+    test('calls made before it take effect, calls made after it reject', async () => {
+      const things = door.documents(active);
+      const [inserted, counted, dropped, late] = await Promise.all([
+        things.insert({}),
+        things.count(),
+        things.Drop(),
+        rejection(things.count()),
+      ]);
+      expect(typeof inserted._id).toBe('string');
+      expect([counted, dropped, late.code]).toEqual([1, true, 'collection_dropped']);
+    });
+  });
+}

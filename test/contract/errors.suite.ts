@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import type { CairnError } from '../../src/index.ts';
+import type { DoorFixture } from './door-fixture.ts';
+import { rejection, thrown } from './outcomes.ts';
+
+/** One base class, a class a family, stable codes; the same on both sides of a worker. */
+export function errorsSuite(door: DoorFixture): void {
+  describe('errors', () => {
+    const provoke = async (): Promise<[CairnError, string, string][]> => {
+      const things = door.documents();
+      const values = door.keyValues();
+      await things.insert({ _id: 'a' });
+      await values.set('text', 'a');
+      return [
+        [thrown(() => door.documents({ id_length: 1 })), 'OptionError', 'option_invalid'],
+        [await rejection(things.insert({ f: () => 1 })), 'ValueError', 'value_unsupported'],
+        [await rejection(things.insert({ _id: 'a' })), 'ValueError', 'id_taken'],
+        [await rejection(things.find({ n: { $no: 1 } })), 'CriteriaError', 'operator_unknown'],
+        [await rejection(values.push('text', 1)), 'KeyError', 'kind_mismatch'],
+        [await rejection(values.get('')), 'KeyError', 'key_invalid'],
+        [await rejection(things.Drop()), 'CollectionError', 'drop_disabled'],
+      ];
+    };
+
+    test('have a class, a code and a message', async () => {
+      const { lib } = door;
+      for (const [error, name, code] of await provoke()) {
+        expect([error.name, error.code]).toEqual([name, code]);
+        expect(error instanceof lib[name as 'ValueError']).toBe(true);
+        expect(error instanceof lib.CairnError).toBe(true);
+        expect(error instanceof Error).toBe(true);
+        expect(error.message.length > 10).toBe(true);
+        expect(typeof error.stack).toBe('string');
+        expect(String(error)).toBe(`${name}: ${error.message}`);
+      }
+    });
+
+    test('are of one family each', async () => {
+      const families = [
+        'OptionError',
+        'ValueError',
+        'CriteriaError',
+        'KeyError',
+        'CollectionError',
+      ];
+      for (const [error, name] of await provoke()) {
+        const classes = families.filter(
+          (family) => error instanceof door.lib[family as 'ValueError'],
+        );
+        expect(classes).toEqual([name]);
+      }
+    });
+
+    test('carry their cause, wherever they were made', async () => {
+      const { cause } = await rejection(door.documents().find({ name: { $regex: '(' } }));
+      expect(cause instanceof Error).toBe(true);
+      expect((cause as Error).name).toBe('SyntaxError');
+    });
+
+    test('of one call leave the others of the same moment alone', async () => {
+      const things = door.documents<{ n: number }>();
+      const results = await Promise.allSettled([
+        things.insert({ _id: 'a', n: 1 }),
+        things.insert({ _id: 'a', n: 2 }),
+        things.insert({ _id: 'b', n: 3 }),
+        things.find({ n: { $no: 1 } } as never),
+        things.count(),
+      ]);
+      expect(results.map(({ status }) => status)).toEqual([
+        'fulfilled',
+        'rejected',
+        'fulfilled',
+        'rejected',
+        'fulfilled',
+      ]);
+      expect(await things.count()).toBe(2);
+    });
+
+    test('can be made and extended by drivers and callers', () => {
+      const { StorageError, CairnError } = door.lib;
+      const cause = new Error('underneath');
+      const error = new StorageError('storage_full', 'The disk is full.', { cause, place: 'a' });
+      expect(error).toMatchObject({ code: 'storage_full', place: 'a', name: 'StorageError' });
+      expect(error.cause).toBe(cause);
+      expect(error instanceof CairnError).toBe(true);
+    });
+  });
+}

@@ -1,0 +1,176 @@
+import { describe, expect, test } from 'vitest';
+import type { DoorFixture } from './door-fixture.ts';
+import { EventLog, thrown } from './outcomes.ts';
+
+/** db.status, db.on, collection.on. */
+export function eventsSuite(door: DoorFixture): void {
+  describe('status', () => {
+    test('is there before anything was done', () => {
+      expect(door.db.status).toMatchObject({ state: 'idle', unsaved: 0 });
+    });
+
+    test('says where the engine runs and which storage it has', async () => {
+      await door.db.ready;
+      const { engine, storage } = door.kind;
+      expect(door.db.status).toMatchObject({ state: 'open', engine, storage, unsaved: 0 });
+      expect(door.db.status.started === 'thread').toBe(engine === 'thread');
+      await door.db.close();
+      expect(door.db.status.state).toBe('closed');
+    });
+
+    test('says what is unsaved since when, and when the last save was', async () => {
+      const before = Date.now();
+      const log = new EventLog(door.db, 'status');
+      const things = door.documents({ save_timeout: 3600, save_directly_after: 1000 });
+      await things.ready;
+      expect(door.db.status.unsaved_since).toBe(undefined);
+      await things.insertMany([{}, {}, {}]);
+      await log.until((events) => events.some(({ unsaved }) => unsaved === 3));
+      const { unsaved, unsaved_since } = door.db.status;
+      expect(unsaved).toBe(3);
+      expect(unsaved_since instanceof Date).toBe(true);
+      expect(Number(unsaved_since) >= before && Number(unsaved_since) <= Date.now()).toBe(true);
+      await things.save();
+      await log.until((events) => events.at(-1)?.unsaved === 0);
+      const { last_save } = door.db.status;
+      expect(door.db.status).toMatchObject({ unsaved: 0 });
+      expect(door.db.status.unsaved_since).toBe(undefined);
+      expect(door.db.status.last_error).toBe(undefined);
+      expect(last_save instanceof Date && Number(last_save) >= before).toBe(true);
+    });
+
+    test('comes as an event with every change of it', async () => {
+      const log = new EventLog(door.db, 'status');
+      await door.db.ready;
+      await door.db.close();
+      const states = log.events.map(({ state }) => state);
+      expect(states.filter((state, at) => state !== states[at - 1])).toEqual([
+        'opening',
+        'open',
+        'closing',
+        'closed',
+      ]);
+    });
+  });
+
+  describe('events', () => {
+    test('change names the collection, the ids and what happened', async () => {
+      const log = new EventLog(door.db, 'change');
+      const things = door.documents();
+      await things.insert({ _id: 'a' });
+      await things.update('a', { n: 1 });
+      await things.patch('a', { n: 2 });
+      await things.archive('a');
+      await things.unarchive('a');
+      await things.upsert({ _id: 'a' });
+      await things.upsert({ _id: 'b' });
+      await things.insertMany([{ _id: 'c' }, { _id: 'd' }]);
+      await things.delete('a');
+      await things.deleteMany({ _id: { $in: ['c', 'd'] } });
+      const values = door.keyValues();
+      await values.set('k.deep', 1);
+      await values.delete('k');
+      const happened = () =>
+        log.events.flatMap(({ collection, changes }) =>
+          changes.map(({ id, kind }) => `${collection} ${id} ${kind}`),
+        );
+      const expected = [
+        'things a insert',
+        'things a update',
+        'things a update',
+        'things a archive',
+        'things a unarchive',
+        'things a update',
+        'things b insert',
+        'things c insert',
+        'things d insert',
+        'things a delete',
+        'things c delete',
+        'things d delete',
+        'values k set',
+        'values k delete',
+      ];
+      await log.until(() => happened().length >= expected.length);
+      expect(happened()).toEqual(expected);
+    });
+
+    test('calls that change nothing tell nothing', async () => {
+      const things = door.documents();
+      await things.insert({ _id: 'a' });
+      const log = new EventLog(things, 'change');
+      await things.delete('b');
+      await things.update('b', {});
+      await things.unarchive('a');
+      await things.insert({ _id: 'a' }).catch(() => undefined);
+      await things.filter({});
+      await things.insert({ _id: 'last' });
+      await log.until((events) => events.length > 0);
+      expect(log.events.flatMap(({ changes }) => changes.map(({ id }) => id))).toEqual(['last']);
+    });
+
+    test('a collection tells of itself only', async () => {
+      const one = door.documents({ name: 'one' });
+      const other = door.documents({ name: 'other' });
+      const log = new EventLog(one, 'change');
+      await other.insert({});
+      await one.insert({ _id: 'mine' });
+      await log.until((events) => events.length > 0);
+      expect(log.events.map(({ collection }) => collection)).toEqual(['one']);
+    });
+
+    test('save tells the collection, how many changes and when', async () => {
+      const before = Date.now();
+      const things = door.documents({ save_timeout: 3600, save_directly_after: 1000 });
+      const log = new EventLog(things, 'save');
+      const all = new EventLog(door.db, 'save');
+      await things.insertMany([{}, {}]);
+      await things.save();
+      await log.until((events) => events.length > 0);
+      await all.until((events) => events.length > 0);
+      expect(all.events).toEqual(log.events);
+      const [event] = log.events;
+      expect(event).toMatchObject({ collection: 'things', changes: 2 });
+      expect(event?.at instanceof Date && Number(event.at) >= before).toBe(true);
+    });
+
+    test('the returned function stops them, each listener for itself', async () => {
+      const things = door.documents();
+      const stopped = new EventLog(things, 'change');
+      const log = new EventLog(things, 'change');
+      await things.insert({ _id: 'a' });
+      await stopped.until((events) => events.length === 1);
+      stopped.stop();
+      stopped.stop();
+      await things.insert({ _id: 'b' });
+      await log.until((events) => events.length === 2);
+      expect(stopped.events.length).toBe(1);
+    });
+
+    test('one listener may be added twice', async () => {
+      const things = door.documents();
+      let calls = 0;
+      const listener = () => {
+        calls++;
+      };
+      const stop = things.on('change', listener);
+      things.on('change', listener);
+      const log = new EventLog(things, 'change');
+      await things.insert({});
+      await log.until((events) => events.length === 1);
+      expect(calls).toBe(2);
+      stop();
+      await things.insert({});
+      await log.until((events) => events.length === 2);
+      expect(calls).toBe(3);
+    });
+
+    test('an unknown event or a listener that is no function is an error', () => {
+      const { CairnError } = door.lib;
+      for (const source of [door.db, door.documents()]) {
+        const unknown = thrown(() => source.on('changed' as never, () => undefined));
+        expect(unknown instanceof CairnError && unknown.message.includes('change')).toBe(true);
+        expect(thrown(() => source.on('change', 5 as never)) instanceof CairnError).toBe(true);
+      }
+    });
+  });
+}

@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest';
+import type { DoorFixture } from './door-fixture.ts';
+import { rejection } from './outcomes.ts';
+
+interface Friend {
+  name: string;
+  age: number;
+}
+
+const ADA = { name: 'Ada', age: 36 };
+const BOB = { name: 'Bob', age: 20 };
+const CYD = { name: 'Cyd', age: 52 };
+
+/** push, remove, find, filter and has: the items of an array at a key. */
+export function keyValueItemsSuite(door: DoorFixture): void {
+  describe('items', () => {
+    const friends = async () => {
+      const values = door.keyValues();
+      await values.set('user', { friends: [ADA, BOB, CYD], tags: ['a', 'b', 'a', null] });
+      await values.save();
+      return values;
+    };
+
+    test('push makes the array, and returns it', async () => {
+      const values = door.keyValues();
+      expect(await values.push('user.tags', 'a')).toEqual(['a']);
+      expect(await values.push('user.tags', { b: 1 })).toEqual(['a', { b: 1 }]);
+      expect(await values.push('list', undefined)).toEqual([undefined]);
+      expect(await values.push('list[1]', 'inside')).toEqual(['inside']);
+      await door.reopen();
+      expect(await door.keyValues().entries()).toEqual([
+        ['user', { tags: ['a', { b: 1 }] }],
+        ['list', [undefined, ['inside']]],
+      ]);
+    });
+
+    test('find gives the first item that matches', async () => {
+      const values = await friends();
+      const key = 'user.friends';
+      expect(await values.find<Friend>(key, ({ age }) => age > 30)).toEqual(ADA);
+      expect(await values.find<Friend>(key, { age: { $gt: 40 } })).toEqual(CYD);
+      expect(await values.find<Friend>(key, { name: 'Bob' })).toEqual(BOB);
+      expect(await values.find<Friend>(key, () => false)).toBe(undefined);
+      expect(await values.find<Friend>(key, { name: 'Nobody' })).toBe(undefined);
+      expect(await values.find('user.tags', 'b')).toBe('b');
+      expect(await values.find('user.tags', /^b/)).toBe('b');
+    });
+
+    test('filter gives all of them, in their order', async () => {
+      const values = await friends();
+      const key = 'user.friends';
+      expect(await values.filter<Friend>(key, ({ age }) => age > 30)).toEqual([ADA, CYD]);
+      expect(await values.filter<Friend>(key, { age: { $lt: 40 } })).toEqual([ADA, BOB]);
+      expect(await values.filter<Friend>(key, { $or: [{ name: 'Cyd' }, { age: 20 }] })).toEqual([
+        BOB,
+        CYD,
+      ]);
+      expect(await values.filter<Friend>(key, {})).toEqual([ADA, BOB, CYD]);
+      expect(await values.filter('user.tags', 'a')).toEqual(['a', 'a']);
+      expect(await values.filter('user.tags', { $in: ['b', 'c'] })).toEqual(['b']);
+      expect(await values.filter('user.tags', { $gt: 'a' })).toEqual(['b']);
+    });
+
+    test('has with params tells whether there is such an item', async () => {
+      const values = await friends();
+      const key = 'user.friends';
+      expect(await values.has<Friend>(key, ({ age }) => age > 50)).toBe(true);
+      expect(await values.has<Friend>(key, ({ age }) => age > 60)).toBe(false);
+      expect(await values.has<Friend>(key, { name: 'Ada', age: { $lt: 40 } })).toBe(true);
+      expect(await values.has<Friend>(key, { name: 'Ada', age: { $gt: 40 } })).toBe(false);
+      expect(await values.has('user.tags', 'a')).toBe(true);
+      expect(await values.has('user.tags', 'c')).toBe(false);
+      expect(await values.has('user.tags', null)).toBe(true);
+    });
+
+    test('remove takes items out and returns the array after', async () => {
+      const values = await friends();
+      expect(await values.remove('user.tags', 'a')).toEqual(['b', null]);
+      expect(await values.remove<Friend>('user.friends', { age: { $gt: 40 } })).toEqual([ADA, BOB]);
+      expect(await values.remove<Friend>('user.friends', (friend) => friend.age > 30)).toEqual([
+        BOB,
+      ]);
+      expect(await values.remove<Friend>('user.friends', (friend) => friend.age > 30)).toEqual([
+        BOB,
+      ]);
+      expect(await values.remove('user.tags', 'nothing')).toEqual(['b', null]);
+      await door.reopen();
+      expect(await door.keyValues().get('user')).toEqual({ friends: [BOB], tags: ['b', null] });
+    });
+
+    test('the values to compare with may be of any kind', async () => {
+      const values = door.keyValues();
+      await values.set('list', [new Date(5), 2n, [1], 'a', undefined]);
+      expect(await values.has('list', new Date(5))).toBe(true);
+      expect(await values.has('list', new Date(6))).toBe(false);
+      expect(await values.has('list', [1])).toBe(true);
+      expect(await values.remove('list', new Date(5))).toEqual([2n, [1], 'a', undefined]);
+      expect(await values.remove('list', [1])).toEqual([2n, 'a', undefined]);
+      expect(await values.remove('list', 2n)).toEqual(['a', undefined]);
+    });
+
+    test('there are no items at a missing key', async () => {
+      const values = door.keyValues();
+      expect(await values.find('no.such', {})).toBe(undefined);
+      expect(await values.find('no.such', () => true)).toBe(undefined);
+      expect(await values.filter('no.such', {})).toEqual([]);
+      expect(await values.filter('no.such', () => true)).toEqual([]);
+      expect(await values.has('no.such', 1)).toBe(false);
+      expect(await values.has('no.such', () => true)).toBe(false);
+      expect(await values.remove('no.such', 1)).toEqual([]);
+      expect(await values.remove('no.such', () => true)).toEqual([]);
+      expect(await values.count()).toBe(0);
+    });
+
+    test('functions run here, with their closures, and cannot change what is stored', async () => {
+      const values = await friends();
+      const seen: string[] = [];
+      const wanted = 'Bob';
+      const found = await values.find<Friend>('user.friends', (friend) => {
+        seen.push(friend.name);
+        friend.age = 0;
+        return friend.name === wanted;
+      });
+      expect(found?.name).toBe('Bob');
+      expect(seen).toEqual(['Ada', 'Bob']);
+      expect(await values.get('user.friends')).toEqual([ADA, BOB, CYD]);
+      const failure = new RangeError('mine');
+      const fail = () => {
+        throw failure;
+      };
+      expect(await rejection(values.find('user.friends', fail))).toBe(failure);
+      expect(await rejection(values.remove('user.friends', fail))).toBe(failure);
+      for (const method of ['find', 'filter', 'has', 'remove'] as const) {
+        await expect(values[method]('user.friends', async () => false)).rejects.toMatchObject({
+          code: 'predicate_async',
+        });
+      }
+      expect(await values.get('user.friends')).toEqual([ADA, BOB, CYD]);
+    });
+
+    test('wrong criteria are refused and change nothing', async () => {
+      const values = await friends();
+      for (const method of ['find', 'filter', 'has', 'remove'] as const) {
+        const error = await rejection(values[method]('user.friends', { age: { $gtt: 1 } }));
+        expect(error instanceof door.lib.CriteriaError).toBe(true);
+        expect(error.code).toBe('operator_unknown');
+      }
+      expect(await values.get('user.friends')).toEqual([ADA, BOB, CYD]);
+    });
+  });
+}

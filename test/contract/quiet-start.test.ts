@@ -1,0 +1,120 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import * as lib from '../../src/index.ts';
+import { rejection } from './outcomes.ts';
+
+/** What a server has none of. */
+const GLOBALS = ['indexedDB', 'Worker', 'navigator', 'window'];
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+});
+
+test('no constructor touches what only browsers have', async () => {
+  const touched: string[] = [];
+  const before = GLOBALS.map((name) => Object.getOwnPropertyDescriptor(globalThis, name));
+  GLOBALS.forEach((name, at) => {
+    // `window` cannot be redefined in a browser.
+    if (before[at]?.configurable === false) return;
+    Object.defineProperty(globalThis, name, {
+      configurable: true,
+      get: () => void touched.push(name),
+    });
+  });
+  const name = `quiet ${Math.random()}`;
+  let doors: lib.Door[];
+  try {
+    doors = [new lib.Database({ name }), lib.connect({ name })];
+    for (const door of doors) {
+      new door.Collection({ name: 'a', type: 'DOCUMENT_BASED', caching: true });
+      new door.Collection({ name: 'b', type: 'KEY_VALUE_BASED' });
+      door.on('status', () => undefined);
+      expect(door.status.state).toBe('idle');
+    }
+  } finally {
+    GLOBALS.forEach((global, at) => {
+      const descriptor = before[at];
+      if (descriptor) Object.defineProperty(globalThis, global, descriptor);
+      else Reflect.deleteProperty(globalThis, global);
+    });
+  }
+  expect(touched).toEqual([]);
+  for (const door of doors) await door.close();
+});
+
+test('where there is no IndexedDB, data is in memory, and the door says so', async () => {
+  vi.stubGlobal('indexedDB', undefined);
+  const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+  const db = new lib.Database({ name: 'server' });
+  const things = new db.Collection({ name: 'things', type: 'DOCUMENT_BASED' });
+  await things.insert({ n: 1 });
+  expect(await things.find({ n: 1 })).toMatchObject({ n: 1 });
+  expect(db.status).toMatchObject({ engine: 'thread', started: 'thread', storage: 'memory' });
+  expect(warn.mock.calls.length).toBe(1);
+  expect(String(warn.mock.calls[0]?.[0]).includes('memory')).toBe(true);
+  await db.close();
+});
+
+test('where there is no IndexedDB, asking for it is an error of every call', async () => {
+  vi.stubGlobal('indexedDB', undefined);
+  const db = new lib.Database({ name: 'server', storage: 'indexeddb' });
+  const things = new db.Collection({ name: 'things', type: 'DOCUMENT_BASED' });
+  for (const call of [() => things.insert({}), () => things.ready, () => db.ready]) {
+    const error = await rejection(call());
+    expect(error instanceof lib.StorageError).toBe(true);
+    expect(error.code).toBe('storage_unavailable');
+  }
+  await db.close();
+});
+
+test('where there are no workers, connect() runs in the thread, and says so', async () => {
+  vi.stubGlobal('Worker', undefined);
+  const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+  const connection = lib.connect({ name: `no worker ${Math.random()}`, storage: 'memory' });
+  const things = new connection.Collection({ name: 'things', type: 'DOCUMENT_BASED' });
+  await things.insert({ n: 1 });
+  expect(await things.count()).toBe(1);
+  expect(connection.status).toMatchObject({
+    engine: 'thread',
+    started: 'thread',
+    storage: 'memory',
+  });
+  expect(warn.mock.calls.some(([text]) => String(text).includes('thread'))).toBe(true);
+  await connection.close();
+});
+
+test('a worker of the caller that does not start rejects every call', async () => {
+  const connection = lib.connect({
+    name: 'no worker',
+    worker: () => {
+      throw new Error('none today');
+    },
+  });
+  const things = new connection.Collection({ name: 'things', type: 'DOCUMENT_BASED' });
+  for (const call of [() => things.insert({}), () => things.ready, () => connection.ready]) {
+    const error = await rejection(call());
+    expect(error instanceof lib.WorkerError).toBe(true);
+    expect(error.code).toBe('worker_start_failed');
+  }
+  expect(connection.status.state).toBe('failed');
+  await connection.close();
+});
+
+test('detailed_debugger_logs prints events of the collection', async () => {
+  const debug = vi.spyOn(console, 'debug').mockImplementation(() => undefined);
+  const db = new lib.Database({ name: 'a', storage: 'memory' });
+  const quiet = new db.Collection({ name: 'quiet', type: 'DOCUMENT_BASED' });
+  await quiet.insert({});
+  await quiet.save();
+  expect(debug.mock.calls.length).toBe(0);
+  const loud = new db.Collection({
+    name: 'loud',
+    type: 'DOCUMENT_BASED',
+    detailed_debugger_logs: true,
+  });
+  await loud.insert({});
+  await loud.save();
+  expect(debug.mock.calls.length > 0).toBe(true);
+  expect(debug.mock.calls.every(([text]) => String(text).includes('loud'))).toBe(true);
+  await db.close();
+});

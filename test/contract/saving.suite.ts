@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest';
+import type { DoorFixture } from './door-fixture.ts';
+import { EventLog } from './outcomes.ts';
+
+/** Never within a test. */
+const LATER = { save_timeout: 3600, save_directly_after: 100_000 };
+
+/** When a collection is saved. */
+export function savingSuite(door: DoorFixture): void {
+  describe('saving', () => {
+    test('save resolves when everything so far is in storage', async () => {
+      const things = door.documents(LATER);
+      const log = new EventLog(things, 'save');
+      void things.insert({});
+      void things.insert({});
+      await things.save();
+      await log.until((events) => events.length > 0);
+      expect(log.events.map(({ changes }) => changes)).toEqual([2]);
+      expect(door.db.status.unsaved).toBe(0);
+      expect(await things.save()).toBe(undefined);
+    });
+
+    test('db.save saves every collection', async () => {
+      const log = new EventLog(door.db, 'save');
+      await door.documents(LATER).insert({});
+      await door.keyValues(LATER).set('a', 1);
+      expect(await door.db.save()).toBe(undefined);
+      await log.until((events) => events.length === 2);
+      expect(log.events.map(({ collection }) => collection).sort()).toEqual(['things', 'values']);
+    });
+
+    test('save_timeout: 0 saves as soon as it can', async () => {
+      const things = door.documents({ ...LATER, save_timeout: 0 });
+      const log = new EventLog(things, 'save');
+      await things.insert({});
+      await log.until((events) => events.length === 1);
+      await things.insert({});
+      await log.until((events) => events.length === 2);
+      expect(log.events.map(({ changes }) => changes)).toEqual([1, 1]);
+    });
+
+    test('save_timeout saves after a delay, all changes of it together', async () => {
+      const things = door.documents({ ...LATER, save_timeout: 0.05 });
+      const log = new EventLog(things, 'save');
+      await Promise.all([things.insert({}), things.insert({}), things.insert({})]);
+      await log.until((events) => events.length > 0);
+      expect(log.events.map(({ changes }) => changes)).toEqual([3]);
+    });
+
+    test('the delay counts from the first unsaved change: steady changes cannot put it off', async () => {
+      const things = door.documents({ ...LATER, save_timeout: 0.1 });
+      const log = new EventLog(things, 'save');
+      while (log.events.length === 0) {
+        await things.insert({});
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      expect(log.events.length).toBe(1);
+    });
+
+    test('by default a change is saved by itself', async () => {
+      const things = door.documents();
+      const log = new EventLog(things, 'save');
+      await things.insert({});
+      await log.until((events) => events.length === 1);
+      expect(log.events[0]?.changes).toBe(1);
+    });
+
+    test('save_directly_after saves at once after so many changes', async () => {
+      const things = door.documents({ ...LATER, save_directly_after: 3 });
+      const log = new EventLog(things, 'save');
+      await things.insert({});
+      await things.insert({});
+      await things.insert({});
+      await log.until((events) => events.length === 1);
+      // Had it been saved any earlier, this would be another number.
+      expect(log.events.map(({ changes }) => changes)).toEqual([3]);
+    });
+
+    test('its default is 5', async () => {
+      const things = door.documents({ save_timeout: 3600 });
+      const log = new EventLog(things, 'save');
+      for (let n = 0; n < 5; n++) await things.insert({});
+      await log.until((events) => events.length === 1);
+      expect(log.events.map(({ changes }) => changes)).toEqual([5]);
+    });
+
+    test('every kind of change counts, not only inserts', async () => {
+      const things = door.documents(LATER);
+      await things.insertMany(['a', 'b', 'c', 'd', 'e', 'f'].map((_id) => ({ _id })));
+      await things.archive('d');
+      await door.reopen();
+      const counted = door.documents({ ...LATER, save_directly_after: 6 });
+      const log = new EventLog(counted, 'save');
+      await counted.update('a', { n: 1 });
+      await counted.patch('b', { n: 1 });
+      await counted.archive('c');
+      await counted.unarchive('d');
+      await counted.delete('e');
+      await counted.upsert({ _id: 'f', n: 1 });
+      await log.until((events) => events.length === 1);
+      expect(log.events.map(({ changes }) => changes)).toEqual([6]);
+    });
+
+    test('key-value writes count', async () => {
+      const values = door.keyValues({ ...LATER, save_directly_after: 4 });
+      const log = new EventLog(values, 'save');
+      await values.set('a', 1);
+      await values.push('b', 1);
+      await values.increase('c', 1);
+      await values.set('d', 1);
+      await log.until((events) => events.length === 1);
+      expect(log.events.map(({ changes }) => changes)).toEqual([4]);
+    });
+
+    test('changes to the same document, or key, each count', async () => {
+      const log = new EventLog(door.db, 'save');
+      const things = door.documents({ ...LATER, save_directly_after: 5 });
+      const { _id } = await things.insert({});
+      for (let n = 0; n < 4; n++) await things.update(_id, { n });
+      const values = door.keyValues({ ...LATER, save_directly_after: 5 });
+      for (let n = 0; n < 5; n++) await values.increase('visits', 1);
+      // Each is being saved by now, so that one more change makes one more save.
+      await things.update(_id, { n: 4 });
+      await values.increase('visits', 1);
+      await Promise.all([things.save(), values.save()]);
+      const last = door.documents({ name: 'last' });
+      await last.insert({});
+      await last.save();
+      await log.until((events) => events.some(({ collection }) => collection === 'last'));
+      const saved = log.events.map(({ collection }) => collection).sort();
+      expect(saved).toEqual(['last', 'things', 'things', 'values', 'values']);
+    });
+
+    test('reads see every change, saved or not', async () => {
+      const things = door.documents<{ n: number }>(LATER);
+      await things.insertMany([
+        { _id: 'a', n: 1 },
+        { _id: 'b', n: 2 },
+      ]);
+      await things.save();
+      await things.update('a', { n: 3 });
+      await things.delete('b');
+      await things.insert({ _id: 'c', n: 4 });
+      for (const params of [{}, () => true]) {
+        expect((await things.filter(params)).map(({ n }) => n)).toEqual([3, 4]);
+      }
+      expect(await things.get('b')).toBe(undefined);
+      expect(await things.count({ n: { $gt: 2 } })).toBe(2);
+    });
+  });
+}

@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest';
+import type { DoorFixture } from './door-fixture.ts';
+import { thrown } from './outcomes.ts';
+
+/** collection.sync: the same methods without promises. */
+export function syncSuite(door: DoorFixture): void {
+  describe('sync', () => {
+    const hasSync = door.caching && door.kind.engine === 'thread';
+
+    test('throws an error that says why, where it cannot be used', async () => {
+      const uncached = door.documents({ caching: false });
+      const cached = door.documents({ name: 'cached', caching: true });
+      const early = thrown(() => cached.sync);
+      await Promise.all([uncached.ready, cached.ready]);
+      const errors = [early, thrown(() => uncached.sync)];
+      if (door.kind.engine === 'worker') errors.push(thrown(() => cached.sync));
+      for (const error of errors) {
+        expect(error instanceof door.lib.CollectionError).toBe(true);
+        expect(error.code).toBe('sync_unavailable');
+      }
+      expect(errors[1]?.message.includes('caching')).toBe(true);
+      if (door.kind.engine === 'thread') {
+        expect(early.message.includes('ready')).toBe(true);
+        expect(cached.sync.count()).toBe(0);
+      }
+    });
+
+    if (!hasSync) return;
+
+    test('has every method of documents', async () => {
+      const things = door.documents<{ n: number }>();
+      await things.ready;
+      const { sync } = things;
+      const a = sync.insert({ _id: 'a', n: 1 });
+      expect(a).toEqual({ _id: 'a', _updated: false, _archived: false, n: 1 });
+      expect(sync.insertMany([{ n: 2 }, { n: 3 }]).map(({ n }) => n)).toEqual([2, 3]);
+      expect(sync.get('a')).toEqual(a);
+      expect(sync.find({ n: 2 })?.n).toBe(2);
+      expect(sync.find(({ n }) => n > 2)?.n).toBe(3);
+      expect(sync.filter({ n: { $gt: 1 } }).length).toBe(2);
+      expect(sync.filter(({ n }) => n > 1).length).toBe(2);
+      expect(sync.has({ n: 3 })).toBe(true);
+      expect(sync.has(({ n }) => n > 3)).toBe(false);
+      expect(sync.count()).toBe(3);
+      expect(sync.update('a', { n: 9 })).toMatchObject({ _updated: true, n: 9 });
+      expect(sync.patch('a', { n: 8 })).toMatchObject({ n: 8 });
+      expect(sync.upsert({ _id: 'a', n: 7 })).toMatchObject({ n: 7 });
+      expect(sync.archive('a')).toBe(true);
+      expect(sync.find({ n: 7 })).toBe(undefined);
+      expect(sync.find({ n: 7 }, { archived: 'only' })?._id).toBe('a');
+      expect(sync.unarchive('a')).toBe(true);
+      expect(sync.delete('a')).toBe(true);
+      expect(sync.deleteMany({ n: 2 })).toBe(1);
+      expect(sync.deleteMany(() => true)).toBe(1);
+      expect(sync.count()).toBe(0);
+    });
+
+    test('has every method of key-values', async () => {
+      const values = door.keyValues();
+      await values.ready;
+      const { sync } = values;
+      expect(sync.set('a.b', 1)).toBe(1);
+      expect(sync.get('a')).toEqual({ b: 1 });
+      expect(sync.has('a.b')).toBe(true);
+      expect(sync.has('a.c')).toBe(false);
+      expect(sync.increase('a.b', 2)).toBe(3);
+      expect(sync.decrease('a.b', 1)).toBe(2);
+      expect(sync.push('list', 'x')).toEqual(['x']);
+      expect(sync.push('list', 'y')).toEqual(['x', 'y']);
+      expect(sync.has('list', 'y')).toBe(true);
+      expect(sync.find('list', (item) => item === 'y')).toBe('y');
+      expect(sync.filter('list', 'x')).toEqual(['x']);
+      expect(sync.remove('list', 'x')).toEqual(['y']);
+      expect(sync.remove('list', () => true)).toEqual([]);
+      expect(sync.keys()).toEqual(['a', 'list']);
+      expect(sync.entries()).toEqual([
+        ['a', { b: 2 }],
+        ['list', []],
+      ]);
+      expect(sync.count()).toBe(2);
+      expect(sync.delete('a')).toBe(true);
+    });
+
+    test('throws the errors that the methods with promises reject with', async () => {
+      const things = door.documents();
+      await things.ready;
+      things.sync.insert({ _id: 'a' });
+      const { ValueError, CriteriaError } = door.lib;
+      const taken = thrown(() => things.sync.insert({ _id: 'a' }));
+      expect(taken instanceof ValueError && taken.code === 'id_taken').toBe(true);
+      const bad = thrown(() => things.sync.insert({ f: () => 1 }));
+      expect(bad).toMatchObject({ code: 'value_unsupported', place: 'document.f' });
+      const wrong = thrown(() => things.sync.find({ n: { $gtt: 1 } }));
+      expect(wrong instanceof CriteriaError).toBe(true);
+      expect(things.sync.count()).toBe(1);
+    });
+
+    test('sees the calls made before it, and is seen by those after it', async () => {
+      const things = door.documents<{ n: number }>();
+      await things.ready;
+      const inserting = things.insert({ _id: 'a', n: 1 });
+      expect(things.sync.get('a')?.n).toBe(1);
+      things.sync.update('a', { n: 2 });
+      expect((await things.get('a'))?.n).toBe(2);
+      expect((await inserting).n).toBe(1);
+    });
+
+    test('is stored like the rest', async () => {
+      const things = door.documents();
+      await things.ready;
+      things.sync.insert({ _id: 'a' });
+      await door.reopen();
+      const again = door.documents();
+      await again.ready;
+      expect(again.sync.get('a')?._id).toBe('a');
+    });
+
+    test('throws after close', async () => {
+      const things = door.documents();
+      await things.ready;
+      const { sync } = things;
+      await door.db.close();
+      expect(thrown(() => sync.count()).code).toBe('closed');
+      expect(thrown(() => sync.insert({})).code).toBe('closed');
+    });
+  });
+}

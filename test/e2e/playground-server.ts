@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type InlineConfig, preview } from 'vite';
+import { makeFolder, removeFolder } from '../../tools/browsers/child.mjs';
+import { RemotePage } from './remote-page.ts';
+
+const configFile = fileURLToPath(new URL('../../vite.config.ts', import.meta.url));
+
+/** The playground, built as for publishing and served as static files. */
+export async function servePlayground() {
+  const outDir = makeFolder('playground');
+  const config: InlineConfig = {
+    configFile,
+    mode: 'production',
+    logLevel: 'error',
+    build: { outDir },
+    preview: { host: '127.0.0.1', port: 0 },
+  };
+  await build(config);
+  return {
+    /** Serves it at an origin of its own: `url` for a browser, `remote` drives what opens `remoteUrl`. */
+    async open() {
+      const remote = new RemotePage();
+      const server = await preview({
+        ...config,
+        plugins: [
+          {
+            name: 'remote-page',
+            configurePreviewServer({ middlewares }) {
+              middlewares.use(remote.middleware);
+              middlewares.use('/remote.html', (_request, response, next) => {
+                response.setHeader('Content-Type', 'text/html');
+                withScript(join(outDir, 'index.html')).then((html) => response.end(html), next);
+              });
+            },
+          },
+        ],
+      });
+      const url = server.resolvedUrls?.local[0] ?? '';
+      return { url, remote, remoteUrl: `${url}remote.html`, close: () => server.close() };
+    },
+    remove: () => removeFolder(outDir),
+  };
+}
+
+/** The page with the script that lets the test drive it. */
+async function withScript(file: string): Promise<string> {
+  const html = await readFile(file, 'utf8');
+  return html.replace('</head>', '<script type="module" src="/remote/script.js"></script></head>');
+}

@@ -1,0 +1,97 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { Connect } from 'vite';
+
+/** Asks the test what to do, does it, answers, and asks again. */
+const SCRIPT = `
+  const post = (path, body) => fetch('/remote/' + path, { method: 'POST', body });
+  for (;;) {
+    const task = await (await post('next')).json();
+    const answer = { id: task.id };
+    try {
+      answer.value = await (0, eval)(task.expression);
+    } catch (error) {
+      answer.error = String(error);
+    }
+    await post('answer', JSON.stringify(answer));
+  }
+`;
+
+interface Task {
+  readonly expression: string;
+  readonly settle: (answer: { value?: unknown; error?: string }) => void;
+}
+
+/**
+ * A page that the test drives from the server's side. WebKit is run as a user runs it, without
+ * automation (see tools/browsers/webkit.mjs), so the page itself has to ask what to do.
+ */
+export class RemotePage {
+  readonly #tasks = new Map<number, Task>();
+  #lastId = 0;
+  /** Tasks that no page has taken. */
+  #queue: number[] = [];
+  /** The page that waits for a task. */
+  #waiting: ServerResponse | undefined;
+
+  /** Serves the script and its questions. */
+  readonly middleware: Connect.NextHandleFunction = (request, response, next) => {
+    switch (request.url) {
+      case '/remote/script.js':
+        response.setHeader('Content-Type', 'text/javascript');
+        response.end(SCRIPT);
+        break;
+      case '/remote/next':
+        this.#wait(response);
+        break;
+      case '/remote/answer':
+        this.#take(request).then(() => response.end(), next);
+        break;
+      default:
+        next();
+    }
+  };
+
+  /** The value in the page of a function, called with arguments that JSON can hold. */
+  evaluate<T, A extends unknown[]>(run: (...args: A) => T, ...args: A): Promise<Awaited<T>> {
+    return new Promise((resolve, reject) => {
+      this.#add(`(${run})(...${JSON.stringify(args)})`, ({ value, error }) => {
+        if (error === undefined) resolve(value as Awaited<T>);
+        else reject(new Error(`In the page: ${error}`));
+      });
+    });
+  }
+
+  /** Reloads the page. It answers nothing any more; the next task goes to the page that comes. */
+  reload(): void {
+    this.#add('location.reload(), new Promise(() => {})', () => {});
+  }
+
+  #add(expression: string, settle: Task['settle']): void {
+    const id = ++this.#lastId;
+    this.#tasks.set(id, { expression, settle });
+    this.#queue.push(id);
+    this.#send();
+  }
+
+  #wait(response: ServerResponse): void {
+    this.#waiting = response;
+    response.once('close', () => {
+      if (this.#waiting === response) this.#waiting = undefined;
+    });
+    this.#send();
+  }
+
+  #send(): void {
+    const id = this.#waiting && this.#queue.shift();
+    if (id === undefined) return;
+    this.#waiting?.end(JSON.stringify({ id, expression: this.#tasks.get(id)?.expression }));
+    this.#waiting = undefined;
+  }
+
+  async #take(request: IncomingMessage): Promise<void> {
+    const { id, ...answer } = JSON.parse(await text(request));
+    this.#tasks.get(id)?.settle(answer);
+    this.#tasks.delete(id);
+  }
+}

@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import { faultyDriver, outage } from '../storage/faulty-driver.ts';
+import { openDoor } from './engine-door.ts';
+
+const documents = { name: 'notes', type: 'DOCUMENT_BASED' } as const;
+
+/** What became of a promise. */
+const fate = (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'done',
+    (error: { code: string }) => error.code,
+  );
+
+test('close() saves what was called before it, awaited or not', async () => {
+  const driver = faultyDriver();
+  const { door } = openDoor(driver);
+  const notes = new door.Collection(documents);
+  const calls = [notes.insert({ _id: 'a' }), notes.insert({ _id: 'b' }), notes.delete('a')];
+  const closing = door.close();
+  await Promise.all([...calls, closing]);
+  const all = await new (openDoor(driver).door.Collection)(documents).filter({});
+  expect(all.map(({ _id }) => _id)).toEqual(['b']);
+});
+
+test('no call made while closing is acknowledged and then lost', async () => {
+  for (let ticks = 0; ticks < 40; ticks++) {
+    const driver = faultyDriver();
+    const { door } = openDoor(driver);
+    const notes = new door.Collection(documents);
+    await notes.insert({ _id: 'a' });
+    const closing = door.close();
+    for (let tick = 0; tick < ticks; tick++) await undefined;
+    const late = await fate(notes.insert({ _id: 'late' }));
+    await closing;
+    expect(['done', 'closed']).toContain(late);
+    const count = await new (openDoor(driver).door.Collection)(documents).count();
+    expect([ticks, count]).toEqual([ticks, late === 'done' ? 2 : 1]);
+  }
+});
+
+test('no call through sync made while closing is answered and then lost', async () => {
+  for (let ticks = 0; ticks < 40; ticks++) {
+    const driver = faultyDriver();
+    const { door } = openDoor(driver);
+    const notes = new door.Collection({ ...documents, caching: true });
+    await notes.ready;
+    notes.sync.insert({ _id: 'a' });
+    const closing = door.close();
+    for (let tick = 0; tick < ticks; tick++) await undefined;
+    const late = await fate((async () => notes.sync.insert({ _id: 'late' }))());
+    await closing;
+    const count = await new (openDoor(driver).door.Collection)(documents).count();
+    expect([ticks, count]).toEqual([ticks, late === 'done' ? 2 : 1]);
+  }
+});
+
+test('close() can be called twice at once', async () => {
+  const driver = faultyDriver();
+  const { door } = openDoor(driver);
+  await new door.Collection(documents).insert({ _id: 'a' });
+  await Promise.all([door.close(), door.close()]);
+  await door.close();
+  expect(await new (openDoor(driver).door.Collection)(documents).count()).toBe(1);
+});
+
+test('a door works on after a close that failed', async () => {
+  const driver = faultyDriver();
+  const { door } = openDoor(driver);
+  const notes = new door.Collection({ ...documents, caching: true });
+  await notes.insert({ _id: 'a' });
+  driver.inject({ call: 'write', when: 'before' });
+  const both = [fate(door.close()), fate(door.close())];
+  expect(await Promise.all(both)).toEqual([outage.code, outage.code]);
+  await notes.ready;
+  notes.sync.insert({ _id: 'b' });
+  await door.close();
+  expect(await new (openDoor(driver).door.Collection)(documents).count()).toBe(2);
+});
+
+test('reads that were asked for before close() are answered', async () => {
+  const driver = faultyDriver();
+  const first = openDoor(driver);
+  await new first.door.Collection(documents).insert({ _id: 'a' });
+  await first.door.close();
+  const { door } = openDoor(driver);
+  const notes = new door.Collection(documents);
+  await notes.ready;
+  const [get, count] = [notes.get('a'), notes.count({ _archived: false })];
+  await door.close();
+  expect(await get).toMatchObject({ _id: 'a' });
+  expect(await count).toBe(1);
+});
+
+test('nothing is left running after close()', async () => {
+  const driver = faultyDriver();
+  const { door, clock } = openDoor(driver);
+  const notes = new door.Collection({ ...documents, caching: true });
+  await notes.insert({});
+  expect(clock.waiting).toBeGreaterThan(0);
+  await door.close();
+  expect(clock.waiting).toBe(0);
+});

@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest';
+import { memoryDriver } from '../../src/storage/memory-driver.ts';
+import { faultyDriver, outage } from '../storage/faulty-driver.ts';
+import { openDoor } from './engine-door.ts';
+import { settled } from './fake-clock.ts';
+
+const documents = {
+  name: 'notes',
+  type: 'DOCUMENT_BASED',
+  activate_drop_method: true,
+} as const;
+
+/** Resolves with everything that storage holds. */
+async function stored(driver: ReturnType<typeof faultyDriver>): Promise<unknown[]> {
+  const storage = await driver.open('test', { damaged: () => undefined });
+  const stores = ['collections', 'segments'] as const;
+  const lists = stores.map((store) => storage.list(store, { prefix: [], limit: 99 }));
+  return (await Promise.all(lists)).flat();
+}
+
+test('a drop leaves nothing in storage, whatever was being saved or compacted', async () => {
+  for (let ticks = 0; ticks < 40; ticks++) {
+    const driver = faultyDriver(memoryDriver(), ticks % 2 === 0);
+    const { door } = openDoor(driver);
+    const notes = new door.Collection<{ pad: string }>({ ...documents, save_directly_after: 1 });
+    await notes.insert({ pad: 'a'.repeat(60_000) });
+    await notes.save();
+    // This save is followed by a compaction.
+    await notes.insert({ pad: 'b'.repeat(60_000) });
+    for (let tick = 0; tick < ticks; tick++) await (ticks % 4 ? undefined : settled());
+    void notes.insert({ pad: 'c' });
+    const saved = [notes.save(), door.save()];
+    const dropped = notes.Drop();
+    const late = door.save();
+    expect(await dropped).toBe(true);
+    await Promise.all([...saved, late]);
+    await settled();
+    expect([ticks, await stored(driver)]).toEqual([ticks, []]);
+    await door.close();
+    expect([ticks, await stored(driver)]).toEqual([ticks, []]);
+  }
+});
+
+test('a name that is constructed again while it is being dropped starts empty', async () => {
+  const driver = faultyDriver();
+  const { door } = openDoor(driver);
+  const notes = new door.Collection(documents);
+  await notes.insert({ _id: 'old' });
+  const dropped = notes.Drop();
+  const again = new door.Collection(documents);
+  const inserted = again.insert({ _id: 'new' });
+  expect(await dropped).toBe(true);
+  expect(await inserted).toMatchObject({ _id: 'new' });
+  expect(await again.filter({})).toHaveLength(1);
+  await expect(notes.count()).rejects.toMatchObject({ code: 'collection_dropped' });
+  await door.close();
+  const reopened = new (openDoor(driver).door.Collection)(documents);
+  expect((await reopened.filter({})).map(({ _id }) => _id)).toEqual(['new']);
+});
+
+test('a drop that fails leaves the collection as it was, unsaved changes included', async () => {
+  const driver = faultyDriver();
+  const { door, clock } = openDoor(driver);
+  const notes = new door.Collection(documents);
+  await notes.insert({ _id: 'saved' });
+  await notes.save();
+  await notes.insert({ _id: 'unsaved' });
+  driver.inject({ call: 'write', when: 'before' });
+  await expect(notes.Drop()).rejects.toBe(outage);
+  expect(await notes.count()).toBe(2);
+  await clock.advance(60_000);
+  expect(door.status.unsaved).toBe(0);
+  driver.crash();
+  expect(await new (openDoor(driver).door.Collection)(documents).count()).toBe(2);
+});
+
+test('a drop that fails while the name is constructed again loses nothing', async () => {
+  const driver = faultyDriver();
+  const { door, clock } = openDoor(driver);
+  const notes = new door.Collection(documents);
+  await notes.insert({ _id: 'saved' });
+  await notes.save();
+  await notes.insert({ _id: 'unsaved' });
+  driver.inject({ call: 'write', when: 'before' });
+  const dropped = notes.Drop();
+  const again = new door.Collection(documents);
+  const inserted = again.insert({ _id: 'into the new one' });
+  await expect(dropped).rejects.toBe(outage);
+  const acknowledged = await inserted.then(
+    () => 1,
+    () => 0,
+  );
+  await notes.insert({ _id: 'into the old one' });
+  await clock.advance(60_000);
+  await door.close();
+  const reopened = new (openDoor(driver).door.Collection)(documents);
+  expect(await reopened.count()).toBe(3 + acknowledged);
+});
+
+test('a drop that was stored and reported as failed does not swallow what is saved after it', async () => {
+  const driver = faultyDriver();
+  const { door } = openDoor(driver);
+  const notes = new door.Collection(documents);
+  await notes.insert({ _id: 'before' });
+  await notes.save();
+  driver.inject({ call: 'write', when: 'after' });
+  const dropped = await notes.Drop().catch(() => false);
+  const later = dropped ? new door.Collection(documents) : notes;
+  await later.insert({ _id: 'after' });
+  await door.close();
+  const reopened = new (openDoor(driver).door.Collection)(documents);
+  expect(await reopened.get('after')).toMatchObject({ _id: 'after' });
+});

@@ -1,0 +1,45 @@
+import { EngineDoor } from '../../src/collection/door.ts';
+import { Engine } from '../../src/engine/engine.ts';
+import type { StorageDriver } from '../../src/storage/driver.ts';
+import { FakeClock } from './fake-clock.ts';
+
+/** A door to an engine in this thread whose time, ids and storage belong to the test. */
+export interface TestDoor {
+  readonly door: EngineDoor;
+  readonly clock: FakeClock;
+}
+
+let ids = 0;
+
+export function openDoor(driver: StorageDriver, clock = new FakeClock()): TestDoor {
+  const door = new EngineDoor(
+    { name: 'test', storage: driver, durability: 'relaxed' },
+    async (settings, events) => {
+      const early: Parameters<Engine['reportError']>[0][] = [];
+      const storage = await driver.open(settings.name, { damaged: (error) => early.push(error) });
+      const engine = new Engine({
+        storage,
+        storageKind: driver.kind,
+        durability: settings.durability,
+        clock,
+        newId: (length) => `${++ids}`.padStart(length, '_'),
+      });
+      const session = engine.join(events.event);
+      for (const error of early) engine.reportError(error);
+      return {
+        started: 'thread',
+        execute: (batch) => session.execute(batch),
+        executeNow: (request) => session.executeNow(request),
+        watch: async (on) => {
+          session.watching = on;
+        },
+        save: () => session.save(),
+        close: async () => {
+          session.leave();
+          await engine.stop();
+        },
+      };
+    },
+  );
+  return { door, clock };
+}

@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'vitest';
+import { StorageError } from '../../src/index.ts';
+import { faultyDriver, outage } from '../storage/faulty-driver.ts';
+import { openDoor, type TestDoor } from './engine-door.ts';
+import { settled } from './fake-clock.ts';
+
+const documents = { name: 'notes', type: 'DOCUMENT_BASED' } as const;
+const MINUTE = 60_000;
+
+function errorsOf({ door }: TestDoor): Error[] {
+  const errors: Error[] = [];
+  door.on('error', ({ error }) => errors.push(error));
+  return errors;
+}
+
+describe.each([true, false])('a save that fails, caching %s', (caching) => {
+  test.each(['before', 'after'] as const)(
+    '%s it took effect is reported everywhere and tried again',
+    async (when) => {
+      const driver = faultyDriver();
+      const test = openDoor(driver);
+      const errors = errorsOf(test);
+      const notes = new test.door.Collection({ ...documents, caching });
+      driver.inject({ call: 'write', when, times: 3 });
+      await notes.insert({ _id: 'a' });
+      await expect(notes.save()).rejects.toBe(outage);
+      expect(errors).toEqual([outage]);
+      expect(test.door.status).toMatchObject({
+        unsaved: 1,
+        last_error: outage,
+        last_save: undefined,
+      });
+      expect(test.door.status.unsaved_since).toBeInstanceOf(Date);
+
+      // Tried again by itself, and not at once.
+      await test.clock.advance(499);
+      expect(driver.calls.write).toBe(1);
+      await test.clock.advance(MINUTE);
+      expect(driver.calls.write).toBe(4);
+      expect(errors).toHaveLength(3);
+      expect(test.door.status).toMatchObject({ unsaved: 0, last_error: undefined });
+      expect(test.door.status.last_save).toBeInstanceOf(Date);
+      driver.crash();
+      const later = openDoor(driver);
+      expect(await new later.door.Collection(documents).count()).toBe(1);
+    },
+  );
+
+  test('keeps every acknowledged change readable and saves it later', async () => {
+    const driver = faultyDriver();
+    const test = openDoor(driver);
+    const notes = new test.door.Collection({ ...documents, caching, save_directly_after: 2 });
+    await notes.insert({ _id: 'old', n: 0 });
+    await notes.save();
+    driver.inject({ call: 'write', when: 'before', times: Number.POSITIVE_INFINITY });
+    for (let n = 0; n < 30; n++) {
+      await notes.insert({ _id: `k${n}`, n });
+      if (n % 3 === 0) await notes.update(`k${n}`, { n: -n });
+      if (n % 5 === 0) await notes.delete(`k${n}`);
+      await test.clock.advance(n * 100);
+    }
+    await notes.delete('old');
+    expect(await notes.count()).toBe(24);
+    expect(test.door.status.unsaved).toBeGreaterThanOrEqual(25);
+    driver.heal();
+    await test.clock.advance(MINUTE);
+    expect(test.door.status.unsaved).toBe(0);
+    driver.crash();
+    const again = new (openDoor(driver).door.Collection)<{ n: number }>(documents);
+    const numbers = (await again.filter({})).map(({ _id, n }) => [_id, n]);
+    const expected = Array.from({ length: 30 }, (_, n) => [`k${n}`, n % 3 === 0 ? -n : n]);
+    expect(numbers).toEqual(expected.filter((_, n) => n % 5 !== 0));
+  });
+});
+
+test('retries wait longer each time, up to half a minute', async () => {
+  const driver = faultyDriver();
+  const { door, clock } = openDoor(driver);
+  const notes = new door.Collection(documents);
+  driver.inject({ call: 'write', when: 'before', times: Number.POSITIVE_INFINITY });
+  await notes.insert({});
+  const at: number[] = [];
+  let seen = 0;
+  for (let second = 0; second < 180; second++) {
+    await clock.advance(1000);
+    if (driver.calls.write > seen) at.push(second);
+    seen = driver.calls.write;
+  }
+  const waits = at.map((second, index) => second - (at[index - 1] ?? 0)).slice(1);
+  expect(waits).toEqual([...waits].sort((a, b) => a - b));
+  expect(Math.max(...waits)).toBe(30);
+});
+
+test('many changes do not make failed saves come faster', async () => {
+  const driver = faultyDriver();
+  const { door, clock } = openDoor(driver);
+  const notes = new door.Collection({ ...documents, save_directly_after: 1 });
+  driver.inject({ call: 'write', when: 'before', times: Number.POSITIVE_INFINITY });
+  for (let n = 0; n < 100; n++) await notes.insert({ n });
+  await clock.advance(499);
+  expect(driver.calls.write).toBe(1);
+});
+
+test('save() of a door tries every collection and rejects with a failure', async () => {
+  const driver = faultyDriver();
+  const { door } = openDoor(driver);
+  const one = new door.Collection({ ...documents, name: 'one' });
+  const two = new door.Collection({ ...documents, name: 'two' });
+  await Promise.all([one.insert({}), two.insert({})]);
+  driver.inject({ call: 'write', when: 'before' });
+  await expect(door.save()).rejects.toBe(outage);
+  expect(door.status.unsaved).toBe(1);
+  await door.save();
+  expect(door.status.unsaved).toBe(0);
+});
+
+test('close() rejects while saving is impossible, loses nothing, and can be repeated', async () => {
+  const driver = faultyDriver();
+  const { door, clock } = openDoor(driver);
+  const notes = new door.Collection(documents);
+  await notes.insert({ _id: 'a' });
+  driver.inject({ call: 'write', when: 'before', times: 2 });
+  await expect(door.close()).rejects.toBe(outage);
+  expect(door.status.state).toBe('open');
+  await notes.insert({ _id: 'b' });
+  await expect(door.close()).rejects.toBe(outage);
+  expect(await notes.count()).toBe(2);
+  await door.close();
+  expect(door.status.state).toBe('closed');
+  await expect(notes.count()).rejects.toMatchObject({ code: 'closed' });
+  await clock.advance(MINUTE);
+  expect(await new (openDoor(driver).door.Collection)(documents).count()).toBe(2);
+});
+
+test('what a driver throws that is no StorageError is told as unexpected, with its cause', async () => {
+  const driver = faultyDriver();
+  const { door } = openDoor(driver);
+  const notes = new door.Collection(documents);
+  const cause = new TypeError('the driver has a bug');
+  await notes.insert({});
+  driver.inject({ call: 'write', when: 'before', error: cause });
+  await expect(notes.save()).rejects.toMatchObject({
+    name: 'CairnError',
+    code: 'unexpected',
+    cause,
+  });
+});
+
+test('a failed compaction is reported, and no change is lost', async () => {
+  const driver = faultyDriver();
+  const rig = openDoor(driver);
+  const errors = errorsOf(rig);
+  const notes = new rig.door.Collection<{ pad: string }>(documents);
+  await notes.insert({ _id: 'a', pad: 'a'.repeat(50_000) });
+  await notes.save();
+  driver.inject({ call: 'write', when: 'after', after: 1 });
+  await notes.insert({ _id: 'b', pad: 'b'.repeat(50_000) });
+  await notes.save();
+  await settled();
+  expect(errors).toEqual([outage]);
+  expect(await notes.count()).toBe(2);
+  await notes.insert({ _id: 'c', pad: 'c' });
+  await notes.save();
+  driver.crash();
+  const again = new (openDoor(driver).door.Collection)<{ pad: string }>(documents);
+  expect((await again.filter({})).map(({ _id, pad }) => [_id, pad.length])).toEqual([
+    ['a', 50_000],
+    ['b', 50_000],
+    ['c', 1],
+  ]);
+});
+
+test('a collection that cannot be read rejects with the reason, and can be constructed again', async () => {
+  const driver = faultyDriver();
+  const first = openDoor(driver);
+  await new first.door.Collection(documents).insert({ _id: 'a' });
+  await first.door.close();
+  const { door } = openDoor(driver);
+  const full = new StorageError('storage_failed', 'The disk is on fire.');
+  driver.inject({ call: 'list', when: 'before', error: full });
+  const broken = new door.Collection(documents);
+  await expect(broken.ready).rejects.toBe(full);
+  await expect(broken.insert({})).rejects.toBe(full);
+  expect(await new door.Collection(documents).count()).toBe(1);
+  await door.close();
+});
+
+test('a failed read rejects its own call and no other', async () => {
+  const driver = faultyDriver();
+  const { door } = openDoor(driver);
+  const notes = new door.Collection(documents);
+  await notes.insert({ _id: 'a' });
+  await door.close();
+  const again = new (openDoor(driver).door.Collection)(documents);
+  await again.ready;
+  driver.inject({ call: 'getMany', when: 'before' });
+  await expect(again.get('a')).rejects.toBe(outage);
+  expect(await again.get('a')).toMatchObject({ _id: 'a' });
+  driver.inject({ call: 'getMany', when: 'before' });
+});

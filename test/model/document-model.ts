@@ -1,0 +1,216 @@
+/** Criteria with what they mean, written out by hand. */
+export const queries: readonly { criteria: any; matches: (document: any) => boolean }[] = [
+  { criteria: {}, matches: () => true },
+  { criteria: { n: 3 }, matches: ({ n }) => n === 3 },
+  { criteria: { n: { $gte: 2 } }, matches: ({ n }) => typeof n === 'number' && n >= 2 },
+  { criteria: { n: { $lt: 4 }, tag: 'x' }, matches: ({ n, tag }) => n < 4 && tag === 'x' },
+  { criteria: { list: 2 }, matches: ({ list }) => Boolean(list?.includes(2)) },
+  {
+    criteria: { 'deep.a': { $exists: true } },
+    matches: ({ deep }) => typeof deep === 'object' && deep !== null && 'a' in deep,
+  },
+  { criteria: { _archived: true }, matches: ({ _archived }) => _archived },
+  { criteria: { _updated: false, n: { $ne: 1 } }, matches: (d) => !d._updated && d.n !== 1 },
+  { criteria: { _id: { $in: ['a', 'c', 'e'] } }, matches: (d) => 'ace'.includes(d._id) },
+  {
+    criteria: { $or: [{ tag: 'y' }, { at: { $type: 'date' } }] },
+    matches: ({ tag, at }) => tag === 'y' || at instanceof Date,
+  },
+];
+
+export type Archived = boolean | 'only';
+
+/** How a query is asked: by criteria or by function. */
+export interface Question {
+  readonly query: number;
+  readonly archived: Archived;
+  readonly asFunction: boolean;
+}
+
+/** What one document a command is about. */
+export interface Picking {
+  readonly pick: number;
+  /** The id that was picked, once the command is issued. */
+  readonly id?: string;
+}
+
+export type DocumentCommand =
+  | { readonly op: 'insert' | 'upsert'; readonly id: string | undefined; readonly fields: object }
+  | { readonly op: 'insertMany'; readonly documents: readonly object[] }
+  | ({ readonly op: 'update'; readonly fields: object } & Picking)
+  | ({ readonly op: 'patch'; readonly changes: object } & Picking)
+  | ({ readonly op: 'archive' | 'unarchive' | 'delete' | 'get' } & Picking)
+  | ({
+      readonly op: 'find' | 'filter' | 'has' | 'count' | 'deleteMany';
+    } & Question);
+
+interface Entry {
+  readonly id: string;
+  updated: boolean;
+  archived: boolean;
+  createdAt: number;
+  updatedAt?: number;
+  archivedAt?: number;
+  unarchivedAt?: number;
+  fields: Record<string, unknown>;
+}
+
+export type DocumentState = readonly Entry[];
+
+/** A collection of documents as an array, done naively. */
+export class DocumentModel {
+  entries: Entry[] = [];
+
+  get state(): DocumentState {
+    return structuredClone(this.entries);
+  }
+
+  set state(state: DocumentState) {
+    this.entries = structuredClone(state) as Entry[];
+  }
+
+  /** The id that a command picks: one of a few, there or not, or a generated one. */
+  idAt(pick: number): string {
+    const ids = [...'abcdefgh', ...this.entries.map(({ id }) => id)];
+    return ids[pick % ids.length] as string;
+  }
+
+  documents(): object[] {
+    return this.entries.map(documentOf);
+  }
+
+  /**
+   * What the command answers, or `{ code }` of the error.
+   *
+   * @param answer The real answer: generated ids are taken from it.
+   */
+  apply(command: DocumentCommand, now: number, answer: any): unknown {
+    switch (command.op) {
+      case 'insert':
+        return this.#insert(command.id ?? answer?._id, command.fields, now);
+      case 'upsert': {
+        const entry = this.#entry(command.id);
+        if (entry) return this.#update(entry, { ...command.fields }, now);
+        return this.#insert(command.id ?? answer?._id, command.fields, now);
+      }
+      case 'insertMany':
+        return this.#insertMany(command.documents, now, answer);
+      case 'update': {
+        const entry = this.#entry(command.id);
+        return entry && this.#update(entry, { ...command.fields }, now);
+      }
+      case 'patch': {
+        const entry = this.#entry(command.id);
+        return entry && this.#patch(entry, command.changes, now);
+      }
+      case 'archive':
+      case 'unarchive':
+        return this.#archive(this.#entry(command.id), command.op, now);
+      case 'delete': {
+        const entry = this.#entry(command.id);
+        this.entries = this.entries.filter((other) => other !== entry);
+        return entry !== undefined;
+      }
+      case 'get': {
+        const entry = this.#entry(command.id);
+        return entry && documentOf(entry);
+      }
+      case 'find':
+        return this.#matching(command).map(documentOf)[0];
+      case 'filter':
+        return this.#matching(command).map(documentOf);
+      case 'has':
+        return this.#matching(command).length > 0;
+      case 'count':
+        return this.#matching(command).length;
+      case 'deleteMany': {
+        const doomed = new Set(this.#matching(command));
+        this.entries = this.entries.filter((entry) => !doomed.has(entry));
+        return doomed.size;
+      }
+    }
+  }
+
+  #entry(id: string | undefined): Entry | undefined {
+    return this.entries.find((entry) => entry.id === id);
+  }
+
+  #matching({ query, archived }: Question): Entry[] {
+    const { matches } = queries[query] as (typeof queries)[number];
+    return this.entries.filter(
+      (entry) =>
+        (archived === true || entry.archived === (archived === 'only')) &&
+        matches(documentOf(entry)),
+    );
+  }
+
+  #insert(id: string, fields: object, now: number): unknown {
+    if (this.#entry(id)) return { code: 'id_taken' };
+    const entry = {
+      id,
+      updated: false,
+      archived: false,
+      createdAt: now,
+      fields: structuredClone(fields) as Entry['fields'],
+    };
+    this.entries.push(entry);
+    return documentOf(entry);
+  }
+
+  #insertMany(documents: readonly object[], now: number, answer: any): unknown {
+    const given = documents.map((document) => (document as { _id?: string })._id);
+    const taken = given.some(
+      (id, at) => id !== undefined && (this.#entry(id) || given.indexOf(id) !== at),
+    );
+    if (taken) return { code: 'id_taken' };
+    return documents.map((document, at) => {
+      const { _id, ...fields } = document as { _id?: string };
+      return this.#insert(_id ?? answer?.[at]?._id, fields, now);
+    });
+  }
+
+  #update(entry: Entry, fields: Entry['fields'], now: number): object {
+    entry.fields = structuredClone(fields);
+    entry.updated = true;
+    entry.updatedAt = now;
+    return documentOf(entry);
+  }
+
+  #patch(entry: Entry, changes: object, now: number): object {
+    const fields: any = structuredClone(entry.fields);
+    for (const [path, value] of Object.entries(changes)) {
+      const [first, second] = path.split('.') as [string, string | undefined];
+      if (second === undefined) fields[first] = structuredClone(value);
+      else {
+        if (fields[first] === undefined) fields[first] = {};
+        if (fields[first] === null || fields[first].constructor !== Object)
+          return { code: 'kind_mismatch' };
+        fields[first][second] = structuredClone(value);
+      }
+    }
+    return this.#update(entry, fields, now);
+  }
+
+  #archive(entry: Entry | undefined, op: 'archive' | 'unarchive', now: number): boolean {
+    if (!entry || entry.archived === (op === 'archive')) return false;
+    entry.archived = op === 'archive';
+    if (op === 'archive') entry.archivedAt = now;
+    else entry.unarchivedAt = now;
+    return true;
+  }
+}
+
+/** The document as a collection with the flags of the test shows it. */
+function documentOf(entry: Entry): object {
+  const { id, updated, archived, createdAt, updatedAt, archivedAt, unarchivedAt, fields } = entry;
+  return {
+    _id: id,
+    _updated: updated,
+    _archived: archived,
+    _created_timestamp: createdAt,
+    ...(updatedAt !== undefined && { _updated_at: new Date(updatedAt) }),
+    ...(archivedAt !== undefined && { _archived_timestamp: archivedAt }),
+    ...(unarchivedAt !== undefined && { _unarchived_at: new Date(unarchivedAt) }),
+    ...structuredClone(fields),
+  };
+}

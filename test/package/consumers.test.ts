@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchChromium } from '../../tools/browsers/chromium.mjs';
+import { consumers, serveClassicScript } from './consumers.ts';
+import { bundleContract } from './contract-script.ts';
+import type { TestResult } from './page/run-suites.ts';
+import { packTarball, type Tarball } from './tarball.ts';
+
+let chromium: Awaited<ReturnType<typeof launchChromium>>;
+let tarball: Tarball;
+let contract: string;
+
+beforeAll(async () => {
+  tarball = await packTarball();
+  contract = await bundleContract();
+  chromium = await launchChromium();
+});
+
+afterAll(async () => {
+  await chromium?.close();
+  tarball?.remove();
+});
+
+test.each(consumers)(
+  '$name: started from $started, passes the contract',
+  async ({ serve, started, caching }) => {
+    const app = await serve(tarball);
+    const page = await chromium.newPage();
+    try {
+      const errors: Error[] = [];
+      page.on('pageerror', (error) => errors.push(error));
+      await page.goto(app.url);
+      expect(await page.evaluate(startedFrom)).toBe(started);
+      await page.addScriptTag({ content: contract });
+      const results: TestResult[] = await page.evaluate(`runContract(${caching})`);
+      expect(results.filter(({ state }) => state !== 'pass')).toEqual([]);
+      expect(results.length).toBeGreaterThan(100);
+      expect(errors).toEqual([]);
+    } finally {
+      await page.close();
+      await app.close();
+    }
+  },
+);
+
+test('an app in one classic script, where no URL leads to the file: started from inline', async () => {
+  const app = await serveClassicScript(tarball);
+  const page = await chromium.newPage();
+  try {
+    await page.goto(app.url);
+    expect(await page.evaluate(startedFrom)).toBe('inline');
+  } finally {
+    await page.close();
+    await app.close();
+  }
+});
+
+/** Runs in the page. */
+async function startedFrom(): Promise<string | undefined> {
+  const { connect } = (globalThis as any).cairndb;
+  const connection = connect({ name: 'shop' });
+  await connection.ready;
+  const { started } = connection.status;
+  await connection.close();
+  return started;
+}

@@ -1,0 +1,160 @@
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Child, makeFolder, removeFolder } from '../../tools/browsers/child.mjs';
+import { type StaticServerOptions, serveFolder } from './static-server.ts';
+import { ROOT, run, type Tarball, userEnvironment } from './tarball.ts';
+
+/** An app that uses the package, being served. */
+export interface Served {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** A way to build an app; none of them knows anything of the worker. */
+export interface Consumer {
+  readonly name: string;
+  /** Where the worker is to come from. */
+  readonly started: 'file' | 'inline';
+  /** Whether the contract is run with caching: the engine is the same everywhere, so each does one. */
+  readonly caching: boolean;
+  serve(tarball: Tarball): Promise<Served>;
+}
+
+/** All that an app of ours does: the tests do the rest from outside. */
+const SCRIPT = (from: string) =>
+  `import * as cairndb from '${from}';\nglobalThis.cairndb = cairndb;\n`;
+const PAGE = (script: string) =>
+  `<!doctype html>\n<meta charset="utf-8">\n<title>An app</title>\n${script}\n`;
+
+const VITE_APP = {
+  'index.html': PAGE('<script type="module" src="/src/index.js"></script>'),
+  'src/index.js': SCRIPT('cairndb'),
+};
+
+/** Bundlers that do not read HTML find the page in their output folder already. */
+const bundledApp = (script: string) => ({
+  'dist/index.html': PAGE(`<script type="module" src="${script}"></script>`),
+  'src/index.js': SCRIPT('cairndb'),
+});
+
+const PLAIN_PAGE = {
+  'index.html': PAGE('<script type="module" src="index.js"></script>'),
+  'index.js': SCRIPT('./node_modules/cairndb/dist/index.js'),
+};
+
+const VITE = join(ROOT, 'node_modules/vite/bin/vite.js');
+const WEBPACK = join(ROOT, 'node_modules/webpack-cli/bin/cli.js');
+const ESBUILD = join(ROOT, 'node_modules/esbuild/bin/esbuild');
+
+export const consumers: readonly Consumer[] = [
+  {
+    name: 'Vite, dev server',
+    started: 'file',
+    caching: false,
+    serve: serveByVite,
+  },
+  {
+    name: 'Vite, build',
+    started: 'file',
+    caching: true,
+    serve: (tarball) => serveBuilt(tarball, VITE_APP, process.execPath, [VITE, 'build']),
+  },
+  {
+    name: 'webpack',
+    started: 'file',
+    caching: false,
+    serve: (tarball) => {
+      const args = [WEBPACK, '--mode', 'production'];
+      return serveBuilt(tarball, bundledApp('main.js'), process.execPath, args);
+    },
+  },
+  {
+    // it does not carry the worker's file along
+    name: 'esbuild',
+    started: 'inline',
+    caching: true,
+    serve: (tarball) => {
+      const args = ['src/index.js', '--bundle', '--format=esm', '--splitting', '--outdir=dist'];
+      return serveBuilt(tarball, bundledApp('index.js'), ESBUILD, args);
+    },
+  },
+  {
+    name: 'a page without a bundler',
+    started: 'file',
+    caching: false,
+    serve: servePlainPage,
+  },
+];
+
+/** A page that imports the package by its URL. */
+export async function servePlainPage(
+  tarball: Tarball,
+  options?: StaticServerOptions,
+): Promise<Served> {
+  return serveUntilClosed(await makeApp(tarball, PLAIN_PAGE), options);
+}
+
+/** A fresh folder with the package installed and these files in it. */
+export async function makeApp(
+  tarball: Tarball,
+  files: Readonly<Record<string, string>>,
+): Promise<string> {
+  const folder = makeFolder('app');
+  const manifest = JSON.stringify({ name: 'app', private: true, type: 'module' });
+  for (const [path, text] of Object.entries({ 'package.json': manifest, ...files })) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  await tarball.unpackInto(folder);
+  return folder;
+}
+
+async function serveBuilt(
+  tarball: Tarball,
+  files: Readonly<Record<string, string>>,
+  command: string,
+  args: readonly string[],
+): Promise<Served> {
+  const folder = await makeApp(tarball, files);
+  await run(command, args, folder);
+  // away from node_modules, as on a web host
+  const published = makeFolder('published');
+  cpSync(join(folder, 'dist'), published, { recursive: true });
+  removeFolder(folder);
+  return serveUntilClosed(published);
+}
+
+async function serveUntilClosed(folder: string, options?: StaticServerOptions): Promise<Served> {
+  const server = await serveFolder(folder, options);
+  return {
+    url: server.url,
+    async close() {
+      await server.close();
+      removeFolder(folder);
+    },
+  };
+}
+
+async function serveByVite(tarball: Tarball): Promise<Served> {
+  const folder = await makeApp(tarball, VITE_APP);
+  const args = [VITE, folder, '--host', '127.0.0.1', '--port', '0'];
+  const vite = new Child(process.execPath, args, userEnvironment());
+  const [, url] = await vite.waitFor(/Local:\s+(http:\S+)/, 60_000);
+  return {
+    url: String(url),
+    async close() {
+      await vite.end();
+      removeFolder(folder);
+    },
+  };
+}
+
+/** An app in one classic script: there is no `import.meta.url` in it to find the worker's file by. */
+export function serveClassicScript(tarball: Tarball): Promise<Served> {
+  const app = {
+    ...bundledApp(''),
+    'dist/index.html': PAGE('<script src="main.js"></script>'),
+  };
+  const args = ['src/index.js', '--bundle', '--outfile=dist/main.js'];
+  return serveBuilt(tarball, app, ESBUILD, args);
+}

@@ -1,0 +1,28 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { makeFolder, removeFolder } from '../../tools/browsers/child.mjs';
+import { packFolder, packTarball, ROOT, run } from './tarball.ts';
+
+test('npm installs the tarball, without the network where its dependencies are at hand', async () => {
+  const tarball = await packTarball();
+  const app = makeFolder('installed');
+  try {
+    const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    const overrides: Record<string, string> = {};
+    for (const name of Object.keys(dependencies)) {
+      overrides[name] = `file:${await packFolder(join(ROOT, 'node_modules', name), app)}`;
+    }
+    writeFileSync(join(app, 'package.json'), JSON.stringify({ private: true, overrides }));
+    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball.path], app);
+    expect(readdirSync(join(app, 'node_modules')).sort()).toEqual(
+      expect.arrayContaining(['cairndb', ...Object.keys(dependencies)]),
+    );
+    const script = "console.log(Object.keys(await import('cairndb')).includes('connect'))";
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], app);
+    expect(stdout.trim()).toBe('true');
+  } finally {
+    removeFolder(app);
+    tarball.remove();
+  }
+});

@@ -1,0 +1,23 @@
+/** The contract as a script: `runContract(caching)`, in a page that holds `cairndb`, runs it there. */
+import { describe } from 'vitest';
+import { contractSuite } from '../../contract/all.suite.ts';
+import { type Library, useDoor } from '../../contract/door-fixture.ts';
+import { runSuites } from './run-suites.ts';
+
+const page = globalThis as unknown as {
+  cairndb: Library;
+  runContract: (caching: boolean) => Promise<unknown>;
+};
+
+page.runContract = (caching) =>
+  runSuites(() => {
+    const { cairndb: lib } = page;
+    const kind = {
+      title: 'connect() of the package',
+      lib,
+      engine: 'worker',
+      storage: 'indexeddb',
+      make: (name: string) => lib.connect({ name }),
+    } as const;
+    describe(kind.title, () => contractSuite(useDoor(kind, caching)));
+  });

@@ -1,0 +1,55 @@
+/** Runs tests that are part of the page, and tells what became of each. */
+import { startTests, type Task, type VitestRunner } from '@vitest/runner';
+
+export interface TestResult {
+  readonly name: string;
+  readonly state: string;
+  readonly error: string | undefined;
+}
+
+const TIMEOUT_MS = 20_000;
+
+/** @param collect Defines the tests, as a test file does. */
+export async function runSuites(collect: () => void): Promise<TestResult[]> {
+  const runner: VitestRunner = {
+    config: {
+      root: '/',
+      setupFiles: [],
+      name: undefined,
+      passWithNoTests: false,
+      testNamePattern: undefined,
+      allowOnly: false,
+      sequence: { seed: 0, hooks: 'stack', setupFiles: 'list' },
+      chaiConfig: undefined,
+      maxConcurrency: 1,
+      testTimeout: TIMEOUT_MS,
+      hookTimeout: TIMEOUT_MS,
+      retry: 0,
+      includeTaskLocation: false,
+      tags: [],
+      tagsFilter: undefined,
+      strictTags: false,
+    },
+    importFile: async () => collect(),
+  };
+  const files = await startTests(['/contract'], runner);
+  return files.flatMap(resultsOf);
+}
+
+function resultsOf(task: Task): TestResult[] {
+  if (task.type !== 'suite') return [resultOf(task)];
+  return [...failureOf(task), ...task.tasks.flatMap(resultsOf)];
+}
+
+/** A suite counts only when it failed itself: while it was being collected, or in a hook. */
+function failureOf(suite: Task): TestResult[] {
+  return suite.result?.errors?.length ? [resultOf(suite)] : [];
+}
+
+function resultOf(task: Task): TestResult {
+  return {
+    name: task.fullTestName ?? task.name,
+    state: task.result?.state ?? task.mode,
+    error: task.result?.errors?.map(({ message, diff }) => `${message}\n${diff ?? ''}`).join('\n'),
+  };
+}

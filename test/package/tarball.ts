@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { makeFolder, removeFolder } from '../../tools/browsers/child.mjs';
+
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** What dist is made from. */
+const SOURCES = ['src', 'worker', 'tools/build', 'tsdown.config.ts', 'package.json'];
+
+const execute = promisify(execFile);
+
+/** A program's run inside a folder, as from a user's shell: without what Vitest adds to ours. */
+export function run(command: string, args: readonly string[], folder: string) {
+  return execute(command, args, { cwd: folder, env: userEnvironment() });
+}
+
+/** The environment of a shell in which nobody runs Vitest. */
+export function userEnvironment(): NodeJS.ProcessEnv {
+  const env: NodeJS.ProcessEnv = { ...process.env, NO_COLOR: '1' };
+  const ours = /^(NODE_ENV|NODE_OPTIONS|FORCE_COLOR|VITEST.*|VITE_.*|npm_.*)$/;
+  for (const name of Object.keys(env)) if (ours.test(name)) delete env[name];
+  return env;
+}
+
+/** The package as npm would publish it. */
+export interface Tarball {
+  readonly path: string;
+  /** Does what installing does to node_modules. */
+  unpackInto(consumer: string): Promise<void>;
+  remove(): void;
+}
+
+/** Packs the package, after a build where dist is older than what it is made from. */
+export async function packTarball(): Promise<Tarball> {
+  if (!isBuilt()) await run('npm', ['run', 'build'], ROOT);
+  const folder = makeFolder('tarball');
+  const path = await packFolder(ROOT, folder);
+  return {
+    path,
+    async unpackInto(consumer) {
+      const target = join(consumer, 'node_modules/cairndb');
+      mkdirSync(target, { recursive: true });
+      await run('tar', ['-xzf', path, '-C', target, '--strip-components=1'], consumer);
+    },
+    remove: () => removeFolder(folder),
+  };
+}
+
+/** `npm pack` of a package's folder as it lies there; the path of the tarball. */
+export async function packFolder(folder: string, destination: string): Promise<string> {
+  const args = ['pack', folder, '--ignore-scripts', '--json', '--pack-destination', destination];
+  const { stdout } = await run('npm', args, destination);
+  const [{ filename }] = JSON.parse(stdout);
+  return join(destination, filename);
+}
+
+/** Whether all of dist is there and no older than what it is made from. */
+function isBuilt(): boolean {
+  const entries = ['index', 'inline', 'worker'].map((name) => join(ROOT, `dist/${name}.js`));
+  return entries.every((path) => existsSync(path)) && newest(SOURCES) <= oldest('dist');
+}
+
+function newest(paths: readonly string[]): number {
+  return Math.max(...paths.flatMap((path) => filesOf(path).map(modifiedAt)));
+}
+
+function oldest(path: string): number {
+  return Math.min(...filesOf(path).map(modifiedAt));
+}
+
+function filesOf(path: string): string[] {
+  const full = join(ROOT, path);
+  const stats = statSync(full);
+  if (!stats.isDirectory()) return [full];
+  return readdirSync(full, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+const modifiedAt = (path: string): number => statSync(path).mtimeMs;

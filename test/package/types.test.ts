@@ -1,0 +1,91 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { removeFolder } from '../../tools/browsers/child.mjs';
+import { makeApp } from './consumers.ts';
+import { packTarball, ROOT, run } from './tarball.ts';
+
+const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
+
+const APP = `
+import { CairnError, connect, Database, type DocumentCollection, type Door } from 'cairndb';
+
+interface Order { total: number; placed: Date; lines: { sku: string }[] }
+
+export async function shop(door: Door): Promise<number> {
+  const orders: DocumentCollection<Order> = new door.Collection<Order>({
+    name: 'orders',
+    type: 'DOCUMENT_BASED',
+    indicate_created_at: true,
+  });
+  const { _id } = await orders.insert({ total: 12, placed: new Date(), lines: [] });
+  const found = await orders.find({ total: { $gt: 10 }, 'lines.sku': 'a' });
+  const also = await orders.filter((order) => order.lines.length === 0);
+  const stop = door.on('save', ({ collection, at }) => console.log(collection, at.getTime()));
+  stop();
+  if (door.status.last_error instanceof CairnError) console.log(door.status.last_error.code, _id);
+  return (found?.total ?? 0) + also.length;
+}
+
+export const doors: Door[] = [new Database({ name: 'a', storage: 'memory' }), connect({ name: 'b' })];
+`;
+
+const WRONG = `
+import { connect } from 'cairndb';
+const orders = new (connect({ name: 'shop' }).Collection)<{ total: number }>({
+  name: 'orders',
+  type: 'DOCUMENT_BASED',
+});
+await orders.insert({ total: 'twelve' });
+connect({ name: 'shop', worker: 'worker.js' });
+`;
+
+let app: string;
+
+beforeAll(async () => {
+  const tarball = await packTarball();
+  app = await makeApp(tarball, { 'app.ts': APP, 'wrong.ts': WRONG });
+  tarball.remove();
+});
+
+afterAll(() => {
+  if (app) removeFolder(app);
+});
+
+/** What the compiler says of one file, with our declarations checked as well. */
+async function compile(file: string, options: Record<string, unknown>): Promise<string> {
+  const project = `tsconfig.${JSON.stringify(options).replace(/\W+/g, '-')}.json`;
+  const compilerOptions = {
+    target: 'ES2022',
+    lib: ['ES2022', 'DOM'],
+    types: [],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: false,
+    noEmit: true,
+    ...options,
+  };
+  writeFileSync(join(app, project), JSON.stringify({ compilerOptions, files: [file] }));
+  return run(process.execPath, [TSC, '--project', project, '--pretty', 'false'], app).then(
+    ({ stdout }) => stdout,
+    (error: { stdout: string }) => error.stdout,
+  );
+}
+
+test.each([
+  { module: 'ESNext', moduleResolution: 'Bundler' },
+  { module: 'NodeNext', moduleResolution: 'NodeNext' },
+  { module: 'NodeNext', moduleResolution: 'NodeNext', lib: ['ES2022', 'WebWorker'] },
+])('the types serve a strict app with %j', async (options) => {
+  expect(await compile('app.ts', options)).toBe('');
+});
+
+test('the types reject what is wrong', async () => {
+  const options = { module: 'ESNext', moduleResolution: 'Bundler' };
+  const lines = (await compile('wrong.ts', options)).trim().split('\n');
+  const errors = lines.filter((line) => !line.startsWith(' '));
+  expect(errors).toEqual([
+    expect.stringMatching(/^wrong\.ts\(7,.*'string' is not assignable to type 'number'/),
+    expect.stringMatching(/^wrong\.ts\(8,.*'string' is not assignable to type 'WorkerSource/),
+  ]);
+});

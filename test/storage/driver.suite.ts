@@ -1,0 +1,248 @@
+import { describe, expect, test } from 'vitest';
+import type {
+  Storage,
+  StorageDriver,
+  StorageKey,
+  StorageOperation,
+} from '../../src/storage/driver.ts';
+
+const silent = { damaged: () => undefined };
+
+function put(key: StorageKey, value: object): StorageOperation {
+  return { type: 'put', store: 'segments', key, value };
+}
+
+let names = 0;
+const freshName = () => `driver suite ${++names} ${Math.random()}`;
+
+/** What every storage driver has to do. */
+export function describeDriver(title: string, driver: StorageDriver): void {
+  const fresh = (): Promise<Storage> => driver.open(freshName(), silent);
+
+  describe(title, () => {
+    test('says what kind it is', () => {
+      expect(driver.kind).toMatch(/./);
+    });
+
+    test('gives values in the order of the keys asked for, undefined where there is none', async () => {
+      const storage = await fresh();
+      await storage.write([put(['a', 1], { n: 1 }), put(['a', 2], { n: 2 })], 'relaxed');
+      const keys: StorageKey[] = [
+        ['a', 2],
+        ['a', 3],
+        ['a', 1],
+        ['a', 2],
+      ];
+      expect(await storage.getMany('segments', keys)).toEqual([
+        { n: 2 },
+        undefined,
+        { n: 1 },
+        { n: 2 },
+      ]);
+      expect(await storage.getMany('segments', [])).toEqual([]);
+      await storage.close();
+    });
+
+    test('orders keys item by item: numbers by value, before strings, the shorter first', async () => {
+      const storage = await fresh();
+      const ordered: StorageKey[] = [
+        ['p'],
+        ['p', -1],
+        ['p', 2],
+        ['p', 2, 'x'],
+        ['p', 10],
+        ['p', ''],
+        ['p', '10'],
+        ['p', '2'],
+        ['p', 'Z'],
+        ['p', 'a'],
+        ['p', 'é'],
+        ['p', '\u{1F600}'],
+        ['p', '\uFFFD'],
+      ];
+      const shuffled = ordered.map((key, at) => put(key, { at })).reverse();
+      await storage.write(shuffled, 'relaxed');
+      const values = await storage.list('segments', { prefix: ['p'], limit: 100 });
+      expect(values).toEqual(ordered.map((_, at) => ({ at })));
+      await storage.close();
+    });
+
+    test('lists a prefix only, up to a limit, and goes on after a key', async () => {
+      const storage = await fresh();
+      const others = ['', 'a', 'aa', 'a\0', 'b'].filter((name) => name !== 'a');
+      const operations = [1, 2, 3, 4, 5].map((n) => put(['a', n], { n }));
+      await storage.write(
+        [...operations, ...others.map((name) => put([name, 1], { name }))],
+        'relaxed',
+      );
+      const list = (limit: number, after?: StorageKey) =>
+        storage.list('segments', { prefix: ['a'], limit, after });
+      expect(await list(100)).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }, { n: 4 }, { n: 5 }]);
+      expect(await list(2)).toEqual([{ n: 1 }, { n: 2 }]);
+      expect(await list(2, ['a', 2])).toEqual([{ n: 3 }, { n: 4 }]);
+      expect(await list(2, ['a', 4.5])).toEqual([{ n: 5 }]);
+      expect(await list(2, ['a', 5])).toEqual([]);
+      expect(await storage.list('segments', { prefix: ['none'], limit: 9 })).toEqual([]);
+      await storage.close();
+    });
+
+    test('keeps its stores apart', async () => {
+      const storage = await fresh();
+      const key = ['same'];
+      await storage.write([put(key, { in: 'segments' })], 'relaxed');
+      expect(await storage.getMany('collections', [key])).toEqual([undefined]);
+      await storage.write(
+        [{ type: 'put', store: 'collections', key, value: { in: 'collections' } }],
+        'strict',
+      );
+      await storage.write([{ type: 'deletePrefix', store: 'segments', prefix: [] }], 'strict');
+      expect(await storage.getMany('collections', [key])).toEqual([{ in: 'collections' }]);
+      expect(await storage.getMany('segments', [key])).toEqual([undefined]);
+      await storage.close();
+    });
+
+    test('applies the steps of a batch in order', async () => {
+      const storage = await fresh();
+      const operations: StorageOperation[] = [
+        put(['a', 1], { n: 1 }),
+        { type: 'delete', store: 'segments', key: ['a', 1] },
+        put(['a', 2], { n: 2 }),
+        { type: 'deletePrefix', store: 'segments', prefix: ['a'] },
+        put(['a', 3], { n: 3 }),
+        put(['a', 3], { n: 4 }),
+        { type: 'delete', store: 'segments', key: ['never there'] },
+      ];
+      await storage.write(operations, 'relaxed');
+      expect(await storage.list('segments', { prefix: [], limit: 9 })).toEqual([{ n: 4 }]);
+      await storage.close();
+    });
+
+    test('deletes a prefix and nothing that only looks like it', async () => {
+      const storage = await fresh();
+      const names = ['a', 'a.', 'aa', 'A', ''];
+      await storage.write(
+        names.flatMap((name) => [put([name, 1], { name }), put([name, 2], { name })]),
+        'relaxed',
+      );
+      await storage.write([{ type: 'deletePrefix', store: 'segments', prefix: ['a'] }], 'relaxed');
+      const left = await storage.list('segments', { prefix: [], limit: 99 });
+      expect(left).toHaveLength(8);
+      expect(left).not.toContainEqual({ name: 'a' });
+      await storage.close();
+    });
+
+    test('writes nothing of a batch that fails to be made', async () => {
+      const storage = await fresh();
+      await storage.write([put(['a'], { n: 'old' })], 'relaxed');
+      function* failing(): Generator<StorageOperation> {
+        yield put(['a'], { n: 'new' });
+        yield { type: 'delete', store: 'segments', key: ['a'] };
+        // Large enough to be sent while the rest is still being drawn.
+        yield put(['b'], { size: 10_000_000 });
+        yield put(['c'], { n: 'new' });
+        throw new Error('no more');
+      }
+      await expect(storage.write(failing(), 'relaxed')).rejects.toThrow('no more');
+      expect(await storage.getMany('segments', [['a'], ['b'], ['c']])).toEqual([
+        { n: 'old' },
+        undefined,
+        undefined,
+      ]);
+      await storage.write([put(['b'], { n: 'later' })], 'relaxed');
+      expect(await storage.getMany('segments', [['b']])).toEqual([{ n: 'later' }]);
+      await storage.close();
+    });
+
+    test('draws each step of a batch once, in order', async () => {
+      const storage = await fresh();
+      const drawn: number[] = [];
+      function* operations(): Generator<StorageOperation> {
+        for (let n = 0; n < 40; n++) {
+          drawn.push(n);
+          yield put(['n', n], { n, size: 100_000 });
+        }
+      }
+      await storage.write(operations(), 'relaxed');
+      expect(drawn).toEqual(Array.from({ length: 40 }, (_, n) => n));
+      expect(await storage.list('segments', { prefix: ['n'], limit: 99 })).toHaveLength(40);
+      await storage.close();
+    });
+
+    test('takes an empty batch', async () => {
+      const storage = await fresh();
+      await storage.write([], 'strict');
+      expect(await storage.list('segments', { prefix: [], limit: 1 })).toEqual([]);
+      await storage.close();
+    });
+
+    test('shows a write to the reads that follow it, awaited or not', async () => {
+      const storage = await fresh();
+      const writes = Array.from({ length: 20 }, (_, n) =>
+        storage.write([put(['last'], { n })], 'relaxed'),
+      );
+      const read = storage.getMany('segments', [['last']]);
+      await Promise.all(writes);
+      expect(await read).toEqual([{ n: 19 }]);
+      await storage.close();
+    });
+
+    test('gives back what a structured clone keeps', async () => {
+      const storage = await fresh();
+      const value = {
+        string: 'a\uD800b\u{1F600}',
+        numbers: [0, -0, Number.NaN, Number.POSITIVE_INFINITY, 1e-7],
+        bigint: 2n ** 70n,
+        nothing: undefined,
+        date: new Date(12),
+        pattern: /a+/gi,
+        map: new Map<unknown, unknown>([[{ key: 1 }, new Set([1, 'a'])]]),
+        bytes: new Uint8Array([1, 2, 3]),
+        floats: new Float64Array([1.5, Number.NaN]),
+        buffer: new Uint8Array([9, 8]).buffer,
+        // biome-ignore lint/suspicious/noSparseArray: a hole is what is to be kept
+        sparse: [1, , 3],
+      };
+      await storage.write([put(['value'], value)], 'relaxed');
+      const [stored] = await storage.getMany('segments', [['value']]);
+      expect(stored).toStrictEqual(value);
+      await storage.close();
+    });
+
+    test('keeps what is stored when it is opened again', async () => {
+      const name = freshName();
+      const first = await driver.open(name, silent);
+      await first.write([put(['a', 1], { n: 1 })], 'strict');
+      await first.close();
+      const second = await driver.open(name, silent);
+      expect(await second.getMany('segments', [['a', 1]])).toEqual([{ n: 1 }]);
+      await second.close();
+    });
+
+    test('keeps two databases apart', async () => {
+      const one = await fresh();
+      const other = await fresh();
+      await one.write([put(['a'], { n: 1 })], 'relaxed');
+      expect(await other.getMany('segments', [['a']])).toEqual([undefined]);
+      await Promise.all([one.close(), other.close()]);
+    });
+
+    test('takes names of any characters for databases and keys', async () => {
+      for (const name of ['', '💾', 'a/b:c"\\', 'x'.repeat(128), '\0']) {
+        const storage = await driver.open(`${freshName()}${name}`, silent);
+        await storage.write([put([name, 1], { name })], 'relaxed');
+        expect(await storage.list('segments', { prefix: [name], limit: 9 })).toEqual([{ name }]);
+        await storage.close();
+      }
+    });
+
+    test('rejects every call after it was closed', async () => {
+      const storage = await fresh();
+      await storage.close();
+      const lost = { name: 'StorageError', code: 'storage_lost' };
+      await expect(storage.getMany('segments', [['a']])).rejects.toMatchObject(lost);
+      await expect(storage.list('segments', { prefix: [], limit: 1 })).rejects.toMatchObject(lost);
+      await expect(storage.write([put(['a'], {})], 'relaxed')).rejects.toMatchObject(lost);
+      await storage.close();
+    });
+  });
+}

@@ -1,0 +1,95 @@
+import { decode, encode } from '../../src/codec/body.ts';
+import { RecordStore } from '../../src/engine/record-store.ts';
+import { Scan } from '../../src/engine/scan.ts';
+import { run } from '../../src/engine/work.ts';
+import type { StorageDriver } from '../../src/storage/driver.ts';
+import { SegmentLog } from '../../src/storage/segment-log.ts';
+import { SegmentPool } from '../../src/storage/segment-pool.ts';
+import { StoredRecord } from '../../src/storage/stored-record.ts';
+
+const stillClock = { now: () => 1000, elapsed: () => 1000, after: () => () => undefined };
+
+/** Records over a segment log over a driver, without the engine around them. */
+export class RecordRig {
+  readonly log: SegmentLog;
+  readonly records: RecordStore;
+
+  constructor(log: SegmentLog, caching: boolean) {
+    this.log = log;
+    this.records = new RecordStore(log, stillClock, caching);
+  }
+
+  put(key: string, value: unknown): void {
+    const order = this.records.get(key)?.order ?? this.records.takeOrder();
+    const body = encode(value, 'value');
+    this.records.put(new StoredRecord(key, order, 0, undefined, body));
+  }
+
+  delete(key: string): void {
+    const record = this.records.get(key);
+    if (record) this.records.delete(record);
+  }
+
+  async read(key: string): Promise<unknown> {
+    const record = this.records.get(key);
+    return record && decode(await run(this.records.body(record)));
+  }
+
+  /** Puts each key and saves it in a segment of its own. */
+  async saveEach(entries: Record<string, unknown>): Promise<void> {
+    for (const [key, value] of Object.entries(entries)) {
+      this.put(key, value);
+      await this.records.save();
+    }
+  }
+
+  /** All keys with their values, in order. */
+  async all(): Promise<[string, unknown][]> {
+    const scan = new Scan(this.records);
+    const found = await run(scan.next(() => true, Number.POSITIVE_INFINITY));
+    scan.end();
+    return found
+      .sort((a, b) => a.record.order - b.record.order)
+      .map(({ record, body }) => [record.key, decode(body)]);
+  }
+
+  /** Compacts until there is nothing left to do. */
+  async compact(): Promise<number> {
+    let rounds = 0;
+    while (await this.records.compact()) rounds++;
+    return rounds;
+  }
+}
+
+export interface RigOptions {
+  readonly caching?: boolean;
+  readonly name?: string;
+}
+
+/** Opens what a driver holds, as a reload does. */
+export async function openRecords(
+  driver: StorageDriver,
+  { caching = false, name = 'log' }: RigOptions = {},
+): Promise<RecordRig> {
+  const storage = await driver.open('db', { damaged: () => undefined });
+  const log = new SegmentLog({
+    name,
+    type: 'KEY_VALUE_BASED',
+    storage,
+    pool: new SegmentPool(storage),
+    durability: 'relaxed',
+    caching,
+  });
+  const rig = new RecordRig(log, caching);
+  await log.open(
+    () => undefined,
+    (segment) => rig.records.fold(segment),
+  );
+  rig.records.folded();
+  return rig;
+}
+
+/** A string that fills so much of a segment, different for each letter. */
+export function filler(kilobytes: number, letter = 'x'): string {
+  return letter.repeat(kilobytes * 1024);
+}

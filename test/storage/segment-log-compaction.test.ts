@@ -1,0 +1,181 @@
+import { describe, expect, test } from 'vitest';
+import { Scan } from '../../src/engine/scan.ts';
+import { run } from '../../src/engine/work.ts';
+import { faultyDriver } from './faulty-driver.ts';
+import { filler, openRecords } from './record-rig.ts';
+
+/** Two values that together make a merge worthwhile. */
+const bulk = { bulk1: filler(50, 'a'), bulk2: filler(50, 'b') };
+
+describe.each([true, false])('compaction, caching %s', (caching) => {
+  test('merges small segments, and keeps the order of insertion', async () => {
+    const driver = faultyDriver();
+    const rig = await openRecords(driver, { caching });
+    await rig.saveEach({ first: 1, ...bulk, last: 2 });
+    rig.put('first', 'changed late');
+    await rig.records.save();
+    const before = await rig.all();
+    expect(await rig.compact()).toBe(1);
+    expect(rig.log.segments.size).toBe(2);
+    expect(await rig.all()).toEqual(before);
+    expect(before.map(([key]) => key)).toEqual(['first', 'bulk1', 'bulk2', 'last']);
+    const reopened = await openRecords(driver, { caching });
+    expect(await reopened.all()).toEqual(before);
+    reopened.put('after', 3);
+    await reopened.records.save();
+    const again = await openRecords(driver, { caching });
+    expect((await again.all()).map(([key]) => key)).toEqual([
+      ...before.map(([key]) => key),
+      'after',
+    ]);
+  });
+
+  test('removes segments of which everything is dead', async () => {
+    const driver = faultyDriver();
+    const rig = await openRecords(driver, { caching });
+    for (let n = 0; n < 40; n++) {
+      rig.put('only', n);
+      await rig.records.save();
+    }
+    await rig.compact();
+    expect(rig.log.segments.size).toBeLessThan(20);
+    expect(await (await openRecords(driver, { caching })).all()).toEqual([['only', 39]]);
+  });
+
+  test('keeps a delete that an older segment still needs', async () => {
+    const driver = faultyDriver();
+    const rig = await openRecords(driver, { caching });
+    // A full segment that stays where it is, with the key inside.
+    rig.put('doomed', 1);
+    for (let n = 0; n < 9; n++) rig.put(`full${n}`, filler(10));
+    await rig.records.save();
+    const old = [...rig.log.segments.keys()];
+    rig.delete('doomed');
+    await rig.records.save();
+    await rig.saveEach(bulk);
+    expect(await rig.compact()).toBe(1);
+    expect([...rig.log.segments.keys()]).toEqual(expect.arrayContaining(old));
+    const reopened = await openRecords(driver, { caching });
+    expect(reopened.records.get('doomed')).toBeUndefined();
+    expect(reopened.records.size).toBe(11);
+  });
+
+  test('lets go of a delete that nothing older needs', async () => {
+    const driver = faultyDriver();
+    const rig = await openRecords(driver, { caching });
+    await rig.saveEach({ doomed: 1, ...bulk });
+    rig.delete('doomed');
+    await rig.records.save();
+    expect(await rig.compact()).toBe(1);
+    const puts = (driver.batches.at(-1) ?? []).filter(
+      (operation) => operation.type === 'put' && operation.store === 'segments',
+    );
+    expect(puts.length).toBeGreaterThan(0);
+    for (const operation of puts) expect(operation).toMatchObject({ value: { deletes: [] } });
+    expect((await openRecords(driver, { caching })).records.get('doomed')).toBeUndefined();
+  });
+
+  test('does not let an old delete reach a key that was inserted again', async () => {
+    const driver = faultyDriver();
+    const rig = await openRecords(driver, { caching });
+    rig.put('again', 'old');
+    for (let n = 0; n < 9; n++) rig.put(`full${n}`, filler(10));
+    await rig.records.save();
+    rig.delete('again');
+    await rig.records.save();
+    rig.put('again', 'new');
+    await rig.records.save();
+    await rig.saveEach(bulk);
+    await rig.compact();
+    expect(await (await openRecords(driver, { caching })).read('again')).toBe('new');
+  });
+
+  test('moves the saved version of what has unsaved changes', async () => {
+    const driver = faultyDriver();
+    const rig = await openRecords(driver, { caching });
+    await rig.saveEach({ updated: 'saved', deleted: 'saved', replaced: 'saved', ...bulk });
+    rig.put('updated', 'unsaved');
+    rig.delete('deleted');
+    rig.delete('replaced');
+    rig.put('replaced', 'unsaved');
+    expect(await rig.compact()).toBe(1);
+    const crashed = await openRecords(driver, { caching });
+    expect(await crashed.read('updated')).toBe('saved');
+    expect(await crashed.read('deleted')).toBe('saved');
+    expect(await crashed.read('replaced')).toBe('saved');
+    expect(await rig.read('updated')).toBe('unsaved');
+    await rig.records.save();
+    const saved = await openRecords(driver, { caching });
+    expect(await saved.read('updated')).toBe('unsaved');
+    expect(saved.records.get('deleted')).toBeUndefined();
+    expect(await saved.read('replaced')).toBe('unsaved');
+    expect(saved.records.list().map(({ key }) => key)).toEqual([
+      'updated',
+      'bulk1',
+      'bulk2',
+      'replaced',
+    ]);
+  });
+
+  test('leaves readers what they hold the old place of', async () => {
+    const driver = faultyDriver();
+    await (await openRecords(driver, { caching })).saveEach({ a: 1, b: 2, ...bulk });
+    const rig = await openRecords(driver, { caching });
+    rig.records.clearCache();
+    const compacting = rig.records.compact();
+    // Begins in the middle of it, with the old numbers, and goes on after it.
+    const scan = new Scan(rig.records);
+    const [first] = await run(scan.next(() => true, 1));
+    expect(await compacting).toBe(true);
+    const rest = await run(scan.next(() => true, 99));
+    expect([first, ...rest].map((visited) => visited?.record.key)).toEqual([
+      'a',
+      'b',
+      'bulk1',
+      'bulk2',
+    ]);
+    scan.end();
+    expect(await rig.read('a')).toBe(1);
+    rig.records.clearCache();
+    expect(await rig.all()).toHaveLength(4);
+  });
+
+  test('is not held up by one large record', async () => {
+    const driver = faultyDriver();
+    const rig = await openRecords(driver, { caching });
+    rig.put('small', 0);
+    rig.put('large', filler(4000));
+    await rig.records.save();
+    for (let n = 1; n <= 200; n++) {
+      rig.put('small', n);
+      await rig.records.save();
+      await rig.compact();
+    }
+    expect(rig.log.segments.size).toBeLessThan(20);
+    const written = driver.batches
+      .flat()
+      .filter((operation) => operation.type === 'put' && operation.store === 'segments')
+      .reduce((sum, operation) => sum + (operation as { value: { size: number } }).value.size, 0);
+    expect(written).toBeLessThan(3 * (4000 * 1024 + 200 * 20));
+    expect(await rig.read('small')).toBe(200);
+  });
+
+  test('of a queue leaves no trail of deletes behind what stays', async () => {
+    const driver = faultyDriver();
+    const rig = await openRecords(driver, { caching });
+    rig.put('stays', filler(100));
+    await rig.records.save();
+    for (let n = 0; n < 3000; n++) {
+      rig.put(`${n}${'k'.repeat(250)}`, filler(1));
+      if (n >= 50) rig.delete(`${n - 50}${'k'.repeat(250)}`);
+      if (n % 5 !== 0) continue;
+      await rig.records.save();
+      await rig.compact();
+    }
+    const size = [...rig.log.segments.values()].reduce((sum, segment) => sum + segment.size, 0);
+    // 50 records of 1.3 KB and one of 100 are there; 3,000 deletes of 250 characters are not.
+    expect(size).toBeLessThan(500 * 1024);
+    const reopened = await openRecords(driver, { caching });
+    expect(reopened.records.size).toBe(rig.records.size);
+  });
+});

@@ -1,0 +1,186 @@
+import { describe, expect, test } from 'vitest';
+import type { Manifest } from '../../src/storage/manifest.ts';
+import type { Segment } from '../../src/storage/segment.ts';
+import { SEGMENT_SIZE } from '../../src/storage/segment.ts';
+import { faultyDriver } from './faulty-driver.ts';
+import { filler, openRecords } from './record-rig.ts';
+
+const events = { damaged: () => undefined };
+
+describe.each([true, false])('a log, caching %s', (caching) => {
+  test('that was never saved does not exist', async () => {
+    const driver = faultyDriver();
+    const rig = await openRecords(driver, { caching });
+    rig.put('a', 1);
+    expect(rig.log.exists).toBe(false);
+    expect(await (await openRecords(driver, { caching })).all()).toEqual([]);
+  });
+
+  test('that was saved while empty exists', async () => {
+    const driver = faultyDriver();
+    await (await openRecords(driver, { caching })).records.save();
+    expect((await openRecords(driver, { caching })).log.exists).toBe(true);
+  });
+
+  test('folds to the newest version of each key, in order of insertion', async () => {
+    const driver = faultyDriver();
+    const rig = await openRecords(driver, { caching });
+    await rig.saveEach({ b: 1, a: 2, c: 3 });
+    rig.put('a', 'new');
+    rig.delete('b');
+    await rig.records.save();
+    rig.put('b', 'again');
+    await rig.records.save();
+    const expected = [
+      ['a', 'new'],
+      ['c', 3],
+      ['b', 'again'],
+    ];
+    expect(await rig.all()).toEqual(expected);
+    const reopened = await openRecords(driver, { caching });
+    expect(await reopened.all()).toEqual(expected);
+    reopened.put('d', 4);
+    await reopened.records.save();
+    expect(await (await openRecords(driver, { caching })).all()).toEqual([...expected, ['d', 4]]);
+  });
+
+  test('keeps a key that was deleted and inserted again within one save', async () => {
+    const driver = faultyDriver();
+    const rig = await openRecords(driver, { caching });
+    await rig.saveEach({ a: 1, b: 2 });
+    rig.delete('a');
+    rig.put('a', 'again');
+    await rig.records.save();
+    const reopened = await openRecords(driver, { caching });
+    expect(await reopened.all()).toEqual([
+      ['b', 2],
+      ['a', 'again'],
+    ]);
+  });
+
+  test('writes nothing for what was inserted and deleted between two saves', async () => {
+    const driver = faultyDriver();
+    const rig = await openRecords(driver, { caching });
+    await rig.saveEach({ a: 1 });
+    const written = driver.batches.length;
+    rig.put('b', 2);
+    rig.delete('b');
+    expect(rig.records.unsaved).toBe(0);
+    expect(await rig.records.save()).toBe(0);
+    expect(driver.batches.length).toBe(written);
+  });
+
+  test('cuts a large save into segments, stored together', async () => {
+    const driver = faultyDriver();
+    const rig = await openRecords(driver, { caching });
+    for (let n = 0; n < 50; n++) rig.put(`k${n}`, filler(10));
+    await rig.records.save();
+    expect(driver.batches).toHaveLength(1);
+    expect(rig.log.segments.size).toBeGreaterThan(4);
+    for (const { size } of rig.log.segments.values())
+      expect(size).toBeLessThan(SEGMENT_SIZE + 11 * 1024);
+    expect(await (await openRecords(driver, { caching })).all()).toHaveLength(50);
+  });
+
+  test('keeps deletes that alone fill more than a segment', async () => {
+    const driver = faultyDriver();
+    const rig = await openRecords(driver, { caching });
+    const keys = Array.from({ length: 300 }, (_, n) => `${n}${'k'.repeat(1000)}`);
+    for (const key of keys) rig.put(key, 1);
+    rig.put('stays', 1);
+    await rig.records.save();
+    for (const key of keys) rig.delete(key);
+    await rig.records.save();
+    expect(await (await openRecords(driver, { caching })).all()).toEqual([['stays', 1]]);
+  });
+
+  test('reads back values that JSON does not keep', async () => {
+    const driver = faultyDriver();
+    const rig = await openRecords(driver, { caching });
+    const value = { at: new Date(5), big: 2n ** 65n, none: undefined, zero: -0, set: new Set([1]) };
+    await rig.saveEach({ a: value });
+    expect(await rig.read('a')).toStrictEqual(value);
+    expect(await (await openRecords(driver, { caching })).read('a')).toStrictEqual(value);
+  });
+
+  test('shares a database with logs of similar names', async () => {
+    const driver = faultyDriver();
+    const names = ['a', 'a\0', 'aa', 'A', ''];
+    for (const name of names) {
+      await (await openRecords(driver, { caching, name })).saveEach({ own: name });
+    }
+    await (await openRecords(driver, { caching, name: 'a' })).log.drop();
+    for (const name of names) {
+      const all = await (await openRecords(driver, { caching, name })).all();
+      expect(all).toEqual(name === 'a' ? [] : [['own', name]]);
+    }
+  });
+});
+
+describe('a log that cannot be trusted', () => {
+  test.each([1, 2, 3])('is data_damaged when segment %i is missing', async (missing) => {
+    const driver = faultyDriver();
+    const rig = await openRecords(driver);
+    await rig.saveEach({ a: 1, b: 2, c: 3, d: 4 });
+    const storage = await driver.open('db', events);
+    await storage.write([{ type: 'delete', store: 'segments', key: ['log', missing] }], 'relaxed');
+    await expect(openRecords(driver)).rejects.toMatchObject({
+      name: 'StorageError',
+      code: 'data_damaged',
+      place: 'log',
+      message: expect.stringContaining(`Segment ${missing} `),
+    });
+  });
+
+  test('is data_damaged when a segment that compaction wrote is missing', async () => {
+    const driver = faultyDriver();
+    const rig = await openRecords(driver);
+    await rig.saveEach({ a: filler(50), b: filler(50), c: 1 });
+    expect(await rig.compact()).toBe(1);
+    const storage = await driver.open('db', events);
+    const [manifest] = (await storage.getMany('collections', [['log']])) as [Manifest];
+    const [number] = manifest.segments as [number];
+    await storage.write([{ type: 'delete', store: 'segments', key: ['log', number] }], 'relaxed');
+    await expect(openRecords(driver)).rejects.toMatchObject({ code: 'data_damaged' });
+  });
+
+  test('says so when a segment goes missing while it is open', async () => {
+    const driver = faultyDriver();
+    await (await openRecords(driver)).saveEach({ a: 1, b: 2 });
+    const rig = await openRecords(driver);
+    const storage = await driver.open('db', events);
+    await storage.write([{ type: 'delete', store: 'segments', key: ['log', 1] }], 'relaxed');
+    await expect(rig.read('a')).rejects.toMatchObject({ code: 'data_damaged' });
+    expect(await rig.read('b')).toBe(2);
+  });
+
+  test('is format_newer when a later version wrote it', async () => {
+    const driver = faultyDriver();
+    await (await openRecords(driver)).saveEach({ a: 1 });
+    const storage = await driver.open('db', events);
+    const [manifest] = (await storage.getMany('collections', [['log']])) as [Manifest];
+    const value = { ...manifest, format: manifest.format + 1 };
+    await storage.write([{ type: 'put', store: 'collections', key: ['log'], value }], 'relaxed');
+    await expect(openRecords(driver)).rejects.toMatchObject({
+      code: 'format_newer',
+      place: 'log',
+    });
+  });
+
+  test('ignores a segment that compaction has replaced', async () => {
+    const driver = faultyDriver();
+    const rig = await openRecords(driver);
+    await rig.saveEach({ a: filler(50), b: filler(50), old: 1 });
+    const storage = await driver.open('db', events);
+    const [stale] = (await storage.getMany('segments', [['log', 3]])) as [Segment];
+    await rig.compact();
+    rig.delete('old');
+    await rig.records.save();
+    await storage.write(
+      [{ type: 'put', store: 'segments', key: ['log', 3], value: stale }],
+      'strict',
+    );
+    const reopened = await openRecords(driver);
+    expect((await reopened.all()).map(([key]) => key)).toEqual(['a', 'b']);
+  });
+});

