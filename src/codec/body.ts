@@ -1,7 +1,7 @@
 import { capture, copy } from './capture.ts';
 
 /** A value that JSON would not keep exactly, as a private deep copy. */
-export interface ExactBody {
+interface ExactBody {
   readonly exact: unknown;
 }
 

@@ -7,7 +7,7 @@ import { isPlainObject, tagOf } from './kinds.ts';
  * is smallest in workers; browsers fail somewhere between 5,000 and 20,000 levels, with a RangeError
  * that names nothing.
  */
-export const MAX_DEPTH = 500;
+const MAX_DEPTH = 500;
 
 /** A value as it was when it was captured. */
 export interface Captured {
@@ -177,8 +177,8 @@ function unsupported(trail: Trail, depth: number, what: string): ValueError {
     'value_unsupported',
     trail,
     depth,
-    `is ${what}, which cannot be stored. Allowed are strings, numbers, bigints, booleans, null, ` +
-      'undefined, Date, RegExp, Map, Set, ArrayBuffer and its views, Blob, arrays and plain objects.',
+    `is ${what}, which cannot be stored. Allowed are what JSON has, undefined, bigint, Date, RegExp, Map, ` +
+      'Set, ArrayBuffer and its views, and Blob.',
   );
 }
 

@@ -1,4 +1,3 @@
-import { OptionError } from '../errors/option-error.ts';
 import type { StorageDriver } from '../storage/driver.ts';
 import type { DatabaseSettings } from '../transport/channel.ts';
 import type { WorkerSource } from '../transport/worker-start.ts';
@@ -72,15 +71,10 @@ export function parseDatabaseOptions(options: unknown): DatabaseSettings {
 
 /** @throws {OptionError} naming the option, what was given and what is allowed. */
 export function parseConnectOptions(options: unknown): ConnectSettings {
+  // A driver cannot cross to a worker.
+  const storage = oneOf(['indexeddb', 'memory']);
   const checks = { name, durability, storage, worker, answer_timeout };
   const settings = parse(options, checks, 'connect(options)') as unknown as ConnectSettings;
-  if (isDriver(settings.storage)) {
-    throw new OptionError(
-      'option_invalid',
-      '"storage" cannot be a driver here: it cannot cross to a worker. Use Database, or a worker of your own.',
-      { place: 'storage' },
-    );
-  }
   return { ...settings, answer_timeout: settings.answer_timeout ?? 20 };
 }
 

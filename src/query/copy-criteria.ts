@@ -3,7 +3,7 @@ import { criteriaInvalid, operandInvalid, placeBelow } from './criteria-problem.
 import { bracket, bracketOf, isFields } from './value-type.ts';
 
 /** Deepest nesting of criteria, operands included. */
-export const MAX_CRITERIA_DEPTH = 100;
+const MAX_CRITERIA_DEPTH = 100;
 
 /**
  * A private deep copy of criteria, made of plain data only.

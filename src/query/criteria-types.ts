@@ -1,5 +1,5 @@
 /** A BSON type by name, as `$type` takes it. */
-export type TypeAlias =
+type TypeAlias =
   | 'double'
   | 'string'
   | 'object'
@@ -47,7 +47,7 @@ export type Criteria<T = Record<string, unknown>> = {
 } & LogicalCriteria<T>;
 
 /** Criteria combined; each list must hold at least one. */
-export interface LogicalCriteria<T> {
+interface LogicalCriteria<T> {
   /** All of them match. */
   readonly $and?: readonly Criteria<T>[];
   /** At least one of them matches. */
@@ -57,7 +57,7 @@ export interface LogicalCriteria<T> {
 }
 
 /** What a field of type `V` can be asked for: a value, a pattern, or operators. */
-export type FieldCriteria<V> = unknown extends V ? unknown : Literal<V> | FieldOperators<V>;
+type FieldCriteria<V> = unknown extends V ? unknown : Literal<V> | FieldOperators<V>;
 
 /** The items of an array field, and the value itself for every other field. */
 type Item<V> = V extends readonly (infer I)[] ? I : V;
@@ -71,7 +71,7 @@ type HoldsStrings<V> = [Extract<Item<V>, string>] extends [never] ? false : true
 type Literal<V> = Operand<V> | (HoldsStrings<V> extends true ? RegExp : never);
 
 /** The operators on a field of type `V`. */
-export interface FieldOperators<V> {
+interface FieldOperators<V> {
   /** Equal; null also matches `undefined` and missing. */
   readonly $eq?: Operand<V>;
   /** Not equal, no item of an array either. */

@@ -19,7 +19,7 @@ export function readerOf(key: string, plain: boolean): PropertyReader | undefine
 }
 
 /** Reads own properties of plain objects and items of arrays, nothing else. */
-export function readOwn(container: object, key: string): unknown {
+function readOwn(container: object, key: string): unknown {
   return ownsProperty(container, key) ? (container as Record<string, unknown>)[key] : undefined;
 }
 

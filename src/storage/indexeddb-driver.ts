@@ -1,4 +1,4 @@
-import { type IDBPDatabase, openDB } from 'idb';
+import { type IDBPDatabase, type OpenDBCallbacks, openDB } from 'idb';
 import { StorageError } from '../errors/storage-error.ts';
 import { withDeadline } from './deadline.ts';
 import {
@@ -96,7 +96,7 @@ class IndexedDbStorage implements Storage {
   /** @param unusable Called when the connection must not be used any more. */
   async #open(unusable: () => void): Promise<IDBPDatabase> {
     let late = false;
-    const opening = openDB(this.#name, LAYOUT_VERSION, {
+    const options: OpenDBCallbacks<unknown> = {
       upgrade: (database, _old, _new, _transaction, event) => {
         for (const store of STORE_NAMES) database.createObjectStore(store);
         this.#reportLoss(event);
@@ -104,7 +104,9 @@ class IndexedDbStorage implements Storage {
       // Another tab deletes the database or brings a newer layout; a connection kept open would block it for ever.
       blocking: unusable,
       terminated: unusable,
-    });
+    };
+    // A page without an origin of its own gets its SecurityError thrown, not told.
+    const opening = (async () => openDB(this.#name, LAYOUT_VERSION, options))();
     opening.then(
       (database) => late && database.close(),
       () => undefined,

@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { decode, encode, encodeAndCopy, peek } from '../../src/codec/body.ts';
+
+const strings = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc
+    .array(fc.constantFrom('a', '\uD800', '\uDC00', '"', '\\', '\0', '\u2028'), { maxLength: 4 })
+    .map((all) => all.join('')),
+);
+
+const leaves = [
+  strings,
+  fc.double(),
+  fc.bigInt(),
+  fc.date({ noInvalidDate: false }),
+  fc.constantFrom<unknown>(
+    -0,
+    Number.NaN,
+    undefined,
+    null,
+    true,
+    /a[b]+/gimsuy,
+    new Date(Number.NaN),
+  ),
+  fc.uint8Array({ maxLength: 5 }),
+  fc.float64Array({ maxLength: 3 }),
+  fc.uint8Array({ maxLength: 5 }).map((bytes) => bytes.slice().buffer),
+  // A view of the middle of a buffer.
+  fc
+    .uint8Array({ minLength: 8, maxLength: 8 })
+    .map((bytes) => new DataView(bytes.slice().buffer, 2, 4)),
+];
+
+const values = fc.oneof(
+  fc.anything({
+    key: strings.filter((key) => key !== '__proto__'),
+    values: leaves,
+    withMap: true,
+    withSet: true,
+    withSparseArray: true,
+    withNullPrototype: true,
+    maxDepth: 4,
+  }),
+  fc.jsonValue(),
+);
+
+/** The objects inside a value, itself included. */
+function* objectsIn(value: unknown): Generator<object> {
+  if (typeof value !== 'object' || value === null) return;
+  yield value;
+  if (ArrayBuffer.isView(value)) yield value.buffer;
+  const inside =
+    value instanceof Map ? [...value].flat() : value instanceof Set ? value : Object.values(value);
+  for (const item of inside) yield* objectsIn(item);
+}
+
+test('a value comes back as a structured clone of it', () => {
+  fc.assert(
+    fc.property(values, (value) => {
+      const body = encode(value, 'value');
+      const clone = structuredClone(value);
+      expect(decode(body)).toStrictEqual(clone);
+      expect(peek(body)).toStrictEqual(clone);
+      // As it crosses to a worker, or rests in storage.
+      expect(decode(structuredClone(body))).toStrictEqual(clone);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('the order of keys stays', () => {
+  fc.assert(
+    fc.property(
+      fc.dictionary(
+        strings.filter((key) => key !== '__proto__'),
+        fc.anything(),
+      ),
+      (value) => {
+        const decoded = decode(encode(value, 'value')) as object;
+        expect(Object.keys(decoded)).toEqual(Object.keys(value));
+      },
+    ),
+  );
+});
+
+test('what comes out shares nothing with what went in, nor with what comes out next', () => {
+  fc.assert(
+    fc.property(values, (value) => {
+      const { body, copy } = encodeAndCopy(value, 'value');
+      expect(copy).toStrictEqual(structuredClone(value));
+      const seen = new Set<object>([...objectsIn(value), ...objectsIn(peek(body))]);
+      for (const own of [copy, decode(body), decode(body)]) {
+        const objects = [...objectsIn(own)];
+        for (const object of objects) expect(seen.has(object)).toBe(false);
+        for (const object of objects) seen.add(object);
+      }
+    }),
+  );
+});
+
+test('what JSON keeps exactly is a string, anything else is not', () => {
+  fc.assert(
+    fc.property(values, (value) => {
+      const isString = typeof encode(value, 'value') === 'string';
+      let kept = false;
+      try {
+        expect(JSON.parse(JSON.stringify(value))).toStrictEqual(structuredClone(value));
+        kept = true;
+      } catch {
+        kept = false;
+      }
+      expect(isString).toBe(kept);
+    }),
+  );
+});
