@@ -96,6 +96,14 @@ export const steps = [
     commands: () => [vitest('e2e')],
     note: testCounts,
   },
+  {
+    name: 'bench',
+    needs: ['build'],
+    browsers: true,
+    minutes: 4,
+    shows: 'the benchmark runs, in its short form',
+    commands: () => [[process.execPath, 'bench/run.mjs', '--smoke']],
+  },
 ];
 
 function exportChecks() {

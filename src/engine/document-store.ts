@@ -2,7 +2,7 @@ import { type Body, decode, encode } from '../codec/body.ts';
 import { StoredRecord } from '../storage/stored-record.ts';
 import type { StoreContext } from './context.ts';
 import { DocumentScans } from './document-scans.ts';
-import { idTaken } from './ids.ts';
+import { idTaken, unusedId } from './ids.ts';
 import { InsertParts } from './insert-parts.ts';
 import { parseFieldPath } from './key-path.ts';
 import { ARCHIVED, stamped, UPDATED } from './managed.ts';
@@ -56,11 +56,9 @@ export class DocumentStore {
 
   #insert(id: string | undefined, body: Body): ManagedReply {
     const { records, settings, clock, newId } = this.#context;
-    let key = id;
-    if (key === undefined) {
-      do key = newId(settings.id_length);
-      while (records.get(key));
-    } else if (records.get(key)) throw idTaken(settings.name, key);
+    const isTaken = (key: string) => records.get(key) !== undefined;
+    if (id !== undefined && isTaken(id)) throw idTaken(settings.name, id);
+    const key = id ?? unusedId(isTaken, () => newId(settings.id_length));
     const stamps = stamped(undefined, 'created', settings, clock.now());
     records.put(new StoredRecord(key, records.takeOrder(), 0, stamps, body));
     this.#context.changed(key, 'insert');

@@ -46,3 +46,11 @@ export function idTaken(collection: string, id: string): ValueError {
     { place: '_id' },
   );
 }
+
+/** An id that is not taken. With short ids the first one made may be. */
+export function unusedId(isTaken: (id: string) => boolean, make: () => string): string {
+  for (;;) {
+    const id = make();
+    if (!isTaken(id)) return id;
+  }
+}

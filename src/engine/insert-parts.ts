@@ -1,14 +1,19 @@
 import { StoredRecord } from '../storage/stored-record.ts';
 import type { StoreContext } from './context.ts';
-import { idTaken } from './ids.ts';
+import { idTaken, unusedId } from './ids.ts';
 import { stamped } from './managed.ts';
 import type { ManagedColumns, Request } from './protocol.ts';
 
+/** Below this many characters two generated ids of one call may well be the same. */
+const SHORT_ID = 16;
+
 /** The documents of an `insertMany` that have arrived. */
 interface Staged {
-  readonly records: Map<string, StoredRecord>;
+  readonly records: StoredRecord[];
   /** One instant for all of them. */
   readonly now: number;
+  /** Their ids, where two may be the same: the caller chose some, or they are short. */
+  ids: Set<string> | undefined;
   /** Why it cannot succeed any more; parts may still be on their way. */
   failure: { readonly error: unknown } | undefined;
 }
@@ -31,16 +36,18 @@ export class InsertParts {
     if (staged.failure) throw staged.failure.error;
     try {
       const stamps = stamped(undefined, 'created', this.#context.settings, staged.now);
+      if (ids) staged.ids ??= new Set(staged.records.map(({ key }) => key));
       const keys = bodies.map((body, index) => {
         const key = this.#keyFor(ids?.[index], staged);
-        staged.records.set(key, new StoredRecord(key, 0, 0, stamps, body));
+        staged.ids?.add(key);
+        staged.records.push(new StoredRecord(key, 0, 0, stamps, body));
         return key;
       });
       if (last) this.#commit(staged);
       return { keys, flags: new Uint8Array(keys.length), stamps: stamps && keys.map(() => stamps) };
     } catch (error) {
       staged.failure = { error };
-      staged.records.clear();
+      staged.records.length = 0;
       throw error;
     }
   }
@@ -51,28 +58,30 @@ export class InsertParts {
   }
 
   #begin(call: number): Staged {
-    const staged = { records: new Map(), now: this.#context.clock.now(), failure: undefined };
+    const { clock, settings } = this.#context;
+    const staged: Staged = {
+      records: [],
+      now: clock.now(),
+      ids: settings.id_length < SHORT_ID ? new Set() : undefined,
+      failure: undefined,
+    };
     this.#staged.set(call, staged);
     return staged;
   }
 
-  #keyFor(id: string | undefined, { records }: Staged): string {
-    const { records: stored, settings, newId } = this.#context;
-    if (id === undefined) {
-      for (;;) {
-        const key = newId(settings.id_length);
-        if (!stored.get(key) && !records.has(key)) return key;
-      }
-    }
-    if (stored.get(id) || records.has(id)) throw idTaken(settings.name, id);
+  #keyFor(id: string | undefined, { ids }: Staged): string {
+    const { records, settings, newId } = this.#context;
+    const isTaken = (key: string) => records.get(key) !== undefined || ids?.has(key) === true;
+    if (id === undefined) return unusedId(isTaken, () => newId(settings.id_length));
+    if (isTaken(id)) throw idTaken(settings.name, id);
     return id;
   }
 
   #commit({ records: staged }: Staged): void {
     const { records, settings, changed } = this.#context;
     // Another door may have inserted one of the ids since its part arrived.
-    for (const key of staged.keys()) if (records.get(key)) throw idTaken(settings.name, key);
-    for (const record of staged.values()) {
+    for (const { key } of staged) if (records.get(key)) throw idTaken(settings.name, key);
+    for (const record of staged) {
       record.order = records.takeOrder();
       records.put(record);
       changed(record.key, 'insert');

@@ -39,8 +39,11 @@ export async function hostEngine({
     return {
       engine,
       stop: async () => {
-        await engine.stop();
-        release();
+        try {
+          await engine.stop();
+        } finally {
+          release();
+        }
       },
     };
   } catch (error) {

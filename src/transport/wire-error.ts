@@ -35,7 +35,11 @@ const classes: Record<string, ErrorClass> = {
   WorkerError,
 };
 
-export function toWire(error: unknown): WireError {
+/** A chain of causes is cut here: it may be a circle. */
+const MOST_CAUSES = 8;
+
+/** @param above How many errors this one is the cause of. */
+export function toWire(error: unknown, above = 0): WireError {
   const { name, message, stack, cause } =
     error instanceof Object ? (error as Error) : new Error(String(error));
   return {
@@ -44,7 +48,7 @@ export function toWire(error: unknown): WireError {
     stack: typeof stack === 'string' ? stack : undefined,
     code: error instanceof CairnError ? error.code : undefined,
     place: error instanceof CairnError ? error.place : undefined,
-    cause: cause === undefined ? undefined : toWire(cause),
+    cause: cause === undefined || above === MOST_CAUSES ? undefined : toWire(cause, above + 1),
   };
 }
 

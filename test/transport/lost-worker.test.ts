@@ -1,0 +1,137 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { type Connection, connect, type Door } from '../../src/index.ts';
+import { MessageWorker } from './message-worker.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+let names = 0;
+
+function connectTo(worker: MessageWorker): Connection {
+  return connect({
+    name: `lost worker ${++names}`,
+    storage: 'memory',
+    worker: worker.asWorker,
+    answer_timeout: 1,
+  });
+}
+
+const notesOf = (door: Door) => new door.Collection({ name: 'notes', type: 'DOCUMENT_BASED' });
+
+test('a worker that fails rejects everything that waits, and everything later, with worker_lost', async () => {
+  const worker = new MessageWorker();
+  const connection = connectTo(worker);
+  const notes = notesOf(connection);
+  await notes.insert({ _id: 'a' });
+  worker.fallSilent();
+  const waiting = [
+    notes.get('a'),
+    notes.insert({}),
+    notes.save(),
+    notes.ready,
+    notes.filter(() => true),
+    connection.save(),
+    connection.close(),
+  ];
+  setTimeout(() => worker.fail('out of memory'), 5);
+  const lost = { name: 'WorkerError', code: 'worker_lost' };
+  for (const result of await Promise.allSettled(waiting)) {
+    expect(result).toMatchObject({ status: 'rejected', reason: lost });
+  }
+  expect(connection.status.state).toBe('failed');
+  expect(worker.terminated).toBe(true);
+  await expect(notes.get('a')).rejects.toMatchObject(lost);
+  await expect(connection.save()).rejects.toMatchObject({
+    ...lost,
+    message: expect.stringContaining('out of memory'),
+  });
+  await expect(notesOf(connection).insert({})).rejects.toMatchObject(lost);
+  await connection.close();
+});
+
+test('a worker that never answers is given up after answer_timeout with worker_unresponsive', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const worker = new MessageWorker();
+  const connection = connectTo(worker);
+  const notes = notesOf(connection);
+  await notes.insert({ _id: 'a' });
+  worker.fallSilent();
+  const waiting = [notes.get('a'), notes.count(), connection.save()].map((call) =>
+    call.then(
+      () => 'answered',
+      (error: { code: string }) => error.code,
+    ),
+  );
+  await vi.advanceTimersByTimeAsync(3000);
+  expect(await Promise.all(waiting)).toEqual(Array(3).fill('worker_unresponsive'));
+  expect(connection.status.state).toBe('failed');
+  expect(worker.terminated).toBe(true);
+});
+
+test('a worker that answers is not given up, however long it takes', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const worker = new MessageWorker();
+  const connection = connectTo(worker);
+  const notes = notesOf(connection);
+  for (let second = 0; second < 10; second++) {
+    await notes.insert({});
+    await vi.advanceTimersByTimeAsync(700);
+  }
+  expect(await notes.count()).toBe(10);
+  await connection.close();
+});
+
+test('a worker of which nothing is asked may be silent', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const worker = new MessageWorker();
+  const connection = connectTo(worker);
+  await notesOf(connection).insert({});
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(vi.getTimerCount()).toBe(0);
+  worker.fallSilent();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(connection.status.state).toBe('open');
+});
+
+test('a page that slept does not take its worker for dead', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const worker = new MessageWorker();
+  const connection = connectTo(worker);
+  const notes = notesOf(connection);
+  await notes.insert({});
+  const slept = performance.now() + 3_600_000;
+  vi.spyOn(performance, 'now').mockReturnValue(slept);
+  worker.fallSilent();
+  const call = notes.count().catch((error: { code: string }) => error.code);
+  vi.mocked(performance.now).mockReturnValue(slept + 60_000);
+  await vi.advanceTimersByTimeAsync(1100);
+  expect(connection.status.state).toBe('open');
+  vi.mocked(performance.now).mockRestore();
+  await vi.advanceTimersByTimeAsync(3000);
+  expect(await call).toBe('worker_unresponsive');
+});
+
+test('a message that cannot be read ends in worker_lost', async () => {
+  const worker = new MessageWorker();
+  const connection = connectTo(worker);
+  const notes = notesOf(connection);
+  await notes.ready;
+  worker.fallSilent();
+  const call = notes.count();
+  worker.dispatchEvent(new Event('messageerror'));
+  await expect(call).rejects.toMatchObject({ code: 'worker_lost' });
+});
+
+test('the worker is ended when the connection is closed, and calls reject as closed', async () => {
+  const worker = new MessageWorker();
+  const connection = connectTo(worker);
+  const notes = notesOf(connection);
+  const inserted = notes.insert({ _id: 'a' });
+  await connection.close();
+  expect(await inserted).toMatchObject({ _id: 'a' });
+  expect(worker.terminated).toBe(true);
+  expect(connection.status.state).toBe('closed');
+  await expect(notes.get('a')).rejects.toMatchObject({ code: 'closed' });
+});

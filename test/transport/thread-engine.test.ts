@@ -1,0 +1,132 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { Database, type Door } from '../../src/index.ts';
+import type { StorageDriver } from '../../src/storage/driver.ts';
+import { memoryDriver } from '../../src/storage/memory-driver.ts';
+import { faultyDriver, outage } from '../storage/faulty-driver.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+});
+
+let names = 0;
+const freshName = () => `thread engine ${++names}`;
+const notesOf = (door: Door) => new door.Collection({ name: 'notes', type: 'DOCUMENT_BASED' });
+
+/** Lets `indexedDB.open` fail, as private modes do. */
+function forbidToOpen(name: string): void {
+  vi.spyOn(IDBFactory.prototype, 'open').mockImplementation(() => {
+    throw new DOMException('not here', name);
+  });
+}
+
+test.each(['SecurityError', 'InvalidStateError'])(
+  'where opening IndexedDB ends in %s the engine runs in memory, with one warning',
+  async (name) => {
+    forbidToOpen(name);
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    const db = new Database({ name: freshName() });
+    const notes = notesOf(db);
+    await notes.insert({ _id: 'a' });
+    await notes.save();
+    expect(db.status).toMatchObject({ storage: 'memory', unsaved: 0, state: 'open' });
+    expect(await notes.count()).toBe(1);
+    expect(warn).toHaveBeenCalledOnce();
+    await db.close();
+  },
+);
+
+test('where there is no IndexedDB the engine runs in memory and says so', async () => {
+  vi.stubGlobal('indexedDB', undefined);
+  const warn = vi.spyOn(console, 'warn').mockReturnValue();
+  const db = new Database({ name: freshName() });
+  await notesOf(db).insert({});
+  expect(db.status.storage).toBe('memory');
+  expect(warn).toHaveBeenCalledOnce();
+  await db.close();
+});
+
+test('IndexedDB that was asked for and is missing is an error', async () => {
+  vi.stubGlobal('indexedDB', undefined);
+  const db = new Database({ name: freshName(), storage: 'indexeddb' });
+  await expect(notesOf(db).insert({})).rejects.toMatchObject({ code: 'storage_unavailable' });
+});
+
+test('a database that could not be opened can be opened by the next door', async () => {
+  const name = freshName();
+  forbidToOpen('UnknownError');
+  const db = new Database({ name });
+  await expect(notesOf(db).count()).rejects.toMatchObject({ code: 'storage_failed' });
+  expect(db.status.state).toBe('failed');
+  vi.restoreAllMocks();
+  const again = new Database({ name });
+  expect(await notesOf(again).count()).toBe(0);
+  await again.close();
+});
+
+test('doors to one database share an engine, which ends with the last of them', async () => {
+  const name = freshName();
+  const [one, two] = [new Database({ name }), new Database({ name })];
+  const [ofOne, ofTwo] = [notesOf(one), notesOf(two)];
+  await ofOne.insert({ _id: 'a' });
+  expect(await ofTwo.get('a')).toMatchObject({ _id: 'a' });
+  await one.close();
+  await ofTwo.insert({ _id: 'b' });
+  await two.close();
+  const later = new Database({ name });
+  expect(await notesOf(later).count()).toBe(2);
+  await later.close();
+});
+
+test('a door opened while the last one closes sees everything and loses nothing', async () => {
+  for (let ticks = 0; ticks < 40; ticks++) {
+    const storage = faultyDriver(memoryDriver(), true);
+    const name = freshName();
+    const before = new Database({ name, storage });
+    await notesOf(before).insert({ pad: 'a'.repeat(60_000) });
+    await before.close();
+    const first = new Database({ name, storage });
+    // Saving this leads to a compaction that has to read first, under way while the door closes.
+    await notesOf(first).insert({ pad: 'b'.repeat(60_000) });
+    const closing = first.close();
+    for (let tick = 0; tick < ticks; tick++) await (tick % 3 ? undefined : turn());
+    const second = new Database({ name, storage });
+    const again = notesOf(second);
+    expect([ticks, await again.count()]).toEqual([ticks, 2]);
+    await again.insert({ _id: 'c' });
+    await closing;
+    await second.close();
+    const third = new Database({ name, storage });
+    expect([ticks, await notesOf(third).count()]).toEqual([ticks, 3]);
+    await third.close();
+  }
+});
+
+test('a storage that fails to close still gives the database free', async () => {
+  const memory = memoryDriver();
+  const storage: StorageDriver = {
+    kind: 'indexeddb',
+    open: async (name, events) => {
+      const opened = await memory.open(name, events);
+      return {
+        getMany: (...given) => opened.getMany(...given),
+        list: (...given) => opened.list(...given),
+        write: (...given) => opened.write(...given),
+        close: async () => {
+          throw outage;
+        },
+      };
+    },
+  };
+  const name = freshName();
+  const first = new Database({ name, storage });
+  await notesOf(first).insert({});
+  await expect(first.close()).rejects.toBe(outage);
+  const second = new Database({ name, storage });
+  expect(await notesOf(second).count()).toBe(1);
+  await second.close().catch(() => undefined);
+});
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve));
+}
