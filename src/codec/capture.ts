@@ -1,5 +1,4 @@
 import { ValueError } from '../errors/value-error.ts';
-import { eachItem } from './items.ts';
 import { isPlainObject, tagOf } from './kinds.ts';
 
 /**
@@ -83,15 +82,32 @@ function takeObject(value: object, trail: Trail, depth: number): unknown {
 
 function takeArray(value: readonly unknown[], trail: Trail, depth: number): unknown[] {
   const result: unknown[] = [];
-  let items = 0;
-  eachItem(value, (item, index) => {
-    items++;
+  for (let index = 0; index < value.length; index++) {
+    const item = value[index];
+    // Only `undefined` can be a hole.
+    if (item === undefined && !(index in value)) return takeSparse(value, result, trail, depth);
     trail.keys[depth] = index;
-    result[index] = take(item, trail, depth + 1);
-  });
-  if (items === value.length) return result;
-  // Holes stay holes; JSON would turn them into null.
+    result.push(typeof item === 'string' ? item : take(item, trail, depth + 1));
+  }
+  return result;
+}
+
+/** Goes on from the first hole: holes stay holes, and cost nothing however many there are. */
+function takeSparse(
+  value: readonly unknown[],
+  result: unknown[],
+  trail: Trail,
+  depth: number,
+): unknown[] {
   trail.json = false;
+  const taken = result.length;
+  for (const key of Object.keys(value).slice(taken)) {
+    const index = Number(key);
+    // Indexes come first (ECMA-262, OrdinaryOwnPropertyKeys); other properties of an array are not kept.
+    if (!(index < value.length)) break;
+    trail.keys[depth] = index;
+    result[index] = take(value[index], trail, depth + 1);
+  }
   result.length = value.length;
   return result;
 }
@@ -101,18 +117,21 @@ function takePlain(
   trail: Trail,
   depth: number,
 ): Record<string, unknown> {
-  const result: Record<string, unknown> = {};
-  for (const key of Object.keys(value)) {
-    trail.keys[depth] = key;
+  // Copied whole, then gone through: several times faster than key by key, and each is read once.
+  const result = { ...value };
+  for (const key of Object.keys(result)) {
+    const item = result[key];
     if (key === '__proto__') {
+      trail.keys[depth] = key;
       throw refused('key_forbidden', trail, depth + 1, 'is a key that cannot be stored.');
     }
-    result[key] = take(value[key], trail, depth + 1);
+    if (typeof item === 'string') continue;
+    trail.keys[depth] = key;
+    if (typeof item === 'object' && item !== null) result[key] = takeObject(item, trail, depth + 1);
+    else take(item, trail, depth + 1);
   }
-  for (const symbol of Object.getOwnPropertySymbols(value)) {
-    if (!Object.prototype.propertyIsEnumerable.call(value, symbol)) continue;
-    throw unsupported(trail, depth, `an object with the symbol key ${String(symbol)}`);
-  }
+  const [symbol] = Object.getOwnPropertySymbols(result);
+  if (symbol) throw unsupported(trail, depth, `an object with the symbol key ${String(symbol)}`);
   return result;
 }
 

@@ -18,6 +18,7 @@ function eachFrom<T>(
 ): void {
   for (const key of Object.keys(array)) {
     const index = Number(key);
+    if (!(index < array.length)) return;
     if (index > start) visit(array[index] as T, index);
   }
 }

@@ -6,6 +6,8 @@ import { type HostedEngine, hostEngine } from './engine-host.ts';
 interface Shared {
   readonly hosted: Promise<HostedEngine>;
   users: number;
+  /** Settles when the engine has ended; there once the last door has left. */
+  ending?: Promise<void>;
 }
 
 /** Engines of this thread by database name, or by driver and name: doors to one database share one. */
@@ -20,16 +22,19 @@ export async function threadChannel(
   const engines = enginesFor(settings);
   const { name } = settings;
   let shared = engines?.get(name);
+  while (shared?.ending) {
+    // Two engines over one storage would damage it. Whoever ends this one is told when that fails.
+    await shared.ending.catch(() => undefined);
+    shared = engines?.get(name);
+  }
   if (!shared) {
     shared = { hosted: hostEngine(settings), users: 0 };
     engines?.set(name, shared);
   }
   const own = shared;
   own.users++;
-  const leave = () => {
-    own.users--;
-    if (own.users === 0 && engines?.get(name) === own) engines.delete(name);
-    return own.users === 0;
+  const forget = () => {
+    if (engines?.get(name) === own) engines.delete(name);
   };
   try {
     const hosted = await own.hosted;
@@ -45,11 +50,13 @@ export async function threadChannel(
       save: () => session.save(),
       close: async () => {
         session.leave();
-        if (leave()) await hosted.stop();
+        if (--own.users > 0) return;
+        own.ending = hosted.stop().finally(forget);
+        await own.ending;
       },
     };
   } catch (error) {
-    leave();
+    if (--own.users === 0) forget();
     throw asCairnError(error);
   }
 }

@@ -62,7 +62,10 @@ export async function workerChannel(
   };
 
   try {
-    await succeed(api.open(settings, transfer(port2, [port2])));
+    const opening = api.open(settings, transfer(port2, [port2]));
+    const { error, status } = await answer(Promise.race([opening, lost]));
+    if (error) throw fromWire(error);
+    if (status) events.event({ type: 'status', detail: statusFromWire(status) });
   } catch (error) {
     end();
     throw error;

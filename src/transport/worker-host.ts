@@ -39,12 +39,13 @@ function workerApi(): WorkerApi {
 
   return {
     async open(settings, events) {
-      return attempt(async () => {
-        port = events;
+      port = events;
+      const error = await attempt(async () => {
         hosted = await hostEngine(settings);
         session = hosted.engine.join(emit);
-        emit({ type: 'status', detail: hosted.engine.status });
       });
+      // With the reply and not through the port: whoever opened it has the status then.
+      return { error, status: hosted && statusToWire(hosted.engine.status) };
     },
     async execute(batch) {
       riding = { status: undefined };

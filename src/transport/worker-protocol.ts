@@ -28,9 +28,15 @@ export interface WireReply {
   readonly status: WireStatus | undefined;
 }
 
+/** The answer to an opening: the status unless it failed. */
+export interface WireOpened {
+  readonly error: WireError | undefined;
+  readonly status: WireStatus | undefined;
+}
+
 /** What a worker exposes through comlink. Failures are values: comlink would strip them. */
 export interface WorkerApi {
-  open(settings: DatabaseSettings, events: MessagePort): Promise<WireError | undefined>;
+  open(settings: DatabaseSettings, events: MessagePort): Promise<WireOpened>;
   execute(batch: readonly Request[]): Promise<WireReply>;
   watch(on: boolean): void;
   save(): Promise<WireError | undefined>;
