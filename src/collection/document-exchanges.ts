@@ -9,8 +9,11 @@ import { checkId, documentAt, encodeDocument, toDocument } from './documents.ts'
 import { ask, collect, type Exchange, pause, post, type Ticket } from './exchange.ts';
 import { copyCriteria, matches, parseFindOptions } from './params.ts';
 
-/** Characters of bodies encoded in one go by `insertMany`: about 5 ms of work. */
-const SLICE_SIZE = 512 * 1024;
+/** Characters of bodies encoded in one turn by `insertMany`: about 10 ms of work. */
+const SLICE_SIZE = 1024 * 1024;
+
+/** Slices whose documents are handed back in one turn: that takes a tenth of the time. */
+const SLICES_AT_ONCE = 8;
 
 /** What a body that is no string counts as: it takes longer than a string of its size. */
 const EXACT_SIZE = 4096;
@@ -55,12 +58,12 @@ export class DocumentExchanges<T extends object> {
       throw error;
     }
     const stored: Stored<T>[] = [];
-    for (const { fields, ticket } of slices) {
+    for (const [at, { fields, ticket }] of slices.entries()) {
       const columns = yield* collect(ticket);
       fields.forEach((own, index) => {
         stored.push(documentAt(this.#build, columns, index, own) as Stored<T>);
       });
-      if (slices.length > 1) yield* pause();
+      if ((at + 1) % SLICES_AT_ONCE === 0) yield* pause();
     }
     return stored;
   }

@@ -118,6 +118,11 @@ export class HostedCollection {
     return isWork(result) ? runNow(result) : result;
   }
 
+  /** Ends a scan that nobody goes on with. */
+  endScan(cursor: number): void {
+    this.#store.execute({ op: 'scanEnd', handle: 0, cursor });
+  }
+
   /** To be called after a batch: what it changed may have to be saved. */
   settle(): void {
     if (!this.#unusable) this.#saves.check();

@@ -1,6 +1,7 @@
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import { CairnError } from '../errors/cairn-error.ts';
 import { type HostedCollection, typeMismatch } from './hosted-collection.ts';
+import { OpenScans } from './open-scans.ts';
 import type { BatchReply, EngineEvent, Request } from './protocol.ts';
 import type { CollectionSettings } from './settings.ts';
 
@@ -24,6 +25,7 @@ export class Session {
   readonly #leave: () => void;
   /** Collections by the number that the door gave its handle. */
   readonly #handles = new Map<number, HostedCollection | CairnError>();
+  readonly #scans = new OpenScans();
 
   constructor(engine: SessionHost, emit: (event: EngineEvent) => void, leave: () => void) {
     this.#engine = engine;
@@ -43,8 +45,15 @@ export class Session {
         const collection = this.#collectionFor(request);
         touched.add(collection);
         const value = collection.execute(request);
-        if (value instanceof Promise) waiting.push(collect(value, index, values, failures));
-        else values[index] = value;
+        const answer = (answered: unknown): void => {
+          values[index] = answered;
+          this.#scans.note(collection, request, answered);
+        };
+        if (!(value instanceof Promise)) answer(value);
+        else {
+          const fail = (error: unknown) => void failures.set(index, asCairnError(error));
+          waiting.push(value.then(answer).catch(fail));
+        }
       } catch (error) {
         failures.set(index, asCairnError(error));
       }
@@ -65,7 +74,9 @@ export class Session {
   executeNow(request: Request): unknown {
     const collection = this.#collectionFor(request);
     try {
-      return collection.executeNow(request);
+      const answer = collection.executeNow(request);
+      this.#scans.note(collection, request, answer);
+      return answer;
     } finally {
       this.#engine.settle([collection]);
     }
@@ -78,6 +89,7 @@ export class Session {
   /** Ends the session; the engine goes on for the others. */
   leave(): void {
     this.#handles.clear();
+    this.#scans.endAll();
     this.#leave();
   }
 
@@ -94,18 +106,5 @@ export class Session {
     const opened = this.#engine.open(settings);
     const { name, type } = opened.settings;
     return type === settings.type ? opened : typeMismatch(name, type, settings.type);
-  }
-}
-
-async function collect(
-  value: Promise<unknown>,
-  index: number,
-  values: unknown[],
-  failures: Map<number, unknown>,
-): Promise<void> {
-  try {
-    values[index] = await value;
-  } catch (error) {
-    failures.set(index, asCairnError(error));
   }
 }

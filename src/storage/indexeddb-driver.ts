@@ -23,8 +23,8 @@ const OPEN_DEADLINE_MS = 10_000;
 /** Far above any write of ours. A transaction that takes longer has lost its database. */
 const TRANSACTION_DEADLINE_MS = 60_000;
 
-/** Characters serialised between two waits, so that a large batch never blocks the thread for long. */
-const PUT_AHEAD = 512 * 1024;
+/** Characters serialised in one turn, so that a large batch never blocks the thread for long. */
+const PUT_AHEAD = 1024 * 1024;
 
 /** Databases get a prefix: an app may well have one of its own under the same name. */
 const NAME_PREFIX = 'cairn:';
@@ -177,20 +177,18 @@ async function writeAll(
   // The reason is thrown below; `done` must not count as unhandled until then.
   done.catch(() => undefined);
   try {
-    let requests: Promise<unknown>[] = [];
+    let behind: Promise<unknown> | undefined;
     let ahead = 0;
     for (const operation of operations) {
-      const store = transaction.objectStore(operation.store);
-      const request = perform(store, operation);
+      const request = perform(transaction.objectStore(operation.store), operation);
       // A failed request aborts the transaction, and that is what is reported.
       request.catch(() => undefined);
-      requests.push(request);
       if (operation.type === 'put') ahead += (operation.value as { size?: number }).size ?? 0;
-      if (ahead >= PUT_AHEAD) {
-        await Promise.all(requests);
-        requests = [];
-        ahead = 0;
-      }
+      if (ahead < PUT_AHEAD) continue;
+      // For the turn before this one, so that storage always has something to do.
+      await behind;
+      behind = request;
+      ahead = 0;
     }
     // Without `commit()` the transaction only ends after one more turn of the event loop, which a closing
     // page does not give it.

@@ -28,7 +28,7 @@ function nested(levels: number): object {
 }
 
 const cyclic: Record<string, unknown> = { list: [] };
-(cyclic['list'] as unknown[]).push(cyclic);
+(cyclic.list as unknown[]).push(cyclic);
 const cyclicMap = new Map<unknown, unknown>();
 cyclicMap.set('self', { map: cyclicMap });
 const detached = new ArrayBuffer(8);

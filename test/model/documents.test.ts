@@ -118,7 +118,7 @@ test.each([true, false])(
   async (caching) => {
     await fc.assert(
       fc.asyncProperty(documentSteps, (script) => runSteps(new DocumentSubject(), script, caching)),
-      { numRuns: Number(process.env['MODEL_RUNS'] ?? 120) },
+      { numRuns: Number(process.env.MODEL_RUNS ?? 120) },
     );
   },
 );

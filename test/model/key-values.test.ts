@@ -128,7 +128,7 @@ test.each([true, false])(
       fc.asyncProperty(steps(command), (script) =>
         runSteps(new KeyValueSubject(), script, caching),
       ),
-      { numRuns: Number(process.env['MODEL_RUNS'] ?? 120) },
+      { numRuns: Number(process.env.MODEL_RUNS ?? 120) },
     );
   },
 );

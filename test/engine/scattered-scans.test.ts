@@ -1,0 +1,110 @@
+import { expect, test } from 'vitest';
+import { Database, type Door } from '../../src/index.ts';
+import { faultyDriver } from '../storage/faulty-driver.ts';
+import { openDoor } from './engine-door.ts';
+
+interface Note {
+  n: number;
+  pad: string;
+}
+
+const options = { name: 'notes', type: 'DOCUMENT_BASED', save_timeout: 3600 } as const;
+
+/** 1,500 documents whose newest versions lie in many segments, in an order that is not their own. */
+async function scattered() {
+  const driver = faultyDriver();
+  const first = openDoor(driver);
+  const notes = new first.door.Collection<Note>({ ...options, save_directly_after: 1_000_000 });
+  const pad = 'x'.repeat(500);
+  const all = await notes.insertMany(
+    Array.from({ length: 1500 }, (_, n) => ({ _id: `k${n}`, n, pad })),
+  );
+  await notes.save();
+  for (const step of [7, 5, 3]) {
+    for (let at = all.length - 1; at >= 0; at -= step) {
+      await notes.update(`k${at}`, { n: at, pad: `${pad}${step}` });
+    }
+    await notes.save();
+  }
+  await first.door.close();
+  const { door } = openDoor(driver);
+  return { driver, door, notes: new door.Collection<Note>(options) };
+}
+
+const inOrder = Array.from({ length: 1500 }, (_, n) => n);
+
+test('scans give documents in order of insertion, whatever order they lie in', async () => {
+  const { door, notes } = await scattered();
+  const numbers = (found: { n: number }[]) => found.map(({ n }) => n);
+  expect(numbers(await notes.filter({}))).toEqual(inOrder);
+  expect(numbers(await notes.filter(() => true))).toEqual(inOrder);
+  for (const least of [0, 1, 2, 499, 1001, 1499]) {
+    expect((await notes.find({ n: { $gte: least } }))?.n).toBe(least);
+    expect((await notes.find(({ n }) => n >= least))?.n).toBe(least);
+  }
+  expect(await notes.find({ n: 1500 })).toBeUndefined();
+  expect(await notes.has(({ n }) => n === 1499)).toBe(true);
+  await door.close();
+});
+
+test('a scan sees the documents as they were when it began', async () => {
+  const { door, notes } = await scattered();
+  const scan = notes.filter(() => true);
+  const changes = [
+    notes.deleteMany({ n: { $lt: 700 } }),
+    notes.update('k1000', { n: -1, pad: '' }),
+    notes.insert({ n: 1500, pad: '' }),
+    notes.save(),
+  ];
+  expect((await scan).map(({ n }) => n)).toEqual(inOrder);
+  await Promise.all(changes);
+  expect(await notes.count()).toBe(801);
+  expect(await notes.get('k1000')).toMatchObject({ n: -1 });
+  await door.close();
+});
+
+/** Leaves so many dead segments behind that the next save is followed by a compaction. */
+async function rewriteAll(notes: Awaited<ReturnType<typeof scattered>>['notes']): Promise<void> {
+  for (const pad of ['a', 'b', 'c']) {
+    for (const n of inOrder) void notes.update(`k${n}`, { n, pad: pad.repeat(500) });
+    await notes.save();
+  }
+}
+
+/** Whether one of these batches removed segments. */
+const compacted = (batches: readonly (readonly { type: string }[])[]) =>
+  batches.some((batch) => batch.some(({ type }) => type === 'delete'));
+
+test('a scan that is given up lets compaction go on', async () => {
+  const { driver, door, notes } = await scattered();
+  expect(await notes.has(() => true)).toBe(true);
+  await expect(
+    notes.filter(() => {
+      throw new Error('no more');
+    }),
+  ).rejects.toThrow('no more');
+  const before = driver.batches.length;
+  await rewriteAll(notes);
+  await door.close();
+  expect(compacted(driver.batches.slice(before))).toBe(true);
+});
+
+test('a door that is closed in the middle of a scan does not hold up compaction for others', async () => {
+  const { driver, door } = await scattered();
+  await door.close();
+  const one: Door = new Database({ name: 'test', storage: driver });
+  const two: Door = new Database({ name: 'test', storage: driver });
+  const own = new two.Collection<Note>(options);
+  await own.ready;
+  let seen = 0;
+  const scan = new one.Collection<Note>(options).filter(() => {
+    if (++seen === 1) void one.close();
+    return true;
+  });
+  await expect(scan).rejects.toMatchObject({ code: 'closed' });
+  expect(seen).toBeLessThan(1500);
+  const before = driver.batches.length;
+  await rewriteAll(own);
+  await two.close();
+  expect(compacted(driver.batches.slice(before))).toBe(true);
+});
