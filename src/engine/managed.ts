@@ -43,20 +43,18 @@ export function documentBuilder(settings: CollectionSettings): DocumentBuilder {
     ({ setting }) => settings[setting].at || settings[setting].timestamp,
   ).map(({ setting, place }) => ({ ...settings[setting], setting, place }));
   return (key, flags, stamps, fields) => {
-    const managed: Record<string, unknown> = {
-      _id: key,
-      _updated: (flags & UPDATED) !== 0,
-      _archived: (flags & ARCHIVED) !== 0,
-    };
-    if (stamps) {
-      for (const { setting, place, at, timestamp } of shown) {
-        const instant = stamps[place];
-        if (instant === 0) continue;
-        if (at) managed[`_${setting}_at`] = new Date(instant);
-        if (timestamp) managed[`_${setting}_timestamp`] = instant;
-      }
+    const _updated = (flags & UPDATED) !== 0;
+    const _archived = (flags & ARCHIVED) !== 0;
+    // A literal with a spread copies the fields in one go, which `Object.assign` does not.
+    if (!stamps) return { _id: key, _updated, _archived, ...fields };
+    const managed: Record<string, unknown> = { _id: key, _updated, _archived };
+    for (const { setting, place, at, timestamp } of shown) {
+      const instant = stamps[place];
+      if (instant === 0) continue;
+      if (at) managed[`_${setting}_at`] = new Date(instant);
+      if (timestamp) managed[`_${setting}_timestamp`] = instant;
     }
-    return Object.assign(managed, fields);
+    return { ...managed, ...fields };
   };
 }
 

@@ -127,7 +127,7 @@ export class SegmentLog {
           if (!this.#manifest) yield putManifest(this.#makeManifest([], 1));
           yield* discard;
           // Cut while it is written, a segment at a time: a large save must not block the thread.
-          yield* this.#puts(cutSegments(withBodies(records), deletes), first, written);
+          yield* this.#puts(cutSegments(deletes, records, pendingBody), first, written);
         }.call(this),
       );
     } catch (error) {
@@ -183,20 +183,20 @@ export class SegmentLog {
   ): SegmentContent[] {
     const oldestLeft =
       [...this.segments.keys()].find((number) => !numbers.has(number)) ?? Number.POSITIVE_INFINITY;
-    const live: [StoredRecord, Body][] = [];
+    const live = new Map<StoredRecord, Body>();
     const deletes = new Set<string>();
     for (const segment of merged) {
       segment.keys.forEach((key, index) => {
         const record = saved(key);
         if (record?.segment !== segment.number || record.index !== index) return;
-        live.push([record, segment.bodies[index] as Body]);
+        live.set(record, segment.bodies[index] as Body);
       });
       // A deletion still counts while an older segment may hold the key.
       if (oldestLeft > segment.number) continue;
       for (const key of segment.deletes) if (!saved(key)) deletes.add(key);
     }
-    live.sort(([a], [b]) => a.order - b.order);
-    return [...cutSegments(live, deletes)];
+    const records = [...live.keys()].sort((a, b) => a.order - b.order);
+    return [...cutSegments(deletes, records, (record) => live.get(record) as Body)];
   }
 
   async #replace(numbers: ReadonlySet<number>, contents: SegmentContent[]): Promise<void> {
@@ -376,6 +376,7 @@ function putManifest(manifest: Manifest): StorageOperation {
   return { type: 'put', store: 'collections', key: [manifest.name], value: manifest };
 }
 
-function* withBodies(records: Iterable<StoredRecord>): Generator<readonly [StoredRecord, Body]> {
-  for (const record of records) yield [record, record.body as Body];
+/** Invariant: a record that no segment holds has its body. */
+function pendingBody(record: StoredRecord): Body {
+  return record.body as Body;
 }

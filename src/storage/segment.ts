@@ -39,10 +39,11 @@ export interface SegmentContent {
   readonly size: number;
 }
 
-/** Cuts changes into contents of at most {@link SEGMENT_SIZE}, deletes first. */
+/** Cuts changes into contents of about {@link SEGMENT_SIZE}, deletes first. */
 export function* cutSegments(
-  records: Iterable<readonly [StoredRecord, Body]>,
   deletes: Iterable<string>,
+  records: Iterable<StoredRecord>,
+  bodyOf: (record: StoredRecord) => Body,
 ): Generator<SegmentContent> {
   let content = emptyContent();
   for (const key of deletes) {
@@ -53,7 +54,8 @@ export function* cutSegments(
       content = emptyContent();
     }
   }
-  for (const [record, body] of records) {
+  for (const record of records) {
+    const body = bodyOf(record);
     content.records.push(record);
     content.bodies.push(body);
     record.size = recordSize(record, body);
