@@ -29,7 +29,7 @@ export interface WireReply {
 }
 
 /** The answer to an opening: the status unless it failed. */
-export interface WireOpened {
+interface WireOpened {
   readonly error: WireError | undefined;
   readonly status: WireStatus | undefined;
 }

@@ -18,7 +18,7 @@ export const queries: readonly { criteria: any; matches: (document: any) => bool
   },
 ];
 
-export type Archived = boolean | 'only';
+type Archived = boolean | 'only';
 
 /** How a query is asked: by criteria or by function. */
 export interface Question {
@@ -28,7 +28,7 @@ export interface Question {
 }
 
 /** What one document a command is about. */
-export interface Picking {
+interface Picking {
   readonly pick: number;
   /** The id that was picked, once the command is issued. */
   readonly id?: string;

@@ -2,12 +2,12 @@ import { StorageError } from '../../src/errors/storage-error.ts';
 import type { Storage, StorageDriver, StorageOperation } from '../../src/storage/driver.ts';
 import { memoryDriver } from '../../src/storage/memory-driver.ts';
 
-export type StorageCall = 'write' | 'getMany' | 'list';
+type StorageCall = 'write' | 'getMany' | 'list';
 
 /** Before: the call has no effect. After: it took effect, and its answer was lost on the way. */
 export type FaultMoment = 'before' | 'after';
 
-export interface Fault {
+interface Fault {
   readonly call: StorageCall;
   readonly when: FaultMoment;
   /** How many such calls go well first. */
