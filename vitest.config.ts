@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { BROWSERS } from './tools/browsers/find.mjs';
 import { installedBrowsers } from './tools/browsers/provider.mjs';
+import { bundledWorker } from './tools/build/bundled-worker.ts';
 import { sourceWorker } from './tools/build/source-worker.ts';
 import { workerScript } from './tools/build/worker-script.ts';
 
@@ -26,7 +27,7 @@ const slow = (name: string) => ({
 });
 
 export default defineConfig({
-  plugins: [sourceWorker(), workerScript()],
+  plugins: [sourceWorker(), bundledWorker(), workerScript()],
   worker: { format: 'es' },
   // known at once, so that no page is reloaded in the middle of its tests
   optimizeDeps: { include: ['comlink', 'fast-check', 'idb', 'mingo', 'nanoid'] },

@@ -15,17 +15,22 @@ export function workerScript(): Plugin {
     resolveId: (id) => (id === ID ? RESOLVED : null),
     async load(id) {
       if (id !== RESOLVED) return null;
-      const { output } = await build({
-        input: ENTRY,
-        write: false,
-        platform: 'browser',
-        logLevel: 'warn',
-        transform: { target: 'es2022' },
-        output: { format: 'iife', minify: true, codeSplitting: false },
-      });
-      const [chunk] = output;
-      for (const file of chunk.moduleIds) if (!file.startsWith('\0')) this.addWatchFile(file);
-      return { code: `export default ${JSON.stringify(chunk.code)};`, moduleType: 'js' };
+      const { code, moduleIds } = await bundleWorker();
+      for (const file of moduleIds) if (!file.startsWith('\0')) this.addWatchFile(file);
+      return { code: `export default ${JSON.stringify(code)};`, moduleType: 'js' };
     },
   };
+}
+
+/** The worker entry as one classic script. */
+export async function bundleWorker(): Promise<{ code: string; moduleIds: string[] }> {
+  const { output } = await build({
+    input: ENTRY,
+    write: false,
+    platform: 'browser',
+    logLevel: 'warn',
+    transform: { target: 'es2022' },
+    output: { format: 'iife', minify: true, codeSplitting: false },
+  });
+  return output[0];
 }
