@@ -24,7 +24,7 @@ test('no constructor touches what only browsers have', async () => {
   const name = `quiet ${Math.random()}`;
   let doors: lib.Door[];
   try {
-    doors = [new lib.Database({ name }), lib.connect({ name })];
+    doors = [new lib.Database({ name }), lib.connect({ name: `${name} too` })];
     for (const door of doors) {
       new door.Collection({ name: 'a', type: 'DOCUMENT_BASED', caching: true });
       new door.Collection({ name: 'b', type: 'KEY_VALUE_BASED' });
