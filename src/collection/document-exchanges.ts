@@ -12,9 +12,6 @@ import { copyCriteria, matches, parseFindOptions } from './params.ts';
 /** Characters of bodies encoded in one turn by `insertMany`: about 10 ms of work. */
 const SLICE_SIZE = 1024 * 1024;
 
-/** Slices whose documents are handed back in one turn: that takes a tenth of the time. */
-const SLICES_AT_ONCE = 8;
-
 /** What a body that is no string counts as: it takes longer than a string of its size. */
 const EXACT_SIZE = 4096;
 
@@ -58,12 +55,12 @@ export class DocumentExchanges<T extends object> {
       throw error;
     }
     const stored: Stored<T>[] = [];
-    for (const [at, { fields, ticket }] of slices.entries()) {
+    for (const { fields, ticket } of slices) {
       const columns = yield* collect(ticket);
       fields.forEach((own, index) => {
         stored.push(documentAt(this.#build, columns, index, own) as Stored<T>);
       });
-      if ((at + 1) % SLICES_AT_ONCE === 0) yield* pause();
+      if (slices.length > 8) yield* pause();
     }
     return stored;
   }

@@ -2,7 +2,7 @@ import type { EngineEvent, EngineStatus } from '../engine/protocol.ts';
 import type { CollectionSettings } from '../engine/settings.ts';
 import { CollectionError } from '../errors/collection-error.ts';
 import type { Connect, DatabaseSettings } from '../transport/channel.ts';
-import { Link } from '../transport/link.ts';
+import { closedError, Link } from '../transport/link.ts';
 import { DocumentCollection } from './document-collection.ts';
 import type { AnyDocument } from './document-types.ts';
 import { Emitter } from './emitter.ts';
@@ -63,6 +63,7 @@ export class EngineDoor implements Door {
   readonly #turns = new Map<string, Turns>();
   #engine = nothingYet;
   #watching = false;
+  #closing = false;
 
   constructor(settings: DatabaseSettings, connect: Connect) {
     this.name = settings.name;
@@ -105,8 +106,14 @@ export class EngineDoor implements Door {
   }
 
   async close(): Promise<void> {
-    await this.#takeTurns();
-    await this.#link.close();
+    this.#closing = true;
+    try {
+      // What was called before goes on to its end; what is called from now on is refused.
+      await this.#takeTurns();
+      await this.#link.close();
+    } finally {
+      this.#closing = false;
+    }
   }
 
   #open(options: unknown): DocumentCollection | KeyValueCollection {
@@ -116,7 +123,7 @@ export class EngineDoor implements Door {
     if (known && known !== type) {
       throw new CollectionError(
         'type_mismatch',
-        `Collection "${name}" is ${known} and cannot be opened as ${type}; the type is fixed when a collection is made.`,
+        `Collection "${name}" is ${known}; its type cannot be changed.`,
         { place: name },
       );
     }
@@ -128,6 +135,7 @@ export class EngineDoor implements Door {
     const port = new Port(this.#link, settings, turns, {
       opened: () => this.#types.set(name, type),
       dropped: () => this.#types.delete(name),
+      refusal: () => (this.#closing ? closedError(this.name) : undefined),
     });
     return type === 'DOCUMENT_BASED'
       ? new DocumentCollection(settings, port, this)

@@ -137,7 +137,7 @@ export function parseCollectionOptions(options: unknown): CollectionSettings {
     if (option in documentOnly && given.type === 'KEY_VALUE_BASED' && given[option]) {
       throw new OptionError(
         'option_invalid',
-        `"${option}" applies to collections of type DOCUMENT_BASED only; leave it out.`,
+        `"${option}" is for collections of type DOCUMENT_BASED only.`,
         { place: option },
       );
     }

@@ -40,7 +40,7 @@ export function matches<T>(predicate: (item: T) => unknown, item: T): boolean {
   if (typeof (result as PromiseLike<unknown> | undefined)?.then === 'function') {
     throw new CriteriaError(
       'predicate_async',
-      'The predicate returned a promise; a predicate has to decide at once.',
+      'The predicate returned a promise; it has to decide at once.',
       { place: 'params' },
     );
   }

@@ -11,6 +11,8 @@ export interface PortEvents {
   readonly opened: () => void;
   /** The collection is being dropped; its name is free. */
   readonly dropped: () => void;
+  /** Why no call may begin any more. */
+  readonly refusal: () => Error | undefined;
 }
 
 /** One handle's end of the link: adds its number, keeps its calls in order, runs exchanges. */
@@ -27,17 +29,30 @@ export class Port {
     this.#turns = turns;
     this.#events = events;
     // Every later call rejects with the same error when the collection cannot be opened.
-    this.#send({ op: 'open', settings }).then(events.opened, () => undefined);
+    turns.enter(() => this.#send({ op: 'open', settings })).then(events.opened, () => undefined);
   }
 
   /** Runs an exchange. Its first request is sent before this returns, so that calls keep their order. */
   run<T>(exchange: Exchange<T>): Promise<T> {
-    return this.#drive(exchange, (request) => this.#turns.enter(() => this.#send(request)));
+    return this.#begin(() =>
+      this.#drive(exchange, (request) => {
+        // Known from the call on, even if it has to wait for its turn.
+        if (request.op === 'drop' && request.enabled) this.#events.dropped();
+        return this.#turns.enter(() => this.#send(request));
+      }),
+    );
   }
 
   /** Runs an exchange of several requests, between which no other call of this collection comes. */
   runAlone<T>(exchange: Exchange<T>): Promise<T> {
-    return this.#turns.enterAlone(() => this.#drive(exchange, (request) => this.#send(request)));
+    return this.#begin(() =>
+      this.#turns.enterAlone(() => this.#drive(exchange, (request) => this.#send(request))),
+    );
+  }
+
+  /** Whether a call would have to wait for another to end. */
+  get busy(): boolean {
+    return this.#turns.busy;
   }
 
   /** Where the engine runs, once it does. */
@@ -48,6 +63,11 @@ export class Port {
   /** Executes a request without waiting; only where the engine runs in this thread. */
   sendNow(request: Ask): unknown {
     return this.#link.sendNow(this.#addressed(request));
+  }
+
+  #begin<T>(start: () => Promise<T>): Promise<T> {
+    const refusal = this.#events.refusal();
+    return refusal ? Promise.reject(refusal) : start();
   }
 
   async #drive<T>(exchange: Exchange<T>, send: (request: Ask) => Promise<unknown>): Promise<T> {
@@ -83,7 +103,6 @@ export class Port {
   }
 
   #send(request: Ask): Promise<unknown> {
-    if (request.op === 'drop' && request.enabled) this.#events.dropped();
     return this.#link.send(this.#addressed(request));
   }
 

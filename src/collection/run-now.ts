@@ -1,8 +1,15 @@
+import { CollectionError } from '../errors/collection-error.ts';
 import type { Exchange, Step, Ticket } from './exchange.ts';
 import type { Port } from './port.ts';
 
 /** Runs an exchange without waiting for anything, or throws. */
 export function runNow<T>(port: Port, exchange: Exchange<T>): T {
+  if (port.busy) {
+    throw new CollectionError(
+      'sync_unavailable',
+      'collection.sync cannot be used: an earlier insertMany, or a call with a function, is under way.',
+    );
+  }
   let step = exchange.next();
   while (!step.done) {
     let answer: unknown;

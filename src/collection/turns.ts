@@ -6,6 +6,11 @@ export class Turns {
   /** Calls that wait, in order; `undefined` while nothing runs alone. */
   #waiting: (() => void)[] | undefined;
 
+  /** Whether something runs alone, so that a call would have to wait. */
+  get busy(): boolean {
+    return this.#waiting !== undefined;
+  }
+
   /** Starts when it is due: at once, or after what runs alone. */
   enter<T>(start: () => Promise<T>): Promise<T> {
     const waiting = this.#waiting;

@@ -1,5 +1,8 @@
 import { KeyError } from '../errors/key-error.ts';
 
+/** Values nest no deeper either. */
+const MAX_SEGMENTS = 500;
+
 /** A key as it is read: the record, then the way inside its value. */
 export type KeyPath = readonly [record: string, ...path: (string | number)[]];
 
@@ -23,6 +26,7 @@ export function parseKey(key: unknown): KeyPath {
  */
 export function parseFieldPath(path: string): string[] {
   const segments = path.split('.');
+  checkLength(segments, path);
   for (const segment of segments) checkSegment(segment, path);
   return segments;
 }
@@ -30,12 +34,17 @@ export function parseFieldPath(path: string): string[] {
 function checked(segments: readonly unknown[], key: string): KeyPath {
   const [record, ...path] = segments;
   if (record === undefined) throw invalid(key, 'it is empty');
+  checkLength(segments, key);
   for (const segment of segments) checkSegment(segment, key);
   for (const segment of path) {
     if (typeof segment !== 'number' || (Number.isSafeInteger(segment) && segment >= 0)) continue;
     throw invalid(key, `${segment} is no index`);
   }
   return [String(record), ...(path as (string | number)[])];
+}
+
+function checkLength({ length }: readonly unknown[], key: string): void {
+  if (length > MAX_SEGMENTS) throw invalid(key, `it has over ${MAX_SEGMENTS} segments`);
 }
 
 function checkSegment(segment: unknown, key: string): void {

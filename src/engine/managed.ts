@@ -5,21 +5,6 @@ import type { CollectionSettings } from './settings.ts';
 export const UPDATED = 1;
 export const ARCHIVED = 2;
 
-/** Fields that belong to Cairn: what a caller gives for them is left out. */
-export const MANAGED_FIELDS: ReadonlySet<string> = new Set([
-  '_id',
-  '_updated',
-  '_archived',
-  '_created_at',
-  '_created_timestamp',
-  '_updated_at',
-  '_updated_timestamp',
-  '_archived_at',
-  '_archived_timestamp',
-  '_unarchived_at',
-  '_unarchived_timestamp',
-]);
-
 /** Places in {@link Stamps}, with the fields they show as. */
 const STAMPS = [
   { setting: 'created', place: 0 },
@@ -27,6 +12,14 @@ const STAMPS = [
   { setting: 'archived', place: 2 },
   { setting: 'unarchived', place: 3 },
 ] as const;
+
+/** Fields that belong to Cairn: what a caller gives for them is left out. */
+export const MANAGED_FIELDS: ReadonlySet<string> = new Set([
+  '_id',
+  '_updated',
+  '_archived',
+  ...STAMPS.flatMap(({ setting }) => [`_${setting}_at`, `_${setting}_timestamp`]),
+]);
 
 export type StampName = (typeof STAMPS)[number]['setting'];
 

@@ -217,7 +217,8 @@ function settle(calls: readonly Call[], { values, failures }: BatchReply): void 
   });
 }
 
-function closedError(name: string): CollectionError {
+/** The error of every call after a close. */
+export function closedError(name: string): CollectionError {
   return new CollectionError('closed', `Database "${name}" was closed; open it again to use it.`, {
     place: name,
   });

@@ -47,6 +47,19 @@ export function dropSuite(door: DoorFixture): void {
       }
     });
 
+    test('constructing the name again starts empty, behind calls that are still under way', async () => {
+      const things = door.documents(active);
+      await things.insert({ _id: 'a' });
+      const inserted = things.insertMany([{ _id: 'b' }]);
+      const dropped = things.Drop();
+      const again = door.keyValues({ name: things.name });
+      const set = again.set('c', 1);
+      expect((await inserted).length).toBe(1);
+      expect(await dropped).toBe(true);
+      expect(await set).toBe(1);
+      expect(await again.entries()).toEqual([['c', 1]]);
+    });
+
     test('constructing the name again starts empty', async () => {
       const things = door.documents(active);
       await things.insert({ _id: 'a' });

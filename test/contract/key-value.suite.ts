@@ -214,6 +214,18 @@ export function keyValueSuite(door: DoorFixture): void {
       expect(({} as { polluted?: unknown }).polluted).toBe(undefined);
     });
 
+    test('a key of very many segments is refused', async () => {
+      const values = door.keyValues();
+      for (const key of [`a${'.b'.repeat(60_000)}`, Array.from({ length: 501 }, () => 'a')]) {
+        await expect(values.set(key, 1)).rejects.toMatchObject({ code: 'key_invalid' });
+      }
+      const things = door.documents();
+      await things.insert({ _id: 'a' });
+      const changes = { [`a${'.b'.repeat(60_000)}`]: 1 };
+      await expect(things.patch('a', changes)).rejects.toMatchObject({ code: 'key_invalid' });
+      expect(await values.count()).toBe(0);
+    });
+
     test('a way through something that is no object or array changes nothing', async () => {
       const values = door.keyValues();
       const before = { text: 'a', n: 1, at: new Date(1), none: null, list: [1] };

@@ -27,6 +27,15 @@ export function syncSuite(door: DoorFixture): void {
 
     if (!hasSync) return;
 
+    test('refuses to overtake a call that is under way', async () => {
+      const things = door.documents();
+      await things.ready;
+      const inserted = things.insertMany([{}, {}]);
+      expect(thrown(() => things.sync.count()).code).toBe('sync_unavailable');
+      await inserted;
+      expect(things.sync.count()).toBe(2);
+    });
+
     test('has every method of documents', async () => {
       const things = door.documents<{ n: number }>();
       await things.ready;
