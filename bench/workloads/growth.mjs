@@ -28,8 +28,13 @@ const growThrough =
     await first.close();
     const database = await openDoor(door, name);
     await openPeople(database, { name: 'warm-up', caching: true }).ready;
-    const people = openPeople(database, { caching: true });
-    const loaded = await measure(() => people.ready);
+    // Opening begins with the construction, so that belongs to what is measured.
+    const loaded = await measure(async () => {
+      const opened = openPeople(database, { caching: true });
+      await opened.ready;
+      return opened;
+    });
+    const people = loaded.result;
     await getAtOnce(people, [...ids].reverse());
     const got = await measure(() => getAtOnce(people, ids));
     await remove(database);
