@@ -1,5 +1,4 @@
 import type { Body } from './body.ts';
-import { eachItem } from './items.ts';
 
 /** The rough size of a body in bytes, as segments and pools count it. */
 export function bodySize(body: Body): number {
@@ -17,9 +16,8 @@ function sizeOf(value: unknown): number {
   } else if (value instanceof Set) {
     for (const item of value) size += sizeOf(item);
   } else if (Array.isArray(value)) {
-    eachItem(value, (item) => {
-      size += sizeOf(item);
-    });
+    // Only the items that exist: a sparse array may say it is four billion long.
+    for (const item of Object.values(value)) size += sizeOf(item);
   } else {
     for (const key of Object.keys(value)) {
       size += key.length + sizeOf((value as Record<string, unknown>)[key]);
