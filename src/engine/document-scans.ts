@@ -130,7 +130,8 @@ export class DocumentScans {
     const wanted = archivedTest(archived);
     if (!criteria) return wanted;
     const { test, roots } = compileCriteria(criteria);
-    const keep = this.#context.settings.caching;
+    // While bodies still come from storage, keeping two forms of each would cost more than decoding again.
+    const keep = this.#context.settings.caching && this.#context.records.resident;
     if (![...roots].some((root) => MANAGED_FIELDS.has(root))) {
       return (record, body) => wanted(record) && test(decodedValue(record, body, keep) as object);
     }

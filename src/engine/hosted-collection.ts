@@ -14,7 +14,7 @@ import type { Change, OperationName, Request } from './protocol.ts';
 import { RecordStore } from './record-store.ts';
 import { SaveSchedule } from './save-schedule.ts';
 import type { CollectionSettings } from './settings.ts';
-import { isWork, type Result, runNow, type Work } from './work.ts';
+import { isWork, type Result, run, runNow, type Work } from './work.ts';
 
 /** What an engine lends to its collections. */
 export interface CollectionHost {
@@ -166,10 +166,18 @@ export class HostedCollection {
       yield opening;
       this.records.folded();
       this.#log(`opened with ${this.records.size} records`);
+      if (this.settings.caching) this.#loadBehind();
     } catch (error) {
       this.#unusable = error as Error;
       throw error;
     }
+  }
+
+  /** Loads what caching keeps while requests are answered already; those read what they need themselves. */
+  #loadBehind(): void {
+    const loading = run(this.records.loadAll());
+    // What cannot be read is told to whoever asks for it.
+    if (loading instanceof Promise) loading.catch(() => undefined);
   }
 
   *#ready(): Work<undefined> {

@@ -1,6 +1,8 @@
 import { type Body, peek } from '../codec/body.ts';
 import { bodySize } from '../codec/size.ts';
+import type { SegmentBodies } from '../storage/segment.ts';
 import type { StoredRecord } from '../storage/stored-record.ts';
+import { BodyReader, bySegment } from './body-reader.ts';
 import type { RecordStore } from './record-store.ts';
 import type { Work } from './work.ts';
 
@@ -30,6 +32,9 @@ export type RecordTest = (record: StoredRecord, body: Body) => boolean;
 export class Scan {
   readonly #store: RecordStore;
   readonly #blocks: Block[];
+  readonly #reader: BodyReader;
+  /** Those of the segment that is being gone through. */
+  #bodies: SegmentBodies | undefined;
   readonly #release: () => void;
   #block = 0;
   #index = 0;
@@ -38,6 +43,8 @@ export class Scan {
     this.#store = store;
     this.#release = store.pin();
     this.#blocks = store.resident ? [inMemory(store.list())] : blocksOf(store.list());
+    const numbers = this.#blocks.map(({ segment }) => segment).filter((number) => number > 0);
+    this.#reader = new BodyReader(store.log, numbers);
   }
 
   get done(): boolean {
@@ -57,11 +64,13 @@ export class Scan {
     const found: Visited[] = [];
     let room = size;
     for (let block = this.#blocks[this.#block]; block; block = this.#blocks[this.#block]) {
-      const segment = block.segment === 0 ? undefined : yield* this.#store.segment(block.segment);
-      const { records } = block;
+      const { records, segment } = block;
+      if (segment > 0 && this.#bodies?.number !== segment) {
+        this.#bodies = yield* this.#reader.take(segment);
+      }
       while (this.#index < records.length) {
         const record = records[this.#index++] as StoredRecord;
-        const body = this.#store.bodyIn(record, segment) ?? (yield* this.#store.body(record));
+        const body = this.#store.bodyIn(record, this.#bodies) ?? (yield* this.#store.body(record));
         if (!test(record, body)) continue;
         found.push({ record, body });
         room -= bodySize(body);
@@ -92,14 +101,7 @@ function inMemory(records: readonly StoredRecord[]): Block {
 }
 
 function blocksOf(records: readonly StoredRecord[]): Block[] {
-  const bySegment = new Map<number, StoredRecord[]>();
-  for (const record of records) {
-    const segment = record.body === undefined ? record.segment : 0;
-    const group = bySegment.get(segment);
-    if (group) group.push(record);
-    else bySegment.set(segment, [record]);
-  }
-  const blocks = Array.from(bySegment, ([segment, group]) => ({
+  const blocks = Array.from(bySegment(records), ([segment, group]) => ({
     records: group,
     segment,
     floor: group[0]?.order ?? 0,

@@ -9,9 +9,12 @@ import { type Stamps, StoredRecord } from './stored-record.ts';
  */
 export const SEGMENT_SIZE = 96 * 1024;
 
+/** A segment below this is small: it is kept in one value, and is merged with others before long. */
+export const SMALL_SEGMENT = 64 * 1024;
+
 /**
- * One immutable value in storage: records as columns, and the keys deleted before them. Columns and not
- * rows, because structured clone takes half the time for them.
+ * What opening reads of a segment: everything but the bodies, a sixth of its bytes. Columns and not rows,
+ * because structured clone takes half the time for them.
  */
 export interface Segment {
   /** Place in the collection's log: what a higher number says wins. */
@@ -25,9 +28,19 @@ export interface Segment {
   readonly flags: Uint8Array;
   /** Four for each record, as in {@link Stamps}; left out where no record has any. */
   readonly stamps: Float64Array | undefined;
-  readonly bodies: readonly Body[];
-  /** Rough size in bytes. */
+  /** What each record adds to `size`. */
+  readonly sizes: Uint32Array;
+  /** Rough size in bytes, bodies included. */
   readonly size: number;
+  /** The bodies, where the segment is small. Else they are a value of their own. */
+  readonly bodies: readonly Body[] | undefined;
+}
+
+/** The bodies of a segment, in the order of its records. */
+export interface SegmentBodies {
+  readonly number: number;
+  readonly size: number;
+  readonly bodies: readonly Body[];
 }
 
 /** What a segment is made of. */
@@ -77,21 +90,38 @@ function recordSize(record: StoredRecord, body: Body): number {
   return record.key.length + 9 + (record.stamps ? 32 : 0) + bodySize(body);
 }
 
-export function buildSegment(content: SegmentContent, number: number, after: number): Segment {
-  const { records, bodies, deletes, size } = content;
+/** A segment with its bodies, which go into it only if it is small. */
+export function buildSegment(content: SegmentContent, number: number, after: number) {
+  const { records, deletes, size } = content;
+  const bodies: SegmentBodies = { number, size, bodies: content.bodies };
   const orders = new Float64Array(records.length);
   const flags = new Uint8Array(records.length);
+  const sizes = new Uint32Array(records.length);
   let stamps: Float64Array | undefined;
   const keys = records.map((record, index) => {
     orders[index] = record.order;
     flags[index] = record.flags;
+    sizes[index] = record.size;
     if (record.stamps) {
       stamps ??= new Float64Array(records.length * 4);
       stamps.set(record.stamps, index * 4);
     }
     return record.key;
   });
-  return { number, after, deletes, keys, orders, flags, stamps, bodies, size };
+  const inline = size < SMALL_SEGMENT ? bodies.bodies : undefined;
+  const segment: Segment = {
+    number,
+    after,
+    deletes,
+    keys,
+    orders,
+    flags,
+    stamps,
+    sizes,
+    size,
+    bodies: inline,
+  };
+  return { segment, bodies };
 }
 
 /** The size of a segment's deletes. */
@@ -110,7 +140,7 @@ export function readRecord(segment: Segment, index: number): StoredRecord {
   );
   record.segment = segment.number;
   record.index = index;
-  record.size = recordSize(record, segment.bodies[index] as Body);
+  record.size = segment.sizes[index] as number;
   return record;
 }
 
