@@ -2,7 +2,7 @@ import type { Request } from '../engine/protocol.ts';
 import type { CollectionSettings } from '../engine/settings.ts';
 import type { Started } from '../transport/channel.ts';
 import type { Link } from '../transport/link.ts';
-import { nextTurn } from '../transport/next-turn.ts';
+import { nextTurn } from '../engine/next-turn.ts';
 import type { Ask, Exchange, Step, Ticket } from './exchange.ts';
 import type { Turns } from './turns.ts';
 

@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import type { DocumentIndexes } from './document-indexes.ts';
 import type { IdGenerator } from './ids.ts';
 import type { Change } from './protocol.ts';
 import type { RecordStore } from './record-store.ts';
@@ -8,6 +9,8 @@ import type { CollectionSettings } from './settings.ts';
 export interface StoreContext {
   readonly settings: CollectionSettings;
   readonly records: RecordStore;
+  /** Of a document collection. */
+  readonly indexes: DocumentIndexes;
   readonly clock: Clock;
   readonly newId: IdGenerator;
   /** Tells of a change, once it is made. */

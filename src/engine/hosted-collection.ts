@@ -9,6 +9,8 @@ import type { StoreContext } from './context.ts';
 import { DocumentStore } from './document-store.ts';
 import type { IdGenerator } from './ids.ts';
 import { KeyValueStore } from './key-value-store.ts';
+import { DocumentIndexes, indexColumns } from './document-indexes.ts';
+import { IndexBuilder } from './index-builder.ts';
 import { Lane } from './lane.ts';
 import type { Change, OperationName, Request } from './protocol.ts';
 import { RecordStore } from './record-store.ts';
@@ -25,6 +27,8 @@ export interface CollectionHost {
   readonly newId: IdGenerator;
   readonly changed: (collection: string, id: string, kind: Change['kind']) => void;
   readonly saved: (collection: string, changes: number) => void;
+  /** Indexes are being built, or have been when both numbers are the same. */
+  readonly indexing: (collection: string, documents: number, total: number) => void;
   readonly failed: (collection: string, error: CairnError) => void;
   /** From now on the name is free, and can be opened again once the drop has ended. */
   readonly dropping: (collection: HostedCollection, drop: Promise<unknown>) => void;
@@ -61,6 +65,7 @@ export class HostedCollection {
   readonly records: RecordStore;
   readonly #host: CollectionHost;
   readonly #lane = new Lane();
+  readonly #indexes: DocumentIndexes;
   readonly #saves: SaveSchedule;
   readonly #retention: CacheRetention | undefined;
   readonly #store: { execute(request: Request): Result<unknown> };
@@ -73,11 +78,14 @@ export class HostedCollection {
     const { storage, pool, durability, clock, newId } = host;
     this.settings = settings;
     this.#host = host;
-    const log = new SegmentLog({ name, type, storage, pool, durability, caching });
+    const columns = indexColumns(settings.indexes);
+    const log = new SegmentLog({ name, type, storage, pool, durability, caching, columns });
     this.records = new RecordStore(log, clock, caching);
+    this.#indexes = new DocumentIndexes(settings);
     const context: StoreContext = {
       settings,
       records: this.records,
+      indexes: this.#indexes,
       clock,
       newId,
       changed: (id, kind) => host.changed(name, id, kind),
@@ -156,15 +164,21 @@ export class HostedCollection {
   *#open(after: Promise<unknown> | undefined): Work<void> {
     try {
       if (after) yield after;
+      const { name } = this.settings;
+      const builder = new IndexBuilder(this.records, this.#indexes);
       const opening = this.records.log.open(
         (type) => {
           if (type !== this.settings.type)
             throw typeMismatch(this.settings.name, type, this.settings.type);
         },
-        (segment) => this.records.fold(segment),
+        (segment) => {
+          this.records.fold(segment);
+          builder.note(segment);
+        },
       );
       yield opening;
       this.records.folded();
+      yield* builder.build((documents, total) => this.#host.indexing(name, documents, total));
       this.#log(`opened with ${this.records.size} records`);
       if (this.settings.caching) this.#loadBehind();
     } catch (error) {

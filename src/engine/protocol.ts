@@ -143,6 +143,12 @@ export interface EngineEvents {
   change: { readonly collection: string; readonly changes: readonly Change[] };
   /** A save succeeded. */
   save: { readonly collection: string; readonly changes: number; readonly at: Date };
+  /** Indexes of a collection are being built from documents that were there before; done at the total. */
+  index: {
+    readonly collection: string;
+    readonly documents: number;
+    readonly total: number;
+  };
   /** A save failed and will be tried again, or stored data is damaged. */
   error: { readonly collection: string | undefined; readonly error: Error };
 }

@@ -1,5 +1,5 @@
 import type { Body } from '../codec/body.ts';
-import { readRecord, type Segment, type SegmentBodies } from '../storage/segment.ts';
+import { readRecords, type Segment, type SegmentBodies } from '../storage/segment.ts';
 import type { SegmentLog } from '../storage/segment-log.ts';
 import { type StoredRecord, savedVersion } from '../storage/stored-record.ts';
 import { BodyReader, bySegment } from './body-reader.ts';
@@ -161,14 +161,12 @@ export class RecordStore {
   fold(segment: Segment): void {
     const records = this.#records;
     const bodies = this.#caching ? segment.bodies : undefined;
-    const { length } = segment.keys;
     for (const key of segment.deletes) records.delete(key);
-    for (let index = 0; index < length; index++) {
-      const record = readRecord(segment, index);
-      record.body = bodies?.[index];
+    for (const record of readRecords(segment, this.log.columns)) {
+      record.body = bodies?.[record.index];
       records.set(record.key, record);
     }
-    if (length > 0 && !bodies) this.#resident = false;
+    if (segment.keys.length > 0 && !bodies) this.#resident = false;
   }
 
   /** Counts what is live, and brings the records in order: compaction moves old ones into new segments. */

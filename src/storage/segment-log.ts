@@ -8,6 +8,7 @@ import {
   buildSegment,
   cutSegments,
   deletesSize,
+  indexedColumns,
   type Segment,
   type SegmentBodies,
   type SegmentContent,
@@ -30,6 +31,8 @@ export interface SegmentLogOptions {
   readonly durability: Durability;
   /** Whether the collection keeps its bodies in memory itself, so that the pool need not. */
   readonly caching: boolean;
+  /** Columns for what indexes keep of each record. */
+  readonly columns: readonly string[];
 }
 
 /** A segment as it was written, with the records in it. */
@@ -94,6 +97,11 @@ export class SegmentLog {
     });
     this.#newest = Math.max(this.#newest, manifest.next - 1);
     return true;
+  }
+
+  /** Columns for what indexes keep of each record, in the order of {@link StoredRecord.indexKeys}. */
+  get columns(): readonly string[] {
+    return this.#options.columns;
   }
 
   /** Whether storage knows of the collection. */
@@ -167,17 +175,24 @@ export class SegmentLog {
 
   /** Segments with their bodies, which stay at hand for readers. */
   async #loadWhole(numbers: readonly number[]): Promise<WholeSegment[]> {
-    const keys = numbers.map((number) => [this.name, number]);
     const [segments, bodies] = await Promise.all([
-      this.#options.storage.getMany('segments', keys) as Promise<(Segment | undefined)[]>,
+      this.#readSegments(numbers),
       Promise.all(numbers.map((number) => this.load(number))),
     ]);
-    return numbers.map((number, index) => {
-      const segment = segments[index];
-      if (!segment) throw segmentLost(this.name, number);
+    return segments.map((segment, index) => {
+      const { number } = segment;
       const whole = bodies[index] as SegmentBodies;
       this.#replacedBodies.set(number, whole);
       return { segment, bodies: whole.bodies };
+    });
+  }
+
+  async #readSegments(numbers: readonly number[]): Promise<Segment[]> {
+    const keys = numbers.map((number) => [this.name, number]);
+    const found = await this.#options.storage.getMany('segments', keys);
+    return found.map((segment, index) => {
+      if (segment === undefined) throw segmentLost(this.name, numbers[index] as number);
+      return segment as Segment;
     });
   }
 
@@ -223,6 +238,24 @@ export class SegmentLog {
     }
     this.#adopt(written);
     this.#newest = manifest.next - 1;
+  }
+
+  /**
+   * Writes the columns of segments that lack them. Nothing else may be written meanwhile.
+   *
+   * @param records The live records of each segment, by its number.
+   */
+  async addColumns(records: ReadonlyMap<number, readonly StoredRecord[]>): Promise<void> {
+    const numbers = [...records.keys()].filter((number) => this.segments.has(number));
+    const segments = await this.#readSegments(numbers);
+    const { columns } = this.#options;
+    const put = (segment: Segment): StorageOperation => {
+      const places: (StoredRecord | undefined)[] = segment.keys.map(() => undefined);
+      for (const record of records.get(segment.number) ?? []) places[record.index] = record;
+      const value = { ...segment, indexed: indexedColumns(places, columns) };
+      return { type: 'put', store: 'segments', key: [this.name, segment.number], value };
+    };
+    await this.#write(segments.map(put));
   }
 
   /** The bodies of a segment, from the pool or from storage. */
@@ -282,7 +315,7 @@ export class SegmentLog {
     let number = first;
     let after = this.#newest;
     for (const content of contents) {
-      const { segment, bodies } = buildSegment(content, number, after);
+      const { segment, bodies } = buildSegment(content, number, after, this.#options.columns);
       const key = [this.name, number];
       written.push({ segment, bodies, records: content.records });
       yield { type: 'put', store: 'segments', key, value: segment };

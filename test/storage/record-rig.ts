@@ -79,6 +79,7 @@ export async function openRecords(
     pool: new SegmentPool(storage),
     durability: 'relaxed',
     caching,
+    columns: [],
   });
   const rig = new RecordRig(log, caching);
   await log.open(
