@@ -77,11 +77,8 @@ export class SortedPairs<K, E extends Ranked> {
   }
 
   add(key: K, entry: E): void {
-    if (this.#blocks.length === 0) {
-      this.#blocks.push({ low: key, lowOrder: entry.order, keys: [], entries: [], sorted: true });
-    }
     const past = this.from(key, entry.order);
-    const number = this.#blockBefore(past);
+    const number = this.#home(key, entry, past);
     const block = this.#blocks[number] as Block<K, E>;
     const { keys, entries } = block;
     const at = block.sorted ? search(block, past) : keys.length;
@@ -229,10 +226,19 @@ export class SortedPairs<K, E extends Ranked> {
   }
 
   #put(key: K, entry: E): void {
-    const block = this.#blocks[this.#blockBefore(this.from(key, entry.order))] as Block<K, E>;
+    const past = this.from(key, entry.order);
+    const block = this.#blocks[this.#home(key, entry, past)] as Block<K, E>;
     block.keys.push(key);
     block.entries.push(entry);
     block.sorted = false;
+  }
+
+  /** The block for a pair. */
+  #home(low: K, { order }: E, past: Past<K>): number {
+    if (this.#blocks.length === 0) {
+      this.#blocks.push({ low, lowOrder: order, keys: [], entries: [], sorted: true });
+    }
+    return this.#blockBefore(past);
   }
 
   /** The last block that has anything before a bound, or the first. */
