@@ -94,7 +94,7 @@ export class DocumentCollection<T extends object = AnyDocument> extends Collecti
   }
 
   /** Removes the documents that match. Resolves with how many. */
-  deleteMany(params: Params<T>, options?: FindOptions): Promise<number> {
+  deleteMany(params: Params<T>, options?: FindOptions<T>): Promise<number> {
     const exchange = this.#exchanges.deleteMany(params, options);
     return typeof params === 'function' ? this.port.runAlone(exchange) : this.port.run(exchange);
   }
@@ -111,23 +111,23 @@ export class DocumentCollection<T extends object = AnyDocument> extends Collecti
    *   with its closures, and documents reach it in chunks.
    * @throws {CriteriaError} naming the place in the criteria.
    */
-  find(params: Params<T>, options?: FindOptions): Promise<Stored<T> | undefined> {
-    return this.port.run(this.#exchanges.find(params, options));
+  find(params: Params<T>, options?: FindOptions<T>): Promise<Stored<T> | undefined> {
+    return this.port.run(this.#exchanges.find(params, options), options?.signal);
   }
 
   /** All documents that match, in order of insertion. */
-  filter(params: Params<T>, options?: FindOptions): Promise<Stored<T>[]> {
-    return this.port.run(this.#exchanges.filter(params, options));
+  filter(params: Params<T>, options?: FindOptions<T>): Promise<Stored<T>[]> {
+    return this.port.run(this.#exchanges.filter(params, options), options?.signal);
   }
 
   /** Whether a document matches. */
-  has(params: Params<T>, options?: FindOptions): Promise<boolean> {
-    return this.port.run(this.#exchanges.has(params, options));
+  has(params: Params<T>, options?: FindOptions<T>): Promise<boolean> {
+    return this.port.run(this.#exchanges.has(params, options), options?.signal);
   }
 
   /** How many documents match; without params, how many there are. */
-  count(params?: Params<T>, options?: FindOptions): Promise<number> {
-    return this.port.run(this.#exchanges.count(params, options));
+  count(params?: Params<T>, options?: FindOptions<T>): Promise<number> {
+    return this.port.run(this.#exchanges.count(params, options), options?.signal);
   }
 
   protected async loadSync(): Promise<SyncDocuments<T>> {

@@ -113,9 +113,7 @@ export class DocumentIndexes {
   }
 
   #violation(index: string, key: IndexKey, id: string): ValueError {
-    const value = JSON.stringify(key, (_, part) =>
-      typeof part === 'bigint' ? `${part}n` : part,
-    );
+    const value = JSON.stringify(key, (_, part) => (typeof part === 'bigint' ? `${part}n` : part));
     return new ValueError(
       'unique_violation',
       `The unique index "${index}" of collection "${this.#collection}" already has ${value}, in the document with the _id "${id}".`,

@@ -6,12 +6,13 @@ import type { SegmentPool } from '../storage/segment-pool.ts';
 import { CacheRetention } from './cache-retention.ts';
 import type { Clock } from './clock.ts';
 import type { StoreContext } from './context.ts';
+import { DocumentIndexes, indexColumns } from './document-indexes.ts';
 import { DocumentStore } from './document-store.ts';
 import type { IdGenerator } from './ids.ts';
-import { KeyValueStore } from './key-value-store.ts';
-import { DocumentIndexes, indexColumns } from './document-indexes.ts';
 import { IndexBuilder } from './index-builder.ts';
+import { KeyValueStore } from './key-value-store.ts';
 import { Lane } from './lane.ts';
+import { Aborts } from './pace.ts';
 import type { Change, OperationName, Request } from './protocol.ts';
 import { RecordStore } from './record-store.ts';
 import { SaveSchedule } from './save-schedule.ts';
@@ -66,6 +67,7 @@ export class HostedCollection {
   readonly #host: CollectionHost;
   readonly #lane = new Lane();
   readonly #indexes: DocumentIndexes;
+  readonly #aborts = new Aborts();
   readonly #saves: SaveSchedule;
   readonly #retention: CacheRetention | undefined;
   readonly #store: { execute(request: Request): Result<unknown> };
@@ -86,6 +88,7 @@ export class HostedCollection {
       settings,
       records: this.records,
       indexes: this.#indexes,
+      aborts: this.#aborts,
       clock,
       newId,
       changed: (id, kind) => host.changed(name, id, kind),
@@ -122,8 +125,13 @@ export class HostedCollection {
       throw notInMemory(`collection "${this.settings.name}" has caching: false`);
     if (this.#lane.busy)
       throw notInMemory('earlier calls are still waiting; await collection.ready first');
-    const result = this.#perform(request);
-    return isWork(result) ? runNow(result) : result;
+    this.#aborts.immediate = true;
+    try {
+      const result = this.#perform(request);
+      return isWork(result) ? runNow(result) : result;
+    } finally {
+      this.#aborts.immediate = false;
+    }
   }
 
   /** Ends a scan that nobody goes on with. */

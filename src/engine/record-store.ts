@@ -123,6 +123,24 @@ export class RecordStore {
     }
   }
 
+  /** The bodies of records, those that have to be read all at once. */
+  *bodiesOf(records: readonly StoredRecord[]): Work<Body[]> {
+    const missing = records.filter((record) => record.body === undefined);
+    const read = new Map<number, SegmentBodies>();
+    const numbers = new Set(missing.map(({ segment }) => segment));
+    if (numbers.size > 0) {
+      yield Promise.all(
+        Array.from(numbers, async (number) => read.set(number, await this.log.load(number))),
+      );
+    }
+    const bodies: Body[] = [];
+    for (const record of records) {
+      // One that was pending may have been saved, and dropped its body, meanwhile.
+      bodies.push(this.bodyIn(record, read.get(record.segment)) ?? (yield* this.body(record)));
+    }
+    return bodies;
+  }
+
   /** The body of a record if it is resident or in this segment; a cached collection keeps it. */
   bodyIn(record: StoredRecord, segment: SegmentBodies | undefined): Body | undefined {
     if (record.body !== undefined) return record.body;

@@ -3,6 +3,7 @@ import { bodySize } from '../codec/size.ts';
 import type { SegmentBodies } from '../storage/segment.ts';
 import type { StoredRecord } from '../storage/stored-record.ts';
 import { BodyReader, bySegment } from './body-reader.ts';
+import type { Pace } from './pace.ts';
 import type { RecordStore } from './record-store.ts';
 import type { Work } from './work.ts';
 
@@ -21,6 +22,18 @@ export interface Visited {
   readonly body: Body;
 }
 
+/** When a scan pauses. */
+export interface ScanLimits {
+  /** Records that have passed. */
+  readonly limit?: number;
+  /** Characters of their bodies. */
+  readonly size?: number;
+  /** The greatest rank that still counts. */
+  readonly bound?: { readonly worst: number };
+}
+
+const UNBOUNDED = { worst: Number.POSITIVE_INFINITY };
+
 /** Decides about a record; the decoded value is made on demand. */
 export type RecordTest = (record: StoredRecord, body: Body) => boolean;
 
@@ -35,12 +48,14 @@ export class Scan {
   readonly #reader: BodyReader;
   /** Those of the segment that is being gone through. */
   #bodies: SegmentBodies | undefined;
+  readonly #pace: Pace;
   readonly #release: () => void;
   #block = 0;
   #index = 0;
 
-  constructor(store: RecordStore) {
+  constructor(store: RecordStore, pace: Pace) {
     this.#store = store;
+    this.#pace = pace;
     this.#release = store.pin();
     this.#blocks = store.resident ? [inMemory(store.list())] : blocksOf(store.list());
     const numbers = this.#blocks.map(({ segment }) => segment).filter((number) => number > 0);
@@ -59,16 +74,25 @@ export class Scan {
     return Math.min(block.records[this.#index]?.order ?? next, next);
   }
 
-  /** Goes on until so many records or bytes have passed the test, or `stop` says so. */
-  *next(test: RecordTest, limit: number, size = Number.POSITIVE_INFINITY): Work<Visited[]> {
+  /** Goes on until so many records or bytes have passed the test, or none that counts can come any more. */
+  *next(
+    test: RecordTest,
+    {
+      limit = Number.POSITIVE_INFINITY,
+      size = Number.POSITIVE_INFINITY,
+      bound = UNBOUNDED,
+    }: ScanLimits = {},
+  ): Work<Visited[]> {
     const found: Visited[] = [];
     let room = size;
     for (let block = this.#blocks[this.#block]; block; block = this.#blocks[this.#block]) {
-      const { records, segment } = block;
+      const { records, segment, floor } = block;
+      if (floor > bound.worst) break;
       if (segment > 0 && this.#bodies?.number !== segment) {
         this.#bodies = yield* this.#reader.take(segment);
       }
       while (this.#index < records.length) {
+        if (this.#pace.due) yield* this.#pace.pause();
         const record = records[this.#index++] as StoredRecord;
         const body = this.#store.bodyIn(record, this.#bodies) ?? (yield* this.#store.body(record));
         if (!test(record, body)) continue;
