@@ -156,7 +156,10 @@ function checkPages(world: IndexedWorld, { criteria, sort }: Query): void {
   all.forEach((last, at) => {
     const key = order?.keyOf(last.document);
     const rest = world.candidates(plan, sort, { key, order: last.order });
-    expect(rest.map((entry) => entry.order)).toEqual(all.slice(at + 1).map((entry) => entry.order));
+    expect(
+      rest.map((entry) => entry.order),
+      fc.stringify([plan, last, all]),
+    ).toEqual(all.slice(at + 1).map((entry) => entry.order));
   });
 }
 
@@ -173,7 +176,7 @@ describe('any plan finds what a scan finds', () => {
             for (const step of steps) step(world);
           },
         ),
-        { numRuns: 3000 },
+        { numRuns: 3000, ...JSON.parse(process.env.FC ?? '{}') },
       );
     });
   }

@@ -33,6 +33,8 @@ const SLICE = 16_384;
 /** Reads of a single key that look through what was loaded before it is dealt out; see `matching`. */
 const PASSES = 4;
 const SAMPLE = 64;
+/** Entries of distinct keys that are turned round at once. */
+const BATCH = 64;
 
 /**
  * Pairs of key and entry, ordered by key and then by rank: a list of blocks.
@@ -67,7 +69,8 @@ export class SortedPairs<K, E extends Ranked> {
     const sample: { low: K; lowOrder: number }[] = [];
     for (let part = 0; part < wanted; part++) {
       const at = Math.floor((part * keys.length) / wanted);
-      const [low] = this.#keysAt(at);
+      const keysThere = this.#keysAt(at);
+      const low = keysThere[part % keysThere.length];
       if (low !== undefined) sample.push({ low, lowOrder: (entries[at] as E).order });
     }
     sample.sort((a, b) => this.#compare(a.low, b.low) || a.lowOrder - b.lowOrder);
@@ -142,12 +145,17 @@ export class SortedPairs<K, E extends Ranked> {
         at = (this.#blocks[number] as Block<K, E>).keys.length;
       }
       const { keys, entries } = this.#blocks[number] as Block<K, E>;
-      const key = keys[at - 1] as K;
-      if (!low(key, 0)) return;
-      if (at > 1 && this.#compare(keys[at - 2] as K, key) < 0) {
-        yield { entries, from: at - 1, to: at };
-        at--;
-      } else {
+      const single: E[] = [];
+      let key = keys[at - 1] as K;
+      while (at > 1 && single.length < BATCH && low(key, 0)) {
+        const before = keys[at - 2] as K;
+        if (this.#compare(before, key) === 0) break;
+        single.push(entries[--at] as E);
+        key = before;
+      }
+      if (single.length > 0) yield { entries: single, from: 0, to: single.length };
+      else if (!low(key, 0)) return;
+      else {
         const start = this.from(key);
         yield* this.runs(start, (other) => this.#compare(other, key) > 0);
         ({ number, at } = this.#seek(start));
@@ -216,9 +224,7 @@ export class SortedPairs<K, E extends Ranked> {
     if (this.#dealt === end) return;
     for (; this.#dealt < end; this.#dealt++) {
       const entry = this.#entries[this.#dealt] as E;
-      const key = this.#keys[this.#dealt] as K;
-      if (!this.#multi || !Array.isArray(key)) this.#put(key, entry);
-      else for (const item of key) this.#put(item, entry);
+      for (const key of this.#keysAt(this.#dealt)) this.#put(key, entry);
     }
     if (end < this.#keys.length) return;
     this.#keys = this.#entries = [];
