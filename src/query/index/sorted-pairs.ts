@@ -80,11 +80,10 @@ export class SortedPairs<K, E extends Ranked> {
   }
 
   add(key: K, entry: E): void {
-    const past = this.from(key, entry.order);
-    const number = this.#home(key, entry, past);
+    const number = this.#home(key, entry.order);
     const block = this.#blocks[number] as Block<K, E>;
     const { keys, entries } = block;
-    const at = block.sorted ? search(block, past) : keys.length;
+    const at = block.sorted ? search(block, this.from(key, entry.order)) : keys.length;
     keys.splice(at, 0, key);
     entries.splice(at, 0, entry);
     if (!block.sorted || keys.length <= FULL) return;
@@ -232,19 +231,27 @@ export class SortedPairs<K, E extends Ranked> {
   }
 
   #put(key: K, entry: E): void {
-    const past = this.from(key, entry.order);
-    const block = this.#blocks[this.#home(key, entry, past)] as Block<K, E>;
+    const block = this.#blocks[this.#home(key, entry.order)] as Block<K, E>;
     block.keys.push(key);
     block.entries.push(entry);
     block.sorted = false;
   }
 
-  /** The block for a pair. */
-  #home(low: K, { order }: E, past: Past<K>): number {
-    if (this.#blocks.length === 0) {
-      this.#blocks.push({ low, lowOrder: order, keys: [], entries: [], sorted: true });
+  /** The block that a pair belongs to. */
+  #home(key: K, order: number): number {
+    const blocks = this.#blocks;
+    if (blocks.length === 0) {
+      blocks.push({ low: key, lowOrder: order, keys: [], entries: [], sorted: true });
     }
-    return this.#blockBefore(past);
+    let low = 1;
+    let high = blocks.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const block = blocks[middle] as Block<K, E>;
+      if ((this.#compare(block.low, key) || block.lowOrder - order) > 0) high = middle;
+      else low = middle + 1;
+    }
+    return low - 1;
   }
 
   /** The last block that has anything before a bound, or the first. */
@@ -274,10 +281,13 @@ export class SortedPairs<K, E extends Ranked> {
 
   #find(key: K, order: number): { number: number; at: number } | undefined {
     this.#deal(Number.POSITIVE_INFINITY);
-    const place = this.#seek(this.from(key, order));
-    const block = this.#blocks[place.number];
-    if (block?.entries[place.at]?.order !== order) return undefined;
-    return this.#compare(block.keys[place.at] as K, key) === 0 ? place : undefined;
+    this.#sorted(this.#home(key, order));
+    const number = this.#home(key, order); // another one, if sorting has cut it
+    const block = this.#blocks[number] as Block<K, E>;
+    const at = search(block, this.from(key, order));
+    const found =
+      block.entries[at]?.order === order && this.#compare(block.keys[at] as K, key) === 0;
+    return found ? { number, at } : undefined;
   }
 
   /** The block, sorted; when it was not, it is cut where it is too long, and what follows moves up. */
