@@ -156,7 +156,10 @@ function checkPages(world: IndexedWorld, { criteria, sort }: Query): void {
   all.forEach((last, at) => {
     const key = order?.keyOf(last.document);
     const rest = world.candidates(plan, sort, { key, order: last.order });
-    expect(rest.map((entry) => entry.order)).toEqual(all.slice(at + 1).map((entry) => entry.order));
+    expect(
+      rest.map((entry) => entry.order),
+      fc.stringify([plan, last, all]),
+    ).toEqual(all.slice(at + 1).map((entry) => entry.order));
   });
 }
 

@@ -161,7 +161,9 @@ function indexChoice<E extends Ranked>(
   const ranges = rangesOf(tuples, last);
   const plain = index.odd.size === 0;
   const exact = plain && isCovered(used, all) && choices.length === 0 && !rest;
-  const direction = plain && (!multi || fixed > 0) ? directionOf(fields, fixed, order) : undefined;
+  // An array that holds the one item looked up is still sorted by another of its items.
+  const sortable = plain && (!multi || order.length === 0);
+  const direction = sortable ? directionOf(fields, fixed, order) : undefined;
   const ordered = direction !== undefined;
   // Sorting everything is cheaper than looking at every document in an order that is not theirs.
   if (used.length === 0 && !(ordered && (exact || limit < index.size))) return [];
