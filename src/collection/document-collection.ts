@@ -1,7 +1,17 @@
 import type { CollectionSettings } from '../engine/settings.ts';
 import { type CollectionDoor, CollectionHandle } from './collection-handle.ts';
 import { DocumentExchanges } from './document-exchanges.ts';
-import type { AnyDocument, FindOptions, NewDocument, Params, Stored } from './document-types.ts';
+import type {
+  AnyDocument,
+  FindOptions,
+  Found,
+  MatchOptions,
+  NewDocument,
+  Params,
+  SelectOption,
+  Stamp,
+  Stored,
+} from './document-types.ts';
 import type { Port } from './port.ts';
 import type { SyncDocuments } from './sync-documents.ts';
 
@@ -20,10 +30,11 @@ import type { SyncDocuments } from './sync-documents.ts';
  * await users.update(ada._id, { name: 'Ada', age: 37 });
  * ```
  */
-export class DocumentCollection<T extends object = AnyDocument> extends CollectionHandle<
-  SyncDocuments<T>
-> {
-  readonly #exchanges: DocumentExchanges<T>;
+export class DocumentCollection<
+  T extends object = AnyDocument,
+  S extends Stamp = never,
+> extends CollectionHandle<SyncDocuments<T, S>> {
+  readonly #exchanges: DocumentExchanges<T, S>;
 
   constructor(settings: CollectionSettings, port: Port, door: CollectionDoor) {
     super(settings, port, door);
@@ -36,7 +47,7 @@ export class DocumentCollection<T extends object = AnyDocument> extends Collecti
    * @returns the stored document: managed fields first, then its own.
    * @throws {ValueError} `id_taken`, or naming the path of what cannot be stored.
    */
-  insert(document: NewDocument<T>): Promise<Stored<T>> {
+  insert(document: NewDocument<T>): Promise<Stored<T, S>> {
     return this.port.run(this.#exchanges.insert(document));
   }
 
@@ -46,12 +57,12 @@ export class DocumentCollection<T extends object = AnyDocument> extends Collecti
    *
    * @throws {ValueError} with the path of the offending part, such as `documents[3].name`.
    */
-  insertMany(documents: readonly NewDocument<T>[]): Promise<Stored<T>[]> {
+  insertMany(documents: readonly NewDocument<T>[]): Promise<Stored<T, S>[]> {
     return this.port.runAlone(this.#exchanges.insertMany(documents));
   }
 
   /** Replaces the document with this `_id`, like `update`, or inserts it. */
-  upsert(document: NewDocument<T>): Promise<Stored<T>> {
+  upsert(document: NewDocument<T>): Promise<Stored<T, S>> {
     return this.port.run(this.#exchanges.upsert(document));
   }
 
@@ -60,7 +71,7 @@ export class DocumentCollection<T extends object = AnyDocument> extends Collecti
    *
    * @returns the document, or `undefined` if there is none with this id.
    */
-  update(id: string, document: NewDocument<T>): Promise<Stored<T> | undefined> {
+  update(id: string, document: NewDocument<T>): Promise<Stored<T, S> | undefined> {
     return this.port.run(this.#exchanges.update(id, document));
   }
 
@@ -74,7 +85,7 @@ export class DocumentCollection<T extends object = AnyDocument> extends Collecti
   patch(
     id: string,
     changes: Partial<NewDocument<T>> | AnyDocument,
-  ): Promise<Stored<T> | undefined> {
+  ): Promise<Stored<T, S> | undefined> {
     return this.port.run(this.#exchanges.patch(id, changes));
   }
 
@@ -94,13 +105,13 @@ export class DocumentCollection<T extends object = AnyDocument> extends Collecti
   }
 
   /** Removes the documents that match. Resolves with how many. */
-  deleteMany(params: Params<T>, options?: FindOptions): Promise<number> {
+  deleteMany(params: Params<T, S>, options?: MatchOptions<T, S>): Promise<number> {
     const exchange = this.#exchanges.deleteMany(params, options);
     return typeof params === 'function' ? this.port.runAlone(exchange) : this.port.run(exchange);
   }
 
   /** The document with this id, archived or not, or `undefined`. */
-  get(id: string): Promise<Stored<T> | undefined> {
+  get(id: string): Promise<Stored<T, S> | undefined> {
     return this.port.run(this.#exchanges.get(id));
   }
 
@@ -111,26 +122,32 @@ export class DocumentCollection<T extends object = AnyDocument> extends Collecti
    *   with its closures, and documents reach it in chunks.
    * @throws {CriteriaError} naming the place in the criteria.
    */
-  find(params: Params<T>, options?: FindOptions): Promise<Stored<T> | undefined> {
-    return this.port.run(this.#exchanges.find(params, options));
+  find<const L extends SelectOption<T, S> = undefined>(
+    params: Params<T, S>,
+    options?: FindOptions<T, S, L>,
+  ): Promise<Found<T, S, L> | undefined> {
+    return this.port.run(this.#exchanges.find<Found<T, S, L>>(params, options));
   }
 
   /** All documents that match, in order of insertion. */
-  filter(params: Params<T>, options?: FindOptions): Promise<Stored<T>[]> {
-    return this.port.run(this.#exchanges.filter(params, options));
+  filter<const L extends SelectOption<T, S> = undefined>(
+    params: Params<T, S>,
+    options?: FindOptions<T, S, L>,
+  ): Promise<Found<T, S, L>[]> {
+    return this.port.run(this.#exchanges.filter<Found<T, S, L>>(params, options));
   }
 
   /** Whether a document matches. */
-  has(params: Params<T>, options?: FindOptions): Promise<boolean> {
+  has(params: Params<T, S>, options?: MatchOptions<T, S>): Promise<boolean> {
     return this.port.run(this.#exchanges.has(params, options));
   }
 
   /** How many documents match; without params, how many there are. */
-  count(params?: Params<T>, options?: FindOptions): Promise<number> {
+  count(params?: Params<T, S>, options?: FindOptions<T, S, SelectOption<T, S>>): Promise<number> {
     return this.port.run(this.#exchanges.count(params, options));
   }
 
-  protected async loadSync(): Promise<SyncDocuments<T>> {
+  protected async loadSync(): Promise<SyncDocuments<T, S>> {
     const { SyncDocuments } = await import('./sync-documents.ts');
     return new SyncDocuments(this.#exchanges, this.port);
   }

@@ -4,7 +4,7 @@ import { documentBuilder, MANAGED_FIELDS } from '../engine/managed.ts';
 import type { ArchivedFilter, ReplyTo, ScanReply } from '../engine/protocol.ts';
 import type { CollectionSettings } from '../engine/settings.ts';
 import { ValueError } from '../errors/value-error.ts';
-import type { FindOptions, Stored } from './document-types.ts';
+import type { Stamp, Stored } from './document-types.ts';
 import { checkId, documentAt, encodeDocument, toDocument } from './documents.ts';
 import { ask, collect, type Exchange, pause, post, type Ticket } from './exchange.ts';
 import { copyCriteria, matches, parseFindOptions } from './params.ts';
@@ -18,20 +18,20 @@ const EXACT_SIZE = 4096;
 type AnyPredicate = (document: never) => unknown;
 
 /** What the methods of a document collection do, whether they return promises or not. */
-export class DocumentExchanges<T extends object> {
-  readonly #build: (...parts: Parameters<ReturnType<typeof documentBuilder>>) => Stored<T>;
+export class DocumentExchanges<T extends object, S extends Stamp = never> {
+  readonly #build: (...parts: Parameters<ReturnType<typeof documentBuilder>>) => Stored<T, S>;
 
   constructor(settings: CollectionSettings) {
     this.#build = documentBuilder(settings) as never;
   }
 
-  *insert(document: unknown): Exchange<Stored<T>> {
+  *insert(document: unknown): Exchange<Stored<T, S>> {
     const { id, body, fields } = encodeDocument(document, 'document');
     const [key, flags, stamps] = yield* ask({ op: 'insert', id, body });
     return this.#build(key, flags, stamps, fields);
   }
 
-  *insertMany(documents: unknown): Exchange<Stored<T>[]> {
+  *insertMany(documents: unknown): Exchange<Stored<T, S>[]> {
     if (!Array.isArray(documents)) {
       throw new ValueError('document_invalid', 'insertMany takes an array of documents.', {
         place: 'documents',
@@ -54,24 +54,24 @@ export class DocumentExchanges<T extends object> {
       if (slices.length > 0) yield* post({ op: 'insertAbandon', call });
       throw error;
     }
-    const stored: Stored<T>[] = [];
+    const stored: Stored<T, S>[] = [];
     for (const { fields, ticket } of slices) {
       const columns = yield* collect(ticket);
       fields.forEach((own, index) => {
-        stored.push(documentAt(this.#build, columns, index, own) as Stored<T>);
+        stored.push(documentAt(this.#build, columns, index, own) as Stored<T, S>);
       });
       if (slices.length > 8) yield* pause();
     }
     return stored;
   }
 
-  *upsert(document: unknown): Exchange<Stored<T>> {
+  *upsert(document: unknown): Exchange<Stored<T, S>> {
     const { id, body, fields } = encodeDocument(document, 'document');
     const [key, flags, stamps] = yield* ask({ op: 'upsert', id, body });
     return this.#build(key, flags, stamps, fields);
   }
 
-  *update(id: unknown, document: unknown): Exchange<Stored<T> | undefined> {
+  *update(id: unknown, document: unknown): Exchange<Stored<T, S> | undefined> {
     checkId(id);
     // An `_id` in the new content is managed, hence ignored, whatever it is.
     const { body, fields } = encodeDocument(withoutId(document), 'document');
@@ -79,7 +79,7 @@ export class DocumentExchanges<T extends object> {
     return reply && this.#build(reply[0], reply[1], reply[2], fields);
   }
 
-  *patch(id: unknown, changes: unknown): Exchange<Stored<T> | undefined> {
+  *patch(id: unknown, changes: unknown): Exchange<Stored<T, S> | undefined> {
     checkId(id);
     if (!isPlainObject(changes)) {
       throw new ValueError('document_invalid', 'changes must be a plain object.', {
@@ -92,7 +92,7 @@ export class DocumentExchanges<T extends object> {
       encoded.push([path, encode(value, `changes.${path}`)]);
     }
     const reply = yield* ask({ op: 'patch', id, changes: encoded });
-    return reply && (toDocument(this.#build, reply) as Stored<T>);
+    return reply && (toDocument(this.#build, reply) as Stored<T, S>);
   }
 
   *change(op: 'archive' | 'unarchive' | 'delete', id: unknown): Exchange<boolean> {
@@ -100,7 +100,7 @@ export class DocumentExchanges<T extends object> {
     return yield* ask({ op, id });
   }
 
-  *deleteMany(params: unknown, options?: FindOptions): Exchange<number> {
+  *deleteMany(params: unknown, options?: unknown): Exchange<number> {
     if (typeof params !== 'function') {
       const archived = parseFindOptions(options);
       return yield* ask({ op: 'deleteMany', criteria: copyCriteria(params), archived });
@@ -109,19 +109,20 @@ export class DocumentExchanges<T extends object> {
     return yield* ask({ op: 'deleteMany', ids });
   }
 
-  *get(id: unknown): Exchange<Stored<T> | undefined> {
+  *get(id: unknown): Exchange<Stored<T, S> | undefined> {
     checkId(id);
     const reply = yield* ask({ op: 'get', id });
-    return reply && (toDocument(this.#build, reply) as Stored<T>);
+    return reply && (toDocument(this.#build, reply) as Stored<T, S>);
   }
 
-  *find(params: unknown, options?: FindOptions): Exchange<Stored<T> | undefined> {
+  /** `F`: what comes of a document when only parts of it are selected. */
+  *find<F = Stored<T, S>>(params: unknown, options?: unknown): Exchange<F | undefined> {
     const archived = parseFindOptions(options);
     if (typeof params !== 'function') {
       const reply = yield* ask({ op: 'find', criteria: copyCriteria(params), archived });
-      return reply && (toDocument(this.#build, reply) as Stored<T>);
+      return reply && (toDocument(this.#build, reply) as F);
     }
-    let first: Stored<T> | undefined;
+    let first: Stored<T, S> | undefined;
     let firstOrder = Number.POSITIVE_INFINITY;
     yield* this.#scan(undefined, archived, (chunk) => {
       chunk.orders.forEach((order, index) => {
@@ -133,23 +134,23 @@ export class DocumentExchanges<T extends object> {
       });
       return firstOrder > chunk.floor;
     });
-    return first;
+    return first as F | undefined;
   }
 
-  *filter(params: unknown, options?: FindOptions): Exchange<Stored<T>[]> {
-    const found: { order: number; document: Stored<T> }[] = [];
+  *filter<F = Stored<T, S>>(params: unknown, options?: unknown): Exchange<F[]> {
+    const found: { order: number; document: Stored<T, S> }[] = [];
     yield* this.#visit(params, options, (document, order) => {
       found.push({ order, document });
     });
     // Without caching documents may come segment by segment; sorting what is in order already costs nothing.
-    return found.sort((a, b) => a.order - b.order).map(({ document }) => document);
+    return found.sort((a, b) => a.order - b.order).map(({ document }) => document as F);
   }
 
-  *has(params: unknown, options?: FindOptions): Exchange<boolean> {
+  *has(params: unknown, options?: unknown): Exchange<boolean> {
     return (yield* this.find(params, options)) !== undefined;
   }
 
-  *count(params: unknown = {}, options?: FindOptions): Exchange<number> {
+  *count(params: unknown = {}, options?: unknown): Exchange<number> {
     if (typeof params !== 'function') {
       const archived = parseFindOptions(options);
       return yield* ask({ op: 'count', criteria: copyCriteria(params), archived });
@@ -161,16 +162,16 @@ export class DocumentExchanges<T extends object> {
     return count;
   }
 
-  #read(chunk: ScanReply, index: number): Stored<T> {
+  #read(chunk: ScanReply, index: number): Stored<T, S> {
     const fields = decode(chunk.bodies[index] as Body) as object;
-    return documentAt(this.#build, chunk, index, fields) as Stored<T>;
+    return documentAt(this.#build, chunk, index, fields) as Stored<T, S>;
   }
 
   /** Visits every document that matches. */
   *#visit(
     params: unknown,
-    options: FindOptions | undefined,
-    visit: (document: Stored<T>, order: number) => void,
+    options: unknown,
+    visit: (document: Stored<T, S>, order: number) => void,
   ): Exchange<void> {
     const archived = parseFindOptions(options);
     const isFunction = typeof params === 'function';

@@ -55,14 +55,8 @@ export interface CommonOptions {
   activate_drop_method?: boolean | undefined;
 }
 
-/** Options of a collection of documents. */
-export interface DocumentCollectionOptions extends CommonOptions {
-  type: 'DOCUMENT_BASED';
-  /**
-   * Characters of a generated `_id`, 4 to 256.
-   * @default 32
-   */
-  id_length?: number | undefined;
+/** Options for the stamps that documents carry. */
+export interface StampOptions {
   /** Documents carry `_created_at`, a Date. @default false */
   indicate_created_at?: boolean | undefined;
   /** Documents carry `_created_timestamp`, Unix milliseconds. @default false */
@@ -83,6 +77,16 @@ export interface DocumentCollectionOptions extends CommonOptions {
   indicate_unarchived_at?: boolean | undefined;
   /** Documents carry `_unarchived_timestamp` once they were unarchived. @default false */
   indicate_unarchived_timestamp?: boolean | undefined;
+}
+
+/** Options of a collection of documents. */
+export interface DocumentCollectionOptions extends CommonOptions, StampOptions {
+  type: 'DOCUMENT_BASED';
+  /**
+   * Characters of a generated `_id`, 4 to 256.
+   * @default 32
+   */
+  id_length?: number | undefined;
 }
 
 /** Options of a key-value collection. */
