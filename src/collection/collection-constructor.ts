@@ -11,14 +11,14 @@ import type {
 /**
  * The constructor that both doors expose. Constructing a collection that exists opens it.
  *
- * Documents have the stamps whose options are `true`: there is one signature for each set of stamps, and
- * the first that fits is the one with no stamp too many. Options that are only known at run time, a `boolean`,
- * make every stamp optional.
+ * Documents have the stamps whose options are `true`: there is one signature for each set of stamps, and the first
+ * that fits is the one with no stamp too many. An option that is only known at run time, a `boolean`, makes every
+ * stamp optional. docs/decisions/010-types.md has the reasons.
  */
 export interface CollectionConstructor
-  extends KeyValues,
-    Created<never>,
+  extends Created<never>,
     Created<'_created_at'>,
+    KeyValues,
     RunTimeStamps,
     Either {}
 

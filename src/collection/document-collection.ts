@@ -22,6 +22,9 @@ import type { SyncDocuments } from './sync-documents.ts';
  * the caller's own. A call resolves when the engine has executed it; {@link CollectionHandle.save} tells
  * when it is in storage.
  *
+ * `T` is the type of its documents, `S` the stamps that they carry; constructing it with `indicate_created_at: true`
+ * makes that `'_created_at'`.
+ *
  * @example
  * ```ts
  * const users = new db.Collection<{ name: string; age: number }>({ name: 'users', type: 'DOCUMENT_BASED' });

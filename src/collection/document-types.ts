@@ -1,6 +1,6 @@
 import type { Criteria } from '../query/criteria-types.ts';
 import type { Sort } from '../query/order-types.ts';
-import type { Selected, Selection } from '../query/select-types.ts';
+import type { PathList, Selected } from '../query/select-types.ts';
 
 /** What every document carries. */
 interface AlwaysManaged {
@@ -100,7 +100,7 @@ type Anchor<D> = { readonly _id: string } & { readonly [Field in keyof D]?: unkn
 
 /** Paths to select from the documents of a collection, or `undefined` for whole documents. */
 export type SelectOption<T extends object, S extends Stamp = never> =
-  | Selection<Stored<T, S>>
+  | PathList<Stored<T, S>>
   | undefined;
 
 /** Options of what finds documents. `L` is the type of the list `select`; without one, documents come whole. */

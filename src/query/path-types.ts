@@ -10,8 +10,14 @@ export type Simple =
   | ReadonlySet<unknown>
   | ArrayBuffer
   | ArrayBufferView
-  | Blob
+  | BlobShape
   | ((...parameters: never[]) => unknown);
+
+/** A Blob by what it has: not every program that is compiled with these types knows the DOM's. */
+interface BlobShape {
+  readonly size: number;
+  arrayBuffer(): Promise<ArrayBuffer>;
+}
 
 /** Where a path ends. */
 export type Opaque = Simple | symbol | null | undefined;

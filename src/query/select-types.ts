@@ -1,7 +1,7 @@
 import type { FieldPath, Opaque } from './path-types.ts';
 
 /** Paths to be selected from documents of type `T`. */
-export type Selection<T> = readonly FieldPath<T>[];
+export type PathList<T> = readonly FieldPath<T>[];
 
 /**
  * What is left of a document of type `T` when the paths `P` are selected.
@@ -27,12 +27,12 @@ type Narrowed<T, P extends string> = unknown extends T
       : string extends P | keyof T
         ? T
         : {
-            [K in keyof T as `${K & (string | number)}` extends Head<P> ? K : never]: K extends P
+            [K in keyof T as `${K & (string | number)}` extends First<P> ? K : never]: K extends P
               ? T[K]
               : Narrowed<T[K], Below<P, K>>;
           };
 
-type Head<P extends string> = P extends `${infer Name}.${string}` ? Name : P;
+type First<P extends string> = P extends `${infer Name}.${string}` ? Name : P;
 
 type Below<P extends string, K> = P extends `${K & (string | number)}.${infer Rest}` ? Rest : never;
 

@@ -12,6 +12,7 @@ interface Person {
   grid: number[][];
   scores: Record<string, { points: number }>;
   files: Map<string, number>;
+  photo: Blob;
   anything: unknown;
 }
 
@@ -66,6 +67,8 @@ test('dotted paths are checked with the type they lead to', () => {
   take({ 'born.getTime': 3 });
   // @ts-expect-error paths lead into no Map
   take({ 'files.size': 3 });
+  // @ts-expect-error paths lead into no Blob
+  take({ 'photo.size': 3 });
   // @ts-expect-error a string is asked for
   take({ 'address.city': 5 });
   // @ts-expect-error a string is asked for
