@@ -56,25 +56,8 @@ export interface CommonOptions {
   activate_drop_method?: boolean | undefined;
 }
 
-/** Options of a collection of documents. */
-export interface DocumentCollectionOptions extends CommonOptions {
-  type: 'DOCUMENT_BASED';
-  /**
-   * Characters of a generated `_id`, 4 to 256.
-   * @default 32
-   */
-  id_length?: number | undefined;
-  /**
-   * What documents are found and sorted by without looking at all of them. Changing the list builds and
-   * drops indexes when the collection is opened, with events `index`.
-   *
-   * @example
-   * ```ts
-   * indexes: ['email', { fields: ['region', 'age'] }, { fields: 'tags', multi: true }]
-   * ```
-   * @default []
-   */
-  indexes?: readonly IndexOption[] | undefined;
+/** Options for the stamps that documents carry. */
+export interface StampOptions {
   /** Documents carry `_created_at`, a Date. @default false */
   indicate_created_at?: boolean | undefined;
   /** Documents carry `_created_timestamp`, Unix milliseconds. @default false */
@@ -95,6 +78,27 @@ export interface DocumentCollectionOptions extends CommonOptions {
   indicate_unarchived_at?: boolean | undefined;
   /** Documents carry `_unarchived_timestamp` once they were unarchived. @default false */
   indicate_unarchived_timestamp?: boolean | undefined;
+}
+
+/** Options of a collection of documents. */
+export interface DocumentCollectionOptions extends CommonOptions, StampOptions {
+  type: 'DOCUMENT_BASED';
+  /**
+   * Characters of a generated `_id`, 4 to 256.
+   * @default 32
+   */
+  id_length?: number | undefined;
+  /**
+   * What documents are found and sorted by without looking at all of them. Changing the list builds and
+   * drops indexes when the collection is opened, with events `index`.
+   *
+   * @example
+   * ```ts
+   * indexes: ['email', { fields: ['region', 'age'] }, { fields: 'tags', multi: true }]
+   * ```
+   * @default []
+   */
+  indexes?: readonly IndexOption[] | undefined;
 }
 
 /** Options of a key-value collection. */
