@@ -54,6 +54,7 @@ export class Query {
       order,
       indexes: context.indexes.byName,
       limit: this.#most,
+      decoded: this.compiled.byFields ? context.records.decodedSize : undefined,
     });
   }
 
@@ -78,11 +79,12 @@ export class Query {
       const { plan } = this;
       const { test, order, byFields } = this.compiled;
       const { records } = this.#context;
-      const values = byFields && (test ?? order) ? records.decoded() : undefined;
       if (plan.kind !== 'scan') yield* this.#read(plan, matches);
-      else if (values) yield* this.#scanDecoded(values, matches);
-      else if (test ?? order) yield* this.#scan(matches);
-      else yield* this.#visit(records.list().values(), matches, false);
+      else if (!test && !order) yield* this.#visit(records.list().values(), matches, false);
+      else {
+        const decoded = byFields ? records.decoded() : undefined;
+        yield* decoded ? this.#scanDecoded(decoded, matches) : this.#scan(matches);
+      }
     } finally {
       release();
     }

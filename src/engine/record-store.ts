@@ -26,6 +26,8 @@ export class RecordStore {
   #list: readonly StoredRecord[] | undefined;
   /** The decoded values of the list, in its order. */
   #decoded: readonly object[] | undefined;
+  /** Whether there has been such a list since the cache was cleared. */
+  #hasDecoded = false;
   #pending = new PendingChanges();
   /** What the save under way is writing. */
   #saving: PendingChanges | undefined;
@@ -93,7 +95,13 @@ export class RecordStore {
       record.value ??= peek(record.body as Body);
       return record.value as object;
     });
+    this.#hasDecoded = true;
     return this.#decoded;
+  }
+
+  /** How many records there are, if nearly all are kept decoded. */
+  get decodedSize(): number | undefined {
+    return this.#resident && this.#hasDecoded ? this.size : undefined;
   }
 
   /** Rank for a record that is inserted now. */
@@ -233,6 +241,7 @@ export class RecordStore {
   /** Drops what can be read again from storage. */
   clearCache(): void {
     this.#decoded = undefined;
+    this.#hasDecoded = false;
     for (const record of this.#records.values()) {
       record.value = undefined;
       if (record.segment === 0) continue;
