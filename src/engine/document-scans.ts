@@ -85,11 +85,11 @@ export class DocumentScans {
       function* (this: DocumentScans, pace: Pace): Work<Explained> {
         const query = new Query(this.#context, selection, pace);
         const records = yield* query.records();
-        const { plan, keys, documents } = query;
+        const { plan, candidates } = query;
         return {
           plan,
-          keys_examined: keys,
-          documents_examined: documents,
+          keys_examined: candidates.keys,
+          documents_examined: candidates.documents,
           returned: records.length,
           engine_ms: clock.elapsed() - began,
         };

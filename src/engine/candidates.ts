@@ -1,0 +1,176 @@
+import type { Body } from '../codec/body.ts';
+import type { Plan, PlanByKeys } from '../query/plan/plan.ts';
+import { PlanReader } from '../query/plan/read-plan.ts';
+import type { SegmentBodies } from '../storage/segment.ts';
+import type { StoredRecord } from '../storage/stored-record.ts';
+import { BodyReader, bySegment } from './body-reader.ts';
+import type { CompiledSelection } from './compiled-selection.ts';
+import type { StoreContext } from './context.ts';
+import { FirstMatches, type Matches, type PageEnd, SortedMatches } from './matches.ts';
+import type { Pace } from './pace.ts';
+import { type RecordTest, Scan } from './scan.ts';
+import type { Work } from './work.ts';
+
+/** Candidates that are read, or looked at, before anything else is asked about them. */
+const BATCH = 256;
+
+/** Reads the candidates of a plan, and hands on those that match. */
+export class Candidates {
+  /** Keys of indexes looked at so far. */
+  keys = 0;
+  /** Documents looked into so far. */
+  documents = 0;
+  readonly #context: StoreContext;
+  readonly #selection: CompiledSelection;
+  readonly #pace: Pace;
+  readonly #after: PageEnd | undefined;
+  /** Tells by what a record says itself, without its body. */
+  readonly #wanted: (record: StoredRecord) => boolean;
+
+  constructor(
+    context: StoreContext,
+    selection: CompiledSelection,
+    pace: Pace,
+    after: PageEnd | undefined,
+  ) {
+    this.#context = context;
+    this.#selection = selection;
+    this.#pace = pace;
+    this.#after = after;
+    const { wanted, order } = selection;
+    this.#wanted =
+      after && !order ? (record) => record.order > after.order && wanted(record) : wanted;
+  }
+
+  /** Reads for as long as more can change the result. Records must be pinned meanwhile. */
+  *read(plan: Plan, matches: Matches): Work<void> {
+    const { records } = this.#context;
+    const { test, order, byFields } = this.#selection;
+    if (plan.kind !== 'scan') return yield* this.#readPlan(plan, matches);
+    if (!test && !order) return yield* this.#visit(records.list().values(), matches, false);
+    const decoded = byFields ? records.decoded() : undefined;
+    yield* decoded ? this.#scanDecoded(decoded, matches) : this.#scan(matches);
+  }
+
+  /** Goes over decoded documents, all in memory: nothing of a record is touched unless it matches. */
+  *#scanDecoded(documents: readonly object[], matches: Matches): Work<void> {
+    const { documentTest } = this.#selection;
+    const records = this.#context.records.list();
+    for (let from = 0; from < documents.length; from += BATCH) {
+      const to = Math.min(from + BATCH, documents.length);
+      for (let index = from; index < to; index++) {
+        const document = documents[index] as object;
+        if (documentTest && !documentTest(document)) continue;
+        const record = records[index] as StoredRecord;
+        if (this.#wanted(record) && !matches.add(record, document)) {
+          this.documents += index - from + 1;
+          return;
+        }
+      }
+      this.documents += to - from;
+      if (this.#pace.late) yield* this.#pace.pause();
+    }
+  }
+
+  *#scan(matches: Matches): Work<void> {
+    const { test, order, sorted } = this.#selection;
+    const scan = new Scan(this.#context.records, this.#pace);
+    let complete = false;
+    const visit: RecordTest = (record, body) => {
+      if (!this.#wanted(record)) return false;
+      this.documents++;
+      if (!test || test(record, body))
+        complete = !matches.add(record, order && sorted(record, body));
+      return complete;
+    };
+    try {
+      yield* scan.next(visit, { limit: 1, bound: matches });
+    } finally {
+      scan.end();
+    }
+  }
+
+  *#readPlan(plan: PlanByKeys, matches: Matches): Work<void> {
+    const { records, indexes } = this.#context;
+    const { order } = this.#selection;
+    const reader = new PlanReader<StoredRecord>(plan, {
+      indexes: indexes.byName,
+      byId: (id) => records.get(id),
+      order,
+      from: plan.kind === 'index' && plan.ordered ? this.#after : undefined,
+    });
+    try {
+      yield* this.#visit(candidates(reader), matches, !plan.exact);
+    } finally {
+      this.keys = reader.keys;
+    }
+  }
+
+  /** @param tests Whether the criteria have to be looked at still. */
+  *#visit(candidates: Iterator<StoredRecord>, matches: Matches, tests: boolean): Work<void> {
+    const { test, sorted } = this.#selection;
+    const tested = tests ? test : undefined;
+    const keyed = matches instanceof SortedMatches;
+    const looks = tested !== undefined || keyed;
+    const visit: Visit = (record, body) => {
+      if (!looks) return matches.add(record);
+      this.documents++;
+      if (tested && !tested(record, body as Body)) return true;
+      return keyed ? matches.add(record, sorted(record, body as Body)) : matches.add(record);
+    };
+    for (let next = candidates.next(); !next.done; next = candidates.next()) {
+      const record = next.value;
+      if (!this.#wanted(record)) continue;
+      if ((looks && record.body === undefined) || this.#pace.due) {
+        // An index must not be read on after a pause: it may have changed.
+        const rest = [record, ...candidatesLeft(candidates)].filter(this.#wanted);
+        yield* matches instanceof FirstMatches
+          ? this.#inOrder(rest, looks, visit)
+          : this.#inAnyOrder(rest, looks, visit);
+        return;
+      }
+      if (!visit(record, record.body)) return;
+    }
+  }
+
+  *#inOrder(candidates: StoredRecord[], looks: boolean, visit: Visit): Work<void> {
+    for (let from = 0; from < candidates.length; from += BATCH) {
+      const batch = candidates.slice(from, from + BATCH);
+      const bodies = looks ? yield* this.#context.records.bodiesOf(batch) : [];
+      for (const [index, record] of batch.entries()) {
+        if (this.#pace.due) yield* this.#pace.pause();
+        if (!visit(record, bodies[index])) return;
+      }
+    }
+  }
+
+  /** Segment by segment, each read once. */
+  *#inAnyOrder(candidates: StoredRecord[], looks: boolean, visit: Visit): Work<void> {
+    const { records } = this.#context;
+    const groups = looks ? bySegment(candidates) : new Map([[0, candidates]]);
+    const numbers = [...groups.keys()].filter((number) => number > 0);
+    const reader = new BodyReader(records.log, numbers);
+    for (const [number, group] of groups) {
+      let bodies: SegmentBodies | undefined;
+      if (number > 0) bodies = yield* reader.take(number);
+      for (const record of group) {
+        if (this.#pace.due) yield* this.#pace.pause();
+        let body = records.bodyIn(record, bodies);
+        if (looks && body === undefined) body = yield* records.body(record);
+        visit(record, body);
+      }
+    }
+  }
+}
+
+type Visit = (record: StoredRecord, body: Body | undefined) => boolean;
+
+function* candidates(reader: PlanReader<StoredRecord>): Generator<StoredRecord> {
+  for (let record = reader.next(); record; record = reader.next()) yield record;
+}
+
+function candidatesLeft(candidates: Iterator<StoredRecord>): StoredRecord[] {
+  const rest: StoredRecord[] = [];
+  for (let next = candidates.next(); !next.done; next = candidates.next()) rest.push(next.value);
+  return rest;
+}
