@@ -12,6 +12,7 @@ import type { IdGenerator } from './ids.ts';
 import { IndexBuilder } from './index-builder.ts';
 import { KeyValueStore } from './key-value-store.ts';
 import { Lane } from './lane.ts';
+import { nextTurn } from './next-turn.ts';
 import { Aborts } from './pace.ts';
 import type { Change, OperationName, Request } from './protocol.ts';
 import { RecordStore } from './record-store.ts';
@@ -71,6 +72,7 @@ export class HostedCollection {
   readonly #saves: SaveSchedule;
   readonly #retention: CacheRetention | undefined;
   readonly #store: { execute(request: Request): Result<unknown> };
+  #stopped = false;
   /** Why the collection cannot be used: it did not open, or was dropped. */
   #unusable: Error | undefined;
 
@@ -156,6 +158,7 @@ export class HostedCollection {
 
   /** Ends timers and writes. What is not saved by then is lost. */
   async stop(): Promise<void> {
+    this.#stopped = true;
     this.#retention?.stop();
     await this.#saves.stop();
   }
@@ -188,18 +191,21 @@ export class HostedCollection {
       this.records.folded();
       yield* builder.build((documents, total) => this.#host.indexing(name, documents, total));
       this.#log(`opened with ${this.records.size} records`);
-      if (this.settings.caching) this.#loadBehind();
+      // What cannot be read is told to whoever asks for it.
+      this.#settleIn().catch(() => undefined);
     } catch (error) {
       this.#unusable = error as Error;
       throw error;
     }
   }
 
-  /** Loads what caching keeps while requests are answered already; those read what they need themselves. */
-  #loadBehind(): void {
-    const loading = run(this.records.loadAll());
-    // What cannot be read is told to whoever asks for it.
-    if (loading instanceof Promise) loading.catch(() => undefined);
+  /** Loads what caching keeps, and sorts indexes, while requests are answered already. */
+  async #settleIn(): Promise<void> {
+    if (this.settings.caching) await run(this.records.loadAll());
+    for (const _slice of this.#indexes.sorting()) {
+      await nextTurn();
+      if (this.#stopped || this.#unusable) return;
+    }
   }
 
   *#ready(): Work<undefined> {
