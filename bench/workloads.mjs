@@ -1,10 +1,28 @@
 import bulkInsert from './workloads/bulk-insert.mjs';
 import gets from './workloads/gets.mjs';
 import growth from './workloads/growth.mjs';
+import indexedCold from './workloads/indexed-cold.mjs';
+import indexedFinds from './workloads/indexed-finds.mjs';
 import openCached from './workloads/open-cached.mjs';
+import openIndexed from './workloads/open-indexed.mjs';
+import queryGrowth from './workloads/query-growth.mjs';
 import scan from './workloads/scan.mjs';
 import scatteredGets from './workloads/scattered-gets.mjs';
 import singleInserts from './workloads/single-inserts.mjs';
+import sortedPage from './workloads/sorted-page.mjs';
 
 /** @type {import('./workload.mjs').Workload[]} */
-export const workloads = [bulkInsert, singleInserts, gets, openCached, scatteredGets, growth, scan];
+export const workloads = [
+  bulkInsert,
+  singleInserts,
+  gets,
+  openCached,
+  scatteredGets,
+  growth,
+  scan,
+  indexedFinds,
+  sortedPage,
+  indexedCold,
+  openIndexed,
+  queryGrowth,
+];

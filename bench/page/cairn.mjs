@@ -1,4 +1,4 @@
-import { makeDocuments, randomNumbers } from './documents.mjs';
+import { makeParts, randomNumbers } from './documents.mjs';
 import { deletePlain } from './plain-indexeddb.mjs';
 
 /**
@@ -11,35 +11,58 @@ import { deletePlain } from './plain-indexeddb.mjs';
 /** @type {string} what users get, and not the source */
 const LIBRARY = '/dist/index.js';
 
-/** @returns {Promise<typeof import('../../src/index.ts')>} */
-const library = () => import(LIBRARY);
+/** Loads the library, as the bundle of an app would. @returns {Promise<typeof import('../../src/index.ts')>} */
+export const library = () => import(LIBRARY);
 
 /** @param {DoorName} door @param {string} name */
 export async function openDoor(door, name) {
   const { connect, Database } = await library();
   const database = door === 'thread' ? new Database({ name }) : connect({ name });
   await database.ready;
+  checkDoor(door, database);
+  return database;
+}
+
+/** @param {DoorName} door @param {Door} database */
+export function checkDoor(door, database) {
   const { engine, storage } = database.status;
   if (engine !== door || storage !== 'indexeddb') {
     throw new Error(`The engine runs in the ${engine} on ${storage}, which is not measured here.`);
   }
-  return database;
 }
 
 /**
  * @param {Door} database
- * @param {{ name?: string, caching?: boolean }} [options]
+ * @param {{ name?: string, caching?: boolean, indexes?: string[] }} [options]
  * @returns {People}
  */
-export function openPeople(database, { name = 'people', caching = false } = {}) {
-  return new database.Collection({ name, type: 'DOCUMENT_BASED', caching });
+export function openPeople(database, { name = 'people', caching = false, indexes = [] } = {}) {
+  return new database.Collection({ name, type: 'DOCUMENT_BASED', caching, indexes });
 }
 
 /** @param {People} people @param {number} size */
 export async function fill(people, size) {
-  const stored = await people.insertMany(makeDocuments(size));
+  const ids = [];
+  for (const documents of makeParts(size)) {
+    for (const { _id } of await people.insertMany(documents)) ids.push(_id);
+  }
   await people.save();
-  return stored.map(({ _id }) => _id);
+  return ids;
+}
+
+/**
+ * A collection in memory with so many documents, to be asked.
+ *
+ * @param {DoorName} door
+ * @param {string} name
+ * @param {{ size: number, indexes?: string[] }} options
+ */
+export async function openFilled(door, name, { size, indexes = [] }) {
+  const database = await openDoor(door, name);
+  const people = openPeople(database, { caching: true, indexes });
+  await fill(people, size);
+  await people.ready;
+  return { database, people };
 }
 
 /**

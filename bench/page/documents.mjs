@@ -1,5 +1,8 @@
 /** Documents of about 280 bytes as JSON: the same for the same seed, on every machine. */
 
+/** Documents in each group. */
+export const GROUP_SIZE = 200;
+
 const NAMES = ['Ada', 'Bela', 'Chidi', 'Dalia', 'Emre', 'Fatou', 'Goro', 'Hana', 'Ines', 'Jonas'];
 const CITIES = [
   'Porto',
@@ -22,6 +25,7 @@ const WORDS = 'river stone letter garden window copper signal harbour winter pap
  * @property {string} email
  * @property {number} age
  * @property {string} region
+ * @property {number} group
  * @property {boolean} active
  * @property {{ city: string, street: string, zip: string }} address
  * @property {string[]} tags
@@ -40,11 +44,15 @@ export function randomNumbers(seed) {
 }
 
 /**
+ * Documents of which every 200 scattered ones make a group.
+ *
  * @param {number} size
  * @param {number} [seed]
+ * @param {number} [groups] for a part of more documents: how many they have together
  * @returns {Person[]}
  */
-export function makeDocuments(size, seed = 1) {
+export function makeDocuments(size, seed = 1, groups = groupCount(size)) {
+  const group = scatterGroups(size, seed, groups);
   const random = randomNumbers(seed);
   const upTo = (/** @type {number} */ limit) => Math.floor(random() * limit);
   /** @type {<T>(list: T[]) => T} */
@@ -56,6 +64,7 @@ export function makeDocuments(size, seed = 1) {
       email: `${name.toLowerCase()}.${index}@example.com`,
       age: upTo(90),
       region: pick(REGIONS),
+      group: /** @type {number} */ (group[index]),
       active: random() < 0.5,
       address: {
         city: pick(CITIES),
@@ -63,9 +72,35 @@ export function makeDocuments(size, seed = 1) {
         zip: String(10_000 + upTo(90_000)),
       },
       tags: [pick(WORDS), pick(WORDS)],
-      bio: Array.from({ length: 13 }, () => pick(WORDS)).join(' '),
+      bio: Array.from({ length: 11 }, () => pick(WORDS)).join(' '),
     };
   });
   // Joined strings are flattened when they are first read; whoever comes first would pay for it.
   return JSON.parse(JSON.stringify(documents));
+}
+
+const PART = 100_000;
+
+/** Many documents in parts, so that no more of them are in memory at once than needed. @param {number} size */
+export function* makeParts(size) {
+  for (let from = 0; from < size; from += PART) {
+    yield makeDocuments(Math.min(PART, size - from), 1 + from / PART, groupCount(size));
+  }
+}
+
+/** @param {number} size */
+export const groupCount = (size) => Math.ceil(size / GROUP_SIZE);
+
+/** The group of each document: all the same size, none next to each other. @param {number} size @param {number} seed @param {number} groups */
+function scatterGroups(size, seed, groups) {
+  const random = randomNumbers(seed + 1_000);
+  const first = (seed - 1) * PART;
+  const list = Uint32Array.from({ length: size }, (_, index) => (first + index) % groups);
+  for (let last = size - 1; last > 0; last--) {
+    const other = Math.floor(random() * (last + 1));
+    const kept = /** @type {number} */ (list[last]);
+    list[last] = /** @type {number} */ (list[other]);
+    list[other] = kept;
+  }
+  return list;
 }

@@ -1,5 +1,5 @@
 import { fill, getAtOnce, openPeople, openWarm, remove, scatter } from '../page/cairn.mjs';
-import { measure, time } from '../page/measure.mjs';
+import { measure, middle, time } from '../page/measure.mjs';
 import { defineWorkload } from '../workload.mjs';
 
 const AT_ONCE = 1_000;
@@ -17,11 +17,6 @@ function startEcho() {
       }),
     end: () => worker.terminate(),
   };
-}
-
-/** @param {number[]} times milliseconds */
-function middleInMicroseconds(times) {
-  return /** @type {number} */ (times.sort((a, b) => a - b)[times.length >> 1]) * 1000;
 }
 
 /**
@@ -48,8 +43,8 @@ const getThrough =
     await remove(database);
     return {
       'µs each at once': (atOnce.ms * 1000) / ids.length,
-      'µs alone': middleInMicroseconds(gets),
-      'µs empty message': middleInMicroseconds(echoes),
+      'µs alone': middle(gets) * 1000,
+      'µs empty message': middle(echoes) * 1000,
     };
   };
 
