@@ -36,8 +36,8 @@ export function compileSelection(
   const documentFor = ({ roots }: Pick<CompiledCriteria, 'roots'>) =>
     [...roots].some((root) => MANAGED_FIELDS.has(root)) ? wholeOf : fieldsOf;
 
-  const order = sort && compileOrder(sort);
-  const project = select && compileSelect(select);
+  const order = sort === undefined ? undefined : compileOrder(sort);
+  const project = select === undefined ? undefined : compileSelect(select);
   return {
     criteria,
     wanted: archivedTest(archived),

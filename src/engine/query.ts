@@ -38,6 +38,8 @@ export class Query {
   readonly #skip: number;
   readonly #most: number;
   readonly #after: PageEnd | undefined;
+  /** Whether candidates come in the order asked for, from the end of the last page on. */
+  readonly #ordered: boolean;
 
   /** @throws {CriteriaError} naming the place. */
   constructor(context: StoreContext, selection: Partial<Selection>, pace: Pace) {
@@ -55,6 +57,9 @@ export class Query {
       indexes: context.indexes.byName,
       limit: this.#most,
     });
+    // Only an index can be read from some key on.
+    const { kind, ordered } = this.plan;
+    this.#ordered = ordered && (kind === 'index' || !order || !this.#after);
   }
 
   /** Whether matches can be handed over as a scan comes by them, without having all of them first. */
@@ -93,11 +98,10 @@ export class Query {
   }
 
   #gather(): Matches {
-    const { order } = this.compiled;
-    const { kind, ordered } = this.plan;
-    // A scan of what is not in memory comes segment by segment.
-    const inOrder = ordered && (kind !== 'scan' || this.#context.records.resident);
-    if (inOrder) return new FirstMatches(this.#most);
+    const { order, test } = this.compiled;
+    // A scan that reads what is not in memory comes segment by segment.
+    const bySegment = this.plan.kind === 'scan' && test && !this.#context.records.resident;
+    if (this.#ordered && !bySegment) return new FirstMatches(this.#most);
     if (!order) return new OldestMatches(this.#most);
     return new SortedMatches(this.compiled, this.#most, this.#after);
   }
@@ -105,6 +109,12 @@ export class Query {
   *#scan(matches: Matches): Work<void> {
     const { test, order } = this.compiled;
     const wanted = this.#wanted(order === undefined);
+    if (!test && !order) {
+      for (const record of this.#context.records.list()) {
+        if (wanted(record) && !matches.add(record, undefined)) return;
+      }
+      return;
+    }
     const scan = new Scan(this.#context.records, this.#pace);
     let complete = false;
     const visit: RecordTest = (record, body) => {
@@ -127,10 +137,10 @@ export class Query {
       indexes: indexes.byName,
       byId: (id) => records.get(id),
       order,
-      from: plan.kind === 'index' && plan.ordered ? this.#after : undefined,
+      from: plan.kind === 'index' && this.#ordered ? this.#after : undefined,
     });
     const tested = plan.exact ? undefined : test;
-    const looks = tested !== undefined || (order !== undefined && !plan.ordered);
+    const looks = tested !== undefined || (order !== undefined && !this.#ordered);
     const wanted = this.#wanted(order === undefined);
     const visit = (record: StoredRecord, body: StoredRecord['body']): boolean => {
       if (!looks) return matches.add(record, undefined);
@@ -144,7 +154,7 @@ export class Query {
         if ((looks && record.body === undefined) || this.#pace.due) {
           // An index must not be read on after a pause: it may have changed.
           const rest = [record, ...drain(reader)].filter(wanted);
-          yield* plan.ordered
+          yield* this.#ordered
             ? this.#inOrder(rest, looks, visit)
             : this.#inAnyOrder(rest, looks, visit);
           return;
