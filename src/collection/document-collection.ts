@@ -120,7 +120,7 @@ export class DocumentCollection<
   deleteMany(params: Params<T, S>, options?: MatchOptions<T, S>): Promise<number> {
     const exchange = this.#exchanges.deleteMany(params, options);
     const inParts = typeof params === 'function' || options?.where !== undefined;
-    return inParts ? this.port.runAlone(exchange) : this.port.run(exchange, options?.signal);
+    return this.port[inParts ? 'runAlone' : 'run'](exchange, options?.signal);
   }
 
   /** The document with this id, archived or not, or `undefined`. */

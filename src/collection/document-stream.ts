@@ -35,18 +35,23 @@ export class DocumentStream<T extends object, S extends Stamp> {
   constructor(build: Build<T, S>, query: FindQuery) {
     this.#build = build;
     this.#query = query;
-    this.#select = query.select && compileSelect(query.select);
+    this.#select = query.select === undefined ? undefined : compileSelect(query.select);
     this.#full = query.limit === 0;
   }
 
   /** The next documents, `undefined` at the end. A chunk may be empty. */
   *next(): Exchange<Stored<T, S>[] | undefined> {
-    if (this.#full || this.#state === 'done') return undefined;
+    if (this.#full || this.#isDone()) return undefined;
     const chunk =
       this.#state === 'new'
         ? yield* ask({ op: 'scan', ...this.#query.selection })
         : yield* ask({ op: 'scanNext', cursor: this.#cursor as number });
     this.#cursor = chunk.cursor;
+    if (this.#isDone()) {
+      // Given up while this was on its way.
+      if (chunk.cursor !== undefined) yield* post({ op: 'scanEnd', cursor: chunk.cursor });
+      return undefined;
+    }
     this.#state = chunk.cursor === undefined ? 'done' : 'open';
     const arrived = Array.from(chunk.orders, (order, index) => ({ order, chunk, index }));
     const floor = this.#state === 'done' ? Number.POSITIVE_INFINITY : chunk.floor;
@@ -60,21 +65,29 @@ export class DocumentStream<T extends object, S extends Stamp> {
     this.#state = 'done';
   }
 
+  #isDone(): boolean {
+    return this.#state === 'done';
+  }
+
   #take(arrived: readonly Arrived[], end: ScanReply['end']): Stored<T, S>[] {
     const { test, skip, limit } = this.#query;
     const documents: Stored<T, S>[] = [];
+    let last: { order: number; document: object } | undefined;
     for (const { chunk, index, order } of arrived) {
       const document = this.#read(chunk, index);
       if (test && !test(document)) continue;
       if (++this.#passed <= skip) continue;
       const taken = this.#select ? (this.#select(document) as Stored<T, S>) : document;
       documents.push(taken);
-      if (this.#passed - skip < limit) continue;
-      this.#full = true;
-      notePageEnd(taken, { order, body: encode(document, 'after') });
-      return documents;
+      last = { order, document };
+      this.#full = this.#passed - skip >= limit;
+      if (this.#full) break;
     }
-    if (end) notePageEnd(documents.at(-1), end);
+    if (end) notePageEnd(documents.at(-1), this.#query, end);
+    else if (last && Number.isFinite(limit)) {
+      const { order, document } = last;
+      notePageEnd(documents.at(-1), this.#query, { order, body: encode(document, 'after') });
+    }
     return documents;
   }
 

@@ -3,7 +3,7 @@ import { capture } from '../codec/capture.ts';
 import { isPlainObject } from '../codec/kinds.ts';
 import type { After, ArchivedFilter, Selection } from '../engine/protocol.ts';
 import { CriteriaError } from '../errors/criteria-error.ts';
-import { type Check, check, checkKnown, integer } from './option-checks.ts';
+import { type Check, check, checkKnown, integer, isAbortSignal } from './option-checks.ts';
 import { copyCriteria, matches } from './params.ts';
 
 const anything: Check = { allowed: '', test: () => true };
@@ -24,10 +24,7 @@ const known: Readonly<Record<string, Check>> = {
     test: (value) => typeof (value as { _id?: unknown } | null)?._id === 'string',
   },
   where: { allowed: 'a function', test: (value) => typeof value === 'function' },
-  signal: {
-    allowed: 'an AbortSignal',
-    test: (value) => typeof (value as { aborted?: unknown } | null)?.aborted === 'boolean',
-  },
+  signal: { allowed: 'an AbortSignal', test: isAbortSignal },
 };
 
 type Test = (document: never) => unknown;
@@ -43,8 +40,14 @@ export interface FindQuery {
   readonly select: readonly string[] | undefined;
 }
 
+/** Where a page ended, and in what order. */
+interface PageEnd extends Omit<After, 'id'> {
+  readonly order: number;
+  readonly sort: string | undefined;
+}
+
 /** Where pages ended, by the last document of each, which callers hand back as `after`. */
-export const pageEnds = new WeakMap<object, Omit<After, 'id'>>();
+const pageEnds = new WeakMap<object, PageEnd>();
 
 /**
  * Checks what a caller looks for, and copies it: changing it later changes nothing. With a function in it
@@ -63,11 +66,12 @@ export function parseFindQuery(
   const skip = (given.skip as number | undefined) ?? 0;
   const limit = Math.min((given.limit as number | undefined) ?? most, most);
   const select = copied(given.select, 'select') as readonly string[] | undefined;
+  const sort = copied(given.sort, 'sort') as object | undefined;
   const selection: Selection = {
     criteria: typeof params === 'function' ? undefined : copyCriteria(params),
     archived: (given.archived as ArchivedFilter | undefined) ?? false,
-    sort: copied(given.sort, 'sort') as object | undefined,
-    after: given.after === undefined ? undefined : pageEnd(given.after as { _id: string }),
+    sort,
+    after: given.after === undefined ? undefined : pageEnd(given.after as { _id: string }, sort),
   };
   if (tests.length === 0) {
     return {
@@ -88,11 +92,13 @@ export function parseFindQuery(
   return { selection, test, skip, limit, select };
 }
 
-function pageEnd(document: { readonly _id: string }): After {
+function pageEnd(document: { readonly _id: string }, order: object | undefined): After {
   const { _id: id } = document;
-  const end = pageEnds.get(document);
-  if (end) return { id, ...end };
-  return { id, body: encode(isPlainObject(document) ? document : {}, 'after') };
+  const { sort, ...end }: Partial<PageEnd> = pageEnds.get(document) ?? {};
+  // What it was sorted by counts, whatever it is now; in another order the document itself has to tell.
+  if (end.order !== undefined && sort === JSON.stringify(order)) return { id, ...end };
+  const body = encode(isPlainObject(document) ? document : {}, 'after');
+  return { id, order: end.order, body };
 }
 
 function copied(value: unknown, place: 'sort' | 'select'): unknown {
@@ -104,10 +110,11 @@ function copied(value: unknown, place: 'sort' | 'select'): unknown {
   }
 }
 
-/** Remembers where a page ended. */
+/** Remembers where a page of these results ended. */
 export function notePageEnd(
   document: object | undefined,
+  { selection }: FindQuery,
   end: { readonly order: number; readonly key?: unknown; readonly body?: Body },
 ): void {
-  if (document) pageEnds.set(document, end);
+  if (document) pageEnds.set(document, { ...end, sort: JSON.stringify(selection.sort) });
 }

@@ -36,6 +36,12 @@ export function integer(allowed: string, test: (value: number) => boolean): Chec
   return { allowed, test: (value) => Number.isSafeInteger(value) && test(value as number) };
 }
 
+/** Whether it can abort something; of whatever realm. */
+export function isAbortSignal(value: unknown): value is AbortSignal {
+  const { aborted, addEventListener } = (value ?? {}) as Partial<AbortSignal>;
+  return typeof aborted === 'boolean' && typeof addEventListener === 'function';
+}
+
 /** Refuses anything but an object with known options. */
 export function checkKnown(
   options: unknown,

@@ -4,6 +4,7 @@ import type { CollectionSettings } from '../engine/settings.ts';
 import type { Started } from '../transport/channel.ts';
 import type { Link } from '../transport/link.ts';
 import type { Ask, Exchange, Step, Ticket } from './exchange.ts';
+import { isAbortSignal } from './option-checks.ts';
 import type { Turns } from './turns.ts';
 
 /** What a port tells its door. */
@@ -14,6 +15,8 @@ export interface PortEvents {
   /** Why no call may begin any more. */
   readonly refusal: () => Error | undefined;
 }
+
+type Send = (request: Ask) => Promise<unknown>;
 
 /** One handle's end of the link: adds its number, keeps its calls in order, runs exchanges. */
 export class Port {
@@ -38,42 +41,18 @@ export class Port {
    * @param signal Rejects with its reason when it is aborted, and has the engine give up.
    */
   run<T>(exchange: Exchange<T>, signal?: AbortSignal): Promise<T> {
-    if (signal) return this.#runUntil(signal, exchange);
-    return this.#begin(() =>
+    return this.#begin(signal, (send) =>
       this.#drive(exchange, (request) => {
         // Known from the call on, even if it has to wait for its turn.
         if (request.op === 'drop' && request.enabled) this.#events.dropped();
-        return this.#turns.enter(() => this.#send(request));
+        return this.#turns.enter(() => send(request));
       }),
     );
   }
 
-  #runUntil<T>(signal: AbortSignal, exchange: Exchange<T>): Promise<T> {
-    if (signal.aborted) return Promise.reject(signal.reason);
-    const call = Math.random();
-    return new Promise<T>((resolve, reject) => {
-      const abort = (): void => {
-        reject(signal.reason);
-        // It may have ended by now, and when the engine is lost the call itself says so.
-        this.#send({ op: 'abort', call }).catch(() => undefined);
-      };
-      signal.addEventListener('abort', abort, { once: true });
-      this.#begin(() =>
-        this.#drive(exchange, (request) => {
-          signal.throwIfAborted();
-          return this.#turns.enter(() => this.#send({ ...request, call } as Ask));
-        }),
-      )
-        .then(resolve, reject)
-        .finally(() => signal.removeEventListener('abort', abort));
-    });
-  }
-
   /** Runs an exchange of several requests, between which no other call of this collection comes. */
-  runAlone<T>(exchange: Exchange<T>): Promise<T> {
-    return this.#begin(() =>
-      this.#turns.enterAlone(() => this.#drive(exchange, (request) => this.#send(request))),
-    );
+  runAlone<T>(exchange: Exchange<T>, signal?: AbortSignal): Promise<T> {
+    return this.#begin(signal, (send) => this.#turns.enterAlone(() => this.#drive(exchange, send)));
   }
 
   /** Whether a call would have to wait for another to end. */
@@ -91,12 +70,35 @@ export class Port {
     return this.#link.sendNow(this.#addressed(request));
   }
 
-  #begin<T>(start: () => Promise<T>): Promise<T> {
+  #begin<T>(signal: AbortSignal | undefined, start: (send: Send) => Promise<T>): Promise<T> {
     const refusal = this.#events.refusal();
-    return refusal ? Promise.reject(refusal) : start();
+    if (refusal) return Promise.reject(refusal);
+    // Anything else is refused where the other options are.
+    if (isAbortSignal(signal)) return this.#until(signal, start);
+    return start((request) => this.#send(request));
   }
 
-  async #drive<T>(exchange: Exchange<T>, send: (request: Ask) => Promise<unknown>): Promise<T> {
+  #until<T>(signal: AbortSignal, start: (send: Send) => Promise<T>): Promise<T> {
+    if (signal.aborted) return Promise.reject(signal.reason);
+    const call = Math.random();
+    return new Promise<T>((resolve, reject) => {
+      const abort = (): void => {
+        reject(signal.reason);
+        // It may have ended by now, and when the engine is lost the call itself says so.
+        this.#send({ op: 'abort', call }).catch(() => undefined);
+      };
+      signal.addEventListener('abort', abort, { once: true });
+      start((request) => {
+        // What was begun is ended all the same.
+        if (signal.aborted && request.op !== 'scanEnd') return Promise.reject(signal.reason);
+        return this.#send({ ...request, call } as Ask);
+      })
+        .then(resolve, reject)
+        .finally(() => signal.removeEventListener('abort', abort));
+    });
+  }
+
+  async #drive<T>(exchange: Exchange<T>, send: Send): Promise<T> {
     let step = exchange.next();
     while (!step.done) {
       let answer: unknown;
@@ -111,7 +113,7 @@ export class Port {
     return step.value;
   }
 
-  #answer(step: Step, send: (request: Ask) => Promise<unknown>): unknown {
+  #answer(step: Step, send: Send): unknown {
     switch (step.kind) {
       case 'ask':
         return send(step.ask);

@@ -41,8 +41,8 @@ export function compileSelection(
     !compiled || ![...compiled.roots].some((root) => MANAGED_FIELDS.has(root));
   const matching = Object.keys(criteria).length > 0 ? compileCriteria(criteria) : undefined;
   const matched = isByFields(matching) ? fieldsOf : wholeOf;
-  const order = sort && compileOrder(sort);
-  const project = select && compileSelect(select);
+  const order = sort === undefined ? undefined : compileOrder(sort);
+  const project = select === undefined ? undefined : compileSelect(select);
   return {
     criteria,
     wanted: archivedTest(archived),

@@ -1,15 +1,26 @@
 import { peek } from '../codec/body.ts';
 import { ValueError } from '../errors/value-error.ts';
-import type { IndexDefinition } from '../query/index/definition.ts';
 import type { IndexKey } from '../query/index/key.ts';
 import { KeyIndex } from '../query/index/key-index.ts';
 import type { StoredRecord } from '../storage/stored-record.ts';
 import { type DocumentBuilder, documentBuilder, MANAGED_FIELDS } from './managed.ts';
 import type { CollectionSettings } from './settings.ts';
 
-/** Names of the columns in which segments keep what these indexes need: other keys, another column. */
-export function indexColumns(indexes: readonly IndexDefinition[]): string[] {
-  return indexes.map(({ fields, multi }) => JSON.stringify([multi, ...fields]));
+/**
+ * Names of the columns in which segments keep what these indexes need: other keys, another column. What is
+ * unique has one of its own, which tells that its keys were checked; so has what looks at managed fields,
+ * which options show and hide.
+ */
+export function indexColumns(settings: CollectionSettings): string[] {
+  const { created, updated, archived, unarchived } = settings;
+  return settings.indexes.map(({ fields, multi, unique }) => {
+    const shown = fields.some(isManaged) ? [created, updated, archived, unarchived] : [];
+    return JSON.stringify([multi, unique, ...fields, ...shown]);
+  });
+}
+
+function isManaged(path: string): boolean {
+  return MANAGED_FIELDS.has(path.split('.', 1)[0] as string);
 }
 
 /**
@@ -31,9 +42,8 @@ export class DocumentIndexes {
     this.#indexes = indexes.map((definition) => new KeyIndex(definition));
     this.#unique = this.#indexes.filter(({ definition }) => definition.unique);
     this.byName = new Map(this.#indexes.map((index) => [index.definition.name, index]));
-    const paths = indexes.flatMap(({ fields }) => fields);
-    const managed = paths.some((path) => MANAGED_FIELDS.has(path.split('.', 1)[0] as string));
-    if (managed) this.#build = documentBuilder(settings);
+    if (indexes.some(({ fields }) => fields.some(isManaged)))
+      this.#build = documentBuilder(settings);
   }
 
   get isEmpty(): boolean {

@@ -1,5 +1,6 @@
 import { encode } from '../codec/body.ts';
 import { ValueError } from '../errors/value-error.ts';
+import { compileOrder } from '../query/order.ts';
 import type { StoredRecord } from '../storage/stored-record.ts';
 import type { CompiledSelection } from './compiled-selection.ts';
 import type { StoreContext } from './context.ts';
@@ -20,6 +21,7 @@ const CHUNK_SIZE = 1024 * 1024;
 
 interface OpenScan {
   readonly delivery: Delivery;
+  readonly pace: Pace;
   readonly select: CompiledSelection['select'];
   /** Where the page ends. */
   readonly end: PageEnd | undefined;
@@ -45,12 +47,9 @@ export class DocumentScans {
       case 'scan':
         return this.#begin(request);
       case 'scanNext':
-        return this.#next(request.cursor);
+        return this.#next(request.cursor, request.call);
       case 'scanEnd':
         return this.#end(request.cursor);
-      case 'abort':
-        this.#context.aborts.add(request.call);
-        return undefined;
       default:
         throw new ValueError(
           'document_invalid',
@@ -66,61 +65,62 @@ export class DocumentScans {
   }
 
   *#count(selection: Partial<Selection>): Work<number> {
-    // In no order: nothing has to be sorted to be counted.
-    const records = yield* this.#recordsOf({ ...selection, sort: undefined });
+    // Nothing has to be sorted to be counted, but where a page begins.
+    const sort = selection.after && selection.sort;
+    if (!sort && selection.sort !== undefined) compileOrder(selection.sort);
+    const records = yield* this.#recordsOf({ ...selection, sort });
     return records.length;
   }
 
   *#recordsOf(selection: Partial<Selection>): Work<StoredRecord[]> {
-    return yield* this.#guard(selection, (pace) =>
-      new Query(this.#context, selection, pace).records(),
-    );
+    const pace = this.#pace(selection);
+    const records = yield* new Query(this.#context, selection, pace).records();
+    pace.check();
+    return records;
   }
 
   *#explain(selection: Selection): Work<Explained> {
     const { clock } = this.#context;
     const began = clock.elapsed();
-    return yield* this.#guard(
-      selection,
-      function* (this: DocumentScans, pace: Pace): Work<Explained> {
-        const query = new Query(this.#context, selection, pace);
-        const records = yield* query.records();
-        const { plan, candidates } = query;
-        return {
-          plan,
-          keys_examined: candidates.keys,
-          documents_examined: candidates.documents,
-          returned: records.length,
-          engine_ms: clock.elapsed() - began,
-        };
-      }.bind(this),
-    );
+    const query = new Query(this.#context, selection, this.#pace(selection));
+    const records = yield* query.records();
+    const { plan, candidates } = query;
+    return {
+      plan,
+      keys_examined: candidates.keys,
+      documents_examined: candidates.documents,
+      returned: records.length,
+      engine_ms: clock.elapsed() - began,
+    };
   }
 
   *#begin(selection: Selection): Work<ScanReply> {
-    return yield* this.#guard(
-      selection,
-      function* (this: DocumentScans, pace: Pace): Work<ScanReply> {
-        const { records } = this.#context;
-        const query = new Query(this.#context, selection, pace);
-        const delivery = query.streams
-          ? new ScanDelivery(records, query.compiled, pace)
-          : new ListDelivery(records, yield* query.records());
-        const end = delivery instanceof ListDelivery && selection.limit ? query.end : undefined;
-        const cursor = this.#nextCursor++;
-        const chunk = selection.all ? LARGEST_CHUNK : FIRST_CHUNK;
-        this.#open.set(cursor, { delivery, select: query.compiled.select, end, chunk });
-        return yield* this.#next(cursor);
-      }.bind(this),
-    );
+    const { records } = this.#context;
+    const pace = this.#pace(selection);
+    const query = new Query(this.#context, selection, pace);
+    const delivery = query.streams
+      ? new ScanDelivery(records, query.compiled, pace)
+      : new ListDelivery(records, yield* query.records());
+    const end = delivery instanceof ListDelivery && selection.limit ? query.end : undefined;
+    const cursor = this.#nextCursor++;
+    const chunk = selection.all ? LARGEST_CHUNK : FIRST_CHUNK;
+    this.#open.set(cursor, { delivery, pace, select: query.compiled.select, end, chunk });
+    return yield* this.#next(cursor, selection.call);
   }
 
-  *#next(cursor: number): Work<ScanReply> {
+  #pace({ call }: Partial<Selection>): Pace {
+    const pace = new Pace(this.#context.clock, this.#context.aborts, call);
+    pace.check();
+    return pace;
+  }
+
+  *#next(cursor: number, call: number | undefined): Work<ScanReply> {
     const open = this.#open.get(cursor);
     if (!open)
       throw new ValueError('document_invalid', `There is no scan ${cursor} to go on with.`);
-    const { delivery, select, end } = open;
+    const { delivery, pace, select, end } = open;
     try {
+      pace.resume(call);
       const found = yield* delivery.next(open.chunk, CHUNK_SIZE);
       open.chunk = Math.min(open.chunk * 2, LARGEST_CHUNK);
       const { done, floor, sorted } = delivery;
@@ -142,15 +142,6 @@ export class DocumentScans {
     this.#open.get(cursor)?.delivery.end();
     this.#open.delete(cursor);
     return undefined;
-  }
-
-  /** Runs work that its caller may abort. */
-  *#guard<T>({ call }: Partial<Selection>, work: (pace: Pace) => Work<T>): Work<T> {
-    try {
-      return yield* work(new Pace(this.#context.clock, this.#context.aborts, call));
-    } finally {
-      if (call !== undefined) this.#context.aborts.delete(call);
-    }
   }
 }
 

@@ -113,8 +113,8 @@ export class DocumentStore {
     return true;
   }
 
-  *#deleteMany({ ids, criteria, archived = false }: Request<'deleteMany'>): Work<number> {
-    const doomed = ids ?? (yield* this.scans.idsOf({ criteria, archived }));
+  *#deleteMany({ ids, ...selection }: Request<'deleteMany'>): Work<number> {
+    const doomed = ids ?? (yield* this.scans.idsOf(selection));
     let deleted = 0;
     for (const id of doomed) if (this.#delete(id)) deleted++;
     return deleted;

@@ -82,7 +82,7 @@ export class HostedCollection {
     const { storage, pool, durability, clock, newId } = host;
     this.settings = settings;
     this.#host = host;
-    const columns = indexColumns(settings.indexes);
+    const columns = indexColumns(settings);
     const log = new SegmentLog({ name, type, storage, pool, durability, caching, columns });
     this.records = new RecordStore(log, clock, caching);
     this.#indexes = new DocumentIndexes(settings);
@@ -114,7 +114,10 @@ export class HostedCollection {
   /** Executes a request in its turn. The result is a promise only if something has to be waited for. */
   execute(request: Request): unknown {
     this.#retention?.touch();
+    // At once, whatever keeps others waiting.
+    if (request.op === 'abort') return this.#aborts.abort(request.call);
     const result = this.#lane.enter(CHANGING.has(request.op), () => this.#perform(request));
+    if (result instanceof Promise && 'call' in request) this.#aborts.note(request.call, result);
     if (request.op === 'drop' && request.enabled && !this.#unusable)
       this.#host.dropping(this, Promise.resolve(result));
     return result;

@@ -16,12 +16,19 @@ export class Lane {
 
   /** Executes a request in its turn. `start` is called when it is due. */
   enter<T>(exclusive: boolean, start: () => Result<T>): T | Promise<T> {
-    if (this.#busy) return this.#hold(this.#busy.then(() => perform(start)));
+    if (this.#busy) {
+      // Wrapped: what resolves with a promise waits for it.
+      const begun = this.#busy.then(() => ({ result: perform(start) }));
+      const ended = begun.then(({ result }) => result);
+      this.#hold(exclusive ? ended : begun);
+      return ended;
+    }
     const result = perform(start);
-    return exclusive && result instanceof Promise ? this.#hold(result) : result;
+    if (exclusive && result instanceof Promise) this.#hold(result);
+    return result;
   }
 
-  #hold<T>(result: Promise<T>): Promise<T> {
+  #hold(result: Promise<unknown>): void {
     const settled = result.then(
       () => undefined,
       () => undefined,
@@ -30,7 +37,6 @@ export class Lane {
       if (this.#busy === busy) this.#busy = undefined;
     });
     this.#busy = busy;
-    return result;
   }
 }
 

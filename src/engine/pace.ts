@@ -13,7 +13,7 @@ const LOOK_EVERY = 256;
 export class Pace {
   readonly #clock: Clock;
   readonly #aborts: Aborts;
-  readonly #call: number | undefined;
+  #call: number | undefined;
   #steps = 0;
   #since: number;
 
@@ -38,14 +38,44 @@ export class Pace {
   *pause(): Work<void> {
     yield nextTurn();
     this.#since = this.#clock.elapsed();
-    if (this.#call !== undefined && this.#aborts.has(this.#call)) {
+    this.check();
+  }
+
+  /** Goes on for another call of the same caller. */
+  resume(call: number | undefined): void {
+    this.#call = call;
+    this.#since = this.#clock.elapsed();
+    this.check();
+  }
+
+  /** @throws {CairnError} `aborted`, when the call was given up. */
+  check(): void {
+    if (this.#aborts.has(this.#call)) {
       throw new CairnError('aborted', 'The call was aborted by its signal.');
     }
   }
 }
 
-/** The calls that their callers have given up. */
-export class Aborts extends Set<number> {
+/** The calls that their callers have given up, of those that have not ended. */
+export class Aborts {
   /** Set while a request must be executed without waiting. */
   immediate = false;
+  readonly #calls = new Map<number, boolean>();
+
+  /** To be called with what can be given up, until it ends. */
+  note(call: number | undefined, result: Promise<unknown>): void {
+    if (call === undefined) return;
+    const end = () => void this.#calls.delete(call);
+    this.#calls.set(call, false);
+    result.then(end, end);
+  }
+
+  /** One that has ended already, or goes on with another request, is none of ours. */
+  abort(call: number): undefined {
+    if (this.#calls.has(call)) this.#calls.set(call, true);
+  }
+
+  has(call: number | undefined): boolean {
+    return call !== undefined && this.#calls.get(call) === true;
+  }
 }

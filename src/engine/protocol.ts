@@ -123,7 +123,7 @@ export interface Operations {
   /** Gives up a call that is being executed. */
   abort: { ask: { call: number }; reply: undefined };
   scan: { ask: Selection; reply: ScanReply };
-  scanNext: { ask: { cursor: number }; reply: ScanReply };
+  scanNext: { ask: { cursor: number; call?: number | undefined }; reply: ScanReply };
   scanEnd: { ask: { cursor: number }; reply: undefined };
 
   kvSet: { ask: { key: Key; body: Body }; reply: undefined };

@@ -92,7 +92,11 @@ export class Scan {
         this.#bodies = yield* this.#reader.take(segment);
       }
       while (this.#index < records.length) {
-        if (this.#pace.due) yield* this.#pace.pause();
+        if (this.#pace.due) {
+          yield* this.#pace.pause();
+          // Given up meanwhile.
+          if (this.done) return found;
+        }
         const record = records[this.#index++] as StoredRecord;
         const body = this.#store.bodyIn(record, this.#bodies) ?? (yield* this.#store.body(record));
         if (!test(record, body)) continue;
