@@ -1,11 +1,8 @@
-import type { Body } from '../codec/body.ts';
 import { ValueError } from '../errors/value-error.ts';
-import { compileCriteria } from '../query/criteria.ts';
-import type { StoredRecord } from '../storage/stored-record.ts';
 import type { StoreContext } from './context.ts';
-import { ARCHIVED, documentBuilder, MANAGED_FIELDS } from './managed.ts';
-import type { ArchivedFilter, RecordReply, Request, ScanReply, Selection } from './protocol.ts';
-import { decodedValue, type RecordTest, Scan, type Visited } from './scan.ts';
+import { archivedTest, testFor } from './document-view.ts';
+import type { RecordReply, Request, ScanReply, Selection } from './protocol.ts';
+import { type RecordTest, Scan, type Visited } from './scan.ts';
 import type { Result, Work } from './work.ts';
 
 /** Documents in the first chunk of a scan; each later one holds twice as many, up to the last figure. */
@@ -24,13 +21,11 @@ interface OpenScan {
 /** The reading side of a document collection: everything that looks at more than one document. */
 export class DocumentScans {
   readonly #context: StoreContext;
-  readonly #documentOf: ReturnType<typeof documentBuilder>;
   readonly #open = new Map<number, OpenScan>();
   #nextCursor = 1;
 
   constructor(context: StoreContext) {
     this.#context = context;
-    this.#documentOf = documentBuilder(context.settings);
   }
 
   execute(request: Request): Result<unknown> {
@@ -72,7 +67,7 @@ export class DocumentScans {
   }
 
   *#find(selection: Selection): Work<RecordReply | undefined> {
-    const test = this.#testFor(selection);
+    const test = testFor(this.#context.settings, selection);
     const scan = new Scan(this.#context.records);
     try {
       let best: Visited | undefined;
@@ -90,14 +85,14 @@ export class DocumentScans {
   *#matches(selection: Selection): Work<Visited[]> {
     const scan = new Scan(this.#context.records);
     try {
-      return yield* scan.next(this.#testFor(selection), Number.POSITIVE_INFINITY);
+      return yield* scan.next(testFor(this.#context.settings, selection), Number.POSITIVE_INFINITY);
     } finally {
       scan.end();
     }
   }
 
   *#begin(selection: Selection): Work<ScanReply> {
-    const test = this.#testFor(selection);
+    const test = testFor(this.#context.settings, selection);
     const cursor = this.#nextCursor++;
     this.#open.set(cursor, { scan: new Scan(this.#context.records), test, chunk: FIRST_CHUNK });
     return yield* this.#next(cursor);
@@ -125,30 +120,6 @@ export class DocumentScans {
     this.#open.delete(cursor);
     return undefined;
   }
-
-  #testFor({ criteria, archived }: Selection): RecordTest {
-    const wanted = archivedTest(archived);
-    if (!criteria) return wanted;
-    const { test, roots } = compileCriteria(criteria);
-    const keep = this.#context.settings.caching;
-    if (![...roots].some((root) => MANAGED_FIELDS.has(root))) {
-      return (record, body) => wanted(record) && test(decodedValue(record, body, keep) as object);
-    }
-    const documentOf = (record: StoredRecord, body: Body) =>
-      this.#documentOf(
-        record.key,
-        record.flags,
-        record.stamps,
-        decodedValue(record, body, keep) as object,
-      );
-    return (record, body) => wanted(record) && test(documentOf(record, body));
-  }
-}
-
-function archivedTest(archived: ArchivedFilter): (record: StoredRecord) => boolean {
-  if (archived === true) return () => true;
-  const wanted = archived === 'only' ? ARCHIVED : 0;
-  return (record) => (record.flags & ARCHIVED) === wanted;
 }
 
 function columnsOf(found: readonly Visited[]): Omit<ScanReply, 'floor' | 'cursor'> {

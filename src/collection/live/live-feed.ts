@@ -1,0 +1,118 @@
+import type { LiveNews, LiveSpec } from '../../engine/live/live-protocol.ts';
+import { asCairnError } from '../../errors/as-cairn-error.ts';
+import { ask } from '../exchange.ts';
+import { LiveList } from './live-list.ts';
+import type { LiveSnapshot } from './live-snapshot.ts';
+import type { LiveSource } from './live-source.ts';
+
+export { firstReady, LiveIteration } from './live-reading.ts';
+
+/** Keeps the snapshot of a live query, by what the engine tells. */
+export class LiveFeed<T> {
+  readonly #source: LiveSource;
+  readonly #publish: (snapshot: LiveSnapshot<T>) => unknown[];
+  readonly #list: LiveList;
+  #snapshot: LiveSnapshot<T> | undefined;
+  /** The number of the live query in the engine, while there is one. */
+  #live: number | undefined;
+
+  constructor(source: LiveSource, publish: (snapshot: LiveSnapshot<T>) => unknown[]) {
+    this.#source = source;
+    this.#publish = publish;
+    this.#list = new LiveList(source);
+  }
+
+  start(snapshot: LiveSnapshot<T>): void {
+    if (this.#live !== undefined) return;
+    const { port, throttle } = this.#source;
+    this.#snapshot = snapshot;
+    this.#list.restart();
+    const live = port.hear((news) => {
+      // In this thread it is told in the middle of the engine's work, which listeners must not enter.
+      queueMicrotask(() => this.#live === live && this.#take(news));
+    });
+    this.#live = live;
+    if (snapshot.error) this.#tell({ ...snapshot, status: 'pending', error: undefined });
+    port.run(ask({ op: 'live', live, spec: this.#spec(), throttle })).catch((error: unknown) => {
+      if (this.#live === live) this.#fail(error);
+    });
+  }
+
+  end(): void {
+    const { port } = this.#source;
+    const live = this.#live;
+    if (live === undefined) return;
+    this.#live = undefined;
+    port.unhear(live);
+    // Where the engine or the collection is gone, so is the live query.
+    port.run(ask({ op: 'liveEnd', live })).catch(() => undefined);
+  }
+
+  #spec(): LiveSpec {
+    const { kind, key, criteria, filters, archived, sort, skip, limit, select } = this.#source;
+    if (kind === 'item') return { kind, key: key as string };
+    // What a function decides on this side, it has to see whole.
+    if (filters.length > 0) return { kind: 'list', criteria, archived, sort };
+    if (kind === 'count') return { kind, criteria, archived };
+    return { kind, criteria, archived, sort, skip, limit, select };
+  }
+
+  #take(news: LiveNews): void {
+    try {
+      if ('error' in news) this.#fail(news.error);
+      else if ('count' in news) this.#show(news.count);
+      else if (this.#list.take(news)) this.#show(this.#list.data());
+      else this.#next();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #show(data: unknown): void {
+    const before = this.#snapshot;
+    if (before?.status === 'ready' && isSame(before.data, data)) return this.#next();
+    const taken = this.#tell({ status: 'ready', data: data as T, error: undefined });
+    if (taken.length === 0 || !taken.every(isPromise)) this.#next();
+    else void Promise.race(taken.map(settled)).then(() => this.#next());
+  }
+
+  #fail(cause: unknown): void {
+    const error = cause instanceof Error ? cause : asCairnError(cause);
+    this.end();
+    this.#tell({ status: 'error', data: this.#snapshot?.data, error });
+  }
+
+  #tell(snapshot: LiveSnapshot<T>): unknown[] {
+    this.#snapshot = snapshot;
+    return this.#publish(snapshot);
+  }
+
+  #next(): void {
+    const live = this.#live;
+    if (live === undefined) return;
+    this.#source.port.run(ask({ op: 'liveNext', live })).catch((error: unknown) => {
+      if (this.#live === live) this.#fail(error);
+    });
+  }
+}
+
+/** Whether what is shown is what was shown: documents that did not change are the same objects. */
+function isSame(before: unknown, after: unknown): boolean {
+  if (!Array.isArray(before) || !Array.isArray(after)) return Object.is(before, after);
+  return before.length === after.length && before.every((item, index) => item === after[index]);
+}
+
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as PromiseLike<unknown> | undefined)?.then === 'function';
+}
+
+/** Resolves when a slow reader is done; its error surfaces as an uncaught one. */
+async function settled(promise: PromiseLike<unknown>): Promise<void> {
+  try {
+    await promise;
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+}

@@ -1,0 +1,13 @@
+/** What a live query knows at a moment. Never changes: each change makes a new one. */
+export type LiveSnapshot<T> =
+  /** Nothing is known yet, or not again after an error. */
+  | { readonly status: 'pending'; readonly data: T | undefined; readonly error: undefined }
+  | { readonly status: 'ready'; readonly data: T; readonly error: undefined }
+  /** It has ended; `data` is the last that was known. */
+  | { readonly status: 'error'; readonly data: T | undefined; readonly error: Error };
+
+/**
+ * Is told of a new snapshot. One that returns a promise is a slow reader: while every reader is, the next
+ * result is not even computed.
+ */
+export type LiveListener<T> = (snapshot: LiveSnapshot<T>) => unknown;
