@@ -5,7 +5,9 @@ export type CriteriaErrorCode =
   | 'criteria_invalid'
   | 'operator_unknown'
   | 'operand_invalid'
-  | 'predicate_async';
+  | 'predicate_async'
+  | 'select_invalid'
+  | 'sort_invalid';
 
 /** Criteria or a predicate cannot be used as given; `place` is the path inside the criteria. */
 export class CriteriaError extends CairnError<CriteriaErrorCode> {

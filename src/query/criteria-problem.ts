@@ -1,4 +1,4 @@
-import { CriteriaError } from '../errors/criteria-error.ts';
+import { CriteriaError, type CriteriaErrorCode } from '../errors/criteria-error.ts';
 import { nearestName } from '../errors/nearest-name.ts';
 import { isFields } from './value-type.ts';
 
@@ -19,8 +19,19 @@ export function operandInvalid(
   operand: unknown,
   cause?: unknown,
 ): CriteriaError {
-  const message = `Expected '${place}' to be ${expected}, got ${describe(operand)}.`;
-  return new CriteriaError('operand_invalid', message, { place, cause });
+  return notExpected('operand_invalid', place, expected, operand, cause);
+}
+
+/** Something at `place` is not what is allowed there. */
+export function notExpected(
+  code: CriteriaErrorCode,
+  place: string,
+  expected: string,
+  value: unknown,
+  cause?: unknown,
+): CriteriaError {
+  const message = `Expected '${place}' to be ${expected}, got ${describe(value)}.`;
+  return new CriteriaError(code, message, { place, cause });
 }
 
 /**

@@ -1,0 +1,15 @@
+import { compareValues } from './value-order.ts';
+
+/** As {@link compareValues}, and faster for two numbers or two strings, as nearly all keys are. */
+export function compareScalars(a: unknown, b: unknown): number {
+  if (typeof a === 'number' && typeof b === 'number') {
+    if (a < b) return -1;
+    if (a > b) return 1;
+    return a === b ? 0 : compareValues(a, b); // NaN
+  }
+  if (typeof a === 'string' && typeof b === 'string') {
+    if (a === b) return 0;
+    return a < b ? -1 : 1;
+  }
+  return compareValues(a, b);
+}
