@@ -13,6 +13,9 @@ export type { ConnectOptions, DatabaseOptions, DoorOptions } from './collection/
 export type { Change, DoorStatus, EventMap, EventName, Listener } from './collection/events.ts';
 export type { ItemParams } from './collection/item-params.ts';
 export type { KeyValueCollection } from './collection/key-value-collection.ts';
+export type { LiveCountOptions, LiveOptions } from './collection/live/live-options.ts';
+export type { LiveQuery } from './collection/live/live-query.ts';
+export type { LiveListener, LiveSnapshot } from './collection/live/live-snapshot.ts';
 export type {
   CollectionOptions,
   CommonOptions,

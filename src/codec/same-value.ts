@@ -14,7 +14,7 @@ export function sameValue(a: unknown, b: unknown): boolean {
     return (
       Array.isArray(a) === Array.isArray(b) &&
       isPlainObject(a) === isPlainObject(b) &&
-      (a as unknown[]).length === (b as unknown[]).length &&
+      (!Array.isArray(a) || a.length === (b as unknown[]).length) &&
       keys.length === others.length &&
       keys.every((key, index) => key === others[index] && sameValue(read(a, key), read(b, key)))
     );

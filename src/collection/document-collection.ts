@@ -2,6 +2,10 @@ import type { CollectionSettings } from '../engine/settings.ts';
 import { type CollectionDoor, CollectionHandle } from './collection-handle.ts';
 import { DocumentExchanges } from './document-exchanges.ts';
 import type { AnyDocument, FindOptions, NewDocument, Params, Stored } from './document-types.ts';
+import { checkId } from './documents.ts';
+import type { LiveCountOptions, LiveOptions } from './live/live-options.ts';
+import { documentsSource, itemSource } from './live/live-params.ts';
+import { LiveQuery } from './live/live-query.ts';
 import type { Port } from './port.ts';
 import type { SyncDocuments } from './sync-documents.ts';
 
@@ -128,6 +132,41 @@ export class DocumentCollection<T extends object = AnyDocument> extends Collecti
   /** How many documents match; without params, how many there are. */
   count(params?: Params<T>, options?: FindOptions): Promise<number> {
     return this.port.run(this.#exchanges.count(params, options));
+  }
+
+  /**
+   * The documents that match, for as long as somebody looks: a {@link LiveQuery}.
+   *
+   * @param params As for {@link filter}. A function runs here, on documents that are new or changed.
+   * @throws {OptionError} naming the option; {CriteriaError}. What the engine finds wrong with criteria or
+   *   paths is the `error` of the snapshot.
+   *
+   * @example
+   * ```ts
+   * const adults = users.live({ age: { $gte: 18 } }, { sort: { name: 1 }, limit: 20 });
+   * const stop = adults.subscribe(({ status, data }) => console.log(status, data?.length));
+   * ```
+   */
+  live(params: Params<T>, options?: LiveOptions<T>): LiveQuery<readonly Stored<T>[]> {
+    const { port, settings } = this;
+    return new LiveQuery(documentsSource({ port, settings, kind: 'list' }, params, options));
+  }
+
+  /** How many documents match, for as long as somebody looks; without params, how many there are. */
+  liveCount(params: Params<T> = {}, options?: LiveCountOptions<T>): LiveQuery<number> {
+    const { port, settings } = this;
+    return new LiveQuery(documentsSource({ port, settings, kind: 'count' }, params, options));
+  }
+
+  /**
+   * The document with this id, archived or not, for as long as somebody looks; `undefined` while there is
+   * none.
+   *
+   * @throws {ValueError} `id_invalid`
+   */
+  liveDocument(id: string): LiveQuery<Stored<T> | undefined> {
+    checkId(id);
+    return new LiveQuery(itemSource(this.port, this.settings, id));
   }
 
   protected async loadSync(): Promise<SyncDocuments<T>> {

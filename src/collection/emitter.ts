@@ -21,11 +21,7 @@ export class Emitter {
         },
       );
     }
-    if (typeof listener !== 'function') {
-      throw new OptionError('option_invalid', 'The listener must be a function.', {
-        place: 'listener',
-      });
-    }
+    checkListener(listener);
     // Wrapped, so that the same function added twice is called twice and stopped one by one.
     const own: Listener<Name> = (event) => listener(event);
     listeners.add(own);
@@ -48,4 +44,12 @@ export class Emitter {
       }
     }
   }
+}
+
+/** @throws {OptionError} for anything but a function. */
+export function checkListener(listener: unknown): void {
+  if (typeof listener === 'function') return;
+  throw new OptionError('option_invalid', 'The listener must be a function.', {
+    place: 'listener',
+  });
 }

@@ -5,7 +5,7 @@ import { CriteriaError } from '../errors/criteria-error.ts';
 import { ValueError } from '../errors/value-error.ts';
 import { type Check, check, checkKnown } from './option-checks.ts';
 
-const archived: Check = {
+export const archived: Check = {
   allowed: "true, false or 'only'",
   test: (value) => typeof value === 'boolean' || value === 'only',
 };

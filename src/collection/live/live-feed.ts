@@ -5,8 +5,6 @@ import { LiveList } from './live-list.ts';
 import type { LiveSnapshot } from './live-snapshot.ts';
 import type { LiveSource } from './live-source.ts';
 
-export { firstReady, LiveIteration } from './live-reading.ts';
-
 /** Keeps the snapshot of a live query, by what the engine tells. */
 export class LiveFeed<T> {
   readonly #source: LiveSource;
@@ -70,8 +68,10 @@ export class LiveFeed<T> {
 
   #show(data: unknown): void {
     const before = this.#snapshot;
-    if (before?.status === 'ready' && isSame(before.data, data)) return this.#next();
-    const taken = this.#tell({ status: 'ready', data: data as T, error: undefined });
+    const taken =
+      before?.status === 'ready' && isSame(before.data, data)
+        ? []
+        : this.#tell({ status: 'ready', data: data as T, error: undefined });
     if (taken.length === 0 || !taken.every(isPromise)) this.#next();
     else void Promise.race(taken.map(settled)).then(() => this.#next());
   }

@@ -16,10 +16,12 @@ interface Slot {
   value: unknown;
 }
 
+type SlotReader = (part: ListPart, index: number) => Slot;
+
 /** The list of a live query, put together from what the engine tells. */
 export class LiveList {
   readonly #source: LiveSource;
-  readonly #slotOf: (part: ListPart, index: number) => Slot;
+  readonly #slotOf: SlotReader;
   #slots: readonly Slot[] = [];
   /** Whether the engine starts from nothing, and what is here goes. */
   #anew = false;
@@ -89,9 +91,7 @@ export class LiveList {
 }
 
 /** Reads what comes as the query shows it. */
-function slotReader({ kind, settings, filters, select }: LiveSource): LiveList['take'] extends never
-  ? never
-  : (part: ListPart, index: number) => Slot {
+function slotReader({ kind, settings, filters, select }: LiveSource): SlotReader {
   const build = documentBuilder(settings);
   const project = filters.length > 0 && select ? compileSelect(select) : undefined;
   // Not built here: a value at a key, and what the engine has projected.

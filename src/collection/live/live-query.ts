@@ -8,8 +8,8 @@ import type { LiveSource } from './live-source.ts';
 /** How long somebody who only calls `getSnapshot()` counts as a reader. */
 const LOOK_MS = 1000;
 
-/** What most pages never need, and the others only later. */
-const loaded = () => import('./live-feed.ts');
+/** What most pages never need. */
+const loadReading = () => import('./live-reading.ts');
 
 /**
  * A result that stays true: documents, one document, a count, a value.
@@ -32,7 +32,7 @@ export class LiveQuery<T> implements AsyncIterable<T> {
   readonly #source: LiveSource;
   readonly #readers = new Set<{ readonly listener: LiveListener<T> }>();
   #snapshot: LiveSnapshot<T> = { status: 'pending', data: undefined, error: undefined };
-  #feed: Promise<LiveFeed<T> | undefined> | undefined;
+  #feed: Promise<LiveFeed<T>> | undefined;
   #running = false;
   #closed = false;
   #leaving: ReturnType<typeof setTimeout> | undefined;
@@ -76,7 +76,7 @@ export class LiveQuery<T> implements AsyncIterable<T> {
 
   /** Resolves with the first snapshot that is `ready`; rejects with the error where there is none. */
   get ready(): Promise<LiveSnapshot<T> & { status: 'ready' }> {
-    return loaded().then(({ firstReady }) => firstReady(this));
+    return loadReading().then(({ firstReady }) => firstReady(this));
   }
 
   /**
@@ -84,7 +84,7 @@ export class LiveQuery<T> implements AsyncIterable<T> {
    * with `close()`, and throws the error of the query.
    */
   [Symbol.asyncIterator](): AsyncIterableIterator<T, undefined> {
-    const reading = loaded().then(({ LiveIteration }) => new LiveIteration(this));
+    const reading = loadReading().then(({ LiveIteration }) => new LiveIteration(this));
     return {
       next: async () => (await reading).next(),
       return: async () => (await reading).return(),
@@ -111,9 +111,11 @@ export class LiveQuery<T> implements AsyncIterable<T> {
     clearTimeout(this.#leaving);
     if (this.#running || this.#closed) return;
     this.#running = true;
-    this.#feed ??= loaded().then(({ LiveFeed }) => new LiveFeed<T>(this.#source, this.#publish));
+    this.#feed ??= import('./live-feed.ts').then(
+      ({ LiveFeed }) => new LiveFeed<T>(this.#source, this.#publish),
+    );
     this.#feed.then(
-      (feed) => this.#running && feed?.start(this.#snapshot),
+      (feed) => this.#running && feed.start(this.#snapshot),
       (error: unknown) => {
         this.#feed = undefined;
         this.#publish({ ...this.#snapshot, status: 'error', error: asCairnError(error) });
@@ -123,7 +125,7 @@ export class LiveQuery<T> implements AsyncIterable<T> {
 
   /** In a later turn: a component that is mounted anew comes back at once. */
   #leaveAfter(ms: number): void {
-    if (this.#readers.size > 0) return;
+    if (this.#readers.size > 0 || !this.#running) return;
     clearTimeout(this.#leaving);
     this.#leaving = setTimeout(() => this.#stop(), ms);
   }
@@ -132,7 +134,7 @@ export class LiveQuery<T> implements AsyncIterable<T> {
     clearTimeout(this.#leaving);
     this.#running = false;
     this.#feed?.then(
-      (feed) => this.#running || feed?.end(),
+      (feed) => this.#running || feed.end(),
       // Told when it was started.
       () => undefined,
     );

@@ -1,10 +1,9 @@
-import type { LiveQuery } from './live-query.ts';
-import type { LiveSnapshot } from './live-snapshot.ts';
+import type { LiveSnapshot, Readable } from './live-snapshot.ts';
 
 type Ready<T> = LiveSnapshot<T> & { status: 'ready' };
 
 /** Resolves with the first snapshot that has data. */
-export function firstReady<T>(query: LiveQuery<T>): Promise<Ready<T>> {
+export function firstReady<T>(query: Readable<T>): Promise<Ready<T>> {
   return new Promise((resolve, reject) => {
     const look = (snapshot: LiveSnapshot<T>): void => {
       if (snapshot.status === 'pending') return;
@@ -17,31 +16,37 @@ export function firstReady<T>(query: LiveQuery<T>): Promise<Ready<T>> {
   });
 }
 
-/** One loop over a live query. It always gets the newest data, and what it skips is never computed. */
+interface Waiting<T> {
+  readonly resolve: (result: IteratorResult<T, undefined>) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** One loop over a live query. However slow it is, it gets the newest data. */
 export class LiveIteration<T> {
-  readonly #query: LiveQuery<T>;
+  readonly #query: Readable<T>;
   /** Calls of `next()` that wait. */
-  readonly #waiting: PromiseWithResolvers<IteratorResult<T, undefined>>[] = [];
+  readonly #waiting: Waiting<T>[] = [];
   /** What the loop has not seen yet. */
   #unseen: LiveSnapshot<T> | undefined;
-  /** Tells the feed that the loop has caught up. */
-  #caughtUp: (() => void) | undefined;
   #unsubscribe: (() => void) | undefined;
   #done = false;
 
-  constructor(query: LiveQuery<T>) {
+  constructor(query: Readable<T>) {
     this.#query = query;
   }
 
   next(): Promise<IteratorResult<T, undefined>> {
-    const result = Promise.withResolvers<IteratorResult<T, undefined>>();
-    this.#waiting.push(result);
-    if (!this.#unsubscribe) {
-      this.#unsubscribe = this.#query.subscribe((snapshot) => this.#see(snapshot));
-      this.#unseen = this.#query.getSnapshot();
-    }
-    this.#serve();
-    return result.promise;
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject });
+      if (!this.#unsubscribe) {
+        this.#unsubscribe = this.#query.subscribe((snapshot) => {
+          this.#unseen = snapshot;
+          this.#serve();
+        });
+        this.#unseen = this.#query.getSnapshot();
+      }
+      this.#serve();
+    });
   }
 
   async return(): Promise<IteratorResult<T, undefined>> {
@@ -49,18 +54,9 @@ export class LiveIteration<T> {
     return { done: true, value: undefined };
   }
 
-  #see(snapshot: LiveSnapshot<T>): Promise<void> | undefined {
-    this.#unseen = snapshot;
-    this.#serve();
-    if (!this.#unseen) return undefined;
-    return new Promise((resolve) => {
-      this.#caughtUp = resolve;
-    });
-  }
-
   #serve(): void {
     const snapshot = this.#unseen;
-    if (this.#done) return this.#end();
+    if (this.#done) this.#end();
     if (!snapshot || snapshot.status === 'pending') {
       this.#unseen = undefined;
       return;
@@ -68,7 +64,6 @@ export class LiveIteration<T> {
     const next = this.#waiting.shift();
     if (!next) return;
     this.#unseen = undefined;
-    this.#caughtUp?.();
     if (snapshot.status === 'ready') next.resolve({ done: false, value: snapshot.data });
     else {
       // `closed` is the end that everybody expects; whoever waits besides is told the end.
@@ -81,7 +76,6 @@ export class LiveIteration<T> {
   #end(): void {
     this.#done = true;
     this.#unsubscribe?.();
-    this.#caughtUp?.();
     for (const { resolve } of this.#waiting.splice(0)) resolve({ done: true, value: undefined });
   }
 }

@@ -11,3 +11,9 @@ export type LiveSnapshot<T> =
  * result is not even computed.
  */
 export type LiveListener<T> = (snapshot: LiveSnapshot<T>) => unknown;
+
+/** What can be read, as React's `useSyncExternalStore` takes it. */
+export interface Readable<T> {
+  readonly subscribe: (listener: LiveListener<T>) => () => void;
+  readonly getSnapshot: () => LiveSnapshot<T>;
+}

@@ -1,3 +1,4 @@
+import type { Key } from '../../engine/protocol.ts';
 import type { CollectionSettings } from '../../engine/settings.ts';
 import type { Port } from '../port.ts';
 
@@ -7,7 +8,7 @@ export interface LiveSource {
   readonly settings: CollectionSettings;
   readonly kind: 'list' | 'count' | 'item';
   /** The id of a document or a key, where the query is of one item. */
-  readonly key?: string | number | readonly (string | number)[];
+  readonly key?: Key;
   readonly criteria?: object | undefined;
   /** What documents have to pass on this side: a predicate, `where`. */
   readonly filters: readonly ((document: never) => unknown)[];
