@@ -119,7 +119,7 @@ export class LiveReader {
     }
     // A reader that takes its time must not keep compaction waiting.
     yield this.#told(news);
-    return true;
+    return !this.#ended;
   }
 
   #told(news: LiveNews): Promise<void> {
