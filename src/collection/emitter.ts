@@ -34,14 +34,7 @@ export class Emitter {
 
   emit<Name extends EventName>(name: Name, event: EventMap[Name]): void {
     for (const listener of this.#listeners.get(name) ?? []) {
-      try {
-        (listener as Listener<Name>)(event);
-      } catch (error) {
-        // A listener must not break the engine or its neighbours; its error surfaces as an uncaught one.
-        queueMicrotask(() => {
-          throw error;
-        });
-      }
+      callSafely(listener as Listener<Name>, event);
     }
   }
 }
@@ -52,4 +45,15 @@ export function checkListener(listener: unknown): void {
   throw new OptionError('option_invalid', 'The listener must be a function.', {
     place: 'listener',
   });
+}
+
+/** A listener must not break the engine or its neighbours; its error surfaces as an uncaught one. */
+export function callSafely<T>(listener: (told: T) => void, told: T): void {
+  try {
+    listener(told);
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
 }

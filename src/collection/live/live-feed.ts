@@ -8,13 +8,13 @@ import type { LiveSource } from './live-source.ts';
 /** Keeps the snapshot of a live query, by what the engine tells. */
 export class LiveFeed<T> {
   readonly #source: LiveSource;
-  readonly #publish: (snapshot: LiveSnapshot<T>) => unknown[];
+  readonly #publish: (snapshot: LiveSnapshot<T>) => void;
   readonly #list: LiveList;
   #snapshot: LiveSnapshot<T> | undefined;
   /** The number of the live query in the engine, while there is one. */
   #live: number | undefined;
 
-  constructor(source: LiveSource, publish: (snapshot: LiveSnapshot<T>) => unknown[]) {
+  constructor(source: LiveSource, publish: (snapshot: LiveSnapshot<T>) => void) {
     this.#source = source;
     this.#publish = publish;
     this.#list = new LiveList(source);
@@ -68,12 +68,9 @@ export class LiveFeed<T> {
 
   #show(data: unknown): void {
     const before = this.#snapshot;
-    const taken =
-      before?.status === 'ready' && isSame(before.data, data)
-        ? []
-        : this.#tell({ status: 'ready', data: data as T, error: undefined });
-    if (taken.length === 0 || !taken.every(isPromise)) this.#next();
-    else void Promise.race(taken.map(settled)).then(() => this.#next());
+    if (before?.status !== 'ready' || !isSame(before.data, data))
+      this.#tell({ status: 'ready', data: data as T, error: undefined });
+    this.#next();
   }
 
   #fail(cause: unknown): void {
@@ -82,11 +79,12 @@ export class LiveFeed<T> {
     this.#tell({ status: 'error', data: this.#snapshot?.data, error });
   }
 
-  #tell(snapshot: LiveSnapshot<T>): unknown[] {
+  #tell(snapshot: LiveSnapshot<T>): void {
     this.#snapshot = snapshot;
-    return this.#publish(snapshot);
+    this.#publish(snapshot);
   }
 
+  /** Asks for more: the page has had the time to take in what it was told. */
   #next(): void {
     const live = this.#live;
     if (live === undefined) return;
@@ -100,19 +98,4 @@ export class LiveFeed<T> {
 function isSame(before: unknown, after: unknown): boolean {
   if (!Array.isArray(before) || !Array.isArray(after)) return Object.is(before, after);
   return before.length === after.length && before.every((item, index) => item === after[index]);
-}
-
-function isPromise(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as PromiseLike<unknown> | undefined)?.then === 'function';
-}
-
-/** Resolves when a slow reader is done; its error surfaces as an uncaught one. */
-async function settled(promise: PromiseLike<unknown>): Promise<void> {
-  try {
-    await promise;
-  } catch (error) {
-    queueMicrotask(() => {
-      throw error;
-    });
-  }
 }

@@ -1,6 +1,6 @@
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import { CollectionError } from '../../errors/collection-error.ts';
-import { checkListener } from '../emitter.ts';
+import { callSafely, checkListener } from '../emitter.ts';
 import type { LiveFeed } from './live-feed.ts';
 import type { LiveListener, LiveSnapshot } from './live-snapshot.ts';
 import type { LiveSource } from './live-source.ts';
@@ -67,8 +67,8 @@ export class LiveQuery<T> implements AsyncIterable<T> {
 
   /** The same as a Svelte store: its `subscribe` also calls at once. */
   readonly store = {
-    subscribe: (run: (snapshot: LiveSnapshot<T>) => void): (() => void) => {
-      const stop = this.subscribe((snapshot) => void run(snapshot));
+    subscribe: (run: LiveListener<T>): (() => void) => {
+      const stop = this.subscribe(run);
       run(this.#snapshot);
       return stop;
     },
@@ -140,19 +140,11 @@ export class LiveQuery<T> implements AsyncIterable<T> {
     );
   }
 
-  /** @returns what the listeners returned. */
-  readonly #publish = (snapshot: LiveSnapshot<T>): unknown[] => {
+  readonly #publish = (snapshot: LiveSnapshot<T>): void => {
     this.#snapshot = Object.freeze(snapshot);
-    return [...this.#readers].map((reader) => {
-      try {
-        return this.#readers.has(reader) && reader.listener(snapshot);
-      } catch (error) {
-        // A listener must not break its neighbours; its error surfaces as an uncaught one.
-        queueMicrotask(() => {
-          throw error;
-        });
-        return undefined;
-      }
-    });
+    // Who comes meanwhile is not told, nor who leaves.
+    for (const reader of [...this.#readers]) {
+      if (this.#readers.has(reader)) callSafely(reader.listener, snapshot);
+    }
   };
 }

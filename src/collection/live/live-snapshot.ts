@@ -6,11 +6,8 @@ export type LiveSnapshot<T> =
   /** It has ended; `data` is the last that was known. */
   | { readonly status: 'error'; readonly data: T | undefined; readonly error: Error };
 
-/**
- * Is told of a new snapshot. One that returns a promise is a slow reader: while every reader is, the next
- * result is not even computed.
- */
-export type LiveListener<T> = (snapshot: LiveSnapshot<T>) => unknown;
+/** Is told of a new snapshot. */
+export type LiveListener<T> = (snapshot: LiveSnapshot<T>) => void;
 
 /** What can be read, as React's `useSyncExternalStore` takes it. */
 export interface Readable<T> {
