@@ -8,18 +8,21 @@ import { defineWorkload } from '../workload.mjs';
  * @typedef {import('../page/cairn.mjs').People} People
  */
 
-/** @param {string} name */
+/** All that is stored of a collection, each store in one request. @param {string} name */
 async function readRaw(name) {
   const database = await openPlain(nameInIndexedDb(name));
-  const segments = await answer(database.transaction('segments').objectStore('segments').getAll());
+  const transaction = database.transaction(['segments', 'bodies']);
+  const stored = await Promise.all(
+    ['segments', 'bodies'].map((store) => answer(transaction.objectStore(store).getAll())),
+  );
   database.close();
-  return /** @type {{ bodies: string[] }[]} */ (segments);
+  return /** @type {{ bodies?: string[] }[]} */ (stored.flat());
 }
 
 /** @param {string} name */
 async function readAndParseRaw(name) {
   const values = [];
-  for (const { bodies } of await readRaw(name)) {
+  for (const { bodies = [] } of await readRaw(name)) {
     for (const body of bodies) values.push(JSON.parse(body));
   }
   return values;

@@ -4,7 +4,7 @@ import { DocumentExchanges } from './document-exchanges.ts';
 import type { AnyDocument, FindOptions, NewDocument, Params, Stored } from './document-types.ts';
 import { checkId } from './documents.ts';
 import type { LiveCountOptions, LiveOptions } from './live/live-options.ts';
-import { documentsSource, itemSource } from './live/live-params.ts';
+import { documentsSource } from './live/live-params.ts';
 import { LiveQuery } from './live/live-query.ts';
 import type { Port } from './port.ts';
 import type { SyncDocuments } from './sync-documents.ts';
@@ -98,7 +98,7 @@ export class DocumentCollection<T extends object = AnyDocument> extends Collecti
   }
 
   /** Removes the documents that match. Resolves with how many. */
-  deleteMany(params: Params<T>, options?: FindOptions): Promise<number> {
+  deleteMany(params: Params<T>, options?: FindOptions<T>): Promise<number> {
     const exchange = this.#exchanges.deleteMany(params, options);
     return typeof params === 'function' ? this.port.runAlone(exchange) : this.port.run(exchange);
   }
@@ -115,23 +115,23 @@ export class DocumentCollection<T extends object = AnyDocument> extends Collecti
    *   with its closures, and documents reach it in chunks.
    * @throws {CriteriaError} naming the place in the criteria.
    */
-  find(params: Params<T>, options?: FindOptions): Promise<Stored<T> | undefined> {
-    return this.port.run(this.#exchanges.find(params, options));
+  find(params: Params<T>, options?: FindOptions<T>): Promise<Stored<T> | undefined> {
+    return this.port.run(this.#exchanges.find(params, options), options?.signal);
   }
 
   /** All documents that match, in order of insertion. */
-  filter(params: Params<T>, options?: FindOptions): Promise<Stored<T>[]> {
-    return this.port.run(this.#exchanges.filter(params, options));
+  filter(params: Params<T>, options?: FindOptions<T>): Promise<Stored<T>[]> {
+    return this.port.run(this.#exchanges.filter(params, options), options?.signal);
   }
 
   /** Whether a document matches. */
-  has(params: Params<T>, options?: FindOptions): Promise<boolean> {
-    return this.port.run(this.#exchanges.has(params, options));
+  has(params: Params<T>, options?: FindOptions<T>): Promise<boolean> {
+    return this.port.run(this.#exchanges.has(params, options), options?.signal);
   }
 
   /** How many documents match; without params, how many there are. */
-  count(params?: Params<T>, options?: FindOptions): Promise<number> {
-    return this.port.run(this.#exchanges.count(params, options));
+  count(params?: Params<T>, options?: FindOptions<T>): Promise<number> {
+    return this.port.run(this.#exchanges.count(params, options), options?.signal);
   }
 
   /**
@@ -149,13 +149,13 @@ export class DocumentCollection<T extends object = AnyDocument> extends Collecti
    */
   live(params: Params<T>, options?: LiveOptions<T>): LiveQuery<readonly Stored<T>[]> {
     const { port, settings } = this;
-    return new LiveQuery(documentsSource({ port, settings, kind: 'list' }, params, options));
+    return new LiveQuery(documentsSource({ port, settings }, params, options));
   }
 
   /** How many documents match, for as long as somebody looks; without params, how many there are. */
   liveCount(params: Params<T> = {}, options?: LiveCountOptions<T>): LiveQuery<number> {
     const { port, settings } = this;
-    return new LiveQuery(documentsSource({ port, settings, kind: 'count' }, params, options));
+    return new LiveQuery(documentsSource({ port, settings, count: true }, params, options));
   }
 
   /**
@@ -166,7 +166,7 @@ export class DocumentCollection<T extends object = AnyDocument> extends Collecti
    */
   liveDocument(id: string): LiveQuery<Stored<T> | undefined> {
     checkId(id);
-    return new LiveQuery(itemSource(this.port, this.settings, id));
+    return new LiveQuery({ port: this.port, settings: this.settings, key: id, throttle: 0 });
   }
 
   protected async loadSync(): Promise<SyncDocuments<T>> {

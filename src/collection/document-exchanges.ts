@@ -1,13 +1,14 @@
-import { type Body, decode, encode } from '../codec/body.ts';
+import { type Body, encode } from '../codec/body.ts';
 import { isPlainObject } from '../codec/kinds.ts';
 import { documentBuilder, MANAGED_FIELDS } from '../engine/managed.ts';
-import type { ArchivedFilter, ReplyTo, ScanReply } from '../engine/protocol.ts';
+import type { Explained } from '../engine/protocol.ts';
 import type { CollectionSettings } from '../engine/settings.ts';
 import { ValueError } from '../errors/value-error.ts';
-import type { FindOptions, Stored } from './document-types.ts';
+import { type Build, DocumentStream } from './document-stream.ts';
+import type { Stored } from './document-types.ts';
 import { checkId, documentAt, encodeDocument, toDocument } from './documents.ts';
 import { ask, collect, type Exchange, pause, post, type Ticket } from './exchange.ts';
-import { copyCriteria, matches, parseFindOptions } from './params.ts';
+import { type FindQuery, parseFindQuery } from './find-query.ts';
 
 /** Characters of bodies encoded in one turn by `insertMany`: about 10 ms of work. */
 const SLICE_SIZE = 1024 * 1024;
@@ -15,11 +16,9 @@ const SLICE_SIZE = 1024 * 1024;
 /** What a body that is no string counts as: it takes longer than a string of its size. */
 const EXACT_SIZE = 4096;
 
-type AnyPredicate = (document: never) => unknown;
-
 /** What the methods of a document collection do, whether they return promises or not. */
 export class DocumentExchanges<T extends object> {
-  readonly #build: (...parts: Parameters<ReturnType<typeof documentBuilder>>) => Stored<T>;
+  readonly #build: Build<T>;
 
   constructor(settings: CollectionSettings) {
     this.#build = documentBuilder(settings) as never;
@@ -100,12 +99,10 @@ export class DocumentExchanges<T extends object> {
     return yield* ask({ op, id });
   }
 
-  *deleteMany(params: unknown, options?: FindOptions): Exchange<number> {
-    if (typeof params !== 'function') {
-      const archived = parseFindOptions(options);
-      return yield* ask({ op: 'deleteMany', criteria: copyCriteria(params), archived });
-    }
-    const ids = (yield* this.filter(params, options)).map(({ _id }) => _id);
+  *deleteMany(params: unknown, options?: unknown): Exchange<number> {
+    const query = parseFindQuery(params, options);
+    if (!query.test) return yield* ask({ op: 'deleteMany', ...query.selection });
+    const ids = (yield* this.#collect({ ...query, select: ['_id'] })).map(({ _id }) => _id);
     return yield* ask({ op: 'deleteMany', ids });
   }
 
@@ -115,92 +112,45 @@ export class DocumentExchanges<T extends object> {
     return reply && (toDocument(this.#build, reply) as Stored<T>);
   }
 
-  *find(params: unknown, options?: FindOptions): Exchange<Stored<T> | undefined> {
-    const archived = parseFindOptions(options);
-    if (typeof params !== 'function') {
-      const reply = yield* ask({ op: 'find', criteria: copyCriteria(params), archived });
-      return reply && (toDocument(this.#build, reply) as Stored<T>);
-    }
-    let first: Stored<T> | undefined;
-    let firstOrder = Number.POSITIVE_INFINITY;
-    yield* this.#scan(undefined, archived, (chunk) => {
-      chunk.orders.forEach((order, index) => {
-        if (order > firstOrder) return;
-        const document = this.#read(chunk, index);
-        if (!matches(params as AnyPredicate, document as never)) return;
-        first = document;
-        firstOrder = order;
-      });
-      return firstOrder > chunk.floor;
-    });
+  *find(params: unknown, options?: unknown): Exchange<Stored<T> | undefined> {
+    const [first] = yield* this.#collect(parseFindQuery(params, options, 1));
     return first;
   }
 
-  *filter(params: unknown, options?: FindOptions): Exchange<Stored<T>[]> {
-    const found: { order: number; document: Stored<T> }[] = [];
-    yield* this.#visit(params, options, (document, order) => {
-      found.push({ order, document });
-    });
-    // Without caching documents may come segment by segment; sorting what is in order already costs nothing.
-    return found.sort((a, b) => a.order - b.order).map(({ document }) => document);
+  *filter(params: unknown, options?: unknown): Exchange<Stored<T>[]> {
+    return yield* this.#collect(parseFindQuery(params, options));
   }
 
-  *has(params: unknown, options?: FindOptions): Exchange<boolean> {
+  *has(params: unknown, options?: unknown): Exchange<boolean> {
     return (yield* this.find(params, options)) !== undefined;
   }
 
-  *count(params: unknown = {}, options?: FindOptions): Exchange<number> {
-    if (typeof params !== 'function') {
-      const archived = parseFindOptions(options);
-      return yield* ask({ op: 'count', criteria: copyCriteria(params), archived });
-    }
-    let count = 0;
-    yield* this.#visit(params, options, () => {
-      count++;
-    });
-    return count;
+  *count(params: unknown = {}, options?: unknown): Exchange<number> {
+    const query = parseFindQuery(params, options);
+    if (!query.test) return yield* ask({ op: 'count', ...query.selection });
+    return (yield* this.#collect({ ...query, select: ['_id'] })).length;
   }
 
-  #read(chunk: ScanReply, index: number): Stored<T> {
-    const fields = decode(chunk.bodies[index] as Body) as object;
-    return documentAt(this.#build, chunk, index, fields) as Stored<T>;
+  *explain(params: unknown, options?: unknown): Exchange<Explained> {
+    return yield* ask({ op: 'explain', ...parseFindQuery(params, options).selection });
   }
 
-  /** Visits every document that matches. */
-  *#visit(
-    params: unknown,
-    options: FindOptions | undefined,
-    visit: (document: Stored<T>, order: number) => void,
-  ): Exchange<void> {
-    const archived = parseFindOptions(options);
-    const isFunction = typeof params === 'function';
-    yield* this.#scan(isFunction ? undefined : copyCriteria(params), archived, (chunk) => {
-      chunk.orders.forEach((order, index) => {
-        const document = this.#read(chunk, index);
-        if (!isFunction || matches(params as AnyPredicate, document as never)) {
-          visit(document, order);
-        }
-      });
-      return true;
-    });
+  /** Begins to go over the documents that match. */
+  stream(params: unknown, options?: unknown): DocumentStream<T> {
+    return new DocumentStream(this.#build, parseFindQuery(params, options));
   }
 
-  /** Goes over documents chunk by chunk, for as long as `take` returns true. */
-  *#scan(
-    criteria: object | undefined,
-    archived: ArchivedFilter,
-    take: (chunk: ScanReply) => boolean,
-  ): Exchange<void> {
-    let cursor: number | undefined;
+  *#collect(query: FindQuery): Exchange<Stored<T>[]> {
+    const documents: Stored<T>[] = [];
+    const stream = new DocumentStream(this.#build, query);
     try {
-      let chunk: ReplyTo<'scan'> = yield* ask({ op: 'scan', criteria, archived });
       for (;;) {
-        cursor = chunk.cursor;
-        if (!take(chunk) || cursor === undefined) return;
-        chunk = yield* ask({ op: 'scanNext', cursor });
+        const chunk = yield* stream.next();
+        if (!chunk) return documents;
+        for (const document of chunk) documents.push(document);
       }
     } finally {
-      if (cursor !== undefined) yield* post({ op: 'scanEnd', cursor });
+      yield* stream.end();
     }
   }
 }

@@ -43,10 +43,27 @@ export type Predicate<T extends object = AnyDocument> = (document: Stored<T>) =>
 export type Params<T extends object = AnyDocument> = Criteria<Stored<T>> | Predicate<T>;
 
 /** Options of everything that looks for documents. */
-export interface FindOptions {
+export interface FindOptions<T extends object = AnyDocument> {
   /**
    * `false`: only documents that are not archived. `true`: both kinds. `'only'`: archived ones.
    * @default false
    */
   archived?: boolean | 'only' | undefined;
+  /** What to sort by, the first path first; equal ones stay in the order of insertion. */
+  sort?: { readonly [path: string]: 1 | -1 } | undefined;
+  /** How many to leave out at the beginning. @default 0 */
+  skip?: number | undefined;
+  /** How many at the most. @default all */
+  limit?: number | undefined;
+  /** Dotted paths to keep of each document; `_id` always comes along. @default everything */
+  select?: readonly string[] | undefined;
+  /** A function that narrows the criteria further. It runs here, with its closures. */
+  where?: Predicate<T> | undefined;
+  /**
+   * The last document of the page before, as a call with `limit` returned it: the page begins behind it,
+   * whatever was inserted or deleted meanwhile.
+   */
+  after?: { readonly _id: string } | undefined;
+  /** Aborts the call: it rejects with the signal's reason, and the engine gives up. */
+  signal?: AbortSignal | undefined;
 }

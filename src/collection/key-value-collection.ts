@@ -3,7 +3,6 @@ import type { CollectionSettings } from '../engine/settings.ts';
 import { type CollectionDoor, CollectionHandle } from './collection-handle.ts';
 import type { ItemParams } from './item-params.ts';
 import { checkKey, KeyValueExchanges } from './key-value-exchanges.ts';
-import { itemSource } from './live/live-params.ts';
 import { LiveQuery } from './live/live-query.ts';
 import type { Port } from './port.ts';
 import type { SyncKeyValues } from './sync-key-values.ts';
@@ -114,7 +113,8 @@ export class KeyValueCollection<V = unknown> extends CollectionHandle<SyncKeyVal
    * ```
    */
   live<T = V>(key: Key): LiveQuery<T | undefined> {
-    return new LiveQuery(itemSource(this.port, this.settings, checkKey(key)));
+    const { port, settings } = this;
+    return new LiveQuery({ port, settings, key: checkKey(key), throttle: 0 });
   }
 
   protected async loadSync(): Promise<SyncKeyValues<V>> {

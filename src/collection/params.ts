@@ -1,14 +1,7 @@
 import { capture } from '../codec/capture.ts';
 import { isPlainObject } from '../codec/kinds.ts';
-import type { ArchivedFilter } from '../engine/protocol.ts';
 import { CriteriaError } from '../errors/criteria-error.ts';
 import { ValueError } from '../errors/value-error.ts';
-import { type Check, check, checkKnown } from './option-checks.ts';
-
-export const archived: Check = {
-  allowed: "true, false or 'only'",
-  test: (value) => typeof value === 'boolean' || value === 'only',
-};
 
 /** Checks criteria before they travel, and copies them: changing them later changes nothing. */
 export function copyCriteria(criteria: unknown): object {
@@ -25,13 +18,6 @@ export function copyCriteria(criteria: unknown): object {
     if (!(cause instanceof ValueError)) throw cause;
     throw new CriteriaError('criteria_invalid', cause.message, { place: cause.place, cause });
   }
-}
-
-/** @throws {OptionError} for an unknown option or a value that is not allowed. */
-export function parseFindOptions(options: unknown): ArchivedFilter {
-  const given = checkKnown(options ?? {}, { archived }, 'options');
-  check(given, 'archived', archived);
-  return (given.archived as ArchivedFilter | undefined) ?? false;
 }
 
 /** Calls a predicate. A promise would match every document, so it is refused. */

@@ -1,9 +1,9 @@
 import type { LiveNews } from '../engine/live/live-protocol.ts';
+import { nextTurn } from '../engine/next-turn.ts';
 import type { Request } from '../engine/protocol.ts';
 import type { CollectionSettings } from '../engine/settings.ts';
 import type { Started } from '../transport/channel.ts';
 import type { Link } from '../transport/link.ts';
-import { nextTurn } from '../transport/next-turn.ts';
 import type { Ask, Exchange, Step, Ticket } from './exchange.ts';
 import type { Turns } from './turns.ts';
 
@@ -33,8 +33,13 @@ export class Port {
     turns.enter(() => this.#send({ op: 'open', settings })).then(events.opened, () => undefined);
   }
 
-  /** Runs an exchange. Its first request is sent before this returns, so that calls keep their order. */
-  run<T>(exchange: Exchange<T>): Promise<T> {
+  /**
+   * Runs an exchange. Its first request is sent before this returns, so that calls keep their order.
+   *
+   * @param signal Rejects with its reason when it is aborted, and has the engine give up.
+   */
+  run<T>(exchange: Exchange<T>, signal?: AbortSignal): Promise<T> {
+    if (signal) return this.#runUntil(signal, exchange);
     return this.#begin(() =>
       this.#drive(exchange, (request) => {
         // Known from the call on, even if it has to wait for its turn.
@@ -42,6 +47,27 @@ export class Port {
         return this.#turns.enter(() => this.#send(request));
       }),
     );
+  }
+
+  #runUntil<T>(signal: AbortSignal, exchange: Exchange<T>): Promise<T> {
+    if (signal.aborted) return Promise.reject(signal.reason);
+    const call = Math.random();
+    return new Promise<T>((resolve, reject) => {
+      const abort = (): void => {
+        reject(signal.reason);
+        // It may have ended by now, and when the engine is lost the call itself says so.
+        this.#send({ op: 'abort', call }).catch(() => undefined);
+      };
+      signal.addEventListener('abort', abort, { once: true });
+      this.#begin(() =>
+        this.#drive(exchange, (request) => {
+          signal.throwIfAborted();
+          return this.#turns.enter(() => this.#send({ ...request, call } as Ask));
+        }),
+      )
+        .then(resolve, reject)
+        .finally(() => signal.removeEventListener('abort', abort));
+    });
   }
 
   /** Runs an exchange of several requests, between which no other call of this collection comes. */

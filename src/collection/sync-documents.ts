@@ -48,7 +48,7 @@ export class SyncDocuments<T extends object> {
     return runNow(this.#port, this.#exchanges.change('delete', id));
   }
 
-  deleteMany(params: Params<T>, options?: FindOptions): number {
+  deleteMany(params: Params<T>, options?: FindOptions<T>): number {
     return runNow(this.#port, this.#exchanges.deleteMany(params, options));
   }
 
@@ -56,19 +56,19 @@ export class SyncDocuments<T extends object> {
     return runNow(this.#port, this.#exchanges.get(id));
   }
 
-  find(params: Params<T>, options?: FindOptions): Stored<T> | undefined {
+  find(params: Params<T>, options?: FindOptions<T>): Stored<T> | undefined {
     return runNow(this.#port, this.#exchanges.find(params, options));
   }
 
-  filter(params: Params<T>, options?: FindOptions): Stored<T>[] {
+  filter(params: Params<T>, options?: FindOptions<T>): Stored<T>[] {
     return runNow(this.#port, this.#exchanges.filter(params, options));
   }
 
-  has(params: Params<T>, options?: FindOptions): boolean {
+  has(params: Params<T>, options?: FindOptions<T>): boolean {
     return runNow(this.#port, this.#exchanges.has(params, options));
   }
 
-  count(params?: Params<T>, options?: FindOptions): number {
+  count(params?: Params<T>, options?: FindOptions<T>): number {
     return runNow(this.#port, this.#exchanges.count(params, options));
   }
 }

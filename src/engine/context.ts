@@ -1,5 +1,7 @@
 import type { Clock } from './clock.ts';
+import type { DocumentIndexes } from './document-indexes.ts';
 import type { IdGenerator } from './ids.ts';
+import type { Aborts } from './pace.ts';
 import type { Change } from './protocol.ts';
 import type { RecordStore } from './record-store.ts';
 import type { CollectionSettings } from './settings.ts';
@@ -8,6 +10,9 @@ import type { CollectionSettings } from './settings.ts';
 export interface StoreContext {
   readonly settings: CollectionSettings;
   readonly records: RecordStore;
+  /** Of a document collection. */
+  readonly indexes: DocumentIndexes;
+  readonly aborts: Aborts;
   readonly clock: Clock;
   readonly newId: IdGenerator;
   /** Tells of a change, once it is made. */

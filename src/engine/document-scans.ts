@@ -1,11 +1,17 @@
+import { encode } from '../codec/body.ts';
 import { ValueError } from '../errors/value-error.ts';
+import type { StoredRecord } from '../storage/stored-record.ts';
+import type { CompiledSelection } from './compiled-selection.ts';
 import type { StoreContext } from './context.ts';
-import { archivedTest, testFor } from './document-view.ts';
-import type { RecordReply, Request, ScanReply, Selection } from './protocol.ts';
-import { type RecordTest, Scan, type Visited } from './scan.ts';
+import { type Delivery, ListDelivery, ScanDelivery } from './deliveries.ts';
+import type { PageEnd } from './matches.ts';
+import { Pace } from './pace.ts';
+import type { Explained, Request, ScanReply, Selection } from './protocol.ts';
+import { Query } from './query.ts';
+import type { Visited } from './scan.ts';
 import type { Result, Work } from './work.ts';
 
-/** Documents in the first chunk of a scan; each later one holds twice as many, up to the last figure. */
+/** Documents in the first chunk for somebody who may stop at any; each later one holds twice as many. */
 const FIRST_CHUNK = 128;
 const LARGEST_CHUNK = 4096;
 
@@ -13,8 +19,10 @@ const LARGEST_CHUNK = 4096;
 const CHUNK_SIZE = 1024 * 1024;
 
 interface OpenScan {
-  readonly scan: Scan;
-  readonly test: RecordTest;
+  readonly delivery: Delivery;
+  readonly select: CompiledSelection['select'];
+  /** Where the page ends. */
+  readonly end: PageEnd | undefined;
   chunk: number;
 }
 
@@ -32,14 +40,17 @@ export class DocumentScans {
     switch (request.op) {
       case 'count':
         return this.#count(request);
-      case 'find':
-        return this.#find(request);
+      case 'explain':
+        return this.#explain(request);
       case 'scan':
         return this.#begin(request);
       case 'scanNext':
         return this.#next(request.cursor);
       case 'scanEnd':
         return this.#end(request.cursor);
+      case 'abort':
+        this.#context.aborts.add(request.call);
+        return undefined;
       default:
         throw new ValueError(
           'document_invalid',
@@ -48,67 +59,79 @@ export class DocumentScans {
     }
   }
 
-  /** Ids of the documents that match, in order of insertion. */
-  *idsOf(selection: Selection): Work<string[]> {
-    const found = yield* this.#matches(selection);
-    return found.sort((a, b) => a.record.order - b.record.order).map(({ record }) => record.key);
+  /** Ids of the documents that match, in their order. */
+  *idsOf(selection: Partial<Selection>): Work<string[]> {
+    const records = yield* this.#recordsOf(selection);
+    return records.map(({ key }) => key);
   }
 
-  *#count({ criteria, archived = false }: Partial<Selection>): Work<number> {
-    const { records } = this.#context;
-    if (!criteria || Object.keys(criteria).length === 0) {
-      if (archived === true) return records.size;
-      let count = 0;
-      const wanted = archivedTest(archived);
-      for (const record of records.list()) if (wanted(record)) count++;
-      return count;
-    }
-    return (yield* this.#matches({ criteria, archived })).length;
+  *#count(selection: Partial<Selection>): Work<number> {
+    // In no order: nothing has to be sorted to be counted.
+    const records = yield* this.#recordsOf({ ...selection, sort: undefined });
+    return records.length;
   }
 
-  *#find(selection: Selection): Work<RecordReply | undefined> {
-    const test = testFor(this.#context.settings, selection);
-    const scan = new Scan(this.#context.records);
-    try {
-      let best: Visited | undefined;
-      while (!scan.done) {
-        const [match] = yield* scan.next(test, 1);
-        if (match && !(best && best.record.order < match.record.order)) best = match;
-        if (best && best.record.order < scan.floor) break;
-      }
-      return best && [best.record.key, best.record.flags, best.record.stamps, best.body];
-    } finally {
-      scan.end();
-    }
+  *#recordsOf(selection: Partial<Selection>): Work<StoredRecord[]> {
+    return yield* this.#guard(selection, (pace) =>
+      new Query(this.#context, selection, pace).records(),
+    );
   }
 
-  *#matches(selection: Selection): Work<Visited[]> {
-    const scan = new Scan(this.#context.records);
-    try {
-      return yield* scan.next(testFor(this.#context.settings, selection), Number.POSITIVE_INFINITY);
-    } finally {
-      scan.end();
-    }
+  *#explain(selection: Selection): Work<Explained> {
+    const { clock } = this.#context;
+    const began = clock.elapsed();
+    return yield* this.#guard(
+      selection,
+      function* (this: DocumentScans, pace: Pace): Work<Explained> {
+        const query = new Query(this.#context, selection, pace);
+        const records = yield* query.records();
+        const { plan, keys, documents } = query;
+        return {
+          plan,
+          keys_examined: keys,
+          documents_examined: documents,
+          returned: records.length,
+          engine_ms: clock.elapsed() - began,
+        };
+      }.bind(this),
+    );
   }
 
   *#begin(selection: Selection): Work<ScanReply> {
-    const test = testFor(this.#context.settings, selection);
-    const cursor = this.#nextCursor++;
-    this.#open.set(cursor, { scan: new Scan(this.#context.records), test, chunk: FIRST_CHUNK });
-    return yield* this.#next(cursor);
+    return yield* this.#guard(
+      selection,
+      function* (this: DocumentScans, pace: Pace): Work<ScanReply> {
+        const { records } = this.#context;
+        const query = new Query(this.#context, selection, pace);
+        const delivery = query.streams
+          ? new ScanDelivery(records, query.compiled, pace)
+          : new ListDelivery(records, yield* query.records());
+        const end = delivery instanceof ListDelivery && selection.limit ? query.end : undefined;
+        const cursor = this.#nextCursor++;
+        const chunk = selection.all ? LARGEST_CHUNK : FIRST_CHUNK;
+        this.#open.set(cursor, { delivery, select: query.compiled.select, end, chunk });
+        return yield* this.#next(cursor);
+      }.bind(this),
+    );
   }
 
   *#next(cursor: number): Work<ScanReply> {
     const open = this.#open.get(cursor);
     if (!open)
       throw new ValueError('document_invalid', `There is no scan ${cursor} to go on with.`);
-    const { scan, test } = open;
+    const { delivery, select, end } = open;
     try {
-      const found = yield* scan.next(test, open.chunk, CHUNK_SIZE);
+      const found = yield* delivery.next(open.chunk, CHUNK_SIZE);
       open.chunk = Math.min(open.chunk * 2, LARGEST_CHUNK);
-      const { done, floor } = scan;
+      const { done, floor, sorted } = delivery;
       if (done) this.#end(cursor);
-      return { ...columnsOf(found), floor, cursor: done ? undefined : cursor };
+      return {
+        ...columnsOf(found, select),
+        floor,
+        sorted,
+        end,
+        cursor: done ? undefined : cursor,
+      };
     } catch (error) {
       this.#end(cursor);
       throw error;
@@ -116,19 +139,34 @@ export class DocumentScans {
   }
 
   #end(cursor: number): undefined {
-    this.#open.get(cursor)?.scan.end();
+    this.#open.get(cursor)?.delivery.end();
     this.#open.delete(cursor);
     return undefined;
   }
+
+  /** Runs work that its caller may abort. */
+  *#guard<T>({ call }: Partial<Selection>, work: (pace: Pace) => Work<T>): Work<T> {
+    try {
+      return yield* work(new Pace(this.#context.clock, this.#context.aborts, call));
+    } finally {
+      if (call !== undefined) this.#context.aborts.delete(call);
+    }
+  }
 }
 
-function columnsOf(found: readonly Visited[]): Omit<ScanReply, 'floor' | 'cursor'> {
+function columnsOf(
+  found: readonly Visited[],
+  select: CompiledSelection['select'],
+): Pick<ScanReply, 'keys' | 'flags' | 'stamps' | 'orders' | 'bodies' | 'whole'> {
   const stamped = found.some(({ record }) => record.stamps);
   return {
     keys: found.map(({ record }) => record.key),
     flags: Uint8Array.from(found, ({ record }) => record.flags),
     stamps: stamped ? found.map(({ record }) => record.stamps) : undefined,
     orders: Float64Array.from(found, ({ record }) => record.order),
-    bodies: found.map(({ body }) => body),
+    bodies: found.map(({ record, body }) =>
+      select ? encode(select(record, body), 'document') : body,
+    ),
+    whole: select !== undefined,
   };
 }

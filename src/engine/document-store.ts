@@ -60,8 +60,7 @@ export class DocumentStore {
     if (id !== undefined && isTaken(id)) throw idTaken(settings.name, id);
     const key = id ?? unusedId(isTaken, () => newId(settings.id_length));
     const stamps = stamped(undefined, 'created', settings, clock.now());
-    records.put(new StoredRecord(key, records.takeOrder(), 0, stamps, body));
-    this.#context.changed(key, 'insert');
+    this.#put(new StoredRecord(key, records.takeOrder(), 0, stamps, body), undefined, 'insert');
     return stamps ? [key, 0, stamps] : [key, 0];
   }
 
@@ -105,9 +104,10 @@ export class DocumentStore {
   }
 
   #delete(id: string): boolean {
-    const { records } = this.#context;
+    const { records, indexes } = this.#context;
     const record = records.get(id);
     if (!record) return false;
+    indexes.delete(record);
     records.delete(record);
     this.#context.changed(id, 'delete');
     return true;
@@ -139,8 +139,15 @@ export class DocumentStore {
     kind: Change['kind'],
   ): ManagedReply {
     const { key, order } = before;
-    this.#context.records.put(new StoredRecord(key, order, flags, stamps, body));
-    this.#context.changed(key, kind);
+    this.#put(new StoredRecord(key, order, flags, stamps, body), before, kind);
     return stamps ? [key, flags, stamps] : [key, flags];
+  }
+
+  #put(record: StoredRecord, before: StoredRecord | undefined, kind: Change['kind']): void {
+    const { records, indexes, changed } = this.#context;
+    indexes.extract(record, before);
+    indexes.put(record, before);
+    records.put(record);
+    changed(record.key, kind);
   }
 }

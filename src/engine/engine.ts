@@ -45,6 +45,8 @@ export class Engine {
       newId,
       changed: (collection, id, kind) => this.#noteChange(collection, { id, kind }),
       saved: (collection, changes) => this.#noteSave(collection, changes),
+      indexing: (collection, documents, total) =>
+        this.#emit({ type: 'index', detail: { collection, documents, total } }),
       failed: (collection, error) => this.reportError(error, collection),
       dropping: (collection, drop) => this.#noteDrop(collection, drop),
     };

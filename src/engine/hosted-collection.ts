@@ -6,17 +6,20 @@ import type { SegmentPool } from '../storage/segment-pool.ts';
 import { CacheRetention } from './cache-retention.ts';
 import type { Clock } from './clock.ts';
 import type { StoreContext } from './context.ts';
+import { DocumentIndexes, indexColumns } from './document-indexes.ts';
 import { DocumentStore } from './document-store.ts';
 import type { IdGenerator } from './ids.ts';
+import { IndexBuilder } from './index-builder.ts';
 import { KeyValueStore } from './key-value-store.ts';
 import { Lane } from './lane.ts';
 import { LiveQueries } from './live/live-queries.ts';
 import type { LiveReader } from './live/live-reader.ts';
+import { Aborts } from './pace.ts';
 import type { Change, OperationName, Request } from './protocol.ts';
 import { RecordStore } from './record-store.ts';
 import { SaveSchedule } from './save-schedule.ts';
 import type { CollectionSettings } from './settings.ts';
-import { isWork, type Result, runNow, type Work } from './work.ts';
+import { isWork, type Result, run, runNow, type Work } from './work.ts';
 
 /** What an engine lends to its collections. */
 export interface CollectionHost {
@@ -27,6 +30,8 @@ export interface CollectionHost {
   readonly newId: IdGenerator;
   readonly changed: (collection: string, id: string, kind: Change['kind']) => void;
   readonly saved: (collection: string, changes: number) => void;
+  /** Indexes are being built, or have been when both numbers are the same. */
+  readonly indexing: (collection: string, documents: number, total: number) => void;
   readonly failed: (collection: string, error: CairnError) => void;
   /** From now on the name is free, and can be opened again once the drop has ended. */
   readonly dropping: (collection: HostedCollection, drop: Promise<unknown>) => void;
@@ -64,6 +69,8 @@ export class HostedCollection {
   readonly lives: LiveQueries;
   readonly #host: CollectionHost;
   readonly #lane = new Lane();
+  readonly #indexes: DocumentIndexes;
+  readonly #aborts = new Aborts();
   readonly #saves: SaveSchedule;
   readonly #retention: CacheRetention | undefined;
   readonly #store: { execute(request: Request): Result<unknown> };
@@ -76,11 +83,15 @@ export class HostedCollection {
     const { storage, pool, durability, clock, newId } = host;
     this.settings = settings;
     this.#host = host;
-    const log = new SegmentLog({ name, type, storage, pool, durability, caching });
+    const columns = indexColumns(settings.indexes);
+    const log = new SegmentLog({ name, type, storage, pool, durability, caching, columns });
     this.records = new RecordStore(log, clock, caching);
+    this.#indexes = new DocumentIndexes(settings);
     const context: StoreContext = {
       settings,
       records: this.records,
+      indexes: this.#indexes,
+      aborts: this.#aborts,
       clock,
       newId,
       changed: (id, kind) => {
@@ -125,8 +136,13 @@ export class HostedCollection {
       throw notInMemory(`collection "${this.settings.name}" has caching: false`);
     if (this.#lane.busy)
       throw notInMemory('earlier calls are still waiting; await collection.ready first');
-    const result = this.#perform(request);
-    return isWork(result) ? runNow(result) : result;
+    this.#aborts.immediate = true;
+    try {
+      const result = this.#perform(request);
+      return isWork(result) ? runNow(result) : result;
+    } finally {
+      this.#aborts.immediate = false;
+    }
   }
 
   /** Ends a scan that nobody goes on with. */
@@ -170,20 +186,34 @@ export class HostedCollection {
   *#open(after: Promise<unknown> | undefined): Work<void> {
     try {
       if (after) yield after;
+      const { name } = this.settings;
+      const builder = new IndexBuilder(this.records, this.#indexes);
       const opening = this.records.log.open(
         (type) => {
           if (type !== this.settings.type)
             throw typeMismatch(this.settings.name, type, this.settings.type);
         },
-        (segment) => this.records.fold(segment),
+        (segment) => {
+          this.records.fold(segment);
+          builder.note(segment);
+        },
       );
       yield opening;
       this.records.folded();
+      yield* builder.build((documents, total) => this.#host.indexing(name, documents, total));
       this.#log(`opened with ${this.records.size} records`);
+      if (this.settings.caching) this.#loadBehind();
     } catch (error) {
       this.#unusable = error as Error;
       throw error;
     }
+  }
+
+  /** Loads what caching keeps while requests are answered already; those read what they need themselves. */
+  #loadBehind(): void {
+    const loading = run(this.records.loadAll());
+    // What cannot be read is told to whoever asks for it.
+    if (loading instanceof Promise) loading.catch(() => undefined);
   }
 
   *#ready(): Work<undefined> {

@@ -40,7 +40,9 @@ export class InsertParts {
       const keys = bodies.map((body, index) => {
         const key = this.#keyFor(ids?.[index], staged);
         staged.ids?.add(key);
-        staged.records.push(new StoredRecord(key, 0, 0, stamps, body));
+        const record = new StoredRecord(key, 0, 0, stamps, body);
+        this.#context.indexes.extract(record);
+        staged.records.push(record);
         return key;
       });
       if (last) this.#commit(staged);
@@ -78,11 +80,12 @@ export class InsertParts {
   }
 
   #commit({ records: staged }: Staged): void {
-    const { records, settings, changed } = this.#context;
+    const { records, indexes, settings, changed } = this.#context;
     // Another door may have inserted one of the ids since its part arrived.
     for (const { key } of staged) if (records.get(key)) throw idTaken(settings.name, key);
+    for (const record of staged) record.order = records.takeOrder();
+    indexes.addAll(staged);
     for (const record of staged) {
-      record.order = records.takeOrder();
       records.put(record);
       changed(record.key, 'insert');
     }

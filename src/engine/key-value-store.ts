@@ -4,6 +4,7 @@ import { compileItemCriteria } from '../query/criteria.ts';
 import { StoredRecord } from '../storage/stored-record.ts';
 import type { StoreContext } from './context.ts';
 import { type KeyPath, parseKey } from './key-path.ts';
+import { Pace } from './pace.ts';
 import type { ReplyTo, Request, ValueReply } from './protocol.ts';
 import { Scan } from './scan.ts';
 import { deleteAt, getAt, hasAt, mismatch, setAt } from './value-path.ts';
@@ -134,9 +135,10 @@ export class KeyValueStore {
   }
 
   *#entries(): Work<ReplyTo<'kvEntries'>> {
-    const scan = new Scan(this.#context.records);
+    const { records, clock, aborts } = this.#context;
+    const scan = new Scan(records, new Pace(clock, aborts));
     try {
-      const all = yield* scan.next(() => true, Number.POSITIVE_INFINITY);
+      const all = yield* scan.next(() => true);
       all.sort((a, b) => a.record.order - b.record.order);
       return { keys: all.map(({ record }) => record.key), bodies: all.map(({ body }) => body) };
     } finally {

@@ -1,4 +1,5 @@
 import type { Body } from '../codec/body.ts';
+import type { Plan } from '../query/plan/plan.ts';
 import type { Stamps } from '../storage/stored-record.ts';
 import type { LiveDetail, LiveOperations } from './live/live-protocol.ts';
 import type { CollectionSettings } from './settings.ts';
@@ -25,8 +26,14 @@ export interface ManagedColumns {
 export interface ScanReply extends ManagedColumns {
   readonly orders: Float64Array;
   readonly bodies: readonly Body[];
-  /** No document still to come was inserted before this rank. */
+  /** Whether bodies are whole documents, managed fields included, as `select` left them. */
+  readonly whole: boolean;
+  /** Whether documents come in the order of the result, not of `orders`. */
+  readonly sorted: boolean;
+  /** Unless sorted: no document still to come was inserted before this rank. */
   readonly floor: number;
+  /** With a limit: what the last document of the result was sorted by, and its rank. */
+  readonly end?: { readonly key: unknown; readonly order: number } | undefined;
   /** Where to go on, `undefined` at the end. */
   readonly cursor: number | undefined;
 }
@@ -34,11 +41,45 @@ export interface ScanReply extends ManagedColumns {
 /** Which of the archived and not archived documents count. */
 export type ArchivedFilter = boolean | 'only';
 
+/** A document after which a page begins. */
+export interface After {
+  readonly id: string;
+  /** Its rank, where it is known; else the document must still be there. */
+  readonly order?: number | undefined;
+  /** What it was sorted by, where that is known; else it is read from the document. */
+  readonly key?: unknown;
+  readonly body?: Body | undefined;
+}
+
 /** What documents are looked at. */
 export interface Selection {
   /** Criteria of the query; all documents when left out. */
   readonly criteria?: object | undefined;
   readonly archived: ArchivedFilter;
+  /** What to order by, of insertion when left out. */
+  readonly sort?: object | undefined;
+  readonly skip?: number | undefined;
+  readonly limit?: number | undefined;
+  /** Paths to keep of each document. */
+  readonly select?: readonly string[] | undefined;
+  /** The last document of the page before. */
+  readonly after?: After | undefined;
+  /** Whether the caller takes everything, and does not stop at some document. */
+  readonly all?: boolean;
+  /** By what number the call can be aborted. */
+  readonly call?: number | undefined;
+}
+
+/** How a query was answered. */
+export interface Explained {
+  readonly plan: Plan;
+  /** Keys of indexes that were looked at. */
+  readonly keys_examined: number;
+  /** Documents that were looked into. */
+  readonly documents_examined: number;
+  readonly returned: number;
+  /** Milliseconds in the engine, without delivery. */
+  readonly engine_ms: number;
 }
 
 /** A key of a key-value collection: a path such as `'USER_1.friends[0].name'`, a number, or its segments. */
@@ -79,7 +120,9 @@ export interface Operations extends LiveOperations {
   delete: { ask: { id: string }; reply: boolean };
   deleteMany: { ask: Partial<Selection> & { ids?: string[] | undefined }; reply: number };
   get: { ask: { id: string }; reply: RecordReply | undefined };
-  find: { ask: Selection; reply: RecordReply | undefined };
+  explain: { ask: Selection; reply: Explained };
+  /** Gives up a call that is being executed. */
+  abort: { ask: { call: number }; reply: undefined };
   scan: { ask: Selection; reply: ScanReply };
   scanNext: { ask: { cursor: number }; reply: ScanReply };
   scanEnd: { ask: { cursor: number }; reply: undefined };
@@ -144,6 +187,12 @@ export interface EngineEvents {
   change: { readonly collection: string; readonly changes: readonly Change[] };
   /** A save succeeded. */
   save: { readonly collection: string; readonly changes: number; readonly at: Date };
+  /** Indexes of a collection are being built from documents that were there before; done at the total. */
+  index: {
+    readonly collection: string;
+    readonly documents: number;
+    readonly total: number;
+  };
   /** A save failed and will be tried again, or stored data is damaged. */
   error: { readonly collection: string | undefined; readonly error: Error };
 }

@@ -1,8 +1,8 @@
 import type { Body } from '../codec/body.ts';
-import type { Segment } from '../storage/segment.ts';
-import { readRecord } from '../storage/segment.ts';
+import { readRecords, type Segment, type SegmentBodies } from '../storage/segment.ts';
 import type { SegmentLog } from '../storage/segment-log.ts';
 import { type StoredRecord, savedVersion } from '../storage/stored-record.ts';
+import { BodyReader, bySegment } from './body-reader.ts';
 import type { Clock } from './clock.ts';
 import { PendingChanges } from './pending-changes.ts';
 import type { Work } from './work.ts';
@@ -114,7 +114,7 @@ export class RecordStore {
     try {
       // Compaction may move the record while its segment is being read.
       for (;;) {
-        const segment = yield* this.segment(record.segment);
+        const segment = yield* this.bodies(record.segment);
         const body = this.bodyIn(record, segment);
         if (body !== undefined) return body;
       }
@@ -123,8 +123,26 @@ export class RecordStore {
     }
   }
 
+  /** The bodies of records, those that have to be read all at once. */
+  *bodiesOf(records: readonly StoredRecord[]): Work<Body[]> {
+    const missing = records.filter((record) => record.body === undefined);
+    const read = new Map<number, SegmentBodies>();
+    const numbers = new Set(missing.map(({ segment }) => segment));
+    if (numbers.size > 0) {
+      yield Promise.all(
+        Array.from(numbers, async (number) => read.set(number, await this.log.load(number))),
+      );
+    }
+    const bodies: Body[] = [];
+    for (const record of records) {
+      // One that was pending may have been saved, and dropped its body, meanwhile.
+      bodies.push(this.bodyIn(record, read.get(record.segment)) ?? (yield* this.body(record)));
+    }
+    return bodies;
+  }
+
   /** The body of a record if it is resident or in this segment; a cached collection keeps it. */
-  bodyIn(record: StoredRecord, segment: Segment | undefined): Body | undefined {
+  bodyIn(record: StoredRecord, segment: SegmentBodies | undefined): Body | undefined {
     if (record.body !== undefined) return record.body;
     if (record.segment !== segment?.number) return undefined;
     const body = segment.bodies[record.index];
@@ -132,15 +150,15 @@ export class RecordStore {
     return body;
   }
 
-  /** The segment of this number, read if need be. */
-  *segment(number: number): Work<Segment> {
+  /** The bodies of a segment, read if need be. */
+  *bodies(number: number): Work<SegmentBodies> {
     const atHand = this.log.peek(number);
     if (atHand) return atHand;
-    let segment: Segment | undefined;
+    let bodies: SegmentBodies | undefined;
     yield this.log.load(number).then((loaded) => {
-      segment = loaded;
+      bodies = loaded;
     });
-    return segment as Segment;
+    return bodies as SegmentBodies;
   }
 
   /** Keeps compaction away while something remembers where records rest. Returns the release. */
@@ -157,39 +175,37 @@ export class RecordStore {
     return this.#readers > 0;
   }
 
-  /** Takes in a segment while the collection is opened; lowest number first. */
+  /** Takes in a segment while the collection is opened; lowest number first, then {@link folded}. */
   fold(segment: Segment): void {
-    for (const key of segment.deletes) {
-      const before = this.#records.get(key);
-      if (before) this.#countDead(before);
-      this.#records.delete(key);
+    const records = this.#records;
+    const bodies = this.#caching ? segment.bodies : undefined;
+    for (const key of segment.deletes) records.delete(key);
+    for (const record of readRecords(segment, this.log.columns)) {
+      record.body = bodies?.[record.index];
+      records.set(record.key, record);
     }
-    for (let index = 0; index < segment.keys.length; index++) {
-      const record = readRecord(segment, index);
-      const before = this.#records.get(record.key);
-      if (before) this.#countDead(before);
-      if (this.#caching) record.body = segment.bodies[index] as Body;
-      this.#records.set(record.key, record);
-    }
-    if (!this.#caching && segment.keys.length > 0) {
-      this.#resident = false;
-    }
-    this.#list = undefined;
+    if (segment.keys.length > 0 && !bodies) this.#resident = false;
   }
 
-  /** Brings the records in order after the last segment: compaction moves old ones into new segments. */
+  /** Counts what is live, and brings the records in order: compaction moves old ones into new segments. */
   folded(): void {
+    const { segments } = this.log;
+    for (const state of segments.values()) state.live = 0;
+    let state: { number: number; live: number } = { number: 0, live: 0 };
     let last = 0;
     let sorted = true;
-    for (const { order } of this.#records.values()) {
+    for (const { order, segment, size } of this.#records.values()) {
       if (order < last) sorted = false;
       else last = order;
+      if (state.number !== segment) state = segments.get(segment) ?? state;
+      state.live += size;
     }
     if (!sorted) {
       const records = [...this.#records.values()].sort((a, b) => a.order - b.order);
       this.#records = new Map(records.map((record) => [record.key, record]));
     }
     this.#nextOrder = last + 1;
+    this.#list = undefined;
   }
 
   /** Drops what can be read again from storage. */
@@ -207,11 +223,14 @@ export class RecordStore {
     const release = this.pin();
     try {
       while (!this.#resident) {
-        const missing = this.list().filter((record) => record.body === undefined);
-        if (missing.length === 0) this.#resident = true;
-        for (const number of new Set(missing.map((record) => record.segment))) {
-          const segment = yield* this.segment(number);
-          for (const record of missing) this.bodyIn(record, segment);
+        const missing = bySegment(this.list());
+        missing.delete(0);
+        if (missing.size === 0) this.#resident = true;
+        const reader = new BodyReader(this.log, [...missing.keys()]);
+        for (const [number, records] of missing) {
+          const bodies = yield* reader.take(number);
+          for (const record of records) this.bodyIn(record, bodies);
+          this.log.release(number);
         }
       }
     } finally {

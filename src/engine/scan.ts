@@ -1,6 +1,9 @@
 import { type Body, peek } from '../codec/body.ts';
 import { bodySize } from '../codec/size.ts';
+import type { SegmentBodies } from '../storage/segment.ts';
 import type { StoredRecord } from '../storage/stored-record.ts';
+import { BodyReader, bySegment } from './body-reader.ts';
+import type { Pace } from './pace.ts';
 import type { RecordStore } from './record-store.ts';
 import type { Work } from './work.ts';
 
@@ -19,6 +22,18 @@ export interface Visited {
   readonly body: Body;
 }
 
+/** When a scan pauses. */
+export interface ScanLimits {
+  /** Records that have passed. */
+  readonly limit?: number;
+  /** Characters of their bodies. */
+  readonly size?: number;
+  /** The greatest rank that still counts. */
+  readonly bound?: { readonly worst: number };
+}
+
+const UNBOUNDED = { worst: Number.POSITIVE_INFINITY };
+
 /** Decides about a record; the decoded value is made on demand. */
 export type RecordTest = (record: StoredRecord, body: Body) => boolean;
 
@@ -30,14 +45,21 @@ export type RecordTest = (record: StoredRecord, body: Body) => boolean;
 export class Scan {
   readonly #store: RecordStore;
   readonly #blocks: Block[];
+  readonly #reader: BodyReader;
+  /** Those of the segment that is being gone through. */
+  #bodies: SegmentBodies | undefined;
+  readonly #pace: Pace;
   readonly #release: () => void;
   #block = 0;
   #index = 0;
 
-  constructor(store: RecordStore) {
+  constructor(store: RecordStore, pace: Pace) {
     this.#store = store;
+    this.#pace = pace;
     this.#release = store.pin();
     this.#blocks = store.resident ? [inMemory(store.list())] : blocksOf(store.list());
+    const numbers = this.#blocks.map(({ segment }) => segment).filter((number) => number > 0);
+    this.#reader = new BodyReader(store.log, numbers);
   }
 
   get done(): boolean {
@@ -52,16 +74,27 @@ export class Scan {
     return Math.min(block.records[this.#index]?.order ?? next, next);
   }
 
-  /** Goes on until so many records or bytes have passed the test, or `stop` says so. */
-  *next(test: RecordTest, limit: number, size = Number.POSITIVE_INFINITY): Work<Visited[]> {
+  /** Goes on until so many records or bytes have passed the test, or none that counts can come any more. */
+  *next(
+    test: RecordTest,
+    {
+      limit = Number.POSITIVE_INFINITY,
+      size = Number.POSITIVE_INFINITY,
+      bound = UNBOUNDED,
+    }: ScanLimits = {},
+  ): Work<Visited[]> {
     const found: Visited[] = [];
     let room = size;
     for (let block = this.#blocks[this.#block]; block; block = this.#blocks[this.#block]) {
-      const segment = block.segment === 0 ? undefined : yield* this.#store.segment(block.segment);
-      const { records } = block;
+      const { records, segment, floor } = block;
+      if (floor > bound.worst) break;
+      if (segment > 0 && this.#bodies?.number !== segment) {
+        this.#bodies = yield* this.#reader.take(segment);
+      }
       while (this.#index < records.length) {
+        if (this.#pace.due) yield* this.#pace.pause();
         const record = records[this.#index++] as StoredRecord;
-        const body = this.#store.bodyIn(record, segment) ?? (yield* this.#store.body(record));
+        const body = this.#store.bodyIn(record, this.#bodies) ?? (yield* this.#store.body(record));
         if (!test(record, body)) continue;
         found.push({ record, body });
         room -= bodySize(body);
@@ -92,14 +125,7 @@ function inMemory(records: readonly StoredRecord[]): Block {
 }
 
 function blocksOf(records: readonly StoredRecord[]): Block[] {
-  const bySegment = new Map<number, StoredRecord[]>();
-  for (const record of records) {
-    const segment = record.body === undefined ? record.segment : 0;
-    const group = bySegment.get(segment);
-    if (group) group.push(record);
-    else bySegment.set(segment, [record]);
-  }
-  const blocks = Array.from(bySegment, ([segment, group]) => ({
+  const blocks = Array.from(bySegment(records), ([segment, group]) => ({
     records: group,
     segment,
     floor: group[0]?.order ?? 0,

@@ -1,3 +1,5 @@
+import type { IndexDefinition } from '../query/index/definition.ts';
+
 /** Which instants documents carry, and in which forms. */
 export interface StampSettings {
   readonly at: boolean;
@@ -8,6 +10,7 @@ export interface StampSettings {
 export interface CollectionSettings {
   readonly name: string;
   readonly type: 'DOCUMENT_BASED' | 'KEY_VALUE_BASED';
+  readonly indexes: readonly IndexDefinition[];
   /** Characters of a generated id. */
   readonly id_length: number;
   readonly created: StampSettings;

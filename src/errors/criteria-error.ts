@@ -2,6 +2,7 @@ import { CairnError } from './cairn-error.ts';
 
 /** Codes of {@link CriteriaError}. */
 export type CriteriaErrorCode =
+  | 'after_unknown'
   | 'criteria_invalid'
   | 'operator_unknown'
   | 'operand_invalid'

@@ -8,7 +8,8 @@ export type ValueErrorCode =
   | 'value_too_deep'
   | 'key_forbidden'
   | 'id_invalid'
-  | 'id_taken';
+  | 'id_taken'
+  | 'unique_violation';
 
 /** A document, value, id or key cannot be stored as given; `place` is the path to the offending part. */
 export class ValueError extends CairnError<ValueErrorCode> {

@@ -1,5 +1,5 @@
 import { notExpected } from './criteria-problem.ts';
-import { isIndex, ownsProperty } from './own-property.ts';
+import { isIndex, ownsProperty, readerOf } from './own-property.ts';
 import { checkPath } from './path-check.ts';
 import { compareScalars } from './scalar-order.ts';
 import { valueReader } from './value-reader.ts';
@@ -71,8 +71,10 @@ function comparison({ direction }: OrderField): Order['compare'] {
 function keyReader({ path, direction }: OrderField): (document: object) => unknown {
   const read = valueReader(path);
   const segments = path.split('.');
+  const direct = segments.length === 1 && !readerOf(path, true);
   return (document) => {
-    const value = read(document);
+    // A call less for each document of a scan.
+    const value = direct ? (document as Record<string, unknown>)[path] : read(document);
     if (value === undefined) return null;
     if (typeof value !== 'object' || !Array.isArray(value)) return value;
     return extreme(offered(document, segments, 0, []), direction);

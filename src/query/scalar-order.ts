@@ -1,6 +1,6 @@
 import { compareValues } from './value-order.ts';
 
-/** As {@link compareValues}, and faster for two numbers or two strings, as nearly all keys are. */
+/** As {@link compareValues} and faster for two numbers, strings or dates, as nearly all keys are. */
 export function compareScalars(a: unknown, b: unknown): number {
   if (typeof a === 'number' && typeof b === 'number') {
     if (a < b) return -1;
@@ -11,5 +11,6 @@ export function compareScalars(a: unknown, b: unknown): number {
     if (a === b) return 0;
     return a < b ? -1 : 1;
   }
+  if (a instanceof Date && b instanceof Date) return compareScalars(a.getTime(), b.getTime());
   return compareValues(a, b);
 }

@@ -1,4 +1,4 @@
-import { SEGMENT_SIZE } from './segment.ts';
+import { SEGMENT_SIZE, SMALL_SEGMENT } from './segment.ts';
 
 /** What the log remembers of a segment in storage; sizes are as {@link SEGMENT_SIZE} counts. */
 export interface SegmentState {
@@ -6,12 +6,11 @@ export interface SegmentState {
   readonly size: number;
   /** Size of the deletes in it. */
   readonly deletes: number;
+  /** Whether its bodies are in it, and no value of their own. */
+  readonly inline: boolean;
   /** Size of the records in it that are the newest saved version of their key. */
   live: number;
 }
-
-/** Below this a segment counts as small; Chromium does not compress values under 64 KB. */
-const SMALL = 64 * 1024;
 
 /** Small segments are merged at the latest when there are this many, for opening's sake. */
 const MANY = 1000;
@@ -42,7 +41,7 @@ export function planCompaction(segments: readonly SegmentState[]): SegmentState[
     // A delete is of no use any more when no older segment holds records.
     const live = segment.live + (olderRecords ? segment.deletes : 0);
     olderRecords ||= segment.size > segment.deletes;
-    if (segment.size >= SMALL && live > segment.size / 2) continue;
+    if (segment.size >= SMALL_SEGMENT && live > segment.size / 2) continue;
     if (candidates.length > 0 && liveSize + live > AT_ONCE) break;
     candidates.push(segment);
     liveSize += live;

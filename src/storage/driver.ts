@@ -1,9 +1,12 @@
 import type { StorageError } from '../errors/storage-error.ts';
 
 /** The object stores. They are fixed: making or dropping a collection never upgrades a database. */
-export const STORE_NAMES = ['collections', 'segments'] as const;
+export const STORE_NAMES = ['collections', 'segments', 'bodies'] as const;
 
-/** `collections` holds manifests under `[name]`, `segments` holds segments under `[name, number]`. */
+/**
+ * `collections` holds manifests under `[name]`, `segments` holds segments under `[name, number]`, `bodies`
+ * the bodies of those that are not small, under the same keys.
+ */
 export type StoreName = (typeof STORE_NAMES)[number];
 
 /** Keys order as IndexedDB orders arrays: item by item, numbers before strings, the shorter first. */
@@ -16,6 +19,8 @@ export type StorageOperation =
       readonly store: StoreName;
       readonly key: StorageKey;
       readonly value: object;
+      /** Rough size of the value in bytes, where it is large: a driver may pace itself by it. */
+      readonly size?: number;
     }
   | { readonly type: 'delete'; readonly store: StoreName; readonly key: StorageKey }
   | { readonly type: 'deletePrefix'; readonly store: StoreName; readonly prefix: StorageKey };

@@ -183,7 +183,7 @@ async function writeAll(
       const request = perform(transaction.objectStore(operation.store), operation);
       // A failed request aborts the transaction, and that is what is reported.
       request.catch(() => undefined);
-      if (operation.type === 'put') ahead += (operation.value as { size?: number }).size ?? 0;
+      if (operation.type === 'put') ahead += operation.size ?? 0;
       if (ahead < PUT_AHEAD) continue;
       // For the turn before this one, so that storage always has something to do.
       await behind;

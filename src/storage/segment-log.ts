@@ -1,20 +1,20 @@
 import type { Body } from '../codec/body.ts';
-import { StorageError } from '../errors/storage-error.ts';
 import { planCompaction, type SegmentState } from './compaction.ts';
 import type { Durability, Storage, StorageOperation } from './driver.ts';
 import { FORMAT, type Manifest } from './manifest.ts';
+import { mergeSegments, type WholeSegment } from './merge-segments.ts';
+import { readManifest, readSegments, segmentLost } from './open-log.ts';
 import {
   buildSegment,
   cutSegments,
   deletesSize,
+  indexedColumns,
   type Segment,
+  type SegmentBodies,
   type SegmentContent,
 } from './segment.ts';
 import type { SegmentPool } from './segment-pool.ts';
 import type { StoredRecord } from './stored-record.ts';
-
-/** Segments read in one request while opening: about 1.5 MB. */
-const READ_AHEAD = 16;
 
 /** Changes to be written: the newest versions of changed records, and keys that are gone. */
 export interface Changes {
@@ -31,11 +31,14 @@ export interface SegmentLogOptions {
   readonly durability: Durability;
   /** Whether the collection keeps its bodies in memory itself, so that the pool need not. */
   readonly caching: boolean;
+  /** Columns for what indexes keep of each record. */
+  readonly columns: readonly string[];
 }
 
 /** A segment as it was written, with the records in it. */
 interface Written {
   readonly segment: Segment;
+  readonly bodies: SegmentBodies;
   readonly records: readonly StoredRecord[];
 }
 
@@ -58,17 +61,15 @@ export class SegmentLog {
   readonly segments = new Map<number, SegmentState>();
   readonly #options: SegmentLogOptions;
   #manifest: Manifest | undefined;
-  /** The segments that the manifest named when the log was opened. */
-  #named: ReadonlySet<number> = new Set();
   /** Number of the newest segment ever written. */
   #newest = 0;
   /** Numbers of a failed save. It may have been stored all the same, so the next one removes them. */
   #doubtful: number[] = [];
   /**
-   * Segments that a compaction is replacing or has replaced, for readers that began before it: storage
-   * no longer has them. Emptied by {@link SegmentLog.forgetReplaced}.
+   * Bodies of segments that a compaction is replacing or has replaced, for readers that began before it:
+   * storage no longer has them. Emptied by {@link SegmentLog.forgetReplaced}.
    */
-  readonly #replacedSegments = new Map<number, Segment>();
+  readonly #replacedBodies = new Map<number, SegmentBodies>();
   #compacting = false;
   /** A compaction of which it is not known whether it was stored. */
   #unsettled: Replacement | undefined;
@@ -79,30 +80,28 @@ export class SegmentLog {
   }
 
   /**
-   * Reads the manifest, then every segment in order. While one chunk is folded the next is being read.
+   * Reads the manifest, then every segment in order, without the bodies of those that are not small.
    *
    * @param begin Called once with the type the collection was made with, before any segment.
    * @param fold Called with each segment, lowest number first.
    * @returns whether the collection exists in storage.
    */
   async open(begin: (type: string) => void, fold: (segment: Segment) => void): Promise<boolean> {
-    const [manifest] = await this.#options.storage.getMany('collections', [[this.name]]);
-    if (manifest === undefined) return false;
-    this.#manifest = this.#checked(manifest as Manifest);
-    this.#named = new Set(this.#manifest.segments);
-    begin(this.#manifest.type);
-    let chunk = this.#read(undefined);
-    for (;;) {
-      const segments = await chunk;
-      const last = segments.at(-1);
-      if (!last) break;
-      chunk = this.#read(last.number);
-      // Awaited on the next turn; until then a failure must not count as unhandled.
-      chunk.catch(() => undefined);
-      for (const segment of segments) this.#fold(segment, fold);
-    }
-    this.#checkManifest(this.#manifest);
+    const manifest = await readManifest(this.#options.storage, this.name);
+    if (!manifest) return false;
+    this.#manifest = manifest;
+    begin(manifest.type);
+    await readSegments(this.#options.storage, manifest, (segment) => {
+      this.#enter(segment);
+      fold(segment);
+    });
+    this.#newest = Math.max(this.#newest, manifest.next - 1);
     return true;
+  }
+
+  /** Columns for what indexes keep of each record, in the order of {@link StoredRecord.indexKeys}. */
+  get columns(): readonly string[] {
+    return this.#options.columns;
   }
 
   /** Whether storage knows of the collection. */
@@ -120,7 +119,7 @@ export class SegmentLog {
     await this.#settle();
     const first = this.#newest + 1 + this.#doubtful.length;
     const written: Written[] = [];
-    const discard = this.#doubtful.map((number) => this.#deletion(number));
+    const discard = this.#deletions(this.#doubtful);
     try {
       await this.#write(
         function* (this: SegmentLog): Generator<StorageOperation> {
@@ -150,9 +149,6 @@ export class SegmentLog {
   /**
    * Merges segments when too many are small or mostly dead. Nothing else may be written meanwhile.
    *
-   * Live records may always move to a new, higher number: they are the newest saved version of their key,
-   * so nothing they could overtake exists.
-   *
    * @param saved The newest saved version of a key.
    */
   async compact(saved: (key: string) => StoredRecord | undefined): Promise<boolean> {
@@ -160,11 +156,12 @@ export class SegmentLog {
     const plan = planCompaction([...this.segments.values()]);
     if (plan.length === 0) return false;
     const numbers = new Set(plan.map(({ number }) => number));
+    const left = [...this.segments.keys()].filter((number) => !numbers.has(number));
     this.#compacting = true;
     try {
-      const merged = await Promise.all(plan.map(({ number }) => this.load(number)));
-      for (const segment of merged) this.#replacedSegments.set(segment.number, segment);
-      await this.#replace(numbers, this.#merge(numbers, merged, saved));
+      const merged = await this.#loadWhole([...numbers]);
+      const oldestLeft = left[0] ?? Number.POSITIVE_INFINITY;
+      await this.#replace(numbers, left, mergeSegments(merged, oldestLeft, saved));
     } finally {
       this.#compacting = false;
     }
@@ -173,42 +170,45 @@ export class SegmentLog {
 
   /** To be called whenever nobody is reading. */
   forgetReplaced(): void {
-    if (!this.#compacting && !this.#unsettled) this.#replacedSegments.clear();
+    if (!this.#compacting && !this.#unsettled) this.#replacedBodies.clear();
   }
 
-  #merge(
+  /** Segments with their bodies, which stay at hand for readers. */
+  async #loadWhole(numbers: readonly number[]): Promise<WholeSegment[]> {
+    const [segments, bodies] = await Promise.all([
+      this.#readSegments(numbers),
+      Promise.all(numbers.map((number) => this.load(number))),
+    ]);
+    return segments.map((segment, index) => {
+      const { number } = segment;
+      const whole = bodies[index] as SegmentBodies;
+      this.#replacedBodies.set(number, whole);
+      return { segment, bodies: whole.bodies };
+    });
+  }
+
+  async #readSegments(numbers: readonly number[]): Promise<Segment[]> {
+    const keys = numbers.map((number) => [this.name, number]);
+    const found = await this.#options.storage.getMany('segments', keys);
+    return found.map((segment, index) => {
+      if (segment === undefined) throw segmentLost(this.name, numbers[index] as number);
+      return segment as Segment;
+    });
+  }
+
+  async #replace(
     numbers: ReadonlySet<number>,
-    merged: readonly Segment[],
-    saved: (key: string) => StoredRecord | undefined,
-  ): SegmentContent[] {
-    const oldestLeft =
-      [...this.segments.keys()].find((number) => !numbers.has(number)) ?? Number.POSITIVE_INFINITY;
-    const live = new Map<StoredRecord, Body>();
-    const deletes = new Set<string>();
-    for (const segment of merged) {
-      segment.keys.forEach((key, index) => {
-        const record = saved(key);
-        if (record?.segment !== segment.number || record.index !== index) return;
-        live.set(record, segment.bodies[index] as Body);
-      });
-      // A deletion still counts while an older segment may hold the key.
-      if (oldestLeft > segment.number) continue;
-      for (const key of segment.deletes) if (!saved(key)) deletes.add(key);
-    }
-    const records = [...live.keys()].sort((a, b) => a.order - b.order);
-    return [...cutSegments(deletes, records, (record) => live.get(record) as Body)];
-  }
-
-  async #replace(numbers: ReadonlySet<number>, contents: SegmentContent[]): Promise<void> {
+    left: readonly number[],
+    contents: SegmentContent[],
+  ): Promise<void> {
     const first = this.#newest + 1 + this.#doubtful.length;
     const next = first + contents.length;
-    const kept = [...this.segments.keys()].filter((number) => !numbers.has(number));
     const manifest = this.#makeManifest(
-      [...kept, ...contents.map((_, index) => first + index)],
+      [...left, ...contents.map((_, index) => first + index)],
       next,
     );
     const written: Written[] = [];
-    const gone = [...numbers, ...this.#doubtful].map((number) => this.#deletion(number));
+    const gone = this.#deletions([...numbers, ...this.#doubtful]);
     this.#unsettled = { numbers, written, manifest };
     await this.#write(
       function* (this: SegmentLog): Generator<StorageOperation> {
@@ -223,9 +223,8 @@ export class SegmentLog {
   /** Finds out whether a compaction that failed was stored: its manifest went with it. */
   async #settle(): Promise<void> {
     if (!this.#unsettled) return;
-    const [stored] = await this.#options.storage.getMany('collections', [[this.name]]);
-    const { manifest } = this.#unsettled;
-    if (isSame(stored as Manifest | undefined, manifest)) this.#replaced(this.#unsettled);
+    const stored = await readManifest(this.#options.storage, this.name);
+    if (isSame(stored, this.#unsettled.manifest)) this.#replaced(this.#unsettled);
     this.#unsettled = undefined;
   }
 
@@ -241,15 +240,40 @@ export class SegmentLog {
     this.#newest = manifest.next - 1;
   }
 
-  /** The segment of this number, from the pool or from storage. */
-  load(number: number): Promise<Segment> {
-    const segment = this.peek(number);
-    return segment ? Promise.resolve(segment) : this.#options.pool.load(this.name, number);
+  /**
+   * Writes the columns of segments that lack them. Nothing else may be written meanwhile.
+   *
+   * @param records The live records of each segment, by its number.
+   */
+  async addColumns(records: ReadonlyMap<number, readonly StoredRecord[]>): Promise<void> {
+    const numbers = [...records.keys()].filter((number) => this.segments.has(number));
+    const segments = await this.#readSegments(numbers);
+    const { columns } = this.#options;
+    const put = (segment: Segment): StorageOperation => {
+      const places: (StoredRecord | undefined)[] = segment.keys.map(() => undefined);
+      for (const record of records.get(segment.number) ?? []) places[record.index] = record;
+      const value = { ...segment, indexed: indexedColumns(places, columns) };
+      return { type: 'put', store: 'segments', key: [this.name, segment.number], value };
+    };
+    await this.#write(segments.map(put));
   }
 
-  /** The segment of this number, if it is at hand. */
-  peek(number: number): Segment | undefined {
-    return this.#replacedSegments.get(number) ?? this.#options.pool.peek(this.name, number);
+  /** The bodies of a segment, from the pool or from storage. */
+  load(number: number): Promise<SegmentBodies> {
+    const atHand = this.peek(number);
+    if (atHand) return Promise.resolve(atHand);
+    const inline = this.segments.get(number)?.inline ?? false;
+    return this.#options.pool.load({ collection: this.name, number, inline });
+  }
+
+  /** The bodies of a segment, if they are at hand. */
+  peek(number: number): SegmentBodies | undefined {
+    return this.#replacedBodies.get(number) ?? this.#options.pool.peek(this.name, number);
+  }
+
+  /** Drops bodies that all records of a segment keep themselves by now. */
+  release(number: number): void {
+    this.#options.pool.forget(this.name, number);
   }
 
   /** Removes the collection with all it has in storage. */
@@ -257,6 +281,7 @@ export class SegmentLog {
     try {
       await this.#write([
         { type: 'deletePrefix', store: 'segments', prefix: [this.name] },
+        { type: 'deletePrefix', store: 'bodies', prefix: [this.name] },
         { type: 'delete', store: 'collections', key: [this.name] },
       ]);
     } catch (error) {
@@ -270,8 +295,7 @@ export class SegmentLog {
 
   async #mayBeStored(): Promise<boolean> {
     try {
-      const [manifest] = await this.#options.storage.getMany('collections', [[this.name]]);
-      return manifest !== undefined;
+      return (await readManifest(this.#options.storage, this.name)) !== undefined;
     } catch {
       // The failure that led here is reported.
       return true;
@@ -280,49 +304,6 @@ export class SegmentLog {
 
   #write(operations: Iterable<StorageOperation>): Promise<void> {
     return this.#options.storage.write(operations, this.#options.durability);
-  }
-
-  #read(after: number | undefined): Promise<Segment[]> {
-    const range = {
-      prefix: [this.name],
-      after: after === undefined ? undefined : [this.name, after],
-      limit: READ_AHEAD,
-    };
-    return this.#options.storage.list('segments', range) as Promise<Segment[]>;
-  }
-
-  #fold(segment: Segment, fold: (segment: Segment) => void): void {
-    const { number, after } = segment;
-    const { next } = this.#manifest as Manifest;
-    // Below `next` the manifest decides; what it does not name was replaced.
-    if (number < next && !this.#named.has(number)) return;
-    if (number >= next && after !== 0 && after >= next && !this.segments.has(after))
-      throw this.#lost(after);
-    this.#enter(segment);
-    fold(segment);
-  }
-
-  #checked(manifest: Manifest): Manifest {
-    if (manifest.format <= FORMAT) return manifest;
-    throw new StorageError(
-      'format_newer',
-      `Collection "${this.name}" was written in format ${manifest.format}; this version of cairndb knows ${FORMAT}. Update this app.`,
-      { place: this.name },
-    );
-  }
-
-  #checkManifest({ segments, next }: Manifest): void {
-    for (const number of segments) if (!this.segments.has(number)) throw this.#lost(number);
-    this.#newest = Math.max(this.#newest, next - 1);
-  }
-
-  #lost(number: number): StorageError {
-    return new StorageError(
-      'data_damaged',
-      `Segment ${number} of collection "${this.name}" is missing from storage, so documents are lost. ` +
-        'Restore the data, or Drop() the collection to start anew.',
-      { place: this.name },
-    );
   }
 
   /** Builds segments one by one as they are drawn; `written` is what has been so far. */
@@ -334,33 +315,41 @@ export class SegmentLog {
     let number = first;
     let after = this.#newest;
     for (const content of contents) {
-      const segment = buildSegment(content, number, after);
-      written.push({ segment, records: content.records });
-      yield { type: 'put', store: 'segments', key: [this.name, number], value: segment };
+      const { segment, bodies } = buildSegment(content, number, after, this.#options.columns);
+      const key = [this.name, number];
+      written.push({ segment, bodies, records: content.records });
+      yield { type: 'put', store: 'segments', key, value: segment };
+      if (!segment.bodies) {
+        yield { type: 'put', store: 'bodies', key, value: bodies, size: bodies.size };
+      }
       after = number++;
     }
   }
 
   /** Takes written segments into the books, and tells their records where they rest. */
   #adopt(written: readonly Written[]): void {
-    for (const { segment, records } of written) {
+    for (const { segment, bodies, records } of written) {
       records.forEach((record, index) => {
         record.segment = segment.number;
         record.index = index;
       });
-      if (!this.#options.caching) this.#options.pool.keep(this.name, segment);
+      if (!this.#options.caching) this.#options.pool.keep(this.name, bodies);
       this.#enter(segment);
     }
   }
 
-  #enter({ number, size, deletes: keys }: Segment): void {
+  #enter({ number, size, deletes: keys, bodies }: Segment): void {
     const deletes = deletesSize(keys);
-    this.segments.set(number, { number, size, deletes, live: size - deletes });
+    const inline = bodies !== undefined;
+    this.segments.set(number, { number, size, deletes, inline, live: size - deletes });
     this.#newest = number;
   }
 
-  #deletion(number: number): StorageOperation {
-    return { type: 'delete', store: 'segments', key: [this.name, number] };
+  #deletions(numbers: readonly number[]): StorageOperation[] {
+    const stores = ['segments', 'bodies'] as const;
+    return numbers.flatMap((number) =>
+      stores.map((store) => ({ type: 'delete' as const, store, key: [this.name, number] })),
+    );
   }
 
   #makeManifest(segments: readonly number[], next: number): Manifest {

@@ -1,30 +1,32 @@
 import { StorageError } from '../errors/storage-error.ts';
-import type { Storage, StorageKey } from './driver.ts';
-import type { Segment } from './segment.ts';
+import type { Storage, StoreName } from './driver.ts';
+import type { SegmentBodies } from './segment.ts';
 
-/** Bytes of encoded segments that a database keeps at hand for its collections without caching. */
+/** Bytes of encoded bodies that a database keeps at hand for its collections without caching. */
 const POOL_SIZE = 16 * 1024 * 1024;
 
-interface Entry {
-  readonly segment: Segment;
-  readonly id: string;
+/** Where the bodies of a segment rest. */
+export interface BodiesPlace {
+  readonly collection: string;
+  readonly number: number;
+  /** Whether they are in the segment itself. */
+  readonly inline: boolean;
 }
 
-interface Wanted {
-  readonly key: StorageKey;
-  readonly resolve: (segment: Segment) => void;
+interface Wanted extends BodiesPlace {
+  readonly resolve: (bodies: SegmentBodies) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * Segments read on demand, the least recently used dropped first, shared by the collections of a
- * database. Segments wanted in one microtask are read in one transaction.
+ * Bodies of segments read on demand, the least recently used dropped first, shared by the collections of
+ * a database. Those wanted in one microtask are read in one transaction.
  */
 export class SegmentPool {
   readonly #storage: Storage;
   /** In order of use, the least recently used first. */
-  readonly #entries = new Map<string, Entry>();
-  readonly #loading = new Map<string, Promise<Segment>>();
+  readonly #entries = new Map<string, SegmentBodies>();
+  readonly #loading = new Map<string, Promise<SegmentBodies>>();
   #wanted: Wanted[] = [];
   #size = 0;
 
@@ -32,67 +34,75 @@ export class SegmentPool {
     this.#storage = storage;
   }
 
-  /** The segment, if it is at hand. */
-  peek(collection: string, number: number): Segment | undefined {
+  /** The bodies, if they are at hand. */
+  peek(collection: string, number: number): SegmentBodies | undefined {
     const id = idOf(collection, number);
     const entry = this.#entries.get(id);
     if (!entry) return undefined;
     this.#entries.delete(id);
     this.#entries.set(id, entry);
-    return entry.segment;
+    return entry;
   }
 
-  /** The segment, read if need be. */
-  load(collection: string, number: number): Promise<Segment> {
-    const id = idOf(collection, number);
+  /** The bodies, read if need be. */
+  load(place: BodiesPlace): Promise<SegmentBodies> {
+    const id = idOf(place.collection, place.number);
     let loading = this.#loading.get(id);
     if (!loading) {
-      loading = new Promise<Segment>((resolve, reject) => {
-        if (this.#wanted.length === 0) queueMicrotask(() => void this.#read());
-        this.#wanted.push({ key: [collection, number], resolve, reject });
+      loading = new Promise<SegmentBodies>((resolve, reject) => {
+        if (this.#wanted.length === 0) queueMicrotask(() => this.#readWanted());
+        this.#wanted.push({ ...place, resolve, reject });
       }).finally(() => this.#loading.delete(id));
       this.#loading.set(id, loading);
     }
     return loading;
   }
 
-  /** Keeps a segment that was just read or written. */
-  keep(collection: string, segment: Segment): void {
-    this.forget(collection, segment.number);
-    const id = idOf(collection, segment.number);
-    this.#entries.set(id, { segment, id });
-    this.#size += segment.size;
-    for (const entry of this.#entries.values()) {
+  /** Keeps bodies that were just read or written. */
+  keep(collection: string, bodies: SegmentBodies): void {
+    this.forget(collection, bodies.number);
+    this.#entries.set(idOf(collection, bodies.number), bodies);
+    this.#size += bodies.size;
+    for (const [id, entry] of this.#entries) {
       if (this.#size <= POOL_SIZE) break;
-      this.#drop(entry);
+      this.#drop(id, entry);
     }
   }
 
-  /** Drops a segment that no longer exists. */
+  /** Drops the bodies of a segment that no longer exists, or whose records keep them. */
   forget(collection: string, number: number): void {
-    const entry = this.#entries.get(idOf(collection, number));
-    if (entry) this.#drop(entry);
+    const id = idOf(collection, number);
+    const entry = this.#entries.get(id);
+    if (entry) this.#drop(id, entry);
   }
 
-  #drop(entry: Entry): void {
-    this.#entries.delete(entry.id);
-    this.#size -= entry.segment.size;
+  #drop(id: string, { size }: SegmentBodies): void {
+    this.#entries.delete(id);
+    this.#size -= size;
   }
 
-  async #read(): Promise<void> {
+  #readWanted(): void {
     const wanted = this.#wanted;
     this.#wanted = [];
+    for (const inline of [true, false]) {
+      const group = wanted.filter((one) => one.inline === inline);
+      if (group.length > 0) void this.#read(inline ? 'segments' : 'bodies', group);
+    }
+  }
+
+  async #read(store: StoreName, wanted: readonly Wanted[]): Promise<void> {
     try {
-      const segments = await this.#storage.getMany(
-        'segments',
-        wanted.map(({ key }) => key),
-      );
-      wanted.forEach(({ key, resolve, reject }, index) => {
-        const segment = segments[index] as Segment | undefined;
-        if (segment) {
-          this.keep(key[0] as string, segment);
-          resolve(segment);
-        } else reject(missingSegment(key));
+      const keys = wanted.map(({ collection, number }) => [collection, number]);
+      const found = await this.#storage.getMany(store, keys);
+      wanted.forEach(({ collection, number, resolve, reject }, index) => {
+        const { size, bodies } = (found[index] ?? {}) as Partial<SegmentBodies>;
+        if (!bodies) {
+          reject(missingBodies(collection, number));
+          return;
+        }
+        const entry = { number, size: size as number, bodies };
+        this.keep(collection, entry);
+        resolve(entry);
       });
     } catch (error) {
       for (const { reject } of wanted) reject(error);
@@ -104,10 +114,10 @@ function idOf(collection: string, number: number): string {
   return `${number}:${collection}`;
 }
 
-function missingSegment([collection, number]: StorageKey): StorageError {
+function missingBodies(collection: string, number: number): StorageError {
   return new StorageError(
     'data_damaged',
     `Segment ${number} of collection "${collection}" is missing from storage: its documents cannot be read.`,
-    { place: String(collection) },
+    { place: collection },
   );
 }

@@ -9,9 +9,12 @@ import { type Stamps, StoredRecord } from './stored-record.ts';
  */
 export const SEGMENT_SIZE = 96 * 1024;
 
+/** A segment below this is small: it is kept in one value, and is merged with others before long. */
+export const SMALL_SEGMENT = 64 * 1024;
+
 /**
- * One immutable value in storage: records as columns, and the keys deleted before them. Columns and not
- * rows, because structured clone takes half the time for them.
+ * What opening reads of a segment: everything but the bodies, a sixth of its bytes. Columns and not rows,
+ * because structured clone takes half the time for them.
  */
 export interface Segment {
   /** Place in the collection's log: what a higher number says wins. */
@@ -25,9 +28,24 @@ export interface Segment {
   readonly flags: Uint8Array;
   /** Four for each record, as in {@link Stamps}; left out where no record has any. */
   readonly stamps: Float64Array | undefined;
-  readonly bodies: readonly Body[];
-  /** Rough size in bytes. */
+  /**
+   * For each index, by its column, what it keeps of each record; left out where the
+   * collection had none. Opening need not look inside documents to find them.
+   */
+  readonly indexed: Readonly<Record<string, readonly unknown[]>> | undefined;
+  /** What each record adds to `size`. */
+  readonly sizes: Uint32Array;
+  /** Rough size in bytes, bodies included. */
   readonly size: number;
+  /** The bodies, where the segment is small. Else they are a value of their own. */
+  readonly bodies: readonly Body[] | undefined;
+}
+
+/** The bodies of a segment, in the order of its records. */
+export interface SegmentBodies {
+  readonly number: number;
+  readonly size: number;
+  readonly bodies: readonly Body[];
 }
 
 /** What a segment is made of. */
@@ -77,21 +95,59 @@ function recordSize(record: StoredRecord, body: Body): number {
   return record.key.length + 9 + (record.stamps ? 32 : 0) + bodySize(body);
 }
 
-export function buildSegment(content: SegmentContent, number: number, after: number): Segment {
-  const { records, bodies, deletes, size } = content;
+/**
+ * A segment with its bodies, which go into it only if it is small.
+ *
+ * @param columns Names of the columns for what indexes keep, in the order of {@link StoredRecord.indexKeys}.
+ */
+export function buildSegment(
+  content: SegmentContent,
+  number: number,
+  after: number,
+  columns: readonly string[],
+) {
+  const { records, deletes, size } = content;
+  const bodies: SegmentBodies = { number, size, bodies: content.bodies };
   const orders = new Float64Array(records.length);
   const flags = new Uint8Array(records.length);
+  const sizes = new Uint32Array(records.length);
   let stamps: Float64Array | undefined;
   const keys = records.map((record, index) => {
     orders[index] = record.order;
     flags[index] = record.flags;
+    sizes[index] = record.size;
     if (record.stamps) {
       stamps ??= new Float64Array(records.length * 4);
       stamps.set(record.stamps, index * 4);
     }
     return record.key;
   });
-  return { number, after, deletes, keys, orders, flags, stamps, bodies, size };
+  const inline = size < SMALL_SEGMENT ? bodies.bodies : undefined;
+  const segment: Segment = {
+    number,
+    after,
+    deletes,
+    keys,
+    orders,
+    flags,
+    stamps,
+    indexed: indexedColumns(records, columns),
+    sizes,
+    size,
+    bodies: inline,
+  };
+  return { segment, bodies };
+}
+
+/** What indexes keep of records, as columns. */
+export function indexedColumns(
+  records: readonly (StoredRecord | undefined)[],
+  columns: readonly string[],
+): Segment['indexed'] {
+  if (columns.length === 0) return undefined;
+  return Object.fromEntries(
+    columns.map((column, at) => [column, records.map((record) => record?.indexKeys?.[at])]),
+  );
 }
 
 /** The size of a segment's deletes. */
@@ -99,19 +155,38 @@ export function deletesSize(deletes: readonly string[]): number {
   return deletes.reduce((size, key) => size + key.length, 0);
 }
 
-/** The record at a place in a segment, without its body. */
-export function readRecord(segment: Segment, index: number): StoredRecord {
-  const record = new StoredRecord(
-    segment.keys[index] as string,
-    segment.orders[index] as number,
-    segment.flags[index] as number,
-    segment.stamps && readStamps(segment.stamps, index),
-    undefined,
-  );
-  record.segment = segment.number;
-  record.index = index;
-  record.size = recordSize(record, segment.bodies[index] as Body);
-  return record;
+/**
+ * The records of a segment, without their bodies.
+ *
+ * @param columns As for {@link buildSegment}; where one is missing, records have no keys yet.
+ */
+export function* readRecords(
+  segment: Segment,
+  columns: readonly string[],
+): Generator<StoredRecord> {
+  const { number, keys, orders, flags, stamps, sizes } = segment;
+  const indexed = lacksColumns(segment, columns)
+    ? []
+    : columns.map((column) => segment.indexed?.[column] as readonly unknown[]);
+  for (let index = 0; index < keys.length; index++) {
+    const record = new StoredRecord(
+      keys[index] as string,
+      orders[index] as number,
+      flags[index] as number,
+      stamps && readStamps(stamps, index),
+      undefined,
+    );
+    record.segment = number;
+    record.index = index;
+    record.size = sizes[index] as number;
+    if (indexed.length > 0) record.indexKeys = indexed.map((column) => column[index]);
+    yield record;
+  }
+}
+
+/** Whether a segment was written before an index was declared. */
+export function lacksColumns({ indexed }: Segment, columns: readonly string[]): boolean {
+  return columns.some((column) => indexed?.[column] === undefined);
 }
 
 function readStamps(stamps: Float64Array, index: number): Stamps | undefined {

@@ -25,6 +25,8 @@ export class StoredRecord {
   body: Body | undefined;
   /** The decoded value, kept by cached collections once something has looked inside. */
   value: unknown = undefined;
+  /** What each index of the collection keeps of it, in their order; left out where there are none. */
+  indexKeys: readonly unknown[] | undefined = undefined;
   /** Number of the segment that holds this version, 0 while none does. */
   segment = 0;
   /** Place inside the segment. */

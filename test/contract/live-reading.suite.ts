@@ -264,6 +264,8 @@ export function liveReadingSuite(door: DoorFixture): void {
       const wrong = [
         [things.live({}, { sort: { n: 2 as never } }), 'sort_invalid'],
         [things.live({}, { sort: {} }), 'sort_invalid'],
+        [things.live({}, { sort: 'n' as never }), 'sort_invalid'],
+        [things.live({}, { select: 'n' as never }), 'select_invalid'],
         [things.live({}, { select: ['__proto__'] }), 'select_invalid'],
         [things.live(() => true, { select: ['a.__proto__'] }), 'select_invalid'],
         [values.live('a..b'), 'key_invalid'],

@@ -25,6 +25,7 @@ const settings: CollectionSettings = {
   auto_create_backup: false,
   detailed_debugger_logs: false,
   activate_drop_method: true,
+  indexes: [],
 };
 
 type WithoutHandle<R> = R extends unknown ? Omit<R, 'handle'> : never;

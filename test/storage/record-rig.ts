@@ -1,4 +1,6 @@
 import { decode, encode } from '../../src/codec/body.ts';
+import { systemClock } from '../../src/engine/clock.ts';
+import { Aborts, Pace } from '../../src/engine/pace.ts';
 import { RecordStore } from '../../src/engine/record-store.ts';
 import { Scan } from '../../src/engine/scan.ts';
 import { run } from '../../src/engine/work.ts';
@@ -45,8 +47,8 @@ export class RecordRig {
 
   /** All keys with their values, in order. */
   async all(): Promise<[string, unknown][]> {
-    const scan = new Scan(this.records);
-    const found = await run(scan.next(() => true, Number.POSITIVE_INFINITY));
+    const scan = new Scan(this.records, new Pace(systemClock, new Aborts()));
+    const found = await run(scan.next(() => true));
     scan.end();
     return found
       .sort((a, b) => a.record.order - b.record.order)
@@ -79,6 +81,7 @@ export async function openRecords(
     pool: new SegmentPool(storage),
     durability: 'relaxed',
     caching,
+    columns: [],
   });
   const rig = new RecordRig(log, caching);
   await log.open(

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/engine/clock.ts';
+import { Aborts, Pace } from '../../src/engine/pace.ts';
 import { Scan } from '../../src/engine/scan.ts';
 import { run } from '../../src/engine/work.ts';
 import { faultyDriver } from './faulty-driver.ts';
@@ -124,10 +126,10 @@ describe.each([true, false])('compaction, caching %s', (caching) => {
     rig.records.clearCache();
     const compacting = rig.records.compact();
     // Begins in the middle of it, with the old numbers, and goes on after it.
-    const scan = new Scan(rig.records);
-    const [first] = await run(scan.next(() => true, 1));
+    const scan = new Scan(rig.records, new Pace(systemClock, new Aborts()));
+    const [first] = await run(scan.next(() => true, { limit: 1 }));
     expect(await compacting).toBe(true);
-    const rest = await run(scan.next(() => true, 99));
+    const rest = await run(scan.next(() => true));
     expect([first, ...rest].map((visited) => visited?.record.key)).toEqual([
       'a',
       'b',

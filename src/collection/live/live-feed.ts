@@ -1,4 +1,5 @@
 import type { LiveNews, LiveSpec } from '../../engine/live/live-protocol.ts';
+import type { Key } from '../../engine/protocol.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import { ask } from '../exchange.ts';
 import { LiveList } from './live-list.ts';
@@ -47,12 +48,9 @@ export class LiveFeed<T> {
   }
 
   #spec(): LiveSpec {
-    const { kind, key, criteria, filters, archived, sort, skip, limit, select } = this.#source;
-    if (kind === 'item') return { kind, key: key as string };
-    // What a function decides on this side, it has to see whole.
-    if (filters.length > 0) return { kind: 'list', criteria, archived, sort };
-    if (kind === 'count') return { kind, criteria, archived };
-    return { kind, criteria, archived, sort, skip, limit, select };
+    const { key, find, count } = this.#source;
+    if (!find) return { kind: 'item', key: key as Key };
+    return { ...find.selection, kind: count && !find.test ? 'count' : 'list' };
   }
 
   #take(news: LiveNews): void {

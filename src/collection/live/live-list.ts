@@ -4,7 +4,6 @@ import type { ListPart } from '../../engine/live/live-protocol.ts';
 import { documentBuilder } from '../../engine/managed.ts';
 import { compileSelect } from '../../query/projection.ts';
 import { documentAt } from '../documents.ts';
-import { matches } from '../params.ts';
 import type { LiveSource } from './live-source.ts';
 
 /** A place in the list that the engine keeps for this query. */
@@ -60,12 +59,11 @@ export class LiveList {
 
   /** What the query shows of it. */
   data(): unknown {
-    const { kind, filters, skip = 0, limit = Number.POSITIVE_INFINITY } = this.#source;
-    if (kind === 'item') return this.#slots[0]?.value;
-    const shown = filters.length > 0 ? this.#slots.filter(({ passes }) => passes) : this.#slots;
-    if (kind === 'count') return shown.length;
-    const window = filters.length > 0 ? shown.slice(skip, skip + limit) : shown;
-    return window.map(({ value }) => value);
+    const { find, count } = this.#source;
+    if (!find) return this.#slots[0]?.value;
+    const shown = find.test ? this.#slots.filter(({ passes }) => passes) : this.#slots;
+    if (count) return shown.length;
+    return shown.slice(find.skip, find.skip + find.limit).map(({ value }) => value);
   }
 
   #apply(): void {
@@ -91,18 +89,17 @@ export class LiveList {
 }
 
 /** Reads what comes as the query shows it. */
-function slotReader({ kind, settings, filters, select }: LiveSource): SlotReader {
+function slotReader({ settings, find }: LiveSource): SlotReader {
   const build = documentBuilder(settings);
-  const project = filters.length > 0 && select ? compileSelect(select) : undefined;
+  const project = find?.select && compileSelect(find.select);
   // Not built here: a value at a key, and what the engine has projected.
-  const whole =
-    settings.type === 'KEY_VALUE_BASED' || (kind === 'list' && select !== undefined && !project);
+  const whole = settings.type === 'KEY_VALUE_BASED' || find?.selection.select !== undefined;
   return (part, index) => {
     const key = part.keys[index] as string;
     const fields = decode(part.bodies[index] as Body);
     if (whole) return { key, passes: true, value: fields };
     const document = documentAt(build, part, index, fields as object);
-    const passes = filters.every((filter) => matches(filter, document as never));
+    const passes = find?.test?.(document) ?? true;
     const value = passes && project ? project(document) : document;
     return { key, passes, value: passes ? value : undefined };
   };

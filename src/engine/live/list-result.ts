@@ -1,16 +1,14 @@
 import { type Body, encode } from '../../codec/body.ts';
 import { bodySize } from '../../codec/size.ts';
-import { compileCriteria } from '../../query/criteria.ts';
-import { compileOrder } from '../../query/order.ts';
-import { compileSelect } from '../../query/projection.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
+import { type CompiledSelection, compileSelection } from '../compiled-selection.ts';
 import type { StoreContext } from '../context.ts';
-import { archivedTest, type DocumentView, viewFor } from '../document-view.ts';
-import type { RecordStore } from '../record-store.ts';
-import { Scan } from '../scan.ts';
+import { Pace } from '../pace.ts';
+import type { Selection } from '../protocol.ts';
+import { Query } from '../query.ts';
 import type { Work } from '../work.ts';
 import { type Difference, difference } from './difference.ts';
-import type { ListPart, LiveSpec } from './live-protocol.ts';
+import type { ListPart } from './live-protocol.ts';
 import type { BodyOf, LiveResult } from './live-result.ts';
 import { managedOf } from './managed-values.ts';
 import { type Match, OrderedMatches } from './ordered-matches.ts';
@@ -19,8 +17,8 @@ import { type Match, OrderedMatches } from './ordered-matches.ts';
 const PART_LENGTH = 4096;
 const PART_SIZE = 1024 * 1024;
 
-/** Matches looked for in one go. */
-const CHUNK = 1024;
+/** Documents whose bodies are read at once to order them. */
+const BATCH = 1024;
 
 /** A difference that is told in parts. */
 interface Telling {
@@ -31,12 +29,9 @@ interface Telling {
 
 /** Documents that match, in order. */
 export class ListResult implements LiveResult {
-  readonly #records: RecordStore;
-  /** The match that a version is, if it is one. */
-  readonly #matchOf: (record: StoredRecord, body: Body) => Match | undefined;
-  /** With `select`, what is told of a document in place of its body. */
-  readonly #project: ((record: StoredRecord, body: Body) => Body) | undefined;
-  readonly #inOrderOfInsertion: boolean;
+  readonly #context: StoreContext;
+  readonly #selection: Selection;
+  readonly #compiled: CompiledSelection;
   readonly #matches: OrderedMatches;
   readonly #from: number;
   readonly #to: number;
@@ -45,28 +40,16 @@ export class ListResult implements LiveResult {
   #told: readonly Match[] | undefined;
   #telling: Telling | undefined;
 
-  constructor({ records, settings }: StoreContext, spec: LiveSpec & { kind: 'list' }) {
-    const criteria = spec.criteria && compileCriteria(spec.criteria);
-    const order = spec.sort === undefined ? undefined : compileOrder(spec.sort);
-    const wanted = archivedTest(spec.archived);
-    const view = viewFor(settings, [...(criteria?.roots ?? []), ...(order?.roots ?? [])]);
-    this.#records = records;
-    this.#matchOf = (record, body) => {
-      if (!wanted(record)) return undefined;
-      if (!criteria && !order) return { record, sort: undefined, told: undefined };
-      const document = view(record, body);
-      if (criteria && !criteria.test(document)) return undefined;
-      return { record, sort: order?.keyOf(document), told: undefined };
-    };
-    if (spec.select !== undefined) {
-      const whole: DocumentView = viewFor(settings, ['_id']);
-      const select = compileSelect(spec.select);
-      this.#project = (record, body) => encode(select(whole(record, body)), 'document');
-    }
-    this.#inOrderOfInsertion = !order;
-    this.#from = spec.skip ?? 0;
-    this.#to = this.#from + (spec.limit ?? Number.POSITIVE_INFINITY);
+  constructor(context: StoreContext, selection: Selection) {
+    const { skip = 0, limit = Number.POSITIVE_INFINITY } = selection;
+    this.#context = context;
+    this.#compiled = compileSelection(context, selection);
+    const { order } = this.#compiled;
+    this.#from = skip;
+    this.#to = skip + limit;
     this.#matches = new OrderedMatches(this.#to, (a, b) => order?.compare(a, b) ?? 0);
+    const { most } = this.#matches;
+    this.#selection = { ...selection, skip: 0, limit: Number.isFinite(most) ? most : undefined };
   }
 
   update(keys: ReadonlySet<string>, bodyOf: BodyOf): boolean {
@@ -74,9 +57,9 @@ export class ListResult implements LiveResult {
     const into: Match[] = [];
     for (const key of keys) {
       const before = this.#matches.get(key);
-      const record = this.#records.get(key);
+      const record = this.#context.records.get(key);
       if (before?.record === record) continue;
-      const after = record && this.#matchOf(record, bodyOf(record));
+      const after = record && this.#matchOf(record, bodyOf);
       if (before && after && this.#isSame(before, after, bodyOf)) {
         before.record = after.record;
         continue;
@@ -130,16 +113,18 @@ export class ListResult implements LiveResult {
   /** What is told of a document. */
   *#content(match: Match): Work<Body> {
     if (match.told !== undefined) return match.told;
-    const body = yield* this.#records.body(match.record);
-    if (this.#project) match.told = this.#project(match.record, body);
+    const body = yield* this.#context.records.body(match.record);
+    const { select } = this.#compiled;
+    if (select) match.told = encode(select(match.record, body), 'document');
     return match.told ?? body;
   }
 
   /** Whether nothing of a document changed that the reader would see. */
   #isSame(before: Match, after: Match, bodyOf: BodyOf): boolean {
     if (!this.#matches.sameOrder(before, after)) return false;
-    if (this.#project) {
-      after.told = this.#project(after.record, bodyOf(after.record));
+    const { select } = this.#compiled;
+    if (select) {
+      after.told = encode(select(after.record, bodyOf(after.record)), 'document');
       return typeof after.told === 'string' && before.told === after.told;
     }
     const { body } = before.record;
@@ -150,31 +135,35 @@ export class ListResult implements LiveResult {
     );
   }
 
+  #matchOf(record: StoredRecord, bodyOf: BodyOf): Match | undefined {
+    const { wanted, test } = this.#compiled;
+    if (!wanted(record) || (test && !test(record, bodyOf(record)))) return undefined;
+    return { record, sort: this.#sortKey(record, bodyOf), told: undefined };
+  }
+
+  #sortKey(record: StoredRecord, bodyOf: BodyOf): unknown {
+    const { order, sorted } = this.#compiled;
+    return order?.keyOf(sorted(record, bodyOf(record)));
+  }
+
   *#load(): Work<void> {
-    const scan = new Scan(this.#records);
-    const found: Match[] = [];
-    let complete = true;
-    try {
-      while (!scan.done) {
-        const gather = (record: StoredRecord, body: Body): boolean => {
-          const before = this.#matches.get(record.key);
-          const match = before?.record === record ? before : this.#matchOf(record, body);
-          if (match) found.push(match);
-          return match !== undefined;
-        };
-        yield* scan.next(gather, Math.min(CHUNK, this.#to));
-        if (this.#matches.prune(found)) complete = false;
-        // All that is still to come was inserted later.
-        const certain = found.length >= this.#to && this.#inOrderOfInsertion;
-        if (certain && found.every(({ record }) => record.order < scan.floor) && !scan.done) {
-          complete = false;
-          break;
-        }
+    const { records, clock, aborts } = this.#context;
+    const query = new Query(this.#context, this.#selection, new Pace(clock, aborts));
+    const found = yield* query.records();
+    const matches: Match[] = [];
+    for (let from = 0; from < found.length; from += BATCH) {
+      const batch = found.slice(from, from + BATCH);
+      const bodies = this.#compiled.order ? yield* records.bodiesOf(batch) : [];
+      for (const [index, record] of batch.entries()) {
+        const before = this.#matches.get(record.key);
+        const sort = () => this.#sortKey(record, () => bodies[index] as Body);
+        // What is known already stays the same match, so that it is not told anew.
+        matches.push(
+          before?.record === record ? before : { record, sort: sort(), told: undefined },
+        );
       }
-    } finally {
-      scan.end();
     }
-    this.#matches.reset(found, complete);
+    this.#matches.reset(matches, found.length < this.#matches.most);
     this.#loaded = true;
   }
 }

@@ -7,11 +7,11 @@ export type LiveSpec =
       readonly kind: 'list';
       readonly criteria?: object | undefined;
       readonly archived: boolean | 'only';
-      readonly sort?: unknown;
+      readonly sort?: object | undefined;
       readonly skip?: number | undefined;
       readonly limit?: number | undefined;
       /** Paths. The bodies that come back are then whole documents, managed fields included. */
-      readonly select?: unknown;
+      readonly select?: readonly string[] | undefined;
     }
   | {
       readonly kind: 'count';

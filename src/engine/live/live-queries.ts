@@ -1,6 +1,5 @@
 import { peek } from '../../codec/body.ts';
 import type { StoreContext } from '../context.ts';
-import { testFor } from '../document-view.ts';
 import { parseKey } from '../key-path.ts';
 import type { Request } from '../protocol.ts';
 import { CountResult } from './count-result.ts';
@@ -13,7 +12,8 @@ import type { LiveResult } from './live-result.ts';
 /** The live queries of a collection, whoever reads them. */
 export class LiveQueries {
   readonly #context: StoreContext;
-  readonly #readers = new Set<LiveReader>();
+  /** Each with whether it looks inside of what changes. */
+  readonly #readers = new Map<LiveReader, boolean>();
   /** Keys of what changed in this batch; only kept while somebody reads. */
   #touched = new Set<string>();
 
@@ -34,7 +34,7 @@ export class LiveQueries {
       const { records, clock } = this.#context;
       const { spec, throttle } = request;
       const result = this.#resultFor(spec);
-      this.#readers.add(reader);
+      this.#readers.set(reader, spec.kind !== 'item');
       const left = () => void this.#readers.delete(reader);
       reader.begin({ result, records, clock, throttle, left });
     }
@@ -51,25 +51,31 @@ export class LiveQueries {
     if (this.#touched.size === 0) return;
     const keys = this.#touched;
     this.#touched = new Set();
-    const decoded = this.#decode(keys);
-    for (const reader of [...this.#readers]) reader.changed(keys);
-    for (const record of decoded) record.value = undefined;
+    const looks = [...this.#readers.values()].includes(true);
+    if (looks) this.#decode(keys);
+    for (const reader of [...this.#readers.keys()]) reader.changed(keys);
+    if (looks && !this.#context.settings.caching) this.#forget(keys);
   }
 
   /** Ends all of them: the collection is no more. */
   fail(error: unknown): void {
-    for (const reader of [...this.#readers]) reader.fail(error);
+    for (const reader of [...this.#readers.keys()]) reader.fail(error);
   }
 
-  /** Decodes what changed once for all, where it would not stay decoded anyway. */
-  #decode(keys: ReadonlySet<string>) {
-    const { records, settings } = this.#context;
-    if (settings.caching || settings.type !== 'DOCUMENT_BASED') return [];
-    return Array.from(keys, (key) => records.get(key)).filter((record) => {
-      if (record?.body === undefined || record.value !== undefined) return false;
-      record.value = peek(record.body);
-      return true;
-    }) as { value: unknown }[];
+  /** Decodes what changed once for all. */
+  #decode(keys: ReadonlySet<string>): void {
+    for (const key of keys) {
+      const record = this.#context.records.get(key);
+      if (record?.body !== undefined) record.value ??= peek(record.body);
+    }
+  }
+
+  /** A collection that is not cached keeps nothing decoded. */
+  #forget(keys: ReadonlySet<string>): void {
+    for (const key of keys) {
+      const record = this.#context.records.get(key);
+      if (record) record.value = undefined;
+    }
   }
 
   #resultFor(spec: LiveSpec): LiveResult {
@@ -78,7 +84,7 @@ export class LiveQueries {
       case 'list':
         return new ListResult(this.#context, spec);
       case 'count':
-        return new CountResult(records, testFor(settings, spec));
+        return new CountResult(this.#context, spec);
       case 'item': {
         const [key, ...path] =
           settings.type === 'DOCUMENT_BASED' ? [spec.key as string] : parseKey(spec.key);

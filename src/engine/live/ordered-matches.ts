@@ -20,6 +20,8 @@ const MANY = 64;
  */
 export class OrderedMatches {
   readonly #compare: (a: Match, b: Match) => number;
+  /** How many are kept at the most. */
+  readonly most: number;
   readonly #bound: number;
   /** Invariant: in order, and nothing that is left out comes before the last. */
   #list: Match[] = [];
@@ -30,6 +32,7 @@ export class OrderedMatches {
   /** @param bound How many have to be known; Infinity for all. */
   constructor(bound: number, compare: (a: unknown, b: unknown) => number) {
     this.#bound = bound;
+    this.most = 2 * bound + 32;
     this.#compare = (a, b) => compare(a.sort, b.sort) || a.record.order - b.record.order;
   }
 
@@ -50,20 +53,13 @@ export class OrderedMatches {
     return this.#compare(a, b) === 0;
   }
 
-  /** Starts anew with all that there are, or with the first where `complete` is false. */
+  /** Starts anew with all that there are, or with the first where `complete` is false, in any order. */
   reset(matches: Match[], complete: boolean): void {
     this.#list = matches.sort(this.#compare);
     this.#complete = complete;
     this.#byKey.clear();
     for (const match of matches) this.#byKey.set(match.record.key, match);
     this.#cut();
-  }
-
-  /** Leaves out what is certainly too far behind, while matches are gathered. */
-  prune(matches: Match[]): boolean {
-    if (matches.length <= 2 * this.#most) return false;
-    matches.sort(this.#compare).length = this.#most;
-    return true;
   }
 
   /** Takes old matches out and puts new ones in their places. */
@@ -88,13 +84,8 @@ export class OrderedMatches {
     this.#cut();
   }
 
-  /** How many are kept at the most. */
-  get #most(): number {
-    return 2 * this.#bound + 32;
-  }
-
   #cut(): void {
-    for (const match of this.#list.splice(this.#most)) {
+    for (const match of this.#list.splice(this.most)) {
       this.#byKey.delete(match.record.key);
       this.#complete = false;
     }

@@ -129,7 +129,7 @@ export class KeyIndex<E extends Ranked> {
       );
     }
     if (reverse) return pairs.reversed(low, high);
-    const found = range.from === range.to ? this.#matching(range, low, high) : undefined;
+    const found = range.from === range.to ? this.#matching(range) : undefined;
     return found ? [{ entries: found, from: 0, to: found.length }] : pairs.runs(low, high);
   }
 
@@ -147,9 +147,9 @@ export class KeyIndex<E extends Ranked> {
     return this.#pairs.sorting();
   }
 
-  #matching(range: KeyRange, low: Past<Key>, high: Past<Key>): E[] | undefined {
-    const whole = range.from.length === this.definition.fields.length;
-    return whole ? this.#pairs.matching(low, high) : undefined;
+  #matching({ from }: KeyRange): E[] | undefined {
+    if (from.length < this.definition.fields.length) return undefined;
+    return this.#pairs.matching(from.length > 1 ? from : (from[0] as Scalar));
   }
 
   #past(values: readonly unknown[], behind: boolean): Past<Key> {

@@ -29,16 +29,18 @@ const FULL = 512;
 const LOADED = 1024;
 const MOST_BLOCKS = 256;
 /** Pairs that are dealt out in one slice of work. */
-const SLICE = 16_384;
+const SLICE = 8192;
 /** Reads of a single key that look through what was loaded before it is dealt out; see `matching`. */
-const PASSES = 4;
+const PASSES = 16;
 const SAMPLE = 64;
+/** Entries of distinct keys that are turned round at once. */
+const BATCH = 64;
 
 /**
  * Pairs of key and entry, ordered by key and then by rank: a list of blocks.
  *
  * Loading sorts nothing. It only chooses bounds from a sample; the first read that needs it deals the pairs
- * out to unsorted blocks (about 5 ms for 100,000), and a block is sorted when a read comes to it, or by
+ * out to unsorted blocks (about 20 ms for 100,000, a pass over them 1), and a block is sorted when a read comes to it, or by
  * `sorting` in the background.
  *
  * A run is good until the next change; whoever reads takes what it needs before.
@@ -67,7 +69,8 @@ export class SortedPairs<K, E extends Ranked> {
     const sample: { low: K; lowOrder: number }[] = [];
     for (let part = 0; part < wanted; part++) {
       const at = Math.floor((part * keys.length) / wanted);
-      const [low] = this.#keysAt(at);
+      const keysThere = this.#keysAt(at);
+      const low = keysThere[part % keysThere.length];
       if (low !== undefined) sample.push({ low, lowOrder: (entries[at] as E).order });
     }
     sample.sort((a, b) => this.#compare(a.low, b.low) || a.lowOrder - b.lowOrder);
@@ -77,14 +80,10 @@ export class SortedPairs<K, E extends Ranked> {
   }
 
   add(key: K, entry: E): void {
-    if (this.#blocks.length === 0) {
-      this.#blocks.push({ low: key, lowOrder: entry.order, keys: [], entries: [], sorted: true });
-    }
-    const past = this.from(key, entry.order);
-    const number = this.#blockBefore(past);
+    const number = this.#home(key, entry.order);
     const block = this.#blocks[number] as Block<K, E>;
     const { keys, entries } = block;
-    const at = block.sorted ? search(block, past) : keys.length;
+    const at = block.sorted ? search(block, this.from(key, entry.order)) : keys.length;
     keys.splice(at, 0, key);
     entries.splice(at, 0, entry);
     if (!block.sorted || keys.length <= FULL) return;
@@ -145,12 +144,17 @@ export class SortedPairs<K, E extends Ranked> {
         at = (this.#blocks[number] as Block<K, E>).keys.length;
       }
       const { keys, entries } = this.#blocks[number] as Block<K, E>;
-      const key = keys[at - 1] as K;
-      if (!low(key, 0)) return;
-      if (at > 1 && this.#compare(keys[at - 2] as K, key) < 0) {
-        yield { entries, from: at - 1, to: at };
-        at--;
-      } else {
+      const single: E[] = [];
+      let key = keys[at - 1] as K;
+      while (at > 1 && single.length < BATCH && low(key, 0)) {
+        const before = keys[at - 2] as K;
+        if (this.#compare(before, key) === 0) break;
+        single.push(entries[--at] as E);
+        key = before;
+      }
+      if (single.length > 0) yield { entries: single, from: 0, to: single.length };
+      else if (!low(key, 0)) return;
+      else {
         const start = this.from(key);
         yield* this.runs(start, (other) => this.#compare(other, key) > 0);
         ({ number, at } = this.#seek(start));
@@ -159,22 +163,27 @@ export class SortedPairs<K, E extends Ranked> {
   }
 
   /**
-   * The entries between two bounds by rank, for as long as most of what was loaded lies there as it came:
+   * The entries of a key by rank, for as long as most of what was loaded lies there as it came:
    * one pass over it answers the first questions after a start sooner than dealing it out would.
    */
-  matching(low: Past<K>, high: Past<K>): E[] | undefined {
+  matching(wanted: K): E[] | undefined {
     if (this.#dealt === this.#keys.length || this.#passes++ >= PASSES) return undefined;
     const found: E[] = [];
-    const within = (key: K) => low(key, 0) && !high(key, 0);
-    for (let at = this.#dealt; at < this.#keys.length; at++) {
-      const key = this.#keys[at] as K;
-      if (this.#multi && Array.isArray(key) ? key.some(within) : within(key)) {
+    // Nothing else equals a string.
+    const same: (key: K) => boolean =
+      typeof wanted === 'string'
+        ? (key) => key === wanted
+        : (key) => this.#compare(key, wanted) === 0;
+    const keys = this.#keys;
+    for (let at = this.#dealt; at < keys.length; at++) {
+      const key = keys[at] as K;
+      if (this.#multi && Array.isArray(key) ? key.some(same) : same(key)) {
         found.push(this.#entries[at] as E);
       }
     }
     for (const { keys, entries } of this.#blocks) {
       for (let at = 0; at < keys.length; at++) {
-        if (within(keys[at] as K)) found.push(entries[at] as E);
+        if (same(keys[at] as K)) found.push(entries[at] as E);
       }
     }
     return found.sort((a, b) => a.order - b.order);
@@ -229,10 +238,27 @@ export class SortedPairs<K, E extends Ranked> {
   }
 
   #put(key: K, entry: E): void {
-    const block = this.#blocks[this.#blockBefore(this.from(key, entry.order))] as Block<K, E>;
+    const block = this.#blocks[this.#home(key, entry.order)] as Block<K, E>;
     block.keys.push(key);
     block.entries.push(entry);
     block.sorted = false;
+  }
+
+  /** The block that a pair belongs to. */
+  #home(key: K, order: number): number {
+    const blocks = this.#blocks;
+    if (blocks.length === 0) {
+      blocks.push({ low: key, lowOrder: order, keys: [], entries: [], sorted: true });
+    }
+    let low = 1;
+    let high = blocks.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const block = blocks[middle] as Block<K, E>;
+      if ((this.#compare(block.low, key) || block.lowOrder - order) > 0) high = middle;
+      else low = middle + 1;
+    }
+    return low - 1;
   }
 
   /** The last block that has anything before a bound, or the first. */
@@ -262,10 +288,13 @@ export class SortedPairs<K, E extends Ranked> {
 
   #find(key: K, order: number): { number: number; at: number } | undefined {
     this.#deal(Number.POSITIVE_INFINITY);
-    const place = this.#seek(this.from(key, order));
-    const block = this.#blocks[place.number];
-    if (block?.entries[place.at]?.order !== order) return undefined;
-    return this.#compare(block.keys[place.at] as K, key) === 0 ? place : undefined;
+    this.#sorted(this.#home(key, order));
+    const number = this.#home(key, order); // another one, if sorting has cut it
+    const block = this.#blocks[number] as Block<K, E>;
+    const at = search(block, this.from(key, order));
+    const found =
+      block.entries[at]?.order === order && this.#compare(block.keys[at] as K, key) === 0;
+    return found ? { number, at } : undefined;
   }
 
   /** The block, sorted; when it was not, it is cut where it is too long, and what follows moves up. */

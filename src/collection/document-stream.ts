@@ -1,0 +1,83 @@
+import { type Body, decode, encode } from '../codec/body.ts';
+import type { DocumentBuilder } from '../engine/managed.ts';
+import type { ScanReply } from '../engine/protocol.ts';
+import { compileSelect } from '../query/projection.ts';
+import type { Stored } from './document-types.ts';
+import { documentAt } from './documents.ts';
+import { ask, type Exchange, post } from './exchange.ts';
+import { type FindQuery, notePageEnd } from './find-query.ts';
+import { Sequence } from './sequence.ts';
+
+export type Build<T extends object> = (...parts: Parameters<DocumentBuilder>) => Stored<T>;
+
+/** A document on its way, with what it takes to put it in its place. */
+interface Arrived {
+  readonly order: number;
+  readonly chunk: ScanReply;
+  readonly index: number;
+}
+
+/** The documents that match, in order, chunk by chunk: never more in memory than the engine sends at once. */
+export class DocumentStream<T extends object> {
+  readonly #build: Build<T>;
+  readonly #query: FindQuery;
+  readonly #sequence = new Sequence<Arrived>();
+  readonly #select: ((document: object) => object) | undefined;
+  /** Of the engine's scan; `undefined` before the first chunk and after the last. */
+  #cursor: number | undefined;
+  #state: 'new' | 'open' | 'done' = 'new';
+  #passed = 0;
+  /** Whether as many have come as were asked for. */
+  #full: boolean;
+
+  constructor(build: Build<T>, query: FindQuery) {
+    this.#build = build;
+    this.#query = query;
+    this.#select = query.select && compileSelect(query.select);
+    this.#full = query.limit === 0;
+  }
+
+  /** The next documents, `undefined` at the end. A chunk may be empty. */
+  *next(): Exchange<Stored<T>[] | undefined> {
+    if (this.#full || this.#state === 'done') return undefined;
+    const chunk =
+      this.#state === 'new'
+        ? yield* ask({ op: 'scan', ...this.#query.selection })
+        : yield* ask({ op: 'scanNext', cursor: this.#cursor as number });
+    this.#cursor = chunk.cursor;
+    this.#state = chunk.cursor === undefined ? 'done' : 'open';
+    const arrived = Array.from(chunk.orders, (order, index) => ({ order, chunk, index }));
+    const floor = this.#state === 'done' ? Number.POSITIVE_INFINITY : chunk.floor;
+    const certain = chunk.sorted ? arrived : this.#sequence.push(arrived, floor);
+    return this.#take(certain, this.#state === 'done' ? chunk.end : undefined);
+  }
+
+  /** Must be called when nobody goes on. */
+  *end(): Exchange<void> {
+    if (this.#state === 'open') yield* post({ op: 'scanEnd', cursor: this.#cursor as number });
+    this.#state = 'done';
+  }
+
+  #take(arrived: readonly Arrived[], end: ScanReply['end']): Stored<T>[] {
+    const { test, skip, limit } = this.#query;
+    const documents: Stored<T>[] = [];
+    for (const { chunk, index, order } of arrived) {
+      const document = this.#read(chunk, index);
+      if (test && !test(document)) continue;
+      if (++this.#passed <= skip) continue;
+      const taken = this.#select ? (this.#select(document) as Stored<T>) : document;
+      documents.push(taken);
+      if (this.#passed - skip < limit) continue;
+      this.#full = true;
+      notePageEnd(taken, { order, body: encode(document, 'after') });
+      return documents;
+    }
+    if (end) notePageEnd(documents.at(-1), end);
+    return documents;
+  }
+
+  #read(chunk: ScanReply, index: number): Stored<T> {
+    const fields = decode(chunk.bodies[index] as Body) as object;
+    return (chunk.whole ? fields : documentAt(this.#build, chunk, index, fields)) as Stored<T>;
+  }
+}

@@ -1,0 +1,63 @@
+import type { SegmentBodies } from '../storage/segment.ts';
+import type { SegmentLog } from '../storage/segment-log.ts';
+import type { StoredRecord } from '../storage/stored-record.ts';
+import type { Work } from './work.ts';
+
+/** Segments read ahead at the most: about 1.5 MB. */
+const READ_AHEAD = 16;
+
+/**
+ * Reads the bodies of segments one after another, and the next few while one is being looked at. It begins
+ * with one and doubles, so that who stops early has read little.
+ */
+export class BodyReader {
+  readonly #log: SegmentLog;
+  readonly #numbers: readonly number[];
+  /** Those under way or at hand that were not taken yet. */
+  readonly #ahead = new Map<number, Promise<SegmentBodies>>();
+  #asked = 0;
+  #step = 1;
+
+  /** @param numbers Segments in the order in which they will be wanted. */
+  constructor(log: SegmentLog, numbers: readonly number[]) {
+    this.#log = log;
+    this.#numbers = numbers;
+  }
+
+  /** The bodies of the next segment, which has this number. */
+  *take(number: number): Work<SegmentBodies> {
+    if (!this.#ahead.has(number)) this.#askMore();
+    let bodies: SegmentBodies | undefined;
+    yield (this.#ahead.get(number) as Promise<SegmentBodies>).then((read) => {
+      bodies = read;
+    });
+    this.#ahead.delete(number);
+    // Asked for before what was read is looked at, so that both happen at once.
+    if (this.#ahead.size < this.#step) this.#askMore();
+    return bodies as SegmentBodies;
+  }
+
+  #askMore(): void {
+    const numbers = this.#numbers.slice(this.#asked, this.#asked + this.#step);
+    this.#asked += numbers.length;
+    this.#step = Math.min(this.#step * 2, READ_AHEAD);
+    for (const number of numbers) {
+      const reading = this.#log.load(number);
+      // Whoever takes it is told; it may never be taken.
+      reading.catch(() => undefined);
+      this.#ahead.set(number, reading);
+    }
+  }
+}
+
+/** Records by the segment that has to be read for them, 0 for those in memory. */
+export function bySegment(records: Iterable<StoredRecord>): Map<number, StoredRecord[]> {
+  const groups = new Map<number, StoredRecord[]>();
+  for (const record of records) {
+    const segment = record.body === undefined ? record.segment : 0;
+    const group = groups.get(segment);
+    if (group) group.push(record);
+    else groups.set(segment, [record]);
+  }
+  return groups;
+}

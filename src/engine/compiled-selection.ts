@@ -1,0 +1,65 @@
+import type { Body } from '../codec/body.ts';
+import { type CompiledCriteria, compileCriteria } from '../query/criteria.ts';
+import { compileOrder, type Order } from '../query/order.ts';
+import { compileSelect } from '../query/projection.ts';
+import type { StoredRecord } from '../storage/stored-record.ts';
+import type { StoreContext } from './context.ts';
+import { ARCHIVED, documentBuilder, MANAGED_FIELDS } from './managed.ts';
+import type { ArchivedFilter, Selection } from './protocol.ts';
+import { decodedValue, type RecordTest } from './scan.ts';
+
+/** What a selection means for records. */
+export interface CompiledSelection {
+  readonly criteria: object;
+  /** Whether the record is of the kind looked for, archived or not; needs no body. */
+  readonly wanted: (record: StoredRecord) => boolean;
+  /** Whether the document matches the criteria; left out where all do. */
+  readonly test: RecordTest | undefined;
+  readonly order: Order | undefined;
+  /** The document that the order looks at. */
+  readonly sorted: (record: StoredRecord, body: Body) => object;
+  /** The document as `select` leaves it, where it is given. */
+  readonly select: ((record: StoredRecord, body: Body) => object) | undefined;
+}
+
+/** @throws {CriteriaError} naming the place. */
+export function compileSelection(
+  { settings, records }: StoreContext,
+  { criteria = {}, archived = false, sort, select }: Partial<Selection>,
+): CompiledSelection {
+  // While bodies still come from storage, keeping two forms of each would cost more than decoding again.
+  const keep = settings.caching && records.resident;
+  const build = documentBuilder(settings);
+  const fieldsOf = (record: StoredRecord, body: Body) => decodedValue(record, body, keep) as object;
+  const wholeOf = (record: StoredRecord, body: Body) =>
+    build(record.key, record.flags, record.stamps, fieldsOf(record, body));
+  const documentFor = ({ roots }: Pick<CompiledCriteria, 'roots'>) =>
+    [...roots].some((root) => MANAGED_FIELDS.has(root)) ? wholeOf : fieldsOf;
+
+  const order = sort && compileOrder(sort);
+  const project = select && compileSelect(select);
+  return {
+    criteria,
+    wanted: archivedTest(archived),
+    test: Object.keys(criteria).length > 0 ? recordTest(criteria, documentFor) : undefined,
+    order,
+    sorted: order ? documentFor(order) : fieldsOf,
+    select: project && ((record, body) => project(wholeOf(record, body))),
+  };
+}
+
+function recordTest(
+  criteria: object,
+  documentFor: (compiled: CompiledCriteria) => (record: StoredRecord, body: Body) => object,
+): RecordTest {
+  const compiled = compileCriteria(criteria);
+  const { test } = compiled;
+  const documentOf = documentFor(compiled);
+  return (record, body) => test(documentOf(record, body));
+}
+
+function archivedTest(archived: ArchivedFilter): (record: StoredRecord) => boolean {
+  if (archived === true) return () => true;
+  const wanted = archived === 'only' ? ARCHIVED : 0;
+  return (record) => (record.flags & ARCHIVED) === wanted;
+}

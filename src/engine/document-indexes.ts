@@ -1,0 +1,127 @@
+import { peek } from '../codec/body.ts';
+import { ValueError } from '../errors/value-error.ts';
+import type { IndexDefinition } from '../query/index/definition.ts';
+import type { IndexKey } from '../query/index/key.ts';
+import { KeyIndex } from '../query/index/key-index.ts';
+import type { StoredRecord } from '../storage/stored-record.ts';
+import { type DocumentBuilder, documentBuilder, MANAGED_FIELDS } from './managed.ts';
+import type { CollectionSettings } from './settings.ts';
+
+/** Names of the columns in which segments keep what these indexes need: other keys, another column. */
+export function indexColumns(indexes: readonly IndexDefinition[]): string[] {
+  return indexes.map(({ fields, multi }) => JSON.stringify([multi, ...fields]));
+}
+
+/**
+ * The indexes of a collection of documents. They hold the newest version of every record, by the keys that
+ * the record itself carries, so that taking it out needs no body.
+ */
+export class DocumentIndexes {
+  /** By name, for the planner. */
+  readonly byName: ReadonlyMap<string, KeyIndex<StoredRecord>>;
+  readonly #collection: string;
+  readonly #indexes: readonly KeyIndex<StoredRecord>[];
+  readonly #unique: readonly KeyIndex<StoredRecord>[];
+  /** Set where an index looks at managed fields, which are not in the body. */
+  readonly #build: DocumentBuilder | undefined;
+
+  constructor(settings: CollectionSettings) {
+    const { name, indexes } = settings;
+    this.#collection = name;
+    this.#indexes = indexes.map((definition) => new KeyIndex(definition));
+    this.#unique = this.#indexes.filter(({ definition }) => definition.unique);
+    this.byName = new Map(this.#indexes.map((index) => [index.definition.name, index]));
+    const paths = indexes.flatMap(({ fields }) => fields);
+    const managed = paths.some((path) => MANAGED_FIELDS.has(path.split('.', 1)[0] as string));
+    if (managed) this.#build = documentBuilder(settings);
+  }
+
+  get isEmpty(): boolean {
+    return this.#indexes.length === 0;
+  }
+
+  /** Extracts the keys of a record that has its body. What a new version shares with the last is kept. */
+  extract(record: StoredRecord, before?: StoredRecord): void {
+    if (this.isEmpty) return;
+    if (before?.indexKeys && before.body === record.body && !this.#build) {
+      record.indexKeys = before.indexKeys;
+      return;
+    }
+    const { key, flags, stamps, body } = record;
+    const fields = (record.value ?? peek(body as NonNullable<typeof body>)) as object;
+    const document = this.#build ? this.#build(key, flags, stamps, fields) : fields;
+    record.indexKeys = this.#indexes.map((index) => index.keyOf(document));
+  }
+
+  /**
+   * Puts a version in the place of the one before.
+   *
+   * @throws {ValueError} `unique_violation`; nothing has changed then.
+   */
+  put(record: StoredRecord, before: StoredRecord | undefined): void {
+    this.checkUnique(record);
+    this.#indexes.forEach((index, at) => {
+      const key = keyAt(record, at);
+      if (before) index.replace(before, record, keyAt(before, at), key);
+      else index.add(record, key);
+    });
+  }
+
+  /** Adds new records, all or none. @throws {ValueError} `unique_violation`. */
+  addAll(records: readonly StoredRecord[]): void {
+    if (this.isEmpty) return;
+    let added = 0;
+    try {
+      for (const record of records) {
+        this.put(record, undefined);
+        added++;
+      }
+    } catch (error) {
+      for (const record of records.slice(0, added)) this.delete(record);
+      throw error;
+    }
+  }
+
+  delete(record: StoredRecord): void {
+    this.#indexes.forEach((index, at) => {
+      index.remove(record, keyAt(record, at));
+    });
+  }
+
+  /** Takes all records at once, while the collection is opened. */
+  load(records: readonly StoredRecord[]): void {
+    this.#indexes.forEach((index, at) => {
+      index.load(
+        [...records],
+        records.map((record) => keyAt(record, at)),
+      );
+    });
+  }
+
+  /** Sorts what was loaded, slice by slice. */
+  *sorting(): Generator<void> {
+    for (const index of this.#indexes) yield* index.sorting();
+  }
+
+  /** @throws {ValueError} `unique_violation`, if another record has one of its keys. */
+  checkUnique(record: StoredRecord): void {
+    for (const index of this.#unique) {
+      const key = keyAt(record, this.#indexes.indexOf(index));
+      const owner = index.owner(key, record.order);
+      if (owner) throw this.#violation(index.definition.name, key, owner.key);
+    }
+  }
+
+  #violation(index: string, key: IndexKey, id: string): ValueError {
+    const value = JSON.stringify(key, (_, part) => (typeof part === 'bigint' ? `${part}n` : part));
+    return new ValueError(
+      'unique_violation',
+      `The unique index "${index}" of collection "${this.#collection}" already has ${value}, in the document with the _id "${id}".`,
+      { place: index },
+    );
+  }
+}
+
+function keyAt({ indexKeys }: StoredRecord, at: number): IndexKey {
+  return indexKeys?.[at] as IndexKey;
+}

@@ -1,0 +1,87 @@
+import { lacksColumns, type Segment } from '../storage/segment.ts';
+import type { StoredRecord } from '../storage/stored-record.ts';
+import { BodyReader } from './body-reader.ts';
+import type { DocumentIndexes } from './document-indexes.ts';
+import { nextTurn } from './next-turn.ts';
+import type { RecordStore } from './record-store.ts';
+import type { Work } from './work.ts';
+
+/** Segments whose columns are written in one transaction: about 2 MB. */
+const WRITE_AT_ONCE = 100;
+
+/** How far the building of indexes has come. */
+export type BuildProgress = (documents: number, total: number) => void;
+
+/**
+ * Brings the indexes of a collection up when it is opened. What segments already keep is taken as it is;
+ * where an index is new, documents are read once and its columns written, so that the next opening is fast.
+ */
+export class IndexBuilder {
+  readonly #records: RecordStore;
+  readonly #indexes: DocumentIndexes;
+  /** Segments written before one of the indexes was declared. */
+  readonly #lacking = new Set<number>();
+
+  constructor(records: RecordStore, indexes: DocumentIndexes) {
+    this.#records = records;
+    this.#indexes = indexes;
+  }
+
+  /** To be called with every segment that is folded. */
+  note(segment: Segment): void {
+    if (lacksColumns(segment, this.#records.log.columns)) this.#lacking.add(segment.number);
+  }
+
+  /**
+   * To be called once all are folded.
+   *
+   * @throws {ValueError} `unique_violation`, when documents stand against a unique index.
+   */
+  *build(progress: BuildProgress): Work<void> {
+    if (this.#indexes.isEmpty) return;
+    if (this.#lacking.size > 0) yield* this.#extractMissing(progress);
+    this.#indexes.load(this.#records.list());
+    if (this.#lacking.size === 0) return;
+    for (const record of this.#records.list()) this.#indexes.checkUnique(record);
+    yield* this.#write();
+  }
+
+  *#extractMissing(progress: BuildProgress): Work<void> {
+    const groups = this.#groups();
+    const total = [...groups.values()].reduce((sum, { length }) => sum + length, 0);
+    const reader = new BodyReader(this.#records.log, [...groups.keys()]);
+    let done = 0;
+    for (const [number, records] of groups) {
+      const bodies = yield* reader.take(number);
+      for (const record of records) {
+        const { body } = record;
+        record.body ??= bodies.bodies[record.index];
+        this.#indexes.extract(record);
+        record.body = body;
+      }
+      done += records.length;
+      progress(done, total);
+      yield nextTurn();
+    }
+  }
+
+  *#write(): Work<void> {
+    const groups = [...this.#groups()];
+    for (let from = 0; from < groups.length; from += WRITE_AT_ONCE) {
+      yield this.#records.log.addColumns(new Map(groups.slice(from, from + WRITE_AT_ONCE)));
+    }
+    this.#lacking.clear();
+  }
+
+  /** The records of the segments that lack columns. */
+  #groups(): Map<number, StoredRecord[]> {
+    const groups = new Map<number, StoredRecord[]>();
+    for (const record of this.#records.list()) {
+      if (!this.#lacking.has(record.segment)) continue;
+      const group = groups.get(record.segment);
+      if (group) group.push(record);
+      else groups.set(record.segment, [record]);
+    }
+    return groups;
+  }
+}

@@ -1,0 +1,104 @@
+import type { Body } from '../codec/body.ts';
+import type { OrderKey } from '../query/order.ts';
+import { Top } from '../query/top.ts';
+import type { StoredRecord } from '../storage/stored-record.ts';
+import type { CompiledSelection } from './compiled-selection.ts';
+
+/** Where a page ends: the sort key of its last document, and that one's rank. */
+export interface PageEnd {
+  readonly key: OrderKey;
+  readonly order: number;
+}
+
+interface Keyed {
+  readonly key: OrderKey;
+  readonly record: StoredRecord;
+}
+
+/** Gathers the first so many matches in the order asked for. */
+export interface Matches {
+  /** Takes a match. `false` once no later one can change the result. */
+  add(record: StoredRecord, body: Body | undefined): boolean;
+  /** The greatest rank that still counts, for what comes by rank. */
+  readonly worst: number;
+  records(): StoredRecord[];
+}
+
+/** Matches that come in their order: the first `most`. */
+export class FirstMatches implements Matches {
+  readonly worst = Number.POSITIVE_INFINITY;
+  readonly #most: number;
+  readonly #records: StoredRecord[] = [];
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  add(record: StoredRecord): boolean {
+    if (this.#records.length < this.#most) this.#records.push(record);
+    return this.#records.length < this.#most;
+  }
+
+  records(): StoredRecord[] {
+    return this.#records;
+  }
+}
+
+/** Matches that come in any order: the `most` that were inserted first. */
+export class OldestMatches implements Matches {
+  readonly #top: Top<StoredRecord>;
+
+  constructor(most: number) {
+    this.#top = new Top(most, (a, b) => a.order - b.order);
+  }
+
+  get worst(): number {
+    return this.#top.worst?.order ?? Number.POSITIVE_INFINITY;
+  }
+
+  add(record: StoredRecord): boolean {
+    this.#top.add(record);
+    return true;
+  }
+
+  records(): StoredRecord[] {
+    return this.#top.sorted();
+  }
+}
+
+/** Matches that come in any order: the `most` that sort first, equal ones by rank of insertion. */
+export class SortedMatches implements Matches {
+  readonly worst = Number.POSITIVE_INFINITY;
+  readonly #selection: CompiledSelection;
+  readonly #after: PageEnd | undefined;
+  readonly #top: Top<Keyed>;
+
+  constructor(selection: CompiledSelection, most: number, after: PageEnd | undefined) {
+    this.#selection = selection;
+    this.#after = after;
+    const { compare } = orderOf(selection);
+    this.#top = new Top(most, (a, b) => compare(a.key, b.key) || a.record.order - b.record.order);
+  }
+
+  add(record: StoredRecord, body: Body | undefined): boolean {
+    const { keyOf, compare } = orderOf(this.#selection);
+    const key = keyOf(this.#selection.sorted(record, body as Body));
+    const { worst } = this.#top;
+    // Refused before anything is made for it.
+    if (worst && (compare(key, worst.key) || record.order - worst.record.order) > 0) return true;
+    if (this.#after) {
+      const past = compare(key, this.#after.key) || record.order - this.#after.order;
+      if (past <= 0) return true;
+    }
+    this.#top.add({ key, record });
+    return true;
+  }
+
+  records(): StoredRecord[] {
+    return this.#top.sorted().map(({ record }) => record);
+  }
+}
+
+function orderOf({ order }: CompiledSelection) {
+  return order as NonNullable<typeof order>;
+}

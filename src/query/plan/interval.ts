@@ -1,0 +1,126 @@
+import { type Scalar, scalarOf } from '../index/key.ts';
+import { compareScalars } from '../scalar-order.ts';
+import { isNaNValue } from '../value-order.ts';
+import { type Bracket, bracket, bracketOf, isRegExp } from '../value-type.ts';
+
+/** Keys between two scalars, both of which count unless the end is open. */
+export interface Interval {
+  readonly from: Scalar;
+  readonly to: Scalar;
+  readonly fromOpen: boolean;
+  readonly toOpen: boolean;
+}
+
+export function point(value: Scalar): Interval {
+  return { from: value, to: value, fromOpen: false, toOpen: false };
+}
+
+export function isPoint({ from, to }: Interval): boolean {
+  return compareScalars(from, to) === 0;
+}
+
+type Limits = readonly [from: Scalar, to: Scalar, fromOpen: boolean, toOpen: boolean];
+
+/**
+ * What a comparison can match at most: the bracket of its operand, without what has no order. Behind strings
+ * come booleans, as far as keys go.
+ */
+const limits: Partial<Record<Bracket, Limits>> = {
+  [bracket.number]: [Number.NaN, Number.POSITIVE_INFINITY, true, false],
+  [bracket.string]: ['', false, false, true],
+  [bracket.boolean]: [false, true, false, false],
+  [bracket.date]: [new Date(Number.NaN), new Date(8.64e15), true, false],
+};
+
+/**
+ * The keys that fulfil `$eq`, `$gt`, `$gte`, `$lt` or `$lte` with an operand; `undefined` when keys do not
+ * tell. The intervals of a list are disjoint and ascend.
+ */
+export function intervalsOf(operator: string, operand: unknown): readonly Interval[] | undefined {
+  const value = scalarOf(operand);
+  if (value === undefined) return undefined;
+  if (operator === '$eq') return [point(value)];
+  const bounds = limits[bracketOf(value)];
+  // Null, NaN and a Date without a time are at most equal to themselves.
+  if (!bounds || isNaNValue(typeof value === 'object' ? Number(value) : value)) {
+    return operator.endsWith('e') ? [point(value)] : [];
+  }
+  const [from, to, fromOpen, toOpen] = bounds;
+  const interval = operator.startsWith('$g')
+    ? { from: value, to, fromOpen: operator === '$gt', toOpen }
+    : { from, to: value, fromOpen, toOpen: operator === '$lt' };
+  return isEmpty(interval) ? [] : [interval];
+}
+
+/** The keys of `$in`, `undefined` when keys do not tell. */
+export function intervalsOfAny(items: readonly unknown[]): readonly Interval[] | undefined {
+  const found: Interval[] = [];
+  for (const item of items) {
+    const interval = isRegExp(item) ? prefixInterval(item) : intervalsOf('$eq', item)?.[0];
+    if (!interval) return undefined;
+    found.push(interval);
+  }
+  found.sort(compareFrom);
+  const merged: Interval[] = [];
+  for (const interval of found) {
+    const last = merged.at(-1);
+    if (!last || compareScalars(last.to, interval.from) < (last.toOpen ? 1 : 0)) {
+      merged.push(interval);
+    } else if (compareTo(last, interval) < 0) {
+      merged[merged.length - 1] = { ...interval, from: last.from, fromOpen: last.fromOpen };
+    }
+  }
+  return merged;
+}
+
+/** The strings that begin as a pattern such as `/^abc/` says; `undefined` for any other pattern. */
+export function prefixInterval(pattern: RegExp): Interval | undefined {
+  const literal = literalOf(pattern);
+  if (literal === '') return undefined;
+  const prefix = literal.slice(1).replace(/\\(.)/g, '$1');
+  let end = prefix.length - 1;
+  while (prefix.charCodeAt(end) === 0xffff) end--;
+  const to =
+    end < 0 ? false : prefix.slice(0, end) + String.fromCharCode(prefix.charCodeAt(end) + 1);
+  return { from: prefix, to, fromOpen: false, toOpen: true };
+}
+
+/** Whether a pattern asks for nothing but its prefix. */
+export function isPrefixOnly(pattern: RegExp): boolean {
+  return literalOf(pattern) === pattern.source;
+}
+
+/** `^` and the characters behind it that stand for themselves; empty when there are none to rely on. */
+function literalOf({ source, flags }: RegExp): string {
+  // `|` gives another way to match. A character that is counted (`*`, `?`, `{`) may be missing.
+  if (flags !== '' || source.includes('|')) return '';
+  return /^\^((?:[^\\^$.*+?()[\]{}|]|\\[^\w\s])(?![*?{]))+/.exec(source)?.[0] ?? '';
+}
+
+/** What two lists have in common. */
+export function intersect(a: readonly Interval[], b: readonly Interval[]): readonly Interval[] {
+  const common: Interval[] = [];
+  for (let left = 0, right = 0; left < a.length && right < b.length; ) {
+    const one = a[left] as Interval;
+    const other = b[right] as Interval;
+    const { from, fromOpen } = compareFrom(one, other) < 0 ? other : one;
+    const { to, toOpen } = compareTo(one, other) < 0 ? one : other;
+    const both = { from, to, fromOpen, toOpen };
+    if (!isEmpty(both)) common.push(both);
+    if (compareTo(one, other) < 0) left++;
+    else right++;
+  }
+  return common;
+}
+
+function compareFrom(a: Interval, b: Interval): number {
+  return compareScalars(a.from, b.from) || Number(a.fromOpen) - Number(b.fromOpen);
+}
+
+function compareTo(a: Interval, b: Interval): number {
+  return compareScalars(a.to, b.to) || Number(b.toOpen) - Number(a.toOpen);
+}
+
+function isEmpty({ from, to, fromOpen, toOpen }: Interval): boolean {
+  return compareScalars(from, to) >= (fromOpen || toOpen ? 0 : 1);
+}

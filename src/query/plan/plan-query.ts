@@ -1,0 +1,225 @@
+import type { Scalar } from '../index/key.ts';
+import type { KeyIndex } from '../index/key-index.ts';
+import { type KeyRange, WHOLE } from '../index/key-range.ts';
+import type { Ranked } from '../index/sorted-pairs.ts';
+import type { Order, OrderField } from '../order.ts';
+import { type Conjunction, conjunctionOf, type Term } from './conjunction.ts';
+import { type Interval, intersect, isPoint } from './interval.ts';
+import type { IndexPlan, Plan, PlanByKeys } from './plan.ts';
+
+/** Indexes by name. */
+export type Indexes<E extends Ranked> = ReadonlyMap<string, KeyIndex<E>>;
+
+export interface PlannedQuery<E extends Ranked> {
+  /** As `compileCriteria` has accepted them. */
+  readonly criteria: object;
+  /** Left out for the order of insertion. */
+  readonly order?: Order | undefined;
+  readonly indexes: Indexes<E>;
+  /** How many documents are wanted, those to skip included; left out for all. */
+  readonly limit?: number | undefined;
+}
+
+/** Ranges in one plan; with more, the fields behind are left to the criteria. */
+const MOST_RANGES = 10_000;
+/** Ranges whose keys are counted to choose between plans. */
+const COUNTED = 100;
+
+/** For a limit that is none; finite, so that it can be multiplied by 0. */
+const ALL = Number.MAX_SAFE_INTEGER;
+
+interface Choice {
+  readonly plan: PlanByKeys;
+  /** About how many candidates there are. */
+  readonly keys: number;
+}
+
+interface Context<E extends Ranked> {
+  readonly indexes: Indexes<E>;
+  readonly order: readonly OrderField[];
+  readonly limit: number;
+}
+
+/**
+ * Chooses how to find the documents that match, by rules and by counting keys; a plan holds for the indexes
+ * as they are, until one changes.
+ *
+ * An index is used when criteria name its first field or when it gives the order asked for; of several, the
+ * one with the least to look at. `$or` needs one for each branch. Without, the plan is a scan.
+ */
+export function planQuery<E extends Ranked>(query: PlannedQuery<E>): Plan {
+  const { indexes, order, limit = ALL } = query;
+  const conjunction = conjunctionOf(query.criteria as Record<string, unknown>);
+  const { terms, choices, rest } = conjunction;
+  return (
+    choose(conjunction, { indexes, limit, order: order?.fields ?? [] })?.plan ?? {
+      kind: 'scan',
+      exact: terms.length + choices.length === 0 && !rest,
+      ordered: !order,
+    }
+  );
+}
+
+function choose<E extends Ranked>(
+  conjunction: Conjunction,
+  context: Context<E>,
+): Choice | undefined {
+  const all: Choice[] = [
+    ...byIds(conjunction),
+    ...[...context.indexes.values()].flatMap((index) => byIndex(conjunction, index, context)),
+    ...conjunction.choices.flatMap((_, number) => byUnion(conjunction, number, context)),
+  ];
+  const matches = Math.min(...all.map(({ keys }) => keys));
+  let best: Choice | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const choice of all) {
+    const cost = costOf(choice, matches, context.limit);
+    if (cost < least) [best, least] = [choice, cost];
+  }
+  return best;
+}
+
+/**
+ * Work in keys looked at. A document that has to be tested counts twice, one that has to be sorted again.
+ * What comes in order can stop early: after `limit` matches, which lie evenly among its keys, for all we know.
+ */
+function costOf({ plan, keys }: Choice, matches: number, limit: number): number {
+  const { exact, ordered } = plan;
+  const read = ordered
+    ? Math.min(keys, exact ? limit : (limit * keys) / Math.max(1, matches))
+    : keys;
+  return (read + 1) * ((exact ? 1 : 2) + (ordered ? 0 : 1));
+}
+
+function byIds({ terms, choices, rest }: Conjunction): Choice[] {
+  const own = terms.filter(({ path }) => path === '_id');
+  const intervals = common(own);
+  if (own.length === 0 || !intervals.every(isPoint)) return [];
+  const ids = intervals.map(({ from }) => from).filter((id) => typeof id === 'string');
+  const exact = isCovered(own, terms) && choices.length === 0 && !rest;
+  return [{ plan: { kind: 'ids', ids, exact, ordered: ids.length < 2 }, keys: ids.length }];
+}
+
+function byUnion<E extends Ranked>(
+  { terms, choices, rest }: Conjunction,
+  number: number,
+  { indexes }: Context<E>,
+): Choice[] {
+  const found: Choice[] = [];
+  for (const branch of choices[number] as readonly Conjunction[]) {
+    const whole = {
+      terms: [...terms, ...branch.terms],
+      choices: branch.choices,
+      rest: rest || branch.rest || choices.length > 1,
+    };
+    const choice = choose(whole, { indexes, order: [], limit: ALL });
+    if (!choice) return [];
+    found.push(choice);
+  }
+  const branches = found.map(({ plan }) => plan);
+  const exact = branches.every((plan) => plan.exact);
+  const keys = found.reduce((sum, choice) => sum + choice.keys, 0);
+  return [{ plan: { kind: 'union', branches, exact, ordered: false }, keys }];
+}
+
+function byIndex<E extends Ranked>(
+  conjunction: Conjunction,
+  index: KeyIndex<E>,
+  context: Context<E>,
+): Choice[] {
+  const { fields, multi } = index.definition;
+  const own = fields.map((path) => conjunction.terms.filter((term) => term.path === path));
+  // Two operators may be fulfilled by two items: only one of them can be looked up.
+  if (multi)
+    return (own[0] as Term[]).flatMap((term) => indexChoice([[term]], conjunction, index, context));
+  return indexChoice(own, conjunction, index, context);
+}
+
+/** @param terms For each field of the index. */
+function indexChoice<E extends Ranked>(
+  terms: readonly (readonly Term[])[],
+  { terms: all, choices, rest }: Conjunction,
+  index: KeyIndex<E>,
+  { order, limit }: Context<E>,
+): Choice[] {
+  const { name, fields, multi } = index.definition;
+  const used: Term[] = [];
+  let tuples: readonly (readonly Scalar[])[] = [[]];
+  let last: readonly Interval[] | undefined;
+  let fixed = 0;
+  for (const own of terms) {
+    const intervals = common(own);
+    if (own.length === 0 || tuples.length * intervals.length > MOST_RANGES) break;
+    used.push(...own);
+    if (!intervals.every(isPoint)) {
+      last = intervals;
+      break;
+    }
+    if (tuples.length === 1 && intervals.length === 1) fixed++;
+    tuples = tuples.flatMap((tuple) => intervals.map(({ from }) => [...tuple, from]));
+  }
+  const ranges = rangesOf(tuples, last);
+  const plain = index.odd.size === 0;
+  const exact = plain && isCovered(used, all) && choices.length === 0 && !rest;
+  // An array that holds the one item looked up is still sorted by another of its items.
+  const sortable = plain && (!multi || order.length === 0);
+  const direction = sortable ? directionOf(fields, fixed, order) : undefined;
+  const ordered = direction !== undefined;
+  // Sorting everything is cheaper than looking at every document in an order that is not theirs.
+  if (used.length === 0 && !(ordered && (exact || limit < index.size))) return [];
+  const plan: IndexPlan = {
+    kind: 'index',
+    index: name,
+    ranges,
+    exact,
+    ordered,
+    reverse: direction === -1,
+  };
+  const counted = ranges.slice(0, COUNTED).reduce((sum, range) => sum + index.estimate(range), 0);
+  const keys = (counted * ranges.length) / Math.max(1, Math.min(COUNTED, ranges.length));
+  return [{ plan, keys: keys + index.odd.size }];
+}
+
+function rangesOf(
+  tuples: readonly (readonly Scalar[])[],
+  last: readonly Interval[] | undefined,
+): readonly KeyRange[] {
+  if (last) {
+    return tuples.flatMap((tuple) =>
+      last.map((interval) => ({
+        ...interval,
+        from: [...tuple, interval.from],
+        to: [...tuple, interval.to],
+      })),
+    );
+  }
+  return tuples.map((tuple) => ({ ...WHOLE, from: tuple, to: tuple }));
+}
+
+/**
+ * The direction in which to read an index of which the first fields have one value each, so that the order
+ * asked for comes out; `undefined` when it does not. What is left of the two has to be the same fields:
+ * with fewer to sort by, entries that are equal would not come in the order of insertion.
+ */
+function directionOf(
+  fields: readonly string[],
+  fixed: number,
+  order: readonly OrderField[],
+): 1 | -1 | undefined {
+  const open = order.filter(({ path }) => !fields.slice(0, fixed).includes(path));
+  const direction = open[0]?.direction ?? 1;
+  const same =
+    open.length === fields.length - fixed &&
+    open.every((field, at) => field.path === fields[fixed + at] && field.direction === direction);
+  return same ? direction : undefined;
+}
+
+/** What fulfils all the terms of one field. */
+function common(terms: readonly Term[]): readonly Interval[] {
+  const [first, ...others] = terms;
+  return others.reduce((sum, term) => intersect(sum, term.intervals), first?.intervals ?? []);
+}
+
+function isCovered(used: readonly Term[], all: readonly Term[]): boolean {
+  return used.length === all.length && all.every(({ exact }) => exact);
+}
