@@ -19,12 +19,15 @@ export class Top<T> {
   }
 
   add(item: T): void {
+    const { worst } = this;
+    if (worst !== undefined && this.#compare(item, worst) >= 0) return;
     const items = this.#items;
-    if (items.length < this.#limit) {
+    if (worst !== undefined) this.#sink(item, 0);
+    else if (items.length < this.#limit) {
       items.push(item);
       if (items.length < this.#limit) return;
       for (let at = (items.length >> 1) - 1; at >= 0; at--) this.#sink(items[at] as T, at);
-    } else if (items.length > 0 && this.#compare(item, this.worst as T) < 0) this.#sink(item, 0);
+    }
     this.worst = items[0];
   }
 

@@ -104,6 +104,12 @@ describe('the plan', () => {
       undefined,
       'union(region,age [east,4..east,4] => | region,age [east,8..east,8] =>) =',
     ],
+    [
+      { name: { $exists: false }, $or: [{ city: 'city3' }, { age: 4 }] },
+      undefined,
+      undefined,
+      'union(city [city3..city3] > | age [4..4] >)',
+    ],
     // order
     [{}, { age: 1 }, 20, 'age [..] =>'],
     [{}, { age: -1 }, 20, 'age [..] =><'],

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Ranked, type Run, SortedPairs } from '../../src/query/index/sorted-pairs.ts';
+import type { Ranked, Run } from '../../src/query/index/block.ts';
+import { SortedPairs } from '../../src/query/index/sorted-pairs.ts';
 import { compareScalars } from '../../src/query/scalar-order.ts';
 
 type Pair = readonly [key: number, order: number];

@@ -1,8 +1,9 @@
 import { compareScalars } from '../scalar-order.ts';
+import type { Past, Ranked, Run } from './block.ts';
 import type { IndexDefinition } from './definition.ts';
 import { type IndexKey, keyReader, type Scalar } from './key.ts';
 import { compareTuples, type KeyRange } from './key-range.ts';
-import { type Past, type Ranked, type Run, SortedPairs } from './sorted-pairs.ts';
+import { SortedPairs } from './sorted-pairs.ts';
 
 /** A scalar, or a tuple of them for an index of several fields. */
 type Key = Scalar | readonly Scalar[];

@@ -11,7 +11,7 @@ export interface Interval {
   readonly toOpen: boolean;
 }
 
-export function point(value: Scalar): Interval {
+function point(value: Scalar): Interval {
   return { from: value, to: value, fromOpen: false, toOpen: false };
 }
 
@@ -64,7 +64,7 @@ export function intervalsOfAny(items: readonly unknown[]): readonly Interval[] |
   const merged: Interval[] = [];
   for (const interval of found) {
     const last = merged.at(-1);
-    if (!last || compareScalars(last.to, interval.from) < (last.toOpen ? 1 : 0)) {
+    if (!last || compareScalars(last.to, interval.from) < 0) {
       merged.push(interval);
     } else if (compareTo(last, interval) < 0) {
       merged[merged.length - 1] = { ...interval, from: last.from, fromOpen: last.fromOpen };

@@ -1,7 +1,7 @@
+import type { Ranked } from '../index/block.ts';
 import type { Scalar } from '../index/key.ts';
 import type { KeyIndex } from '../index/key-index.ts';
 import { type KeyRange, WHOLE } from '../index/key-range.ts';
-import type { Ranked } from '../index/sorted-pairs.ts';
 import type { Order, OrderField } from '../order.ts';
 import { type Conjunction, conjunctionOf, type Term } from './conjunction.ts';
 import { type Interval, intersect, isPoint } from './interval.ts';

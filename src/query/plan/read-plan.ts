@@ -1,5 +1,5 @@
+import type { Ranked, Run } from '../index/block.ts';
 import type { KeyIndex, Start } from '../index/key-index.ts';
-import type { Ranked, Run } from '../index/sorted-pairs.ts';
 import type { Order, OrderKey } from '../order.ts';
 import type { IndexPlan, PlanByKeys } from './plan.ts';
 import type { Indexes } from './plan-query.ts';
