@@ -1,16 +1,20 @@
-export type { DocumentCollection } from './collection/document-collection.ts';
+export type { CollectionConstructor } from './collection/collection-constructor.ts';
+export type { DocumentCollection, Explanation } from './collection/document-collection.ts';
 export type {
   AnyDocument,
   FindOptions,
   ManagedFields,
+  MatchOptions,
   NewDocument,
   Params,
   Predicate,
+  Stamp,
   Stored,
 } from './collection/document-types.ts';
-export type { CollectionConstructor, Door } from './collection/door.ts';
+export type { Door } from './collection/door.ts';
 export type { ConnectOptions, DatabaseOptions, DoorOptions } from './collection/door-options.ts';
 export type { Change, DoorStatus, EventMap, EventName, Listener } from './collection/events.ts';
+export type { IndexOption } from './collection/index-options.ts';
 export type { ItemParams } from './collection/item-params.ts';
 export type { KeyValueCollection } from './collection/key-value-collection.ts';
 export type { LiveCountOptions, LiveOptions } from './collection/live/live-options.ts';
@@ -36,6 +40,11 @@ export { StorageError, type StorageErrorCode } from './errors/storage-error.ts';
 export { ValueError, type ValueErrorCode } from './errors/value-error.ts';
 export { WorkerError, type WorkerErrorCode } from './errors/worker-error.ts';
 export type { Criteria } from './query/criteria-types.ts';
+export type { KeyRange } from './query/index/key-range.ts';
+export type { Direction, Sort } from './query/order-types.ts';
+export type { FieldPath, Path } from './query/path-types.ts';
+export type { IdsPlan, IndexPlan, Plan, ScanPlan, UnionPlan } from './query/plan/plan.ts';
+export type { Selected } from './query/select-types.ts';
 export type {
   Durability,
   Storage,

@@ -1,7 +1,18 @@
+import type { Explained } from '../engine/protocol.ts';
 import type { CollectionSettings } from '../engine/settings.ts';
 import { type CollectionDoor, CollectionHandle } from './collection-handle.ts';
 import { DocumentExchanges } from './document-exchanges.ts';
-import type { AnyDocument, FindOptions, NewDocument, Params, Stored } from './document-types.ts';
+import type {
+  AnyDocument,
+  FindOptions,
+  Found,
+  MatchOptions,
+  NewDocument,
+  Params,
+  SelectOption,
+  Stamp,
+  Stored,
+} from './document-types.ts';
 import { checkId } from './documents.ts';
 import type { LiveCountOptions, LiveOptions } from './live/live-options.ts';
 import { documentsSource } from './live/live-params.ts';
@@ -9,12 +20,23 @@ import { LiveQuery } from './live/live-query.ts';
 import type { Port } from './port.ts';
 import type { SyncDocuments } from './sync-documents.ts';
 
+/** How a query was answered, and what it cost. */
+export interface Explanation extends Explained {
+  /** Where the engine runs. */
+  readonly engine: 'thread' | 'worker';
+  /** Milliseconds from the call to the answer. */
+  readonly total_ms: number;
+}
+
 /**
  * A collection of documents.
  *
  * Calls take effect in the order they are made, awaited or not. What goes in is copied, what comes out is
  * the caller's own. A call resolves when the engine has executed it; {@link CollectionHandle.save} tells
  * when it is in storage.
+ *
+ * `T` is the type of its documents, `S` the stamps that they carry; constructing it with `indicate_created_at: true`
+ * makes that `'_created_at'`.
  *
  * @example
  * ```ts
@@ -24,10 +46,11 @@ import type { SyncDocuments } from './sync-documents.ts';
  * await users.update(ada._id, { name: 'Ada', age: 37 });
  * ```
  */
-export class DocumentCollection<T extends object = AnyDocument> extends CollectionHandle<
-  SyncDocuments<T>
-> {
-  readonly #exchanges: DocumentExchanges<T>;
+export class DocumentCollection<
+  T extends object = AnyDocument,
+  S extends Stamp = never,
+> extends CollectionHandle<SyncDocuments<T, S>> {
+  readonly #exchanges: DocumentExchanges<T, S>;
 
   constructor(settings: CollectionSettings, port: Port, door: CollectionDoor) {
     super(settings, port, door);
@@ -40,7 +63,7 @@ export class DocumentCollection<T extends object = AnyDocument> extends Collecti
    * @returns the stored document: managed fields first, then its own.
    * @throws {ValueError} `id_taken`, or naming the path of what cannot be stored.
    */
-  insert(document: NewDocument<T>): Promise<Stored<T>> {
+  insert(document: NewDocument<T>): Promise<Stored<T, S>> {
     return this.port.run(this.#exchanges.insert(document));
   }
 
@@ -50,12 +73,12 @@ export class DocumentCollection<T extends object = AnyDocument> extends Collecti
    *
    * @throws {ValueError} with the path of the offending part, such as `documents[3].name`.
    */
-  insertMany(documents: readonly NewDocument<T>[]): Promise<Stored<T>[]> {
+  insertMany(documents: readonly NewDocument<T>[]): Promise<Stored<T, S>[]> {
     return this.port.runAlone(this.#exchanges.insertMany(documents));
   }
 
   /** Replaces the document with this `_id`, like `update`, or inserts it. */
-  upsert(document: NewDocument<T>): Promise<Stored<T>> {
+  upsert(document: NewDocument<T>): Promise<Stored<T, S>> {
     return this.port.run(this.#exchanges.upsert(document));
   }
 
@@ -64,7 +87,7 @@ export class DocumentCollection<T extends object = AnyDocument> extends Collecti
    *
    * @returns the document, or `undefined` if there is none with this id.
    */
-  update(id: string, document: NewDocument<T>): Promise<Stored<T> | undefined> {
+  update(id: string, document: NewDocument<T>): Promise<Stored<T, S> | undefined> {
     return this.port.run(this.#exchanges.update(id, document));
   }
 
@@ -78,7 +101,7 @@ export class DocumentCollection<T extends object = AnyDocument> extends Collecti
   patch(
     id: string,
     changes: Partial<NewDocument<T>> | AnyDocument,
-  ): Promise<Stored<T> | undefined> {
+  ): Promise<Stored<T, S> | undefined> {
     return this.port.run(this.#exchanges.patch(id, changes));
   }
 
@@ -98,13 +121,14 @@ export class DocumentCollection<T extends object = AnyDocument> extends Collecti
   }
 
   /** Removes the documents that match. Resolves with how many. */
-  deleteMany(params: Params<T>, options?: FindOptions<T>): Promise<number> {
+  deleteMany(params: Params<T, S>, options?: MatchOptions<T, S>): Promise<number> {
     const exchange = this.#exchanges.deleteMany(params, options);
-    return typeof params === 'function' ? this.port.runAlone(exchange) : this.port.run(exchange);
+    const inParts = typeof params === 'function' || options?.where !== undefined;
+    return inParts ? this.port.runAlone(exchange) : this.port.run(exchange, options?.signal);
   }
 
   /** The document with this id, archived or not, or `undefined`. */
-  get(id: string): Promise<Stored<T> | undefined> {
+  get(id: string): Promise<Stored<T, S> | undefined> {
     return this.port.run(this.#exchanges.get(id));
   }
 
@@ -115,23 +139,81 @@ export class DocumentCollection<T extends object = AnyDocument> extends Collecti
    *   with its closures, and documents reach it in chunks.
    * @throws {CriteriaError} naming the place in the criteria.
    */
-  find(params: Params<T>, options?: FindOptions<T>): Promise<Stored<T> | undefined> {
-    return this.port.run(this.#exchanges.find(params, options), options?.signal);
+  find<const L extends SelectOption<T, S> = undefined>(
+    params: Params<T, S>,
+    options?: FindOptions<T, S, L>,
+  ): Promise<Found<T, S, L> | undefined> {
+    return this.port.run(this.#exchanges.find<Found<T, S, L>>(params, options), options?.signal);
   }
 
   /** All documents that match, in order of insertion. */
-  filter(params: Params<T>, options?: FindOptions<T>): Promise<Stored<T>[]> {
-    return this.port.run(this.#exchanges.filter(params, options), options?.signal);
+  filter<const L extends SelectOption<T, S> = undefined>(
+    params: Params<T, S>,
+    options?: FindOptions<T, S, L>,
+  ): Promise<Found<T, S, L>[]> {
+    return this.port.run(this.#exchanges.filter<Found<T, S, L>>(params, options), options?.signal);
   }
 
   /** Whether a document matches. */
-  has(params: Params<T>, options?: FindOptions<T>): Promise<boolean> {
+  has(params: Params<T, S>, options?: MatchOptions<T, S>): Promise<boolean> {
     return this.port.run(this.#exchanges.has(params, options), options?.signal);
   }
 
   /** How many documents match; without params, how many there are. */
-  count(params?: Params<T>, options?: FindOptions<T>): Promise<number> {
+  count(params?: Params<T, S>, options?: FindOptions<T, S, SelectOption<T, S>>): Promise<number> {
     return this.port.run(this.#exchanges.count(params, options), options?.signal);
+  }
+
+  /**
+   * How `filter` would find its documents: by which index, how many keys and documents it looks at, where it
+   * runs and how long it takes. It finds them, and delivers none. Functions are left out, since they run here.
+   *
+   * @example
+   * ```ts
+   * const { plan, keys_examined, documents_examined, returned } = await users.explain({ age: { $gt: 60 } });
+   * ```
+   */
+  async explain(
+    params: Params<T, S>,
+    options?: FindOptions<T, S, SelectOption<T, S>>,
+  ): Promise<Explanation> {
+    const began = performance.now();
+    const explained = await this.port.run(
+      this.#exchanges.explain(params, options),
+      options?.signal,
+    );
+    const engine = this.port.started === 'thread' ? 'thread' : 'worker';
+    return { ...explained, engine, total_ms: performance.now() - began };
+  }
+
+  /**
+   * Goes over documents in order, chunk by chunk, without holding all of them in memory. Documents inserted
+   * meanwhile do not come by.
+   *
+   * @example
+   * ```ts
+   * for await (const user of users.each({ age: { $gte: 18 } })) console.log(user.name);
+   * ```
+   */
+  async *each<const L extends SelectOption<T, S> = undefined>(
+    params: Params<T, S> = {} as Params<T, S>,
+    options?: FindOptions<T, S, L>,
+  ): AsyncGenerator<Found<T, S, L>, void, undefined> {
+    const stream = this.#exchanges.stream(params, options);
+    try {
+      for (;;) {
+        const chunk = await this.port.run(stream.next(), options?.signal);
+        if (!chunk) return;
+        yield* chunk as Found<T, S, L>[];
+      }
+    } finally {
+      await this.port.run(stream.end());
+    }
+  }
+
+  /** All documents that are not archived, as {@link DocumentCollection.each} gives them. */
+  [Symbol.asyncIterator](): AsyncGenerator<Stored<T, S>, void, undefined> {
+    return this.each();
   }
 
   /**
@@ -147,13 +229,19 @@ export class DocumentCollection<T extends object = AnyDocument> extends Collecti
    * const stop = adults.subscribe(({ status, data }) => console.log(status, data?.length));
    * ```
    */
-  live(params: Params<T>, options?: LiveOptions<T>): LiveQuery<readonly Stored<T>[]> {
+  live<const L extends SelectOption<T, S> = undefined>(
+    params: Params<T, S>,
+    options?: LiveOptions<T, S, L>,
+  ): LiveQuery<readonly Found<T, S, L>[]> {
     const { port, settings } = this;
     return new LiveQuery(documentsSource({ port, settings }, params, options));
   }
 
   /** How many documents match, for as long as somebody looks; without params, how many there are. */
-  liveCount(params: Params<T> = {}, options?: LiveCountOptions<T>): LiveQuery<number> {
+  liveCount(
+    params: Params<T, S> = {} as Params<T, S>,
+    options?: LiveCountOptions<T, S>,
+  ): LiveQuery<number> {
     const { port, settings } = this;
     return new LiveQuery(documentsSource({ port, settings, count: true }, params, options));
   }
@@ -164,12 +252,12 @@ export class DocumentCollection<T extends object = AnyDocument> extends Collecti
    *
    * @throws {ValueError} `id_invalid`
    */
-  liveDocument(id: string): LiveQuery<Stored<T> | undefined> {
+  liveDocument(id: string): LiveQuery<Stored<T, S> | undefined> {
     checkId(id);
     return new LiveQuery({ port: this.port, settings: this.settings, key: id, throttle: 0 });
   }
 
-  protected async loadSync(): Promise<SyncDocuments<T>> {
+  protected async loadSync(): Promise<SyncDocuments<T, S>> {
     const { SyncDocuments } = await import('./sync-documents.ts');
     return new SyncDocuments(this.#exchanges, this.port);
   }

@@ -5,7 +5,7 @@ import type { Explained } from '../engine/protocol.ts';
 import type { CollectionSettings } from '../engine/settings.ts';
 import { ValueError } from '../errors/value-error.ts';
 import { type Build, DocumentStream } from './document-stream.ts';
-import type { Stored } from './document-types.ts';
+import type { Stamp, Stored } from './document-types.ts';
 import { checkId, documentAt, encodeDocument, toDocument } from './documents.ts';
 import { ask, collect, type Exchange, pause, post, type Ticket } from './exchange.ts';
 import { type FindQuery, parseFindQuery } from './find-query.ts';
@@ -17,20 +17,20 @@ const SLICE_SIZE = 1024 * 1024;
 const EXACT_SIZE = 4096;
 
 /** What the methods of a document collection do, whether they return promises or not. */
-export class DocumentExchanges<T extends object> {
-  readonly #build: Build<T>;
+export class DocumentExchanges<T extends object, S extends Stamp = never> {
+  readonly #build: Build<T, S>;
 
   constructor(settings: CollectionSettings) {
     this.#build = documentBuilder(settings) as never;
   }
 
-  *insert(document: unknown): Exchange<Stored<T>> {
+  *insert(document: unknown): Exchange<Stored<T, S>> {
     const { id, body, fields } = encodeDocument(document, 'document');
     const [key, flags, stamps] = yield* ask({ op: 'insert', id, body });
     return this.#build(key, flags, stamps, fields);
   }
 
-  *insertMany(documents: unknown): Exchange<Stored<T>[]> {
+  *insertMany(documents: unknown): Exchange<Stored<T, S>[]> {
     if (!Array.isArray(documents)) {
       throw new ValueError('document_invalid', 'insertMany takes an array of documents.', {
         place: 'documents',
@@ -53,24 +53,24 @@ export class DocumentExchanges<T extends object> {
       if (slices.length > 0) yield* post({ op: 'insertAbandon', call });
       throw error;
     }
-    const stored: Stored<T>[] = [];
+    const stored: Stored<T, S>[] = [];
     for (const { fields, ticket } of slices) {
       const columns = yield* collect(ticket);
       fields.forEach((own, index) => {
-        stored.push(documentAt(this.#build, columns, index, own) as Stored<T>);
+        stored.push(documentAt(this.#build, columns, index, own) as Stored<T, S>);
       });
       if (slices.length > 8) yield* pause();
     }
     return stored;
   }
 
-  *upsert(document: unknown): Exchange<Stored<T>> {
+  *upsert(document: unknown): Exchange<Stored<T, S>> {
     const { id, body, fields } = encodeDocument(document, 'document');
     const [key, flags, stamps] = yield* ask({ op: 'upsert', id, body });
     return this.#build(key, flags, stamps, fields);
   }
 
-  *update(id: unknown, document: unknown): Exchange<Stored<T> | undefined> {
+  *update(id: unknown, document: unknown): Exchange<Stored<T, S> | undefined> {
     checkId(id);
     // An `_id` in the new content is managed, hence ignored, whatever it is.
     const { body, fields } = encodeDocument(withoutId(document), 'document');
@@ -78,7 +78,7 @@ export class DocumentExchanges<T extends object> {
     return reply && this.#build(reply[0], reply[1], reply[2], fields);
   }
 
-  *patch(id: unknown, changes: unknown): Exchange<Stored<T> | undefined> {
+  *patch(id: unknown, changes: unknown): Exchange<Stored<T, S> | undefined> {
     checkId(id);
     if (!isPlainObject(changes)) {
       throw new ValueError('document_invalid', 'changes must be a plain object.', {
@@ -91,7 +91,7 @@ export class DocumentExchanges<T extends object> {
       encoded.push([path, encode(value, `changes.${path}`)]);
     }
     const reply = yield* ask({ op: 'patch', id, changes: encoded });
-    return reply && (toDocument(this.#build, reply) as Stored<T>);
+    return reply && (toDocument(this.#build, reply) as Stored<T, S>);
   }
 
   *change(op: 'archive' | 'unarchive' | 'delete', id: unknown): Exchange<boolean> {
@@ -106,19 +106,19 @@ export class DocumentExchanges<T extends object> {
     return yield* ask({ op: 'deleteMany', ids });
   }
 
-  *get(id: unknown): Exchange<Stored<T> | undefined> {
+  *get(id: unknown): Exchange<Stored<T, S> | undefined> {
     checkId(id);
     const reply = yield* ask({ op: 'get', id });
-    return reply && (toDocument(this.#build, reply) as Stored<T>);
+    return reply && (toDocument(this.#build, reply) as Stored<T, S>);
   }
 
-  *find(params: unknown, options?: unknown): Exchange<Stored<T> | undefined> {
-    const [first] = yield* this.#collect(parseFindQuery(params, options, 1));
+  *find<F = Stored<T, S>>(params: unknown, options?: unknown): Exchange<F | undefined> {
+    const [first] = yield* this.#collect<F>(parseFindQuery(params, options, 1));
     return first;
   }
 
-  *filter(params: unknown, options?: unknown): Exchange<Stored<T>[]> {
-    return yield* this.#collect(parseFindQuery(params, options));
+  *filter<F = Stored<T, S>>(params: unknown, options?: unknown): Exchange<F[]> {
+    return yield* this.#collect<F>(parseFindQuery(params, options));
   }
 
   *has(params: unknown, options?: unknown): Exchange<boolean> {
@@ -136,18 +136,18 @@ export class DocumentExchanges<T extends object> {
   }
 
   /** Begins to go over the documents that match. */
-  stream(params: unknown, options?: unknown): DocumentStream<T> {
+  stream(params: unknown, options?: unknown): DocumentStream<T, S> {
     return new DocumentStream(this.#build, parseFindQuery(params, options));
   }
 
-  *#collect(query: FindQuery): Exchange<Stored<T>[]> {
-    const documents: Stored<T>[] = [];
+  *#collect<F = Stored<T, S>>(query: FindQuery): Exchange<F[]> {
+    const documents: F[] = [];
     const stream = new DocumentStream(this.#build, query);
     try {
       for (;;) {
         const chunk = yield* stream.next();
         if (!chunk) return documents;
-        for (const document of chunk) documents.push(document);
+        for (const document of chunk) documents.push(document as F);
       }
     } finally {
       yield* stream.end();

@@ -2,13 +2,15 @@ import { type Body, decode, encode } from '../codec/body.ts';
 import type { DocumentBuilder } from '../engine/managed.ts';
 import type { ScanReply } from '../engine/protocol.ts';
 import { compileSelect } from '../query/projection.ts';
-import type { Stored } from './document-types.ts';
+import type { Stamp, Stored } from './document-types.ts';
 import { documentAt } from './documents.ts';
 import { ask, type Exchange, post } from './exchange.ts';
 import { type FindQuery, notePageEnd } from './find-query.ts';
 import { Sequence } from './sequence.ts';
 
-export type Build<T extends object> = (...parts: Parameters<DocumentBuilder>) => Stored<T>;
+export type Build<T extends object, S extends Stamp> = (
+  ...parts: Parameters<DocumentBuilder>
+) => Stored<T, S>;
 
 /** A document on its way, with what it takes to put it in its place. */
 interface Arrived {
@@ -18,8 +20,8 @@ interface Arrived {
 }
 
 /** The documents that match, in order, chunk by chunk: never more in memory than the engine sends at once. */
-export class DocumentStream<T extends object> {
-  readonly #build: Build<T>;
+export class DocumentStream<T extends object, S extends Stamp> {
+  readonly #build: Build<T, S>;
   readonly #query: FindQuery;
   readonly #sequence = new Sequence<Arrived>();
   readonly #select: ((document: object) => object) | undefined;
@@ -30,7 +32,7 @@ export class DocumentStream<T extends object> {
   /** Whether as many have come as were asked for. */
   #full: boolean;
 
-  constructor(build: Build<T>, query: FindQuery) {
+  constructor(build: Build<T, S>, query: FindQuery) {
     this.#build = build;
     this.#query = query;
     this.#select = query.select && compileSelect(query.select);
@@ -38,7 +40,7 @@ export class DocumentStream<T extends object> {
   }
 
   /** The next documents, `undefined` at the end. A chunk may be empty. */
-  *next(): Exchange<Stored<T>[] | undefined> {
+  *next(): Exchange<Stored<T, S>[] | undefined> {
     if (this.#full || this.#state === 'done') return undefined;
     const chunk =
       this.#state === 'new'
@@ -58,14 +60,14 @@ export class DocumentStream<T extends object> {
     this.#state = 'done';
   }
 
-  #take(arrived: readonly Arrived[], end: ScanReply['end']): Stored<T>[] {
+  #take(arrived: readonly Arrived[], end: ScanReply['end']): Stored<T, S>[] {
     const { test, skip, limit } = this.#query;
-    const documents: Stored<T>[] = [];
+    const documents: Stored<T, S>[] = [];
     for (const { chunk, index, order } of arrived) {
       const document = this.#read(chunk, index);
       if (test && !test(document)) continue;
       if (++this.#passed <= skip) continue;
-      const taken = this.#select ? (this.#select(document) as Stored<T>) : document;
+      const taken = this.#select ? (this.#select(document) as Stored<T, S>) : document;
       documents.push(taken);
       if (this.#passed - skip < limit) continue;
       this.#full = true;
@@ -76,8 +78,8 @@ export class DocumentStream<T extends object> {
     return documents;
   }
 
-  #read(chunk: ScanReply, index: number): Stored<T> {
+  #read(chunk: ScanReply, index: number): Stored<T, S> {
     const fields = decode(chunk.bodies[index] as Body) as object;
-    return (chunk.whole ? fields : documentAt(this.#build, chunk, index, fields)) as Stored<T>;
+    return (chunk.whole ? fields : documentAt(this.#build, chunk, index, fields)) as Stored<T, S>;
   }
 }

@@ -1,17 +1,23 @@
 import type { Criteria } from '../query/criteria-types.ts';
+import type { Sort } from '../query/order-types.ts';
+import type { PathList, Selected } from '../query/select-types.ts';
 
-/** The fields that Cairn manages on a document, all of which it ignores in what a caller passes. */
-export interface ManagedFields {
+/** What every document carries. */
+interface AlwaysManaged {
   /** Unique identifier. */
   _id: string;
   /** `true` once the document was updated. */
   _updated: boolean;
   /** Whether the document is archived. */
   _archived: boolean;
+}
+
+/** What documents carry where the option for it is on. */
+export interface StampFields {
   /** With `indicate_created_at`. */
-  _created_at?: Date;
+  _created_at: Date;
   /** With `indicate_created_timestamp`: Unix milliseconds. */
-  _created_timestamp?: number;
+  _created_timestamp: number;
   /** With `indicate_updated_at`, once the document was updated. */
   _updated_at?: Date;
   /** With `indicate_updated_timestamp`, once the document was updated: Unix milliseconds. */
@@ -26,44 +32,98 @@ export interface ManagedFields {
   _unarchived_timestamp?: number;
 }
 
+type StampField = keyof StampFields;
+
+/**
+ * A stamp that the documents of a collection carry, by its field: `'_created_at'`. `'_created_at?'` is one whose
+ * option is only known at run time.
+ */
+export type Stamp = StampField | `${StampField}?`;
+
+/** The fields that Cairn manages on a document, all of which it ignores in what a caller passes. */
+export type ManagedFields<S extends Stamp = never> = AlwaysManaged &
+  ([S] extends [never]
+    ? unknown
+    : Pick<StampFields, Extract<S, StampField>> & Partial<Pick<StampFields, Untold<S>>>);
+
+type Untold<S extends Stamp> = S extends `${infer Field extends StampField}?` ? Field : never;
+
+type ManagedField = keyof AlwaysManaged | StampField;
+
 /** Any document. */
 export type AnyDocument = Record<string, unknown>;
 
-/** A document as it comes out: managed fields first, then the caller's. */
-export type Stored<T extends object = AnyDocument> = ManagedFields & Omit<T, keyof ManagedFields>;
+/** The caller's own fields, of each member of a union. */
+type OwnFields<T extends object> = T extends unknown
+  ? Extract<keyof T, ManagedField> extends never
+    ? T
+    : Omit<T, ManagedField>
+  : never;
+
+/**
+ * A document as it comes out: managed fields first, then the caller's.
+ *
+ * Of the stamps it has those in `S`, none if left out: `Stored<User, '_created_at'>`.
+ */
+export type Stored<T extends object = AnyDocument, S extends Stamp = never> = ManagedFields<S> &
+  OwnFields<T>;
 
 /** A document to insert; of the managed fields only `_id` counts. */
-export type NewDocument<T extends object = AnyDocument> = Omit<T, keyof ManagedFields> &
-  Partial<ManagedFields>;
+export type NewDocument<T extends object = AnyDocument> = OwnFields<T> &
+  Partial<ManagedFields<StampField>>;
 
 /** A function that gets a document and returns whether it matches. */
-export type Predicate<T extends object = AnyDocument> = (document: Stored<T>) => unknown;
+export type Predicate<T extends object = AnyDocument, S extends Stamp = never> = (
+  document: Stored<T, S>,
+) => unknown;
 
 /** What to look for: criteria in the query language of MongoDB, or a predicate. */
-export type Params<T extends object = AnyDocument> = Criteria<Stored<T>> | Predicate<T>;
+export type Params<T extends object = AnyDocument, S extends Stamp = never> =
+  | Criteria<Stored<T, S>>
+  | Predicate<T, S>;
 
 /** Options of everything that looks for documents. */
-export interface FindOptions<T extends object = AnyDocument> {
+export interface MatchOptions<T extends object = AnyDocument, S extends Stamp = never> {
   /**
    * `false`: only documents that are not archived. `true`: both kinds. `'only'`: archived ones.
    * @default false
    */
   archived?: boolean | 'only' | undefined;
-  /** What to sort by, the first path first; equal ones stay in the order of insertion. */
-  sort?: { readonly [path: string]: 1 | -1 } | undefined;
-  /** How many to leave out at the beginning. @default 0 */
-  skip?: number | undefined;
-  /** How many at the most. @default all */
-  limit?: number | undefined;
-  /** Dotted paths to keep of each document; `_id` always comes along. @default everything */
-  select?: readonly string[] | undefined;
-  /** A function that narrows the criteria further. It runs here, with its closures. */
-  where?: Predicate<T> | undefined;
-  /**
-   * The last document of the page before, as a call with `limit` returned it: the page begins behind it,
-   * whatever was inserted or deleted meanwhile.
-   */
-  after?: { readonly _id: string } | undefined;
-  /** Aborts the call: it rejects with the signal's reason, and the engine gives up. */
+  /** Narrows what the params match; runs here, with its closures. */
+  where?: Predicate<T, S> | undefined;
+  /** Ends the search: the promise rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
 }
+
+/** A document, or as much of it as came along in a selection. */
+type Anchor<D> = { readonly _id: string } & { readonly [Field in keyof D]?: unknown };
+
+/** Paths to select from the documents of a collection, or `undefined` for whole documents. */
+export type SelectOption<T extends object, S extends Stamp = never> =
+  | PathList<Stored<T, S>>
+  | undefined;
+
+/** Options of what finds documents. `L` is the type of the list `select`; without one, documents come whole. */
+export interface FindOptions<
+  T extends object = AnyDocument,
+  S extends Stamp = never,
+  L extends SelectOption<T, S> = undefined,
+> extends MatchOptions<T, S> {
+  /** The order; documents that are equal in it, and all without it, come in order of insertion. */
+  sort?: Sort<Stored<T, S>> | undefined;
+  /** How many of the first matches are left out. @default 0 */
+  skip?: number | undefined;
+  /** How many there may be at most. */
+  limit?: number | undefined;
+  /** The paths to come along, with `_id`; whole documents if left out. */
+  select?: L;
+  /** The last document of the page before: results begin behind it. It needs `_id` and what is sorted by. */
+  after?: Anchor<Stored<T, S>> | undefined;
+}
+
+/** What comes of a document when `L` is selected. */
+export type Found<
+  T extends object,
+  S extends Stamp,
+  L extends readonly string[] | undefined,
+> = L extends readonly string[] ? Selected<Stored<T, S>, L> : Stored<T, S>;

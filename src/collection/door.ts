@@ -3,24 +3,14 @@ import type { CollectionSettings } from '../engine/settings.ts';
 import { CollectionError } from '../errors/collection-error.ts';
 import type { Connect, DatabaseSettings } from '../transport/channel.ts';
 import { closedError, Link } from '../transport/link.ts';
+import type { CollectionConstructor } from './collection-constructor.ts';
 import { DocumentCollection } from './document-collection.ts';
-import type { AnyDocument } from './document-types.ts';
 import { Emitter } from './emitter.ts';
 import type { DoorStatus, EventName, Listener } from './events.ts';
 import { KeyValueCollection } from './key-value-collection.ts';
-import {
-  type DocumentCollectionOptions,
-  type KeyValueCollectionOptions,
-  parseCollectionOptions,
-} from './options.ts';
+import { parseCollectionOptions } from './options.ts';
 import { Port } from './port.ts';
 import { Turns } from './turns.ts';
-
-/** The constructor that both doors expose. Constructing a collection that exists opens it. */
-export interface CollectionConstructor {
-  new <T extends object = AnyDocument>(options: DocumentCollectionOptions): DocumentCollection<T>;
-  new <V = unknown>(options: KeyValueCollectionOptions): KeyValueCollection<V>;
-}
 
 /** What both doors are: {@link Database} with the engine in this thread, `connect()` with it in a worker. */
 export interface Door {

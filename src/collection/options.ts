@@ -1,5 +1,6 @@
 import type { CollectionSettings, StampSettings } from '../engine/settings.ts';
 import { OptionError } from '../errors/option-error.ts';
+import { type IndexOption, parseIndexes } from './index-options.ts';
 import {
   type Check,
   check,
@@ -55,14 +56,8 @@ export interface CommonOptions {
   activate_drop_method?: boolean | undefined;
 }
 
-/** Options of a collection of documents. */
-export interface DocumentCollectionOptions extends CommonOptions {
-  type: 'DOCUMENT_BASED';
-  /**
-   * Characters of a generated `_id`, 4 to 256.
-   * @default 32
-   */
-  id_length?: number | undefined;
+/** Options for the stamps that documents carry. */
+export interface StampOptions {
   /** Documents carry `_created_at`, a Date. @default false */
   indicate_created_at?: boolean | undefined;
   /** Documents carry `_created_timestamp`, Unix milliseconds. @default false */
@@ -83,6 +78,27 @@ export interface DocumentCollectionOptions extends CommonOptions {
   indicate_unarchived_at?: boolean | undefined;
   /** Documents carry `_unarchived_timestamp` once they were unarchived. @default false */
   indicate_unarchived_timestamp?: boolean | undefined;
+}
+
+/** Options of a collection of documents. */
+export interface DocumentCollectionOptions extends CommonOptions, StampOptions {
+  type: 'DOCUMENT_BASED';
+  /**
+   * Characters of a generated `_id`, 4 to 256.
+   * @default 32
+   */
+  id_length?: number | undefined;
+  /**
+   * What documents are found and sorted by without looking at all of them. Changing the list builds and
+   * drops indexes when the collection is opened, with events `index`.
+   *
+   * @example
+   * ```ts
+   * indexes: ['email', { fields: ['region', 'age'] }, { fields: 'tags', multi: true }]
+   * ```
+   * @default []
+   */
+  indexes?: readonly IndexOption[] | undefined;
 }
 
 /** Options of a key-value collection. */
@@ -114,6 +130,8 @@ const common: Record<keyof CommonOptions | 'type', Option> = {
 };
 
 const documentOnly: Record<string, Option> = {
+  // Checked by parseIndexes.
+  indexes: [{ allowed: '', test: () => true }],
   id_length: [integer('a whole number from 4 to 256', (value) => value >= 4 && value <= 256), 32],
 };
 for (const stamp of ['created', 'updated', 'edited', 'archived', 'unarchived']) {
@@ -131,7 +149,7 @@ export function parseCollectionOptions(options: unknown): CollectionSettings {
   const given = checkKnown(options, all, 'new Collection(options)');
   const settings: Record<string, unknown> = {};
   for (const [option, [allowed, fallback]] of Object.entries(all)) {
-    check(given, option, allowed, fallback === undefined);
+    check(given, option, allowed, fallback === undefined && option !== 'indexes');
     const value = given[option] ?? fallback;
     // A flag that is off says nothing.
     if (option in documentOnly && given.type === 'KEY_VALUE_BASED' && given[option]) {
@@ -150,6 +168,7 @@ export function parseCollectionOptions(options: unknown): CollectionSettings {
   return {
     ...(settings as unknown as CollectionSettings),
     name: (given.name as string).toWellFormed(),
+    indexes: parseIndexes(given.indexes),
     created: stamp('created'),
     updated: { at: eitherSpelling(given, 'at'), timestamp: eitherSpelling(given, 'timestamp') },
     archived: stamp('archived'),

@@ -1,38 +1,47 @@
 import type { DocumentExchanges } from './document-exchanges.ts';
-import type { FindOptions, NewDocument, Params, Stored } from './document-types.ts';
+import type {
+  FindOptions,
+  Found,
+  MatchOptions,
+  NewDocument,
+  Params,
+  SelectOption,
+  Stamp,
+  Stored,
+} from './document-types.ts';
 import type { Port } from './port.ts';
 import { runNow } from './run-now.ts';
 
 /** The methods of {@link DocumentCollection} without promises. */
-export class SyncDocuments<T extends object> {
-  readonly #exchanges: DocumentExchanges<T>;
+export class SyncDocuments<T extends object, S extends Stamp = never> {
+  readonly #exchanges: DocumentExchanges<T, S>;
   readonly #port: Port;
 
-  constructor(exchanges: DocumentExchanges<T>, port: Port) {
+  constructor(exchanges: DocumentExchanges<T, S>, port: Port) {
     this.#exchanges = exchanges;
     this.#port = port;
   }
 
-  insert(document: NewDocument<T>): Stored<T> {
+  insert(document: NewDocument<T>): Stored<T, S> {
     return runNow(this.#port, this.#exchanges.insert(document));
   }
 
-  insertMany(documents: readonly NewDocument<T>[]): Stored<T>[] {
+  insertMany(documents: readonly NewDocument<T>[]): Stored<T, S>[] {
     return runNow(this.#port, this.#exchanges.insertMany(documents));
   }
 
-  upsert(document: NewDocument<T>): Stored<T> {
+  upsert(document: NewDocument<T>): Stored<T, S> {
     return runNow(this.#port, this.#exchanges.upsert(document));
   }
 
-  update(id: string, document: NewDocument<T>): Stored<T> | undefined {
+  update(id: string, document: NewDocument<T>): Stored<T, S> | undefined {
     return runNow(this.#port, this.#exchanges.update(id, document));
   }
 
   patch(
     id: string,
     changes: Partial<NewDocument<T>> | Record<string, unknown>,
-  ): Stored<T> | undefined {
+  ): Stored<T, S> | undefined {
     return runNow(this.#port, this.#exchanges.patch(id, changes));
   }
 
@@ -48,27 +57,33 @@ export class SyncDocuments<T extends object> {
     return runNow(this.#port, this.#exchanges.change('delete', id));
   }
 
-  deleteMany(params: Params<T>, options?: FindOptions<T>): number {
+  deleteMany(params: Params<T, S>, options?: MatchOptions<T, S>): number {
     return runNow(this.#port, this.#exchanges.deleteMany(params, options));
   }
 
-  get(id: string): Stored<T> | undefined {
+  get(id: string): Stored<T, S> | undefined {
     return runNow(this.#port, this.#exchanges.get(id));
   }
 
-  find(params: Params<T>, options?: FindOptions<T>): Stored<T> | undefined {
-    return runNow(this.#port, this.#exchanges.find(params, options));
+  find<const L extends SelectOption<T, S> = undefined>(
+    params: Params<T, S>,
+    options?: FindOptions<T, S, L>,
+  ): Found<T, S, L> | undefined {
+    return runNow(this.#port, this.#exchanges.find<Found<T, S, L>>(params, options));
   }
 
-  filter(params: Params<T>, options?: FindOptions<T>): Stored<T>[] {
-    return runNow(this.#port, this.#exchanges.filter(params, options));
+  filter<const L extends SelectOption<T, S> = undefined>(
+    params: Params<T, S>,
+    options?: FindOptions<T, S, L>,
+  ): Found<T, S, L>[] {
+    return runNow(this.#port, this.#exchanges.filter<Found<T, S, L>>(params, options));
   }
 
-  has(params: Params<T>, options?: FindOptions<T>): boolean {
+  has(params: Params<T, S>, options?: MatchOptions<T, S>): boolean {
     return runNow(this.#port, this.#exchanges.has(params, options));
   }
 
-  count(params?: Params<T>, options?: FindOptions<T>): number {
+  count(params?: Params<T, S>, options?: FindOptions<T, S, SelectOption<T, S>>): number {
     return runNow(this.#port, this.#exchanges.count(params, options));
   }
 }

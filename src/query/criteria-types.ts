@@ -1,3 +1,5 @@
+import type { Item, Path, ValueAt } from './path-types.ts';
+
 /** A BSON type by name, as `$type` takes it. */
 type TypeAlias =
   | 'double'
@@ -26,7 +28,8 @@ type TypeAlias =
 /**
  * Criteria for documents of type `T`, in the object form of MongoDB.
  *
- * Fields are checked against `T`: the names, the operators, the operands. A dotted path is accepted as it is.
+ * Checked against `T`: names and dotted {@link Path}s, operators, operands. Fields that `T` does not know can be
+ * asked for only where it has an index signature.
  *
  * @example
  * ```ts
@@ -40,11 +43,18 @@ type TypeAlias =
  * };
  * ```
  */
-export type Criteria<T = Record<string, unknown>> = {
-  readonly [Field in keyof T]?: FieldCriteria<T[Field]>;
-} & {
-  readonly [path: `${string}.${string}`]: unknown;
-} & LogicalCriteria<T>;
+export type Criteria<T = Record<string, unknown>> = LogicalCriteria<T> &
+  PathCriteria<T> &
+  KnownFieldCriteria<T>;
+
+type PathCriteria<T> = { readonly [P in Path<T>]?: FieldCriteria<ValueAt<T, P>> };
+
+/** Beside an index signature, which lets every path pass, named fields are checked as well. */
+type KnownFieldCriteria<T> = {
+  readonly [K in keyof T as string extends keyof T ? Named<K> : never]?: FieldCriteria<T[K]>;
+};
+
+type Named<K> = string extends K ? never : number extends K ? never : K;
 
 /** Criteria combined; each list must hold at least one. */
 interface LogicalCriteria<T> {
@@ -59,19 +69,22 @@ interface LogicalCriteria<T> {
 /** What a field of type `V` can be asked for: a value, a pattern, or operators. */
 type FieldCriteria<V> = unknown extends V ? unknown : Literal<V> | FieldOperators<V>;
 
-/** The items of an array field, and the value itself for every other field. */
-type Item<V> = V extends readonly (infer I)[] ? I : V;
-
 /** A value to compare with: the field's own type, or for an array also one of its items. */
-type Operand<V> = V | Item<V> | null | undefined;
+type Operand<V> = (V extends readonly (infer I)[] ? I | readonly I[] : V) | null | undefined;
 
-type HoldsStrings<V> = [Extract<Item<V>, string>] extends [never] ? false : true;
+/** `Then` for a field that has, or whose items have, values of type `Wanted`. */
+type IfHolds<V, Wanted, Then, Else> = [Extract<V, Wanted>] extends [never] ? Else : Then;
 
 /** A string field takes a RegExp wherever it takes a value to be equal to. */
-type Literal<V> = Operand<V> | (HoldsStrings<V> extends true ? RegExp : never);
+type Literal<V> = Operand<V> | IfHolds<Item<V>, string, RegExp, never>;
 
-/** The operators on a field of type `V`. */
-interface FieldOperators<V> {
+/** The operators on a field of type `V`: those that can match it. */
+type FieldOperators<V> = ValueOperators<V> &
+  IfHolds<Item<V>, string, PatternOperators, unknown> &
+  IfHolds<Item<V>, number | bigint, NumberOperators, unknown> &
+  IfHolds<V, readonly unknown[], ArrayOperators<V>, unknown>;
+
+interface ValueOperators<V> {
   /** Equal; null also matches `undefined` and missing. */
   readonly $eq?: Operand<V>;
   /** Not equal, no item of an array either. */
@@ -85,21 +98,30 @@ interface FieldOperators<V> {
   /** Equal to, or matched by, none of these. */
   readonly $nin?: readonly Literal<V>[];
   /** The operators do not match, or the pattern does not. */
-  readonly $not?: FieldOperators<V> | (HoldsStrings<V> extends true ? RegExp : never);
+  readonly $not?: FieldOperators<V> | IfHolds<Item<V>, string, RegExp, never>;
   /** Whether the field exists, null and `undefined` included. */
   readonly $exists?: boolean;
   /** The type of the value, or of an item of the array: a name, BSON's number for it, or a list of them. */
   readonly $type?: TypeAlias | number | readonly (TypeAlias | number)[];
+  /** All of these are in the array, or equal to the value. */
+  readonly $all?: readonly (Literal<V> | { readonly $elemMatch: ItemCriteria<Item<V>> })[];
+}
+
+interface PatternOperators {
   /** A pattern that runs in the thread of the engine and cannot be stopped: none from untrusted input. */
-  readonly $regex?: HoldsStrings<V> extends true ? RegExp | string : never;
+  readonly $regex?: RegExp | string;
   /** Flags for `$regex`: any of `i`, `m`, `s`, `u`. */
-  readonly $options?: HoldsStrings<V> extends true ? string : never;
+  readonly $options?: string;
+}
+
+interface NumberOperators {
   /** `[divisor, remainder]`. */
   readonly $mod?: readonly [divisor: number | bigint, remainder: number | bigint];
+}
+
+interface ArrayOperators<V> {
   /** The length of the array. */
   readonly $size?: number;
-  /** All of these are in the array. */
-  readonly $all?: readonly (Literal<V> | { readonly $elemMatch: ItemCriteria<Item<V>> })[];
   /** One item of the array fulfils all of this. */
   readonly $elemMatch?: ItemCriteria<Item<V>>;
 }

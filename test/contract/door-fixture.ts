@@ -6,6 +6,7 @@ import type {
   Door,
   KeyValueCollection,
   KeyValueCollectionOptions,
+  Stamp,
 } from '../../src/index.ts';
 
 /** The package as its users import it: a suite sees the library through this and nothing else. */
@@ -62,17 +63,17 @@ export class DoorFixture {
     return this.#db;
   }
 
-  /** A collection of documents, called `things` unless the options say otherwise. */
-  documents<T extends object = AnyDocument>(
+  /** A collection of documents, called `things` unless the options say otherwise; `S` are the stamps they ask for. */
+  documents<T extends object = AnyDocument, S extends Stamp = never>(
     options: Partial<DocumentCollectionOptions> = {},
-  ): DocumentCollection<T> {
+  ): DocumentCollection<T, S> {
     const { caching } = this;
     return new this.db.Collection<T>({
       name: 'things',
       type: 'DOCUMENT_BASED',
       caching,
       ...options,
-    });
+    }) as unknown as DocumentCollection<T, S>;
   }
 
   /** A key-value collection, called `values` unless the options say otherwise. */

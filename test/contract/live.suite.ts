@@ -210,7 +210,10 @@ export function liveSuite(door: DoorFixture): void {
       const things = door.documents<Task>({ indicate_created_timestamp: true });
       await things.insertMany(tasksOf(3));
       const log = new LiveLog(
-        things.live({ _updated: true, _created_timestamp: { $gt: 0 } }, { sort: { _id: -1 } }),
+        things.live(
+          { _updated: true, ...({ _created_timestamp: { $gt: 0 } } as object) },
+          { sort: { _id: -1 } },
+        ),
       );
       expect(await log.until(() => true)).toEqual([]);
       await things.update('t0', { n: 0 });

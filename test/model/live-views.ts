@@ -1,5 +1,5 @@
 import type { DocumentCollection } from '../../src/collection/document-collection.ts';
-import type { LiveOptions, LiveQuery } from '../../src/index.ts';
+import type { LiveOptions, LiveQuery, Params, Predicate, Stored } from '../../src/index.ts';
 
 /** A document of the model test. */
 export interface Thing {
@@ -9,7 +9,10 @@ export interface Thing {
 }
 
 type Things = DocumentCollection<Thing>;
-type Found = Awaited<ReturnType<Things['filter']>>[number];
+type Found = Stored<Thing>;
+/** Checked where they are written, in the list below. */
+type Criteria = object;
+type SelectOption = readonly ('n' | 'k' | 'd')[];
 
 /** What the test looks at of a live query, whatever it shows. */
 export type Shown = Pick<LiveQuery<unknown>, 'subscribe' | 'getSnapshot' | 'ready'>;
@@ -21,14 +24,14 @@ export interface View {
 }
 
 function list(
-  params: Parameters<Things['live']>[0],
+  params: Criteria | Predicate<Thing>,
   matches: (thing: Found) => boolean,
-  options: LiveOptions<Thing> = {},
+  options: LiveOptions<Thing, never, SelectOption> = {},
 ): View {
   const { archived = false, sort, skip = 0, limit = Number.POSITIVE_INFINITY, select } = options;
   const [[field, direction] = []] = Object.entries(sort ?? {});
   return {
-    open: (things) => things.live(params, options),
+    open: (things) => things.live(params as Params<Thing>, options),
     expected: (all) => {
       const found = all.filter(
         (thing) =>

@@ -20,6 +20,14 @@ export async function shop(door: Door): Promise<number> {
   });
   const { _id } = await orders.insert({ total: 12, placed: new Date(), lines: [] });
   const found = await orders.find({ total: { $gt: 10 }, 'lines.sku': 'a' });
+  const stamped = new door.Collection<Order>({ name: 'a', type: 'DOCUMENT_BASED', indicate_created_at: true });
+  const day: Date | undefined = (await stamped.find({}))?._created_at;
+  const [some] = await stamped.filter({}, { sort: { _created_at: -1 }, select: ['lines.sku'] });
+  const sku: string | undefined = some?.lines[0]?.sku ?? day?.toISOString();
+  // @ts-expect-error not selected
+  some?.total;
+  // @ts-expect-error no such path
+  await stamped.find({ 'lines.skew': sku });
   const also = await orders.filter((order) => order.lines.length === 0);
   const stop = door.on('save', ({ collection, at }) => console.log(collection, at.getTime()));
   stop();

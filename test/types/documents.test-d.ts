@@ -18,10 +18,6 @@ describe('documents', () => {
     expectTypeOf<Stored<Person>['_id']>().toEqualTypeOf<string>();
     expectTypeOf<Stored<Person>['_updated']>().toEqualTypeOf<boolean>();
     expectTypeOf<Stored<Person>['_archived']>().toEqualTypeOf<boolean>();
-    expectTypeOf<Stored<Person>['_created_at']>().toEqualTypeOf<Date | undefined>();
-    expectTypeOf<Stored<Person>['_updated_at']>().toEqualTypeOf<Date | undefined>();
-    expectTypeOf<Stored<Person>['_archived_timestamp']>().toEqualTypeOf<number | undefined>();
-    expectTypeOf<Stored<Person>['_unarchived_timestamp']>().toEqualTypeOf<number | undefined>();
     expectTypeOf<Stored<Person>['name']>().toEqualTypeOf<string>();
     expectTypeOf<Stored<Person>['born']>().toEqualTypeOf<Date | undefined>();
     // @ts-expect-error no such field
@@ -82,12 +78,19 @@ describe('params', () => {
   test('criteria are checked against the fields', () => {
     people.find({ name: 'Ada', age: { $gte: 18 }, tags: 'math' });
     people.find({ 'home.city': { $in: ['Oslo'] } });
-    people.find({ _created_at: { $lt: new Date() }, _id: 'a' });
+    people.find({ _id: 'a', _updated: true, _archived: { $ne: true } });
+    people.find({ 'home.city': /^O/, 'tags.0': 'math' });
     people.find({ $or: [{ name: /^A/ }, { born: { $exists: false } }] });
     // @ts-expect-error no such field
     people.find({ wage: 5 });
     // @ts-expect-error age is a number
     people.find({ age: 'old' });
+    // @ts-expect-error no such path
+    people.find({ 'home.town': 'Oslo' });
+    // @ts-expect-error the city is a string
+    people.find({ 'home.city': 5 });
+    // @ts-expect-error its option is off
+    people.find({ _created_at: { $lt: new Date() } });
     // @ts-expect-error no such operator
     people.find({ age: { $gtt: 5 } });
     // @ts-expect-error params are required
@@ -117,6 +120,10 @@ describe('params', () => {
     people.find({}, { archived: 'yes' });
     // @ts-expect-error no such option
     people.find({}, { archive: true });
+    // @ts-expect-error what is deleted has no order
+    people.deleteMany({}, { sort: { age: 1 } });
+    // @ts-expect-error there either is one or not
+    people.has({}, { limit: 1 });
   });
 });
 

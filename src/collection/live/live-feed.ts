@@ -7,21 +7,21 @@ import type { LiveSnapshot } from './live-snapshot.ts';
 import type { LiveSource } from './live-source.ts';
 
 /** Keeps the snapshot of a live query, by what the engine tells. */
-export class LiveFeed<T> {
+export class LiveFeed {
   readonly #source: LiveSource;
-  readonly #publish: (snapshot: LiveSnapshot<T>) => void;
+  readonly #publish: (snapshot: LiveSnapshot<unknown>) => void;
   readonly #list: LiveList;
-  #snapshot: LiveSnapshot<T> | undefined;
+  #snapshot: LiveSnapshot<unknown> | undefined;
   /** The number of the live query in the engine, while there is one. */
   #live: number | undefined;
 
-  constructor(source: LiveSource, publish: (snapshot: LiveSnapshot<T>) => void) {
+  constructor(source: LiveSource, publish: (snapshot: LiveSnapshot<unknown>) => void) {
     this.#source = source;
     this.#publish = publish;
     this.#list = new LiveList(source);
   }
 
-  start(snapshot: LiveSnapshot<T>): void {
+  start(snapshot: LiveSnapshot<unknown>): void {
     if (this.#live !== undefined) return;
     const { port, throttle } = this.#source;
     this.#snapshot = snapshot;
@@ -67,7 +67,7 @@ export class LiveFeed<T> {
   #show(data: unknown): void {
     const before = this.#snapshot;
     if (before?.status !== 'ready' || !isSame(before.data, data))
-      this.#tell({ status: 'ready', data: data as T, error: undefined });
+      this.#tell({ status: 'ready', data, error: undefined });
     this.#next();
   }
 
@@ -77,7 +77,7 @@ export class LiveFeed<T> {
     this.#tell({ status: 'error', data: this.#snapshot?.data, error });
   }
 
-  #tell(snapshot: LiveSnapshot<T>): void {
+  #tell(snapshot: LiveSnapshot<unknown>): void {
     this.#snapshot = snapshot;
     this.#publish(snapshot);
   }

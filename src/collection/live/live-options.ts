@@ -1,7 +1,6 @@
-import type { FindOptions } from '../document-types.ts';
+import type { FindOptions, MatchOptions, SelectOption, Stamp } from '../document-types.ts';
 
-/** Options of a live query. */
-export interface LiveOptions<T extends object> extends Omit<FindOptions<T>, 'after' | 'signal'> {
+interface Throttle {
   /**
    * Milliseconds from one result to the next at the least; what lies between is not computed.
    * @default 0
@@ -9,8 +8,16 @@ export interface LiveOptions<T extends object> extends Omit<FindOptions<T>, 'aft
   throttle?: number | undefined;
 }
 
+/** Options of a live query: those of `filter`, and how often it may tell. */
+export type LiveOptions<
+  T extends object,
+  S extends Stamp = never,
+  L extends SelectOption<T, S> = undefined,
+> = Omit<FindOptions<T, S, L>, 'after' | 'signal'> & Throttle;
+
 /** Options of a live count. */
-export type LiveCountOptions<T extends object> = Pick<
-  LiveOptions<T>,
-  'archived' | 'where' | 'throttle'
->;
+export type LiveCountOptions<T extends object, S extends Stamp = never> = Omit<
+  MatchOptions<T, S>,
+  'signal'
+> &
+  Throttle;

@@ -30,9 +30,10 @@ const loadReading = () => import('./live-reading.ts');
  */
 export class LiveQuery<T> implements AsyncIterable<T> {
   readonly #source: LiveSource;
-  readonly #readers = new Set<{ readonly listener: LiveListener<T> }>();
+  /** Typed so that a query of more is one of less. */
+  readonly #readers = new Set<{ readonly listener: LiveListener<never> }>();
   #snapshot: LiveSnapshot<T> = { status: 'pending', data: undefined, error: undefined };
-  #feed: Promise<LiveFeed<T>> | undefined;
+  #feed: Promise<LiveFeed> | undefined;
   #running = false;
   #closed = false;
   #leaving: ReturnType<typeof setTimeout> | undefined;
@@ -112,7 +113,8 @@ export class LiveQuery<T> implements AsyncIterable<T> {
     if (this.#running || this.#closed) return;
     this.#running = true;
     this.#feed ??= import('./live-feed.ts').then(
-      ({ LiveFeed }) => new LiveFeed<T>(this.#source, this.#publish),
+      ({ LiveFeed }) =>
+        new LiveFeed(this.#source, (snapshot) => this.#publish(snapshot as LiveSnapshot<T>)),
     );
     this.#feed.then(
       (feed) => this.#running && feed.start(this.#snapshot),
@@ -140,11 +142,11 @@ export class LiveQuery<T> implements AsyncIterable<T> {
     );
   }
 
-  readonly #publish = (snapshot: LiveSnapshot<T>): void => {
+  #publish(snapshot: LiveSnapshot<T>): void {
     this.#snapshot = Object.freeze(snapshot);
     // Who comes meanwhile is not told, nor who leaves.
     for (const reader of [...this.#readers]) {
-      if (this.#readers.has(reader)) callSafely(reader.listener, snapshot);
+      if (this.#readers.has(reader)) callSafely(reader.listener as LiveListener<T>, snapshot);
     }
-  };
+  }
 }
