@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { DocumentCollection } from '../../src/collection/document-collection.ts';
-import type { Door, LiveSnapshot } from '../../src/index.ts';
+import type { DocumentCollectionOptions, Door, LiveSnapshot } from '../../src/index.ts';
 import { memoryDriver } from '../../src/storage/memory-driver.ts';
 import { openDoor } from '../engine/engine-door.ts';
 import { settled } from '../engine/fake-clock.ts';
@@ -104,7 +104,10 @@ async function rest(things: DocumentCollection<Thing>, watched: readonly Watched
   }
 }
 
-async function runScript(script: readonly Command[], caching: boolean): Promise<void> {
+async function runScript(
+  script: readonly Command[],
+  options: Pick<DocumentCollectionOptions, 'caching' | 'indexes'>,
+): Promise<void> {
   const driver = memoryDriver();
   let door: Door = openDoor(driver).door;
   let things: DocumentCollection<Thing>;
@@ -113,7 +116,7 @@ async function runScript(script: readonly Command[], caching: boolean): Promise<
     things = new door.Collection<Thing>({
       name: 'things',
       type: 'DOCUMENT_BASED',
-      caching,
+      ...options,
       activate_drop_method: true,
     });
     watched = views.map((view) => new Watched(view, things));
@@ -165,14 +168,16 @@ async function runScript(script: readonly Command[], caching: boolean): Promise<
   await door.close();
 }
 
-test.each([true, false])(
-  'live queries show what a fresh query finds, caching %s',
-  async (caching) => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(command, { minLength: 1, maxLength: 30 }), (script) =>
-        runScript(script, caching),
-      ),
-      { numRuns: Number(process.env.MODEL_RUNS ?? 60) },
-    );
-  },
-);
+test.each([
+  { caching: true },
+  { caching: false },
+  { caching: true, indexes: ['n', 'k'] },
+  { caching: false, indexes: ['n', 'k'] },
+])('live queries show what a fresh query finds, with %o', async (options) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(command, { minLength: 1, maxLength: 30 }), (script) =>
+      runScript(script, options),
+    ),
+    { numRuns: Number(process.env.MODEL_RUNS ?? 60) },
+  );
+});
