@@ -5,6 +5,7 @@ import { LiveLog } from '../contract/live-log.ts';
 import { MessageWorker } from './message-worker.ts';
 
 afterEach(() => {
+  vi.useRealTimers();
   vi.restoreAllMocks();
 });
 
@@ -77,6 +78,21 @@ test('a worker that is lost is the error of its live queries', async () => {
   worker.fail('out of memory');
   expect(await log.error()).toMatchObject({ name: 'WorkerError', code: 'worker_lost', data });
   await waiting;
+});
+
+test('a worker that falls silent is found out, though nothing is asked of it', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const { worker, db, things } = open();
+  const log = new LiveLog(things.liveCount());
+  await log.until(() => true);
+  for (let seconds = 0; seconds < 100; seconds += 5) {
+    await vi.advanceTimersByTimeAsync(5000);
+    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(db.status.state).toBe('open');
+  worker.fallSilent();
+  await vi.advanceTimersByTimeAsync(45_000);
+  expect(await log.error()).toMatchObject({ code: 'worker_unresponsive', data: 0 });
 });
 
 test('what nobody reads any more is not told', async () => {
