@@ -125,8 +125,11 @@ async function runScript(
   };
   const ended = async (code: string) => {
     for (const { query, reads } of watched) {
+      if (!reads) continue;
+      // However long it takes to load what live queries need.
+      await query.ready.catch(() => undefined);
       for (let turns = 0; turns < 200 && !query.getSnapshot().error; turns++) await settled();
-      if (reads) expect(query.getSnapshot()).toMatchObject({ status: 'error', error: { code } });
+      expect(query.getSnapshot()).toMatchObject({ status: 'error', error: { code } });
     }
   };
   const perform = async (step: Command): Promise<unknown> => {
