@@ -199,6 +199,20 @@ export function liveReadingSuite(door: DoorFixture): void {
       expect((await rejection(query.ready)).code).toBe('closed');
     });
 
+    test('with close(), also in the middle of a change', async () => {
+      const things = await counter();
+      for (let ticks = 0; ticks < 30; ticks++) {
+        const query = things.live({});
+        await query.ready;
+        const change = things.update('a', { n: ticks + 1 });
+        for (let tick = 0; tick < ticks; tick++) await undefined;
+        query.close();
+        await change;
+        await things.count();
+        expect(query.getSnapshot()).toMatchObject({ status: 'error', error: { code: 'closed' } });
+      }
+    });
+
     test('with the door', async () => {
       const things = await counter();
       const query = things.live({});

@@ -2,6 +2,7 @@ import { asCairnError } from '../../errors/as-cairn-error.ts';
 import { CollectionError } from '../../errors/collection-error.ts';
 import { callSafely, checkListener } from '../emitter.ts';
 import type { LiveFeed } from './live-feed.ts';
+import type { LiveIteration } from './live-reading.ts';
 import type { LiveListener, LiveSnapshot } from './live-snapshot.ts';
 import type { LiveSource } from './live-source.ts';
 
@@ -85,10 +86,14 @@ export class LiveQuery<T> implements AsyncIterable<T> {
    * with `close()`, and throws the error of the query.
    */
   [Symbol.asyncIterator](): AsyncIterableIterator<T, undefined> {
-    const reading = loadReading().then(({ LiveIteration }) => new LiveIteration(this));
+    let loop: Promise<LiveIteration<T>> | undefined;
+    const begun = () => {
+      loop ??= loadReading().then(({ LiveIteration }) => new LiveIteration(this));
+      return loop;
+    };
     return {
-      next: async () => (await reading).next(),
-      return: async () => (await reading).return(),
+      next: async () => (await begun()).next(),
+      return: async () => (await begun()).return(),
       [Symbol.asyncIterator]() {
         return this;
       },
@@ -114,7 +119,10 @@ export class LiveQuery<T> implements AsyncIterable<T> {
     this.#running = true;
     this.#feed ??= import('./live-feed.ts').then(
       ({ LiveFeed }) =>
-        new LiveFeed(this.#source, (snapshot) => this.#publish(snapshot as LiveSnapshot<T>)),
+        new LiveFeed(this.#source, (snapshot) => {
+          // What was on its way when it was closed.
+          if (!this.#closed) this.#publish(snapshot as LiveSnapshot<T>);
+        }),
     );
     this.#feed.then(
       (feed) => this.#running && feed.start(this.#snapshot),

@@ -13,20 +13,23 @@ export function difference<T>(before: readonly T[], after: readonly T[]): Differ
   const shorter = Math.min(before.length, after.length);
   let start = 0;
   while (start < shorter && before[start] === after[start]) start++;
-  let tail = 0;
-  while (tail < shorter - start && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
+  let end = before.length;
+  /** From a place in the list before to the same distance from the end of the other. */
+  const shift = after.length - before.length;
+  const least = start + Math.max(0, -shift);
+  while (end > least && before[end - 1] === after[end - 1 + shift]) end--;
   // One document among ten thousand: what lies between is short.
-  const old = new Set(before.slice(start, before.length - tail));
+  const old = new Set(before.slice(start, end));
   const gone: number[] = [];
   const at: number[] = [];
   const come: T[] = [];
-  for (let place = start; place < after.length - tail; place++) {
+  for (let place = start; place < end + shift; place++) {
     const item = after[place] as T;
     if (old.delete(item)) continue;
     at.push(place);
     come.push(item);
   }
-  for (let place = start; place < before.length - tail; place++) {
+  for (let place = start; place < end; place++) {
     if (old.has(before[place] as T)) gone.push(place);
   }
   return { gone, at, come };

@@ -150,13 +150,14 @@ function* bodiesOf(
 ): Work<ReadonlyMap<StoredRecord, Body> | undefined> {
   let bodies: Map<StoredRecord, Body> | undefined;
   for (;;) {
-    let missing: StoredRecord | undefined;
+    const missing: StoredRecord[] = [];
     for (const key of keys) {
       const record = records.get(key);
-      if (record && record.body === undefined && !bodies?.has(record)) missing = record;
+      if (record && record.body === undefined && !bodies?.has(record)) missing.push(record);
     }
-    if (!missing) return bodies;
+    if (missing.length === 0) return bodies;
     bodies ??= new Map();
-    bodies.set(missing, yield* records.body(missing));
+    const read = yield* records.bodiesOf(missing);
+    for (const [index, record] of missing.entries()) bodies.set(record, read[index] as Body);
   }
 }

@@ -64,15 +64,13 @@ export class OrderedMatches {
 
   /** Takes old matches out and puts new ones in their places. */
   replace(out: readonly Match[], into: readonly Match[]): void {
+    // Before something is taken out: what comes behind the last is unknown ground.
+    const known = this.#complete ? into : into.filter((match) => !this.#isBeyond(match));
     if (out.length + into.length > MANY) {
       for (const { record } of out) this.#byKey.delete(record.key);
-      const left = new Set(this.#byKey.values());
-      const known = this.#complete ? into : into.filter((match) => !this.#isBeyond(match));
-      this.reset([...left, ...known], this.#complete);
+      this.reset([...this.#byKey.values(), ...known], this.#complete);
       return;
     }
-    // Before something is taken out: what comes behind the last is unknown ground.
-    const known = into.filter((match) => this.#complete || !this.#isBeyond(match));
     for (const match of out) {
       this.#list.splice(this.#placeOf(match), 1);
       this.#byKey.delete(match.record.key);
