@@ -9,12 +9,12 @@ interface Candidates {
 }
 
 /** Every document is a candidate. */
-export interface ScanPlan extends Candidates {
+interface ScanPlan extends Candidates {
   readonly kind: 'scan';
 }
 
 /** The documents with these `_id`s. */
-export interface IdsPlan extends Candidates {
+interface IdsPlan extends Candidates {
   readonly kind: 'ids';
   readonly ids: readonly string[];
 }
@@ -30,7 +30,7 @@ export interface IndexPlan extends Candidates {
 }
 
 /** What any of these finds, each document once. */
-export interface UnionPlan extends Candidates {
+interface UnionPlan extends Candidates {
   readonly kind: 'union';
   readonly branches: readonly PlanByKeys[];
 }
