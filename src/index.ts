@@ -17,6 +17,9 @@ export type { Change, DoorStatus, EventMap, EventName, Listener } from './collec
 export type { IndexOption } from './collection/index-options.ts';
 export type { ItemParams } from './collection/item-params.ts';
 export type { KeyValueCollection } from './collection/key-value-collection.ts';
+export type { LiveCountOptions, LiveOptions } from './collection/live/live-options.ts';
+export type { LiveQuery } from './collection/live/live-query.ts';
+export type { LiveListener, LiveSnapshot } from './collection/live/live-snapshot.ts';
 export type {
   CollectionOptions,
   CommonOptions,

@@ -13,6 +13,10 @@ import type {
   Stamp,
   Stored,
 } from './document-types.ts';
+import { checkId } from './documents.ts';
+import type { LiveCountOptions, LiveOptions } from './live/live-options.ts';
+import { documentsSource } from './live/live-params.ts';
+import { LiveQuery } from './live/live-query.ts';
 import type { Port } from './port.ts';
 import type { SyncDocuments } from './sync-documents.ts';
 
@@ -210,6 +214,47 @@ export class DocumentCollection<
   /** All documents that are not archived, as {@link DocumentCollection.each} gives them. */
   [Symbol.asyncIterator](): AsyncGenerator<Stored<T, S>, void, undefined> {
     return this.each();
+  }
+
+  /**
+   * The documents that match, for as long as somebody looks: a {@link LiveQuery}.
+   *
+   * @param params As for {@link filter}. A function runs here, on documents that are new or changed.
+   * @throws {OptionError} naming the option; {CriteriaError}. What the engine finds wrong with criteria or
+   *   paths is the `error` of the snapshot.
+   *
+   * @example
+   * ```ts
+   * const adults = users.live({ age: { $gte: 18 } }, { sort: { name: 1 }, limit: 20 });
+   * const stop = adults.subscribe(({ status, data }) => console.log(status, data?.length));
+   * ```
+   */
+  live<const L extends SelectOption<T, S> = undefined>(
+    params: Params<T, S>,
+    options?: LiveOptions<T, S, L>,
+  ): LiveQuery<readonly Found<T, S, L>[]> {
+    const { port, settings } = this;
+    return new LiveQuery(documentsSource({ port, settings }, params, options));
+  }
+
+  /** How many documents match, for as long as somebody looks; without params, how many there are. */
+  liveCount(
+    params: Params<T, S> = {} as Params<T, S>,
+    options?: LiveCountOptions<T, S>,
+  ): LiveQuery<number> {
+    const { port, settings } = this;
+    return new LiveQuery(documentsSource({ port, settings, count: true }, params, options));
+  }
+
+  /**
+   * The document with this id, archived or not, for as long as somebody looks; `undefined` while there is
+   * none.
+   *
+   * @throws {ValueError} `id_invalid`
+   */
+  liveDocument(id: string): LiveQuery<Stored<T, S> | undefined> {
+    checkId(id);
+    return new LiveQuery({ port: this.port, settings: this.settings, key: id, throttle: 0 });
   }
 
   protected async loadSync(): Promise<SyncDocuments<T, S>> {

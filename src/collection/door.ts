@@ -1,4 +1,4 @@
-import type { EngineEvent, EngineStatus } from '../engine/protocol.ts';
+import type { DoorEvent, EngineStatus } from '../engine/protocol.ts';
 import type { CollectionSettings } from '../engine/settings.ts';
 import { CollectionError } from '../errors/collection-error.ts';
 import type { Connect, DatabaseSettings } from '../transport/channel.ts';
@@ -139,7 +139,7 @@ export class EngineDoor implements Door {
     );
   }
 
-  #take({ type, detail }: EngineEvent): void {
+  #take({ type, detail }: DoorEvent): void {
     if (type === 'status') {
       this.#engine = detail;
       this.#emitter.emit('status', this.status);

@@ -21,11 +21,7 @@ export class Emitter {
         },
       );
     }
-    if (typeof listener !== 'function') {
-      throw new OptionError('option_invalid', 'The listener must be a function.', {
-        place: 'listener',
-      });
-    }
+    checkListener(listener);
     // Wrapped, so that the same function added twice is called twice and stopped one by one.
     const own: Listener<Name> = (event) => listener(event);
     listeners.add(own);
@@ -38,14 +34,26 @@ export class Emitter {
 
   emit<Name extends EventName>(name: Name, event: EventMap[Name]): void {
     for (const listener of this.#listeners.get(name) ?? []) {
-      try {
-        (listener as Listener<Name>)(event);
-      } catch (error) {
-        // A listener must not break the engine or its neighbours; its error surfaces as an uncaught one.
-        queueMicrotask(() => {
-          throw error;
-        });
-      }
+      callSafely(listener as Listener<Name>, event);
     }
+  }
+}
+
+/** @throws {OptionError} for anything but a function. */
+export function checkListener(listener: unknown): void {
+  if (typeof listener === 'function') return;
+  throw new OptionError('option_invalid', 'The listener must be a function.', {
+    place: 'listener',
+  });
+}
+
+/** A listener must not break the engine or its neighbours; its error surfaces as an uncaught one. */
+export function callSafely<T>(listener: (told: T) => void, told: T): void {
+  try {
+    listener(told);
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
   }
 }

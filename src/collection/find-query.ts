@@ -9,7 +9,8 @@ import { copyCriteria, matches } from './params.ts';
 const anything: Check = { allowed: '', test: () => true };
 const count = integer('a whole number, 0 or more', (value) => value >= 0);
 
-const known: Readonly<Record<string, Check>> = {
+/** What the options of everything that looks for documents may be. */
+export const findChecks = {
   archived: {
     allowed: "true, false or 'only'",
     test: (value) => typeof value === 'boolean' || value === 'only',
@@ -25,7 +26,7 @@ const known: Readonly<Record<string, Check>> = {
   },
   where: { allowed: 'a function', test: (value) => typeof value === 'function' },
   signal: { allowed: 'an AbortSignal', test: isAbortSignal },
-};
+} satisfies Record<string, Check>;
 
 type Test = (document: never) => unknown;
 
@@ -60,8 +61,8 @@ export function parseFindQuery(
   options: unknown,
   most = Number.POSITIVE_INFINITY,
 ): FindQuery {
-  const given = checkKnown(options ?? {}, known, 'options');
-  for (const [option, allowed] of Object.entries(known)) check(given, option, allowed);
+  const given = checkKnown(options ?? {}, findChecks, 'options');
+  for (const [option, allowed] of Object.entries(findChecks)) check(given, option, allowed);
   const tests = [params, given.where].filter((test) => typeof test === 'function') as Test[];
   const skip = (given.skip as number | undefined) ?? 0;
   const limit = Math.min((given.limit as number | undefined) ?? most, most);

@@ -2,7 +2,8 @@ import type { Key } from '../engine/protocol.ts';
 import type { CollectionSettings } from '../engine/settings.ts';
 import { type CollectionDoor, CollectionHandle } from './collection-handle.ts';
 import type { ItemParams } from './item-params.ts';
-import { KeyValueExchanges } from './key-value-exchanges.ts';
+import { checkKey, KeyValueExchanges } from './key-value-exchanges.ts';
+import { LiveQuery } from './live/live-query.ts';
 import type { Port } from './port.ts';
 import type { SyncKeyValues } from './sync-key-values.ts';
 
@@ -98,6 +99,22 @@ export class KeyValueCollection<V = unknown> extends CollectionHandle<SyncKeyVal
   /** How many records there are. */
   count(): Promise<number> {
     return this.port.run(this.#exchanges.count());
+  }
+
+  /**
+   * The value at a key, for as long as somebody looks; `undefined` while there is none.
+   *
+   * @throws {KeyError} `key_invalid`
+   *
+   * @example
+   * ```ts
+   * const dark = settings.live<boolean>('theme.dark');
+   * dark.subscribe(({ data }) => document.body.classList.toggle('dark', data));
+   * ```
+   */
+  live<T = V>(key: Key): LiveQuery<T | undefined> {
+    const { port, settings } = this;
+    return new LiveQuery({ port, settings, key: checkKey(key), throttle: 0 });
   }
 
   protected async loadSync(): Promise<SyncKeyValues<V>> {

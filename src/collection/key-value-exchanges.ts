@@ -107,7 +107,7 @@ function encodeCriteria(params: unknown): Body {
 }
 
 /** Copies a key; the engine reads it. */
-function checkKey(key: unknown): Key {
+export function checkKey(key: unknown): Key {
   const segments: unknown[] = Array.isArray(key) ? [...key] : [key];
   if (segments.every((segment) => typeof segment === 'string' || typeof segment === 'number')) {
     return Array.isArray(key) ? (segments as Key) : (key as Key);

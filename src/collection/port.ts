@@ -1,3 +1,4 @@
+import type { LiveNews } from '../engine/live/live-protocol.ts';
 import { nextTurn } from '../engine/next-turn.ts';
 import type { Request } from '../engine/protocol.ts';
 import type { CollectionSettings } from '../engine/settings.ts';
@@ -63,6 +64,15 @@ export class Port {
   /** Where the engine runs, once it does. */
   get started(): Started | undefined {
     return this.#link.channel?.started;
+  }
+
+  /** Hears what the engine tells of a live query; the number stands for it in requests. */
+  hear(tell: (news: LiveNews) => void): number {
+    return this.#link.hear(tell);
+  }
+
+  unhear(live: number): void {
+    this.#link.unhear(live);
   }
 
   /** Executes a request without waiting; only where the engine runs in this thread. */

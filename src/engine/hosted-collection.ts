@@ -12,6 +12,8 @@ import type { IdGenerator } from './ids.ts';
 import { IndexBuilder } from './index-builder.ts';
 import { KeyValueStore } from './key-value-store.ts';
 import { Lane } from './lane.ts';
+import { LiveQueries } from './live/live-queries.ts';
+import type { LiveReader } from './live/live-reader.ts';
 import { nextTurn } from './next-turn.ts';
 import { Aborts } from './pace.ts';
 import type { Change, OperationName, Request } from './protocol.ts';
@@ -65,6 +67,7 @@ const CHANGING: ReadonlySet<OperationName> = new Set<OperationName>([
 export class HostedCollection {
   readonly settings: CollectionSettings;
   readonly records: RecordStore;
+  readonly lives: LiveQueries;
   readonly #host: CollectionHost;
   readonly #lane = new Lane();
   readonly #indexes: DocumentIndexes;
@@ -93,8 +96,12 @@ export class HostedCollection {
       aborts: this.#aborts,
       clock,
       newId,
-      changed: (id, kind) => host.changed(name, id, kind),
+      changed: (id, kind) => {
+        this.lives.touch(id);
+        host.changed(name, id, kind);
+      },
     };
+    this.lives = new LiveQueries(context);
     this.#store =
       type === 'DOCUMENT_BASED' ? new DocumentStore(context) : new KeyValueStore(context);
     this.#saves = new SaveSchedule(this.records, settings, clock, {
@@ -111,12 +118,16 @@ export class HostedCollection {
     Promise.resolve(this.#lane.enter(true, () => this.#open(after))).catch(() => undefined);
   }
 
-  /** Executes a request in its turn. The result is a promise only if something has to be waited for. */
-  execute(request: Request): unknown {
+  /**
+   * Executes a request in its turn. The result is a promise only if something has to be waited for.
+   *
+   * @param reader Where the request is about a live query, who reads it.
+   */
+  execute(request: Request, reader?: LiveReader): unknown {
     this.#retention?.touch();
     // At once, whatever keeps others waiting.
     if (request.op === 'abort') return this.#aborts.abort(request.call);
-    const result = this.#lane.enter(CHANGING.has(request.op), () => this.#perform(request));
+    const result = this.#lane.enter(CHANGING.has(request.op), () => this.#perform(request, reader));
     if (result instanceof Promise && 'call' in request) this.#aborts.note(request.call, result);
     if (request.op === 'drop' && request.enabled && !this.#unusable)
       this.#host.dropping(this, Promise.resolve(result));
@@ -144,9 +155,11 @@ export class HostedCollection {
     this.#store.execute({ op: 'scanEnd', handle: 0, cursor });
   }
 
-  /** To be called after a batch: what it changed may have to be saved. */
+  /** To be called after a batch: what it changed is told to live queries, and may have to be saved. */
   settle(): void {
-    if (!this.#unusable) this.#saves.check();
+    if (this.#unusable) return;
+    this.lives.settle();
+    this.#saves.check();
   }
 
   /** Saves everything so far. */
@@ -166,9 +179,10 @@ export class HostedCollection {
     await this.#saves.stop();
   }
 
-  #perform(request: Request): Result<unknown> {
+  #perform(request: Request, reader?: LiveReader): Result<unknown> {
     if (request.op === 'drop') return this.#drop(request.enabled);
     if (this.#unusable) throw this.#unusable;
+    if (reader) return this.lives.perform(request, reader);
     if (request.op === 'open') return undefined;
     if (request.op === 'save') return wait(this.#saves.flush());
     if (request.op === 'ready') return this.#ready();
@@ -239,6 +253,7 @@ export class HostedCollection {
       `Collection "${name}" was dropped; construct it again to start anew.`,
       { place: name },
     );
+    this.lives.fail(this.#unusable);
     return true;
   }
 

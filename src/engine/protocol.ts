@@ -1,6 +1,7 @@
 import type { Body } from '../codec/body.ts';
 import type { Plan } from '../query/plan/plan.ts';
 import type { Stamps } from '../storage/stored-record.ts';
+import type { LiveDetail, LiveOperations } from './live/live-protocol.ts';
 import type { CollectionSettings } from './settings.ts';
 
 /** Managed values of a document as they travel: its id, its flags, its stamps. */
@@ -91,7 +92,7 @@ export interface ValueReply {
 }
 
 /** Every operation of a collection: what is asked, what is answered. */
-export interface Operations {
+export interface Operations extends LiveOperations {
   /** Opens the collection under the handle. Every other operation waits for it. */
   open: { ask: { settings: CollectionSettings }; reply: undefined };
   /** Makes what a cached collection needs resident. */
@@ -196,6 +197,15 @@ export interface EngineEvents {
   error: { readonly collection: string | undefined; readonly error: Error };
 }
 
-export type EngineEvent = {
+/** What an engine tells every door. */
+export type DoorEvent = {
   [Name in keyof EngineEvents]: { readonly type: Name; readonly detail: EngineEvents[Name] };
 }[keyof EngineEvents];
+
+/** News of a live query, for the door that asked for it. */
+export interface LiveEvent {
+  readonly type: 'live';
+  readonly detail: LiveDetail;
+}
+
+export type EngineEvent = DoorEvent | LiveEvent;

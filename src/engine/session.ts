@@ -1,6 +1,7 @@
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import { CairnError } from '../errors/cairn-error.ts';
 import { type HostedCollection, typeMismatch } from './hosted-collection.ts';
+import { SessionLives } from './live/session-lives.ts';
 import { OpenScans } from './open-scans.ts';
 import type { BatchReply, EngineEvent, Request } from './protocol.ts';
 import type { CollectionSettings } from './settings.ts';
@@ -26,11 +27,13 @@ export class Session {
   /** Collections by the number that the door gave its handle. */
   readonly #handles = new Map<number, HostedCollection | CairnError>();
   readonly #scans = new OpenScans();
+  readonly #lives: SessionLives;
 
   constructor(engine: SessionHost, emit: (event: EngineEvent) => void, leave: () => void) {
     this.#engine = engine;
     this.emit = emit;
     this.#leave = leave;
+    this.#lives = new SessionLives(emit);
   }
 
   /** Executes a batch in order. The reply is a promise only if something has to be waited for. */
@@ -44,7 +47,7 @@ export class Session {
         const request = batch[index] as Request;
         const collection = this.#collectionFor(request);
         touched.add(collection);
-        const value = collection.execute(request);
+        const value = collection.execute(request, this.#lives.readerFor(request));
         const answer = (answered: unknown): void => {
           values[index] = answered;
           this.#scans.note(collection, request, answered);
@@ -90,6 +93,7 @@ export class Session {
   leave(): void {
     this.#handles.clear();
     this.#scans.endAll();
+    this.#lives.endAll();
     this.#leave();
   }
 

@@ -1,4 +1,5 @@
-import type { BatchReply, EngineEvent, Request } from '../engine/protocol.ts';
+import type { LiveNews } from '../engine/live/live-protocol.ts';
+import type { BatchReply, DoorEvent, EngineEvent, Request } from '../engine/protocol.ts';
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 import { CollectionError } from '../errors/collection-error.ts';
@@ -19,7 +20,7 @@ export type LinkState = 'idle' | 'opening' | 'open' | 'closing' | 'closed' | 'fa
 
 /** What a link tells. */
 export interface LinkEvents {
-  readonly event: (event: EngineEvent) => void;
+  readonly event: (event: DoorEvent) => void;
   readonly state: (state: LinkState) => void;
 }
 
@@ -44,6 +45,8 @@ export class Link {
   readonly #sent = new Map<readonly Call[], Promise<void>>();
   /** Rejections of whatever else waits for the engine. */
   readonly #rejections = new Set<(error: unknown) => void>();
+  /** Who hears of each live query, by its number. */
+  readonly #lives = new Map<number, (news: LiveNews) => void>();
   #lastHandle = 0;
 
   constructor(settings: DatabaseSettings, connect: Connect, events: LinkEvents) {
@@ -63,6 +66,20 @@ export class Link {
   /** A number for a new collection handle. */
   takeHandle(): number {
     return ++this.#lastHandle;
+  }
+
+  /**
+   * Hears what is told of a live query, under a number that requests call it by. The last that is heard,
+   * when the engine is left or lost, is the error of every later call.
+   */
+  hear(tell: (news: LiveNews) => void): number {
+    const live = this.takeHandle();
+    this.#lives.set(live, tell);
+    return live;
+  }
+
+  unhear(live: number): void {
+    this.#lives.delete(live);
   }
 
   /** Sends a request with the others of this microtask. */
@@ -140,7 +157,7 @@ export class Link {
     this.#enter('opening');
     try {
       const channel = await this.#connect(this.#settings, {
-        event: this.#events.event,
+        event: (event) => this.#take(event),
         lost: (error) => this.#end('failed', error),
       });
       this.#channel = channel;
@@ -193,6 +210,11 @@ export class Link {
     });
   }
 
+  #take(event: EngineEvent): void {
+    if (event.type === 'live') this.#lives.get(event.detail.live)?.(event.detail.news);
+    else this.#events.event(event);
+  }
+
   #end(state: 'closed' | 'failed', error: CairnError): void {
     if (this.#ended) return;
     this.#ended = error;
@@ -201,6 +223,7 @@ export class Link {
     this.#sent.clear();
     for (const { reject } of calls) reject(error);
     for (const reject of this.#rejections) reject(error);
+    for (const tell of this.#lives.values()) tell({ error });
     this.#enter(state);
   }
 

@@ -22,6 +22,8 @@ export async function workerChannel(
   const { port1, port2 } = new MessageChannel();
   port1.onmessage = ({ data }: MessageEvent<WireEvent>) => events.event(eventFromWire(data));
   let waiting = 0;
+  /** Live queries wait for as long as they are open. */
+  const lives = new Set<number>();
   let lose: (error: WorkerError) => void = () => undefined;
   const lost = new Promise<never>((_, reject) => {
     lose = reject;
@@ -33,7 +35,7 @@ export async function workerChannel(
     events.lost(error);
   });
   const watchdog = new Watchdog(answerTimeout, {
-    busy: () => waiting > 0,
+    busy: () => waiting > 0 || lives.size > 0,
     ping: () => api.ping(),
     silent: () => lose(silentError(answerTimeout)),
   });
@@ -74,6 +76,10 @@ export async function workerChannel(
     started,
     // What is lost with the worker is rejected by the link.
     execute: async (batch) => {
+      for (const request of batch) {
+        if (request.op === 'live') lives.add(request.live);
+        else if (request.op === 'liveEnd') lives.delete(request.live);
+      }
       const { values, failures, status } = await answer(api.execute(batch));
       if (status) events.event({ type: 'status', detail: statusFromWire(status) });
       return {

@@ -1,3 +1,4 @@
+import type { LiveDetail } from '../engine/live/live-protocol.ts';
 import type { EngineEvent, EngineStatus, Request } from '../engine/protocol.ts';
 import type { DatabaseSettings } from './channel.ts';
 import { fromWire, toWire, type WireError } from './wire-error.ts';
@@ -9,12 +10,19 @@ export const READY = 'cairn:ready';
 
 /** An engine's event as it crosses the boundary. */
 export type WireEvent =
-  | Exclude<EngineEvent, { type: 'status' | 'error' }>
+  | Exclude<EngineEvent, { type: 'status' | 'error' | 'live' }>
   | { readonly type: 'status'; readonly detail: WireStatus }
   | {
       readonly type: 'error';
       readonly detail: { readonly collection: string | undefined; readonly error: WireError };
-    };
+    }
+  | { readonly type: 'live'; readonly detail: LiveDetail | WireFailure };
+
+/** Why nothing comes of a live query any more. */
+interface WireFailure {
+  readonly live: number;
+  readonly failed: WireError;
+}
 
 export type WireStatus = Omit<EngineStatus, 'last_error'> & {
   readonly last_error: WireError | undefined;
@@ -55,11 +63,15 @@ export function statusFromWire(status: WireStatus): EngineStatus {
 export function eventToWire({ type, detail }: EngineEvent): WireEvent {
   if (type === 'status') return { type, detail: statusToWire(detail) };
   if (type === 'error') return { type, detail: { ...detail, error: toWire(detail.error) } };
+  if (type === 'live' && 'error' in detail.news)
+    return { type, detail: { live: detail.live, failed: toWire(detail.news.error) } };
   return { type, detail } as WireEvent;
 }
 
 export function eventFromWire({ type, detail }: WireEvent): EngineEvent {
   if (type === 'status') return { type, detail: statusFromWire(detail) };
   if (type === 'error') return { type, detail: { ...detail, error: fromWire(detail.error) } };
+  if (type === 'live' && 'failed' in detail)
+    return { type, detail: { live: detail.live, news: { error: fromWire(detail.failed) } } };
   return { type, detail } as EngineEvent;
 }

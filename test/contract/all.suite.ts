@@ -8,6 +8,8 @@ import { eventsSuite } from './events.suite.ts';
 import { keyValueSuite } from './key-value.suite.ts';
 import { keyValueItemsSuite } from './key-value-items.suite.ts';
 import { lifecycleSuite } from './lifecycle.suite.ts';
+import { liveSuite } from './live.suite.ts';
+import { liveReadingSuite } from './live-reading.suite.ts';
 import { managedFieldsSuite } from './managed-fields.suite.ts';
 import { optionsSuite } from './options.suite.ts';
 import { orderSuite } from './order.suite.ts';
@@ -38,4 +40,6 @@ export function contractSuite(door: DoorFixture): void {
   eventsSuite(door);
   syncSuite(door);
   errorsSuite(door);
+  liveSuite(door);
+  liveReadingSuite(door);
 }

@@ -1,0 +1,52 @@
+import { isPlainObject, tagOf } from './kinds.ts';
+
+/**
+ * Whether two values that can be stored are the same in every part, the order of keys included. Where it
+ * cannot be told, as with Blobs, they are not.
+ */
+export function sameValue(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) || isPlainObject(a)) {
+    // Holes are no keys.
+    const keys = Object.keys(a);
+    const others = Object.keys(b);
+    return (
+      Array.isArray(a) === Array.isArray(b) &&
+      isPlainObject(a) === isPlainObject(b) &&
+      (!Array.isArray(a) || a.length === (b as unknown[]).length) &&
+      keys.length === others.length &&
+      keys.every((key, index) => key === others[index] && sameValue(read(a, key), read(b, key)))
+    );
+  }
+  const tag = tagOf(a);
+  if (Array.isArray(b) || isPlainObject(b) || tag !== tagOf(b)) return false;
+  switch (tag) {
+    case 'Date':
+      return Object.is((a as Date).getTime(), (b as Date).getTime());
+    case 'RegExp':
+      return String(a) === String(b);
+    case 'Map':
+    case 'Set':
+      return sameValue([...(a as Set<unknown>)], [...(b as Set<unknown>)]);
+    case 'ArrayBuffer':
+    case 'View':
+      return a.constructor === b.constructor && sameBytes(bytesOf(a), bytesOf(b));
+    default:
+      return false;
+  }
+}
+
+function read(container: object, key: string): unknown {
+  return (container as Record<string, unknown>)[key];
+}
+
+function bytesOf(value: object): Uint8Array {
+  return ArrayBuffer.isView(value)
+    ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+    : new Uint8Array(value as ArrayBuffer);
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index]);
+}

@@ -1,0 +1,106 @@
+import { type Body, decode } from '../../codec/body.ts';
+import { sameValue } from '../../codec/same-value.ts';
+import type { ListPart } from '../../engine/live/live-protocol.ts';
+import { documentBuilder } from '../../engine/managed.ts';
+import { compileSelect } from '../../query/projection.ts';
+import { documentAt } from '../documents.ts';
+import type { LiveSource } from './live-source.ts';
+
+/** A place in the list that the engine keeps for this query. */
+interface Slot {
+  readonly key: string;
+  /** Whether the functions of this side let it through. */
+  readonly passes: boolean;
+  /** What is shown: the same object for as long as it looks the same. */
+  value: unknown;
+}
+
+type SlotReader = (part: ListPart, index: number) => Slot;
+
+/** The list of a live query, put together from what the engine tells. */
+export class LiveList {
+  readonly #source: LiveSource;
+  readonly #slotOf: SlotReader;
+  #slots: readonly Slot[] = [];
+  /** Whether the engine starts from nothing, and what is here goes. */
+  #anew = false;
+  /** What came in parts. */
+  #gone: readonly number[] = [];
+  #at: number[] = [];
+  #come: Slot[] = [];
+
+  constructor(source: LiveSource) {
+    this.#source = source;
+    this.#slotOf = slotReader(source);
+  }
+
+  /** What is told from now on starts from an empty list. */
+  restart(): void {
+    this.#anew = true;
+    this.#at = [];
+    this.#come = [];
+  }
+
+  /** Takes a part in; whether the list is whole again. */
+  take(part: ListPart): boolean {
+    if (this.#at.length === 0) this.#gone = part.gone;
+    for (const [index, place] of part.at.entries()) {
+      this.#at.push(place);
+      this.#come.push(this.#slotOf(part, index));
+    }
+    if (part.more) return false;
+    if (this.#anew) this.#gone = [...this.#slots.keys()];
+    this.#anew = false;
+    this.#apply();
+    this.#at = [];
+    this.#come = [];
+    return true;
+  }
+
+  /** What the query shows of it. */
+  data(): unknown {
+    const { find, count } = this.#source;
+    if (!find) return this.#slots[0]?.value;
+    const shown = find.test ? this.#slots.filter(({ passes }) => passes) : this.#slots;
+    if (count) return shown.length;
+    return shown.slice(find.skip, find.skip + find.limit).map(({ value }) => value);
+  }
+
+  #apply(): void {
+    const before = this.#slots;
+    const gone = new Set(this.#gone);
+    const byKey = new Map<string, unknown>();
+    for (const place of gone) {
+      const { key, value } = before[place] as Slot;
+      byKey.set(key, value);
+    }
+    const kept = before.filter((_, place) => !gone.has(place));
+    const after: Slot[] = [];
+    let next = 0;
+    for (const [index, slot] of this.#come.entries()) {
+      while (after.length < (this.#at[index] as number)) after.push(kept[next++] as Slot);
+      const known = byKey.get(slot.key);
+      if (known !== undefined && sameValue(known, slot.value)) slot.value = known;
+      after.push(slot);
+    }
+    while (next < kept.length) after.push(kept[next++] as Slot);
+    this.#slots = after;
+  }
+}
+
+/** Reads what comes as the query shows it. */
+function slotReader({ settings, find }: LiveSource): SlotReader {
+  const build = documentBuilder(settings);
+  const project = find?.select && compileSelect(find.select);
+  // Not built here: a value at a key, and what the engine has projected.
+  const whole = settings.type === 'KEY_VALUE_BASED' || find?.selection.select !== undefined;
+  return (part, index) => {
+    const key = part.keys[index] as string;
+    const fields = decode(part.bodies[index] as Body);
+    if (whole) return { key, passes: true, value: fields };
+    const document = documentAt(build, part, index, fields as object);
+    const passes = find?.test?.(document) ?? true;
+    const value = passes && project ? project(document) : document;
+    return { key, passes, value: passes ? value : undefined };
+  };
+}

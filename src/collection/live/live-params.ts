@@ -1,0 +1,20 @@
+import { findChecks, parseFindQuery } from '../find-query.ts';
+import { type Check, check, checkKnown, number } from '../option-checks.ts';
+import type { LiveSource } from './live-source.ts';
+
+const throttleCheck: Check = number('milliseconds, 0 or more', (value) => value >= 0);
+
+const { after, signal, ...list } = findChecks;
+const { sort, skip, limit, select, ...count } = list;
+
+/** @throws {OptionError} for an unknown option or a value that is not allowed; {CriteriaError} */
+export function documentsSource(
+  base: Pick<LiveSource, 'port' | 'settings' | 'count'>,
+  params: unknown,
+  options: unknown = {},
+): LiveSource {
+  const known = { ...(base.count ? count : list), throttle: throttleCheck };
+  const { throttle, ...rest } = checkKnown(options, known, 'options');
+  check({ throttle }, 'throttle', throttleCheck);
+  return { ...base, find: parseFindQuery(params, rest), throttle: (throttle ?? 0) as number };
+}

@@ -1,0 +1,17 @@
+import type { Key } from '../../engine/protocol.ts';
+import type { CollectionSettings } from '../../engine/settings.ts';
+import type { FindQuery } from '../find-query.ts';
+import type { Port } from '../port.ts';
+
+/** What a live query shows, with its options checked. */
+export interface LiveSource {
+  readonly port: Port;
+  readonly settings: CollectionSettings;
+  /** A document's id, or a key, where it is of one item. */
+  readonly key?: Key;
+  /** What documents it is of, else. */
+  readonly find?: FindQuery;
+  readonly count?: boolean;
+  /** Milliseconds. */
+  readonly throttle: number;
+}

@@ -1,0 +1,46 @@
+import { type CompiledSelection, compileSelection } from '../compiled-selection.ts';
+import type { StoreContext } from '../context.ts';
+import { Pace } from '../pace.ts';
+import type { Selection } from '../protocol.ts';
+import { Query } from '../query.ts';
+import type { Work } from '../work.ts';
+import type { LiveNews } from './live-protocol.ts';
+import type { BodyOf, LiveResult } from './live-result.ts';
+
+/** How many documents match. */
+export class CountResult implements LiveResult {
+  readonly #context: StoreContext;
+  readonly #selection: Selection;
+  readonly #compiled: CompiledSelection;
+  readonly #members = new Set<string>();
+  /** `undefined` until the first was. */
+  #told: number | undefined;
+
+  constructor(context: StoreContext, selection: Selection) {
+    this.#context = context;
+    this.#selection = selection;
+    this.#compiled = compileSelection(context, selection);
+  }
+
+  update(keys: ReadonlySet<string>, bodyOf: BodyOf): boolean {
+    const { wanted, test } = this.#compiled;
+    for (const key of keys) {
+      const record = this.#context.records.get(key);
+      if (record && wanted(record) && (!test || test(record, bodyOf(record)))) {
+        this.#members.add(key);
+      } else this.#members.delete(key);
+    }
+    return this.#members.size !== this.#told;
+  }
+
+  *next(): Work<LiveNews | undefined> {
+    if (this.#told === undefined) {
+      const { clock, aborts } = this.#context;
+      const query = new Query(this.#context, this.#selection, new Pace(clock, aborts));
+      for (const { key } of yield* query.records()) this.#members.add(key);
+    }
+    if (this.#told === this.#members.size) return undefined;
+    this.#told = this.#members.size;
+    return { count: this.#told };
+  }
+}

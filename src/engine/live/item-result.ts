@@ -1,0 +1,57 @@
+import { type Body, encode, peek } from '../../codec/body.ts';
+import type { StoredRecord } from '../../storage/stored-record.ts';
+import type { RecordStore } from '../record-store.ts';
+import { getAt, hasAt, type ValuePath } from '../value-path.ts';
+import type { Work } from '../work.ts';
+import type { LiveNews } from './live-protocol.ts';
+import type { LiveResult } from './live-result.ts';
+import { managedOf } from './managed-values.ts';
+
+/** One record, or what is at a path inside it: a list of one or none. */
+export class ItemResult implements LiveResult {
+  readonly #records: RecordStore;
+  readonly #key: string;
+  readonly #path: ValuePath;
+  /** `undefined` until something was, then `''` for nothing there. */
+  #told: string | { readonly exact: Body } | undefined;
+
+  constructor(records: RecordStore, key: string, path: ValuePath) {
+    this.#records = records;
+    this.#key = key;
+    this.#path = path;
+  }
+
+  update(keys: ReadonlySet<string>): boolean {
+    return keys.has(this.#key);
+  }
+
+  *next(): Work<LiveNews | undefined> {
+    const record = this.#records.get(this.#key);
+    const body = record && this.#part(yield* this.#records.body(record));
+    const before = this.#told;
+    this.#told = stateOf(record, body);
+    if (this.#told === before) return undefined;
+    const there = record !== undefined && body !== undefined;
+    return {
+      gone: before ? [0] : [],
+      at: there ? [0] : [],
+      keys: there ? [record.key] : [],
+      flags: Uint8Array.from(there ? [record.flags] : []),
+      stamps: record?.stamps && [record.stamps],
+      bodies: there ? [body] : [],
+      more: false,
+    };
+  }
+
+  #part(whole: Body): Body | undefined {
+    if (this.#path.length === 0) return whole;
+    const root = peek(whole);
+    return hasAt(root, this.#path) ? encode(getAt(root, this.#path), 'value') : undefined;
+  }
+}
+
+/** A text that is the same when the item is; what has no text differs each time. */
+function stateOf(record: StoredRecord | undefined, body: Body | undefined) {
+  if (!record || body === undefined) return '';
+  return typeof body === 'string' ? `${managedOf(record)} ${body}` : { exact: body };
+}

@@ -1,0 +1,169 @@
+import { type Body, encode } from '../../codec/body.ts';
+import { bodySize } from '../../codec/size.ts';
+import type { StoredRecord } from '../../storage/stored-record.ts';
+import { type CompiledSelection, compileSelection } from '../compiled-selection.ts';
+import type { StoreContext } from '../context.ts';
+import { Pace } from '../pace.ts';
+import type { Selection } from '../protocol.ts';
+import { Query } from '../query.ts';
+import type { Work } from '../work.ts';
+import { type Difference, difference } from './difference.ts';
+import type { ListPart } from './live-protocol.ts';
+import type { BodyOf, LiveResult } from './live-result.ts';
+import { managedOf } from './managed-values.ts';
+import { type Match, OrderedMatches } from './ordered-matches.ts';
+
+/** Documents, and characters of bodies, in a part at the most: taking it in must not block a page for long. */
+const PART_LENGTH = 4096;
+const PART_SIZE = 1024 * 1024;
+
+/** Documents whose bodies are read at once to order them. */
+const BATCH = 1024;
+
+/** A difference that is told in parts. */
+interface Telling {
+  readonly difference: Difference<Match>;
+  /** How many of the documents that come were told. */
+  done: number;
+}
+
+/** Documents that match, in order. */
+export class ListResult implements LiveResult {
+  readonly #context: StoreContext;
+  readonly #selection: Selection;
+  readonly #compiled: CompiledSelection;
+  readonly #matches: OrderedMatches;
+  readonly #from: number;
+  readonly #to: number;
+  #loaded = false;
+  /** What the reader has, once all parts have come. */
+  #told: readonly Match[] | undefined;
+  #telling: Telling | undefined;
+
+  constructor(context: StoreContext, selection: Selection) {
+    const { skip = 0, limit = Number.POSITIVE_INFINITY } = selection;
+    this.#context = context;
+    this.#compiled = compileSelection(context, selection);
+    const { order } = this.#compiled;
+    this.#from = skip;
+    this.#to = skip + limit;
+    this.#matches = new OrderedMatches(this.#to, (a, b) => order?.compare(a, b) ?? 0);
+    const { most } = this.#matches;
+    this.#selection = { ...selection, skip: 0, limit: Number.isFinite(most) ? most : undefined };
+  }
+
+  update(keys: ReadonlySet<string>, bodyOf: BodyOf): boolean {
+    const out: Match[] = [];
+    const into: Match[] = [];
+    for (const key of keys) {
+      const before = this.#matches.get(key);
+      const record = this.#context.records.get(key);
+      if (before?.record === record) continue;
+      const after = record && this.#matchOf(record, bodyOf);
+      if (before && after && this.#isSame(before, after, bodyOf)) {
+        before.record = after.record;
+        continue;
+      }
+      if (before) out.push(before);
+      if (after) into.push(after);
+    }
+    if (out.length + into.length === 0) return false;
+    this.#matches.replace(out, into);
+    return true;
+  }
+
+  *next(): Work<ListPart | undefined> {
+    if (!this.#telling) {
+      if (!this.#loaded || this.#matches.short) yield* this.#load();
+      const list = this.#matches.list.slice(this.#from, this.#to);
+      const change = difference(this.#told ?? [], list);
+      if (this.#told && change.gone.length + change.at.length === 0) return undefined;
+      this.#told = list;
+      this.#telling = { difference: change, done: 0 };
+    }
+    return yield* this.#part(this.#telling);
+  }
+
+  *#part(telling: Telling): Work<ListPart> {
+    const { gone, at, come } = telling.difference;
+    const from = telling.done;
+    const bodies: Body[] = [];
+    for (let room = PART_SIZE; telling.done < come.length && room > 0; telling.done++) {
+      if (bodies.length === PART_LENGTH) break;
+      const body = yield* this.#content(come[telling.done] as Match);
+      bodies.push(body);
+      room -= bodySize(body);
+    }
+    const records = come.slice(from, telling.done).map(({ record }) => record);
+    const more = telling.done < come.length;
+    if (!more) this.#telling = undefined;
+    return {
+      gone: from === 0 ? gone : [],
+      at: at.slice(from, from + bodies.length),
+      keys: records.map(({ key }) => key),
+      flags: Uint8Array.from(records, ({ flags }) => flags),
+      stamps: records.some(({ stamps }) => stamps)
+        ? records.map(({ stamps }) => stamps)
+        : undefined,
+      bodies,
+      more,
+    };
+  }
+
+  /** What is told of a document. */
+  *#content(match: Match): Work<Body> {
+    if (match.told !== undefined) return match.told;
+    const body = yield* this.#context.records.body(match.record);
+    const { select } = this.#compiled;
+    if (select) match.told = encode(select(match.record, body), 'document');
+    return match.told ?? body;
+  }
+
+  /** Whether nothing of a document changed that the reader would see. */
+  #isSame(before: Match, after: Match, bodyOf: BodyOf): boolean {
+    if (!this.#matches.sameOrder(before, after)) return false;
+    const { select } = this.#compiled;
+    if (select) {
+      after.told = encode(select(after.record, bodyOf(after.record)), 'document');
+      return typeof after.told === 'string' && before.told === after.told;
+    }
+    const { body } = before.record;
+    return (
+      typeof body === 'string' &&
+      body === after.record.body &&
+      managedOf(before.record) === managedOf(after.record)
+    );
+  }
+
+  #matchOf(record: StoredRecord, bodyOf: BodyOf): Match | undefined {
+    const { wanted, test } = this.#compiled;
+    if (!wanted(record) || (test && !test(record, bodyOf(record)))) return undefined;
+    return { record, sort: this.#sortKey(record, bodyOf), told: undefined };
+  }
+
+  #sortKey(record: StoredRecord, bodyOf: BodyOf): unknown {
+    const { order, sorted } = this.#compiled;
+    return order?.keyOf(sorted(record, bodyOf(record)));
+  }
+
+  *#load(): Work<void> {
+    const { records, clock, aborts } = this.#context;
+    const query = new Query(this.#context, this.#selection, new Pace(clock, aborts));
+    const found = yield* query.records();
+    const matches: Match[] = [];
+    for (let from = 0; from < found.length; from += BATCH) {
+      const batch = found.slice(from, from + BATCH);
+      const bodies = this.#compiled.order ? yield* records.bodiesOf(batch) : [];
+      for (const [index, record] of batch.entries()) {
+        const before = this.#matches.get(record.key);
+        const sort = () => this.#sortKey(record, () => bodies[index] as Body);
+        // What is known already stays the same match, so that it is not told anew.
+        matches.push(
+          before?.record === record ? before : { record, sort: sort(), told: undefined },
+        );
+      }
+    }
+    this.#matches.reset(matches, found.length < this.#matches.most);
+    this.#loaded = true;
+  }
+}

@@ -1,0 +1,95 @@
+import { peek } from '../../codec/body.ts';
+import type { StoreContext } from '../context.ts';
+import { parseKey } from '../key-path.ts';
+import type { Request } from '../protocol.ts';
+import { CountResult } from './count-result.ts';
+import { ItemResult } from './item-result.ts';
+import { ListResult } from './list-result.ts';
+import type { LiveSpec } from './live-protocol.ts';
+import type { LiveReader } from './live-reader.ts';
+import type { LiveResult } from './live-result.ts';
+
+/** The live queries of a collection, whoever reads them. */
+export class LiveQueries {
+  readonly #context: StoreContext;
+  /** Each with whether it looks inside of what changes. */
+  readonly #readers = new Map<LiveReader, boolean>();
+  /** Keys of what changed in this batch; only kept while somebody reads. */
+  #touched = new Set<string>();
+
+  constructor(context: StoreContext) {
+    this.#context = context;
+  }
+
+  /** How many are read now. */
+  get size(): number {
+    return this.#readers.size;
+  }
+
+  /** Executes a request about a live query. */
+  perform(request: Request, reader: LiveReader): undefined {
+    if (request.op === 'liveNext') reader.next();
+    else if (request.op === 'liveEnd') reader.end();
+    else if (request.op === 'live') {
+      const { records, clock } = this.#context;
+      const { spec, throttle } = request;
+      const result = this.#resultFor(spec);
+      this.#readers.set(reader, spec.kind !== 'item');
+      const left = () => void this.#readers.delete(reader);
+      reader.begin({ result, records, clock, throttle, left });
+    }
+    return undefined;
+  }
+
+  /** To be called with each change. */
+  touch(key: string): void {
+    if (this.#readers.size > 0) this.#touched.add(key);
+  }
+
+  /** To be called after a batch: tells what it changed, once. */
+  settle(): void {
+    if (this.#touched.size === 0) return;
+    const keys = this.#touched;
+    this.#touched = new Set();
+    const looks = [...this.#readers.values()].includes(true);
+    if (looks) this.#decode(keys);
+    for (const reader of [...this.#readers.keys()]) reader.changed(keys);
+    if (looks && !this.#context.settings.caching) this.#forget(keys);
+  }
+
+  /** Ends all of them: the collection is no more. */
+  fail(error: unknown): void {
+    for (const reader of [...this.#readers.keys()]) reader.fail(error);
+  }
+
+  /** Decodes what changed once for all. */
+  #decode(keys: ReadonlySet<string>): void {
+    for (const key of keys) {
+      const record = this.#context.records.get(key);
+      if (record?.body !== undefined) record.value ??= peek(record.body);
+    }
+  }
+
+  /** A collection that is not cached keeps nothing decoded. */
+  #forget(keys: ReadonlySet<string>): void {
+    for (const key of keys) {
+      const record = this.#context.records.get(key);
+      if (record) record.value = undefined;
+    }
+  }
+
+  #resultFor(spec: LiveSpec): LiveResult {
+    const { records, settings } = this.#context;
+    switch (spec.kind) {
+      case 'list':
+        return new ListResult(this.#context, spec);
+      case 'count':
+        return new CountResult(this.#context, spec);
+      case 'item': {
+        const [key, ...path] =
+          settings.type === 'DOCUMENT_BASED' ? [spec.key as string] : parseKey(spec.key);
+        return new ItemResult(records, key, path);
+      }
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import type { Body } from '../../codec/body.ts';
+import { asCairnError } from '../../errors/as-cairn-error.ts';
+import type { StoredRecord } from '../../storage/stored-record.ts';
+import type { Clock } from '../clock.ts';
+import type { RecordStore } from '../record-store.ts';
+import { run, type Work } from '../work.ts';
+import type { LiveNews } from './live-protocol.ts';
+import type { LiveResult } from './live-result.ts';
+
+/** What a reader reads. */
+export interface Reading {
+  readonly result: LiveResult;
+  readonly records: RecordStore;
+  readonly clock: Clock;
+  /** Milliseconds from one result to the next at the least. */
+  readonly throttle: number;
+  /** Called when nothing is read any more. */
+  readonly left: () => void;
+}
+
+/**
+ * One who reads a live query. Nothing is computed before what was told last has been taken in: what
+ * changes meanwhile is remembered by key.
+ *
+ * ```
+ * new ──begin──▶ busy ◀──changed── idle
+ *                 │ └──nothing left──▶ │
+ *                 └──────▶ ended ◀─────┘
+ * ```
+ */
+export class LiveReader {
+  readonly #tell: (news: LiveNews) => void;
+  #reading: Reading | undefined;
+  /** Keys of what changed while the reader was busy. */
+  #touched = new Set<string>();
+  #busy = false;
+  #ended = false;
+  /** Goes on with what waits for the reader, or for time to pass. */
+  #taken: (() => void) | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(tell: (news: LiveNews) => void) {
+    this.#tell = tell;
+  }
+
+  /** Begins with the result as of now. */
+  begin(reading: Reading): void {
+    this.#reading = reading;
+    if (this.#ended) reading.left();
+    else this.#start(undefined);
+  }
+
+  /** Takes in that the records with these keys have changed. */
+  changed(keys: ReadonlySet<string>): void {
+    if (!this.#busy) this.#start(keys);
+    else for (const key of keys) this.#touched.add(key);
+  }
+
+  /** What was told last has been taken in. */
+  next(): void {
+    this.#taken?.();
+  }
+
+  /** Tells why there is nothing more to tell, and ends. */
+  fail(error: unknown): void {
+    if (this.#ended) return;
+    this.#tell({ error: asCairnError(error) });
+    this.end();
+  }
+
+  end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#touched.clear();
+    this.#reading?.left();
+    this.#taken?.();
+    this.#wake?.();
+  }
+
+  #start(keys: ReadonlySet<string> | undefined): void {
+    this.#busy = true;
+    try {
+      const running = run(this.#read(this.#reading as Reading, keys));
+      if (running instanceof Promise) running.catch((error: unknown) => this.fail(error));
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  *#read(reading: Reading, first: ReadonlySet<string> | undefined): Work<void> {
+    for (let keys = first; !this.#ended; this.#touched = new Set()) {
+      if ((yield* this.#deliver(reading, keys)) && reading.throttle > 0) yield this.#sleep(reading);
+      if (this.#touched.size === 0) break;
+      keys = this.#touched;
+    }
+    // Here and not when the promise settles: what changes in between must start anew.
+    this.#busy = false;
+  }
+
+  /** Tells what is new, and waits until it has been taken in. */
+  *#deliver({ result, records }: Reading, keys: ReadonlySet<string> | undefined): Work<boolean> {
+    if (keys) {
+      const bodies = yield* bodiesOf(records, keys);
+      if (!result.update(keys, (record) => record.body ?? (bodies?.get(record) as Body)))
+        return false;
+    }
+    const release = records.pin();
+    let news: LiveNews | undefined;
+    try {
+      for (;;) {
+        news = yield* result.next();
+        if (!news || this.#ended) return false;
+        if (!('more' in news && news.more)) break;
+        yield this.#told(news);
+        if (this.#ended) return false;
+      }
+    } finally {
+      release();
+    }
+    // A reader that takes its time must not keep compaction waiting.
+    yield this.#told(news);
+    return !this.#ended;
+  }
+
+  #told(news: LiveNews): Promise<void> {
+    return new Promise((resolve) => {
+      this.#taken = resolve;
+      this.#tell(news);
+    });
+  }
+
+  #sleep({ clock, throttle }: Reading): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = clock.after(throttle, resolve, true);
+      this.#wake = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+}
+
+/**
+ * The bodies of changed records that are in memory no more. Returns once all that these keys stand for is
+ * at hand at the same moment: a result must not mix what was true at different times.
+ */
+function* bodiesOf(
+  records: RecordStore,
+  keys: ReadonlySet<string>,
+): Work<ReadonlyMap<StoredRecord, Body> | undefined> {
+  let bodies: Map<StoredRecord, Body> | undefined;
+  for (;;) {
+    const missing: StoredRecord[] = [];
+    for (const key of keys) {
+      const record = records.get(key);
+      if (record && record.body === undefined && !bodies?.has(record)) missing.push(record);
+    }
+    if (missing.length === 0) return bodies;
+    bodies ??= new Map();
+    const read = yield* records.bodiesOf(missing);
+    for (const [index, record] of missing.entries()) bodies.set(record, read[index] as Body);
+  }
+}

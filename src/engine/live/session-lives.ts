@@ -1,0 +1,40 @@
+import type { LiveEvent, Request } from '../protocol.ts';
+import { LiveReader } from './live-reader.ts';
+
+/** The live queries that a session reads, by the number that its door gave them. */
+export class SessionLives {
+  readonly #emit: (event: LiveEvent) => void;
+  readonly #readers = new Map<number, LiveReader>();
+
+  constructor(emit: (event: LiveEvent) => void) {
+    this.#emit = emit;
+  }
+
+  /** The reader that a request is about, if it is about one. */
+  readerFor(request: Request): LiveReader | undefined {
+    switch (request.op) {
+      case 'live': {
+        const { live } = request;
+        const reader = new LiveReader((news) =>
+          this.#emit({ type: 'live', detail: { live, news } }),
+        );
+        this.#readers.set(live, reader);
+        return reader;
+      }
+      case 'liveNext':
+        return this.#readers.get(request.live);
+      case 'liveEnd': {
+        const reader = this.#readers.get(request.live);
+        this.#readers.delete(request.live);
+        return reader;
+      }
+      default:
+        return undefined;
+    }
+  }
+
+  endAll(): void {
+    for (const reader of this.#readers.values()) reader.end();
+    this.#readers.clear();
+  }
+}

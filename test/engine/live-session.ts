@@ -1,0 +1,82 @@
+import { Engine } from '../../src/engine/engine.ts';
+import type { HostedCollection } from '../../src/engine/hosted-collection.ts';
+import type { LiveNews, LiveSpec } from '../../src/engine/live/live-protocol.ts';
+import type { Request } from '../../src/engine/protocol.ts';
+import type { Session } from '../../src/engine/session.ts';
+import type { CollectionSettings } from '../../src/engine/settings.ts';
+import { memoryDriver } from '../../src/storage/memory-driver.ts';
+import { FakeClock } from './fake-clock.ts';
+
+const none = { at: false, timestamp: false };
+
+const settings: CollectionSettings = {
+  name: 'things',
+  type: 'DOCUMENT_BASED',
+  id_length: 8,
+  created: none,
+  updated: none,
+  archived: none,
+  unarchived: none,
+  save_timeout: 1,
+  save_directly_after: 5,
+  cache_retention_time: 10,
+  backup_retention_time: 3,
+  caching: true,
+  auto_create_backup: false,
+  detailed_debugger_logs: false,
+  activate_drop_method: true,
+  indexes: [],
+};
+
+type WithoutHandle<R> = R extends unknown ? Omit<R, 'handle'> : never;
+
+/** A session of an engine with one collection, whose requests and news belong to the test. */
+export class LiveSession {
+  readonly clock: FakeClock;
+  /** What was told of live queries, by number. */
+  readonly news: [live: number, news: LiveNews][] = [];
+  readonly engine: Engine;
+  readonly session: Session;
+  readonly collection: HostedCollection;
+
+  constructor(engine: Engine, collection: HostedCollection, clock: FakeClock) {
+    this.clock = clock;
+    this.engine = engine;
+    this.collection = collection;
+    this.session = engine.join((event) => {
+      if (event.type === 'live') this.news.push([event.detail.live, event.detail.news]);
+    });
+  }
+
+  static async open(given: Partial<CollectionSettings> = {}): Promise<LiveSession> {
+    const storage = await memoryDriver().open('live', { damaged: () => undefined });
+    const clock = new FakeClock();
+    const engine = new Engine({
+      storage,
+      storageKind: 'memory',
+      durability: 'relaxed',
+      clock,
+      newId: (length) => Math.random().toString(36).padEnd(length, '_').slice(0, length),
+    });
+    const asked = { ...settings, ...given };
+    const opened = new LiveSession(engine, engine.open(asked), clock);
+    await opened.ask({ op: 'open', settings: asked });
+    return opened;
+  }
+
+  /** Executes requests as one batch. */
+  async ask(...requests: WithoutHandle<Request>[]): Promise<unknown[]> {
+    const batch = requests.map((request) => ({ ...request, handle: 1 }) as Request);
+    const { values, failures } = await this.session.execute(batch);
+    for (const error of failures?.values() ?? []) throw error;
+    return values;
+  }
+
+  live(live: number, spec: LiveSpec, throttle = 0): Promise<unknown> {
+    return this.ask({ op: 'live', live, spec, throttle });
+  }
+
+  put(id: string, fields: object): Promise<unknown> {
+    return this.ask({ op: 'upsert', id, body: JSON.stringify(fields) });
+  }
+}
