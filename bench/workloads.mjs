@@ -3,6 +3,7 @@ import gets from './workloads/gets.mjs';
 import growth from './workloads/growth.mjs';
 import indexedCold from './workloads/indexed-cold.mjs';
 import indexedFinds from './workloads/indexed-finds.mjs';
+import liveQueries from './workloads/live-queries.mjs';
 import openCached from './workloads/open-cached.mjs';
 import openIndexed from './workloads/open-indexed.mjs';
 import queryGrowth from './workloads/query-growth.mjs';
@@ -24,6 +25,7 @@ export const workloads = [
   indexedFinds,
   sortedPage,
   indexedCold,
+  liveQueries,
   openIndexed,
   queryGrowth,
 ];
