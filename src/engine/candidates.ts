@@ -1,4 +1,6 @@
 import type { Body } from '../codec/body.ts';
+import type { CriteriaPart } from '../query/criteria.ts';
+import type { Order, OrderKey } from '../query/order.ts';
 import type { Plan, PlanByKeys } from '../query/plan/plan.ts';
 import { PlanReader } from '../query/plan/read-plan.ts';
 import type { SegmentBodies } from '../storage/segment.ts';
@@ -6,10 +8,14 @@ import type { StoredRecord } from '../storage/stored-record.ts';
 import { BodyReader, bySegment } from './body-reader.ts';
 import type { CompiledSelection } from './compiled-selection.ts';
 import type { StoreContext } from './context.ts';
+import type { DecodedDocuments } from './decoded-documents.ts';
 import { FirstMatches, type Matches, type PageEnd, SortedMatches } from './matches.ts';
 import type { Pace } from './pace.ts';
 import { type RecordTest, Scan } from './scan.ts';
 import type { Work } from './work.ts';
+
+/** Decoded documents that are looked at together. */
+const BLOCK = 1024;
 
 /** Candidates that are read, or looked at, before anything else is asked about them. */
 const BATCH = 256;
@@ -53,21 +59,31 @@ export class Candidates {
   }
 
   /** Goes over decoded documents, all in memory: nothing of a record is touched unless it matches. */
-  *#scanDecoded(documents: readonly object[], matches: Matches): Work<void> {
-    const { documentTest } = this.#selection;
+  *#scanDecoded(decoded: DecodedDocuments, matches: Matches): Work<void> {
+    const { documents } = decoded;
+    const { parts, order } = this.#selection;
+    const filters = parts.map((part) => blockFilter(part, decoded));
+    const keys = order && orderKeys(order, decoded);
     const records = this.#context.records.list();
-    for (let from = 0; from < documents.length; from += BATCH) {
-      const to = Math.min(from + BATCH, documents.length);
-      for (let index = from; index < to; index++) {
-        const document = documents[index] as object;
-        if (documentTest && !documentTest(document)) continue;
-        const record = records[index] as StoredRecord;
-        if (this.#wanted(record) && !matches.add(record, document)) {
-          this.documents += index - from + 1;
-          return;
+    const block = new Int32Array(BLOCK);
+    for (let from = 0; from < documents.length; from += BLOCK) {
+      let length = Math.min(BLOCK, documents.length - from);
+      for (let at = 0; at < length; at++) block[at] = from + at;
+      this.documents += length;
+      for (const filter of filters) length = filter(block, length);
+      for (let at = 0; at < length; at++) {
+        const index = block[at] as number;
+        if (keys) {
+          const sorted = matches as SortedMatches;
+          const key = keys(index);
+          if (sorted.refuses(key)) continue;
+          const record = records[index] as StoredRecord;
+          if (this.#wanted(record)) sorted.addKey(record, key);
+        } else {
+          const record = records[index] as StoredRecord;
+          if (this.#wanted(record) && !matches.add(record)) return;
         }
       }
-      this.documents += to - from;
       if (this.#pace.late) yield* this.#pace.pause();
     }
   }
@@ -161,6 +177,51 @@ export class Candidates {
       }
     }
   }
+}
+
+/** Keeps of a block of places those whose documents pass, and returns how many they are. */
+type BlockFilter = (block: Int32Array, length: number) => number;
+
+function blockFilter({ test, path, value }: CriteriaPart, decoded: DecodedDocuments): BlockFilter {
+  const { documents } = decoded;
+  const column = path === undefined ? undefined : decoded.column(path);
+  if (!column || !value) {
+    return (block, length) => {
+      let kept = 0;
+      for (let at = 0; at < length; at++) {
+        const place = block[at] as number;
+        if (test(documents[place] as object)) block[kept++] = place;
+      }
+      return kept;
+    };
+  }
+  return (block, length) => {
+    let kept = 0;
+    for (let at = 0; at < length; at++) {
+      const place = block[at] as number;
+      const found = column[place];
+      const passes =
+        typeof found === 'object' && Array.isArray(found)
+          ? test(documents[place] as object)
+          : value(found, true);
+      if (passes) block[kept++] = place;
+    }
+    return kept;
+  };
+}
+
+/** What documents are sorted by, by their place. */
+function orderKeys(order: Order, decoded: DecodedDocuments): (place: number) => OrderKey {
+  const { documents } = decoded;
+  const [only, second] = order.fields;
+  const column = only && !second ? decoded.column(only.path) : undefined;
+  if (!column) return (place) => order.keyOf(documents[place] as object);
+  return (place) => {
+    const found = column[place];
+    if (found === undefined) return null;
+    const array = typeof found === 'object' && Array.isArray(found);
+    return array ? order.keyOf(documents[place] as object) : found;
+  };
 }
 
 type Visit = (record: StoredRecord, body: Body | undefined) => boolean;

@@ -83,17 +83,29 @@ export class SortedMatches implements Matches {
   }
 
   add(record: StoredRecord, document: object): boolean {
-    const { keyOf, compare } = this.#order;
-    const key = keyOf(document);
+    const key = this.#order.keyOf(document);
     const { worst } = this.#top;
     // Refused before anything is made for it.
-    if (worst && (compare(key, worst.key) || record.order - worst.record.order) > 0) return true;
-    if (this.#after) {
-      const past = compare(key, this.#after.key) || record.order - this.#after.order;
-      if (past <= 0) return true;
+    if (!worst || this.#compare(key, record, worst.key, worst.record.order) < 0) {
+      this.addKey(record, key);
     }
-    this.#top.add({ key, record });
     return true;
+  }
+
+  /** Whether a key comes too late, if its record comes after all so far. */
+  refuses(key: OrderKey): boolean {
+    const { worst } = this.#top;
+    return worst !== undefined && this.#order.compare(key, worst.key) >= 0;
+  }
+
+  addKey(record: StoredRecord, key: OrderKey): void {
+    const after = this.#after;
+    if (after && this.#compare(key, record, after.key, after.order) <= 0) return;
+    this.#top.add({ key, record });
+  }
+
+  #compare(key: OrderKey, record: StoredRecord, other: OrderKey, order: number): number {
+    return this.#order.compare(key, other) || record.order - order;
   }
 
   records(): StoredRecord[] {

@@ -4,6 +4,7 @@ import type { SegmentLog } from '../storage/segment-log.ts';
 import { type StoredRecord, savedVersion } from '../storage/stored-record.ts';
 import { BodyReader, bySegment } from './body-reader.ts';
 import type { Clock } from './clock.ts';
+import { DecodedDocuments } from './decoded-documents.ts';
 import { PendingChanges } from './pending-changes.ts';
 import type { Work } from './work.ts';
 
@@ -25,7 +26,7 @@ export class RecordStore {
   /** The records in order, made when asked for and kept until one is added or removed. */
   #list: readonly StoredRecord[] | undefined;
   /** The decoded values of the list, in its order. */
-  #decoded: readonly object[] | undefined;
+  #decoded: DecodedDocuments | undefined;
   /** Whether there has been such a list since the cache was cleared. */
   #hasDecoded = false;
   #pending = new PendingChanges();
@@ -85,16 +86,18 @@ export class RecordStore {
    * The decoded values of all records, in order, where nearly all are kept; scans run over them several
    * times faster than over records.
    */
-  decoded(): readonly object[] | undefined {
+  decoded(): DecodedDocuments | undefined {
     if (!this.#caching || !this.#resident) return undefined;
     if (this.#decoded) return this.#decoded;
     const list = this.list();
     let missing = 0;
     for (const { value } of list) if (value === undefined && ++missing > FEW) return undefined;
-    this.#decoded = list.map((record) => {
-      record.value ??= peek(record.body as Body);
-      return record.value as object;
-    });
+    this.#decoded = new DecodedDocuments(
+      list.map((record) => {
+        record.value ??= peek(record.body as Body);
+        return record.value as object;
+      }),
+    );
     this.#hasDecoded = true;
     return this.#decoded;
   }
