@@ -35,7 +35,7 @@ export class QueryModel {
   apply(command: QueryCommand, now: number, answer: unknown): unknown {
     if (command.op === 'ask') return this.#ask(command);
     const before = this.state;
-    const result = this.#documents.apply(command, now, answer);
+    const result = this.#documents.apply(command, now, withIds(answer));
     if (isUnique(this.state)) return result;
     this.state = before;
     return { code: 'unique_violation' };
@@ -88,6 +88,15 @@ export class QueryModel {
     const documents = results.map(({ document }) => document);
     return by === 'pages' ? documents : documents.slice(skip, skip + limit);
   }
+}
+
+/** The answer, or stand-ins for the ids that it would have had. */
+function withIds(answer: unknown): unknown {
+  if (!(answer as { code?: string } | undefined)?.code) return answer;
+  return Object.assign(
+    Array.from({ length: 6 }, (_, at) => ({ _id: `?${at}` })),
+    { _id: '?' },
+  );
 }
 
 /** Whether no two documents have the same `u`; null, missing and arrays take no part. */
