@@ -116,7 +116,7 @@ test.each([true, false])(
       fc.asyncProperty(declarations, querySteps, (indexes, script) =>
         runSteps(new QuerySubject(indexes), script, caching),
       ),
-      { numRuns: Number(process.env.MODEL_RUNS ?? 120) },
+      { numRuns: Number(process.env.MODEL_RUNS ?? 300) },
     );
   },
 );

@@ -25,16 +25,20 @@ export interface Asking {
 
 export type QueryCommand = Asking | DocumentCommand;
 
-const scalar = fc.constantFrom<unknown[]>(
+/** Few, so that documents, criteria and indexes meet. */
+const common = fc.constantFrom<unknown[]>(1, 2, 'a', null, undefined);
+const rare = fc.constantFrom<unknown[]>(
   ...[null, undefined, 0, 1, 2, 2n, -3, 1.5, Number.NaN, '', 'a', 'ab', 'b', true, false],
   ...[new Date(0), new Date(5)],
 );
+const scalar = fc.oneof(common, rare);
 const value = fc.oneof(
-  { arbitrary: scalar, weight: 6 },
-  { arbitrary: arbitrary.value, weight: 2 },
+  { arbitrary: scalar, weight: 20 },
+  { arbitrary: fc.record({ a: scalar, b: scalar }, { requiredKeys: [] }), weight: 4 },
+  { arbitrary: arbitrary.value, weight: 1 },
   { arbitrary: arbitrary.oddValue, weight: 1 },
 );
-const name = fc.constantFrom('a', 'b', '0', '1');
+const name = fc.constantFrom('a', 'a', 'b', '0');
 const fields = fc
   .tuple(
     fc.dictionary(name, value, { maxKeys: 4, noNullPrototype: true }),
@@ -45,7 +49,7 @@ const fields = fc
   )
   .map(([own, unique, pad]): object => ({ ...own, ...unique, ...pad }));
 
-const path = fc.constantFrom('a', 'b', 'a.b', 'b.a', '0', 'a.0');
+const path = fc.constantFrom('a', 'a', 'a', 'b', 'b', 'a.b', 'b.a', '0', 'a.0');
 const managed = fc.constantFrom('_archived', '_updated', '_created_timestamp', '_updated_at');
 const anyPath = fc.oneof(
   { arbitrary: path, weight: 5 },
@@ -64,15 +68,17 @@ const nameOf = (option: IndexOption) => String(typeof option === 'string' ? opti
 
 /** Declarations, one for each time the collection is opened. */
 export const declarations: fc.Arbitrary<IndexOption[][]> = fc.array(
-  fc.uniqueArray(index, { maxLength: 4, selector: nameOf }),
-  { minLength: 1, maxLength: 4 },
+  fc.uniqueArray(index, { maxLength: 5, selector: nameOf }),
+  { minLength: 1, maxLength: 3 },
 );
 
 const criteria = fc.oneof(
   { arbitrary: fc.constant<Record<string, unknown>>({}), weight: 1 },
   {
-    arbitrary: fc.tuple(path, scalar).map(([at, is]): Record<string, unknown> => ({ [at]: is })),
-    weight: 2,
+    arbitrary: fc
+      .tuple(path, fc.oneof(common, scalar))
+      .map(([at, is]): Record<string, unknown> => ({ [at]: is })),
+    weight: 6,
   },
   {
     arbitrary: fc
@@ -84,11 +90,14 @@ const criteria = fc.oneof(
     arbitrary: fc.constantFrom<Record<string, unknown>[]>(
       { _id: { $in: ['a', 'c', 'e'] } },
       { _id: 'b' },
+      { a: 1, b: 2 },
+      { a: { $in: [1, 2, null] } },
+      { $or: [{ a: 1 }, { b: 1 }] },
       { _archived: true },
       { _updated: false, a: { $gte: 0 } },
       { u: { $in: [1, 'x'] } },
     ),
-    weight: 1,
+    weight: 3,
   },
   {
     arbitrary: arbitrary.criteria({
@@ -147,14 +156,14 @@ const document = fc
 const pick = fc.nat(30);
 
 const command: fc.Arbitrary<QueryCommand> = fc.oneof(
-  { weight: 14, arbitrary: asking },
+  { weight: 24, arbitrary: asking },
   { weight: 4, arbitrary: fc.record({ op: fc.constant('insert' as const), id, fields }) },
   { weight: 1, arbitrary: fc.record({ op: fc.constant('upsert' as const), id, fields }) },
   {
     weight: 4,
     arbitrary: fc.record({
       op: fc.constant('insertMany' as const),
-      documents: fc.array(document, { maxLength: 6 }),
+      documents: fc.array(document, { maxLength: 8 }),
     }),
   },
   { weight: 3, arbitrary: fc.record({ op: fc.constant('update' as const), pick, fields }) },
@@ -167,16 +176,30 @@ const command: fc.Arbitrary<QueryCommand> = fc.oneof(
     }),
   },
   {
-    weight: 5,
+    weight: 8,
     arbitrary: fc.record({
-      op: fc.constantFrom('archive' as const, 'unarchive', 'delete', 'get'),
+      op: fc.constantFrom('archive' as const, 'unarchive', 'delete', 'delete', 'get'),
       pick,
     }),
   },
 );
 
-/** What may happen to a collection with indexes. */
-export const querySteps: fc.Arbitrary<Step<QueryCommand>[]> = steps(
-  command,
-  command.filter((each) => each.op !== 'ask' || each.by !== 'pages'),
-);
+/** What may happen to a collection with indexes. It begins with a few documents, archived ones among them. */
+export const querySteps: fc.Arbitrary<Step<QueryCommand>[]> = fc
+  .tuple(
+    fc.array(document, { minLength: 4, maxLength: 12 }),
+    fc.array(pick, { maxLength: 3 }),
+    steps(
+      command,
+      command.filter((each) => each.op !== 'ask' || each.by !== 'pages'),
+    ),
+  )
+  .map(([documents, picks, rest]) => [
+    awaited({ op: 'insertMany', documents }),
+    ...picks.map((each) => awaited({ op: 'archive', pick: each })),
+    ...rest,
+  ]);
+
+function awaited(first: QueryCommand): Step<QueryCommand> {
+  return { step: 'await', command: first };
+}

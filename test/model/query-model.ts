@@ -94,7 +94,7 @@ export class QueryModel {
 function withIds(answer: unknown): unknown {
   if (!(answer as { code?: string } | undefined)?.code) return answer;
   return Object.assign(
-    Array.from({ length: 6 }, (_, at) => ({ _id: `?${at}` })),
+    Array.from({ length: 12 }, (_, at) => ({ _id: `?${at}` })),
     { _id: '?' },
   );
 }
