@@ -26,18 +26,18 @@ const CALLS: Record<string, Call> = {
 /** A signal that counts who listens to it. */
 function countedSignal(controller: AbortController) {
   const { signal } = controller;
-  let listeners = 0;
+  const listeners = new Set<unknown>();
   const add = signal.addEventListener.bind(signal);
   const remove = signal.removeEventListener.bind(signal);
   signal.addEventListener = (...args: Parameters<typeof add>) => {
-    listeners++;
+    listeners.add(args[1]);
     add(...args);
   };
   signal.removeEventListener = (...args: Parameters<typeof remove>) => {
-    listeners--;
+    listeners.delete(args[1]);
     remove(...args);
   };
-  return { signal, listeners: () => listeners };
+  return { signal, listeners: () => listeners.size };
 }
 
 /** The option `signal`. */

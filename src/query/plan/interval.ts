@@ -11,7 +11,7 @@ export interface Interval {
   readonly toOpen: boolean;
 }
 
-export function point(value: Scalar): Interval {
+function point(value: Scalar): Interval {
   return { from: value, to: value, fromOpen: false, toOpen: false };
 }
 
