@@ -137,7 +137,10 @@ export class DocumentExchanges<T extends object, S extends Stamp = never> {
 
   /** Begins to go over the documents that match. */
   stream(params: unknown, options?: unknown): DocumentStream<T, S> {
-    return new DocumentStream(this.#build, parseFindQuery(params, options));
+    const query = parseFindQuery(params, options);
+    // Whoever goes over them may stop at any.
+    const selection = { ...query.selection, all: false };
+    return new DocumentStream(this.#build, { ...query, selection });
   }
 
   *#collect<F = Stored<T, S>>(query: FindQuery): Exchange<F[]> {

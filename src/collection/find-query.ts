@@ -90,7 +90,9 @@ export function parseFindQuery(
     };
   }
   const test = (document: object) => tests.every((each) => matches(each, document as never));
-  return { selection, test, skip, limit, select };
+  // The engine checks what is asked for even where nothing is wanted.
+  const asked = limit === 0 ? { ...selection, limit } : selection;
+  return { selection: asked, test, skip, limit, select };
 }
 
 function pageEnd(document: { readonly _id: string }, order: object | undefined): After {

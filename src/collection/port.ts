@@ -94,13 +94,15 @@ export class Port {
     return new Promise<T>((resolve, reject) => {
       const abort = (): void => {
         reject(signal.reason);
+        this.#link.withdraw(call, signal.reason);
         // It may have ended by now, and when the engine is lost the call itself says so.
         this.#send({ op: 'abort', call }).catch(() => undefined);
       };
       signal.addEventListener('abort', abort, { once: true });
       start((request) => {
         // What was begun is ended all the same.
-        if (signal.aborted && request.op !== 'scanEnd') return Promise.reject(signal.reason);
+        if (request.op === 'scanEnd') return this.#send(request);
+        if (signal.aborted) return Promise.reject(signal.reason);
         return this.#send({ ...request, call } as Ask);
       })
         .then(resolve, reject)

@@ -94,6 +94,15 @@ export class Link {
     });
   }
 
+  /** Takes back what was not sent yet of an aborted call. */
+  withdraw(aborted: number, reason: unknown): void {
+    this.#queue = this.#queue.filter(({ request, reject }) => {
+      const mine = 'call' in request && request.call === aborted;
+      if (mine) reject(reason);
+      return !mine;
+    });
+  }
+
   /** Executes a request at once, after all that were sent before it; only on a channel that can. */
   sendNow(request: Request): unknown {
     const refusal = this.#refusal;
