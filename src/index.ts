@@ -40,7 +40,7 @@ export type { Criteria } from './query/criteria-types.ts';
 export type { KeyRange } from './query/index/key-range.ts';
 export type { Direction, Sort } from './query/order-types.ts';
 export type { FieldPath, Path } from './query/path-types.ts';
-export type { IdsPlan, IndexPlan, Plan, ScanPlan, UnionPlan } from './query/plan/plan.ts';
+export type { Plan } from './query/plan/plan.ts';
 export type { Selected } from './query/select-types.ts';
 export type {
   Durability,

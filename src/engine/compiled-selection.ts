@@ -15,9 +15,13 @@ export interface CompiledSelection {
   readonly wanted: (record: StoredRecord) => boolean;
   /** Whether the document matches the criteria; left out where all do. */
   readonly test: RecordTest | undefined;
+  /** The same by the document itself. */
+  readonly documentTest: ((document: object) => boolean) | undefined;
   readonly order: Order | undefined;
   /** The document that the order looks at. */
   readonly sorted: (record: StoredRecord, body: Body) => object;
+  /** Whether neither criteria nor order look at managed fields. */
+  readonly byFields: boolean;
   /** The document as `select` leaves it, where it is given. */
   readonly select: ((record: StoredRecord, body: Body) => object) | undefined;
 }
@@ -33,29 +37,22 @@ export function compileSelection(
   const fieldsOf = (record: StoredRecord, body: Body) => decodedValue(record, body, keep) as object;
   const wholeOf = (record: StoredRecord, body: Body) =>
     build(record.key, record.flags, record.stamps, fieldsOf(record, body));
-  const documentFor = ({ roots }: Pick<CompiledCriteria, 'roots'>) =>
-    [...roots].some((root) => MANAGED_FIELDS.has(root)) ? wholeOf : fieldsOf;
-
+  const isByFields = (compiled: Pick<CompiledCriteria, 'roots'> | undefined) =>
+    !compiled || ![...compiled.roots].some((root) => MANAGED_FIELDS.has(root));
+  const matching = Object.keys(criteria).length > 0 ? compileCriteria(criteria) : undefined;
+  const matched = isByFields(matching) ? fieldsOf : wholeOf;
   const order = sort && compileOrder(sort);
   const project = select && compileSelect(select);
   return {
     criteria,
     wanted: archivedTest(archived),
-    test: Object.keys(criteria).length > 0 ? recordTest(criteria, documentFor) : undefined,
+    test: matching && ((record, body) => matching.test(matched(record, body))),
+    documentTest: matching?.test,
     order,
-    sorted: order ? documentFor(order) : fieldsOf,
+    sorted: isByFields(order) ? fieldsOf : wholeOf,
+    byFields: isByFields(matching) && isByFields(order),
     select: project && ((record, body) => project(wholeOf(record, body))),
   };
-}
-
-function recordTest(
-  criteria: object,
-  documentFor: (compiled: CompiledCriteria) => (record: StoredRecord, body: Body) => object,
-): RecordTest {
-  const compiled = compileCriteria(criteria);
-  const { test } = compiled;
-  const documentOf = documentFor(compiled);
-  return (record, body) => test(documentOf(record, body));
 }
 
 function archivedTest(archived: ArchivedFilter): (record: StoredRecord) => boolean {

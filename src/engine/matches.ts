@@ -1,8 +1,6 @@
-import type { Body } from '../codec/body.ts';
-import type { OrderKey } from '../query/order.ts';
+import type { Order, OrderKey } from '../query/order.ts';
 import { Top } from '../query/top.ts';
 import type { StoredRecord } from '../storage/stored-record.ts';
-import type { CompiledSelection } from './compiled-selection.ts';
 
 /** Where a page ends: the sort key of its last document, and that one's rank. */
 export interface PageEnd {
@@ -17,8 +15,12 @@ interface Keyed {
 
 /** Gathers the first so many matches in the order asked for. */
 export interface Matches {
-  /** Takes a match. `false` once no later one can change the result. */
-  add(record: StoredRecord, body: Body | undefined): boolean;
+  /**
+   * Takes a match. `false` once no later one can change the result.
+   *
+   * @param document What the order looks at; left out where it does not matter.
+   */
+  add(record: StoredRecord, document?: object): boolean;
   /** The greatest rank that still counts, for what comes by rank. */
   readonly worst: number;
   records(): StoredRecord[];
@@ -69,20 +71,20 @@ export class OldestMatches implements Matches {
 /** Matches that come in any order: the `most` that sort first, equal ones by rank of insertion. */
 export class SortedMatches implements Matches {
   readonly worst = Number.POSITIVE_INFINITY;
-  readonly #selection: CompiledSelection;
+  readonly #order: Order;
   readonly #after: PageEnd | undefined;
   readonly #top: Top<Keyed>;
 
-  constructor(selection: CompiledSelection, most: number, after: PageEnd | undefined) {
-    this.#selection = selection;
+  constructor(order: Order, most: number, after: PageEnd | undefined) {
+    this.#order = order;
     this.#after = after;
-    const { compare } = orderOf(selection);
+    const { compare } = order;
     this.#top = new Top(most, (a, b) => compare(a.key, b.key) || a.record.order - b.record.order);
   }
 
-  add(record: StoredRecord, body: Body | undefined): boolean {
-    const { keyOf, compare } = orderOf(this.#selection);
-    const key = keyOf(this.#selection.sorted(record, body as Body));
+  add(record: StoredRecord, document: object): boolean {
+    const { keyOf, compare } = this.#order;
+    const key = keyOf(document);
     const { worst } = this.#top;
     // Refused before anything is made for it.
     if (worst && (compare(key, worst.key) || record.order - worst.record.order) > 0) return true;
@@ -97,8 +99,4 @@ export class SortedMatches implements Matches {
   records(): StoredRecord[] {
     return this.#top.sorted().map(({ record }) => record);
   }
-}
-
-function orderOf({ order }: CompiledSelection) {
-  return order as NonNullable<typeof order>;
 }

@@ -26,7 +26,11 @@ export class Pace {
 
   /** Whether it is time to {@link Pace.pause}; to be asked for every document. */
   get due(): boolean {
-    if (++this.#steps % LOOK_EVERY !== 0) return false;
+    return ++this.#steps % LOOK_EVERY === 0 && this.late;
+  }
+
+  /** The same, to be asked now and then. */
+  get late(): boolean {
     return !this.#aborts.immediate && this.#clock.elapsed() - this.#since > SLICE_MS;
   }
 

@@ -1,4 +1,4 @@
-import { peek } from '../codec/body.ts';
+import { type Body, peek } from '../codec/body.ts';
 import { CriteriaError } from '../errors/criteria-error.ts';
 import type { Plan, PlanByKeys } from '../query/plan/plan.ts';
 import { planQuery } from '../query/plan/plan-query.ts';
@@ -61,6 +61,7 @@ export class Query {
   get streams(): boolean {
     return (
       this.plan.kind === 'scan' &&
+      !(this.compiled.test && this.#context.records.resident) &&
       !this.compiled.order &&
       !this.#after &&
       this.#skip === 0 &&
@@ -74,8 +75,14 @@ export class Query {
     const release = this.#context.records.pin();
     try {
       if (this.#most === 0) return [];
-      if (this.plan.kind === 'scan') yield* this.#scan(matches);
-      else yield* this.#read(this.plan, matches);
+      const { plan } = this;
+      const { test, order, byFields } = this.compiled;
+      const { records } = this.#context;
+      const values = byFields && (test ?? order) ? records.decoded() : undefined;
+      if (plan.kind !== 'scan') yield* this.#read(plan, matches);
+      else if (values) yield* this.#scanDecoded(values, matches);
+      else if (test ?? order) yield* this.#scan(matches);
+      else yield* this.#visit(records.list().values(), matches, false);
     } finally {
       release();
     }
@@ -96,21 +103,45 @@ export class Query {
     const { order } = this.compiled;
     const { kind, ordered } = this.plan;
     // A scan of what is not in memory comes segment by segment.
-    const inOrder = ordered && (kind !== 'scan' || this.#context.records.resident);
-    if (inOrder) return new FirstMatches(this.#most);
-    if (!order) return new OldestMatches(this.#most);
-    return new SortedMatches(this.compiled, this.#most, this.#after);
+    const scans = kind === 'scan' && this.compiled.test !== undefined;
+    const inOrder = ordered && (!scans || this.#context.records.resident);
+    // A page can only begin in the middle of what an index gives in order.
+    if (order && !(inOrder && (kind === 'index' || !this.#after)))
+      return new SortedMatches(order, this.#most, this.#after);
+    return inOrder ? new FirstMatches(this.#most) : new OldestMatches(this.#most);
+  }
+
+  /** Goes over decoded documents, all in memory: nothing of a record is touched unless it matches. */
+  *#scanDecoded(documents: readonly object[], matches: Matches): Work<void> {
+    const { documentTest, order } = this.compiled;
+    const wanted = this.#wanted(order === undefined);
+    const records = this.#context.records.list();
+    for (let from = 0; from < documents.length; from += BATCH) {
+      const to = Math.min(from + BATCH, documents.length);
+      for (let index = from; index < to; index++) {
+        const document = documents[index] as object;
+        if (documentTest && !documentTest(document)) continue;
+        const record = records[index] as StoredRecord;
+        if (wanted(record) && !matches.add(record, document)) {
+          this.documents += index - from + 1;
+          return;
+        }
+      }
+      this.documents += to - from;
+      if (this.#pace.late) yield* this.#pace.pause();
+    }
   }
 
   *#scan(matches: Matches): Work<void> {
-    const { test, order } = this.compiled;
+    const { test, order, sorted } = this.compiled;
     const wanted = this.#wanted(order === undefined);
     const scan = new Scan(this.#context.records, this.#pace);
     let complete = false;
     const visit: RecordTest = (record, body) => {
       if (!wanted(record)) return false;
       this.documents++;
-      if (!test || test(record, body)) complete = !matches.add(record, body);
+      if (!test || test(record, body))
+        complete = !matches.add(record, order && sorted(record, body));
       return complete;
     };
     try {
@@ -122,37 +153,45 @@ export class Query {
 
   *#read(plan: PlanByKeys, matches: Matches): Work<void> {
     const { records, indexes } = this.#context;
-    const { test, order } = this.compiled;
+    const { order } = this.compiled;
     const reader = new PlanReader<StoredRecord>(plan, {
       indexes: indexes.byName,
       byId: (id) => records.get(id),
       order,
       from: plan.kind === 'index' && plan.ordered ? this.#after : undefined,
     });
-    const tested = plan.exact ? undefined : test;
-    const looks = tested !== undefined || (order !== undefined && !plan.ordered);
-    const wanted = this.#wanted(order === undefined);
-    const visit = (record: StoredRecord, body: StoredRecord['body']): boolean => {
-      if (!looks) return matches.add(record, undefined);
-      this.documents++;
-      if (tested && !tested(record, body as NonNullable<typeof body>)) return true;
-      return matches.add(record, body);
-    };
     try {
-      for (let record = reader.next(); record; record = reader.next()) {
-        if (!wanted(record)) continue;
-        if ((looks && record.body === undefined) || this.#pace.due) {
-          // An index must not be read on after a pause: it may have changed.
-          const rest = [record, ...drain(reader)].filter(wanted);
-          yield* plan.ordered
-            ? this.#inOrder(rest, looks, visit)
-            : this.#inAnyOrder(rest, looks, visit);
-          return;
-        }
-        if (!visit(record, record.body)) return;
-      }
+      yield* this.#visit(candidates(reader), matches, !plan.exact);
     } finally {
       this.keys = reader.keys;
+    }
+  }
+
+  /** @param tests Whether the criteria have to be looked at still. */
+  *#visit(candidates: Iterator<StoredRecord>, matches: Matches, tests: boolean): Work<void> {
+    const { test, order, sorted } = this.compiled;
+    const tested = tests ? test : undefined;
+    const keyed = matches instanceof SortedMatches;
+    const looks = tested !== undefined || keyed;
+    const wanted = this.#wanted(order === undefined);
+    const visit: Visit = (record, body) => {
+      if (!looks) return matches.add(record);
+      this.documents++;
+      if (tested && !tested(record, body as Body)) return true;
+      return keyed ? matches.add(record, sorted(record, body as Body)) : matches.add(record);
+    };
+    for (let next = candidates.next(); !next.done; next = candidates.next()) {
+      const record = next.value;
+      if (!wanted(record)) continue;
+      if ((looks && record.body === undefined) || this.#pace.due) {
+        // An index must not be read on after a pause: it may have changed.
+        const rest = [record, ...candidatesLeft(candidates)].filter(wanted);
+        yield* matches instanceof FirstMatches
+          ? this.#inOrder(rest, looks, visit)
+          : this.#inAnyOrder(rest, looks, visit);
+        return;
+      }
+      if (!visit(record, record.body)) return;
     }
   }
 
@@ -207,10 +246,14 @@ export class Query {
   }
 }
 
-type Visit = (record: StoredRecord, body: StoredRecord['body']) => boolean;
+type Visit = (record: StoredRecord, body: Body | undefined) => boolean;
 
-function drain(reader: PlanReader<StoredRecord>): StoredRecord[] {
+function* candidates(reader: PlanReader<StoredRecord>): Generator<StoredRecord> {
+  for (let record = reader.next(); record; record = reader.next()) yield record;
+}
+
+function candidatesLeft(candidates: Iterator<StoredRecord>): StoredRecord[] {
   const rest: StoredRecord[] = [];
-  for (let record = reader.next(); record; record = reader.next()) rest.push(record);
+  for (let next = candidates.next(); !next.done; next = candidates.next()) rest.push(next.value);
   return rest;
 }

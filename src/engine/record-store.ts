@@ -1,4 +1,4 @@
-import type { Body } from '../codec/body.ts';
+import { type Body, peek } from '../codec/body.ts';
 import { readRecords, type Segment, type SegmentBodies } from '../storage/segment.ts';
 import type { SegmentLog } from '../storage/segment-log.ts';
 import { type StoredRecord, savedVersion } from '../storage/stored-record.ts';
@@ -6,6 +6,9 @@ import { BodyReader, bySegment } from './body-reader.ts';
 import type { Clock } from './clock.ts';
 import { PendingChanges } from './pending-changes.ts';
 import type { Work } from './work.ts';
+
+/** So many values are decoded in one go without blocking anybody. */
+const FEW = 1000;
 
 /**
  * Keyed records: the newest version of each, in memory at least by where it rests, with the changes that
@@ -21,6 +24,8 @@ export class RecordStore {
   #records = new Map<string, StoredRecord>();
   /** The records in order, made when asked for and kept until one is added or removed. */
   #list: readonly StoredRecord[] | undefined;
+  /** The decoded values of the list, in its order. */
+  #decoded: readonly object[] | undefined;
   #pending = new PendingChanges();
   /** What the save under way is writing. */
   #saving: PendingChanges | undefined;
@@ -74,6 +79,23 @@ export class RecordStore {
     return this.#list;
   }
 
+  /**
+   * The decoded values of all records, in order, where nearly all are kept; scans run over them several
+   * times faster than over records.
+   */
+  decoded(): readonly object[] | undefined {
+    if (!this.#caching || !this.#resident) return undefined;
+    if (this.#decoded) return this.#decoded;
+    const list = this.list();
+    let missing = 0;
+    for (const { value } of list) if (value === undefined && ++missing > FEW) return undefined;
+    this.#decoded = list.map((record) => {
+      record.value ??= peek(record.body as Body);
+      return record.value as object;
+    });
+    return this.#decoded;
+  }
+
   /** Rank for a record that is inserted now. */
   takeOrder(): number {
     return this.#nextOrder++;
@@ -87,7 +109,7 @@ export class RecordStore {
       this.#pending.records.delete(before);
     }
     this.#records.set(record.key, record);
-    this.#list = undefined;
+    this.#list = this.#decoded = undefined;
     this.#pending.records.add(record);
     this.#noteChange();
   }
@@ -95,7 +117,7 @@ export class RecordStore {
   delete(record: StoredRecord): void {
     const { key } = record;
     this.#records.delete(key);
-    this.#list = undefined;
+    this.#list = this.#decoded = undefined;
     this.#pending.records.delete(record);
     // While a failed save may have been stored after all, storage may hold anything that was ever pending.
     const stored =
@@ -205,11 +227,12 @@ export class RecordStore {
       this.#records = new Map(records.map((record) => [record.key, record]));
     }
     this.#nextOrder = last + 1;
-    this.#list = undefined;
+    this.#list = this.#decoded = undefined;
   }
 
   /** Drops what can be read again from storage. */
   clearCache(): void {
+    this.#decoded = undefined;
     for (const record of this.#records.values()) {
       record.value = undefined;
       if (record.segment === 0) continue;
