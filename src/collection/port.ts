@@ -55,7 +55,7 @@ export class Port {
       const abort = (): void => {
         reject(signal.reason);
         // It may have ended by now, and when the engine is lost the call itself says so.
-        this.#send({ op: 'abort', call }).catch(() => undefined);
+        this.#send({ op: 'abort', call, urgent: true }).catch(() => undefined);
       };
       signal.addEventListener('abort', abort, { once: true });
       this.#begin(() =>

@@ -74,6 +74,8 @@ export async function workerChannel(
     started,
     // What is lost with the worker is rejected by the link.
     execute: async (batch) => {
+      // It is timed from now on, and not from when the last ping was answered.
+      if (batch[0]?.risky && waiting === 0) watchdog.stop();
       const { values, failures, status } = await answer(api.execute(batch));
       if (status) events.event({ type: 'status', detail: statusFromWire(status) });
       return {
