@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { connect } from '../../src/index.ts';
+
+const code = (error: { code?: string }) => error.code;
+
+/** Takes longer than anybody waits: each further character doubles it. */
+const endless = { text: /^(a+)+$/ };
+const subject = `${'a'.repeat(60)}!`;
+
+test('a pattern that never ends rejects alone; what was acknowledged is kept, what waits goes on', async () => {
+  const connection = connect({ name: `hung query ${Math.random()}`, answer_timeout: 1 });
+  const states: string[] = [];
+  const errors: (string | undefined)[] = [];
+  connection.on('status', ({ state }) => {
+    if (states.at(-1) !== state) states.push(state);
+  });
+  connection.on('error', ({ error }) => errors.push(code(error)));
+  const changed: string[] = [];
+  connection.on('change', ({ changes }) => changed.push(...changes.map(({ id }) => id)));
+  const notes = new connection.Collection<{ text: string }>({
+    name: 'notes',
+    type: 'DOCUMENT_BASED',
+    save_timeout: 3600,
+    indexes: ['text'],
+  });
+  const lists = new connection.Collection({ name: 'lists', type: 'KEY_VALUE_BASED' });
+  await lists.set('all', [subject]);
+  await notes.insert({ _id: 'before', text: subject });
+
+  for (const round of [1, 2]) {
+    const hung =
+      round === 1
+        ? notes.filter(endless).catch(code)
+        : lists.remove('all', { $regex: endless.text.source }).catch(code);
+    const inserted = notes.insert({ _id: `behind ${round}`, text: 'b' });
+    const counted = notes.count();
+    const found = notes.find({ text: { $regex: '^b$' } });
+    expect(await hung).toBe('query_hung');
+    expect(await inserted).toMatchObject({ _id: `behind ${round}` });
+    expect(await counted).toBe(1 + round);
+    expect(await found).toMatchObject({ _id: 'behind 1' });
+    expect(await notes.get('before')).toMatchObject({ text: subject });
+    expect(await lists.get('all')).toEqual([subject]);
+    expect(errors).toEqual(Array(round).fill('query_hung'));
+    expect(changed).toContain(`behind ${round}`);
+  }
+  expect(states).toEqual(['opening', 'open', 'opening', 'open', 'opening', 'open']);
+
+  const closing = [notes.count(endless).catch(code), connection.close()];
+  expect(await Promise.all(closing)).toEqual(['query_hung', undefined]);
+  expect(connection.status.state).toBe('closed');
+});
