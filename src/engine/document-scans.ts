@@ -121,7 +121,7 @@ export class DocumentScans {
     if (!open)
       throw new WorkerError(
         'scan_lost',
-        'The worker was restarted in the middle of this result, because another query hung. Begin again.',
+        'The worker was restarted in the middle of this result; begin again.',
       );
     const { delivery, select, end } = open;
     try {

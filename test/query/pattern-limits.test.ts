@@ -39,7 +39,7 @@ test.each(places)(
 
 test('both limits hold for the items of an array', () => {
   expect(() => compileItemCriteria(tooLong)).toThrow(
-    expect.objectContaining({ code: 'pattern_too_long', place: '' }),
+    expect.objectContaining({ code: 'pattern_too_long', place: 'criteria' }),
   );
   const matches = compileItemCriteria({ text: /x/ });
   expect(() => matches({ text: 'a'.repeat(1_000_001) })).toThrow(

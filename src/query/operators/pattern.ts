@@ -1,6 +1,5 @@
-import { CriteriaError } from '../../errors/criteria-error.ts';
 import { type Condition, EXPENSIVE, each, type ValueTest } from '../condition.ts';
-import { operandInvalid, placeBelow } from '../criteria-problem.ts';
+import { notExpected, operandInvalid, placeBelow } from '../criteria-problem.ts';
 import { equalValues } from '../value-order.ts';
 import { isRegExp } from '../value-type.ts';
 import type { Operator } from './operator.ts';
@@ -52,13 +51,13 @@ export function pattern(regExp: RegExp, place: string): Condition {
 }
 
 export function matchesPattern(regExp: RegExp, place: string): ValueTest {
-  if (regExp.source.length > LONGEST_PATTERN) throw tooLong('pattern', place, LONGEST_PATTERN);
+  limit('pattern_too_long', place, 'a pattern of', LONGEST_PATTERN, regExp.source);
   // With `g` or `y`, `test` begins where the last call ended: the same string would match every other time.
   const stateless = new RegExp(regExp.source, regExp.flags.replace('g', ''));
   return (value) => {
     if (typeof value !== 'string') return typeof value === 'object' && equalValues(value, regExp);
     // Not to match would hide the document, and show it wherever the pattern is negated.
-    if (value.length > LONGEST_SUBJECT) throw tooLong('subject', place, LONGEST_SUBJECT);
+    limit('subject_too_long', place, 'tried on', LONGEST_SUBJECT, value);
     stateless.lastIndex = 0;
     return stateless.test(value);
   };
@@ -79,13 +78,13 @@ function compile(source: string, flags: string, place: string): RegExp {
   }
 }
 
-function tooLong(what: 'pattern' | 'subject', place: string, most: number): CriteriaError {
-  const where = place === '' ? '' : ` at '${place}'`;
-  const remedy =
-    what === 'pattern' ? 'use a shorter one' : 'look for it in a shorter field, or with a function';
-  return new CriteriaError(
-    `${what}_too_long`,
-    `The ${what} of a match${where} has over ${most} characters; ${remedy}.`,
-    { place },
-  );
+function limit(
+  code: 'pattern_too_long' | 'subject_too_long',
+  place: string,
+  what: string,
+  most: number,
+  text: string,
+): void {
+  if (text.length > most)
+    throw notExpected(code, place || 'criteria', `${what} at most ${most} characters`, text);
 }
