@@ -50,3 +50,29 @@ test('a pattern that never ends rejects alone; what was acknowledged is kept, wh
   expect(await Promise.all(closing)).toEqual(['query_hung', undefined]);
   expect(connection.status.state).toBe('closed');
 });
+
+test('an iteration that a restart cuts off says so, and what was dropped stays so', async () => {
+  const connection = connect({ name: `cut off ${Math.random()}`, answer_timeout: 1 });
+  const make = (name: string) =>
+    new connection.Collection({ name, type: 'DOCUMENT_BASED', activate_drop_method: true });
+  const notes = make('notes');
+  const dropped = make('dropped');
+  await dropped.insert({ _id: 'a' });
+  await notes.insertMany(
+    Array.from({ length: 1000 }, (_, n) => ({ n, text: subjects.slice(0, 5) })),
+  );
+  await notes.insert({ text: subjects });
+  await dropped.Drop();
+  const iteration = notes.each({}, { where: () => true });
+  await iteration.next();
+
+  expect(await notes.count(endless).catch(code)).toBe('query_hung');
+  const rest = async () => {
+    for await (const _ of iteration);
+  };
+  expect(await rest().catch(code)).toBe('scan_lost');
+  expect(await dropped.count().catch(code)).toBe('collection_dropped');
+  expect(await make('dropped').count()).toBe(0);
+  expect(await notes.count()).toBe(1001);
+  await connection.close();
+});
