@@ -107,7 +107,11 @@ test('everything is saved before a risky call only if something changed', async 
   await notes({ op: 'ready' });
   const [channel] = engines.channels;
   const save = channel?.save.bind(channel);
-  Object.assign(channel as object, { save: () => (saves++, save?.()) });
+  const counted = () => {
+    saves++;
+    return save?.();
+  };
+  Object.assign(channel as object, { save: counted });
   const risky = { op: 'count', risky: true } as const;
   await notes(risky);
   expect(saves).toBe(0);
