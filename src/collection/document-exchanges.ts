@@ -45,12 +45,19 @@ export class DocumentExchanges<T extends object, S extends Stamp = never> {
         const { ids, bodies, fields } = encodeSlice(list, from);
         from += bodies.length;
         last = from >= list.length;
-        const ticket = yield* post({ op: 'insertPart', call, last, ids, bodies });
+        const ticket = yield* post({
+          op: 'insertPart',
+          call,
+          last,
+          ids,
+          bodies,
+          urgent: slices.length > 0 || undefined,
+        });
         slices.push({ fields, ticket });
         if (!last) yield* pause();
       }
     } catch (error) {
-      if (slices.length > 0) yield* post({ op: 'insertAbandon', call });
+      if (slices.length > 0) yield* post({ op: 'insertAbandon', call, urgent: true });
       throw error;
     }
     const stored: Stored<T, S>[] = [];

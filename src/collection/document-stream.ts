@@ -44,7 +44,11 @@ export class DocumentStream<T extends object, S extends Stamp> {
     const chunk =
       this.#state === 'new'
         ? yield* ask({ op: 'scan', ...this.#query.selection })
-        : yield* ask({ op: 'scanNext', cursor: this.#cursor as number });
+        : yield* ask({
+            op: 'scanNext',
+            cursor: this.#cursor as number,
+            risky: this.#query.selection.risky,
+          });
     this.#cursor = chunk.cursor;
     if (this.#isDone()) {
       // Given up while this was on its way.

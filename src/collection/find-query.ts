@@ -4,7 +4,7 @@ import { isPlainObject } from '../codec/kinds.ts';
 import type { After, ArchivedFilter, Selection } from '../engine/protocol.ts';
 import { CriteriaError } from '../errors/criteria-error.ts';
 import { type Check, check, checkKnown, integer, isAbortSignal } from './option-checks.ts';
-import { copyCriteria, matches } from './params.ts';
+import { copyCriteria, holdsPattern, matches } from './params.ts';
 
 const anything: Check = { allowed: '', test: () => true };
 const count = integer('a whole number, 0 or more', (value) => value >= 0);
@@ -68,8 +68,10 @@ export function parseFindQuery(
   const limit = Math.min((given.limit as number | undefined) ?? most, most);
   const select = copied(given.select, 'select') as readonly string[] | undefined;
   const sort = copied(given.sort, 'sort') as object | undefined;
+  const criteria = typeof params === 'function' ? undefined : copyCriteria(params);
   const selection: Selection = {
-    criteria: typeof params === 'function' ? undefined : copyCriteria(params),
+    criteria,
+    risky: holdsPattern(criteria) || undefined,
     archived: (given.archived as ArchivedFilter | undefined) ?? false,
     sort,
     after: given.after === undefined ? undefined : pageEnd(given.after as { _id: string }, sort),

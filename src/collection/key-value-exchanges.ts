@@ -1,10 +1,10 @@
-import { type Body, decode, encode } from '../codec/body.ts';
+import { type Body, decode, encode, peek } from '../codec/body.ts';
 import { isPlainObject } from '../codec/kinds.ts';
-import type { Key } from '../engine/protocol.ts';
+import type { Key, Marks } from '../engine/protocol.ts';
 import { KeyError } from '../errors/key-error.ts';
 import { ValueError } from '../errors/value-error.ts';
 import { ask, type Exchange } from './exchange.ts';
-import { copyCriteria, matches } from './params.ts';
+import { copyCriteria, holdsPattern, matches } from './params.ts';
 
 type AnyTest = (item: never) => unknown;
 
@@ -40,7 +40,7 @@ export class KeyValueExchanges {
     const path = checkKey(key);
     if (typeof params !== 'function') {
       return decode(
-        yield* ask({ op: 'kvRemove', key: path, criteria: encodeCriteria(params) }),
+        yield* ask({ op: 'kvRemove', key: path, ...encodeCriteria(params) }),
       ) as unknown[];
     }
     for (;;) {
@@ -90,7 +90,7 @@ export class KeyValueExchanges {
   *#matching(key: Key, params: unknown, first: boolean): Exchange<unknown[]> {
     if (typeof params !== 'function') {
       return decode(
-        yield* ask({ op: 'kvMatch', key, criteria: encodeCriteria(params), first }),
+        yield* ask({ op: 'kvMatch', key, ...encodeCriteria(params), first }),
       ) as unknown[];
     }
     const reply = yield* ask({ op: 'kvGet', key, array: true });
@@ -102,8 +102,9 @@ export class KeyValueExchanges {
   }
 }
 
-function encodeCriteria(params: unknown): Body {
-  return encode(isPlainObject(params) ? copyCriteria(params) : params, 'params');
+function encodeCriteria(params: unknown): { criteria: Body } & Marks {
+  const criteria = encode(isPlainObject(params) ? copyCriteria(params) : params, 'params');
+  return { criteria, risky: holdsPattern(peek(criteria)) || undefined };
 }
 
 /** Copies a key; the engine reads it. */

@@ -20,6 +20,13 @@ export function copyCriteria(criteria: unknown): object {
   }
 }
 
+/** Whether copied criteria hold a pattern. Where in doubt they do. */
+export function holdsPattern(criteria: unknown): boolean {
+  if (Array.isArray(criteria)) return criteria.some(holdsPattern);
+  if (!isPlainObject(criteria)) return criteria instanceof RegExp;
+  return Object.keys(criteria).some((key) => key === '$regex' || holdsPattern(criteria[key]));
+}
+
 /** Calls a predicate. A promise would match every document, so it is refused. */
 export function matches<T>(predicate: (item: T) => unknown, item: T): boolean {
   const result = predicate(item);

@@ -96,7 +96,7 @@ export class Port {
         reject(signal.reason);
         this.#link.withdraw(call, signal.reason);
         // It may have ended by now, and when the engine is lost the call itself says so.
-        this.#send({ op: 'abort', call }).catch(() => undefined);
+        this.#send({ op: 'abort', call, urgent: true }).catch(() => undefined);
       };
       signal.addEventListener('abort', abort, { once: true });
       start((request) => {

@@ -248,11 +248,7 @@ export class HostedCollection {
       throw error;
     }
     this.#retention?.stop();
-    this.#unusable = new CollectionError(
-      'collection_dropped',
-      `Collection "${name}" was dropped; construct it again to start anew.`,
-      { place: name },
-    );
+    this.#unusable = dropped(name);
     this.lives.fail(this.#unusable);
     return true;
   }
@@ -275,6 +271,15 @@ function* wait(promise: Promise<unknown>): Work<undefined> {
 
 function notInMemory(why: string): CollectionError {
   return new CollectionError('sync_unavailable', `collection.sync cannot be used here: ${why}.`);
+}
+
+/** @param name Left out by a worker that has taken the place of the one where it was dropped. */
+export function dropped(name?: string): CollectionError {
+  return new CollectionError(
+    'collection_dropped',
+    `Collection ${name === undefined ? '' : `"${name}" `}was dropped; construct it again to start anew.`,
+    { place: name },
+  );
 }
 
 export function typeMismatch(name: string, is: string, asked: string): CollectionError {

@@ -46,10 +46,11 @@ export interface CompiledCriteria {
  * The criteria are copied first: changing them later changes nothing. A compiled query never reaches a
  * prototype, whatever its paths are called.
  *
- * A pattern (`/…/`, `$regex`) can take exponential time and nothing can stop it; never build one from input
- * that you do not trust.
+ * A pattern (`/…/`, `$regex`) can take exponential time, and nothing in its thread can stop it; never build one
+ * from input that you do not trust.
  *
- * @throws {CriteriaError} naming the place, such as `address.city.$gt` or `$or[1].age`.
+ * @throws {CriteriaError} naming the place, such as `address.city.$gt` or `$or[1].age`. The test throws
+ *   `subject_too_long` for a string of over 1,000,000 characters that a pattern is to be tried on.
  *
  * @example
  * ```ts
@@ -145,7 +146,7 @@ function compileLogic(name: string, operand: unknown, place: string, scope: Scop
 }
 
 function compileFieldCriteria(value: unknown, place: string): Condition {
-  if (isRegExp(value)) return pattern(value);
+  if (isRegExp(value)) return pattern(value, place);
   return isFields(value) && holdsOperators(value)
     ? compileOperators(value, place)
     : equality(value);

@@ -49,13 +49,13 @@ export function explainSuite(door: DoorFixture): void {
 
     test('a scan looks at every document, and at none where all match', async () => {
       const things = await users();
-      await things.archive('u0');
       expect(await things.explain({ n: { $lt: 10 } })).toMatchObject({
         plan: { kind: 'scan' },
         keys_examined: 0,
-        documents_examined: 99,
-        returned: 9,
+        documents_examined: 100,
+        returned: 10,
       });
+      await things.archive('u0');
       const all = await things.explain({});
       expect(all).toMatchObject({ plan: { kind: 'scan' }, documents_examined: 0, returned: 99 });
     });
