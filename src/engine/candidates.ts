@@ -1,10 +1,9 @@
 import type { Body } from '../codec/body.ts';
-import type { CriteriaPart } from '../query/criteria.ts';
-import type { Order, OrderKey } from '../query/order.ts';
 import type { Plan, PlanByKeys } from '../query/plan/plan.ts';
 import { PlanReader } from '../query/plan/read-plan.ts';
 import type { SegmentBodies } from '../storage/segment.ts';
 import type { StoredRecord } from '../storage/stored-record.ts';
+import { criteriaFilter, orderFilter } from './block-filters.ts';
 import { BodyReader, bySegment } from './body-reader.ts';
 import type { CompiledSelection } from './compiled-selection.ts';
 import type { StoreContext } from './context.ts';
@@ -62,8 +61,10 @@ export class Candidates {
   *#scanDecoded(decoded: DecodedDocuments, matches: Matches): Work<void> {
     const { documents } = decoded;
     const { parts, order } = this.#selection;
-    const filters = parts.map((part) => blockFilter(part, decoded));
-    const keys = order && orderKeys(order, decoded);
+    const filters = parts.map((part) => criteriaFilter(part, decoded));
+    if (order && matches instanceof SortedMatches) {
+      filters.push(orderFilter(order, decoded, matches));
+    }
     const records = this.#context.records.list();
     const block = new Int32Array(BLOCK);
     for (let from = 0; from < documents.length; from += BLOCK) {
@@ -72,17 +73,9 @@ export class Candidates {
       this.documents += length;
       for (const filter of filters) length = filter(block, length);
       for (let at = 0; at < length; at++) {
-        const index = block[at] as number;
-        if (keys) {
-          const sorted = matches as SortedMatches;
-          const key = keys(index);
-          if (sorted.refuses(key)) continue;
-          const record = records[index] as StoredRecord;
-          if (this.#wanted(record)) sorted.addKey(record, key);
-        } else {
-          const record = records[index] as StoredRecord;
-          if (this.#wanted(record) && !matches.add(record)) return;
-        }
+        const place = block[at] as number;
+        const record = records[place] as StoredRecord;
+        if (this.#wanted(record) && !matches.add(record, documents[place])) return;
       }
       if (this.#pace.late) yield* this.#pace.pause();
     }
@@ -177,51 +170,6 @@ export class Candidates {
       }
     }
   }
-}
-
-/** Keeps of a block of places those whose documents pass, and returns how many they are. */
-type BlockFilter = (block: Int32Array, length: number) => number;
-
-function blockFilter({ test, path, value }: CriteriaPart, decoded: DecodedDocuments): BlockFilter {
-  const { documents } = decoded;
-  const column = path === undefined ? undefined : decoded.column(path);
-  if (!column || !value) {
-    return (block, length) => {
-      let kept = 0;
-      for (let at = 0; at < length; at++) {
-        const place = block[at] as number;
-        if (test(documents[place] as object)) block[kept++] = place;
-      }
-      return kept;
-    };
-  }
-  return (block, length) => {
-    let kept = 0;
-    for (let at = 0; at < length; at++) {
-      const place = block[at] as number;
-      const found = column[place];
-      const passes =
-        typeof found === 'object' && Array.isArray(found)
-          ? test(documents[place] as object)
-          : value(found, true);
-      if (passes) block[kept++] = place;
-    }
-    return kept;
-  };
-}
-
-/** What documents are sorted by, by their place. */
-function orderKeys(order: Order, decoded: DecodedDocuments): (place: number) => OrderKey {
-  const { documents } = decoded;
-  const [only, second] = order.fields;
-  const column = only && !second ? decoded.column(only.path) : undefined;
-  if (!column) return (place) => order.keyOf(documents[place] as object);
-  return (place) => {
-    const found = column[place];
-    if (found === undefined) return null;
-    const array = typeof found === 'object' && Array.isArray(found);
-    return array ? order.keyOf(documents[place] as object) : found;
-  };
 }
 
 type Visit = (record: StoredRecord, body: Body | undefined) => boolean;

@@ -82,26 +82,20 @@ export class SortedMatches implements Matches {
     this.#top = new Top(most, (a, b) => compare(a.key, b.key) || a.record.order - b.record.order);
   }
 
+  /** The key that a document has to come before, `undefined` while there is room. */
+  get worstKey(): OrderKey | undefined {
+    return this.#top.worst?.key;
+  }
+
   add(record: StoredRecord, document: object): boolean {
     const key = this.#order.keyOf(document);
     const { worst } = this.#top;
-    // Refused before anything is made for it.
-    if (!worst || this.#compare(key, record, worst.key, worst.record.order) < 0) {
-      this.addKey(record, key);
-    }
-    return true;
-  }
-
-  /** Whether a key comes too late, if its record comes after all so far. */
-  refuses(key: OrderKey): boolean {
-    const { worst } = this.#top;
-    return worst !== undefined && this.#order.compare(key, worst.key) >= 0;
-  }
-
-  addKey(record: StoredRecord, key: OrderKey): void {
     const after = this.#after;
-    if (after && this.#compare(key, record, after.key, after.order) <= 0) return;
+    // Refused before anything is made for it.
+    if (worst && this.#compare(key, record, worst.key, worst.record.order) >= 0) return true;
+    if (after && this.#compare(key, record, after.key, after.order) <= 0) return true;
     this.#top.add({ key, record });
+    return true;
   }
 
   #compare(key: OrderKey, record: StoredRecord, other: OrderKey, order: number): number {
