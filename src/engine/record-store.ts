@@ -2,7 +2,7 @@ import { type Body, peek } from '../codec/body.ts';
 import { readRecords, type Segment, type SegmentBodies } from '../storage/segment.ts';
 import type { SegmentLog } from '../storage/segment-log.ts';
 import { type StoredRecord, savedVersion } from '../storage/stored-record.ts';
-import { BodyReader, bySegment } from './body-reader.ts';
+import { BodyLoader } from './body-loader.ts';
 import type { Clock } from './clock.ts';
 import { DecodedDocuments } from './decoded-documents.ts';
 import { PendingChanges } from './pending-changes.ts';
@@ -33,6 +33,7 @@ export class RecordStore {
   /** What the save under way is writing. */
   #saving: PendingChanges | undefined;
   #nextOrder = 1;
+  #loader: BodyLoader | undefined;
   /** Works that read from segments by their number, which compaction must not take from under them. */
   #readers = 0;
   /** Whether every record has its body; may be false when they do, never the other way round. */
@@ -213,10 +214,10 @@ export class RecordStore {
     const records = this.#records;
     const bodies = this.#caching ? segment.bodies : undefined;
     for (const key of segment.deletes) records.delete(key);
-    for (const record of readRecords(segment, this.log.columns)) {
+    readRecords(segment, this.log.columns, (record) => {
       record.body = bodies?.[record.index];
       records.set(record.key, record);
-    }
+    });
     if (segment.keys.length > 0 && !bodies) this.#resident = false;
   }
 
@@ -253,24 +254,40 @@ export class RecordStore {
     }
   }
 
-  /** Makes every body resident, as caching wants it. */
-  *loadAll(): Work<void> {
-    const release = this.pin();
-    try {
-      while (!this.#resident) {
-        const missing = bySegment(this.list());
-        missing.delete(0);
-        if (missing.size === 0) this.#resident = true;
-        const reader = new BodyReader(this.log, [...missing.keys()]);
-        for (const [number, records] of missing) {
-          const bodies = yield* reader.take(number);
-          for (const record of records) this.bodyIn(record, bodies);
-          this.log.release(number);
-        }
-      }
-    } finally {
-      release();
+  /** Makes every body resident, as caching wants it, or joins the load that does. */
+  load(): Promise<void> {
+    if (this.#resident) return Promise.resolve();
+    if (!this.#loader) {
+      const release = this.pin();
+      const loader = new BodyLoader(
+        this.log,
+        () => this.list().filter((record) => record.body === undefined),
+        (record, bodies) => this.bodyIn(record, bodies),
+      );
+      this.#loader = loader;
+      loader.done.then(
+        () => this.#loaded(true, release),
+        () => this.#loaded(false, release),
+      );
     }
+    return this.#loader.done;
+  }
+
+  #loaded(all: boolean, release: () => void): void {
+    this.#loader = undefined;
+    this.#resident ||= all;
+    release();
+  }
+
+  /** Whether a scan comes by the records in order: they are in memory, or come into it in order. */
+  get inOrder(): boolean {
+    return this.#resident || this.#loader !== undefined;
+  }
+
+  /** The body of a record that a scan comes by in order. */
+  *bodyInOrder(record: StoredRecord): Work<Body> {
+    while (record.body === undefined && this.#loader) yield this.#loader.step;
+    return record.body ?? (yield* this.body(record));
   }
 
   /**
