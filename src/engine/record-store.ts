@@ -126,6 +126,16 @@ export class RecordStore {
     this.#noteChange();
   }
 
+  /** Adds records whose keys nothing has. */
+  addAll(records: readonly StoredRecord[]): void {
+    for (const record of records) {
+      this.#records.set(record.key, record);
+      this.#pending.records.add(record);
+    }
+    this.#list = this.#decoded = undefined;
+    this.#noteChange(records.length);
+  }
+
   delete(record: StoredRecord): void {
     const { key } = record;
     this.#records.delete(key);
@@ -351,14 +361,14 @@ export class RecordStore {
     if (segment) segment.live -= record.size;
   }
 
-  #noteChange(): void {
+  #noteChange(changes = 1): void {
     if (this.#pending.size === 0) {
       // What was inserted and deleted between two saves leaves nothing to save.
       this.#pending.since = undefined;
       this.#pending.made = 0;
     } else {
       this.#pending.since ??= { elapsed: this.#clock.elapsed(), now: this.#clock.now() };
-      this.#pending.made++;
+      this.#pending.made += changes;
     }
   }
 }
