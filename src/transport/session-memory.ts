@@ -21,7 +21,10 @@ const READS: ReadonlySet<OperationName> = new Set<OperationName>([
   'kvEntries',
 ]);
 
-/** What has to be known of the session in a worker, so that another worker can take its place. */
+/**
+ * What has to be known of the session in a worker, so that another worker can take its place. Live queries are
+ * not among it: who reads them asks again.
+ */
 export class SessionMemory {
   /** Collections that are open, by handle. */
   readonly opened = new Map<number, Request<'open'>>();
