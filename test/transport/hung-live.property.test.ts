@@ -56,8 +56,7 @@ test('whatever hangs and when, live queries show what is there or tell that they
         const options = { name: 'notes', type: 'DOCUMENT_BASED', caching } as const;
         const notes = new db.Collection<{ text: string }>(options);
         const texts = new Map<string, string>();
-        const readers: { number: number; snapshots: Shown[]; stop: () => void; left: boolean }[] =
-          [];
+        const readers: Reader[] = [];
         const calls: Promise<unknown>[] = [];
         let hangs = 0;
         for (const step of commands) {
