@@ -1,9 +1,8 @@
-import type { LiveNews } from '../engine/live/live-protocol.ts';
 import { nextTurn } from '../engine/next-turn.ts';
 import type { Request } from '../engine/protocol.ts';
 import type { CollectionSettings } from '../engine/settings.ts';
 import type { Started } from '../transport/channel.ts';
-import type { Link } from '../transport/link.ts';
+import type { Link, LiveSignal } from '../transport/link.ts';
 import type { Ask, Exchange, Step, Ticket } from './exchange.ts';
 import { isAbortSignal } from './option-checks.ts';
 import type { Turns } from './turns.ts';
@@ -67,7 +66,7 @@ export class Port {
   }
 
   /** Hears what the engine tells of a live query; the number stands for it in requests. */
-  hear(tell: (news: LiveNews) => void): number {
+  hear(tell: (signal: LiveSignal) => void): number {
     return this.#link.hear(tell);
   }
 

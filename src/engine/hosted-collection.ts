@@ -182,7 +182,7 @@ export class HostedCollection {
   #perform(request: Request, reader?: LiveReader): Result<unknown> {
     if (request.op === 'drop') return this.#drop(request.enabled);
     if (this.#unusable) throw this.#unusable;
-    if (reader) return this.lives.perform(request, reader);
+    if ('live' in request) return this.lives.perform(request, reader);
     if (request.op === 'open') return undefined;
     if (request.op === 'save') return wait(this.#saves.flush());
     if (request.op === 'ready') return this.#ready();

@@ -73,7 +73,7 @@ export interface Selection {
 
 /** What a request says about how it travels. One with a mark travels in a batch of its own. */
 export interface Marks {
-  /** Its criteria hold a pattern, which may never come to its end. */
+  /** Its criteria hold a pattern, which may never come to its end. Answered when no more of it is tried. */
   readonly risky?: true | undefined;
   /** It is about an earlier call that has begun, and waits for no later one. */
   readonly urgent?: true | undefined;

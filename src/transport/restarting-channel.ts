@@ -220,8 +220,8 @@ export class RestartingChannel implements Channel {
 function hungError(place: string | undefined, cause: CairnError): WorkerError {
   return new WorkerError(
     'query_hung',
-    'A pattern of this call did not come to an end, so the worker was restarted. Only this call failed. Make ' +
-      'the pattern one that cannot backtrack without end: no repetition of a repetition, as in (a+)+.',
+    'A pattern of this call or live query did not come to an end, so the worker was restarted. Only ' +
+      'this one failed. Make the pattern one that cannot backtrack without end: no repetition of a repetition, as in (a+)+.',
     { place, cause },
   );
 }

@@ -12,13 +12,19 @@ const READS: ReadonlySet<OperationName> = new Set<OperationName>([
   'scan',
   'scanNext',
   'scanEnd',
+  'live',
+  'liveNext',
+  'liveEnd',
   'kvGet',
   'kvMatch',
   'kvKeys',
   'kvEntries',
 ]);
 
-/** What has to be known of the session in a worker, so that another worker can take its place. */
+/**
+ * What has to be known of the session in a worker, so that another worker can take its place. Live queries are
+ * not among it: who reads them asks again.
+ */
 export class SessionMemory {
   /** Collections that are open, by handle. */
   readonly opened = new Map<number, Request<'open'>>();

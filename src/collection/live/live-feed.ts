@@ -1,12 +1,17 @@
-import type { LiveNews, LiveSpec } from '../../engine/live/live-protocol.ts';
-import type { Key } from '../../engine/protocol.ts';
+import type { LiveSpec } from '../../engine/live/live-protocol.ts';
+import type { Key, Marks } from '../../engine/protocol.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
-import { ask } from '../exchange.ts';
+import type { LiveSignal } from '../../transport/link.ts';
+import { ask, type Exchange } from '../exchange.ts';
 import { LiveList } from './live-list.ts';
 import type { LiveSnapshot } from './live-snapshot.ts';
 import type { LiveSource } from './live-source.ts';
 
-/** Keeps the snapshot of a live query, by what the engine tells. */
+/**
+ * Keeps the snapshot of a live query, by what the engine tells. When a worker that hung is replaced, it asks
+ * the engine in the other one under another number, so that nothing that was on its way to or from the first
+ * is taken for the second's.
+ */
 export class LiveFeed {
   readonly #source: LiveSource;
   readonly #publish: (snapshot: LiveSnapshot<unknown>) => void;
@@ -14,6 +19,8 @@ export class LiveFeed {
   #snapshot: LiveSnapshot<unknown> | undefined;
   /** The number of the live query in the engine, while there is one. */
   #live: number | undefined;
+  /** Whether the engine has answered that it knows it. */
+  #begun = false;
 
   constructor(source: LiveSource, publish: (snapshot: LiveSnapshot<unknown>) => void) {
     this.#source = source;
@@ -23,18 +30,9 @@ export class LiveFeed {
 
   start(snapshot: LiveSnapshot<unknown>): void {
     if (this.#live !== undefined) return;
-    const { port, throttle } = this.#source;
     this.#snapshot = snapshot;
-    this.#list.restart();
-    const live = port.hear((news) => {
-      // In this thread it is told in the middle of the engine's work, which listeners must not enter.
-      queueMicrotask(() => this.#live === live && this.#take(news));
-    });
-    this.#live = live;
+    this.#begin();
     if (snapshot.error) this.#tell({ ...snapshot, status: 'pending', error: undefined });
-    port.run(ask({ op: 'live', live, spec: this.#spec(), throttle })).catch((error: unknown) => {
-      if (this.#live === live) this.#fail(error);
-    });
   }
 
   end(): void {
@@ -47,21 +45,49 @@ export class LiveFeed {
     port.run(ask({ op: 'liveEnd', live })).catch(() => undefined);
   }
 
+  #begin(): void {
+    const { port, throttle } = this.#source;
+    this.#list.restart();
+    this.#begun = false;
+    const live = port.hear((signal) => {
+      // In this thread it is told in the middle of the engine's work, which listeners must not enter.
+      queueMicrotask(() => this.#live === live && this.#take(signal));
+    });
+    this.#live = live;
+    this.#send(ask({ op: 'live', live, spec: this.#spec(), throttle, risky: this.#risky }), () => {
+      this.#begun = true;
+    });
+  }
+
+  get #risky(): Marks['risky'] {
+    return this.#source.find?.selection.risky;
+  }
+
   #spec(): LiveSpec {
     const { key, find, count } = this.#source;
     if (!find) return { kind: 'item', key: key as Key };
     return { ...find.selection, kind: count && !find.test ? 'count' : 'list' };
   }
 
-  #take(news: LiveNews): void {
+  #take(signal: LiveSignal): void {
     try {
-      if ('error' in news) this.#fail(news.error);
-      else if ('count' in news) this.#show(news.count);
-      else if (this.#list.take(news)) this.#show(this.#list.data());
+      if ('error' in signal) this.#fail(signal.error);
+      else if ('restarted' in signal) this.#restart();
+      else if ('changed' in signal) this.#next(this.#risky);
+      else if ('count' in signal) this.#show(signal.count);
+      else if (this.#list.take(signal)) this.#show(this.#list.data());
       else this.#next();
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  /** What it shows stays, and is compared with what comes. */
+  #restart(): void {
+    // Where it was not answered yet, it either failed or still waits to be asked.
+    if (!this.#begun) return;
+    this.end();
+    this.#begin();
   }
 
   #show(data: unknown): void {
@@ -83,12 +109,19 @@ export class LiveFeed {
   }
 
   /** Asks for more: the page has had the time to take in what it was told. */
-  #next(): void {
+  #next(risky?: Marks['risky']): void {
+    if (this.#live !== undefined) this.#send(ask({ op: 'liveNext', live: this.#live, risky }));
+  }
+
+  /** Sends a request about the live query there is now. */
+  #send(exchange: Exchange<undefined>, answered?: () => void): void {
     const live = this.#live;
-    if (live === undefined) return;
-    this.#source.port.run(ask({ op: 'liveNext', live })).catch((error: unknown) => {
-      if (this.#live === live) this.#fail(error);
-    });
+    this.#source.port.run(exchange).then(
+      () => this.#live === live && answered?.(),
+      (error: unknown) => {
+        if (this.#live === live) this.#fail(error);
+      },
+    );
   }
 }
 

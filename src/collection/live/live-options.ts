@@ -2,7 +2,8 @@ import type { FindOptions, MatchOptions, SelectOption, Stamp } from '../document
 
 interface Throttle {
   /**
-   * Milliseconds from one result to the next at the least; what lies between is not computed.
+   * Milliseconds from one result to the next at the least; what lies between is not computed. Worth setting
+   * where criteria hold a pattern and much is written: everything is saved before each of its results.
    * @default 0
    */
   throttle?: number | undefined;

@@ -42,6 +42,8 @@ export interface ListPart {
 export type LiveNews =
   | ListPart
   | { readonly count: number }
+  /** Only of a risky one: something changed, and is looked at once a risky `liveNext` asks for that. */
+  | { readonly changed: true }
   | { readonly error: Error; readonly count?: undefined };
 
 /** News with the number that the door gave the live query. */
@@ -50,7 +52,13 @@ export interface LiveDetail {
   readonly news: LiveNews;
 }
 
-/** The operations of live queries, each known by a number that is the door's choice. */
+/**
+ * The operations of live queries, each known by a number that is the door's choice.
+ *
+ * Where criteria hold a pattern, `live` is risky, and so is the `liveNext` that answers `changed`. Patterns are
+ * tried in these two only, and they are answered when that is over: a match that hangs keeps the answer to just
+ * the request that began it.
+ */
 export interface LiveOperations {
   /** Begins to tell; the result comes as news, the first as soon as it is there. */
   live: {
@@ -62,7 +70,10 @@ export interface LiveOperations {
     };
     reply: undefined;
   };
-  /** Asks for more: what was told last has been taken in. Until then nothing is computed. */
+  /**
+   * Asks for more: what was told last has been taken in. Until then nothing is computed. Does nothing where the
+   * number is unknown, as it is to a worker that has taken the place of another.
+   */
   liveNext: { ask: { live: number }; reply: undefined };
   liveEnd: { ask: { live: number }; reply: undefined };
 }

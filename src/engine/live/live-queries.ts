@@ -2,17 +2,20 @@ import { peek } from '../../codec/body.ts';
 import type { StoreContext } from '../context.ts';
 import { parseKey } from '../key-path.ts';
 import type { Request } from '../protocol.ts';
+import type { Result } from '../work.ts';
 import { CountResult } from './count-result.ts';
 import { ItemResult } from './item-result.ts';
 import { ListResult } from './list-result.ts';
-import type { LiveSpec } from './live-protocol.ts';
+import type { LiveOperations, LiveSpec } from './live-protocol.ts';
 import type { LiveReader } from './live-reader.ts';
 import type { LiveResult } from './live-result.ts';
+
+type LiveRequest = Request<keyof LiveOperations>;
 
 /** The live queries of a collection, whoever reads them. */
 export class LiveQueries {
   readonly #context: StoreContext;
-  /** Each with whether it looks inside of what changes. */
+  /** Each with whether it looks at once inside of what changes. */
   readonly #readers = new Map<LiveReader, boolean>();
   /** Keys of what changed in this batch; only kept while somebody reads. */
   #touched = new Set<string>();
@@ -26,19 +29,20 @@ export class LiveQueries {
     return this.#readers.size;
   }
 
-  /** Executes a request about a live query. */
-  perform(request: Request, reader: LiveReader): undefined {
+  /** Executes a request about a live query; a risky one is answered when all that it began is done. */
+  perform(request: LiveRequest, reader: LiveReader | undefined): Result<undefined> {
+    if (!reader) return undefined;
     if (request.op === 'liveNext') reader.next();
     else if (request.op === 'liveEnd') reader.end();
-    else if (request.op === 'live') {
+    else {
       const { records, clock } = this.#context;
-      const { spec, throttle } = request;
+      const { spec, throttle, risky = false } = request;
       const result = this.#resultFor(spec);
-      this.#readers.set(reader, spec.kind !== 'item');
+      this.#readers.set(reader, spec.kind !== 'item' && !risky);
       const left = () => void this.#readers.delete(reader);
-      reader.begin({ result, records, clock, throttle, left });
+      reader.begin({ result, records, clock, throttle, risky, left });
     }
-    return undefined;
+    return request.risky && reader.resting();
   }
 
   /** To be called with each change. */

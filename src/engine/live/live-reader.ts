@@ -14,13 +14,16 @@ export interface Reading {
   readonly clock: Clock;
   /** Milliseconds from one result to the next at the least. */
   readonly throttle: number;
+  /** Whether what changes is looked at only when that is asked for. */
+  readonly risky: boolean;
   /** Called when nothing is read any more. */
   readonly left: () => void;
 }
 
 /**
  * One who reads a live query. Nothing is computed before what was told last has been taken in: what
- * changes meanwhile is remembered by key.
+ * changes meanwhile is remembered by key. One that is risky tells that something changed, and computes what
+ * became of it when that has been taken in.
  *
  * ```
  * new ──begin──▶ busy ◀──changed── idle
@@ -35,6 +38,9 @@ export class LiveReader {
   #touched = new Set<string>();
   #busy = false;
   #ended = false;
+  /** Whether something is being computed, and who waits until it is not. */
+  #working = false;
+  #rested: (() => void) | undefined;
   /** Goes on with what waits for the reader, or for time to pass. */
   #taken: (() => void) | undefined;
   #wake: (() => void) | undefined;
@@ -52,13 +58,30 @@ export class LiveReader {
 
   /** Takes in that the records with these keys have changed. */
   changed(keys: ReadonlySet<string>): void {
-    if (!this.#busy) this.#start(keys);
-    else for (const key of keys) this.#touched.add(key);
+    let all = keys;
+    if (this.#busy || this.#reading?.risky) {
+      for (const key of keys) this.#touched.add(key);
+      all = this.#touched;
+    }
+    if (!this.#busy) this.#start(all);
   }
 
   /** What was told last has been taken in. */
   next(): void {
-    this.#taken?.();
+    if (!this.#taken || this.#ended) return;
+    this.#working = true;
+    this.#taken();
+    this.#taken = undefined;
+  }
+
+  /** Waits until it has told something, or has nothing to tell. */
+  *resting(): Work<undefined> {
+    while (this.#working) {
+      yield new Promise<void>((resolve) => {
+        this.#rested = resolve;
+      });
+    }
+    return undefined;
   }
 
   /** Tells why there is nothing more to tell, and ends. */
@@ -75,10 +98,11 @@ export class LiveReader {
     this.#reading?.left();
     this.#taken?.();
     this.#wake?.();
+    this.#rest();
   }
 
   #start(keys: ReadonlySet<string> | undefined): void {
-    this.#busy = true;
+    this.#busy = this.#working = true;
     try {
       const running = run(this.#read(this.#reading as Reading, keys));
       if (running instanceof Promise) running.catch((error: unknown) => this.fail(error));
@@ -88,13 +112,21 @@ export class LiveReader {
   }
 
   *#read(reading: Reading, first: ReadonlySet<string> | undefined): Work<void> {
-    for (let keys = first; !this.#ended; this.#touched = new Set()) {
+    for (let keys = first; !this.#ended; keys = this.#touched) {
+      // What changes until it is taken in is among these keys.
+      if (keys && reading.risky) yield this.#told({ changed: true });
+      if (keys === this.#touched) this.#touched = new Set();
       if ((yield* this.#deliver(reading, keys)) && reading.throttle > 0) yield this.#sleep(reading);
       if (this.#touched.size === 0) break;
-      keys = this.#touched;
     }
     // Here and not when the promise settles: what changes in between must start anew.
     this.#busy = false;
+    this.#rest();
+  }
+
+  #rest(): void {
+    this.#working = false;
+    this.#rested?.();
   }
 
   /** Tells what is new, and waits until it has been taken in. */
@@ -126,6 +158,7 @@ export class LiveReader {
     return new Promise((resolve) => {
       this.#taken = resolve;
       this.#tell(news);
+      this.#rest();
     });
   }
 
@@ -136,6 +169,7 @@ export class LiveReader {
         cancel();
         resolve();
       };
+      this.#rest();
     });
   }
 }

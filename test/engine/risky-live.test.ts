@@ -1,0 +1,97 @@
+import { afterEach, expect, test } from 'vitest';
+import type { LiveSpec } from '../../src/engine/live/live-protocol.ts';
+import { settled } from './fake-clock.ts';
+import { LiveSession } from './live-session.ts';
+
+const real = RegExp.prototype.test;
+afterEach(() => {
+  RegExp.prototype.test = real;
+});
+
+/** The texts that the pattern is tried on from now on. */
+function watchPattern(): string[] {
+  const tried: string[] = [];
+  RegExp.prototype.test = function (text: string) {
+    if (this.source === '^a') tried.push(text);
+    return real.call(this, text);
+  };
+  return tried;
+}
+
+const found: LiveSpec = { kind: 'list', criteria: { text: /^a/ }, archived: false };
+const risky = true;
+const changed = [1, { changed: true }];
+
+for (const caching of [true, false]) {
+  const open = () => LiveSession.open({ caching });
+
+  test(`a pattern is only tried until the risky request is answered, caching ${caching}`, async () => {
+    const db = await open();
+    for (let n = 0; n < 4; n++) await db.put(`a${n}`, { text: `a${n}` });
+    await db.ask({ op: 'save' });
+    const tried = watchPattern();
+    await db.ask({ op: 'live', live: 1, spec: { ...found, limit: 2 }, throttle: 0, risky });
+    expect(db.news.length).toBe(1);
+    expect(tried.splice(0).length).toBeGreaterThan(0);
+    await db.ask({ op: 'liveNext', live: 1 });
+
+    await db.put('a0', { text: 'b0' });
+    await db.ask({ op: 'delete', id: 'a1' }, { op: 'save' });
+    await db.put('b', { text: 'ab' });
+    await settled();
+    expect(tried).toEqual([]);
+    expect(db.news.slice(1)).toEqual([changed]);
+    await db.ask({ op: 'liveNext', live: 1, risky });
+    expect(db.news[2]?.[1]).toMatchObject({ keys: ['a2', 'a3'] });
+    expect(tried.splice(0).toSorted()).toEqual(['ab', 'b0']);
+
+    await db.put('a2', { text: 'a22' });
+    await settled();
+    expect(db.news.length).toBe(3);
+    await db.ask({ op: 'liveNext', live: 1 });
+    await settled();
+    expect(tried).toEqual([]);
+    expect(db.news.slice(3)).toEqual([changed]);
+    await db.ask({ op: 'liveNext', live: 1, risky });
+    expect(db.news[4]?.[1]).toMatchObject({ keys: ['a2'] });
+  });
+}
+
+test('one that finds nothing new is answered too, and waits for the next change', async () => {
+  const db = await LiveSession.open();
+  const spec = { ...found, kind: 'count' } as const;
+  await db.ask({ op: 'live', live: 1, spec, throttle: 50, risky });
+  await db.ask({ op: 'liveNext', live: 1 });
+  await db.put('a', { text: 'b' });
+  await db.clock.advance(100);
+  expect(db.news.splice(0)).toEqual([[1, { count: 0 }], changed]);
+  await db.ask({ op: 'liveNext', live: 1, risky });
+  expect(db.news).toEqual([]);
+  await db.put('a', { text: 'a' });
+  expect(db.news).toEqual([changed]);
+  await db.ask({ op: 'liveNext', live: 1, risky });
+  expect(db.news.slice(1)).toEqual([[1, { count: 1 }]]);
+});
+
+test('a risky request is answered whatever became of its live query', async () => {
+  const db = await LiveSession.open();
+  const live = (live: number) => db.ask({ op: 'live', live, spec: found, throttle: 0, risky });
+  const next = (live: number) => db.ask({ op: 'liveNext', live, risky });
+  await next(7);
+  await db.ask({ op: 'liveEnd', live: 7 });
+  await live(1);
+  await db.ask({ op: 'liveNext', live: 1 });
+  await db.put('a', { text: 'a' });
+  await db.ask({ op: 'liveEnd', live: 1 });
+  await next(1);
+  await live(2);
+  await db.ask({ op: 'liveNext', live: 2 });
+  await db.put('a', { text: `a${'b'.repeat(1_000_000)}` });
+  await next(2);
+  expect(db.news.at(-1)?.[1]).toMatchObject({ error: { code: 'subject_too_long' } });
+  await next(2);
+  await live(3);
+  expect(db.news.at(-1)?.[1]).toMatchObject({ error: { code: 'subject_too_long' } });
+  expect(db.collection.lives.size).toBe(0);
+  expect(db.collection.records.pinned).toBe(false);
+});

@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { EngineDoor } from '../../src/collection/door.ts';
+import type { LiveSnapshot } from '../../src/index.ts';
+import type { Channel } from '../../src/transport/channel.ts';
+import { RestartingChannel } from '../../src/transport/restarting-channel.ts';
+import { TrappedEngines, trap } from './trapped-engines.ts';
+
+interface Note {
+  readonly text: string;
+}
+
+type Shown = LiveSnapshot<readonly (Note & { readonly _id: string })[]>;
+
+const command = fc.oneof(
+  fc.record({ kind: fc.constant('read'), number: fc.integer({ min: 0, max: 3 }) }),
+  fc.record({ kind: fc.constant('leave'), number: fc.nat(5) }),
+  fc.record({
+    kind: fc.constant('put'),
+    id: fc.constantFrom('x', 'y', 'z'),
+    text: fc.constantFrom('a1', 'a2', 'a2', 'b', 'hang1', 'hang2'),
+  }),
+  fc.record({ kind: fc.constant('delete'), id: fc.constantFrom('x', 'y', 'z') }),
+  fc.record({ kind: fc.constant('hang') }),
+  fc.record({ kind: fc.constant('pause') }),
+);
+
+interface Reader {
+  readonly number: number;
+  readonly snapshots: Shown[];
+  readonly stop: () => void;
+  left: boolean;
+}
+
+const settings = { name: 'trapped', storage: undefined, durability: 'relaxed' } as const;
+
+const textsOf = (data: readonly Note[]) => data.map(({ text }) => text).toSorted();
+
+/** What a query with this number finds, 0 being one without a pattern. */
+const found = (number: number, notes: Iterable<string>) =>
+  [...notes].filter((text) => number === 0 || text.startsWith('a')).toSorted();
+
+test('whatever hangs and when, live queries show what is there or tell that they hang', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(command, { maxLength: 25 }),
+      fc.infiniteStream(fc.integer({ min: 0, max: 3 })),
+      fc.boolean(),
+      async (commands, delays, caching) => {
+        using engines = new TrappedEngines();
+        engines.delay = () => delays.next().value as number;
+        const db = new EngineDoor(
+          settings,
+          (_, events) => RestartingChannel.start(engines.begin, events) as Promise<Channel>,
+        );
+        const options = { name: 'notes', type: 'DOCUMENT_BASED', caching } as const;
+        const notes = new db.Collection<{ text: string }>(options);
+        const texts = new Map<string, string>();
+        const readers: Reader[] = [];
+        const calls: Promise<unknown>[] = [];
+        let hangs = 0;
+        for (const step of commands) {
+          if (step.kind === 'read') {
+            const { number } = step;
+            const snapshots: Shown[] = [];
+            const query = notes.live(number === 0 ? {} : { text: trap(number) });
+            const stop = query.subscribe((snapshot) => snapshots.push(snapshot));
+            readers.push({ number, snapshots, stop, left: false });
+          } else if (step.kind === 'leave') {
+            const reader = readers[step.number];
+            reader?.stop();
+            if (reader) reader.left = true;
+          } else if (step.kind === 'put') {
+            texts.set(step.id, step.text);
+            calls.push(notes.upsert({ _id: step.id, text: step.text }));
+          } else if (step.kind === 'delete') {
+            calls.push(notes.delete(step.id));
+            texts.delete(step.id);
+          } else if (step.kind === 'hang') {
+            // Trap 4 is only in this document, which live queries do not find.
+            hangs++;
+            const hung = notes.upsert({ _id: 'w', text: 'hang4' }).then(() =>
+              notes.count({ text: trap(4) }).then(
+                () => expect.unreachable(),
+                (error) => expect(error).toMatchObject({ code: 'query_hung' }),
+              ),
+            );
+            texts.set('w', 'hang4');
+            calls.push(hung);
+          } else await engines.wait(5);
+        }
+        await Promise.all(calls);
+        const settledIn = ({ number, snapshots, left }: Reader) => {
+          const last = snapshots.at(-1);
+          if (left || last?.status === 'error') return true;
+          if (last?.status !== 'ready' || [...texts.values()].includes(`hang${number}`))
+            return false;
+          return String(textsOf(last.data)) === String(found(number, texts.values()));
+        };
+        const deadline = performance.now() + 5000;
+        while (!readers.every(settledIn) && performance.now() < deadline) await engines.wait(1);
+        for (const reader of readers) {
+          expect(reader).toSatisfy(settledIn);
+          reader.snapshots.forEach(({ status, data = [], error }, index) => {
+            if (status === 'error') {
+              expect([1, 2]).toContain(reader.number);
+              expect(error).toMatchObject({ code: 'query_hung' });
+              return;
+            }
+            const before = reader.snapshots[index - 1]?.data;
+            if (!before) return;
+            const anew = data.filter((note) => !before.includes(note));
+            for (const note of anew) expect(before).not.toContainEqual(note);
+            expect(
+              data.length !== before.length || data.some((note, at) => note !== before[at]),
+            ).toBe(true);
+          });
+        }
+        expect(engines.hung).toBeGreaterThanOrEqual(hangs);
+        expect(textsOf(await notes.filter({}))).toEqual(found(0, texts.values()));
+        await db.close();
+        expect(engines.violations).toEqual([]);
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
