@@ -1,7 +1,5 @@
-import { type Body, encode } from '../codec/body.ts';
 import { capture } from '../codec/capture.ts';
-import { isPlainObject } from '../codec/kinds.ts';
-import type { After, ArchivedFilter, Selection } from '../engine/protocol.ts';
+import type { ArchivedFilter, Selection } from '../engine/protocol.ts';
 import { CriteriaError } from '../errors/criteria-error.ts';
 import { type Check, check, checkKnown, integer, isAbortSignal } from './option-checks.ts';
 import { copyCriteria, matches } from './params.ts';
@@ -41,18 +39,9 @@ export interface FindQuery {
   readonly select: readonly string[] | undefined;
 }
 
-/** Where a page ended, and in what order. */
-interface PageEnd extends Omit<After, 'id'> {
-  readonly order: number;
-  readonly sort: string | undefined;
-}
-
-/** Where pages ended, by the last document of each, which callers hand back as `after`. */
-const pageEnds = new WeakMap<object, PageEnd>();
-
 /**
  * Checks what a caller looks for, and copies it: changing it later changes nothing. With a function in it
- * the engine delivers what the criteria match, and the rest is done here.
+ * the engine delivers what the criteria match, and the rest is done here. `after` is checked alone.
  *
  * @throws {OptionError} for an unknown option or a value that is not allowed; {CriteriaError}.
  */
@@ -67,12 +56,10 @@ export function parseFindQuery(
   const skip = (given.skip as number | undefined) ?? 0;
   const limit = Math.min((given.limit as number | undefined) ?? most, most);
   const select = copied(given.select, 'select') as readonly string[] | undefined;
-  const sort = copied(given.sort, 'sort') as object | undefined;
   const selection: Selection = {
     criteria: typeof params === 'function' ? undefined : copyCriteria(params),
     archived: (given.archived as ArchivedFilter | undefined) ?? false,
-    sort,
-    after: given.after === undefined ? undefined : pageEnd(given.after as { _id: string }, sort),
+    sort: copied(given.sort, 'sort') as object | undefined,
   };
   if (tests.length === 0) {
     return {
@@ -93,15 +80,6 @@ export function parseFindQuery(
   return { selection, test, skip, limit, select };
 }
 
-function pageEnd(document: { readonly _id: string }, order: object | undefined): After {
-  const { _id: id } = document;
-  const { sort, ...end }: Partial<PageEnd> = pageEnds.get(document) ?? {};
-  // What it was sorted by counts, whatever it is now; in another order the document itself has to tell.
-  if (end.order !== undefined && sort === JSON.stringify(order)) return { id, ...end };
-  const body = encode(isPlainObject(document) ? document : {}, 'after');
-  return { id, order: end.order, body };
-}
-
 function copied(value: unknown, place: 'sort' | 'select'): unknown {
   try {
     return capture(value, place).copy;
@@ -109,13 +87,4 @@ function copied(value: unknown, place: 'sort' | 'select'): unknown {
     const { message } = cause as Error;
     throw new CriteriaError(`${place}_invalid`, message, { place, cause });
   }
-}
-
-/** Remembers where a page of these results ended. */
-export function notePageEnd(
-  document: object | undefined,
-  { selection }: FindQuery,
-  end: { readonly order: number; readonly key?: unknown; readonly body?: Body },
-): void {
-  if (document) pageEnds.set(document, { ...end, sort: JSON.stringify(selection.sort) });
 }

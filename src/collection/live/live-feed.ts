@@ -2,6 +2,7 @@ import type { LiveNews, LiveSpec } from '../../engine/live/live-protocol.ts';
 import type { Key } from '../../engine/protocol.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import { ask } from '../exchange.ts';
+import { run } from '../run.ts';
 import { LiveList } from './live-list.ts';
 import type { LiveSnapshot } from './live-snapshot.ts';
 import type { LiveSource } from './live-source.ts';
@@ -32,7 +33,7 @@ export class LiveFeed {
     });
     this.#live = live;
     if (snapshot.error) this.#tell({ ...snapshot, status: 'pending', error: undefined });
-    port.run(ask({ op: 'live', live, spec: this.#spec(), throttle })).catch((error: unknown) => {
+    run(port, ask({ op: 'live', live, spec: this.#spec(), throttle })).catch((error: unknown) => {
       if (this.#live === live) this.#fail(error);
     });
   }
@@ -44,7 +45,7 @@ export class LiveFeed {
     this.#live = undefined;
     port.unhear(live);
     // Where the engine or the collection is gone, so is the live query.
-    port.run(ask({ op: 'liveEnd', live })).catch(() => undefined);
+    run(port, ask({ op: 'liveEnd', live })).catch(() => undefined);
   }
 
   #spec(): LiveSpec {
@@ -86,7 +87,7 @@ export class LiveFeed {
   #next(): void {
     const live = this.#live;
     if (live === undefined) return;
-    this.#source.port.run(ask({ op: 'liveNext', live })).catch((error: unknown) => {
+    run(this.#source.port, ask({ op: 'liveNext', live })).catch((error: unknown) => {
       if (this.#live === live) this.#fail(error);
     });
   }
