@@ -9,9 +9,8 @@ import { type Build, DocumentStream } from './document-stream.ts';
 import type { Stamp, Stored } from './document-types.ts';
 import { documentAt, encodeDocument, toDocument } from './documents.ts';
 import { ask, collect, type Exchange, pause, post, type Ticket } from './exchange.ts';
-import type { FindQuery } from './find-query.ts';
+import { type FindQuery, parseFindQuery } from './find-query.ts';
 import { checkId } from './item-checks.ts';
-import { parsePagedQuery } from './page-ends.ts';
 
 /** Characters of bodies encoded in one turn by `insertMany`: about 10 ms of work. */
 const SLICE_SIZE = 1024 * 1024;
@@ -104,7 +103,7 @@ export class DocumentExchanges<T extends object, S extends Stamp = never> extend
   }
 
   *deleteMany(params: unknown, options?: unknown): Exchange<number> {
-    const query = parsePagedQuery(params, options);
+    const query = parseFindQuery(params, options);
     if (!query.test) return yield* ask({ op: 'deleteMany', ...query.selection });
     const ids = (yield* this.#collect({ ...query, select: ['_id'] })).map(({ _id }) => _id);
     return yield* ask({ op: 'deleteMany', ids });
@@ -117,12 +116,12 @@ export class DocumentExchanges<T extends object, S extends Stamp = never> extend
   }
 
   *find<F = Stored<T, S>>(params: unknown, options?: unknown): Exchange<F | undefined> {
-    const [first] = yield* this.#collect<F>(parsePagedQuery(params, options, 1));
+    const [first] = yield* this.#collect<F>(parseFindQuery(params, options, 1));
     return first;
   }
 
   *filter<F = Stored<T, S>>(params: unknown, options?: unknown): Exchange<F[]> {
-    return yield* this.#collect<F>(parsePagedQuery(params, options));
+    return yield* this.#collect<F>(parseFindQuery(params, options));
   }
 
   *has(params: unknown, options?: unknown): Exchange<boolean> {
@@ -130,18 +129,18 @@ export class DocumentExchanges<T extends object, S extends Stamp = never> extend
   }
 
   *count(params: unknown = {}, options?: unknown): Exchange<number> {
-    const query = parsePagedQuery(params, options);
+    const query = parseFindQuery(params, options);
     if (!query.test) return yield* ask({ op: 'count', ...query.selection });
     return (yield* this.#collect({ ...query, select: ['_id'] })).length;
   }
 
   *explain(params: unknown, options?: unknown): Exchange<Explained> {
-    return yield* ask({ op: 'explain', ...parsePagedQuery(params, options).selection });
+    return yield* ask({ op: 'explain', ...parseFindQuery(params, options).selection });
   }
 
   /** Begins to go over the documents that match. */
   stream(params: unknown, options?: unknown): DocumentStream<T, S> {
-    return new DocumentStream(this.#build, parsePagedQuery(params, options));
+    return new DocumentStream(this.#build, parseFindQuery(params, options));
   }
 
   *#collect<F = Stored<T, S>>(query: FindQuery): Exchange<F[]> {

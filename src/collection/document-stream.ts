@@ -5,8 +5,7 @@ import { compileSelect } from '../query/projection.ts';
 import type { Stamp, Stored } from './document-types.ts';
 import { documentAt } from './documents.ts';
 import { ask, type Exchange, post } from './exchange.ts';
-import type { FindQuery } from './find-query.ts';
-import { notePageEnd } from './page-ends.ts';
+import { type FindQuery, notePageEnd } from './find-query.ts';
 import { Sequence } from './sequence.ts';
 
 export type Build<T extends object, S extends Stamp> = (

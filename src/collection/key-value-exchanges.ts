@@ -5,7 +5,8 @@ import { ValueError } from '../errors/value-error.ts';
 import { CommonExchanges } from './common-exchanges.ts';
 import { ask, type Exchange } from './exchange.ts';
 import { checkKey } from './item-checks.ts';
-import { copyCriteria, matches } from './params.ts';
+import { matches } from './matches.ts';
+import { copyCriteria } from './params.ts';
 
 type AnyTest = (item: never) => unknown;
 

@@ -2,6 +2,7 @@ import type { LiveNews, LiveSpec } from '../../engine/live/live-protocol.ts';
 import type { Key } from '../../engine/protocol.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import { ask } from '../exchange.ts';
+import { type FindQuery, findQuery } from '../find-query.ts';
 import { run } from '../run.ts';
 import { LiveList } from './live-list.ts';
 import type { LiveSnapshot } from './live-snapshot.ts';
@@ -11,6 +12,7 @@ import type { LiveSource } from './live-source.ts';
 export class LiveFeed {
   readonly #source: LiveSource;
   readonly #publish: (snapshot: LiveSnapshot<unknown>) => void;
+  readonly #find: FindQuery | undefined;
   readonly #list: LiveList;
   #snapshot: LiveSnapshot<unknown> | undefined;
   /** The number of the live query in the engine, while there is one. */
@@ -19,7 +21,8 @@ export class LiveFeed {
   constructor(source: LiveSource, publish: (snapshot: LiveSnapshot<unknown>) => void) {
     this.#source = source;
     this.#publish = publish;
-    this.#list = new LiveList(source);
+    this.#find = source.search && findQuery(source.search);
+    this.#list = new LiveList(source, this.#find);
   }
 
   start(snapshot: LiveSnapshot<unknown>): void {
@@ -49,7 +52,8 @@ export class LiveFeed {
   }
 
   #spec(): LiveSpec {
-    const { key, find, count } = this.#source;
+    const { key, count } = this.#source;
+    const find = this.#find;
     if (!find) return { kind: 'item', key: key as Key };
     return { ...find.selection, kind: count && !find.test ? 'count' : 'list' };
   }

@@ -1,5 +1,5 @@
-import { findChecks, parseFindQuery } from '../find-query.ts';
 import { type Check, check, checkKnown, number } from '../option-checks.ts';
+import { checkSearch, findChecks } from '../search.ts';
 import type { LiveSource } from './live-source.ts';
 
 const throttleCheck: Check = number('milliseconds, 0 or more', (value) => value >= 0);
@@ -16,5 +16,5 @@ export function documentsSource(
   const known = { ...(base.count ? count : list), throttle: throttleCheck };
   const { throttle, ...rest } = checkKnown(options, known, 'options');
   check({ throttle }, 'throttle', throttleCheck);
-  return { ...base, find: parseFindQuery(params, rest), throttle: (throttle ?? 0) as number };
+  return { ...base, search: checkSearch(params, rest), throttle: (throttle ?? 0) as number };
 }
