@@ -2,6 +2,7 @@ import type { CollectionSettings } from '../engine/settings.ts';
 import { DocumentExchanges } from './document-exchanges.ts';
 import type { Exchange } from './exchange.ts';
 import { KeyValueExchanges } from './key-value-exchanges.ts';
+import { signalIn } from './option-checks.ts';
 import type { Port } from './port.ts';
 import { run } from './run.ts';
 import type { SyncDocuments } from './sync-documents.ts';
@@ -60,8 +61,4 @@ export class Calls {
     const { SyncDocuments } = await import('./sync-documents.ts');
     return new SyncDocuments(exchanges, this.#port);
   }
-}
-
-function signalIn(options: unknown): unknown {
-  return (options as { signal?: unknown } | undefined)?.signal;
 }

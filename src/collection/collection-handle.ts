@@ -2,7 +2,8 @@ import type { CollectionSettings } from '../engine/settings.ts';
 import { CollectionError } from '../errors/collection-error.ts';
 import type { CallName, Calls, CallsClass } from './calls.ts';
 import type { EventMap, EventName, Listener } from './events.ts';
-import { kept, keptOptions, loadCalls, loadedCalls } from './load-calls.ts';
+import { kept, keptOptions, loadCalls, loadedCalls, orAborted } from './load-calls.ts';
+import { signalIn } from './option-checks.ts';
 import type { Port } from './port.ts';
 
 /** What a collection needs of its door. */
@@ -115,7 +116,8 @@ export abstract class CollectionHandle<Sync> {
     if (refusal) return Promise.reject(refusal);
     const Calls = loadedCalls();
     if (Calls) return this.#with(Calls).run(name, args, options, alone);
-    return this.#callLater(name, args, options, alone, keep);
+    // Also while it waits to be run, which hears of the signal itself.
+    return orAborted(this.#callLater(name, args, options, alone, keep), signalIn(options));
   }
 
   /** As {@link Calls.each} does. */

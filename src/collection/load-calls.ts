@@ -55,10 +55,20 @@ export function kept(value: unknown): unknown {
   }
 }
 
-/** Copies of options, functions and signals as they are. */
+/** A copy of options, with functions and signals as they are. */
 export function keptOptions(options: unknown): unknown {
-  if (!isPlainObject(options)) return options;
-  const result: Record<string, unknown> = { ...options };
-  for (const option of Object.keys(result)) result[option] = kept(result[option]);
-  return result;
+  return isPlainObject(options)
+    ? Object.fromEntries(Object.entries(options).map(([option, value]) => [option, kept(value)]))
+    : options;
+}
+
+/** Settles as the promise does, or rejects when the signal is aborted first. */
+export function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return promise;
+  return new Promise((resolve, reject) => {
+    promise.then(resolve, reject);
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+  });
 }

@@ -1,6 +1,5 @@
 import { nextTurn } from '../engine/next-turn.ts';
 import type { Ask, Exchange, Step, Ticket } from './exchange.ts';
-import { isAbortSignal } from './option-checks.ts';
 import type { Port } from './port.ts';
 
 type Send = (request: Ask) => Promise<unknown>;
@@ -15,17 +14,14 @@ type Start<T> = (send: Send) => Promise<T>;
 export function run<T>(
   port: Port,
   exchange: Exchange<T>,
-  signal?: unknown,
+  signal?: AbortSignal,
   alone = false,
 ): Promise<T> {
   const { turns } = port;
   const start: Start<T> = alone
     ? (send) => turns.enterAlone(() => drive(exchange, send))
     : (send) => drive(exchange, (request) => turns.enter(() => send(request)));
-  // Anything else is refused where the other options are.
-  return isAbortSignal(signal)
-    ? until(port, signal, start)
-    : start((request) => port.send(request));
+  return signal ? until(port, signal, start) : start((request) => port.send(request));
 }
 
 function until<T>(port: Port, signal: AbortSignal, start: Start<T>): Promise<T> {

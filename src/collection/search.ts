@@ -1,6 +1,6 @@
 import { capture } from '../codec/capture.ts';
 import { CriteriaError } from '../errors/criteria-error.ts';
-import { type Check, check, checkKnown, integer, isAbortSignal } from './option-checks.ts';
+import { type Check, checkOptions, integer, isAbortSignal } from './option-checks.ts';
 import { copyCriteria } from './params.ts';
 
 const anything: Check = { allowed: '', test: () => true };
@@ -41,8 +41,7 @@ export interface Search {
  * @throws {OptionError} for an unknown option or a value that is not allowed; {CriteriaError}.
  */
 export function checkSearch(params: unknown, options: unknown): Search {
-  const given = checkKnown(options ?? {}, findChecks, 'options');
-  for (const [option, allowed] of Object.entries(findChecks)) check(given, option, allowed);
+  const given = checkOptions(options ?? {}, findChecks, 'options');
   return {
     params: typeof params === 'function' ? params : copyCriteria(params),
     given,
