@@ -64,7 +64,7 @@ export abstract class CollectionHandle<Sync> {
   async #makeReady(): Promise<void> {
     await this.call('ready', []);
     if (this.settings.caching && this.port.started === 'thread')
-      this.#sync ??= (await this.#with(await loadCalls()).loadSync()) as Sync;
+      this.#sync ??= (await this.callsWith(await loadCalls()).loadSync()) as Sync;
   }
 
   /** Resolves when everything so far is in storage. Rejects when saving fails; it is then tried again later. */
@@ -115,23 +115,9 @@ export abstract class CollectionHandle<Sync> {
     const refusal = this.port.events.refusal();
     if (refusal) return Promise.reject(refusal);
     const Calls = loadedCalls();
-    if (Calls) return this.#with(Calls).run(name, args, options, alone);
+    if (Calls) return this.callsWith(Calls).run(name, args, options, alone);
     // Also while it waits to be run, which hears of the signal itself.
     return orAborted(this.#callLater(name, args, options, alone, keep), signalIn(options));
-  }
-
-  /** As {@link Calls.each} does. */
-  protected async *goOver<T>(
-    params: unknown,
-    options: unknown,
-  ): AsyncGenerator<T, void, undefined> {
-    const { refusal } = this.port.events;
-    const refused = refusal();
-    if (refused) throw refused;
-    const Calls = loadedCalls();
-    const given = Calls ? [params, options] : [kept(params), keptOptions(options)];
-    const calls = this.#with(Calls ?? (await loadCalls()));
-    yield* calls.each<T>(given[0], given[1]);
   }
 
   async #callLater<T>(
@@ -144,10 +130,11 @@ export abstract class CollectionHandle<Sync> {
     const copies = args.map((arg) => keep(arg));
     const copied = keptOptions(options);
     // No call made later may come before this one, so nothing else is waited for.
-    return this.#with(await loadCalls()).run(name, copies, copied, alone);
+    return this.callsWith(await loadCalls()).run(name, copies, copied, alone);
   }
 
-  #with(Calls: CallsClass): Calls {
+  /** The calls of this collection, once what runs them is there. */
+  protected callsWith(Calls: CallsClass): Calls {
     this.#calls ??= new Calls(this.settings, this.port);
     return this.#calls;
   }

@@ -15,6 +15,7 @@ import { checkId } from './item-checks.ts';
 import type { LiveCountOptions, LiveOptions } from './live/live-options.ts';
 import { documentsSource } from './live/live-params.ts';
 import { LiveQuery } from './live/live-query.ts';
+import { kept, keptOptions, loadCalls, loadedCalls } from './load-calls.ts';
 import type { SyncDocuments } from './sync-documents.ts';
 
 /** How a query was answered, and what it cost. */
@@ -185,7 +186,14 @@ export class DocumentCollection<
     params: Params<T, S> = {} as Params<T, S>,
     options?: FindOptions<T, S, L>,
   ): AsyncGenerator<Found<T, S, L>, void, undefined> {
-    yield* this.goOver<Found<T, S, L>>(params, options);
+    const refusal = this.port.events.refusal();
+    if (refusal) throw refusal;
+    const Calls = loadedCalls();
+    const given = Calls
+      ? ([params, options] as const)
+      : ([kept(params), keptOptions(options)] as const);
+    const calls = this.callsWith(Calls ?? (await loadCalls()));
+    yield* calls.each<Found<T, S, L>>(...given);
   }
 
   /** All documents that are not archived, as {@link DocumentCollection.each} gives them. */
