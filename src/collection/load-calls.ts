@@ -24,7 +24,7 @@ export function loadCalls(): Promise<CallsClass> {
     (cause: unknown) => {
       throw new CairnError(
         'load_failed',
-        'A part of Cairn could not be loaded. Call again once online; reload the page if the app was deployed anew.',
+        'A part of Cairn could not be loaded: call again once online, or reload the page.',
         { cause },
       );
     },
