@@ -3,6 +3,7 @@ import gets from './workloads/gets.mjs';
 import growth from './workloads/growth.mjs';
 import indexedCold from './workloads/indexed-cold.mjs';
 import indexedFinds from './workloads/indexed-finds.mjs';
+import liveQueries from './workloads/live-queries.mjs';
 import openCached from './workloads/open-cached.mjs';
 import openIndexed from './workloads/open-indexed.mjs';
 import queryGrowth from './workloads/query-growth.mjs';
@@ -11,6 +12,7 @@ import scatteredGets from './workloads/scattered-gets.mjs';
 import singleInserts from './workloads/single-inserts.mjs';
 import sortedPage from './workloads/sorted-page.mjs';
 
+// TODO: live queries: what 100 open ones cost a change, and what a change in a result of 10,000 sends.
 /** @type {import('./workload.mjs').Workload[]} */
 export const workloads = [
   bulkInsert,
@@ -23,6 +25,7 @@ export const workloads = [
   indexedFinds,
   sortedPage,
   indexedCold,
+  liveQueries,
   openIndexed,
   queryGrowth,
 ];

@@ -8,6 +8,8 @@ export type Connection = EngineDoor;
  * Connects to a database whose engine runs in a Web Worker; it needs no configuration of a bundler. Where no
  * worker can be had the engine runs in this thread, `status.started` says which it is.
  *
+ * A worker that hangs in a pattern is replaced by another, and only that call rejects.
+ *
  * @throws {OptionError} naming the option, what was given and what is allowed.
  *
  * @example

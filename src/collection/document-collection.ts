@@ -177,6 +177,8 @@ export class DocumentCollection<
    * Goes over documents in order, chunk by chunk, without holding all of them in memory. Documents inserted
    * meanwhile do not come by.
    *
+   * @throws {WorkerError} `scan_lost` when the worker was replaced meanwhile, because another call hung.
+   *
    * @example
    * ```ts
    * for await (const user of users.each({ age: { $gte: 18 } })) console.log(user.name);

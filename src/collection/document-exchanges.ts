@@ -48,12 +48,19 @@ export class DocumentExchanges<T extends object, S extends Stamp = never> extend
         const { ids, bodies, fields } = encodeSlice(list, from);
         from += bodies.length;
         last = from >= list.length;
-        const ticket = yield* post({ op: 'insertPart', call, last, ids, bodies });
+        const ticket = yield* post({
+          op: 'insertPart',
+          call,
+          last,
+          ids,
+          bodies,
+          urgent: slices.length > 0 || undefined,
+        });
         slices.push({ fields, ticket });
         if (!last) yield* pause();
       }
     } catch (error) {
-      if (slices.length > 0) yield* post({ op: 'insertAbandon', call });
+      if (slices.length > 0) yield* post({ op: 'insertAbandon', call, urgent: true });
       throw error;
     }
     const stored: Stored<T, S>[] = [];
@@ -140,7 +147,10 @@ export class DocumentExchanges<T extends object, S extends Stamp = never> extend
 
   /** Begins to go over the documents that match. */
   stream(params: unknown, options?: unknown): DocumentStream<T, S> {
-    return new DocumentStream(this.#build, parseFindQuery(params, options));
+    const query = parseFindQuery(params, options);
+    // Whoever goes over them may stop at any.
+    const selection = { ...query.selection, all: false };
+    return new DocumentStream(this.#build, { ...query, selection });
   }
 
   *#collect<F = Stored<T, S>>(query: FindQuery): Exchange<F[]> {

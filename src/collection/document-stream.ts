@@ -30,13 +30,12 @@ export class DocumentStream<T extends object, S extends Stamp> {
   #state: 'new' | 'open' | 'done' = 'new';
   #passed = 0;
   /** Whether as many have come as were asked for. */
-  #full: boolean;
+  #full = false;
 
   constructor(build: Build<T, S>, query: FindQuery) {
     this.#build = build;
     this.#query = query;
     this.#select = query.select === undefined ? undefined : compileSelect(query.select);
-    this.#full = query.limit === 0;
   }
 
   /** The next documents, `undefined` at the end. A chunk may be empty. */
@@ -45,7 +44,11 @@ export class DocumentStream<T extends object, S extends Stamp> {
     const chunk =
       this.#state === 'new'
         ? yield* ask({ op: 'scan', ...this.#query.selection })
-        : yield* ask({ op: 'scanNext', cursor: this.#cursor as number });
+        : yield* ask({
+            op: 'scanNext',
+            cursor: this.#cursor as number,
+            risky: this.#query.selection.risky,
+          });
     this.#cursor = chunk.cursor;
     if (this.#isDone()) {
       // Given up while this was on its way.

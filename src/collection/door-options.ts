@@ -29,11 +29,14 @@ export interface ConnectOptions extends DoorOptions {
   storage?: 'indexeddb' | 'memory' | undefined;
   /**
    * The worker to use, or a function that makes one. It has to run the module `cairndb/worker`. Left out,
-   * Cairn finds its own.
+   * Cairn finds its own. A worker that hangs in a pattern can only be replaced where it can be made again: by
+   * the function, or by Cairn.
    */
   worker?: WorkerSource | undefined;
   /**
-   * Seconds of silence after which a worker that something waits for counts as dead, 1 to 3600.
+   * Seconds of silence after which a worker that something waits for counts as dead, 1 to 3600. One that is
+   * silent over a call with a pattern (`/…/`, `$regex`) counts as hung: it is replaced, and only that call
+   * rejects, with `query_hung`.
    * @default 20
    */
   answer_timeout?: number | undefined;

@@ -1,8 +1,8 @@
-import type { OperationName, Operations, ReplyTo } from '../engine/protocol.ts';
+import type { Marks, OperationName, Operations, ReplyTo } from '../engine/protocol.ts';
 
 /** A request, as a collection makes it: its port adds the handle. */
 export type Ask<Name extends OperationName = OperationName> = {
-  [N in Name]: { readonly op: N } & Readonly<Operations[N]['ask']>;
+  [N in Name]: { readonly op: N } & Marks & Readonly<Operations[N]['ask']>;
 }[Name];
 
 /** What an exchange waits for. */

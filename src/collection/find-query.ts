@@ -1,6 +1,7 @@
 import { type Body, encode } from '../codec/body.ts';
 import { isPlainObject } from '../codec/kinds.ts';
 import type { After, ArchivedFilter, Selection } from '../engine/protocol.ts';
+import { holdsPattern } from './holds-pattern.ts';
 import { matches } from './matches.ts';
 import { checkSearch, type Search } from './search.ts';
 
@@ -40,8 +41,10 @@ export function findQuery(
   const tests = [isTest ? params : undefined, given.where].filter(Boolean) as Test[];
   const skip = (given.skip as number | undefined) ?? 0;
   const limit = Math.min((given.limit as number | undefined) ?? most, most);
+  const criteria = isTest ? undefined : params;
   const selection: Selection = {
-    criteria: isTest ? undefined : params,
+    criteria,
+    risky: holdsPattern(criteria) || undefined,
     archived: (given.archived as ArchivedFilter | undefined) ?? false,
     sort,
     after: given.after === undefined ? undefined : pageEnd(given.after as { _id: string }, sort),
@@ -62,7 +65,9 @@ export function findQuery(
     };
   }
   const test = (document: object) => tests.every((each) => matches(each, document as never));
-  return { selection, test, skip, limit, select };
+  // The engine checks what is asked for even where nothing is wanted.
+  const asked = limit === 0 ? { ...selection, limit } : selection;
+  return { selection: asked, test, skip, limit, select };
 }
 
 function pageEnd(document: { readonly _id: string }, order: object | undefined): After {

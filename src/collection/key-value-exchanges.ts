@@ -1,9 +1,10 @@
-import { type Body, decode, encode } from '../codec/body.ts';
+import { type Body, decode, encode, peek } from '../codec/body.ts';
 import { isPlainObject } from '../codec/kinds.ts';
-import type { Key } from '../engine/protocol.ts';
+import type { Key, Marks } from '../engine/protocol.ts';
 import { ValueError } from '../errors/value-error.ts';
 import { CommonExchanges } from './common-exchanges.ts';
 import { ask, type Exchange } from './exchange.ts';
+import { holdsPattern } from './holds-pattern.ts';
 import { checkKey } from './item-checks.ts';
 import { matches } from './matches.ts';
 import { copyCriteria } from './params.ts';
@@ -42,7 +43,7 @@ export class KeyValueExchanges extends CommonExchanges {
     const path = checkKey(key);
     if (typeof params !== 'function') {
       return decode(
-        yield* ask({ op: 'kvRemove', key: path, criteria: encodeCriteria(params) }),
+        yield* ask({ op: 'kvRemove', key: path, ...encodeCriteria(params) }),
       ) as unknown[];
     }
     for (;;) {
@@ -92,7 +93,7 @@ export class KeyValueExchanges extends CommonExchanges {
   *#matching(key: Key, params: unknown, first: boolean): Exchange<unknown[]> {
     if (typeof params !== 'function') {
       return decode(
-        yield* ask({ op: 'kvMatch', key, criteria: encodeCriteria(params), first }),
+        yield* ask({ op: 'kvMatch', key, ...encodeCriteria(params), first }),
       ) as unknown[];
     }
     const reply = yield* ask({ op: 'kvGet', key, array: true });
@@ -104,6 +105,7 @@ export class KeyValueExchanges extends CommonExchanges {
   }
 }
 
-function encodeCriteria(params: unknown): Body {
-  return encode(isPlainObject(params) ? copyCriteria(params) : params, 'params');
+function encodeCriteria(params: unknown): { criteria: Body } & Marks {
+  const criteria = encode(isPlainObject(params) ? copyCriteria(params) : params, 'params');
+  return { criteria, risky: holdsPattern(peek(criteria)) || undefined };
 }

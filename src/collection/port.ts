@@ -50,6 +50,11 @@ export class Port {
     return this.#link.send(this.#addressed(request));
   }
 
+  /** Takes back what of an aborted call is not sent yet. */
+  withdraw(call: number, reason: unknown): void {
+    this.#link.withdraw(call, reason);
+  }
+
   /** Executes a request without waiting; only where the engine runs in this thread. */
   sendNow(request: Ask): unknown {
     return this.#link.sendNow(this.#addressed(request));

@@ -30,13 +30,15 @@ function until<T>(port: Port, signal: AbortSignal, start: Start<T>): Promise<T> 
   return new Promise<T>((resolve, reject) => {
     const abort = (): void => {
       reject(signal.reason);
+      port.withdraw(call, signal.reason);
       // It may have ended by now, and when the engine is lost the call itself says so.
-      port.send({ op: 'abort', call }).catch(() => undefined);
+      port.send({ op: 'abort', call, urgent: true }).catch(() => undefined);
     };
     signal.addEventListener('abort', abort, { once: true });
     start((request) => {
       // What was begun is ended all the same.
-      if (signal.aborted && request.op !== 'scanEnd') return Promise.reject(signal.reason);
+      if (request.op === 'scanEnd') return port.send(request);
+      if (signal.aborted) return Promise.reject(signal.reason);
       return port.send({ ...request, call } as Ask);
     })
       .then(resolve, reject)

@@ -3,13 +3,18 @@ import type { Plan, PlanByKeys } from '../query/plan/plan.ts';
 import { PlanReader } from '../query/plan/read-plan.ts';
 import type { SegmentBodies } from '../storage/segment.ts';
 import type { StoredRecord } from '../storage/stored-record.ts';
+import { criteriaFilter, orderFilter } from './block-filters.ts';
 import { BodyReader, bySegment } from './body-reader.ts';
 import type { CompiledSelection } from './compiled-selection.ts';
 import type { StoreContext } from './context.ts';
+import type { DecodedDocuments } from './decoded-documents.ts';
 import { FirstMatches, type Matches, type PageEnd, SortedMatches } from './matches.ts';
 import type { Pace } from './pace.ts';
 import { type RecordTest, Scan } from './scan.ts';
 import type { Work } from './work.ts';
+
+/** Decoded documents that are looked at together. */
+const BLOCK = 1024;
 
 /** Candidates that are read, or looked at, before anything else is asked about them. */
 const BATCH = 256;
@@ -53,21 +58,25 @@ export class Candidates {
   }
 
   /** Goes over decoded documents, all in memory: nothing of a record is touched unless it matches. */
-  *#scanDecoded(documents: readonly object[], matches: Matches): Work<void> {
-    const { documentTest } = this.#selection;
+  *#scanDecoded(decoded: DecodedDocuments, matches: Matches): Work<void> {
+    const { documents } = decoded;
+    const { parts, order } = this.#selection;
+    const filters = parts.map((part) => criteriaFilter(part, decoded));
+    if (order && matches instanceof SortedMatches) {
+      filters.push(orderFilter(order, decoded, matches));
+    }
     const records = this.#context.records.list();
-    for (let from = 0; from < documents.length; from += BATCH) {
-      const to = Math.min(from + BATCH, documents.length);
-      for (let index = from; index < to; index++) {
-        const document = documents[index] as object;
-        if (documentTest && !documentTest(document)) continue;
-        const record = records[index] as StoredRecord;
-        if (this.#wanted(record) && !matches.add(record, document)) {
-          this.documents += index - from + 1;
-          return;
-        }
+    const block = new Int32Array(BLOCK);
+    for (let from = 0; from < documents.length; from += BLOCK) {
+      let length = Math.min(BLOCK, documents.length - from);
+      for (let at = 0; at < length; at++) block[at] = from + at;
+      this.documents += length;
+      for (const filter of filters) length = filter(block, length);
+      for (let at = 0; at < length; at++) {
+        const place = block[at] as number;
+        const record = records[place] as StoredRecord;
+        if (this.#wanted(record) && !matches.add(record, documents[place])) return;
       }
-      this.documents += to - from;
       if (this.#pace.late) yield* this.#pace.pause();
     }
   }

@@ -1,5 +1,5 @@
 import type { Body } from '../codec/body.ts';
-import { type CompiledCriteria, compileCriteria } from '../query/criteria.ts';
+import { type CompiledCriteria, type CriteriaPart, compileCriteria } from '../query/criteria.ts';
 import { compileOrder, type Order } from '../query/order.ts';
 import { compileSelect } from '../query/projection.ts';
 import type { StoredRecord } from '../storage/stored-record.ts';
@@ -15,8 +15,8 @@ export interface CompiledSelection {
   readonly wanted: (record: StoredRecord) => boolean;
   /** Whether the document matches the criteria; left out where all do. */
   readonly test: RecordTest | undefined;
-  /** The same by the document itself. */
-  readonly documentTest: ((document: object) => boolean) | undefined;
+  /** What the criteria consist of; all must match. */
+  readonly parts: readonly CriteriaPart[];
   readonly order: Order | undefined;
   /** The document that the order looks at. */
   readonly sorted: (record: StoredRecord, body: Body) => object;
@@ -47,7 +47,7 @@ export function compileSelection(
     criteria,
     wanted: archivedTest(archived),
     test: matching && ((record, body) => matching.test(matched(record, body))),
-    documentTest: matching?.test,
+    parts: matching?.parts ?? [],
     order,
     sorted: isByFields(order) ? fieldsOf : wholeOf,
     byFields: isByFields(matching) && isByFields(order),

@@ -1,5 +1,6 @@
 import { encode } from '../codec/body.ts';
 import { ValueError } from '../errors/value-error.ts';
+import { WorkerError } from '../errors/worker-error.ts';
 import { compileOrder } from '../query/order.ts';
 import type { StoredRecord } from '../storage/stored-record.ts';
 import type { CompiledSelection } from './compiled-selection.ts';
@@ -32,7 +33,6 @@ interface OpenScan {
 export class DocumentScans {
   readonly #context: StoreContext;
   readonly #open = new Map<number, OpenScan>();
-  #nextCursor = 1;
 
   constructor(context: StoreContext) {
     this.#context = context;
@@ -102,7 +102,8 @@ export class DocumentScans {
       ? new ScanDelivery(records, query.compiled, pace)
       : new ListDelivery(records, yield* query.records());
     const end = delivery instanceof ListDelivery && selection.limit ? query.end : undefined;
-    const cursor = this.#nextCursor++;
+    // Not the number of any scan in a worker that was there before this one.
+    const cursor = Math.random();
     const chunk = selection.all ? LARGEST_CHUNK : FIRST_CHUNK;
     this.#open.set(cursor, { delivery, pace, select: query.compiled.select, end, chunk });
     return yield* this.#next(cursor, selection.call);
@@ -117,7 +118,10 @@ export class DocumentScans {
   *#next(cursor: number, call: number | undefined): Work<ScanReply> {
     const open = this.#open.get(cursor);
     if (!open)
-      throw new ValueError('document_invalid', `There is no scan ${cursor} to go on with.`);
+      throw new WorkerError(
+        'scan_lost',
+        'The worker was restarted in the middle of this result; begin again.',
+      );
     const { delivery, pace, select, end } = open;
     try {
       pace.resume(call);

@@ -133,8 +133,12 @@ export class Engine {
   #noteChange(collection: string, change: Change): void {
     const changes = this.#changes.get(collection);
     if (changes) changes.push(change);
-    else if ([...this.#sessions].some(({ watching }) => watching))
-      this.#changes.set(collection, [change]);
+    else if (this.#isWatched()) this.#changes.set(collection, [change]);
+  }
+
+  #isWatched(): boolean {
+    for (const { watching } of this.#sessions) if (watching) return true;
+    return false;
   }
 
   #noteSave(collection: string, changes: number): void {

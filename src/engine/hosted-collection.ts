@@ -20,7 +20,7 @@ import type { Change, OperationName, Request } from './protocol.ts';
 import { RecordStore } from './record-store.ts';
 import { SaveSchedule } from './save-schedule.ts';
 import type { CollectionSettings } from './settings.ts';
-import { isWork, type Result, run, runNow, type Work } from './work.ts';
+import { isWork, type Result, runNow, type Work } from './work.ts';
 
 /** What an engine lends to its collections. */
 export interface CollectionHost {
@@ -218,7 +218,7 @@ export class HostedCollection {
 
   /** Loads what caching keeps, and sorts indexes, while requests are answered already. */
   async #settleIn(): Promise<void> {
-    if (this.settings.caching) await run(this.records.loadAll());
+    if (this.settings.caching) await this.records.load();
     for (const _slice of this.#indexes.sorting()) {
       await nextTurn();
       if (this.#stopped || this.#unusable) return;
@@ -226,7 +226,7 @@ export class HostedCollection {
   }
 
   *#ready(): Work<undefined> {
-    if (this.settings.caching) yield* this.records.loadAll();
+    if (this.settings.caching && !this.records.resident) yield this.records.load();
     return undefined;
   }
 
@@ -248,11 +248,7 @@ export class HostedCollection {
       throw error;
     }
     this.#retention?.stop();
-    this.#unusable = new CollectionError(
-      'collection_dropped',
-      `Collection "${name}" was dropped; construct it again to start anew.`,
-      { place: name },
-    );
+    this.#unusable = dropped(name);
     this.lives.fail(this.#unusable);
     return true;
   }
@@ -275,6 +271,15 @@ function* wait(promise: Promise<unknown>): Work<undefined> {
 
 function notInMemory(why: string): CollectionError {
   return new CollectionError('sync_unavailable', `collection.sync cannot be used here: ${why}.`);
+}
+
+/** @param name Left out by a worker that has taken the place of the one where it was dropped. */
+export function dropped(name?: string): CollectionError {
+  return new CollectionError(
+    'collection_dropped',
+    `Collection ${name === undefined ? '' : `"${name}" `}was dropped; construct it again to start anew.`,
+    { place: name },
+  );
 }
 
 export function typeMismatch(name: string, is: string, asked: string): CollectionError {

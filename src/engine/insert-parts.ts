@@ -4,7 +4,7 @@ import { idTaken, unusedId } from './ids.ts';
 import { stamped } from './managed.ts';
 import type { ManagedColumns, Request } from './protocol.ts';
 
-/** Below this many characters two generated ids of one call may well be the same. */
+/** Below this many characters a generated id may well be taken; 16 of them are 95 random bits. */
 const SHORT_ID = 16;
 
 /** The documents of an `insertMany` that have arrived. */
@@ -12,7 +12,7 @@ interface Staged {
   readonly records: StoredRecord[];
   /** One instant for all of them. */
   readonly now: number;
-  /** Their ids, where two may be the same: the caller chose some, or they are short. */
+  /** Their ids, where one may be taken: the caller chose some, or they are short. */
   ids: Set<string> | undefined;
   /** Why it cannot succeed any more; parts may still be on their way. */
   failure: { readonly error: unknown } | undefined;
@@ -73,21 +73,20 @@ export class InsertParts {
 
   #keyFor(id: string | undefined, { ids }: Staged): string {
     const { records, settings, newId } = this.#context;
+    if (!ids) return newId(settings.id_length);
     const isTaken = (key: string) => records.get(key) !== undefined || ids?.has(key) === true;
     if (id === undefined) return unusedId(isTaken, () => newId(settings.id_length));
     if (isTaken(id)) throw idTaken(settings.name, id);
     return id;
   }
 
-  #commit({ records: staged }: Staged): void {
+  #commit({ records: staged, ids }: Staged): void {
     const { records, indexes, settings, changed } = this.#context;
     // Another door may have inserted one of the ids since its part arrived.
-    for (const { key } of staged) if (records.get(key)) throw idTaken(settings.name, key);
+    if (ids) for (const key of ids) if (records.get(key)) throw idTaken(settings.name, key);
     for (const record of staged) record.order = records.takeOrder();
     indexes.addAll(staged);
-    for (const record of staged) {
-      records.put(record);
-      changed(record.key, 'insert');
-    }
+    records.addAll(staged);
+    for (const { key } of staged) changed(key, 'insert');
   }
 }

@@ -18,7 +18,8 @@ export class KeyValueStore {
   readonly #context: StoreContext;
   /** Numbers for versions of records that were handed out, to notice a change in between. */
   readonly #versions = new WeakMap<StoredRecord, number>();
-  #lastVersion = 0;
+  /** Begins anywhere: a number of a worker that was there before this one must not stand for a version. */
+  #lastVersion = Math.random();
 
   constructor(context: StoreContext) {
     this.#context = context;

@@ -82,18 +82,24 @@ export class SortedMatches implements Matches {
     this.#top = new Top(most, (a, b) => compare(a.key, b.key) || a.record.order - b.record.order);
   }
 
+  /** The key that a document has to come before, `undefined` while there is room. */
+  get worstKey(): OrderKey | undefined {
+    return this.#top.worst?.key;
+  }
+
   add(record: StoredRecord, document: object): boolean {
-    const { keyOf, compare } = this.#order;
-    const key = keyOf(document);
+    const key = this.#order.keyOf(document);
     const { worst } = this.#top;
+    const after = this.#after;
     // Refused before anything is made for it.
-    if (worst && (compare(key, worst.key) || record.order - worst.record.order) > 0) return true;
-    if (this.#after) {
-      const past = compare(key, this.#after.key) || record.order - this.#after.order;
-      if (past <= 0) return true;
-    }
+    if (worst && this.#compare(key, record, worst.key, worst.record.order) >= 0) return true;
+    if (after && this.#compare(key, record, after.key, after.order) <= 0) return true;
     this.#top.add({ key, record });
     return true;
+  }
+
+  #compare(key: OrderKey, record: StoredRecord, other: OrderKey, order: number): number {
+    return this.#order.compare(key, other) || record.order - order;
   }
 
   records(): StoredRecord[] {

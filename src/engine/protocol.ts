@@ -68,6 +68,15 @@ export interface Selection {
   readonly all?: boolean;
   /** By what number the call can be aborted. */
   readonly call?: number | undefined;
+  readonly risky?: Marks['risky'];
+}
+
+/** What a request says about how it travels. One with a mark travels in a batch of its own. */
+export interface Marks {
+  /** Its criteria hold a pattern, which may never come to its end. */
+  readonly risky?: true | undefined;
+  /** It is about an earlier call that has begun, and waits for no later one. */
+  readonly urgent?: true | undefined;
 }
 
 /** How a query was answered. */
@@ -148,7 +157,7 @@ export type OperationName = keyof Operations;
 
 /** One request to a collection, known by a number that the door gave it. */
 export type Request<Name extends OperationName = OperationName> = {
-  [N in Name]: { readonly op: N; readonly handle: number } & Readonly<Operations[N]['ask']>;
+  [N in Name]: { readonly op: N; readonly handle: number } & Marks & Readonly<Operations[N]['ask']>;
 }[Name];
 
 export type ReplyTo<Name extends OperationName> = Operations[Name]['reply'];

@@ -88,7 +88,7 @@ export class Query {
     const { kind, ordered } = this.plan;
     // A scan of what is not in memory comes segment by segment.
     const scans = kind === 'scan' && this.compiled.test !== undefined;
-    const inOrder = ordered && (!scans || this.#context.records.resident);
+    const inOrder = ordered && (!scans || this.#context.records.inOrder);
     // A page can only begin in the middle of what an index gives in order.
     if (order && !(inOrder && (kind === 'index' || !this.#after)))
       return new SortedMatches(order, this.#most, this.#after);

@@ -2,8 +2,9 @@ import { type Body, peek } from '../codec/body.ts';
 import { readRecords, type Segment, type SegmentBodies } from '../storage/segment.ts';
 import type { SegmentLog } from '../storage/segment-log.ts';
 import { type StoredRecord, savedVersion } from '../storage/stored-record.ts';
-import { BodyReader, bySegment } from './body-reader.ts';
+import { BodyLoader } from './body-loader.ts';
 import type { Clock } from './clock.ts';
+import { DecodedDocuments } from './decoded-documents.ts';
 import { PendingChanges } from './pending-changes.ts';
 import type { Work } from './work.ts';
 
@@ -25,13 +26,14 @@ export class RecordStore {
   /** The records in order, made when asked for and kept until one is added or removed. */
   #list: readonly StoredRecord[] | undefined;
   /** The decoded values of the list, in its order. */
-  #decoded: readonly object[] | undefined;
+  #decoded: DecodedDocuments | undefined;
   /** Whether there has been such a list since the cache was cleared. */
   #hasDecoded = false;
   #pending = new PendingChanges();
   /** What the save under way is writing. */
   #saving: PendingChanges | undefined;
   #nextOrder = 1;
+  #loader: BodyLoader | undefined;
   /** Works that read from segments by their number, which compaction must not take from under them. */
   #readers = 0;
   /** Whether every record has its body; may be false when they do, never the other way round. */
@@ -85,16 +87,18 @@ export class RecordStore {
    * The decoded values of all records, in order, where nearly all are kept; scans run over them several
    * times faster than over records.
    */
-  decoded(): readonly object[] | undefined {
+  decoded(): DecodedDocuments | undefined {
     if (!this.#caching || !this.#resident) return undefined;
     if (this.#decoded) return this.#decoded;
     const list = this.list();
     let missing = 0;
     for (const { value } of list) if (value === undefined && ++missing > FEW) return undefined;
-    this.#decoded = list.map((record) => {
-      record.value ??= peek(record.body as Body);
-      return record.value as object;
-    });
+    this.#decoded = new DecodedDocuments(
+      list.map((record) => {
+        record.value ??= peek(record.body as Body);
+        return record.value as object;
+      }),
+    );
     this.#hasDecoded = true;
     return this.#decoded;
   }
@@ -120,6 +124,16 @@ export class RecordStore {
     this.#list = this.#decoded = undefined;
     this.#pending.records.add(record);
     this.#noteChange();
+  }
+
+  /** Adds records whose keys nothing has. */
+  addAll(records: readonly StoredRecord[]): void {
+    for (const record of records) {
+      this.#records.set(record.key, record);
+      this.#pending.records.add(record);
+    }
+    this.#list = this.#decoded = undefined;
+    this.#noteChange(records.length);
   }
 
   delete(record: StoredRecord): void {
@@ -210,10 +224,10 @@ export class RecordStore {
     const records = this.#records;
     const bodies = this.#caching ? segment.bodies : undefined;
     for (const key of segment.deletes) records.delete(key);
-    for (const record of readRecords(segment, this.log.columns)) {
+    readRecords(segment, this.log.columns, (record) => {
       record.body = bodies?.[record.index];
       records.set(record.key, record);
-    }
+    });
     if (segment.keys.length > 0 && !bodies) this.#resident = false;
   }
 
@@ -250,24 +264,40 @@ export class RecordStore {
     }
   }
 
-  /** Makes every body resident, as caching wants it. */
-  *loadAll(): Work<void> {
-    const release = this.pin();
-    try {
-      while (!this.#resident) {
-        const missing = bySegment(this.list());
-        missing.delete(0);
-        if (missing.size === 0) this.#resident = true;
-        const reader = new BodyReader(this.log, [...missing.keys()]);
-        for (const [number, records] of missing) {
-          const bodies = yield* reader.take(number);
-          for (const record of records) this.bodyIn(record, bodies);
-          this.log.release(number);
-        }
-      }
-    } finally {
-      release();
+  /** Makes every body resident, as caching wants it, or joins the load that does. */
+  load(): Promise<void> {
+    if (this.#resident) return Promise.resolve();
+    if (!this.#loader) {
+      const release = this.pin();
+      const loader = new BodyLoader(
+        this.log,
+        () => this.list().filter((record) => record.body === undefined),
+        (record, bodies) => this.bodyIn(record, bodies),
+      );
+      this.#loader = loader;
+      loader.done.then(
+        () => this.#loaded(true, release),
+        () => this.#loaded(false, release),
+      );
     }
+    return this.#loader.done;
+  }
+
+  #loaded(all: boolean, release: () => void): void {
+    this.#loader = undefined;
+    this.#resident ||= all;
+    release();
+  }
+
+  /** Whether a scan comes by the records in order: they are in memory, or come into it in order. */
+  get inOrder(): boolean {
+    return this.#resident || this.#loader !== undefined;
+  }
+
+  /** The body of a record that a scan comes by in order. */
+  *bodyInOrder(record: StoredRecord): Work<Body> {
+    while (record.body === undefined && this.#loader) yield this.#loader.step;
+    return record.body ?? (yield* this.body(record));
   }
 
   /**
@@ -331,14 +361,14 @@ export class RecordStore {
     if (segment) segment.live -= record.size;
   }
 
-  #noteChange(): void {
+  #noteChange(changes = 1): void {
     if (this.#pending.size === 0) {
       // What was inserted and deleted between two saves leaves nothing to save.
       this.#pending.since = undefined;
       this.#pending.made = 0;
     } else {
       this.#pending.since ??= { elapsed: this.#clock.elapsed(), now: this.#clock.now() };
-      this.#pending.made++;
+      this.#pending.made += changes;
     }
   }
 }

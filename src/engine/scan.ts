@@ -57,7 +57,7 @@ export class Scan {
     this.#store = store;
     this.#pace = pace;
     this.#release = store.pin();
-    this.#blocks = store.resident ? [inMemory(store.list())] : blocksOf(store.list());
+    this.#blocks = store.inOrder ? [inMemory(store.list())] : blocksOf(store.list());
     const numbers = this.#blocks.map(({ segment }) => segment).filter((number) => number > 0);
     this.#reader = new BodyReader(store.log, numbers);
   }
@@ -98,7 +98,8 @@ export class Scan {
           if (this.done) return found;
         }
         const record = records[this.#index++] as StoredRecord;
-        const body = this.#store.bodyIn(record, this.#bodies) ?? (yield* this.#store.body(record));
+        const body =
+          this.#store.bodyIn(record, this.#bodies) ?? (yield* this.#store.bodyInOrder(record));
         if (!test(record, body)) continue;
         found.push({ record, body });
         room -= bodySize(body);

@@ -1,6 +1,6 @@
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import { CairnError } from '../errors/cairn-error.ts';
-import { type HostedCollection, typeMismatch } from './hosted-collection.ts';
+import { dropped, type HostedCollection, typeMismatch } from './hosted-collection.ts';
 import { SessionLives } from './live/session-lives.ts';
 import { OpenScans } from './open-scans.ts';
 import type { BatchReply, EngineEvent, Request } from './protocol.ts';
@@ -100,7 +100,7 @@ export class Session {
   #collectionFor(request: Request): HostedCollection {
     if (request.op === 'open') this.#handles.set(request.handle, this.#open(request.settings));
     const collection = this.#handles.get(request.handle);
-    if (!collection) throw new Error(`There is no collection handle ${request.handle}.`);
+    if (!collection) throw dropped();
     if (collection instanceof CairnError) throw collection;
     return collection;
   }

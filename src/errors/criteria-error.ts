@@ -6,9 +6,11 @@ export type CriteriaErrorCode =
   | 'criteria_invalid'
   | 'operator_unknown'
   | 'operand_invalid'
+  | 'pattern_too_long'
   | 'predicate_async'
   | 'select_invalid'
-  | 'sort_invalid';
+  | 'sort_invalid'
+  | 'subject_too_long';
 
 /** Criteria or a predicate cannot be used as given; `place` is the path inside the criteria. */
 export class CriteriaError extends CairnError<CriteriaErrorCode> {

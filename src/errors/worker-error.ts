@@ -1,9 +1,14 @@
 import { CairnError } from './cairn-error.ts';
 
 /** Codes of {@link WorkerError}. */
-export type WorkerErrorCode = 'worker_start_failed' | 'worker_lost' | 'worker_unresponsive';
+export type WorkerErrorCode =
+  | 'query_hung'
+  | 'scan_lost'
+  | 'worker_start_failed'
+  | 'worker_lost'
+  | 'worker_unresponsive';
 
-/** The worker that hosts the engine did not start, died, or stopped answering. */
+/** The worker that hosts the engine did not start, died, stopped answering, or had to be restarted. */
 export class WorkerError extends CairnError<WorkerErrorCode> {
   static {
     this.prototype.name = 'WorkerError';

@@ -108,7 +108,11 @@ interface ValueOperators<V> {
 }
 
 interface PatternOperators {
-  /** A pattern that runs in the thread of the engine and cannot be stopped: none from untrusted input. */
+  /**
+   * A pattern of at most 1,000 characters; a string of over 1,000,000 that it is tried on is an error. It runs in
+   * the thread of the engine and cannot be stopped there, so make none of untrusted input. Behind `connect()` a
+   * worker that hangs in one is replaced, and only this call rejects; with `Database` the page hangs with it.
+   */
   readonly $regex?: RegExp | string;
   /** Flags for `$regex`: any of `i`, `m`, `s`, `u`. */
   readonly $options?: string;

@@ -1,4 +1,11 @@
-import { all, type Condition, costOf, singleTest } from './condition.ts';
+import {
+  all,
+  asksPresence,
+  type Condition,
+  costOf,
+  singleTest,
+  type ValueTest,
+} from './condition.ts';
 import { copyCriteria } from './copy-criteria.ts';
 import {
   criteriaInvalid,
@@ -14,8 +21,19 @@ import { pattern } from './operators/pattern.ts';
 import { compilePath, type DocumentTest, type Root } from './path.ts';
 import { isFields, isRegExp } from './value-type.ts';
 
+/** A part of criteria, of which all must match. */
+export interface CriteriaPart {
+  readonly test: DocumentTest;
+  /** The path, where the part looks at one alone and a missing field is to it what `undefined` is. */
+  readonly path?: string;
+  /** The same test of the value at the path, for documents without an array on it. */
+  readonly value?: ValueTest;
+}
+
 /** Criteria, compiled once and run over many documents. */
 export interface CompiledCriteria {
+  /** What they consist of, the cheapest first. */
+  readonly parts: readonly CriteriaPart[];
   /** Whether a document matches. */
   readonly test: (document: object) => boolean;
   /** First segments of the paths that the criteria look at: `address`, `_archived` … */
@@ -28,10 +46,11 @@ export interface CompiledCriteria {
  * The criteria are copied first: changing them later changes nothing. A compiled query never reaches a
  * prototype, whatever its paths are called.
  *
- * A pattern (`/…/`, `$regex`) can take exponential time and nothing can stop it; never build one from input
- * that you do not trust.
+ * A pattern (`/…/`, `$regex`) can take exponential time, and nothing in its thread can stop it; never build one
+ * from input that you do not trust.
  *
- * @throws {CriteriaError} naming the place, such as `address.city.$gt` or `$or[1].age`.
+ * @throws {CriteriaError} naming the place, such as `address.city.$gt` or `$or[1].age`. The test throws
+ *   `subject_too_long` for a string of over 1,000,000 characters that a pattern is to be tried on.
  *
  * @example
  * ```ts
@@ -43,7 +62,8 @@ export function compileCriteria(criteria: unknown): CompiledCriteria {
   const fields = copyCriteria(criteria, '');
   if (!isFields(fields)) throw criteriaInvalid('', 'must be an object of field criteria.');
   const roots = new Set<string>();
-  return { test: compileObject(fields, '', { root: 'document', roots }).test, roots };
+  const { test, parts = [] } = compileObject(fields, '', { root: 'document', roots });
+  return { test, parts, roots };
 }
 
 /**
@@ -68,9 +88,10 @@ interface Scope {
 }
 
 /** A compiled part, with its cost against the others: cheap parts run first, for the order decides nothing. */
-interface Part {
-  readonly test: DocumentTest;
+interface Part extends CriteriaPart {
   readonly cost: number;
+  /** What it consists of, where all must match. */
+  readonly parts?: readonly Part[];
 }
 
 function compileObject(criteria: Record<string, unknown>, place: string, scope: Scope): Part {
@@ -91,10 +112,11 @@ function compileField(path: string, value: unknown, place: string, scope: Scope)
   }
   scope.roots.add(segments[0] as string);
   const condition = compileFieldCriteria(value, place);
-  return {
-    test: compilePath(segments, condition, scope.root),
-    cost: segments.length + costOf(condition),
-  };
+  const test = compilePath(segments, condition, scope.root);
+  const cost = segments.length + costOf(condition);
+  return asksPresence(condition)
+    ? { test, cost }
+    : { test, cost, path, value: singleTest(condition) };
 }
 
 const logic: ReadonlyMap<string, (parts: readonly Part[]) => Part> = new Map([
@@ -124,7 +146,7 @@ function compileLogic(name: string, operand: unknown, place: string, scope: Scop
 }
 
 function compileFieldCriteria(value: unknown, place: string): Condition {
-  if (isRegExp(value)) return pattern(value);
+  if (isRegExp(value)) return pattern(value, place);
   return isFields(value) && holdsOperators(value)
     ? compileOperators(value, place)
     : equality(value);
@@ -156,13 +178,16 @@ function compileFields(criteria: Record<string, unknown>, place: string): Docume
 }
 
 function every(parts: readonly Part[]): Part {
-  const tests = byCost(parts);
+  const sorted = parts.flatMap((part) => part.parts ?? part).toSorted((a, b) => a.cost - b.cost);
+  return { test: everyTest(sorted.map(({ test }) => test)), cost: totalCost(parts), parts: sorted };
+}
+
+function everyTest(tests: readonly DocumentTest[]): DocumentTest {
   const [first, second, third] = tests;
-  const cost = totalCost(parts);
-  if (!first) return { test: () => true, cost };
-  if (!second) return { test: first, cost };
-  if (!third) return { test: (document) => first(document) && second(document), cost };
-  return { test: (document) => tests.every((test) => test(document)), cost };
+  if (!first) return () => true;
+  if (!second) return first;
+  if (!third) return (document) => first(document) && second(document);
+  return (document) => tests.every((test) => test(document));
 }
 
 function some(parts: readonly Part[]): Part {

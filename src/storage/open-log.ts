@@ -20,27 +20,41 @@ export async function readManifest(storage: Storage, name: string): Promise<Mani
 }
 
 /**
- * Hands over the live segments, lowest number first. While some are folded the next are being read.
+ * Reads a collection: its manifest, then the live segments, lowest number first. While some are folded the
+ * next are being read.
  *
- * @throws {StorageError} `data_damaged` when one is missing.
+ * @param begin Called with the manifest, before any segment.
+ * @returns the manifest, `undefined` where there is no such collection.
+ * @throws {StorageError} `data_damaged` when a segment is missing.
  */
-export async function readSegments(
+export async function readLog(
   storage: Storage,
-  { name, segments: named, next }: Manifest,
+  name: string,
+  begin: (manifest: Manifest) => void,
   take: (segment: Segment) => void,
-): Promise<void> {
+): Promise<Manifest | undefined> {
+  const read = (after: number): Promise<unknown[]> => {
+    const reading = storage.list('segments', {
+      prefix: [name],
+      after: [name, after],
+      limit: READ_AHEAD,
+    });
+    // Awaited in a later turn; until then a failure must not count as unhandled.
+    reading.catch(() => undefined);
+    return reading;
+  };
+  // Asked for at once: what they mean is known by the time they are there.
+  let chunk: Promise<unknown[]> | undefined = read(0);
+  const manifest = await readManifest(storage, name);
+  if (!manifest) return undefined;
+  begin(manifest);
+  const { segments: named, next } = manifest;
   const wanted = new Set(named);
   const seen = new Set<number>();
-  const read = (after: number) =>
-    storage.list('segments', { prefix: [name], after: [name, after], limit: READ_AHEAD });
-  let chunk = read(0);
-  for (;;) {
+  while (chunk) {
     const segments = (await chunk) as Segment[];
     const last = segments.at(-1);
-    if (!last) break;
-    chunk = read(last.number);
-    // Awaited on the next turn; until then a failure must not count as unhandled.
-    chunk.catch(() => undefined);
+    chunk = last && segments.length === READ_AHEAD ? read(last.number) : undefined;
     for (const segment of segments) {
       const { number, after } = segment;
       // Below `next` the manifest decides; what it does not name was replaced.
@@ -51,6 +65,7 @@ export async function readSegments(
     }
   }
   for (const number of named) if (!seen.has(number)) throw segmentLost(name, number);
+  return manifest;
 }
 
 export function segmentLost(name: string, number: number): StorageError {

@@ -3,7 +3,7 @@ import { planCompaction, type SegmentState } from './compaction.ts';
 import type { Durability, Storage, StorageOperation } from './driver.ts';
 import { FORMAT, type Manifest } from './manifest.ts';
 import { mergeSegments, type WholeSegment } from './merge-segments.ts';
-import { readManifest, readSegments, segmentLost } from './open-log.ts';
+import { readLog, readManifest, segmentLost } from './open-log.ts';
 import {
   buildSegment,
   cutSegments,
@@ -87,16 +87,18 @@ export class SegmentLog {
    * @returns whether the collection exists in storage.
    */
   async open(begin: (type: string) => void, fold: (segment: Segment) => void): Promise<boolean> {
-    const manifest = await readManifest(this.#options.storage, this.name);
-    if (!manifest) return false;
+    const manifest = await readLog(
+      this.#options.storage,
+      this.name,
+      (found) => begin(found.type),
+      (segment) => {
+        this.#enter(segment);
+        fold(segment);
+      },
+    );
     this.#manifest = manifest;
-    begin(manifest.type);
-    await readSegments(this.#options.storage, manifest, (segment) => {
-      this.#enter(segment);
-      fold(segment);
-    });
-    this.#newest = Math.max(this.#newest, manifest.next - 1);
-    return true;
+    this.#newest = Math.max(this.#newest, (manifest?.next ?? 1) - 1);
+    return manifest !== undefined;
   }
 
   /** Columns for what indexes keep of each record, in the order of {@link StoredRecord.indexKeys}. */

@@ -160,10 +160,11 @@ export function deletesSize(deletes: readonly string[]): number {
  *
  * @param columns As for {@link buildSegment}; where one is missing, records have no keys yet.
  */
-export function* readRecords(
+export function readRecords(
   segment: Segment,
   columns: readonly string[],
-): Generator<StoredRecord> {
+  take: (record: StoredRecord) => void,
+): void {
   const { number, keys, orders, flags, stamps, sizes } = segment;
   const indexed = lacksColumns(segment, columns)
     ? []
@@ -180,7 +181,7 @@ export function* readRecords(
     record.index = index;
     record.size = sizes[index] as number;
     if (indexed.length > 0) record.indexKeys = indexed.map((column) => column[index]);
-    yield record;
+    take(record);
   }
 }
 

@@ -16,7 +16,10 @@ export type Started = 'file' | 'inline' | 'given' | 'thread';
 /** A way to an engine that is running. */
 export interface Channel {
   readonly started: Started;
-  /** Executes a batch. Answers at once, without a promise, where the engine can. */
+  /**
+   * Executes a batch. Answers at once, without a promise, where the engine can. A request with a mark comes
+   * in a batch of its own.
+   */
   execute(batch: readonly Request[]): BatchReply | Promise<BatchReply>;
   /** Executes one request without waiting; only there where the engine runs in this thread. */
   readonly executeNow?: (request: Request) => unknown;
@@ -31,6 +34,8 @@ export interface Channel {
 /** What a channel tells. */
 export interface ChannelEvents {
   readonly event: (event: EngineEvent) => void;
+  /** Another worker is started in place of one that hung; then it runs. */
+  readonly state: (state: 'opening' | 'open') => void;
   /** The engine is gone for good; nothing that was asked will be answered. */
   readonly lost: (error: CairnError) => void;
 }

@@ -14,7 +14,8 @@ interface Call {
 
 /**
  * States of a link: `idle ──▶ opening ──▶ open ──▶ closing ──▶ closed`, and from each of them but the last
- * to `failed`. A close whose save failed goes back to `open`.
+ * to `failed`. A close whose save failed goes back to `open`. While a worker that hung is replaced by another
+ * it is `opening` again; calls wait as they did the first time.
  */
 export type LinkState = 'idle' | 'opening' | 'open' | 'closing' | 'closed' | 'failed';
 
@@ -94,6 +95,15 @@ export class Link {
     });
   }
 
+  /** Takes back what was not sent yet of an aborted call. */
+  withdraw(aborted: number, reason: unknown): void {
+    this.#queue = this.#queue.filter(({ request, reject }) => {
+      const mine = 'call' in request && request.call === aborted;
+      if (mine) reject(reason);
+      return !mine;
+    });
+  }
+
   /** Executes a request at once, after all that were sent before it; only on a channel that can. */
   sendNow(request: Request): unknown {
     const refusal = this.#refusal;
@@ -158,6 +168,9 @@ export class Link {
     try {
       const channel = await this.#connect(this.#settings, {
         event: (event) => this.#take(event),
+        state: (state) => {
+          if (this.#state === 'opening' || this.#state === 'open') this.#enter(state);
+        },
         lost: (error) => this.#end('failed', error),
       });
       this.#channel = channel;
@@ -174,15 +187,28 @@ export class Link {
   #flush(): void {
     this.#flushing = false;
     if (this.#queue.length === 0) return;
-    if (!this.#channel) {
+    const channel = this.#channel;
+    if (!channel) {
       // Whoever waits for an answer is told when this fails.
       this.open().catch(() => undefined);
       return;
     }
     const calls = this.#queue;
     this.#queue = [];
+    let from = 0;
+    calls.forEach((call, index) => {
+      if (!call.request.risky && !call.request.urgent) return;
+      this.#dispatch(channel, calls.slice(from, index));
+      this.#dispatch(channel, [call]);
+      from = index + 1;
+    });
+    this.#dispatch(channel, from === 0 ? calls : calls.slice(from));
+  }
+
+  #dispatch(channel: Channel, calls: readonly Call[]): void {
+    if (calls.length === 0) return;
     try {
-      const reply = this.#channel.execute(calls.map(({ request }) => request));
+      const reply = channel.execute(calls.map(({ request }) => request));
       if (reply instanceof Promise) this.#await(calls, reply);
       else settle(calls, reply);
     } catch (error) {

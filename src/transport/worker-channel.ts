@@ -80,6 +80,8 @@ export async function workerChannel(
         if (request.op === 'live') lives.add(request.live);
         else if (request.op === 'liveEnd') lives.delete(request.live);
       }
+      // It is timed from now on, and not from when the last ping was answered.
+      if (batch[0]?.risky && waiting === 0) watchdog.stop();
       const { values, failures, status } = await answer(api.execute(batch));
       if (status) events.event({ type: 'status', detail: statusFromWire(status) });
       return {

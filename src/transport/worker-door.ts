@@ -1,5 +1,6 @@
 import { WorkerError } from '../errors/worker-error.ts';
 import type { Channel, ChannelEvents, DatabaseSettings } from './channel.ts';
+import { RestartingChannel } from './restarting-channel.ts';
 import { workerChannel } from './worker-channel.ts';
 import { startWorker, type WorkerSource } from './worker-start.ts';
 
@@ -18,10 +19,16 @@ export async function workerOrThread(
   events: ChannelEvents,
 ): Promise<Channel> {
   const reasons: string[] = [];
-  const started = await startWorker(worker, (reason) => {
-    reasons.push(reason instanceof WorkerError ? reason.message : String(reason));
-  });
-  if (started) return workerChannel(started, settings, answer_timeout, events);
+  const begin = async (own: ChannelEvents): Promise<Channel | undefined> => {
+    const started = await startWorker(worker, (reason) => {
+      reasons.push(reason instanceof WorkerError ? reason.message : String(reason));
+    });
+    return started && workerChannel(started, settings, answer_timeout, own);
+  };
+  // A worker that the caller has made cannot be made again.
+  const again = worker === undefined || typeof worker === 'function';
+  const channel = await (again ? RestartingChannel.start(begin, events) : begin(events));
+  if (channel) return channel;
   console.warn(
     `cairndb runs in this thread, because no worker could be started: ${reasons.join(' ')}`,
   );

@@ -1,3 +1,5 @@
+import { abortingSuite } from './aborting.suite.ts';
+import { badOptionsSuite } from './bad-options.suite.ts';
 import { copiesSuite } from './copies.suite.ts';
 import { criteriaSuite } from './criteria.suite.ts';
 import { documentsSuite } from './documents.suite.ts';
@@ -5,6 +7,9 @@ import type { DoorFixture } from './door-fixture.ts';
 import { dropSuite } from './drop.suite.ts';
 import { errorsSuite } from './errors.suite.ts';
 import { eventsSuite } from './events.suite.ts';
+import { explainSuite } from './explain.suite.ts';
+import { indexesSuite } from './indexes.suite.ts';
+import { iterationSuite } from './iteration.suite.ts';
 import { keyValueSuite } from './key-value.suite.ts';
 import { keyValueItemsSuite } from './key-value-items.suite.ts';
 import { lifecycleSuite } from './lifecycle.suite.ts';
@@ -13,11 +18,14 @@ import { liveReadingSuite } from './live-reading.suite.ts';
 import { managedFieldsSuite } from './managed-fields.suite.ts';
 import { optionsSuite } from './options.suite.ts';
 import { orderSuite } from './order.suite.ts';
+import { pagingSuite } from './paging.suite.ts';
 import { patchSuite } from './patch.suite.ts';
 import { predicatesSuite } from './predicates.suite.ts';
 import { refusedValuesSuite } from './refused-values.suite.ts';
 import { savingSuite } from './saving.suite.ts';
+import { sortingSuite } from './sorting.suite.ts';
 import { syncSuite } from './sync.suite.ts';
+import { uniqueIndexesSuite } from './unique-indexes.suite.ts';
 import { valuesSuite } from './values.suite.ts';
 
 /** The whole contract, for one kind of door. */
@@ -27,6 +35,14 @@ export function contractSuite(door: DoorFixture): void {
   managedFieldsSuite(door);
   criteriaSuite(door);
   predicatesSuite(door);
+  indexesSuite(door);
+  uniqueIndexesSuite(door);
+  sortingSuite(door);
+  pagingSuite(door);
+  iterationSuite(door);
+  explainSuite(door);
+  abortingSuite(door);
+  badOptionsSuite(door);
   orderSuite(door);
   copiesSuite(door);
   valuesSuite(door);

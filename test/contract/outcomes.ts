@@ -68,3 +68,14 @@ export const MANAGED_FIELDS: readonly string[] = [
   '_unarchived_at',
   '_unarchived_timestamp',
 ];
+
+export function idsOf(documents: readonly { readonly _id: string }[]): string[] {
+  return documents.map(({ _id }) => _id);
+}
+
+/** Everything that comes by. */
+export async function allOf<T>(source: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of source) all.push(item);
+  return all;
+}

@@ -108,3 +108,48 @@ test('a door that is closed in the middle of a scan does not hold up compaction 
   await two.close();
   expect(compacted(driver.batches.slice(before))).toBe(true);
 });
+
+type Notes = Awaited<ReturnType<typeof scattered>>['notes'];
+
+/** Ways to give up a scan before it has ended. */
+const givenUp: Record<string, (notes: Notes, controller: AbortController) => Promise<unknown>> = {
+  'a loop that is left': async (notes) => {
+    for await (const { n } of notes) if (n === 100) break;
+  },
+  'a sorted loop that is left': async (notes) => {
+    for await (const { n } of notes.each({}, { sort: { n: -1 } })) if (n === 1000) break;
+  },
+  'a loop that is aborted': async (notes, controller) => {
+    for await (const { n } of notes.each(() => true, { signal: controller.signal })) {
+      if (n === 100) controller.abort();
+    }
+  },
+  'a function that aborts': (notes, controller) =>
+    notes.filter(() => controller.abort(), { signal: controller.signal }),
+  'a call that is aborted while it is read': async (notes, controller) => {
+    const found = notes.filter(() => true, { signal: controller.signal });
+    for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+    controller.abort();
+    await found;
+  },
+  'a loop that is aborted while it is read': async (notes, controller) => {
+    const loop = notes.each(() => true, { signal: controller.signal });
+    const first = loop.next();
+    for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+    controller.abort();
+    await first;
+  },
+};
+
+test.each(Object.entries(givenUp))('%s lets compaction go on', async (_, giveUp) => {
+  const { driver, door, notes } = await scattered();
+  await notes.ready;
+  const controller = new AbortController();
+  await giveUp(notes, controller).catch((error: unknown) => {
+    expect(error).toBe(controller.signal.reason);
+  });
+  const before = driver.batches.length;
+  await rewriteAll(notes);
+  await door.close();
+  expect(compacted(driver.batches.slice(before))).toBe(true);
+});

@@ -2,14 +2,9 @@ import fc from 'fast-check';
 import { test } from 'vitest';
 import type { DocumentCollection } from '../../src/collection/document-collection.ts';
 import type { Door } from '../../src/index.ts';
-import { documentSteps, ownFields } from './document-commands.ts';
-import {
-  type DocumentCommand,
-  DocumentModel,
-  type DocumentState,
-  type Question,
-  queries,
-} from './document-model.ts';
+import { callDocuments, withoutManaged } from './document-calls.ts';
+import { documentSteps } from './document-commands.ts';
+import { type DocumentCommand, DocumentModel, type DocumentState } from './document-model.ts';
 import { runSteps, type Subject } from './world.ts';
 
 type Documents = DocumentCollection<any>;
@@ -46,11 +41,11 @@ class DocumentSubject implements Subject<Documents, DocumentCommand, DocumentSta
   }
 
   real(collection: Documents, command: DocumentCommand): unknown {
-    return call(collection, command);
+    return callDocuments(collection, command);
   }
 
   sync(collection: Documents, command: DocumentCommand): unknown {
-    return call(collection.sync, command);
+    return callDocuments(collection.sync, command);
   }
 
   contents(collection: Documents): Promise<unknown> {
@@ -61,55 +56,6 @@ class DocumentSubject implements Subject<Documents, DocumentCommand, DocumentSta
     const model = new DocumentModel();
     model.state = state;
     return model.documents();
-  }
-}
-
-function call(collection: Documents | Documents['sync'], command: DocumentCommand): unknown {
-  switch (command.op) {
-    case 'insert':
-    case 'upsert': {
-      const { id, fields } = command;
-      return collection[command.op](id === undefined ? fields : { ...fields, _id: id });
-    }
-    case 'insertMany':
-      return collection.insertMany(command.documents as never);
-    case 'update':
-      return collection.update(command.id as string, command.fields);
-    case 'patch':
-      return collection.patch(command.id as string, command.changes as never);
-    case 'archive':
-    case 'unarchive':
-    case 'delete':
-    case 'get':
-      return collection[command.op](command.id as string);
-    default:
-      return collection[command.op](paramsOf(command) as never, { archived: command.archived });
-  }
-}
-
-function paramsOf({ query, asFunction }: Question): unknown {
-  const { criteria, matches } = queries[query] as (typeof queries)[number];
-  return asFunction ? matches : criteria;
-}
-
-function withoutManaged(command: DocumentCommand): DocumentCommand {
-  switch (command.op) {
-    case 'insert':
-    case 'upsert':
-    case 'update':
-      return { ...command, fields: ownFields(command.fields) };
-    case 'insertMany':
-      return {
-        ...command,
-        documents: command.documents.map((document) => {
-          const { _id } = document as { _id?: string };
-          return { ...(_id === undefined ? {} : { _id }), ...ownFields(document) };
-        }),
-      };
-    case 'patch':
-      return { ...command, changes: ownFields(command.changes) };
-    default:
-      return command;
   }
 }
 

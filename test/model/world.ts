@@ -21,7 +21,11 @@ export type Step<Command> =
   | { readonly step: 'reload' | 'crash'; readonly caching: boolean }
   | { readonly step: 'fault'; readonly when: FaultMoment; readonly times: number };
 
-export function steps<Command>(command: fc.Arbitrary<Command>): fc.Arbitrary<Step<Command>[]> {
+/** @param atOnce Those that may be issued together: each has to be one call. */
+export function steps<Command>(
+  command: fc.Arbitrary<Command>,
+  atOnce = command,
+): fc.Arbitrary<Step<Command>[]> {
   const caching = fc.boolean();
   const step: fc.Arbitrary<Step<Command>> = fc.oneof(
     {
@@ -32,7 +36,7 @@ export function steps<Command>(command: fc.Arbitrary<Command>): fc.Arbitrary<Ste
       weight: 4,
       arbitrary: fc.record({
         step: fc.constant('together' as const),
-        commands: fc.array(command, { minLength: 2, maxLength: 6 }),
+        commands: fc.array(atOnce, { minLength: 2, maxLength: 6 }),
       }),
     },
     {

@@ -70,6 +70,24 @@ test('a worker that never answers is given up after answer_timeout with worker_u
   expect(worker.terminated).toBe(true);
 });
 
+test('a call with a pattern has answer_timeout from when it is sent', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const worker = new MessageWorker();
+  const notes = notesOf(connectTo(worker));
+  await notes.insert({ _id: 'a' });
+  await vi.advanceTimersByTimeAsync(500);
+  worker.fallSilent();
+  let code: string | undefined;
+  notes.count({ a: /x/ }).catch((error: { code: string }) => {
+    code = error.code;
+  });
+  await vi.advanceTimersByTimeAsync(900);
+  expect(code).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(200);
+  // A worker that the caller made cannot be made again.
+  expect(code).toBe('worker_unresponsive');
+});
+
 test('a worker that answers is not given up, however long it takes', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const worker = new MessageWorker();

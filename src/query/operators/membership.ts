@@ -18,7 +18,11 @@ export const $all: Operator = (operand, context) => {
     return all(items.map((item, index) => elementOfAll(item, index, context)));
   }
   refuseOperators(items, context.place);
-  return all(items.map((item) => (isRegExp(item) ? pattern(item) : equality(item))));
+  return all(
+    items.map((item, index) =>
+      isRegExp(item) ? pattern(item, placeBelow(context.place, index)) : equality(item),
+    ),
+  );
 };
 
 function elementOfAll(item: unknown, index: number, context: OperatorContext): Condition {
@@ -37,7 +41,6 @@ function oneOf(operand: unknown, place: string): Condition {
     // A bigint and a number of the same amount are one value here, but two to a Set.
     if (typeof item === 'bigint' && BigInt(Number(item)) === item) primitives.add(Number(item));
   }
-  const patterns = items.filter(isRegExp);
   const tests: ValueTest[] = [];
   if (primitives.size > 0)
     tests.push((value) => primitives.has(value) || hasAmount(primitives, value));
@@ -45,9 +48,12 @@ function oneOf(operand: unknown, place: string): Condition {
   for (const item of items) {
     if (typeof item === 'object' && item !== null && !isRegExp(item)) tests.push(equalTo(item));
   }
-  for (const item of patterns) tests.push(matchesPattern(item));
+  const cheap = tests.length;
+  items.forEach((item, index) => {
+    if (isRegExp(item)) tests.push(matchesPattern(item, placeBelow(place, index)));
+  });
   const [only] = tests;
-  const cost = patterns.length > 0 ? EXPENSIVE : 2;
+  const cost = tests.length > cheap ? EXPENSIVE : 2;
   if (tests.length === 1 && only) return each(only, cost);
   return each((value, present) => tests.some((test) => test(value, present)), cost + tests.length);
 }

@@ -5,7 +5,7 @@ import type { Operator } from './operator.ts';
 import { pattern } from './pattern.ts';
 
 export const $not: Operator = (operand, { place, compileOperators }) => {
-  if (isRegExp(operand)) return not(pattern(operand));
+  if (isRegExp(operand)) return not(pattern(operand, place));
   if (!isFields(operand) || Object.keys(operand).length === 0) {
     throw operandInvalid(place, 'a RegExp or an object of operators', operand);
   }

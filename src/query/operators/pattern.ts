@@ -1,14 +1,19 @@
 import { type Condition, EXPENSIVE, each, type ValueTest } from '../condition.ts';
-import { operandInvalid, placeBelow } from '../criteria-problem.ts';
+import { notExpected, operandInvalid, placeBelow } from '../criteria-problem.ts';
 import { equalValues } from '../value-order.ts';
 import { isRegExp } from '../value-type.ts';
 import type { Operator } from './operator.ts';
+
+/** Characters of a pattern's source, and of a string that it is tried on, at the most. */
+const LONGEST_PATTERN = 1000;
+const LONGEST_SUBJECT = 1_000_000;
 
 /**
  * `$regex`, with `$options` beside it.
  *
  * JavaScript has no way to stop a pattern that runs away: `^(a+)+$` takes 18 seconds for a string of 30
- * characters, and blocks its thread for as long. Never make a pattern of input that you do not trust.
+ * characters, and blocks its thread for as long. The limits on lengths do not prevent that; they bound what
+ * a harmless pattern costs. Behind `connect()` a worker that hangs in one is restarted.
  */
 export const $regex: Operator = (operand, { place, siblings }) => {
   const options = siblings.$options;
@@ -16,10 +21,10 @@ export const $regex: Operator = (operand, { place, siblings }) => {
     throw operandInvalid(place, 'a string or a RegExp', operand);
   }
   if (options === undefined)
-    return pattern(typeof operand === 'string' ? compile(operand, '', place) : operand);
+    return pattern(typeof operand === 'string' ? compile(operand, '', place) : operand, place);
   const optionsPlace = placeBelow(place.slice(0, -'.$regex'.length), '$options');
   const flags = flagsOf(options, optionsPlace);
-  if (typeof operand === 'string') return pattern(compile(operand, flags, place));
+  if (typeof operand === 'string') return pattern(compile(operand, flags, place), place);
   if (operand.flags !== '') {
     throw operandInvalid(
       optionsPlace,
@@ -27,7 +32,7 @@ export const $regex: Operator = (operand, { place, siblings }) => {
       options,
     );
   }
-  return pattern(compile(operand.source, flags, place));
+  return pattern(compile(operand.source, flags, place), place);
 };
 
 /** Only valid beside `$regex`, which has read it; asks for nothing itself. */
@@ -36,16 +41,23 @@ export const $options: Operator = (operand, { place, siblings }) => {
   return { kind: 'all', conditions: [] };
 };
 
-/** A RegExp as the criteria of a field: strings that it finds, and RegExps equal to it. */
-export function pattern(regExp: RegExp): Condition {
-  return each(matchesPattern(regExp), EXPENSIVE);
+/**
+ * A RegExp as the criteria of a field: strings that it finds, and RegExps equal to it.
+ *
+ * @throws {CriteriaError} `pattern_too_long`; the test throws `subject_too_long`.
+ */
+export function pattern(regExp: RegExp, place: string): Condition {
+  return each(matchesPattern(regExp, place), EXPENSIVE);
 }
 
-export function matchesPattern(regExp: RegExp): ValueTest {
+export function matchesPattern(regExp: RegExp, place: string): ValueTest {
+  limit('pattern_too_long', place, 'a pattern of', LONGEST_PATTERN, regExp.source);
   // With `g` or `y`, `test` begins where the last call ended: the same string would match every other time.
   const stateless = new RegExp(regExp.source, regExp.flags.replace('g', ''));
   return (value) => {
     if (typeof value !== 'string') return typeof value === 'object' && equalValues(value, regExp);
+    // Not to match would hide the document, and show it wherever the pattern is negated.
+    limit('subject_too_long', place, 'tried on', LONGEST_SUBJECT, value);
     stateless.lastIndex = 0;
     return stateless.test(value);
   };
@@ -64,4 +76,15 @@ function compile(source: string, flags: string, place: string): RegExp {
   } catch (error) {
     throw operandInvalid(place, 'a regular expression of JavaScript', source, error);
   }
+}
+
+function limit(
+  code: 'pattern_too_long' | 'subject_too_long',
+  place: string,
+  what: string,
+  most: number,
+  text: string,
+): void {
+  if (text.length > most)
+    throw notExpected(code, place || 'criteria', `${what} at most ${most} characters`, text);
 }

@@ -1,0 +1,55 @@
+import type { SegmentBodies } from '../storage/segment.ts';
+import type { SegmentLog } from '../storage/segment-log.ts';
+import type { StoredRecord } from '../storage/stored-record.ts';
+import { BodyReader, bySegment } from './body-reader.ts';
+import { run, type Work } from './work.ts';
+
+/**
+ * Brings the bodies of a cached collection into memory, once for everybody who waits for them: a scan follows
+ * it instead of reading the same segments again.
+ */
+export class BodyLoader {
+  /** Settles when all are there, or with what made it fail. */
+  readonly done: Promise<void>;
+  readonly #log: SegmentLog;
+  readonly #keep: (record: StoredRecord, bodies: SegmentBodies) => void;
+  #step: Promise<void> = Promise.resolve();
+  #advance: () => void = () => undefined;
+
+  /** @param missing The records that have no body, in order, as of now; it ends when there are none. */
+  constructor(
+    log: SegmentLog,
+    missing: () => readonly StoredRecord[],
+    keep: (record: StoredRecord, bodies: SegmentBodies) => void,
+  ) {
+    this.#log = log;
+    this.#keep = keep;
+    this.#nextStep();
+    this.done = Promise.resolve(run(this.#load(missing))).finally(() => this.#advance());
+  }
+
+  /** Resolves after the next segment, or at the end. */
+  get step(): Promise<void> {
+    return this.#step;
+  }
+
+  *#load(missing: () => readonly StoredRecord[]): Work<void> {
+    for (let records = missing(); records.length > 0; records = missing()) {
+      const groups = bySegment(records);
+      const reader = new BodyReader(this.#log, [...groups.keys()]);
+      for (const [number, group] of groups) {
+        const bodies = yield* reader.take(number);
+        for (const record of group) this.#keep(record, bodies);
+        this.#log.release(number);
+        this.#advance();
+        this.#nextStep();
+      }
+    }
+  }
+
+  #nextStep(): void {
+    this.#step = new Promise((resolve) => {
+      this.#advance = resolve;
+    });
+  }
+}

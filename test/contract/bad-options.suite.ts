@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'vitest';
+import type { DoorFixture } from './door-fixture.ts';
+import { rejection, thrown } from './outcomes.ts';
+
+const fn = () => true;
+const cyclic: unknown[] = [];
+cyclic.push(cyclic);
+
+/** Options of what finds documents: the class of the error, its code, its place. */
+const OPTIONS: [unknown, string, string, string][] = [
+  [{ limit: -1 }, 'OptionError', 'option_invalid', 'limit'],
+  [{ limit: 1.5 }, 'OptionError', 'option_invalid', 'limit'],
+  [{ limit: '2' }, 'OptionError', 'option_invalid', 'limit'],
+  [{ limit: null }, 'OptionError', 'option_invalid', 'limit'],
+  [{ limit: Number.NaN }, 'OptionError', 'option_invalid', 'limit'],
+  [{ skip: -1 }, 'OptionError', 'option_invalid', 'skip'],
+  [{ skip: Number.POSITIVE_INFINITY }, 'OptionError', 'option_invalid', 'skip'],
+  [{ skip: [] }, 'OptionError', 'option_invalid', 'skip'],
+  [{ archived: 'both' }, 'OptionError', 'option_invalid', 'archived'],
+  [{ where: { n: 1 } }, 'OptionError', 'option_invalid', 'where'],
+  [{ where: 'n' }, 'OptionError', 'option_invalid', 'where'],
+  [{ signal: 5 }, 'OptionError', 'option_invalid', 'signal'],
+  [{ signal: {} }, 'OptionError', 'option_invalid', 'signal'],
+  [{ signal: { aborted: false } }, 'OptionError', 'option_invalid', 'signal'],
+  [{ signal: null }, 'OptionError', 'option_invalid', 'signal'],
+  [{ after: 'a' }, 'OptionError', 'option_invalid', 'after'],
+  [{ after: {} }, 'OptionError', 'option_invalid', 'after'],
+  [{ after: { _id: 5 } }, 'OptionError', 'option_invalid', 'after'],
+  [{ after: null }, 'OptionError', 'option_invalid', 'after'],
+  [{ after: { _id: 'nobody' } }, 'CriteriaError', 'after_unknown', 'after'],
+  [{ after: { _id: 'a', n: fn } }, 'ValueError', 'value_unsupported', 'after.n'],
+  [{ limt: 5 }, 'OptionError', 'option_unknown', 'limt'],
+  [5, 'OptionError', 'option_invalid', 'options'],
+  ['sort', 'OptionError', 'option_invalid', 'options'],
+  [[], 'OptionError', 'option_invalid', 'options'],
+  [{ sort: 'n' }, 'CriteriaError', 'sort_invalid', 'sort'],
+  [{ sort: ['n'] }, 'CriteriaError', 'sort_invalid', 'sort'],
+  [{ sort: {} }, 'CriteriaError', 'sort_invalid', 'sort'],
+  [{ sort: null }, 'CriteriaError', 'sort_invalid', 'sort'],
+  [{ sort: 0 }, 'CriteriaError', 'sort_invalid', 'sort'],
+  [{ sort: { n: 2 } }, 'CriteriaError', 'sort_invalid', 'sort.n'],
+  [{ sort: { n: 'asc' } }, 'CriteriaError', 'sort_invalid', 'sort.n'],
+  [{ sort: { n: 1, home: { city: 1 } } }, 'CriteriaError', 'sort_invalid', 'sort.home'],
+  [{ sort: { 'home..city': 1 } }, 'CriteriaError', 'sort_invalid', 'sort.home..city'],
+  [{ sort: { '': 1 } }, 'CriteriaError', 'sort_invalid', 'sort.'],
+  [{ sort: { 'a.__proto__': 1 } }, 'CriteriaError', 'sort_invalid', 'sort.a.__proto__'],
+  [{ sort: JSON.parse('{"__proto__":1}') }, 'CriteriaError', 'sort_invalid', 'sort'],
+  [{ sort: { n: fn } }, 'CriteriaError', 'sort_invalid', 'sort'],
+];
+
+/** Of those that choose paths: only where documents are delivered. */
+const SELECTS: [unknown, string, string, string][] = [
+  [{ select: 'n' }, 'CriteriaError', 'select_invalid', 'select'],
+  [{ select: { n: 1 } }, 'CriteriaError', 'select_invalid', 'select'],
+  [{ select: null }, 'CriteriaError', 'select_invalid', 'select'],
+  [{ select: '' }, 'CriteriaError', 'select_invalid', 'select'],
+  [{ select: ['n', 5] }, 'CriteriaError', 'select_invalid', 'select[1]'],
+  [{ select: ['n', 'a..b'] }, 'CriteriaError', 'select_invalid', 'select[1]'],
+  [{ select: ['__proto__'] }, 'CriteriaError', 'select_invalid', 'select[0]'],
+  [{ select: cyclic }, 'CriteriaError', 'select_invalid', 'select'],
+];
+
+const CRITERIA: [unknown, string, string][] = [
+  [{ n: { $gtt: 1 } }, 'operator_unknown', 'n'],
+  [{ $were: fn }, 'criteria_invalid', '$were'],
+  [{ n: fn }, 'criteria_invalid', 'n'],
+  [{ n: { $gt: fn } }, 'criteria_invalid', 'n.$gt'],
+  [{ $or: [{ n: 1 }, fn] }, 'criteria_invalid', '$or[1]'],
+  [{ tags: { $elemMatch: fn } }, 'criteria_invalid', 'tags.$elemMatch'],
+  ['n', 'criteria_invalid', 'params'],
+  [null, 'criteria_invalid', 'params'],
+];
+
+const INDEXES: [unknown, string, string][] = [
+  ['email', 'option_invalid', 'indexes'],
+  [{ fields: 'email' }, 'option_invalid', 'indexes'],
+  [null, 'option_invalid', 'indexes'],
+  [[''], 'option_invalid', 'indexes[0].fields'],
+  [[{}], 'option_missing', 'indexes[0].fields'],
+  [['n', { fields: [] }], 'option_invalid', 'indexes[1].fields'],
+  [[{ fields: ['a', 'a'] }], 'option_invalid', 'indexes[0].fields'],
+  [[{ fields: ['a', 5] }], 'option_invalid', 'indexes[0].fields'],
+  [['a..b'], 'option_invalid', 'indexes[0].fields'],
+  [['__proto__'], 'option_invalid', 'indexes[0].fields'],
+  [['a.__proto__.b'], 'option_invalid', 'indexes[0].fields'],
+  [['_id'], 'option_invalid', 'indexes[0].fields'],
+  [[fn], 'option_invalid', 'indexes[0]'],
+  [[null], 'option_invalid', 'indexes[0]'],
+  [[5], 'option_invalid', 'indexes[0]'],
+  [[{ fields: 'a', unique: 1 }], 'option_invalid', 'indexes[0].unique'],
+  [[{ fields: 'a', multi: 'yes' }], 'option_invalid', 'indexes[0].multi'],
+  [[{ fields: ['a', 'b'], multi: true }], 'option_conflict', 'indexes[0].multi'],
+  [[{ field: 'a' }], 'option_unknown', 'field'],
+  [['a', { fields: 'a' }], 'option_conflict', 'indexes[1]'],
+];
+
+/** Bad input to queries and indexes: a typed error that names the place, and nothing has changed. */
+export function badOptionsSuite(door: DoorFixture): void {
+  describe('bad options', () => {
+    const one = async () => {
+      const things = door.documents({ indexes: ['n'] });
+      await things.insert({ _id: 'a', n: 1, home: { city: 'A' } });
+      return things;
+    };
+
+    for (const params of [{ n: { $gte: 0 } }, fn]) {
+      test(`of everything that finds, by ${typeof params}, name their place`, async () => {
+        const things = await one();
+        const methods = [
+          'find',
+          'filter',
+          'has',
+          'count',
+          'deleteMany',
+          'each',
+          'explain',
+        ] as const;
+        for (const [options, name, code, place] of [...OPTIONS, ...SELECTS]) {
+          for (const method of methods) {
+            if (
+              name === 'CriteriaError' &&
+              place.startsWith('select') &&
+              !['find', 'filter', 'each'].includes(method)
+            )
+              continue;
+            const result = things[method](params as never, options as never) as unknown;
+            const error = await rejection(
+              result instanceof Promise ? result : (result as AsyncGenerator).next(),
+            );
+            expect({
+              method,
+              options,
+              name: error.name,
+              code: error.code,
+              place: error.place,
+            }).toEqual({
+              method,
+              options,
+              name,
+              code,
+              place,
+            });
+            expect(error instanceof door.lib.CairnError).toBe(true);
+          }
+        }
+        expect(await things.filter({})).toHaveLength(1);
+      });
+    }
+
+    test('criteria with an unknown operator, or a function where criteria are needed', async () => {
+      const things = await one();
+      for (const [params, code, place] of CRITERIA) {
+        for (const method of ['find', 'filter', 'has', 'count', 'deleteMany', 'explain'] as const) {
+          const error = await rejection(things[method](params as never) as Promise<unknown>);
+          expect([params, error.code]).toEqual([params, code]);
+          expect(error.place).toContain(place);
+          expect(error instanceof door.lib.CriteriaError).toBe(true);
+        }
+      }
+      expect(await things.count()).toBe(1);
+    });
+
+    test('indexes on nothing, and others that make no sense, are refused at once', async () => {
+      const things = await one();
+      for (const [indexes, code, place] of INDEXES) {
+        const error = thrown(() => door.documents({ name: 'bad', indexes: indexes as never }));
+        expect([indexes, error.code, error.place]).toEqual([indexes, code, place]);
+        expect(error instanceof door.lib.OptionError).toBe(true);
+      }
+      const values = thrown(() => door.keyValues({ indexes: ['a'] } as never));
+      expect(values).toMatchObject({ code: 'option_invalid', place: 'indexes' });
+      expect(await things.count({ n: 1 })).toBe(1);
+    });
+  });
+}

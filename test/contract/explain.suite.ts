@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest';
+import type { DoorFixture } from './door-fixture.ts';
+import { rejection } from './outcomes.ts';
+
+/** `explain`: the plan as data, and what it cost. */
+export function explainSuite(door: DoorFixture): void {
+  describe('explain', () => {
+    const users = async () => {
+      const things = door.documents<{ age: number; region: string; n: number }>({
+        indexes: ['age', { fields: ['region', 'n'] }],
+      });
+      await things.insertMany(
+        Array.from({ length: 100 }, (_, n) => ({
+          _id: `u${n}`,
+          age: n % 10,
+          region: n < 50 ? 'eu' : 'us',
+          n,
+        })),
+      );
+      return things;
+    };
+
+    test('says where it ran and how long it took', async () => {
+      const things = await users();
+      const { engine, engine_ms, total_ms } = await things.explain({ age: 3 });
+      expect(engine).toBe(door.kind.engine);
+      expect(engine_ms >= 0 && total_ms >= engine_ms).toBe(true);
+    });
+
+    test('an index that tells everything needs no document', async () => {
+      const things = await users();
+      expect(await things.explain({ age: 3 })).toMatchObject({
+        plan: { kind: 'index', index: 'age', exact: true, ordered: true },
+        keys_examined: 10,
+        documents_examined: 0,
+        returned: 10,
+      });
+    });
+
+    test('what keys do not tell is looked at', async () => {
+      const things = await users();
+      expect(await things.explain({ age: 3, n: { $mod: [2, 1] } })).toMatchObject({
+        plan: { kind: 'index', index: 'age', exact: false },
+        keys_examined: 10,
+        documents_examined: 10,
+        returned: 10,
+      });
+    });
+
+    test('a scan looks at every document, and at none where all match', async () => {
+      const things = await users();
+      expect(await things.explain({ n: { $lt: 10 } })).toMatchObject({
+        plan: { kind: 'scan' },
+        keys_examined: 0,
+        documents_examined: 100,
+        returned: 10,
+      });
+      await things.archive('u0');
+      const all = await things.explain({});
+      expect(all).toMatchObject({ plan: { kind: 'scan' }, documents_examined: 0, returned: 99 });
+    });
+
+    test('a sort by an index ends with the limit', async () => {
+      const things = await users();
+      const options = { sort: { age: -1 }, skip: 2, limit: 5 } as const;
+      expect(await things.explain({}, options)).toMatchObject({
+        plan: { kind: 'index', index: 'age', ordered: true, reverse: true },
+        keys_examined: 7,
+        documents_examined: 0,
+        returned: 5,
+      });
+      expect(await things.explain({ region: 'us' }, { sort: { n: 1 }, limit: 4 })).toMatchObject({
+        plan: { kind: 'index', index: 'region,n', ordered: true, reverse: false },
+        keys_examined: 4,
+        returned: 4,
+      });
+    });
+
+    test('ids and branches of $or have plans of their own', async () => {
+      const things = await users();
+      expect(await things.explain({ _id: { $in: ['u1', 'u2', 'none'] } })).toMatchObject({
+        plan: { kind: 'ids', ids: ['none', 'u1', 'u2'] },
+        returned: 2,
+      });
+      expect(await things.explain({ $or: [{ age: 3 }, { region: 'us', n: 53 }] })).toMatchObject({
+        plan: { kind: 'union', branches: [{ index: 'age' }, { index: 'region,n' }] },
+        returned: 10,
+      });
+      expect((await things.explain({ $or: [{ age: 3 }, { n: 4 }] })).plan.kind).toBe('scan');
+    });
+
+    test('leaves functions out, and refuses what filter refuses', async () => {
+      const things = await users();
+      const where = () => false;
+      expect(await things.explain({ age: 3 }, { where, limit: 1 })).toMatchObject({ returned: 10 });
+      expect((await things.explain(() => false)).returned).toBe(100);
+      const wrong = await rejection(things.explain({ age: { $no: 1 } } as never));
+      expect(wrong.code).toBe('operator_unknown');
+    });
+
+    test('follows the declaration after a reload', async () => {
+      await users();
+      await door.reopen();
+      const things = door.documents<{ age: number }>();
+      expect((await things.explain({ age: 3 })).plan.kind).toBe('scan');
+      expect((await things.explain({ age: 3 })).returned).toBe(10);
+    });
+  });
+}

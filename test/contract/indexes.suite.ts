@@ -1,0 +1,238 @@
+import { describe, expect, test } from 'vitest';
+import type { DocumentCollection, FindOptions, IndexOption, Params } from '../../src/index.ts';
+import type { DoorFixture } from './door-fixture.ts';
+import { allOf, EventLog, idsOf } from './outcomes.ts';
+
+const DAY = 86_400_000;
+
+const PEOPLE = [
+  { _id: 'a', region: 'eu', age: 30, tags: ['x', 'y'], born: new Date(3 * DAY), mix: 'b' },
+  { _id: 'b', region: 'us', age: 20, tags: 'x', born: new Date(DAY), mix: 3, home: { city: 'A' } },
+  { _id: 'c', region: 'eu', age: 20, tags: [], born: new Date(2 * DAY), mix: true },
+  { _id: 'd', region: 'us', age: 40, tags: ['y', 'y', 'z'], mix: null, home: { city: 'B' } },
+  { _id: 'e', region: 'eu', age: 20n, tags: ['z', 5], mix: [1, 'c'], home: [{ city: 'B' }] },
+  { _id: 'f', age: '20', mix: { deep: 1 }, home: { city: 'A' } },
+  { _id: 'g', region: 'eu', mix: new Date(5) },
+];
+
+/** What is asked, and which index of those declared below answers it. */
+const QUESTIONS: [Params, FindOptions, string | undefined][] = [
+  [{ age: 20 }, {}, 'age'],
+  [{ age: { $gte: 20, $lt: 40 } }, {}, 'age'],
+  [{ age: { $in: [40, '20'] } }, {}, 'age'],
+  [{ age: null }, {}, 'age'],
+  [{ age: { $gt: 25 }, mix: 'b' }, { sort: { age: -1 } }, 'age'],
+  [{}, { sort: { age: 1 }, limit: 3 }, 'age'],
+  [{}, { sort: { age: -1 }, skip: 2, limit: 3 }, 'age'],
+  [{ region: 'eu', age: 20 }, {}, 'region,age'],
+  [{ region: 'eu' }, { sort: { age: 1 } }, 'region,age'],
+  [{ region: { $regex: '^u' } }, {}, 'region,age'],
+  [{ tags: 'x' }, {}, 'tags'],
+  [{ tags: { $all: ['y', 'z'] } }, {}, 'tags'],
+  [{ tags: { $in: ['z', 5] } }, { sort: { age: 1 } }, 'tags'],
+  [{ born: { $lt: new Date(3 * DAY) } }, {}, 'born'],
+  [{ born: new Date(2 * DAY) }, {}, 'born'],
+  [{ 'home.city': 'B' }, {}, 'home.city'],
+  [{ mix: { $gt: 1 } }, {}, 'mix'],
+  [{ mix: true }, {}, 'mix'],
+  [{ mix: 'c' }, {}, 'mix'],
+  [{ $or: [{ age: 40 }, { tags: 'x' }] }, {}, undefined],
+  [{ _id: { $in: ['d', 'b', 'q'] } }, {}, undefined],
+  [{ age: { $exists: false } }, {}, undefined],
+];
+
+const INDEXES: IndexOption[] = [
+  'age',
+  { fields: ['region', 'age'] },
+  { fields: 'tags', multi: true },
+  'born',
+  'home.city',
+  { fields: 'mix' },
+];
+
+const answer = async (collection: DocumentCollection, params: Params, options: FindOptions) => ({
+  filter: await collection.filter(params, options),
+  find: await collection.find(params, options),
+  count: await collection.count(params, options),
+  each: await allOf(collection.each(params, options)),
+});
+
+const planOf = async (collection: DocumentCollection, params: Params, options?: FindOptions) => {
+  const { plan } = await collection.explain(params, options);
+  return plan.kind === 'index' ? plan.index : plan.kind;
+};
+
+/** The option `indexes`: results are those of a scan, whatever happened before. */
+export function indexesSuite(door: DoorFixture): void {
+  describe('indexes', () => {
+    /** What the documents of a collection should answer: the same ones without any index. */
+    const expectAnswersOfScan = async (collection: DocumentCollection) => {
+      const plain = door.documents({ name: 'plain', activate_drop_method: true });
+      const copies = (await collection.filter({}, { archived: true })).map((document) => document);
+      await plain.insertMany(copies);
+      for (const { _id, _archived } of copies) if (_archived) await plain.archive(_id);
+      const unstamped = (found: unknown) =>
+        JSON.parse(
+          JSON.stringify(found, (key, value) => {
+            if (key === '_updated' || key.endsWith('_at')) return undefined;
+            return typeof value === 'bigint' ? `${value}n` : value;
+          }),
+        );
+      for (const [params, options] of QUESTIONS) {
+        for (const archived of [false, true, 'only'] as const) {
+          const all = { ...options, archived };
+          const found = await answer(collection, params, all);
+          const wanted = await answer(plain, params, all);
+          expect({ params, all, found: unstamped(found) }).toEqual({
+            params,
+            all,
+            found: unstamped(wanted),
+          });
+        }
+      }
+      await plain.Drop();
+    };
+
+    test('declared from the start answer as a scan does', async () => {
+      const things = door.documents({ indexes: INDEXES });
+      await things.insertMany(PEOPLE);
+      for (const [params, options, index] of QUESTIONS) {
+        if (index) expect([params, await planOf(things, params, options)]).toEqual([params, index]);
+      }
+      await expectAnswersOfScan(things);
+    });
+
+    test('follow every change, saved or not, and come back after a reload', async () => {
+      let things = door.documents({ indexes: INDEXES });
+      await things.insertMany(PEOPLE);
+      await things.save();
+      await things.update('a', { region: 'us', age: 41, tags: ['z'], mix: 7 });
+      await things.patch('b', { age: 50, 'home.city': 'B', tags: ['y'] });
+      await things.archive('d');
+      await things.archive('c');
+      await things.unarchive('c');
+      await things.delete('g');
+      await things.upsert({ _id: 'g', region: 'us', age: 20 });
+      await things.upsert({ _id: 'e', region: 'us', age: 19, tags: 'x', born: new Date(0) });
+      await expectAnswersOfScan(things);
+      await things.save();
+      await expectAnswersOfScan(things);
+      await door.reopen();
+      things = door.documents({ indexes: INDEXES });
+      await expectAnswersOfScan(things);
+      expect(await things.deleteMany({ age: { $gte: 20 } })).toBe(4);
+      expect(await things.deleteMany({ tags: 'x' }, { archived: true })).toBe(1);
+      await expectAnswersOfScan(things);
+    });
+
+    test('added later are built over what is there, telling how far they are', async () => {
+      await door
+        .documents()
+        .insertMany([
+          ...PEOPLE,
+          ...Array.from({ length: 300 }, (_, n) => ({ age: n, pad: 'x'.repeat(1000) })),
+        ]);
+      await door.reopen();
+      const things = door.documents({ indexes: INDEXES });
+      const log = new EventLog(things, 'index');
+      await log.until((events) => events.at(-1)?.documents === 307);
+      const steps = log.events.map(({ documents }) => documents);
+      expect(steps).toEqual(steps.toSorted((a, b) => a - b));
+      expect(log.events.every(({ collection, total }) => collection === 'things' && total === 307));
+      await things.deleteMany({ pad: { $exists: true } });
+      await expectAnswersOfScan(things);
+
+      await door.reopen();
+      const again = door.documents({ indexes: INDEXES });
+      const later = new EventLog(again, 'index');
+      await again.ready;
+      await expectAnswersOfScan(again);
+      expect(later.events).toEqual([]);
+    });
+
+    test('left out are dropped, and are right when they are declared again', async () => {
+      await door.documents({ indexes: ['age'] }).insertMany(PEOPLE);
+      await door.reopen();
+      const without = door.documents();
+      expect(await planOf(without, { age: 20 })).toBe('scan');
+      await without.patch('a', { age: 20 });
+      await without.patch('b', { age: 1 });
+      await without.delete('c');
+      await without.insert({ _id: 'h', age: 20 });
+      await door.reopen();
+      const things = door.documents({ indexes: ['age'] });
+      expect(idsOf(await things.filter({ age: 20 }))).toEqual(['a', 'e', 'h']);
+      expect(await planOf(things, { age: 20 })).toBe('age');
+      await expectAnswersOfScan(things);
+    });
+
+    test('changed are built anew', async () => {
+      const declarations: IndexOption[][] = [
+        ['age', 'tags'],
+        [{ fields: 'tags', multi: true }],
+        [{ fields: ['age', 'region'] }, 'mix'],
+        [{ fields: ['region', 'age'] }],
+        INDEXES,
+        [],
+      ];
+      await door.documents().insertMany(PEOPLE);
+      for (const [at, indexes] of declarations.entries()) {
+        await door.reopen();
+        const things = door.documents({ indexes });
+        await things.patch('a', { age: 30 + at });
+        await expectAnswersOfScan(things);
+      }
+    });
+
+    test('reach managed fields, as the options show them', async () => {
+      const indexes = ['_created_timestamp', '_archived', '_updated'];
+      let things = door.documents({ indexes, indicate_created_timestamp: true });
+      const [a] = await things.insertMany([{ _id: 'a' }, { _id: 'b' }, { _id: 'c' }]);
+      const params = { _created_timestamp: a?._created_timestamp } as Params;
+      await things.archive('b');
+      await things.update('c', {});
+      const check = async (stamped: string[]) => {
+        expect(await planOf(things, params)).toBe('_created_timestamp');
+        expect(idsOf(await things.filter(params))).toEqual(stamped);
+        expect(await planOf(things, { _archived: true })).toBe('_archived');
+        expect(idsOf(await things.filter({ _archived: true }, { archived: true }))).toEqual(['b']);
+        expect(idsOf(await things.filter({ _updated: true }))).toEqual(['c']);
+      };
+      await check(['a', 'c']);
+      await door.reopen();
+      things = door.documents({ indexes });
+      await check([]);
+      await door.reopen();
+      things = door.documents({ indexes, indicate_created_timestamp: true });
+      await check(['a', 'c']);
+    });
+
+    test('have one order for values of all types, as without them', async () => {
+      const values = [
+        ...[5, 'b', true, null, new Date(1), 2n ** 70n, 'a', -1, false, undefined, Number.NaN],
+        ...[new Date(0), '', Number.POSITIVE_INFINITY, 5n, 0, '10', '9', new Date(Number.NaN)],
+      ];
+      const documents = values.map((v, at) => ({ _id: `${at}`, v }));
+      const plain = door.documents<{ v: unknown }>({ name: 'without' });
+      let things = door.documents<{ v: unknown }>({ indexes: ['v'] });
+      await plain.insertMany(documents);
+      await things.insertMany(documents);
+      for (let round = 0; round < 2; round++) {
+        for (const direction of [1, -1] as const) {
+          const options = { sort: { v: direction } };
+          expect((await things.explain({}, { ...options, limit: 5 })).plan.kind).toBe('index');
+          const wanted = idsOf(await plain.filter({}, options));
+          expect(idsOf(await things.filter({}, options))).toEqual(wanted);
+          expect(idsOf(await things.filter({}, { ...options, skip: 3, limit: 9 }))).toEqual(
+            wanted.slice(3, 12),
+          );
+        }
+        await things.save();
+        if (round > 0) break;
+        await plain.patch('3', { v: 'zz' });
+        await things.patch('3', { v: 'zz' });
+        things = door.documents<{ v: unknown }>({ indexes: ['v'] });
+      }
+    });
+  });
+}

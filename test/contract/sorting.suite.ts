@@ -1,0 +1,211 @@
+import { describe, expect, test } from 'vitest';
+import type { FindOptions, IndexOption } from '../../src/index.ts';
+import type { DoorFixture } from './door-fixture.ts';
+import { idsOf, own } from './outcomes.ts';
+
+interface Player {
+  team: string;
+  points: number;
+  name?: { last: string };
+  scores?: number[];
+}
+
+const PLAYERS = [
+  { _id: 'a', team: 'red', points: 3, name: { last: 'Zu' }, scores: [5, 1] },
+  { _id: 'b', team: 'blue', points: 1, name: { last: 'Ad' } },
+  { _id: 'c', team: 'red', points: 1, scores: [] },
+  { _id: 'd', team: 'blue', points: 2, name: { last: 'Mi' }, scores: [3] },
+  { _id: 'e', team: 'red', points: 3, name: { last: 'Ad' }, scores: [2, 9] },
+  { _id: 'f', team: 'green', points: 2 },
+];
+
+const CASES: [FindOptions<Player>, string][] = [
+  [{ sort: { points: 1 } }, 'bcdfae'],
+  [{ sort: { points: -1 } }, 'aedfbc'],
+  [{ sort: { team: 1, points: -1 } }, 'dbfaec'],
+  [{ sort: { team: -1, points: -1 } }, 'aecfdb'],
+  [{ sort: { team: -1, points: 1 } }, 'caefbd'],
+  [{ sort: { points: 1, team: 1 } }, 'bcdfae'],
+  [{ sort: { 'name.last': 1 } }, 'cfbeda'],
+  [{ sort: { 'name.last': -1, points: 1 } }, 'adbecf'],
+  // An array counts by its least item, descending by its greatest; an empty one comes before null.
+  [{ sort: { scores: 1 } }, 'cbfaed'],
+  [{ sort: { scores: -1 } }, 'eadbfc'],
+  [{ sort: { _id: -1 } }, 'fedcba'],
+  [{ sort: { _updated: 1, _id: -1 } }, 'fedcba'],
+];
+
+const DECLARATIONS: (IndexOption[] | undefined)[] = [
+  undefined,
+  ['points', 'name.last', { fields: ['team', 'points'] }, { fields: 'scores', multi: true }],
+];
+
+/** sort, skip, limit, select and where, in all that finds documents. */
+export function sortingSuite(door: DoorFixture): void {
+  for (const indexes of DECLARATIONS) {
+    describe(`results in order, ${indexes ? 'with' : 'without'} indexes`, () => {
+      const players = async () => {
+        const things = door.documents<Player>({ indexes });
+        await things.insertMany(PLAYERS);
+        await things.save();
+        return things;
+      };
+
+      test('sort by any path, equal ones by insertion', async () => {
+        const things = await players();
+        for (const [options, expected] of CASES) {
+          const all = { ...options, archived: true } as const;
+          const found = idsOf(await things.filter({}, all)).join('');
+          expect([options, found]).toEqual([options, expected]);
+          expect(idsOf(await things.filter(() => true, all)).join('')).toBe(expected);
+          expect((await things.find({}, all))?._id).toBe(expected[0]);
+        }
+      });
+
+      test('skip and limit cut out of the sorted', async () => {
+        const things = await players();
+        for (const [options, expected] of CASES) {
+          for (const [skip, limit] of [
+            [0, 2],
+            [2, 3],
+            [5, 5],
+            [6, 1],
+            [9, 9],
+            [3, undefined],
+            [0, 0],
+            [2, 0],
+          ] as const) {
+            const all = { ...options, skip, limit };
+            const wanted = [...expected].slice(
+              skip,
+              limit === undefined ? undefined : skip + limit,
+            );
+            for (const params of [{}, () => true]) {
+              expect(idsOf(await things.filter(params, all))).toEqual(wanted);
+              expect(await things.count(params, all)).toBe(wanted.length);
+              expect(await things.has(params, { skip, limit } as object)).toBe(wanted.length > 0);
+              expect((await things.find(params, all))?._id).toBe(wanted[0]);
+            }
+          }
+        }
+      });
+
+      test('without sort, skip and limit count by insertion', async () => {
+        const things = await players();
+        await things.update('a', { team: 'blue', points: 9 });
+        expect(idsOf(await things.filter({}, { skip: 1, limit: 2 }))).toEqual(['b', 'c']);
+        expect(idsOf(await things.filter({ team: 'blue' }, { limit: 2 }))).toEqual(['a', 'b']);
+        expect(idsOf(await things.filter({ points: { $gte: 2 } }, { skip: 1 }))).toEqual([
+          'd',
+          'e',
+          'f',
+        ]);
+        expect((await things.find({ team: 'red' }, { skip: 1 }))?._id).toBe('e');
+      });
+
+      test('an update keeps the place among equals, a new value moves', async () => {
+        const things = await players();
+        await things.update('d', { team: 'blue', points: 2 });
+        await things.patch('a', { points: 0 });
+        expect(idsOf(await things.filter({}, { sort: { points: 1 } })).join('')).toBe('abcdfe');
+        await door.reopen();
+        const again = door.documents<Player>({ indexes });
+        expect(idsOf(await again.filter({}, { sort: { points: 1 } })).join('')).toBe('abcdfe');
+      });
+
+      test('archived documents take part as asked', async () => {
+        const things = await players();
+        await things.archive('a');
+        await things.archive('d');
+        const sort = { points: 1 } as const;
+        const found = async (archived: boolean | 'only', limit?: number) =>
+          idsOf(await things.filter({}, { sort, archived, limit })).join('');
+        expect(await found(false)).toBe('bcfe');
+        expect(await found(true)).toBe('bcdfae');
+        expect(await found('only')).toBe('da');
+        expect(await found(false, 3)).toBe('bcf');
+        expect(await found('only', 1)).toBe('d');
+      });
+
+      test('select keeps the paths and _id alone', async () => {
+        const things = await players();
+        const options = {
+          sort: { points: -1 },
+          limit: 2,
+          select: ['name.last', 'points'],
+        } as const;
+        const expected = [
+          { _id: 'a', points: 3, name: { last: 'Zu' } },
+          { _id: 'e', points: 3, name: { last: 'Ad' } },
+        ];
+        expect(await things.filter({}, options)).toEqual(expected);
+        expect(await things.filter(() => true, options)).toEqual(expected);
+        expect(await things.filter({}, { ...options, where: () => true })).toEqual(expected);
+        expect(await things.find({ _id: 'e' }, options)).toEqual(expected[1]);
+        expect(
+          await things.find({ _id: 'c' }, { select: ['name', 'none' as 'team', '_archived'] }),
+        ).toEqual({
+          _id: 'c',
+          _archived: false,
+        });
+        expect(await things.find({ _id: 'a' }, { select: [] })).toEqual({ _id: 'a' });
+        expect(own(await things.filter({}, { select: ['team'], skip: 4 }))).toEqual([
+          { team: 'red' },
+          { team: 'green' },
+        ]);
+      });
+
+      test('where narrows the criteria, before skip and limit count', async () => {
+        const things = await players();
+        const seen: string[] = [];
+        const where = (player: { _id: string; points: number }) => {
+          seen.push(player._id);
+          return player.points !== 2;
+        };
+        const options = { sort: { points: -1 }, where } as const;
+        const found = await things.filter({ team: { $in: ['red', 'blue'] } }, options);
+        expect(idsOf(found)).toEqual(['a', 'e', 'b', 'c']);
+        expect(seen).toEqual(['a', 'e', 'd', 'b', 'c']);
+        expect(idsOf(await things.filter({}, { ...options, skip: 1, limit: 2 }))).toEqual([
+          'e',
+          'b',
+        ]);
+        expect(await things.count({ team: 'blue' }, { where })).toBe(1);
+        expect(await things.has({ team: 'green' }, { where })).toBe(false);
+        expect((await things.find((one) => one.team === 'blue', options))?._id).toBe('b');
+        expect(await things.deleteMany({ team: 'blue' }, { where })).toBe(1);
+        expect(idsOf(await things.filter({}))).toEqual(['a', 'c', 'd', 'e', 'f']);
+      });
+
+      test('deleteMany takes what the other options leave', async () => {
+        const things = await players();
+        const options = { sort: { points: -1 }, skip: 1, limit: 2 } as const;
+        expect(await things.deleteMany({}, options as object)).toBe(2);
+        expect(idsOf(await things.filter({})).join('')).toBe('abcf');
+        expect(await things.deleteMany(() => true, { ...options, skip: 0 } as object)).toBe(2);
+        expect(idsOf(await things.filter({})).join('')).toBe('bc');
+      });
+
+      test('many documents come in order, with ties across chunks', async () => {
+        const things = door.documents<{ n: number; pad: string }>({
+          name: 'many',
+          indexes: indexes && ['n'],
+        });
+        const pad = 'x'.repeat(300);
+        await things.insertMany(
+          Array.from({ length: 5000 }, (_, at) => ({ _id: `${at}`, n: at % 7, pad })),
+        );
+        await things.save();
+        const expected = Array.from({ length: 5000 }, (_, at) => at)
+          .sort((a, b) => (b % 7) - (a % 7) || a - b)
+          .map(String);
+        const options = { sort: { n: -1 } } as const;
+        expect(idsOf(await things.filter({}, options))).toEqual(expected);
+        expect(idsOf(await things.filter(() => true, options))).toEqual(expected);
+        expect(idsOf(await things.filter({}, { ...options, skip: 700, limit: 800 }))).toEqual(
+          expected.slice(700, 1500),
+        );
+      });
+    });
+  }
+}

@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest';
+import type { CairnError, DocumentCollection, IndexOption } from '../../src/index.ts';
+import type { DoorFixture } from './door-fixture.ts';
+import { idsOf, rejection } from './outcomes.ts';
+
+/** Long enough that `insertMany` travels in several messages. */
+const LONG = 'x'.repeat(2000);
+
+const EMAIL: IndexOption[] = [{ fields: 'email', unique: true }];
+
+/** Indexes with `unique: true`. */
+export function uniqueIndexesSuite(door: DoorFixture): void {
+  describe('unique indexes', () => {
+    const users = async (): Promise<DocumentCollection> => {
+      const things = door.documents({ indexes: EMAIL });
+      await things.insertMany([
+        { _id: 'ada', email: 'ada@x', n: 1 },
+        { _id: 'bob', email: 'bob@x', n: 2 },
+      ]);
+      return things;
+    };
+
+    const expectViolation = (error: CairnError, value: unknown, id: string, index = 'email') => {
+      expect(error instanceof door.lib.ValueError).toBe(true);
+      expect(error).toMatchObject({ code: 'unique_violation', place: index });
+      for (const part of [`"${index}"`, JSON.stringify(value), `"${id}"`]) {
+        expect(error.message).toContain(part);
+      }
+    };
+
+    test('refuse a second document with the key, in every method, and change nothing', async () => {
+      const things = await users();
+      const before = await things.filter({});
+      const email = 'ada@x';
+      for (const call of [
+        () => things.insert({ email }),
+        () => things.insert({ _id: 'new', email }),
+        () => things.upsert({ _id: 'new', email }),
+        () => things.upsert({ _id: 'bob', email }),
+        () => things.update('bob', { email }),
+        () => things.patch('bob', { email }),
+        () => things.insertMany([{ email: 'c@x' }, { email }, { email: 'd@x' }]),
+      ]) {
+        expectViolation(await rejection(call()), email, 'ada');
+        expect(await things.filter({})).toEqual(before);
+        expect(await things.count({ email: { $in: ['c@x', 'd@x'] } })).toBe(0);
+      }
+      await things.save();
+      await door.reopen();
+      const again = door.documents({ indexes: EMAIL });
+      expect(await again.filter({})).toEqual(before);
+      expectViolation(await rejection(again.insert({ email })), email, 'ada');
+    });
+
+    test('let a document keep its own key', async () => {
+      const things = await users();
+      await things.update('ada', { email: 'ada@x', n: 5 });
+      await things.patch('ada', { email: 'ada@x' });
+      await things.upsert({ _id: 'ada', email: 'ada@x', n: 6 });
+      expect(await things.get('ada')).toMatchObject({ email: 'ada@x', n: 6 });
+      expect(idsOf(await things.filter({ email: 'ada@x' }))).toEqual(['ada']);
+    });
+
+    test('refuse two of one insertMany, however long it is: all or none', async () => {
+      const things = await users();
+      const [one, two] = [
+        { _id: 'one', email: 'same' },
+        { _id: 'two', email: 'same' },
+      ];
+      expectViolation(await rejection(things.insertMany([one, two])), 'same', 'one');
+      const many = Array.from({ length: 1200 }, (_, n) => ({ email: `${n}@x`, LONG }));
+      const error = await rejection(things.insertMany([...many, { email: '7@x' }]));
+      expect(error.code).toBe('unique_violation');
+      expect(await things.count()).toBe(2);
+      expect((await things.insertMany(many)).length).toBe(1200);
+      expect(idsOf(await things.filter({ email: 'ada@x' }))).toEqual(['ada']);
+    });
+
+    test('free a key with the document that had it', async () => {
+      const things = await users();
+      await things.patch('ada', { email: 'other' });
+      await things.insert({ _id: 'c', email: 'ada@x' });
+      await things.delete('c');
+      await things.insert({ _id: 'd', email: 'ada@x' });
+      await things.deleteMany({ email: 'ada@x' });
+      await things.insert({ _id: 'e', email: 'ada@x' });
+      expect(idsOf(await things.filter({ email: 'ada@x' }))).toEqual(['e']);
+    });
+
+    test('count archived documents', async () => {
+      const things = await users();
+      await things.archive('ada');
+      expectViolation(await rejection(things.insert({ email: 'ada@x' })), 'ada@x', 'ada');
+      await things.unarchive('ada');
+      expect(idsOf(await things.filter({ email: 'ada@x' }))).toEqual(['ada']);
+    });
+
+    test('take no notice of null, undefined and missing', async () => {
+      const things = door.documents({
+        indexes: [...EMAIL, { fields: ['a', 'b'], unique: true }],
+      });
+      await things.insertMany([{}, {}, { email: null }, { email: null }, { email: undefined }]);
+      await things.insertMany([{ a: 1 }, { a: 1 }, { b: 1, a: null }, { b: 1 }, { a: 1, b: 1 }]);
+      const other = await things.find({ a: 1, b: 1 });
+      const error = await rejection(things.insert({ b: 1, a: 1 }));
+      expectViolation(error, [1, 1], other?._id as string, 'a,b');
+      await things.insert({ a: 1, b: 2 });
+      expect(await things.count()).toBe(11);
+    });
+
+    test('of many fields, of items, of dates and of numbers that are equal', async () => {
+      const things = door.documents({
+        indexes: [
+          { fields: 'tags', unique: true, multi: true },
+          { fields: 'deep.at', unique: true },
+          { fields: 'n', unique: true },
+        ],
+      });
+      const at = new Date(86_400_000);
+      await things.insert({ _id: 'a', tags: ['x', 'y', 'x'], deep: { at }, n: 5 });
+      for (const [document, value, index] of [
+        [{ tags: ['z', 'y'] }, ['y', 'z'], 'tags'],
+        [{ tags: 'x' }, 'x', 'tags'],
+        [{ deep: { at: new Date(at) } }, at, 'deep.at'],
+      ] as const) {
+        expectViolation(await rejection(things.insert(document)), value, 'a', index);
+      }
+      expect((await rejection(things.insert({ n: 5n }))).code).toBe('unique_violation');
+      await things.insert({ tags: ['z'], deep: { at: 86_400_000 }, n: '5' });
+      expect(await things.count()).toBe(2);
+    });
+
+    test('decide among calls of one moment by their order', async () => {
+      const things = await users();
+      const results = await Promise.allSettled([
+        things.insert({ _id: 'one', email: 'e' }),
+        things.insert({ _id: 'two', email: 'e' }),
+        things.delete('one'),
+        things.insert({ _id: 'three', email: 'e' }),
+        things.patch('ada', { email: 'e' }),
+      ]);
+      const kept = results.map(({ status }) => status === 'fulfilled');
+      expect(kept).toEqual([true, false, true, true, false]);
+      expect(idsOf(await things.filter({ email: 'e' }))).toEqual(['three']);
+    });
+
+    test('declared over documents that break them: every call rejects, nothing is lost', async () => {
+      const documents = [
+        { _id: 'a', email: 'same' },
+        { _id: 'b', email: 'own' },
+        { _id: 'c', email: 'same' },
+      ];
+      // Also where there is an index over the same fields that is not unique.
+      for (const indexes of [undefined, ['email']]) {
+        const before = door.documents({ indexes });
+
+        for (const document of documents) await before.upsert(document);
+        await before.archive('c');
+        await door.reopen();
+        const broken = door.documents({ indexes: EMAIL });
+        for (const call of [broken.ready, broken.count(), broken.insert({}), broken.get('a')]) {
+          const error = await rejection(call);
+          expect(error).toMatchObject({ code: 'unique_violation', place: 'email' });
+        }
+        // In the same door, and after a reload.
+        for (let round = 0; round < 2; round++) {
+          const things = door.documents({ indexes });
+          expect(idsOf(await things.filter({}, { archived: true }))).toEqual(['a', 'b', 'c']);
+          await door.reopen();
+        }
+      }
+      await door.documents().delete('c');
+      await door.reopen();
+      const mended = door.documents({ indexes: EMAIL });
+      expect(await mended.count({ email: 'same' })).toBe(1);
+      expect((await rejection(mended.insert({ email: 'own' }))).code).toBe('unique_violation');
+    });
+  });
+}

@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest';
+import type { DocumentCollection } from '../../src/index.ts';
+import { faultyDriver } from '../storage/faulty-driver.ts';
+import { openDoor } from './engine-door.ts';
+import { FakeClock } from './fake-clock.ts';
+
+/** Time goes by whenever somebody looks, so that long work is due for a pause at every second look. */
+class RushingClock extends FakeClock {
+  looks = 0;
+
+  override elapsed(): number {
+    return super.elapsed() + ++this.looks * 6;
+  }
+}
+
+interface Item {
+  n: number;
+}
+
+const COUNT = 12_000;
+const indexes = [{ fields: 'n' }];
+
+type Read = (things: DocumentCollection<Item>, signal?: AbortSignal) => Promise<unknown>;
+
+/** Reads that look at every document, and find none of them, or all in an order of their own. */
+const READS: Record<string, Read> = {
+  scan: (things, signal) => things.filter({ odd: { $mod: [2, 1] } } as never, { signal }),
+  'sorted scan': (things, signal) => things.filter({}, { sort: { _id: -1 }, limit: 3, signal }),
+  count: (things, signal) => things.count({ odd: 5 } as never, { signal }),
+  'index with more to look at': (things, signal) =>
+    things.filter({ n: { $gte: 0 }, odd: 5 } as never, { signal }),
+  'sort by an index': (things, signal) =>
+    things.filter({ odd: 5 } as never, { sort: { n: -1 }, limit: 3, signal }),
+  each: async (things, signal) => {
+    for await (const _ of things.each({ odd: 5 } as never, { signal })) throw new Error('Found.');
+  },
+  deleteMany: (things, signal) => things.deleteMany({ odd: 5 } as never, { signal }),
+};
+
+describe.each([true, false])('with caching %s', (caching) => {
+  const options = { name: 'items', type: 'DOCUMENT_BASED', caching, indexes } as const;
+
+  async function items() {
+    const driver = faultyDriver();
+    const first = openDoor(driver);
+    const filled = new first.door.Collection<Item>(options);
+    await filled.insertMany(Array.from({ length: COUNT }, (_, n) => ({ _id: `${n}`, n })));
+    await first.door.close();
+    const clock = new RushingClock();
+    const { door } = openDoor(driver, clock);
+    await door.ready;
+    return { door, clock, things: new door.Collection<Item>(options) };
+  }
+
+  for (const [name, read] of Object.entries(READS)) {
+    // What changes something keeps others waiting until it has.
+    if (name !== 'deleteMany') {
+      test(`a get is answered before a long ${name} ends`, async () => {
+        const { door, things } = await items();
+        await things.ready;
+        const ended: string[] = [];
+        const reading = read(things).then(() => ended.push('read'));
+        await Promise.resolve();
+        expect(await things.get('77')).toMatchObject({ n: 77 });
+        ended.push('get');
+        await reading;
+        expect(ended).toEqual(['get', 'read']);
+        await door.close();
+      });
+
+      test(`also when the ${name} had to wait for the collection to open`, async () => {
+        const { door, things } = await items();
+        const ended: string[] = [];
+        const reading = read(things).then(() => ended.push('read'));
+        await Promise.resolve();
+        expect(await things.get('77')).toMatchObject({ n: 77 });
+        ended.push('get');
+        await reading;
+        expect(ended).toEqual(['get', 'read']);
+        await door.close();
+      });
+    }
+
+    test(`an abort ends a long ${name} early`, async () => {
+      const { door, clock, things } = await items();
+      await things.ready;
+      // The first time everything is read from storage and decoded.
+      await read(things);
+      let before = clock.looks;
+      await read(things);
+      const whole = clock.looks - before;
+      before = clock.looks;
+      const controller = new AbortController();
+      const reading = read(things, controller.signal);
+      await Promise.resolve();
+      if (name !== 'deleteMany') await things.get('77');
+      controller.abort();
+      await expect(reading).rejects.toBe(controller.signal.reason);
+      // Answered once nothing is under way any more.
+      await things.deleteMany({ _id: 'none' });
+      for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve));
+      expect(clock.looks - before).toBeLessThan(whole / 2);
+      expect(await things.count()).toBe(COUNT);
+      await door.close();
+    });
+  }
+
+  test('an aborted deleteMany has deleted nothing', async () => {
+    const { door, things } = await items();
+    await things.ready;
+    const controller = new AbortController();
+    const deleting = things.deleteMany({ n: { $mod: [1, 0] } }, { signal: controller.signal });
+    await Promise.resolve();
+    await Promise.resolve();
+    controller.abort();
+    await expect(deleting).rejects.toBe(controller.signal.reason);
+    expect(await things.count()).toBe(COUNT);
+    await door.close();
+  });
+});
