@@ -1,7 +1,9 @@
 import type { CollectionSettings } from '../engine/settings.ts';
 import { CollectionError } from '../errors/collection-error.ts';
+import type { CallName, Calls, CallsClass } from './calls.ts';
 import type { EventMap, EventName, Listener } from './events.ts';
-import { ask } from './exchange.ts';
+import { kept, keptOptions, loadCalls, loadedCalls, orAborted } from './load-calls.ts';
+import { signalIn } from './option-checks.ts';
 import type { Port } from './port.ts';
 
 /** What a collection needs of its door. */
@@ -19,6 +21,7 @@ export abstract class CollectionHandle<Sync> {
   protected readonly settings: CollectionSettings;
   protected readonly port: Port;
   readonly #door: CollectionDoor;
+  #calls: Calls | undefined;
   #sync: Sync | undefined;
 
   constructor(settings: CollectionSettings, port: Port, door: CollectionDoor) {
@@ -27,6 +30,8 @@ export abstract class CollectionHandle<Sync> {
     this.settings = settings;
     this.port = port;
     this.#door = door;
+    // Now, while the engine starts. The first call tells when it fails.
+    loadCalls().catch(() => undefined);
   }
 
   /**
@@ -56,18 +61,15 @@ export abstract class CollectionHandle<Sync> {
     throw new CollectionError('sync_unavailable', `collection.sync cannot be used: ${why}.`);
   }
 
-  /** Loads the methods without promises: most pages never need them. */
-  protected abstract loadSync(): Promise<Sync>;
-
   async #makeReady(): Promise<void> {
-    await this.port.run(ask({ op: 'ready' }));
+    await this.call('ready', []);
     if (this.settings.caching && this.port.started === 'thread')
-      this.#sync ??= await this.loadSync();
+      this.#sync ??= (await this.callsWith(await loadCalls()).loadSync()) as Sync;
   }
 
   /** Resolves when everything so far is in storage. Rejects when saving fails; it is then tried again later. */
   save(): Promise<void> {
-    return this.port.run(ask({ op: 'save' }));
+    return this.call('save', []);
   }
 
   /**
@@ -77,7 +79,11 @@ export abstract class CollectionHandle<Sync> {
    * @throws {CollectionError} `drop_disabled` without `activate_drop_method: true`; nothing is touched.
    */
   Drop(): Promise<true> {
-    return this.port.run(ask({ op: 'drop', enabled: this.settings.activate_drop_method }));
+    const { activate_drop_method: enabled } = this.settings;
+    const { refusal, dropped } = this.port.events;
+    // Known from the call on, even if it has to wait for its turn.
+    if (enabled && !refusal()) dropped();
+    return this.call('drop', [enabled]);
   }
 
   /**
@@ -91,5 +97,45 @@ export abstract class CollectionHandle<Sync> {
     return this.#door.on(name, (event: EventMap[Name]) => {
       if (!('collection' in event) || event.collection === this.name) listener(event);
     });
+  }
+
+  /**
+   * Runs a call. What it needs is loaded with the first ones; those wait, with copies of what they were given.
+   *
+   * @param alone Whether no other call of the collection may come between its requests.
+   * @param keep Copies an argument.
+   */
+  protected call<T>(
+    name: CallName,
+    args: readonly unknown[],
+    options?: unknown,
+    alone = false,
+    keep = kept,
+  ): Promise<T> {
+    const refusal = this.port.events.refusal();
+    if (refusal) return Promise.reject(refusal);
+    const Calls = loadedCalls();
+    if (Calls) return this.callsWith(Calls).run(name, args, options, alone);
+    // Also while it waits to be run, which hears of the signal itself.
+    return orAborted(this.#callLater(name, args, options, alone, keep), signalIn(options));
+  }
+
+  async #callLater<T>(
+    name: CallName,
+    args: readonly unknown[],
+    options: unknown,
+    alone: boolean,
+    keep: typeof kept,
+  ): Promise<T> {
+    const copies = args.map((arg) => keep(arg));
+    const copied = keptOptions(options);
+    // No call made later may come before this one, so nothing else is waited for.
+    return this.callsWith(await loadCalls()).run(name, copies, copied, alone);
+  }
+
+  /** The calls of this collection, once what runs them is there. */
+  protected callsWith(Calls: CallsClass): Calls {
+    this.#calls ??= new Calls(this.settings, this.port);
+    return this.#calls;
   }
 }

@@ -1,7 +1,5 @@
 import type { Explained } from '../engine/protocol.ts';
-import type { CollectionSettings } from '../engine/settings.ts';
-import { type CollectionDoor, CollectionHandle } from './collection-handle.ts';
-import { DocumentExchanges } from './document-exchanges.ts';
+import { CollectionHandle } from './collection-handle.ts';
 import type {
   AnyDocument,
   FindOptions,
@@ -13,11 +11,11 @@ import type {
   Stamp,
   Stored,
 } from './document-types.ts';
-import { checkId } from './documents.ts';
+import { checkId } from './item-checks.ts';
 import type { LiveCountOptions, LiveOptions } from './live/live-options.ts';
 import { documentsSource } from './live/live-params.ts';
 import { LiveQuery } from './live/live-query.ts';
-import type { Port } from './port.ts';
+import { kept, keptOptions, loadCalls, loadedCalls } from './load-calls.ts';
 import type { SyncDocuments } from './sync-documents.ts';
 
 /** How a query was answered, and what it cost. */
@@ -50,13 +48,6 @@ export class DocumentCollection<
   T extends object = AnyDocument,
   S extends Stamp = never,
 > extends CollectionHandle<SyncDocuments<T, S>> {
-  readonly #exchanges: DocumentExchanges<T, S>;
-
-  constructor(settings: CollectionSettings, port: Port, door: CollectionDoor) {
-    super(settings, port, door);
-    this.#exchanges = new DocumentExchanges(settings);
-  }
-
   /**
    * Inserts a document. An `_id` in it is honoured, other managed fields are ignored.
    *
@@ -64,7 +55,7 @@ export class DocumentCollection<
    * @throws {ValueError} `id_taken`, or naming the path of what cannot be stored.
    */
   insert(document: NewDocument<T>): Promise<Stored<T, S>> {
-    return this.port.run(this.#exchanges.insert(document));
+    return this.call('insert', [document]);
   }
 
   /**
@@ -74,12 +65,12 @@ export class DocumentCollection<
    * @throws {ValueError} with the path of the offending part, such as `documents[3].name`.
    */
   insertMany(documents: readonly NewDocument<T>[]): Promise<Stored<T, S>[]> {
-    return this.port.runAlone(this.#exchanges.insertMany(documents));
+    return this.call('insertMany', [documents], undefined, true, listed);
   }
 
   /** Replaces the document with this `_id`, like `update`, or inserts it. */
   upsert(document: NewDocument<T>): Promise<Stored<T, S>> {
-    return this.port.run(this.#exchanges.upsert(document));
+    return this.call('upsert', [document]);
   }
 
   /**
@@ -88,7 +79,7 @@ export class DocumentCollection<
    * @returns the document, or `undefined` if there is none with this id.
    */
   update(id: string, document: NewDocument<T>): Promise<Stored<T, S> | undefined> {
-    return this.port.run(this.#exchanges.update(id, document));
+    return this.call('update', [id, document]);
   }
 
   /**
@@ -102,34 +93,33 @@ export class DocumentCollection<
     id: string,
     changes: Partial<NewDocument<T>> | AnyDocument,
   ): Promise<Stored<T, S> | undefined> {
-    return this.port.run(this.#exchanges.patch(id, changes));
+    return this.call('patch', [id, changes]);
   }
 
   /** Archives a document. `false` if there is none with this id, or it is archived already. */
   archive(id: string): Promise<boolean> {
-    return this.port.run(this.#exchanges.change('archive', id));
+    return this.call('change', ['archive', id]);
   }
 
   /** Takes a document out of the archive. `false` if there is none with this id, or it is not archived. */
   unarchive(id: string): Promise<boolean> {
-    return this.port.run(this.#exchanges.change('unarchive', id));
+    return this.call('change', ['unarchive', id]);
   }
 
   /** Removes a document. `false` if there is none with this id. */
   delete(id: string): Promise<boolean> {
-    return this.port.run(this.#exchanges.change('delete', id));
+    return this.call('change', ['delete', id]);
   }
 
   /** Removes the documents that match. Resolves with how many. */
   deleteMany(params: Params<T, S>, options?: MatchOptions<T, S>): Promise<number> {
-    const exchange = this.#exchanges.deleteMany(params, options);
     const inParts = typeof params === 'function' || options?.where !== undefined;
-    return this.port[inParts ? 'runAlone' : 'run'](exchange, options?.signal);
+    return this.call('deleteMany', [params], options, inParts);
   }
 
   /** The document with this id, archived or not, or `undefined`. */
   get(id: string): Promise<Stored<T, S> | undefined> {
-    return this.port.run(this.#exchanges.get(id));
+    return this.call('get', [id]);
   }
 
   /**
@@ -143,7 +133,7 @@ export class DocumentCollection<
     params: Params<T, S>,
     options?: FindOptions<T, S, L>,
   ): Promise<Found<T, S, L> | undefined> {
-    return this.port.run(this.#exchanges.find<Found<T, S, L>>(params, options), options?.signal);
+    return this.call('find', [params], options);
   }
 
   /** All documents that match, in order of insertion. */
@@ -151,17 +141,17 @@ export class DocumentCollection<
     params: Params<T, S>,
     options?: FindOptions<T, S, L>,
   ): Promise<Found<T, S, L>[]> {
-    return this.port.run(this.#exchanges.filter<Found<T, S, L>>(params, options), options?.signal);
+    return this.call('filter', [params], options);
   }
 
   /** Whether a document matches. */
   has(params: Params<T, S>, options?: MatchOptions<T, S>): Promise<boolean> {
-    return this.port.run(this.#exchanges.has(params, options), options?.signal);
+    return this.call('has', [params], options);
   }
 
   /** How many documents match; without params, how many there are. */
   count(params?: Params<T, S>, options?: FindOptions<T, S, SelectOption<T, S>>): Promise<number> {
-    return this.port.run(this.#exchanges.count(params, options), options?.signal);
+    return this.call('count', [params], options);
   }
 
   /**
@@ -178,10 +168,7 @@ export class DocumentCollection<
     options?: FindOptions<T, S, SelectOption<T, S>>,
   ): Promise<Explanation> {
     const began = performance.now();
-    const explained = await this.port.run(
-      this.#exchanges.explain(params, options),
-      options?.signal,
-    );
+    const explained = await this.call<Explained>('explain', [params], options);
     const engine = this.port.started === 'thread' ? 'thread' : 'worker';
     return { ...explained, engine, total_ms: performance.now() - began };
   }
@@ -201,16 +188,14 @@ export class DocumentCollection<
     params: Params<T, S> = {} as Params<T, S>,
     options?: FindOptions<T, S, L>,
   ): AsyncGenerator<Found<T, S, L>, void, undefined> {
-    const stream = this.#exchanges.stream(params, options);
-    try {
-      for (;;) {
-        const chunk = await this.port.run(stream.next(), options?.signal);
-        if (!chunk) return;
-        yield* chunk as Found<T, S, L>[];
-      }
-    } finally {
-      await this.port.run(stream.end());
-    }
+    const refusal = this.port.events.refusal();
+    if (refusal) throw refusal;
+    const Calls = loadedCalls();
+    const given = Calls
+      ? ([params, options] as const)
+      : ([kept(params), keptOptions(options)] as const);
+    const calls = this.callsWith(Calls ?? (await loadCalls()));
+    yield* calls.each<Found<T, S, L>>(...given);
   }
 
   /** All documents that are not archived, as {@link DocumentCollection.each} gives them. */
@@ -258,9 +243,9 @@ export class DocumentCollection<
     checkId(id);
     return new LiveQuery({ port: this.port, settings: this.settings, key: id, throttle: 0 });
   }
+}
 
-  protected async loadSync(): Promise<SyncDocuments<T, S>> {
-    const { SyncDocuments } = await import('./sync-documents.ts');
-    return new SyncDocuments(this.#exchanges, this.port);
-  }
+/** Only the list is copied, as its docs say. */
+function listed(documents: unknown): unknown {
+  return Array.isArray(documents) ? [...documents] : documents;
 }

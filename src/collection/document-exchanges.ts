@@ -4,11 +4,13 @@ import { documentBuilder, MANAGED_FIELDS } from '../engine/managed.ts';
 import type { Explained } from '../engine/protocol.ts';
 import type { CollectionSettings } from '../engine/settings.ts';
 import { ValueError } from '../errors/value-error.ts';
+import { CommonExchanges } from './common-exchanges.ts';
 import { type Build, DocumentStream } from './document-stream.ts';
 import type { Stamp, Stored } from './document-types.ts';
-import { checkId, documentAt, encodeDocument, toDocument } from './documents.ts';
+import { documentAt, encodeDocument, toDocument } from './documents.ts';
 import { ask, collect, type Exchange, pause, post, type Ticket } from './exchange.ts';
 import { type FindQuery, parseFindQuery } from './find-query.ts';
+import { checkId } from './item-checks.ts';
 
 /** Characters of bodies encoded in one turn by `insertMany`: about 10 ms of work. */
 const SLICE_SIZE = 1024 * 1024;
@@ -17,10 +19,11 @@ const SLICE_SIZE = 1024 * 1024;
 const EXACT_SIZE = 4096;
 
 /** What the methods of a document collection do, whether they return promises or not. */
-export class DocumentExchanges<T extends object, S extends Stamp = never> {
+export class DocumentExchanges<T extends object, S extends Stamp = never> extends CommonExchanges {
   readonly #build: Build<T, S>;
 
   constructor(settings: CollectionSettings) {
+    super();
     this.#build = documentBuilder(settings) as never;
   }
 

@@ -3,6 +3,7 @@ import { isPlainObject } from '../codec/kinds.ts';
 import { type DocumentBuilder, MANAGED_FIELDS } from '../engine/managed.ts';
 import type { ManagedColumns, RecordReply } from '../engine/protocol.ts';
 import { ValueError } from '../errors/value-error.ts';
+import { checkId } from './item-checks.ts';
 
 /** A caller's document, ready to be sent. */
 export interface EncodedDocument {
@@ -27,12 +28,6 @@ export function encodeDocument(document: unknown, place: string): EncodedDocumen
   if (id !== undefined && Object.hasOwn(document, '_id')) checkId(id, `${place}._id`);
   const { body, copy } = encodeAndCopy(ownFields(document), place);
   return { id: id as string | undefined, body, fields: copy as object };
-}
-
-/** @throws {ValueError} unless it is a non-empty string. */
-export function checkId(id: unknown, place = '_id'): asserts id is string {
-  if (typeof id === 'string' && id !== '') return;
-  throw new ValueError('id_invalid', `${place} must be a non-empty string.`, { place });
 }
 
 export function toDocument(

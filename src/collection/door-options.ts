@@ -1,7 +1,7 @@
 import type { StorageDriver } from '../storage/driver.ts';
 import type { DatabaseSettings } from '../transport/channel.ts';
 import type { WorkerSource } from '../transport/worker-start.ts';
-import { type Check, check, checkKnown, name, number, oneOf } from './option-checks.ts';
+import { type Check, checkOptions, name, number, oneOf } from './option-checks.ts';
 
 /** Options of both doors. */
 export interface DoorOptions {
@@ -48,7 +48,7 @@ export interface ConnectSettings extends DatabaseSettings {
   readonly answer_timeout: number;
 }
 
-const durability = oneOf(['relaxed', 'strict']);
+const durability = oneOf(['relaxed', 'strict'], 'relaxed');
 
 const storage: Check = {
   allowed: "'indexeddb', 'memory' or a driver { kind, open }",
@@ -65,6 +65,7 @@ const worker: Check = {
 const answer_timeout = number(
   'a number of seconds from 1 to 3600',
   (value) => value >= 1 && value <= 3600,
+  20,
 );
 
 /** @throws {OptionError} naming the option, what was given and what is allowed. */
@@ -77,19 +78,12 @@ export function parseConnectOptions(options: unknown): ConnectSettings {
   // A driver cannot cross to a worker.
   const storage = oneOf(['indexeddb', 'memory']);
   const checks = { name, durability, storage, worker, answer_timeout };
-  const settings = parse(options, checks, 'connect(options)') as unknown as ConnectSettings;
-  return { ...settings, answer_timeout: settings.answer_timeout ?? 20 };
+  return parse(options, checks, 'connect(options)') as ConnectSettings;
 }
 
-function parse(options: unknown, checks: Record<string, Check>, place: string): DatabaseSettings {
-  const given = checkKnown(options, checks, place);
-  for (const [option, test] of Object.entries(checks))
-    check(given, option, test, option === 'name');
-  return {
-    ...(given as object),
-    name: (given.name as string).toWellFormed(),
-    durability: given.durability ?? 'relaxed',
-  } as DatabaseSettings;
+function parse(options: unknown, checks: Record<string, Check>, taker: string): DatabaseSettings {
+  const settings = checkOptions(options, checks, taker) as unknown as DatabaseSettings;
+  return { ...settings, name: settings.name.toWellFormed() };
 }
 
 function isDriver(value: unknown): value is StorageDriver {

@@ -8,6 +8,7 @@ import { DocumentCollection } from './document-collection.ts';
 import { Emitter } from './emitter.ts';
 import type { DoorStatus, EventName, Listener } from './events.ts';
 import { KeyValueCollection } from './key-value-collection.ts';
+import { callsBegun } from './load-calls.ts';
 import { parseCollectionOptions } from './options.ts';
 import { Port } from './port.ts';
 import { Turns } from './turns.ts';
@@ -134,6 +135,7 @@ export class EngineDoor implements Door {
 
   /** Resolves when every call made so far has sent all that it has to send to change something. */
   async #takeTurns(): Promise<void> {
+    await callsBegun();
     await Promise.all(
       Array.from(this.#turns.values(), (turns) => turns.enter(() => Promise.resolve())),
     );

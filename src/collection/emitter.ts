@@ -5,36 +5,31 @@ const NAMES: readonly EventName[] = ['status', 'change', 'save', 'index', 'error
 
 /** Keeps listeners and calls them. */
 export class Emitter {
-  readonly #listeners = new Map<EventName, Set<Listener<never>>>(
-    NAMES.map((name) => [name, new Set()]),
-  );
+  readonly #listeners = new Set<{
+    readonly name: EventName;
+    readonly listener: Listener<never>;
+  }>();
 
   /** @throws {OptionError} for an unknown event or a listener that is no function. */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void {
-    const listeners = this.#listeners.get(name);
-    if (!listeners) {
-      throw new OptionError(
-        'option_invalid',
-        `There is no event "${name}"; there are ${NAMES.join(', ')}.`,
-        {
-          place: 'event',
-        },
-      );
+    if (!NAMES.includes(name)) {
+      const message = `There is no event "${name}"; there are ${NAMES.join(', ')}.`;
+      throw new OptionError('option_invalid', message, { place: 'event' });
     }
     checkListener(listener);
     // Wrapped, so that the same function added twice is called twice and stopped one by one.
-    const own: Listener<Name> = (event) => listener(event);
-    listeners.add(own);
-    return () => void listeners.delete(own);
+    const own = { name, listener };
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
   }
 
   has(name: EventName): boolean {
-    return (this.#listeners.get(name)?.size ?? 0) > 0;
+    return [...this.#listeners].some((own) => own.name === name);
   }
 
   emit<Name extends EventName>(name: Name, event: EventMap[Name]): void {
-    for (const listener of this.#listeners.get(name) ?? []) {
-      callSafely(listener as Listener<Name>, event);
+    for (const own of this.#listeners) {
+      if (own.name === name) callSafely(own.listener as Listener<Name>, event);
     }
   }
 }

@@ -23,7 +23,7 @@ export interface Ticket<Name extends OperationName> {
 
 /**
  * A method of a collection: asks the engine, once or several times, and makes its result of the answers.
- * Written once as a generator, it runs with promises ({@link Port.run}) and without ({@link Port.runNow}).
+ * Written once as a generator, it runs with promises (`run.ts`) and without (`run-now.ts`).
  */
 export type Exchange<T> = Generator<Step, T, unknown>;
 

@@ -1,32 +1,9 @@
 import { type Body, encode } from '../codec/body.ts';
-import { capture } from '../codec/capture.ts';
 import { isPlainObject } from '../codec/kinds.ts';
 import type { After, ArchivedFilter, Selection } from '../engine/protocol.ts';
-import { CriteriaError } from '../errors/criteria-error.ts';
-import { type Check, check, checkKnown, integer, isAbortSignal } from './option-checks.ts';
-import { copyCriteria, holdsPattern, matches } from './params.ts';
-
-const anything: Check = { allowed: '', test: () => true };
-const count = integer('a whole number, 0 or more', (value) => value >= 0);
-
-/** What the options of everything that looks for documents may be. */
-export const findChecks = {
-  archived: {
-    allowed: "true, false or 'only'",
-    test: (value) => typeof value === 'boolean' || value === 'only',
-  },
-  // What these hold is checked where it is used.
-  sort: anything,
-  select: anything,
-  skip: count,
-  limit: count,
-  after: {
-    allowed: 'a document that an earlier call returned',
-    test: (value) => typeof (value as { _id?: unknown } | null)?._id === 'string',
-  },
-  where: { allowed: 'a function', test: (value) => typeof value === 'function' },
-  signal: { allowed: 'an AbortSignal', test: isAbortSignal },
-} satisfies Record<string, Check>;
+import { holdsPattern } from './holds-pattern.ts';
+import { matches } from './matches.ts';
+import { checkSearch, type Search } from './search.ts';
 
 type Test = (document: never) => unknown;
 
@@ -50,25 +27,21 @@ interface PageEnd extends Omit<After, 'id'> {
 /** Where pages ended, by the last document of each, which callers hand back as `after`. */
 const pageEnds = new WeakMap<object, PageEnd>();
 
-/**
- * Checks what a caller looks for, and copies it: changing it later changes nothing. With a function in it
- * the engine delivers what the criteria match, and the rest is done here.
- *
- * @throws {OptionError} for an unknown option or a value that is not allowed; {CriteriaError}.
- */
-export function parseFindQuery(
-  params: unknown,
-  options: unknown,
+/** As {@link findQuery} of what is given, with its errors. */
+export function parseFindQuery(params: unknown, options: unknown, most?: number): FindQuery {
+  return findQuery(checkSearch(params, options), most);
+}
+
+/** With a function in it the engine delivers what the criteria match, and the rest is done here. */
+export function findQuery(
+  { params, given, sort, select }: Search,
   most = Number.POSITIVE_INFINITY,
 ): FindQuery {
-  const given = checkKnown(options ?? {}, findChecks, 'options');
-  for (const [option, allowed] of Object.entries(findChecks)) check(given, option, allowed);
-  const tests = [params, given.where].filter((test) => typeof test === 'function') as Test[];
+  const isTest = typeof params === 'function';
+  const tests = [isTest ? params : undefined, given.where].filter(Boolean) as Test[];
   const skip = (given.skip as number | undefined) ?? 0;
   const limit = Math.min((given.limit as number | undefined) ?? most, most);
-  const select = copied(given.select, 'select') as readonly string[] | undefined;
-  const sort = copied(given.sort, 'sort') as object | undefined;
-  const criteria = typeof params === 'function' ? undefined : copyCriteria(params);
+  const criteria = isTest ? undefined : params;
   const selection: Selection = {
     criteria,
     risky: holdsPattern(criteria) || undefined,
@@ -104,15 +77,6 @@ function pageEnd(document: { readonly _id: string }, order: object | undefined):
   if (end.order !== undefined && sort === JSON.stringify(order)) return { id, ...end };
   const body = encode(isPlainObject(document) ? document : {}, 'after');
   return { id, order: end.order, body };
-}
-
-function copied(value: unknown, place: 'sort' | 'select'): unknown {
-  try {
-    return capture(value, place).copy;
-  } catch (cause) {
-    const { message } = cause as Error;
-    throw new CriteriaError(`${place}_invalid`, message, { place, cause });
-  }
 }
 
 /** Remembers where a page of these results ended. */

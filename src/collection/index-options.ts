@@ -1,6 +1,6 @@
 import { OptionError } from '../errors/option-error.ts';
 import type { IndexDefinition } from '../query/index/definition.ts';
-import { type Check, check, checkKnown, flag } from './option-checks.ts';
+import { type Check, checkOptions, flag } from './option-checks.ts';
 
 /** An index as the option `indexes` takes it: a dotted path, or an object. */
 export type IndexOption =
@@ -14,20 +14,19 @@ export type IndexOption =
       multi?: boolean | undefined;
     };
 
-const list: Check = { allowed: 'a list of indexes', test: Array.isArray };
-const paths: Check = {
-  allowed: 'a path such as "address.city", or a list of different ones; `_id` needs no index',
-  test: (value) =>
-    Array.isArray(value) &&
-    value.length > 0 &&
-    new Set(value).size === value.length &&
-    value.every(
-      (path: unknown) =>
-        typeof path === 'string' &&
-        !path
-          .split('.')
-          .some((key, level) => !key || key === '__proto__' || (key === '_id' && level === 0)),
-    ),
+export const indexList: Check = { allowed: 'a list of indexes', test: Array.isArray };
+
+const checks = {
+  fields: {
+    allowed: 'a path such as "address.city", or a list of different ones; `_id` needs no index',
+    test: (value: unknown) => {
+      const paths: unknown[] = [value].flat();
+      return paths.length > 0 && new Set(paths).size === paths.length && paths.every(isIndexable);
+    },
+    required: true,
+  },
+  unique: flag,
+  multi: flag,
 };
 
 /**
@@ -37,7 +36,7 @@ const paths: Check = {
  * @throws {OptionError} naming the place, such as `indexes[1].fields`.
  */
 export function parseIndexes(option: unknown): IndexDefinition[] {
-  check({ indexes: option }, 'indexes', list);
+  checkOptions({ indexes: option }, { indexes: indexList }, '');
   const parsed = new Map<string, IndexDefinition>();
   for (const [number, given] of ((option ?? []) as unknown[]).entries()) {
     const place = `indexes[${number}]`;
@@ -54,29 +53,22 @@ export function parseIndexes(option: unknown): IndexDefinition[] {
 }
 
 function parseIndex(given: unknown, place: string): IndexDefinition {
-  const options =
-    typeof given === 'string'
-      ? { fields: given }
-      : checkKnown(given, { fields: 0, unique: 0, multi: 0 }, place);
-  const fields = typeof options.fields === 'string' ? [options.fields] : options.fields;
-  const { unique = false, multi = false } = options;
-  const checked = {
-    [`${place}.fields`]: fields,
-    [`${place}.unique`]: unique,
-    [`${place}.multi`]: multi,
-  };
-  check(checked, `${place}.fields`, paths, true);
-  check(checked, `${place}.unique`, flag);
-  check(checked, `${place}.multi`, flag);
-  const names = fields as readonly string[];
-  if (multi && names.length > 1) {
+  const options = typeof given === 'string' ? { fields: given } : given;
+  const {
+    unique = false,
+    multi = false,
+    ...own
+  } = checkOptions(options, checks, place, `${place}.`);
+  const fields = [own.fields].flat() as string[];
+  if (multi && fields.length > 1) {
     const message = `"${place}.multi" is for an index of one field.`;
     throw new OptionError('option_conflict', message, { place: `${place}.multi` });
   }
-  return {
-    name: names.join(),
-    fields: [...names],
-    unique: unique as boolean,
-    multi: multi as boolean,
-  };
+  return { name: fields.join(), fields, unique: unique as boolean, multi: multi as boolean };
+}
+
+function isIndexable(path: unknown): boolean {
+  if (typeof path !== 'string') return false;
+  const keys = path.split('.');
+  return keys[0] !== '_id' && keys.every((key) => key && key !== '__proto__');
 }

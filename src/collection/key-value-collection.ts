@@ -1,10 +1,8 @@
 import type { Key } from '../engine/protocol.ts';
-import type { CollectionSettings } from '../engine/settings.ts';
-import { type CollectionDoor, CollectionHandle } from './collection-handle.ts';
+import { CollectionHandle } from './collection-handle.ts';
+import { checkKey } from './item-checks.ts';
 import type { ItemParams } from './item-params.ts';
-import { checkKey, KeyValueExchanges } from './key-value-exchanges.ts';
 import { LiveQuery } from './live/live-query.ts';
-import type { Port } from './port.ts';
 import type { SyncKeyValues } from './sync-key-values.ts';
 
 /**
@@ -23,82 +21,73 @@ import type { SyncKeyValues } from './sync-key-values.ts';
  * ```
  */
 export class KeyValueCollection<V = unknown> extends CollectionHandle<SyncKeyValues<V>> {
-  readonly #exchanges = new KeyValueExchanges();
-
-  constructor(settings: CollectionSettings, port: Port, door: CollectionDoor) {
-    super(settings, port, door);
-  }
-
   /**
    * Sets the value at a key.
    *
    * @throws {KeyError} `key_invalid`, or `kind_mismatch` when the way leads through a string or the like.
    */
   set<T = V>(key: Key, value: T): Promise<T> {
-    return this.port.run(this.#exchanges.set(key, value)) as Promise<T>;
+    return this.call('set', [key, value]);
   }
 
   /** The value at a key, or `undefined`. */
   get<T = V>(key: Key): Promise<T | undefined> {
-    return this.port.run(this.#exchanges.get(key)) as Promise<T | undefined>;
+    return this.call('get', [key]);
   }
 
   /** Whether the key exists; with `params`, whether the array there has such an item. */
   has<I = unknown>(key: Key, ...params: [ItemParams<I>?]): Promise<boolean> {
-    return this.port.run(this.#exchanges.has(key, params));
+    return this.call('has', [key, params]);
   }
 
   /** Removes what is at a key; an item of an array is taken out. Resolves with whether there was something. */
   delete(key: Key): Promise<boolean> {
-    return this.port.run(this.#exchanges.delete(key));
+    return this.call('delete', [key]);
   }
 
   /** Adds an item to the end of the array at a key, which is made if missing. Resolves with the array. */
   push<I = unknown>(key: Key, item: I): Promise<I[]> {
-    return this.port.run(this.#exchanges.push(key, item)) as Promise<I[]>;
+    return this.call('push', [key, item]);
   }
 
   /** Removes the items that match from the array at a key. Resolves with the array. */
   remove<I = unknown>(key: Key, params: ItemParams<I>): Promise<I[]> {
-    const exchange = this.#exchanges.remove(key, params) as ReturnType<KeyValueExchanges['remove']>;
-    const run =
-      typeof params === 'function' ? this.port.runAlone(exchange) : this.port.run(exchange);
-    return run as Promise<I[]>;
+    return this.call('remove', [key, params], undefined, typeof params === 'function');
   }
 
   /** The first item of the array at a key that matches, or `undefined`. */
   find<I = unknown>(key: Key, params: ItemParams<I>): Promise<I | undefined> {
-    return this.port.run(this.#exchanges.find(key, params)) as Promise<I | undefined>;
+    return this.call('find', [key, params]);
   }
 
   /** All items of the array at a key that match. */
   filter<I = unknown>(key: Key, params: ItemParams<I>): Promise<I[]> {
-    return this.port.run(this.#exchanges.filter(key, params)) as Promise<I[]>;
+    return this.call('filter', [key, params]);
   }
 
   /** Adds to the number at a key; a missing one starts at 0. Resolves with the number. */
   increase(key: Key, number: number): Promise<number> {
-    return this.port.run(this.#exchanges.add(key, number, 1));
+    return this.call('add', [key, number, 1]);
   }
 
   /** Takes from the number at a key; a missing one starts at 0. Resolves with the number. */
   decrease(key: Key, number: number): Promise<number> {
-    return this.port.run(this.#exchanges.add(key, number, -1));
+    return this.call('add', [key, number, -1]);
   }
 
   /** The records: first segments of the keys, in order of insertion. */
   keys(): Promise<string[]> {
-    return this.port.run(this.#exchanges.keys());
+    return this.call('keys', []);
   }
 
   /** The records with their values. */
   entries<T = V>(): Promise<[string, T][]> {
-    return this.port.run(this.#exchanges.entries()) as Promise<[string, T][]>;
+    return this.call('entries', []);
   }
 
   /** How many records there are. */
   count(): Promise<number> {
-    return this.port.run(this.#exchanges.count());
+    return this.call('count', []);
   }
 
   /**
@@ -115,10 +104,5 @@ export class KeyValueCollection<V = unknown> extends CollectionHandle<SyncKeyVal
   live<T = V>(key: Key): LiveQuery<T | undefined> {
     const { port, settings } = this;
     return new LiveQuery({ port, settings, key: checkKey(key), throttle: 0 });
-  }
-
-  protected async loadSync(): Promise<SyncKeyValues<V>> {
-    const { SyncKeyValues } = await import('./sync-key-values.ts');
-    return new SyncKeyValues(this.#exchanges, this.port);
   }
 }

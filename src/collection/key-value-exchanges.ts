@@ -1,15 +1,18 @@
 import { type Body, decode, encode, peek } from '../codec/body.ts';
 import { isPlainObject } from '../codec/kinds.ts';
 import type { Key, Marks } from '../engine/protocol.ts';
-import { KeyError } from '../errors/key-error.ts';
 import { ValueError } from '../errors/value-error.ts';
+import { CommonExchanges } from './common-exchanges.ts';
 import { ask, type Exchange } from './exchange.ts';
-import { copyCriteria, holdsPattern, matches } from './params.ts';
+import { holdsPattern } from './holds-pattern.ts';
+import { checkKey } from './item-checks.ts';
+import { matches } from './matches.ts';
+import { copyCriteria } from './params.ts';
 
 type AnyTest = (item: never) => unknown;
 
 /** What the methods of a key-value collection do, whether they return promises or not. */
-export class KeyValueExchanges {
+export class KeyValueExchanges extends CommonExchanges {
   *set(key: unknown, value: unknown): Exchange<unknown> {
     const body = encode(value, 'value');
     yield* ask({ op: 'kvSet', key: checkKey(key), body });
@@ -105,15 +108,4 @@ export class KeyValueExchanges {
 function encodeCriteria(params: unknown): { criteria: Body } & Marks {
   const criteria = encode(isPlainObject(params) ? copyCriteria(params) : params, 'params');
   return { criteria, risky: holdsPattern(peek(criteria)) || undefined };
-}
-
-/** Copies a key; the engine reads it. */
-export function checkKey(key: unknown): Key {
-  const segments: unknown[] = Array.isArray(key) ? [...key] : [key];
-  if (segments.every((segment) => typeof segment === 'string' || typeof segment === 'number')) {
-    return Array.isArray(key) ? (segments as Key) : (key as Key);
-  }
-  throw new KeyError('key_invalid', 'A key is a string, a number, or an array of them.', {
-    place: 'key',
-  });
 }

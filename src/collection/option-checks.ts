@@ -5,35 +5,46 @@ import { OptionError } from '../errors/option-error.ts';
 export interface Check {
   readonly allowed: string;
   readonly test: (value: unknown) => boolean;
+  readonly required?: boolean;
+  /** What it is when left out. */
+  readonly fallback?: unknown;
 }
 
 export const flag: Check = {
   allowed: 'true or false',
   test: (value) => typeof value === 'boolean',
+  fallback: false,
 };
 
 /** Names of databases and collections. */
 export const name: Check = {
   allowed: 'a string of 1 to 128 characters',
   test: (value) => typeof value === 'string' && value.length > 0 && value.length <= 128,
+  required: true,
 };
 
-export function oneOf(values: readonly string[]): Check {
+export function oneOf(values: readonly string[], fallback?: string): Check {
   return {
     allowed: values.map((value) => `'${value}'`).join(' or '),
     test: (value) => values.includes(value as string),
+    fallback,
   };
 }
 
-export function number(allowed: string, test: (value: number) => boolean): Check {
-  return {
-    allowed,
-    test: (value) => typeof value === 'number' && Number.isFinite(value) && test(value),
-  };
+export function number(
+  allowed: string,
+  test: (value: number) => boolean,
+  fallback?: number,
+): Check {
+  return { allowed, test: (value) => Number.isFinite(value) && test(value as number), fallback };
 }
 
-export function integer(allowed: string, test: (value: number) => boolean): Check {
-  return { allowed, test: (value) => Number.isSafeInteger(value) && test(value as number) };
+export function integer(
+  allowed: string,
+  test: (value: number) => boolean,
+  fallback?: number,
+): Check {
+  return number(allowed, (value) => Number.isSafeInteger(value) && test(value), fallback);
 }
 
 /** Whether it can abort something; of whatever realm. */
@@ -42,50 +53,49 @@ export function isAbortSignal(value: unknown): value is AbortSignal {
   return typeof aborted === 'boolean' && typeof addEventListener === 'function';
 }
 
-/** Refuses anything but an object with known options. */
-export function checkKnown(
+/** The signal among options; anything else is refused where the other options are. */
+export function signalIn(options: unknown): AbortSignal | undefined {
+  const { signal } = (options ?? {}) as { signal?: unknown };
+  return isAbortSignal(signal) ? signal : undefined;
+}
+
+/**
+ * Checks options and fills in what they are when left out, as with `undefined`.
+ *
+ * @param taker What errors say takes them.
+ * @param path What errors put before the name of an option.
+ * @throws {OptionError} naming the option, what was given and what is allowed.
+ */
+export function checkOptions(
   options: unknown,
-  known: object,
-  place: string,
+  checks: Readonly<Record<string, Check>>,
+  taker: string,
+  path = '',
 ): Record<string, unknown> {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw new OptionError(
-      'option_invalid',
-      `${place} takes an object of options, not ${describe(options)}.`,
-      { place },
-    );
+    const message = `${taker} takes an object of options, not ${describe(options)}.`;
+    throw new OptionError('option_invalid', message, { place: taker });
   }
   for (const option of Object.keys(options)) {
-    if (Object.hasOwn(known, option)) continue;
-    const meant = nearestName(option, Object.keys(known));
+    if (Object.hasOwn(checks, option)) continue;
+    const meant = nearestName(option, Object.keys(checks));
     const message = `There is no option "${option}"; did you mean "${meant}"?`;
     throw new OptionError('option_unknown', message, { place: option });
   }
-  return options as Record<string, unknown>;
-}
-
-/** Refuses an option that is missing or out of range. `undefined` counts as left out. */
-export function check(
-  given: Record<string, unknown>,
-  option: string,
-  { allowed, test }: Check,
-  required = false,
-): void {
-  const value = given[option];
-  if (value === undefined) {
-    if (!required) return;
-    throw new OptionError('option_missing', `"${option}" is required: ${allowed}.`, {
-      place: option,
-    });
+  const settings: Record<string, unknown> = {};
+  for (const [option, { allowed, test, required, fallback }] of Object.entries(checks)) {
+    const place = path + option;
+    const value = (options as Record<string, unknown>)[option];
+    settings[option] = value === undefined ? fallback : value;
+    if (value === undefined && required) {
+      throw new OptionError('option_missing', `"${place}" is required: ${allowed}.`, { place });
+    }
+    if (value !== undefined && !test(value)) {
+      const message = `"${place}" must be ${allowed}, not ${describe(value)}.`;
+      throw new OptionError('option_invalid', message, { place });
+    }
   }
-  if (test(value)) return;
-  throw new OptionError(
-    'option_invalid',
-    `"${option}" must be ${allowed}, not ${describe(value)}.`,
-    {
-      place: option,
-    },
-  );
+  return settings;
 }
 
 function describe(value: unknown): string {

@@ -1,16 +1,7 @@
 import type { CollectionSettings, StampSettings } from '../engine/settings.ts';
 import { OptionError } from '../errors/option-error.ts';
-import { type IndexOption, parseIndexes } from './index-options.ts';
-import {
-  type Check,
-  check,
-  checkKnown,
-  flag,
-  integer,
-  name,
-  number,
-  oneOf,
-} from './option-checks.ts';
+import { type IndexOption, indexList, parseIndexes } from './index-options.ts';
+import { type Check, checkOptions, flag, integer, name, number, oneOf } from './option-checks.ts';
 
 /** Options that both types of collection have. */
 export interface CommonOptions {
@@ -108,34 +99,29 @@ export interface KeyValueCollectionOptions extends CommonOptions {
 
 export type CollectionOptions = DocumentCollectionOptions | KeyValueCollectionOptions;
 
-/** What an option may be, and what it is when left out. */
-type Option = readonly [allowed: Check, fallback?: unknown];
-
-const OFF: Option = [flag, false];
-
-const common: Record<keyof CommonOptions | 'type', Option> = {
-  name: [name],
-  type: [oneOf(['DOCUMENT_BASED', 'KEY_VALUE_BASED'])],
-  save_timeout: [
-    number('a number of seconds from 0 to 3600', (value) => value >= 0 && value <= 3600),
+const common: Record<keyof CommonOptions | 'type', Check> = {
+  name,
+  type: { ...oneOf(['DOCUMENT_BASED', 'KEY_VALUE_BASED']), required: true },
+  save_timeout: number(
+    'a number of seconds from 0 to 3600',
+    (value) => value >= 0 && value <= 3600,
     1,
-  ],
-  save_directly_after: [integer('a whole number of changes, 1 or more', (value) => value >= 1), 5],
-  cache_retention_time: [aboveZeroOrNever('minutes'), 10],
-  backup_retention_time: [aboveZeroOrNever('days'), 3],
-  caching: OFF,
-  auto_create_backup: OFF,
-  detailed_debugger_logs: OFF,
-  activate_drop_method: OFF,
+  ),
+  save_directly_after: integer('a whole number of changes, 1 or more', (value) => value >= 1, 5),
+  cache_retention_time: aboveZeroOrNever('minutes', 10),
+  backup_retention_time: aboveZeroOrNever('days', 3),
+  caching: flag,
+  auto_create_backup: flag,
+  detailed_debugger_logs: flag,
+  activate_drop_method: flag,
 };
 
-const documentOnly: Record<string, Option> = {
-  // Checked by parseIndexes.
-  indexes: [{ allowed: '', test: () => true }],
-  id_length: [integer('a whole number from 4 to 256', (value) => value >= 4 && value <= 256), 32],
+const documentOnly: Record<string, Check> = {
+  indexes: indexList,
+  id_length: integer('a whole number from 4 to 256', (value) => value >= 4 && value <= 256, 32),
 };
 for (const stamp of ['created', 'updated', 'edited', 'archived', 'unarchived']) {
-  documentOnly[`indicate_${stamp}_at`] = documentOnly[`indicate_${stamp}_timestamp`] = OFF;
+  documentOnly[`indicate_${stamp}_at`] = documentOnly[`indicate_${stamp}_timestamp`] = flag;
 }
 
 const all = { ...common, ...documentOnly };
@@ -146,20 +132,14 @@ const all = { ...common, ...documentOnly };
  * @throws {OptionError} naming the option, what was given and what is allowed.
  */
 export function parseCollectionOptions(options: unknown): CollectionSettings {
-  const given = checkKnown(options, all, 'new Collection(options)');
-  const settings: Record<string, unknown> = {};
-  for (const [option, [allowed, fallback]] of Object.entries(all)) {
-    check(given, option, allowed, fallback === undefined && option !== 'indexes');
-    const value = given[option] ?? fallback;
+  const settings = checkOptions(options, all, 'new Collection(options)');
+  const given = options as Readonly<Record<string, unknown>>;
+  for (const place of Object.keys(documentOnly)) {
     // A flag that is off says nothing.
-    if (option in documentOnly && given.type === 'KEY_VALUE_BASED' && given[option]) {
-      throw new OptionError(
-        'option_invalid',
-        `"${option}" is for collections of type DOCUMENT_BASED only.`,
-        { place: option },
-      );
+    if (settings.type === 'KEY_VALUE_BASED' && given[place]) {
+      const message = `"${place}" is for collections of type DOCUMENT_BASED only.`;
+      throw new OptionError('option_invalid', message, { place });
     }
-    settings[option] = value;
   }
   const stamp = (name: string): StampSettings => ({
     at: settings[`indicate_${name}_at`] as boolean,
@@ -167,8 +147,8 @@ export function parseCollectionOptions(options: unknown): CollectionSettings {
   });
   return {
     ...(settings as unknown as CollectionSettings),
-    name: (given.name as string).toWellFormed(),
-    indexes: parseIndexes(given.indexes),
+    name: (settings.name as string).toWellFormed(),
+    indexes: parseIndexes(settings.indexes),
     created: stamp('created'),
     updated: { at: eitherSpelling(given, 'at'), timestamp: eitherSpelling(given, 'timestamp') },
     archived: stamp('archived'),
@@ -176,8 +156,9 @@ export function parseCollectionOptions(options: unknown): CollectionSettings {
   };
 }
 
-function aboveZeroOrNever(unit: string): Check {
-  return number(`a number of ${unit} above 0, or -1`, (value) => value > 0 || value === -1);
+function aboveZeroOrNever(unit: string, fallback: number): Check {
+  const allowed = `a number of ${unit} above 0, or -1`;
+  return number(allowed, (value) => value > 0 || value === -1, fallback);
 }
 
 /** The interface has two names for the flags of the last update. */

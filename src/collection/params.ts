@@ -19,23 +19,3 @@ export function copyCriteria(criteria: unknown): object {
     throw new CriteriaError('criteria_invalid', cause.message, { place: cause.place, cause });
   }
 }
-
-/** Whether copied criteria hold a pattern. Where in doubt they do. */
-export function holdsPattern(criteria: unknown): boolean {
-  if (Array.isArray(criteria)) return criteria.some(holdsPattern);
-  if (!isPlainObject(criteria)) return criteria instanceof RegExp;
-  return Object.keys(criteria).some((key) => key === '$regex' || holdsPattern(criteria[key]));
-}
-
-/** Calls a predicate. A promise would match every document, so it is refused. */
-export function matches<T>(predicate: (item: T) => unknown, item: T): boolean {
-  const result = predicate(item);
-  if (typeof (result as PromiseLike<unknown> | undefined)?.then === 'function') {
-    throw new CriteriaError(
-      'predicate_async',
-      'The predicate returned a promise; it has to decide at once.',
-      { place: 'params' },
-    );
-  }
-  return Boolean(result);
-}

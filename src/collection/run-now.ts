@@ -4,7 +4,7 @@ import type { Port } from './port.ts';
 
 /** Runs an exchange without waiting for anything, or throws. */
 export function runNow<T>(port: Port, exchange: Exchange<T>): T {
-  if (port.busy) {
+  if (port.turns.busy) {
     throw new CollectionError(
       'sync_unavailable',
       'collection.sync cannot be used: an earlier insertMany, or a call with a function, is under way.',

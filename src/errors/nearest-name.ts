@@ -14,17 +14,17 @@ export function nearestName(name: string, names: readonly string[]): string {
   return best;
 }
 
+/** Levenshtein's, row by row. */
 function editDistance(a: string, b: string): number {
-  let above = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= a.length; row++) {
-    const current = [row];
-    for (let column = 1; column <= b.length; column++) {
-      const substitution = (above[column - 1] as number) + (a[row - 1] === b[column - 1] ? 0 : 1);
-      const deletion = (above[column] as number) + 1;
-      const insertion = (current[column - 1] as number) + 1;
-      current.push(Math.min(substitution, deletion, insertion));
-    }
-    above = current;
+  let above = [0, ...b].map((_, column) => column);
+  for (const letter of a) {
+    let left = (above[0] as number) + 1;
+    above = above.map((up, column) => {
+      if (column === 0) return left;
+      const substitution = (above[column - 1] as number) + (letter === b[column - 1] ? 0 : 1);
+      left = Math.min(substitution, up + 1, left + 1);
+      return left;
+    });
   }
-  return above[b.length] as number;
+  return above.at(-1) as number;
 }

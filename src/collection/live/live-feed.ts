@@ -3,6 +3,8 @@ import type { Key, Marks } from '../../engine/protocol.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { LiveSignal } from '../../transport/link.ts';
 import { ask, type Exchange } from '../exchange.ts';
+import { type FindQuery, findQuery } from '../find-query.ts';
+import { run } from '../run.ts';
 import { LiveList } from './live-list.ts';
 import type { LiveSnapshot } from './live-snapshot.ts';
 import type { LiveSource } from './live-source.ts';
@@ -15,6 +17,7 @@ import type { LiveSource } from './live-source.ts';
 export class LiveFeed {
   readonly #source: LiveSource;
   readonly #publish: (snapshot: LiveSnapshot<unknown>) => void;
+  readonly #find: FindQuery | undefined;
   readonly #list: LiveList;
   #snapshot: LiveSnapshot<unknown> | undefined;
   /** The number of the live query in the engine, while there is one. */
@@ -25,7 +28,8 @@ export class LiveFeed {
   constructor(source: LiveSource, publish: (snapshot: LiveSnapshot<unknown>) => void) {
     this.#source = source;
     this.#publish = publish;
-    this.#list = new LiveList(source);
+    this.#find = source.search && findQuery(source.search);
+    this.#list = new LiveList(source, this.#find);
   }
 
   start(snapshot: LiveSnapshot<unknown>): void {
@@ -42,7 +46,7 @@ export class LiveFeed {
     this.#live = undefined;
     port.unhear(live);
     // Where the engine or the collection is gone, so is the live query.
-    port.run(ask({ op: 'liveEnd', live })).catch(() => undefined);
+    run(port, ask({ op: 'liveEnd', live })).catch(() => undefined);
   }
 
   #begin(): void {
@@ -60,11 +64,12 @@ export class LiveFeed {
   }
 
   get #risky(): Marks['risky'] {
-    return this.#source.find?.selection.risky;
+    return this.#find?.selection.risky;
   }
 
   #spec(): LiveSpec {
-    const { key, find, count } = this.#source;
+    const { key, count } = this.#source;
+    const find = this.#find;
     if (!find) return { kind: 'item', key: key as Key };
     return { ...find.selection, kind: count && !find.test ? 'count' : 'list' };
   }
@@ -116,7 +121,7 @@ export class LiveFeed {
   /** Sends a request about the live query there is now. */
   #send(exchange: Exchange<undefined>, answered?: () => void): void {
     const live = this.#live;
-    this.#source.port.run(exchange).then(
+    run(this.#source.port, exchange).then(
       () => this.#live === live && answered?.(),
       (error: unknown) => {
         if (this.#live === live) this.#fail(error);

@@ -2,8 +2,10 @@ import { type Body, decode } from '../../codec/body.ts';
 import { sameValue } from '../../codec/same-value.ts';
 import type { ListPart } from '../../engine/live/live-protocol.ts';
 import { documentBuilder } from '../../engine/managed.ts';
+import type { CollectionSettings } from '../../engine/settings.ts';
 import { compileSelect } from '../../query/projection.ts';
 import { documentAt } from '../documents.ts';
+import type { FindQuery } from '../find-query.ts';
 import type { LiveSource } from './live-source.ts';
 
 /** A place in the list that the engine keeps for this query. */
@@ -19,7 +21,8 @@ type SlotReader = (part: ListPart, index: number) => Slot;
 
 /** The list of a live query, put together from what the engine tells. */
 export class LiveList {
-  readonly #source: LiveSource;
+  readonly #find: FindQuery | undefined;
+  readonly #count: boolean | undefined;
   readonly #slotOf: SlotReader;
   #slots: readonly Slot[] = [];
   /** Whether the engine starts from nothing, and what is here goes. */
@@ -29,9 +32,10 @@ export class LiveList {
   #at: number[] = [];
   #come: Slot[] = [];
 
-  constructor(source: LiveSource) {
-    this.#source = source;
-    this.#slotOf = slotReader(source);
+  constructor({ settings, count }: LiveSource, find: FindQuery | undefined) {
+    this.#find = find;
+    this.#count = count;
+    this.#slotOf = slotReader(settings, find);
   }
 
   /** What is told from now on starts from an empty list. */
@@ -59,10 +63,10 @@ export class LiveList {
 
   /** What the query shows of it. */
   data(): unknown {
-    const { find, count } = this.#source;
+    const find = this.#find;
     if (!find) return this.#slots[0]?.value;
     const shown = find.test ? this.#slots.filter(({ passes }) => passes) : this.#slots;
-    if (count) return shown.length;
+    if (this.#count) return shown.length;
     return shown.slice(find.skip, find.skip + find.limit).map(({ value }) => value);
   }
 
@@ -89,7 +93,7 @@ export class LiveList {
 }
 
 /** Reads what comes as the query shows it. */
-function slotReader({ settings, find }: LiveSource): SlotReader {
+function slotReader(settings: CollectionSettings, find: FindQuery | undefined): SlotReader {
   const build = documentBuilder(settings);
   const project = find?.select && compileSelect(find.select);
   // Not built here: a value at a key, and what the engine has projected.

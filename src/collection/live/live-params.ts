@@ -1,8 +1,8 @@
-import { findChecks, parseFindQuery } from '../find-query.ts';
-import { type Check, check, checkKnown, number } from '../option-checks.ts';
+import { type Check, checkOptions, number } from '../option-checks.ts';
+import { checkSearch, findChecks } from '../search.ts';
 import type { LiveSource } from './live-source.ts';
 
-const throttleCheck: Check = number('milliseconds, 0 or more', (value) => value >= 0);
+const throttleCheck: Check = number('milliseconds, 0 or more', (value) => value >= 0, 0);
 
 const { after, signal, ...list } = findChecks;
 const { sort, skip, limit, select, ...count } = list;
@@ -14,7 +14,6 @@ export function documentsSource(
   options: unknown = {},
 ): LiveSource {
   const known = { ...(base.count ? count : list), throttle: throttleCheck };
-  const { throttle, ...rest } = checkKnown(options, known, 'options');
-  check({ throttle }, 'throttle', throttleCheck);
-  return { ...base, find: parseFindQuery(params, rest), throttle: (throttle ?? 0) as number };
+  const { throttle, ...rest } = checkOptions(options, known, 'options');
+  return { ...base, search: checkSearch(params, rest), throttle: throttle as number };
 }

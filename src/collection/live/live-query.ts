@@ -1,6 +1,7 @@
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import { CollectionError } from '../../errors/collection-error.ts';
 import { callSafely, checkListener } from '../emitter.ts';
+import { loadCalls } from '../load-calls.ts';
 import type { LiveFeed } from './live-feed.ts';
 import type { LiveIteration } from './live-reading.ts';
 import type { LiveListener, LiveSnapshot } from './live-snapshot.ts';
@@ -117,8 +118,9 @@ export class LiveQuery<T> implements AsyncIterable<T> {
     clearTimeout(this.#leaving);
     if (this.#running || this.#closed) return;
     this.#running = true;
-    this.#feed ??= import('./live-feed.ts').then(
-      ({ LiveFeed }) =>
+    // It asks after what was called before.
+    this.#feed ??= Promise.all([import('./live-feed.ts'), loadCalls()]).then(
+      ([{ LiveFeed }]) =>
         new LiveFeed(this.#source, (snapshot) => {
           // What was on its way when it was closed.
           if (!this.#closed) this.#publish(snapshot as LiveSnapshot<T>);

@@ -1,7 +1,7 @@
 import type { Key } from '../../engine/protocol.ts';
 import type { CollectionSettings } from '../../engine/settings.ts';
-import type { FindQuery } from '../find-query.ts';
 import type { Port } from '../port.ts';
+import type { Search } from '../search.ts';
 
 /** What a live query shows, with its options checked. */
 export interface LiveSource {
@@ -10,7 +10,7 @@ export interface LiveSource {
   /** A document's id, or a key, where it is of one item. */
   readonly key?: Key;
   /** What documents it is of, else. */
-  readonly find?: FindQuery;
+  readonly search?: Search;
   readonly count?: boolean;
   /** Milliseconds. */
   readonly throttle: number;

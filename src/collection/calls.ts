@@ -1,0 +1,64 @@
+import type { CollectionSettings } from '../engine/settings.ts';
+import { DocumentExchanges } from './document-exchanges.ts';
+import type { Exchange } from './exchange.ts';
+import { KeyValueExchanges } from './key-value-exchanges.ts';
+import { signalIn } from './option-checks.ts';
+import type { Port } from './port.ts';
+import { run } from './run.ts';
+import type { SyncDocuments } from './sync-documents.ts';
+import type { SyncKeyValues } from './sync-key-values.ts';
+
+/** Methods that a collection calls by name. */
+export type CallName = Exclude<keyof DocumentExchanges<object> | keyof KeyValueExchanges, 'stream'>;
+
+export type CallsClass = typeof Calls;
+
+type Method = (...args: unknown[]) => Exchange<never>;
+
+/** Runs the calls of a collection; loaded apart from it. */
+export class Calls {
+  readonly #exchanges: DocumentExchanges<object> | KeyValueExchanges;
+  readonly #port: Port;
+
+  constructor(settings: CollectionSettings, port: Port) {
+    this.#exchanges =
+      settings.type === 'DOCUMENT_BASED'
+        ? new DocumentExchanges(settings)
+        : new KeyValueExchanges();
+    this.#port = port;
+  }
+
+  /** @param alone Whether no other call of the collection may come between its requests. */
+  run<T>(name: CallName, args: readonly unknown[], options: unknown, alone: boolean): Promise<T> {
+    const exchange = (this.#exchanges as unknown as Record<CallName, Method>)[name](
+      ...args,
+      options,
+    );
+    return run<T>(this.#port, exchange, signalIn(options), alone);
+  }
+
+  /** Goes over documents, chunk by chunk. */
+  async *each<T>(params: unknown, options: unknown): AsyncGenerator<T, void, undefined> {
+    const stream = (this.#exchanges as DocumentExchanges<object>).stream(params, options);
+    try {
+      for (;;) {
+        const chunk = await run(this.#port, stream.next(), signalIn(options));
+        if (!chunk) return;
+        yield* chunk as T[];
+      }
+    } finally {
+      await run(this.#port, stream.end());
+    }
+  }
+
+  /** Loads the methods without promises: most pages never need them. */
+  async loadSync(): Promise<SyncDocuments<object> | SyncKeyValues> {
+    const exchanges = this.#exchanges;
+    if (exchanges instanceof KeyValueExchanges) {
+      const { SyncKeyValues } = await import('./sync-key-values.ts');
+      return new SyncKeyValues(exchanges, this.#port);
+    }
+    const { SyncDocuments } = await import('./sync-documents.ts');
+    return new SyncDocuments(exchanges, this.#port);
+  }
+}

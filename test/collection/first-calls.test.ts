@@ -1,0 +1,181 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Database } from '../../src/index.ts';
+
+const CALLS = '../../src/collection/calls.ts';
+
+let lib: typeof import('../../src/index.ts');
+let db: Database;
+
+/** A page that has just begun: nothing is loaded but its own code. */
+beforeEach(async () => {
+  vi.resetModules();
+  lib = await import('../../src/index.ts');
+  db = new lib.Database({ name: `first ${Math.random()}`, storage: 'memory' });
+});
+
+afterEach(async () => {
+  vi.doUnmock(CALLS);
+  await db.close();
+});
+
+const documents = () =>
+  new db.Collection<{ n: number; list?: number[] }>({ name: 'things', type: 'DOCUMENT_BASED' });
+const keyValues = () => new db.Collection({ name: 'values', type: 'KEY_VALUE_BASED' });
+
+test('the first calls take effect in order, through two handles', async () => {
+  const one = documents();
+  const other = documents();
+  const answers = await Promise.all([
+    one.insert({ _id: 'a', n: 1 }),
+    other.count(),
+    one.insertMany([{ n: 2 }, { n: 3 }]),
+    other.count(),
+    one.deleteMany(({ n }) => n > 1),
+    other.count(),
+  ]);
+  expect([answers[1], answers[3], answers[4], answers[5]]).toEqual([1, 3, 2, 1]);
+});
+
+test('a call made while the waiting ones begin comes after them', async () => {
+  const counts: Promise<number>[] = [];
+  let turns = 0;
+  const countAgain = (): void => {
+    counts.push(things.count());
+    if (++turns < 200) queueMicrotask(countAgain);
+  };
+  // In each microtask from when their code is there.
+  const counting = import(CALLS).then(countAgain);
+  const things = documents();
+  await Promise.all(Array.from({ length: 20 }, (_, n) => things.insert({ n })));
+  await counting;
+  expect(new Set(await Promise.all(counts))).toEqual(new Set([20]));
+});
+
+test('what goes into them is copied at the call', async () => {
+  const things = documents();
+  const values = keyValues();
+  const given = { _id: 'a', n: 1, list: [1] };
+  const patch = { n: 2 };
+  const criteria = { n: { $gt: 1 } };
+  const sort: { n: 1 | -1 } = { n: -1 };
+  const options = { sort, limit: 2, where: ({ n }: { n: number }) => n < 9 };
+  const many = [{ n: 8 }, { n: 9 }];
+  const key = ['a', 'b'];
+  const value = { list: [1] };
+  const answers = Promise.all([
+    things.insert(given),
+    things.patch('a', patch),
+    things.insertMany(many),
+    things.filter(criteria, options),
+    values.set(key, value),
+    values.get('a'),
+  ]);
+  const iterating = things.each(criteria, { sort }).next();
+  given.list.push(2);
+  patch.n = 3;
+  criteria.n.$gt = 100;
+  sort.n = 1;
+  options.limit = 0;
+  options.where = () => false;
+  many.length = 0;
+  key[1] = 'c';
+  value.list.push(2);
+  const [inserted, patched, , found, , got] = await answers;
+  expect(inserted.list).toEqual([1]);
+  expect(patched?.n).toBe(2);
+  expect(found.map(({ n }) => n)).toEqual([8, 2]);
+  expect(got).toEqual({ b: { list: [1] } });
+  expect((await iterating).value).toMatchObject({ n: 9 });
+});
+
+test('what cannot be copied is refused as ever', async () => {
+  const things = documents();
+  const cyclic: { self?: unknown } = {};
+  cyclic.self = cyclic;
+  const broken = {
+    get sort(): never {
+      throw new Error('no sort');
+    },
+  };
+  const outcomes = await Promise.allSettled([
+    things.insert({ n: 1, f: () => 1 } as never),
+    things.insert(cyclic as never),
+    things.filter({}, { limit: 'many' } as never),
+    things.filter({}, { sort: { n: () => 1 } } as never),
+    things.filter({}, 5 as never),
+    things.insertMany(7 as never),
+    things.filter({}, broken),
+    keyValues().set({} as never, 1),
+  ]);
+  const told = outcomes.map(
+    (outcome) =>
+      outcome.status === 'rejected' && [outcome.reason.code, outcome.reason.place].join(' '),
+  );
+  expect(told).toEqual([
+    'value_unsupported document.f',
+    'value_cyclic document.self',
+    'option_invalid limit',
+    'sort_invalid sort',
+    'option_invalid options',
+    'document_invalid documents',
+    ' ',
+    'key_invalid key',
+  ]);
+});
+
+test('save and close wait for them', async () => {
+  const things = documents();
+  const inserting = things.insert({ n: 1 });
+  await db.save();
+  expect(db.status).toMatchObject({ unsaved: 0, last_save: expect.any(Date) });
+  expect((await inserting).n).toBe(1);
+  const more = things.insert({ n: 2 });
+  const closing = db.close();
+  await expect(things.count()).rejects.toMatchObject({ code: 'closed' });
+  expect((await more).n).toBe(2);
+  await closing;
+});
+
+test('close lets the first of all calls end', async () => {
+  const things = documents();
+  const inserting = things.insert({ n: 1 });
+  const closing = db.close();
+  await expect(things.each().next()).rejects.toMatchObject({ code: 'closed' });
+  expect((await inserting).n).toBe(1);
+  await closing;
+});
+
+test('one that is aborted while it waits rejects with the reason', async () => {
+  const things = documents();
+  const abort = new AbortController();
+  const found = things.filter({}, { signal: abort.signal });
+  const gone = things.count({}, { signal: AbortSignal.abort('gone') });
+  abort.abort('enough');
+  await expect(found).rejects.toBe('enough');
+  await expect(gone).rejects.toBe('gone');
+  expect(await things.count()).toBe(0);
+});
+
+test('where their code cannot be loaded they reject, and the next one tries again', async () => {
+  vi.doMock(CALLS, () => {
+    throw new Error('offline');
+  });
+  const things = documents();
+  const outcomes = await Promise.allSettled([
+    things.insert({ n: 1 }),
+    things.each().next(),
+    things.ready,
+    things.live({}).ready,
+  ]);
+  for (const outcome of outcomes) {
+    const { reason } = outcome as PromiseRejectedResult;
+    expect(reason).toBeInstanceOf(lib.CairnError);
+    expect(reason).toMatchObject({ code: 'load_failed', cause: expect.any(Error) });
+  }
+  await db.save();
+  vi.doUnmock(CALLS);
+  vi.resetModules();
+  await import(CALLS);
+  expect((await things.insert({ n: 2 })).n).toBe(2);
+  expect((await things.live({}).ready).data.map(({ n }) => n)).toEqual([2]);
+});
