@@ -1,9 +1,9 @@
 import type { Clock } from './clock.ts';
-import type { DocumentIndexes } from './document-indexes.ts';
-import type { IdGenerator } from './ids.ts';
-import type { Aborts } from './pace.ts';
+import type { DocumentIndexes } from './documents/document-indexes.ts';
+import type { IdGenerator } from './documents/ids.ts';
+import type { Aborts } from './find/pace.ts';
 import type { Change } from './protocol.ts';
-import type { RecordStore } from './record-store.ts';
+import type { RecordStore } from './records/record-store.ts';
 import type { CollectionSettings } from './settings.ts';
 
 /** What the store of a collection works with. */

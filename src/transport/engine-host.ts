@@ -1,6 +1,6 @@
 import { systemClock } from '../engine/clock.ts';
+import { idGenerator } from '../engine/documents/ids.ts';
 import { Engine } from '../engine/engine.ts';
-import { idGenerator } from '../engine/ids.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 import { StorageError } from '../errors/storage-error.ts';
 import type { Storage, StorageDriver } from '../storage/driver.ts';

@@ -1,8 +1,8 @@
-import { type CompiledSelection, compileSelection } from '../compiled-selection.ts';
 import type { StoreContext } from '../context.ts';
-import { Pace } from '../pace.ts';
+import { type CompiledSelection, compileSelection } from '../find/compiled-selection.ts';
+import { Pace } from '../find/pace.ts';
+import { Query } from '../find/query.ts';
 import type { Selection } from '../protocol.ts';
-import { Query } from '../query.ts';
 import type { Work } from '../work.ts';
 import type { LiveNews } from './live-protocol.ts';
 import type { BodyOf, LiveResult } from './live-result.ts';

@@ -1,7 +1,7 @@
 import { type Body, encode, peek } from '../../codec/body.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
-import type { RecordStore } from '../record-store.ts';
-import { getAt, hasAt, type ValuePath } from '../value-path.ts';
+import { getAt, hasAt, type ValuePath } from '../key-values/value-path.ts';
+import type { RecordStore } from '../records/record-store.ts';
 import type { Work } from '../work.ts';
 import type { LiveNews } from './live-protocol.ts';
 import type { LiveResult } from './live-result.ts';

@@ -1,11 +1,11 @@
 import { type Body, encode } from '../../codec/body.ts';
 import { bodySize } from '../../codec/size.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
-import { type CompiledSelection, compileSelection } from '../compiled-selection.ts';
 import type { StoreContext } from '../context.ts';
-import { Pace } from '../pace.ts';
+import { type CompiledSelection, compileSelection } from '../find/compiled-selection.ts';
+import { Pace } from '../find/pace.ts';
+import { Query } from '../find/query.ts';
 import type { Selection } from '../protocol.ts';
-import { Query } from '../query.ts';
 import type { Work } from '../work.ts';
 import { type Difference, difference } from './difference.ts';
 import type { ListPart } from './live-protocol.ts';

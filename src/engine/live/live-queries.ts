@@ -1,6 +1,6 @@
 import { peek } from '../../codec/body.ts';
 import type { StoreContext } from '../context.ts';
-import { parseKey } from '../key-path.ts';
+import { parseKey } from '../key-values/key-path.ts';
 import type { Request } from '../protocol.ts';
 import type { Result } from '../work.ts';
 import { CountResult } from './count-result.ts';

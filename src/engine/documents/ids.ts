@@ -1,5 +1,5 @@
 import { customRandom } from 'nanoid';
-import { ValueError } from '../errors/value-error.ts';
+import { ValueError } from '../../errors/value-error.ts';
 
 /** Makes an id of so many characters. */
 export type IdGenerator = (length: number) => string;

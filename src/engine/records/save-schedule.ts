@@ -1,8 +1,8 @@
-import { asCairnError } from '../errors/as-cairn-error.ts';
-import type { CairnError } from '../errors/cairn-error.ts';
-import type { Clock } from './clock.ts';
+import { asCairnError } from '../../errors/as-cairn-error.ts';
+import type { CairnError } from '../../errors/cairn-error.ts';
+import type { Clock } from '../clock.ts';
+import type { CollectionSettings } from '../settings.ts';
 import type { RecordStore } from './record-store.ts';
-import type { CollectionSettings } from './settings.ts';
 
 /** Wait before a failed save is tried again: doubled each time, up to the last figure. */
 const FIRST_RETRY_MS = 500;

@@ -1,10 +1,10 @@
-import { lacksColumns, type Segment } from '../storage/segment.ts';
-import type { StoredRecord } from '../storage/stored-record.ts';
-import { BodyReader } from './body-reader.ts';
+import { lacksColumns, type Segment } from '../../storage/segment.ts';
+import type { StoredRecord } from '../../storage/stored-record.ts';
+import { nextTurn } from '../next-turn.ts';
+import { BodyReader } from '../records/body-reader.ts';
+import type { RecordStore } from '../records/record-store.ts';
+import type { Work } from '../work.ts';
 import type { DocumentIndexes } from './document-indexes.ts';
-import { nextTurn } from './next-turn.ts';
-import type { RecordStore } from './record-store.ts';
-import type { Work } from './work.ts';
 
 /** Segments whose columns are written in one transaction: about 2 MB. */
 const WRITE_AT_ONCE = 100;

@@ -1,11 +1,11 @@
-import { type Body, peek } from '../codec/body.ts';
-import { bodySize } from '../codec/size.ts';
-import type { SegmentBodies } from '../storage/segment.ts';
-import type { StoredRecord } from '../storage/stored-record.ts';
+import { type Body, peek } from '../../codec/body.ts';
+import { bodySize } from '../../codec/size.ts';
+import type { SegmentBodies } from '../../storage/segment.ts';
+import type { StoredRecord } from '../../storage/stored-record.ts';
+import type { Pace } from '../find/pace.ts';
+import type { Work } from '../work.ts';
 import { BodyReader, bySegment } from './body-reader.ts';
-import type { Pace } from './pace.ts';
 import type { RecordStore } from './record-store.ts';
-import type { Work } from './work.ts';
 
 /** Records that are looked at together: all in memory, or all in one segment. */
 interface Block {

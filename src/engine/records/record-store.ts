@@ -1,12 +1,12 @@
-import { type Body, peek } from '../codec/body.ts';
-import { readRecords, type Segment, type SegmentBodies } from '../storage/segment.ts';
-import type { SegmentLog } from '../storage/segment-log.ts';
-import { type StoredRecord, savedVersion } from '../storage/stored-record.ts';
+import { type Body, peek } from '../../codec/body.ts';
+import { readRecords, type Segment, type SegmentBodies } from '../../storage/segment.ts';
+import type { SegmentLog } from '../../storage/segment-log.ts';
+import { type StoredRecord, savedVersion } from '../../storage/stored-record.ts';
+import type { Clock } from '../clock.ts';
+import type { Work } from '../work.ts';
 import { BodyLoader } from './body-loader.ts';
-import type { Clock } from './clock.ts';
 import { DecodedDocuments } from './decoded-documents.ts';
 import { PendingChanges } from './pending-changes.ts';
-import type { Work } from './work.ts';
 
 /** So many values are decoded in one go without blocking anybody. */
 const FEW = 1000;

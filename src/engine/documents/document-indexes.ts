@@ -1,10 +1,10 @@
-import { peek } from '../codec/body.ts';
-import { ValueError } from '../errors/value-error.ts';
-import type { IndexKey } from '../query/index/key.ts';
-import { KeyIndex } from '../query/index/key-index.ts';
-import type { StoredRecord } from '../storage/stored-record.ts';
+import { peek } from '../../codec/body.ts';
+import { ValueError } from '../../errors/value-error.ts';
+import type { IndexKey } from '../../query/index/key.ts';
+import { KeyIndex } from '../../query/index/key-index.ts';
+import type { StoredRecord } from '../../storage/stored-record.ts';
+import type { CollectionSettings } from '../settings.ts';
 import { type DocumentBuilder, documentBuilder, MANAGED_FIELDS } from './managed.ts';
-import type { CollectionSettings } from './settings.ts';
 
 /**
  * Names of the columns in which segments keep what these indexes need: other keys, another column. What is

@@ -1,11 +1,13 @@
-import { peek } from '../codec/body.ts';
-import { CriteriaError } from '../errors/criteria-error.ts';
-import type { Plan } from '../query/plan/plan.ts';
-import { planQuery } from '../query/plan/plan-query.ts';
-import type { StoredRecord } from '../storage/stored-record.ts';
+import { peek } from '../../codec/body.ts';
+import { CriteriaError } from '../../errors/criteria-error.ts';
+import type { Plan } from '../../query/plan/plan.ts';
+import { planQuery } from '../../query/plan/plan-query.ts';
+import type { StoredRecord } from '../../storage/stored-record.ts';
+import type { StoreContext } from '../context.ts';
+import type { After, Selection } from '../protocol.ts';
+import type { Work } from '../work.ts';
 import { Candidates } from './candidates.ts';
 import { type CompiledSelection, compileSelection } from './compiled-selection.ts';
-import type { StoreContext } from './context.ts';
 import {
   FirstMatches,
   type Matches,
@@ -14,8 +16,6 @@ import {
   SortedMatches,
 } from './matches.ts';
 import type { Pace } from './pace.ts';
-import type { After, Selection } from './protocol.ts';
-import type { Work } from './work.ts';
 
 /** One question to a collection of documents: how it is answered, and what that cost. */
 export class Query {

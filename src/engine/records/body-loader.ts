@@ -1,8 +1,8 @@
-import type { SegmentBodies } from '../storage/segment.ts';
-import type { SegmentLog } from '../storage/segment-log.ts';
-import type { StoredRecord } from '../storage/stored-record.ts';
+import type { SegmentBodies } from '../../storage/segment.ts';
+import type { SegmentLog } from '../../storage/segment-log.ts';
+import type { StoredRecord } from '../../storage/stored-record.ts';
+import { run, type Work } from '../work.ts';
 import { BodyReader, bySegment } from './body-reader.ts';
-import { run, type Work } from './work.ts';
 
 /**
  * Brings the bodies of a cached collection into memory, once for everybody who waits for them: a scan follows

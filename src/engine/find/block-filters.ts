@@ -1,6 +1,6 @@
-import type { CriteriaPart } from '../query/criteria.ts';
-import type { Order } from '../query/order.ts';
-import type { DecodedDocuments } from './decoded-documents.ts';
+import type { CriteriaPart } from '../../query/criteria.ts';
+import type { Order } from '../../query/order.ts';
+import type { DecodedDocuments } from '../records/decoded-documents.ts';
 import type { SortedMatches } from './matches.ts';
 
 /** Keeps of a block of places those whose documents pass, and returns how many they are. */

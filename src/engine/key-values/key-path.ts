@@ -1,4 +1,4 @@
-import { KeyError } from '../errors/key-error.ts';
+import { KeyError } from '../../errors/key-error.ts';
 
 /** Values nest no deeper either. */
 const MAX_SEGMENTS = 500;

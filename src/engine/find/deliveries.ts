@@ -1,10 +1,10 @@
-import { bodySize } from '../codec/size.ts';
-import type { StoredRecord } from '../storage/stored-record.ts';
+import { bodySize } from '../../codec/size.ts';
+import type { StoredRecord } from '../../storage/stored-record.ts';
+import type { RecordStore } from '../records/record-store.ts';
+import { type RecordTest, Scan, type Visited } from '../records/scan.ts';
+import type { Work } from '../work.ts';
 import type { Pace } from './pace.ts';
 import type { Query } from './query.ts';
-import type { RecordStore } from './record-store.ts';
-import { type RecordTest, Scan, type Visited } from './scan.ts';
-import type { Work } from './work.ts';
 
 /** Documents on their way to a caller, chunk by chunk. */
 export interface Delivery {

@@ -1,17 +1,17 @@
-import type { Body } from '../codec/body.ts';
-import type { Plan, PlanByKeys } from '../query/plan/plan.ts';
-import { PlanReader } from '../query/plan/read-plan.ts';
-import type { SegmentBodies } from '../storage/segment.ts';
-import type { StoredRecord } from '../storage/stored-record.ts';
+import type { Body } from '../../codec/body.ts';
+import type { Plan, PlanByKeys } from '../../query/plan/plan.ts';
+import { PlanReader } from '../../query/plan/read-plan.ts';
+import type { SegmentBodies } from '../../storage/segment.ts';
+import type { StoredRecord } from '../../storage/stored-record.ts';
+import type { StoreContext } from '../context.ts';
+import { BodyReader, bySegment } from '../records/body-reader.ts';
+import type { DecodedDocuments } from '../records/decoded-documents.ts';
+import { type RecordTest, Scan } from '../records/scan.ts';
+import type { Work } from '../work.ts';
 import { criteriaFilter, orderFilter } from './block-filters.ts';
-import { BodyReader, bySegment } from './body-reader.ts';
 import type { CompiledSelection } from './compiled-selection.ts';
-import type { StoreContext } from './context.ts';
-import type { DecodedDocuments } from './decoded-documents.ts';
 import { FirstMatches, type Matches, type PageEnd, SortedMatches } from './matches.ts';
 import type { Pace } from './pace.ts';
-import { type RecordTest, Scan } from './scan.ts';
-import type { Work } from './work.ts';
 
 /** Decoded documents that are looked at together. */
 const BLOCK = 1024;

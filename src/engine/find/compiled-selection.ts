@@ -1,12 +1,12 @@
-import type { Body } from '../codec/body.ts';
-import { type CompiledCriteria, type CriteriaPart, compileCriteria } from '../query/criteria.ts';
-import { compileOrder, type Order } from '../query/order.ts';
-import { compileSelect } from '../query/projection.ts';
-import type { StoredRecord } from '../storage/stored-record.ts';
-import type { StoreContext } from './context.ts';
-import { ARCHIVED, documentBuilder, MANAGED_FIELDS } from './managed.ts';
-import type { ArchivedFilter, Selection } from './protocol.ts';
-import { decodedValue, type RecordTest } from './scan.ts';
+import type { Body } from '../../codec/body.ts';
+import { type CompiledCriteria, type CriteriaPart, compileCriteria } from '../../query/criteria.ts';
+import { compileOrder, type Order } from '../../query/order.ts';
+import { compileSelect } from '../../query/projection.ts';
+import type { StoredRecord } from '../../storage/stored-record.ts';
+import type { StoreContext } from '../context.ts';
+import { ARCHIVED, documentBuilder, MANAGED_FIELDS } from '../documents/managed.ts';
+import type { ArchivedFilter, Selection } from '../protocol.ts';
+import { decodedValue, type RecordTest } from '../records/scan.ts';
 
 /** What a selection means for records. */
 export interface CompiledSelection {

@@ -1,7 +1,7 @@
-import type { SegmentBodies } from '../storage/segment.ts';
-import type { SegmentLog } from '../storage/segment-log.ts';
-import type { StoredRecord } from '../storage/stored-record.ts';
-import type { Work } from './work.ts';
+import type { SegmentBodies } from '../../storage/segment.ts';
+import type { SegmentLog } from '../../storage/segment-log.ts';
+import type { StoredRecord } from '../../storage/stored-record.ts';
+import type { Work } from '../work.ts';
 
 /** Segments read ahead at the most: about 1.5 MB. */
 const READ_AHEAD = 16;

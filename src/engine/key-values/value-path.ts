@@ -1,5 +1,5 @@
-import { isPlainObject } from '../codec/kinds.ts';
-import { KeyError } from '../errors/key-error.ts';
+import { isPlainObject } from '../../codec/kinds.ts';
+import { KeyError } from '../../errors/key-error.ts';
 
 /** The way to a value inside a value: property names, and indexes of arrays. */
 export type ValuePath = readonly (string | number)[];

@@ -1,14 +1,14 @@
-import { type Body, decode, encode, peek } from '../codec/body.ts';
-import { KeyError } from '../errors/key-error.ts';
-import { compileItemCriteria } from '../query/criteria.ts';
-import { StoredRecord } from '../storage/stored-record.ts';
-import type { StoreContext } from './context.ts';
+import { type Body, decode, encode, peek } from '../../codec/body.ts';
+import { KeyError } from '../../errors/key-error.ts';
+import { compileItemCriteria } from '../../query/criteria.ts';
+import { StoredRecord } from '../../storage/stored-record.ts';
+import type { StoreContext } from '../context.ts';
+import { Pace } from '../find/pace.ts';
+import type { ReplyTo, Request, ValueReply } from '../protocol.ts';
+import { Scan } from '../records/scan.ts';
+import type { Result, Work } from '../work.ts';
 import { type KeyPath, parseKey } from './key-path.ts';
-import { Pace } from './pace.ts';
-import type { ReplyTo, Request, ValueReply } from './protocol.ts';
-import { Scan } from './scan.ts';
 import { deleteAt, getAt, hasAt, mismatch, setAt } from './value-path.ts';
-import type { Result, Work } from './work.ts';
 
 /**
  * Keys and values: the first segment of a key names a record, the rest is the way inside its value. Every
