@@ -261,21 +261,23 @@ export class RecordStore {
       const release = this.pin();
       const loader = new BodyLoader(
         this.log,
-        () => this.list().filter((record) => record.body === undefined),
+        () => {
+          const missing = this.list().filter((record) => record.body === undefined);
+          // Here and not when the promise settles: the cache may be cleared in between.
+          this.#resident ||= missing.length === 0;
+          return missing;
+        },
         (record, bodies) => this.bodyIn(record, bodies),
       );
       this.#loader = loader;
-      loader.done.then(
-        () => this.#loaded(true, release),
-        () => this.#loaded(false, release),
-      );
+      const ended = () => this.#loaded(release);
+      loader.done.then(ended, ended);
     }
     return this.#loader.done;
   }
 
-  #loaded(all: boolean, release: () => void): void {
+  #loaded(release: () => void): void {
     this.#loader = undefined;
-    this.#resident ||= all;
     release();
   }
 
