@@ -1,4 +1,5 @@
 import { type Body, peek } from '../codec/body.ts';
+import { segmentLost } from '../storage/open-log.ts';
 import { readRecords, type Segment, type SegmentBodies } from '../storage/segment.ts';
 import type { SegmentLog } from '../storage/segment-log.ts';
 import { type StoredRecord, savedVersion } from '../storage/stored-record.ts';
@@ -175,11 +176,17 @@ export class RecordStore {
     return bodies;
   }
 
-  /** The body of a record if it is resident or in this segment; a cached collection keeps it. */
+  /**
+   * The body of a record if it is resident or in this segment; a cached collection keeps it.
+   *
+   * @throws {StorageError} `data_damaged` when the segment should have it and has not.
+   */
   bodyIn(record: StoredRecord, segment: SegmentBodies | undefined): Body | undefined {
     if (record.body !== undefined) return record.body;
     if (record.segment !== segment?.number) return undefined;
     const body = segment.bodies[record.index];
+    // Who looks for it elsewhere would look for ever.
+    if (body === undefined) throw segmentLost(this.log.name, segment.number);
     if (this.#caching) record.body = body;
     return body;
   }
