@@ -1,3 +1,4 @@
+import { asCairnError } from '../errors/as-cairn-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 import { CollectionError } from '../errors/collection-error.ts';
 import type { Durability, Storage } from '../storage/driver.ts';
@@ -207,6 +208,12 @@ export class HostedCollection {
       yield opening;
       this.records.folded();
       yield* builder.build((documents, total) => this.#host.indexing(name, documents, total));
+      try {
+        yield* builder.write();
+      } catch (error) {
+        // A full disk must not keep anybody from reading, or from making room.
+        this.#host.failed(name, asCairnError(error));
+      }
       this.#log(`opened with ${this.records.size} records`);
       // What cannot be read is told to whoever asks for it.
       this.#settleIn().catch(() => undefined);
@@ -241,6 +248,8 @@ export class HostedCollection {
     }
     if (this.#unusable instanceof CollectionError) throw this.#unusable;
     yield this.#saves.stop();
+    // What was asked before still reads from storage.
+    yield this.#lane.passed();
     try {
       yield this.records.log.drop();
     } catch (error) {

@@ -8,6 +8,8 @@ import { isWork, type Result, run, type Work } from './work.ts';
 export class Lane {
   /** Ends when the last request that holds the lane has ended; `undefined` while it is free. */
   #busy: Promise<unknown> | undefined;
+  /** Requests that have begun and do not hold the lane. */
+  readonly #passing = new Set<Promise<unknown>>();
 
   /** Whether a request would have to wait now. */
   get busy(): boolean {
@@ -18,13 +20,28 @@ export class Lane {
   enter<T>(exclusive: boolean, start: () => Result<T>): T | Promise<T> {
     if (this.#busy) {
       // Wrapped: what resolves with a promise waits for it.
-      const begun = this.#busy.then(() => ({ result: perform(start) }));
+      const begun = this.#busy.then(() => ({ result: this.#begin(exclusive, start) }));
       const ended = begun.then(({ result }) => result);
       this.#hold(exclusive ? ended : begun);
       return ended;
     }
-    const result = perform(start);
+    const result = this.#begin(exclusive, start);
     if (exclusive && result instanceof Promise) this.#hold(result);
+    return result;
+  }
+
+  /** Resolves when what has begun has ended; to be awaited by who holds the lane, so that nothing else begins. */
+  async passed(): Promise<void> {
+    await Promise.allSettled(this.#passing);
+  }
+
+  #begin<T>(exclusive: boolean, start: () => Result<T>): T | Promise<T> {
+    const result = perform(start);
+    if (!exclusive && result instanceof Promise) {
+      const end = () => void this.#passing.delete(result);
+      this.#passing.add(result);
+      result.then(end, end);
+    }
     return result;
   }
 

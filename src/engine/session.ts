@@ -1,10 +1,13 @@
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import { CairnError } from '../errors/cairn-error.ts';
+import { CollectionError } from '../errors/collection-error.ts';
 import { dropped, type HostedCollection, typeMismatch } from './hosted-collection.ts';
 import { SessionLives } from './live/session-lives.ts';
 import { OpenScans } from './open-scans.ts';
 import type { BatchReply, EngineEvent, Request } from './protocol.ts';
 import type { CollectionSettings } from './settings.ts';
+
+type Indexes = CollectionSettings['indexes'];
 
 /** What a session needs of its engine. */
 export interface SessionHost {
@@ -108,7 +111,22 @@ export class Session {
   /** The collection, or why the handle cannot have it. */
   #open(settings: CollectionSettings): HostedCollection | CairnError {
     const opened = this.#engine.open(settings);
-    const { name, type } = opened.settings;
-    return type === settings.type ? opened : typeMismatch(name, type, settings.type);
+    const { name, type, indexes } = opened.settings;
+    if (type !== settings.type) return typeMismatch(name, type, settings.type);
+    // Whoever declares none does not care; a unique index that is left out in silence would be a trap.
+    const other = settings.indexes.length > 0 && isDifferent(settings.indexes, indexes);
+    return other ? indexMismatch(name) : opened;
   }
+}
+
+function isDifferent(declared: Indexes, open: Indexes): boolean {
+  return JSON.stringify(declared) !== JSON.stringify(open);
+}
+
+function indexMismatch(name: string): CollectionError {
+  return new CollectionError(
+    'index_mismatch',
+    `Collection "${name}" is open with other indexes; declare the same list wherever it is constructed, or close the database first.`,
+    { place: name },
+  );
 }

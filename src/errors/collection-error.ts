@@ -3,6 +3,7 @@ import { CairnError } from './cairn-error.ts';
 /** Codes of {@link CollectionError}. */
 export type CollectionErrorCode =
   | 'type_mismatch'
+  | 'index_mismatch'
   | 'drop_disabled'
   | 'collection_dropped'
   | 'closed'

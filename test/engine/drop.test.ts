@@ -111,3 +111,25 @@ test('a drop that was stored and reported as failed does not swallow what is sav
   const reopened = new (openDoor(driver).door.Collection)(documents);
   expect(await reopened.get('after')).toMatchObject({ _id: 'after' });
 });
+
+test.each([false, true])(
+  'a drop waits for what was asked before it, caching: %s',
+  async (caching) => {
+    const driver = faultyDriver(memoryDriver(), true);
+    const options = { ...documents, caching };
+    const { door } = openDoor(driver);
+    const pad = 'p'.repeat(1000);
+    await new door.Collection<{ pad: string }>(options).insertMany(
+      Array.from({ length: 1000 }, () => ({ pad })),
+    );
+    await door.close();
+    const again = openDoor(driver).door;
+    const notes = new again.Collection<{ pad: string }>(options);
+    await notes.count();
+    const asked = [notes.count({ pad }), notes.filter({}, { sort: { pad: 1 } })] as const;
+    expect(await notes.Drop()).toBe(true);
+    expect(await asked[0]).toBe(1000);
+    expect(await asked[1]).toHaveLength(1000);
+    await again.close();
+  },
+);

@@ -43,7 +43,6 @@ export class IndexBuilder {
     this.#indexes.load(this.#records.list());
     if (this.#lacking.size === 0) return;
     for (const record of this.#records.list()) this.#indexes.checkUnique(record);
-    yield* this.#write();
   }
 
   *#extractMissing(progress: BuildProgress): Work<void> {
@@ -65,7 +64,9 @@ export class IndexBuilder {
     }
   }
 
-  *#write(): Work<void> {
+  /** To be called once they are built: writes the columns that were missing. Where it fails, nothing is lost but time. */
+  *write(): Work<void> {
+    if (this.#indexes.isEmpty) return;
     const groups = [...this.#groups()];
     for (let from = 0; from < groups.length; from += WRITE_AT_ONCE) {
       yield this.#records.log.addColumns(new Map(groups.slice(from, from + WRITE_AT_ONCE)));

@@ -1,9 +1,11 @@
 import { type Body, peek } from '../../codec/body.ts';
+import { segmentLost } from '../../storage/open-log.ts';
 import { readRecords, type Segment, type SegmentBodies } from '../../storage/segment.ts';
 import type { SegmentLog } from '../../storage/segment-log.ts';
 import { type StoredRecord, savedVersion } from '../../storage/stored-record.ts';
 import type { Clock } from '../clock.ts';
 import type { Work } from '../work.ts';
+
 import { BodyLoader } from './body-loader.ts';
 import { DecodedDocuments } from './decoded-documents.ts';
 import { PendingChanges } from './pending-changes.ts';
@@ -185,11 +187,17 @@ export class RecordStore {
     return bodies;
   }
 
-  /** The body of a record if it is resident or in this segment; a cached collection keeps it. */
+  /**
+   * The body of a record if it is resident or in this segment; a cached collection keeps it.
+   *
+   * @throws {StorageError} `data_damaged` when the segment should have it and has not.
+   */
   bodyIn(record: StoredRecord, segment: SegmentBodies | undefined): Body | undefined {
     if (record.body !== undefined) return record.body;
     if (record.segment !== segment?.number) return undefined;
     const body = segment.bodies[record.index];
+    // Who looks for it elsewhere would look for ever.
+    if (body === undefined) throw segmentLost(this.log.name, segment.number);
     if (this.#caching) record.body = body;
     return body;
   }
@@ -271,21 +279,23 @@ export class RecordStore {
       const release = this.pin();
       const loader = new BodyLoader(
         this.log,
-        () => this.list().filter((record) => record.body === undefined),
+        () => {
+          const missing = this.list().filter((record) => record.body === undefined);
+          // Here and not when the promise settles: the cache may be cleared in between.
+          this.#resident ||= missing.length === 0;
+          return missing;
+        },
         (record, bodies) => this.bodyIn(record, bodies),
       );
       this.#loader = loader;
-      loader.done.then(
-        () => this.#loaded(true, release),
-        () => this.#loaded(false, release),
-      );
+      const ended = () => this.#loaded(release);
+      loader.done.then(ended, ended);
     }
     return this.#loader.done;
   }
 
-  #loaded(all: boolean, release: () => void): void {
+  #loaded(release: () => void): void {
     this.#loader = undefined;
-    this.#resident ||= all;
     release();
   }
 

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { memoryDriver } from '../../src/storage/memory-driver.ts';
+import { openDoor } from './engine-door.ts';
+
+const things = { name: 'things', type: 'DOCUMENT_BASED', activate_drop_method: true } as const;
+
+test.each([false, true])(
+  'a segment that has lost some of its bodies is told, and nothing waits for them, caching: %s',
+  async (caching) => {
+    const driver = memoryDriver();
+    const { door } = openDoor(driver);
+    const pad = 'p'.repeat(40_000);
+    await new door.Collection<{ pad: string }>(things).insertMany([
+      { _id: 'a', pad },
+      { _id: 'b', pad },
+      { _id: 'c', pad },
+    ]);
+    await door.close();
+    const storage = await driver.open('test', { damaged: () => undefined });
+    const value = { number: 1, size: 2, bodies: ['{}'] };
+    await storage.write([{ type: 'put', store: 'bodies', key: ['things', 1], value }], 'relaxed');
+    const again = openDoor(driver).door;
+    const opened = new again.Collection<{ pad: string }>({ ...things, caching });
+    const damaged = { code: 'data_damaged' };
+    expect(await opened.count()).toBe(3);
+    expect(await opened.get('a')).toMatchObject({ _id: 'a' });
+    await expect(opened.get('b')).rejects.toMatchObject(damaged);
+    await expect(opened.filter({ pad })).rejects.toMatchObject(damaged);
+    await expect(opened.patch('c', { pad: '' })).rejects.toMatchObject(damaged);
+    expect(await opened.delete('c')).toBe(true);
+    expect(await opened.Drop()).toBe(true);
+    await again.close();
+  },
+);
