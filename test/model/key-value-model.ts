@@ -2,11 +2,14 @@ export type Path = readonly (string | number)[];
 
 /** Item tests with what they mean, written out by hand. */
 export const itemTests: readonly { params: any; matches: (item: any) => boolean }[] = [
-  { params: 1, matches: (item) => item === 1 },
-  { params: { $gte: 1 }, matches: (item) => typeof item === 'number' && item >= 1 },
+  { params: 1, matches: (item) => item === 1 || item === 1n },
+  { params: { $gte: 1 }, matches: (item) => isNumeric(item) && item >= 1 },
   { params: { k: 2 }, matches: (item) => item?.k === 2 },
   { params: 'none', matches: (item) => item === 'none' },
 ];
+
+/** A bigint is ordered among the numbers. */
+const isNumeric = (item: unknown) => typeof item === 'number' || typeof item === 'bigint';
 
 export type KeyValueCommand =
   | { readonly op: 'set' | 'push'; readonly key: Path; readonly value: unknown }
