@@ -19,6 +19,8 @@ export type Condition =
       readonly cost: number;
       /** Whether the test looks at `present`, which takes time to find out. */
       readonly asksPresence?: true;
+      /** The one value that passes, where there is just one. */
+      readonly literal?: string | boolean;
     }
   | { readonly kind: 'all'; readonly conditions: readonly Condition[] }
   | { readonly kind: 'not'; readonly condition: Condition };

@@ -28,6 +28,8 @@ export interface CriteriaPart {
   readonly path?: string;
   /** The same test of the value at the path, for documents without an array on it. */
   readonly value?: ValueTest;
+  /** The one value that passes it, where there is just one. */
+  readonly literal?: string | boolean | undefined;
 }
 
 /** Criteria, compiled once and run over many documents. */
@@ -116,7 +118,11 @@ function compileField(path: string, value: unknown, place: string, scope: Scope)
   const cost = segments.length + costOf(condition);
   return asksPresence(condition)
     ? { test, cost }
-    : { test, cost, path, value: singleTest(condition) };
+    : { test, cost, path, value: singleTest(condition), literal: literalOf(condition) };
+}
+
+function literalOf(condition: Condition): string | boolean | undefined {
+  return condition.kind === 'each' ? condition.literal : undefined;
 }
 
 const logic: ReadonlyMap<string, (parts: readonly Part[]) => Part> = new Map([

@@ -8,7 +8,7 @@ export type BlockFilter = (block: Int32Array, length: number) => number;
 
 /** By a part of the criteria. */
 export function criteriaFilter(
-  { test, path, value }: CriteriaPart,
+  { test, path, value, literal }: CriteriaPart,
   decoded: DecodedDocuments,
 ): BlockFilter {
   const { documents } = decoded;
@@ -31,7 +31,10 @@ export function criteriaFilter(
       const passes =
         typeof found === 'object' && Array.isArray(found)
           ? test(documents[place] as object)
-          : value(found, true);
+          : // Without a call: half the time of a scan that begins with an equality.
+            literal === undefined
+            ? value(found, true)
+            : found === literal;
       if (passes) block[kept++] = place;
     }
     return kept;

@@ -14,7 +14,10 @@ export const $ne: Operator = (operand, { place }) => {
 };
 
 export function equality(operand: unknown): Condition {
-  return each(equalTo(operand));
+  const test = equalTo(operand);
+  // A number is equal to a bigint too.
+  const isSingle = typeof operand === 'string' || typeof operand === 'boolean';
+  return isSingle ? { kind: 'each', test, cost: 1, literal: operand } : each(test);
 }
 
 /** Whether a candidate equals the operand; null also stands for `undefined` and for missing. */
