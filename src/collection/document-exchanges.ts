@@ -1,6 +1,6 @@
 import { type Body, encode } from '../codec/body.ts';
 import { isPlainObject } from '../codec/kinds.ts';
-import { documentBuilder, MANAGED_FIELDS } from '../engine/documents/managed.ts';
+import { documentBuilder, MANAGED_FIELDS } from '../engine/managed.ts';
 import type { Explained } from '../engine/protocol.ts';
 import type { CollectionSettings } from '../engine/settings.ts';
 import { ValueError } from '../errors/value-error.ts';

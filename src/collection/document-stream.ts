@@ -1,5 +1,5 @@
 import { type Body, decode, encode } from '../codec/body.ts';
-import type { DocumentBuilder } from '../engine/documents/managed.ts';
+import type { DocumentBuilder } from '../engine/managed.ts';
 import type { ScanReply } from '../engine/protocol.ts';
 import { compileSelect } from '../query/projection.ts';
 import type { Stamp, Stored } from './document-types.ts';

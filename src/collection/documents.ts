@@ -1,6 +1,6 @@
 import { type Body, decode, encodeAndCopy } from '../codec/body.ts';
 import { isPlainObject } from '../codec/kinds.ts';
-import { type DocumentBuilder, MANAGED_FIELDS } from '../engine/documents/managed.ts';
+import { type DocumentBuilder, MANAGED_FIELDS } from '../engine/managed.ts';
 import type { ManagedColumns, RecordReply } from '../engine/protocol.ts';
 import { ValueError } from '../errors/value-error.ts';
 import { checkId } from './item-checks.ts';

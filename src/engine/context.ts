@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 import type { DocumentIndexes } from './documents/document-indexes.ts';
 import type { IdGenerator } from './documents/ids.ts';
-import type { Aborts } from './find/pace.ts';
+import type { Aborts } from './pace.ts';
 import type { Change } from './protocol.ts';
 import type { RecordStore } from './records/record-store.ts';
 import type { CollectionSettings } from './settings.ts';

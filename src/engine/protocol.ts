@@ -1,7 +1,7 @@
 import type { Body } from '../codec/body.ts';
 import type { Plan } from '../query/plan/plan.ts';
 import type { Stamps } from '../storage/stored-record.ts';
-import type { LiveDetail, LiveOperations } from './live/live-protocol.ts';
+import type { LiveDetail, LiveOperations } from './live-protocol.ts';
 import type { CollectionSettings } from './settings.ts';
 
 /** Managed values of a document as they travel: its id, its flags, its stamps. */

@@ -1,4 +1,4 @@
-import type { LiveNews } from '../engine/live/live-protocol.ts';
+import type { LiveNews } from '../engine/live-protocol.ts';
 import type { BatchReply, DoorEvent, EngineEvent, Request } from '../engine/protocol.ts';
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';

@@ -1,4 +1,4 @@
-import type { LiveDetail } from '../engine/live/live-protocol.ts';
+import type { LiveDetail } from '../engine/live-protocol.ts';
 import type { EngineEvent, EngineStatus, Request } from '../engine/protocol.ts';
 import type { DatabaseSettings } from './channel.ts';
 import { fromWire, toWire, type WireError } from './wire-error.ts';

@@ -1,6 +1,6 @@
 import { Engine } from '../../src/engine/engine.ts';
 import type { HostedCollection } from '../../src/engine/hosted-collection.ts';
-import type { LiveNews, LiveSpec } from '../../src/engine/live/live-protocol.ts';
+import type { LiveNews, LiveSpec } from '../../src/engine/live-protocol.ts';
 import type { Request } from '../../src/engine/protocol.ts';
 import type { Session } from '../../src/engine/session.ts';
 import type { CollectionSettings } from '../../src/engine/settings.ts';

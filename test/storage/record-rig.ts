@@ -1,6 +1,6 @@
 import { decode, encode } from '../../src/codec/body.ts';
 import { systemClock } from '../../src/engine/clock.ts';
-import { Aborts, Pace } from '../../src/engine/find/pace.ts';
+import { Aborts, Pace } from '../../src/engine/pace.ts';
 import { RecordStore } from '../../src/engine/records/record-store.ts';
 import { Scan } from '../../src/engine/records/scan.ts';
 import { run } from '../../src/engine/work.ts';

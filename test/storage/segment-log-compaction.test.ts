@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/engine/clock.ts';
-import { Aborts, Pace } from '../../src/engine/find/pace.ts';
+import { Aborts, Pace } from '../../src/engine/pace.ts';
 import { Scan } from '../../src/engine/records/scan.ts';
 import { run } from '../../src/engine/work.ts';
 import { faultyDriver } from './faulty-driver.ts';

@@ -1,4 +1,4 @@
-import type { LiveSpec } from '../../engine/live/live-protocol.ts';
+import type { LiveSpec } from '../../engine/live-protocol.ts';
 import type { Key, Marks } from '../../engine/protocol.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { LiveSignal } from '../../transport/link.ts';

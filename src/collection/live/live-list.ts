@@ -1,7 +1,7 @@
 import { type Body, decode } from '../../codec/body.ts';
 import { sameValue } from '../../codec/same-value.ts';
-import { documentBuilder } from '../../engine/documents/managed.ts';
-import type { ListPart } from '../../engine/live/live-protocol.ts';
+import type { ListPart } from '../../engine/live-protocol.ts';
+import { documentBuilder } from '../../engine/managed.ts';
 import type { CollectionSettings } from '../../engine/settings.ts';
 import { compileSelect } from '../../query/projection.ts';
 import { documentAt } from '../documents.ts';

@@ -3,8 +3,8 @@ import { ValueError } from '../../errors/value-error.ts';
 import type { IndexKey } from '../../query/index/key.ts';
 import { KeyIndex } from '../../query/index/key-index.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
+import { type DocumentBuilder, documentBuilder, MANAGED_FIELDS } from '../managed.ts';
 import type { CollectionSettings } from '../settings.ts';
-import { type DocumentBuilder, documentBuilder, MANAGED_FIELDS } from './managed.ts';
 
 /**
  * Names of the columns in which segments keep what these indexes need: other keys, another column. What is

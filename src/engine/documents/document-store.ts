@@ -2,13 +2,13 @@ import { type Body, decode, encode } from '../../codec/body.ts';
 import { StoredRecord } from '../../storage/stored-record.ts';
 import type { StoreContext } from '../context.ts';
 import { DocumentScans } from '../find/document-scans.ts';
-import { parseFieldPath } from '../key-values/key-path.ts';
-import { setAt } from '../key-values/value-path.ts';
+import { ARCHIVED, stamped, UPDATED } from '../managed.ts';
+import { parseFieldPath } from '../paths/key-path.ts';
+import { setAt } from '../paths/value-path.ts';
 import type { Change, ManagedReply, RecordReply, Request } from '../protocol.ts';
 import type { Result, Work } from '../work.ts';
 import { idTaken, unusedId } from './ids.ts';
 import { InsertParts } from './insert-parts.ts';
-import { ARCHIVED, stamped, UPDATED } from './managed.ts';
 
 /**
  * The documents of a collection: ids, managed values, states, queries. What happens to them is a change of

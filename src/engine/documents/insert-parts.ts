@@ -1,8 +1,8 @@
 import { StoredRecord } from '../../storage/stored-record.ts';
 import type { StoreContext } from '../context.ts';
+import { stamped } from '../managed.ts';
 import type { ManagedColumns, Request } from '../protocol.ts';
 import { idTaken, unusedId } from './ids.ts';
-import { stamped } from './managed.ts';
 
 /** Below this many characters a generated id may well be taken; 16 of them are 95 random bits. */
 const SHORT_ID = 16;

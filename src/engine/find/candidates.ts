@@ -4,6 +4,7 @@ import { PlanReader } from '../../query/plan/read-plan.ts';
 import type { SegmentBodies } from '../../storage/segment.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
 import type { StoreContext } from '../context.ts';
+import type { Pace } from '../pace.ts';
 import { BodyReader, bySegment } from '../records/body-reader.ts';
 import type { DecodedDocuments } from '../records/decoded-documents.ts';
 import { type RecordTest, Scan } from '../records/scan.ts';
@@ -11,7 +12,6 @@ import type { Work } from '../work.ts';
 import { criteriaFilter, orderFilter } from './block-filters.ts';
 import type { CompiledSelection } from './compiled-selection.ts';
 import { FirstMatches, type Matches, type PageEnd, SortedMatches } from './matches.ts';
-import type { Pace } from './pace.ts';
 
 /** Decoded documents that are looked at together. */
 const BLOCK = 1024;

@@ -4,7 +4,7 @@ import { compileOrder, type Order } from '../../query/order.ts';
 import { compileSelect } from '../../query/projection.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
 import type { StoreContext } from '../context.ts';
-import { ARCHIVED, documentBuilder, MANAGED_FIELDS } from '../documents/managed.ts';
+import { ARCHIVED, documentBuilder, MANAGED_FIELDS } from '../managed.ts';
 import type { ArchivedFilter, Selection } from '../protocol.ts';
 import { decodedValue, type RecordTest } from '../records/scan.ts';
 

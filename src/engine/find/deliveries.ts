@@ -1,9 +1,9 @@
 import { bodySize } from '../../codec/size.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
+import type { Pace } from '../pace.ts';
 import type { RecordStore } from '../records/record-store.ts';
 import { type RecordTest, Scan, type Visited } from '../records/scan.ts';
 import type { Work } from '../work.ts';
-import type { Pace } from './pace.ts';
 import type { Query } from './query.ts';
 
 /** Documents on their way to a caller, chunk by chunk. */

@@ -4,13 +4,13 @@ import { WorkerError } from '../../errors/worker-error.ts';
 import { compileOrder } from '../../query/order.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
 import type { StoreContext } from '../context.ts';
+import { Pace } from '../pace.ts';
 import type { Explained, Request, ScanReply, Selection } from '../protocol.ts';
 import type { Visited } from '../records/scan.ts';
 import type { Result, Work } from '../work.ts';
 import type { CompiledSelection } from './compiled-selection.ts';
 import { type Delivery, ListDelivery, ScanDelivery } from './deliveries.ts';
 import type { PageEnd } from './matches.ts';
-import { Pace } from './pace.ts';
 import { Query } from './query.ts';
 
 /** Documents in the first chunk for somebody who may stop at any; each later one holds twice as many. */

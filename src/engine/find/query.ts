@@ -4,6 +4,7 @@ import type { Plan } from '../../query/plan/plan.ts';
 import { planQuery } from '../../query/plan/plan-query.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
 import type { StoreContext } from '../context.ts';
+import type { Pace } from '../pace.ts';
 import type { After, Selection } from '../protocol.ts';
 import type { Work } from '../work.ts';
 import { Candidates } from './candidates.ts';
@@ -15,7 +16,6 @@ import {
   type PageEnd,
   SortedMatches,
 } from './matches.ts';
-import type { Pace } from './pace.ts';
 
 /** One question to a collection of documents: how it is answered, and what that cost. */
 export class Query {

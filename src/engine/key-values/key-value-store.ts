@@ -3,12 +3,12 @@ import { KeyError } from '../../errors/key-error.ts';
 import { compileItemCriteria } from '../../query/criteria.ts';
 import { StoredRecord } from '../../storage/stored-record.ts';
 import type { StoreContext } from '../context.ts';
-import { Pace } from '../find/pace.ts';
+import { Pace } from '../pace.ts';
+import { type KeyPath, parseKey } from '../paths/key-path.ts';
+import { deleteAt, getAt, hasAt, mismatch, setAt } from '../paths/value-path.ts';
 import type { ReplyTo, Request, ValueReply } from '../protocol.ts';
 import { Scan } from '../records/scan.ts';
 import type { Result, Work } from '../work.ts';
-import { type KeyPath, parseKey } from './key-path.ts';
-import { deleteAt, getAt, hasAt, mismatch, setAt } from './value-path.ts';
 
 /**
  * Keys and values: the first segment of a key names a record, the rest is the way inside its value. Every

@@ -1,10 +1,10 @@
 import type { StoreContext } from '../context.ts';
 import { type CompiledSelection, compileSelection } from '../find/compiled-selection.ts';
-import { Pace } from '../find/pace.ts';
 import { Query } from '../find/query.ts';
+import type { LiveNews } from '../live-protocol.ts';
+import { Pace } from '../pace.ts';
 import type { Selection } from '../protocol.ts';
 import type { Work } from '../work.ts';
-import type { LiveNews } from './live-protocol.ts';
 import type { BodyOf, LiveResult } from './live-result.ts';
 
 /** How many documents match. */

@@ -1,9 +1,9 @@
 import { type Body, encode, peek } from '../../codec/body.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
-import { getAt, hasAt, type ValuePath } from '../key-values/value-path.ts';
+import type { LiveNews } from '../live-protocol.ts';
+import { getAt, hasAt, type ValuePath } from '../paths/value-path.ts';
 import type { RecordStore } from '../records/record-store.ts';
 import type { Work } from '../work.ts';
-import type { LiveNews } from './live-protocol.ts';
 import type { LiveResult } from './live-result.ts';
 import { managedOf } from './managed-values.ts';
 

@@ -1,12 +1,12 @@
 import { peek } from '../../codec/body.ts';
 import type { StoreContext } from '../context.ts';
-import { parseKey } from '../key-values/key-path.ts';
+import type { LiveOperations, LiveSpec } from '../live-protocol.ts';
+import { parseKey } from '../paths/key-path.ts';
 import type { Request } from '../protocol.ts';
 import type { Result } from '../work.ts';
 import { CountResult } from './count-result.ts';
 import { ItemResult } from './item-result.ts';
 import { ListResult } from './list-result.ts';
-import type { LiveOperations, LiveSpec } from './live-protocol.ts';
 import type { LiveReader } from './live-reader.ts';
 import type { LiveResult } from './live-result.ts';
 

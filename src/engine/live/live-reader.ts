@@ -2,9 +2,9 @@ import type { Body } from '../../codec/body.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
 import type { Clock } from '../clock.ts';
+import type { LiveNews } from '../live-protocol.ts';
 import type { RecordStore } from '../records/record-store.ts';
 import { run, type Work } from '../work.ts';
-import type { LiveNews } from './live-protocol.ts';
 import type { LiveResult } from './live-result.ts';
 
 /** What a reader reads. */

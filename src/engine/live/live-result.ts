@@ -1,7 +1,7 @@
 import type { Body } from '../../codec/body.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
+import type { LiveNews } from '../live-protocol.ts';
 import type { Work } from '../work.ts';
-import type { LiveNews } from './live-protocol.ts';
 
 /** The body of a version that was just changed. */
 export type BodyOf = (record: StoredRecord) => Body;

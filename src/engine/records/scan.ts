@@ -2,7 +2,7 @@ import { type Body, peek } from '../../codec/body.ts';
 import { bodySize } from '../../codec/size.ts';
 import type { SegmentBodies } from '../../storage/segment.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
-import type { Pace } from '../find/pace.ts';
+import type { Pace } from '../pace.ts';
 import type { Work } from '../work.ts';
 import { BodyReader, bySegment } from './body-reader.ts';
 import type { RecordStore } from './record-store.ts';

@@ -1,5 +1,5 @@
-import type { Stamps } from '../../storage/stored-record.ts';
-import type { CollectionSettings } from '../settings.ts';
+import type { Stamps } from '../storage/stored-record.ts';
+import type { CollectionSettings } from './settings.ts';
 
 /** Bits of the managed values of a document. */
 export const UPDATED = 1;

@@ -1,7 +1,7 @@
-import { CairnError } from '../../errors/cairn-error.ts';
-import type { Clock } from '../clock.ts';
-import { nextTurn } from '../next-turn.ts';
-import type { Work } from '../work.ts';
+import { CairnError } from '../errors/cairn-error.ts';
+import type { Clock } from './clock.ts';
+import { nextTurn } from './next-turn.ts';
+import type { Work } from './work.ts';
 
 /** How long work may keep the thread before it lets others have a turn. */
 const SLICE_MS = 10;
