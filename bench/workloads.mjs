@@ -12,7 +12,6 @@ import scatteredGets from './workloads/scattered-gets.mjs';
 import singleInserts from './workloads/single-inserts.mjs';
 import sortedPage from './workloads/sorted-page.mjs';
 
-// TODO: live queries: what 100 open ones cost a change, and what a change in a result of 10,000 sends.
 /** @type {import('./workload.mjs').Workload[]} */
 export const workloads = [
   bulkInsert,

@@ -1,6 +1,6 @@
 import { type Body, encode } from '../codec/body.ts';
 import { isPlainObject } from '../codec/kinds.ts';
-import { documentBuilder, MANAGED_FIELDS } from '../engine/managed.ts';
+import { documentBuilder, isManaged } from '../engine/managed.ts';
 import type { Explained } from '../engine/protocol.ts';
 import type { CollectionSettings } from '../engine/settings.ts';
 import { ValueError } from '../errors/value-error.ts';
@@ -97,7 +97,7 @@ export class DocumentExchanges<T extends object, S extends Stamp = never> extend
     }
     const encoded: [string, Body][] = [];
     for (const [path, value] of Object.entries(changes)) {
-      if (MANAGED_FIELDS.has(path.split('.', 1)[0] as string)) continue;
+      if (isManaged(path)) continue;
       encoded.push([path, encode(value, `changes.${path}`)]);
     }
     const reply = yield* ask({ op: 'patch', id, changes: encoded });

@@ -66,9 +66,9 @@ export function keptOptions(options: unknown): unknown {
 export function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
   return new Promise((resolve, reject) => {
-    promise.then(resolve, reject);
     const abort = () => reject(signal.reason);
     if (signal.aborted) abort();
     signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
 }

@@ -197,8 +197,7 @@ export class HostedCollection {
       const builder = new IndexBuilder(this.records, this.#indexes);
       const opening = this.records.log.open(
         (type) => {
-          if (type !== this.settings.type)
-            throw typeMismatch(this.settings.name, type, this.settings.type);
+          if (type !== this.settings.type) throw typeMismatch(name, type, this.settings.type);
         },
         (segment) => {
           this.records.fold(segment);

@@ -21,6 +21,11 @@ export const MANAGED_FIELDS: ReadonlySet<string> = new Set([
   ...STAMPS.flatMap(({ setting }) => [`_${setting}_at`, `_${setting}_timestamp`]),
 ]);
 
+/** Whether a dotted path leads to a managed field. */
+export function isManaged(path: string): boolean {
+  return MANAGED_FIELDS.has(path.split('.', 1)[0] as string);
+}
+
 export type StampName = (typeof STAMPS)[number]['setting'];
 
 /** Builds documents: managed fields first, in the order of the contract, then the caller's. */

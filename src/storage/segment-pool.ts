@@ -1,5 +1,5 @@
-import { StorageError } from '../errors/storage-error.ts';
 import type { Storage, StoreName } from './driver.ts';
+import { segmentLost } from './open-log.ts';
 import type { SegmentBodies } from './segment.ts';
 
 /** Bytes of encoded bodies that a database keeps at hand for its collections without caching. */
@@ -97,7 +97,7 @@ export class SegmentPool {
       wanted.forEach(({ collection, number, resolve, reject }, index) => {
         const { size, bodies } = (found[index] ?? {}) as Partial<SegmentBodies>;
         if (!bodies) {
-          reject(missingBodies(collection, number));
+          reject(segmentLost(collection, number));
           return;
         }
         const entry = { number, size: size as number, bodies };
@@ -112,12 +112,4 @@ export class SegmentPool {
 
 function idOf(collection: string, number: number): string {
   return `${number}:${collection}`;
-}
-
-function missingBodies(collection: string, number: number): StorageError {
-  return new StorageError(
-    'data_damaged',
-    `Segment ${number} of collection "${collection}" is missing from storage: its documents cannot be read.`,
-    { place: collection },
-  );
 }

@@ -37,6 +37,17 @@ const READS: Record<string, Read> = {
   deleteMany: (things, signal) => things.deleteMany({ odd: 5 } as never, { signal }),
 };
 
+/** A get that is asked for right after a read is answered before it. */
+async function expectGetFirst(things: DocumentCollection<Item>, read: Read): Promise<void> {
+  const ended: string[] = [];
+  const reading = read(things).then(() => ended.push('read'));
+  await Promise.resolve();
+  expect(await things.get('77')).toMatchObject({ n: 77 });
+  ended.push('get');
+  await reading;
+  expect(ended).toEqual(['get', 'read']);
+}
+
 describe.each([true, false])('with caching %s', (caching) => {
   const options = { name: 'items', type: 'DOCUMENT_BASED', caching, indexes } as const;
 
@@ -58,25 +69,13 @@ describe.each([true, false])('with caching %s', (caching) => {
       test(`a get is answered before a long ${name} ends`, async () => {
         const { door, things } = await items();
         await things.ready;
-        const ended: string[] = [];
-        const reading = read(things).then(() => ended.push('read'));
-        await Promise.resolve();
-        expect(await things.get('77')).toMatchObject({ n: 77 });
-        ended.push('get');
-        await reading;
-        expect(ended).toEqual(['get', 'read']);
+        await expectGetFirst(things, read);
         await door.close();
       });
 
       test(`also when the ${name} had to wait for the collection to open`, async () => {
         const { door, things } = await items();
-        const ended: string[] = [];
-        const reading = read(things).then(() => ended.push('read'));
-        await Promise.resolve();
-        expect(await things.get('77')).toMatchObject({ n: 77 });
-        ended.push('get');
-        await reading;
-        expect(ended).toEqual(['get', 'read']);
+        await expectGetFirst(things, read);
         await door.close();
       });
     }

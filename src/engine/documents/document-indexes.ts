@@ -1,9 +1,9 @@
-import { peek } from '../../codec/body.ts';
+import { type Body, peek } from '../../codec/body.ts';
 import { ValueError } from '../../errors/value-error.ts';
 import type { IndexKey } from '../../query/index/key.ts';
 import { KeyIndex } from '../../query/index/key-index.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
-import { type DocumentBuilder, documentBuilder, MANAGED_FIELDS } from '../managed.ts';
+import { type DocumentBuilder, documentBuilder, isManaged } from '../managed.ts';
 import type { CollectionSettings } from '../settings.ts';
 
 /**
@@ -19,10 +19,6 @@ export function indexColumns(settings: CollectionSettings): string[] {
   });
 }
 
-function isManaged(path: string): boolean {
-  return MANAGED_FIELDS.has(path.split('.', 1)[0] as string);
-}
-
 /**
  * The indexes of a collection of documents. They hold the newest version of every record, by the keys that
  * the record itself carries, so that taking it out needs no body.
@@ -32,7 +28,8 @@ export class DocumentIndexes {
   readonly byName: ReadonlyMap<string, KeyIndex<StoredRecord>>;
   readonly #collection: string;
   readonly #indexes: readonly KeyIndex<StoredRecord>[];
-  readonly #unique: readonly KeyIndex<StoredRecord>[];
+  /** Those that are unique, with their places among all. */
+  readonly #unique: readonly (readonly [at: number, index: KeyIndex<StoredRecord>])[];
   /** Set where an index looks at managed fields, which are not in the body. */
   readonly #build: DocumentBuilder | undefined;
 
@@ -40,7 +37,7 @@ export class DocumentIndexes {
     const { name, indexes } = settings;
     this.#collection = name;
     this.#indexes = indexes.map((definition) => new KeyIndex(definition));
-    this.#unique = this.#indexes.filter(({ definition }) => definition.unique);
+    this.#unique = [...this.#indexes.entries()].filter(([, { definition }]) => definition.unique);
     this.byName = new Map(this.#indexes.map((index) => [index.definition.name, index]));
     if (indexes.some(({ fields }) => fields.some(isManaged)))
       this.#build = documentBuilder(settings);
@@ -50,15 +47,15 @@ export class DocumentIndexes {
     return this.#indexes.length === 0;
   }
 
-  /** Extracts the keys of a record that has its body. What a new version shares with the last is kept. */
-  extract(record: StoredRecord, before?: StoredRecord): void {
+  /** Extracts the keys of a record. What a new version shares with the last is kept. */
+  extract(record: StoredRecord, body: Body, before?: StoredRecord): void {
     if (this.isEmpty) return;
-    if (before?.indexKeys && before.body === record.body && !this.#build) {
+    if (before?.indexKeys && before.body === body && !this.#build) {
       record.indexKeys = before.indexKeys;
       return;
     }
-    const { key, flags, stamps, body } = record;
-    const fields = (record.value ?? peek(body as NonNullable<typeof body>)) as object;
+    const { key, flags, stamps } = record;
+    const fields = (record.value ?? peek(body)) as object;
     const document = this.#build ? this.#build(key, flags, stamps, fields) : fields;
     record.indexKeys = this.#indexes.map((index) => index.keyOf(document));
   }
@@ -102,7 +99,7 @@ export class DocumentIndexes {
   load(records: readonly StoredRecord[]): void {
     this.#indexes.forEach((index, at) => {
       index.load(
-        [...records],
+        records,
         records.map((record) => keyAt(record, at)),
       );
     });
@@ -115,8 +112,8 @@ export class DocumentIndexes {
 
   /** @throws {ValueError} `unique_violation`, if another record has one of its keys. */
   checkUnique(record: StoredRecord): void {
-    for (const index of this.#unique) {
-      const key = keyAt(record, this.#indexes.indexOf(index));
+    for (const [at, index] of this.#unique) {
+      const key = keyAt(record, at);
       const owner = index.owner(key, record.order);
       if (owner) throw this.#violation(index.definition.name, key, owner.key);
     }

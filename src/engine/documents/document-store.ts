@@ -145,7 +145,7 @@ export class DocumentStore {
 
   #put(record: StoredRecord, before: StoredRecord | undefined, kind: Change['kind']): void {
     const { records, indexes, changed } = this.#context;
-    indexes.extract(record, before);
+    indexes.extract(record, record.body as Body, before);
     indexes.put(record, before);
     records.put(record);
     changed(record.key, kind);

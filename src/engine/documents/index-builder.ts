@@ -1,7 +1,8 @@
+import type { Body } from '../../codec/body.ts';
 import { lacksColumns, type Segment } from '../../storage/segment.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
 import { nextTurn } from '../next-turn.ts';
-import { BodyReader } from '../records/body-reader.ts';
+import { BodyReader, bySegment } from '../records/body-reader.ts';
 import type { RecordStore } from '../records/record-store.ts';
 import type { Work } from '../work.ts';
 import type { DocumentIndexes } from './document-indexes.ts';
@@ -21,6 +22,8 @@ export class IndexBuilder {
   readonly #indexes: DocumentIndexes;
   /** Segments written before one of the indexes was declared. */
   readonly #lacking = new Set<number>();
+  /** The records in them, by segment; known once all are folded. */
+  #groups: ReadonlyMap<number, readonly StoredRecord[]> = new Map();
 
   constructor(records: RecordStore, indexes: DocumentIndexes) {
     this.#records = records;
@@ -39,24 +42,24 @@ export class IndexBuilder {
    */
   *build(progress: BuildProgress): Work<void> {
     if (this.#indexes.isEmpty) return;
-    if (this.#lacking.size > 0) yield* this.#extractMissing(progress);
-    this.#indexes.load(this.#records.list());
+    const records = this.#records.list();
+    if (this.#lacking.size > 0) {
+      const lacking = records.filter(({ segment }) => this.#lacking.has(segment));
+      this.#groups = bySegment(lacking, ({ segment }) => segment);
+      yield* this.#extract(lacking.length, progress);
+    }
+    this.#indexes.load(records);
     if (this.#lacking.size === 0) return;
-    for (const record of this.#records.list()) this.#indexes.checkUnique(record);
+    for (const record of records) this.#indexes.checkUnique(record);
   }
 
-  *#extractMissing(progress: BuildProgress): Work<void> {
-    const groups = this.#groups();
-    const total = [...groups.values()].reduce((sum, { length }) => sum + length, 0);
-    const reader = new BodyReader(this.#records.log, [...groups.keys()]);
+  *#extract(total: number, progress: BuildProgress): Work<void> {
+    const reader = new BodyReader(this.#records.log, [...this.#groups.keys()]);
     let done = 0;
-    for (const [number, records] of groups) {
+    for (const [number, records] of this.#groups) {
       const bodies = yield* reader.take(number);
       for (const record of records) {
-        const { body } = record;
-        record.body ??= bodies.bodies[record.index];
-        this.#indexes.extract(record);
-        record.body = body;
+        this.#indexes.extract(record, this.#records.bodyIn(record, bodies) as Body);
       }
       done += records.length;
       progress(done, total);
@@ -66,23 +69,9 @@ export class IndexBuilder {
 
   /** To be called once they are built: writes the columns that were missing. Where it fails, nothing is lost but time. */
   *write(): Work<void> {
-    if (this.#indexes.isEmpty) return;
-    const groups = [...this.#groups()];
+    const groups = [...this.#groups];
     for (let from = 0; from < groups.length; from += WRITE_AT_ONCE) {
       yield this.#records.log.addColumns(new Map(groups.slice(from, from + WRITE_AT_ONCE)));
     }
-    this.#lacking.clear();
-  }
-
-  /** The records of the segments that lack columns. */
-  #groups(): Map<number, StoredRecord[]> {
-    const groups = new Map<number, StoredRecord[]>();
-    for (const record of this.#records.list()) {
-      if (!this.#lacking.has(record.segment)) continue;
-      const group = groups.get(record.segment);
-      if (group) group.push(record);
-      else groups.set(record.segment, [record]);
-    }
-    return groups;
   }
 }

@@ -41,7 +41,7 @@ export class InsertParts {
         const key = this.#keyFor(ids?.[index], staged);
         staged.ids?.add(key);
         const record = new StoredRecord(key, 0, 0, stamps, body);
-        this.#context.indexes.extract(record);
+        this.#context.indexes.extract(record, body);
         staged.records.push(record);
         return key;
       });

@@ -50,9 +50,9 @@ export function orderFilter(
   const [first, second] = fields;
   const column = first && !second ? decoded.column(first.path) : undefined;
   const ascending = first?.direction === 1;
+  if (!column) return (_, length) => length;
   return (block, length) => {
     const { worstKey } = matches;
-    if (!column) return length;
     if (typeof worstKey === 'number')
       return keepNumbers(block, length, column, worstKey, ascending);
     if (typeof worstKey === 'string')

@@ -116,7 +116,11 @@ export class Candidates {
   }
 
   /** @param tests Whether the criteria have to be looked at still. */
-  *#visit(candidates: Iterator<StoredRecord>, matches: Matches, tests: boolean): Work<void> {
+  *#visit(
+    candidates: IterableIterator<StoredRecord>,
+    matches: Matches,
+    tests: boolean,
+  ): Work<void> {
     const { test, sorted } = this.#selection;
     const tested = tests ? test : undefined;
     const keyed = matches instanceof SortedMatches;
@@ -127,12 +131,11 @@ export class Candidates {
       if (tested && !tested(record, body as Body)) return true;
       return keyed ? matches.add(record, sorted(record, body as Body)) : matches.add(record);
     };
-    for (let next = candidates.next(); !next.done; next = candidates.next()) {
-      const record = next.value;
+    for (const record of candidates) {
       if (!this.#wanted(record)) continue;
       if ((looks && record.body === undefined) || this.#pace.due) {
         // An index must not be read on after a pause: it may have changed.
-        const rest = [record, ...candidatesLeft(candidates)].filter(this.#wanted);
+        const rest = [record, ...candidates].filter(this.#wanted);
         yield* matches instanceof FirstMatches
           ? this.#inOrder(rest, looks, visit)
           : this.#inAnyOrder(rest, looks, visit);
@@ -176,10 +179,4 @@ type Visit = (record: StoredRecord, body: Body | undefined) => boolean;
 
 function* candidates(reader: PlanReader<StoredRecord>): Generator<StoredRecord> {
   for (let record = reader.next(); record; record = reader.next()) yield record;
-}
-
-function candidatesLeft(candidates: Iterator<StoredRecord>): StoredRecord[] {
-  const rest: StoredRecord[] = [];
-  for (let next = candidates.next(); !next.done; next = candidates.next()) rest.push(next.value);
-  return rest;
 }

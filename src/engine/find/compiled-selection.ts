@@ -4,7 +4,7 @@ import { compileOrder, type Order } from '../../query/order.ts';
 import { compileSelect } from '../../query/projection.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
 import type { StoreContext } from '../context.ts';
-import { ARCHIVED, documentBuilder, MANAGED_FIELDS } from '../managed.ts';
+import { ARCHIVED, documentBuilder, isManaged } from '../managed.ts';
 import type { ArchivedFilter, Selection } from '../protocol.ts';
 import { decodedValue, type RecordTest } from '../records/scan.ts';
 
@@ -38,7 +38,7 @@ export function compileSelection(
   const wholeOf = (record: StoredRecord, body: Body) =>
     build(record.key, record.flags, record.stamps, fieldsOf(record, body));
   const isByFields = (compiled: Pick<CompiledCriteria, 'roots'> | undefined) =>
-    !compiled || ![...compiled.roots].some((root) => MANAGED_FIELDS.has(root));
+    !compiled || ![...compiled.roots].some(isManaged);
   const matching = Object.keys(criteria).length > 0 ? compileCriteria(criteria) : undefined;
   const matched = isByFields(matching) ? fieldsOf : wholeOf;
   const order = sort === undefined ? undefined : compileOrder(sort);

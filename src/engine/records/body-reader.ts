@@ -50,14 +50,21 @@ export class BodyReader {
   }
 }
 
-/** Records by the segment that has to be read for them, 0 for those in memory. */
-export function bySegment(records: Iterable<StoredRecord>): Map<number, StoredRecord[]> {
+/** Records by segment: by the one that has to be read for them, 0 for those in memory, if not told otherwise. */
+export function bySegment(
+  records: Iterable<StoredRecord>,
+  segmentOf = segmentToRead,
+): Map<number, StoredRecord[]> {
   const groups = new Map<number, StoredRecord[]>();
   for (const record of records) {
-    const segment = record.body === undefined ? record.segment : 0;
+    const segment = segmentOf(record);
     const group = groups.get(segment);
     if (group) group.push(record);
     else groups.set(segment, [record]);
   }
   return groups;
+}
+
+function segmentToRead({ body, segment }: StoredRecord): number {
+  return body === undefined ? segment : 0;
 }

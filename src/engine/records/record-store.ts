@@ -5,7 +5,6 @@ import type { SegmentLog } from '../../storage/segment-log.ts';
 import { type StoredRecord, savedVersion } from '../../storage/stored-record.ts';
 import type { Clock } from '../clock.ts';
 import type { Work } from '../work.ts';
-
 import { BodyLoader } from './body-loader.ts';
 import { DecodedDocuments } from './decoded-documents.ts';
 import { PendingChanges } from './pending-changes.ts';
@@ -288,15 +287,13 @@ export class RecordStore {
         (record, bodies) => this.bodyIn(record, bodies),
       );
       this.#loader = loader;
-      const ended = () => this.#loaded(release);
+      const ended = () => {
+        this.#loader = undefined;
+        release();
+      };
       loader.done.then(ended, ended);
     }
     return this.#loader.done;
-  }
-
-  #loaded(release: () => void): void {
-    this.#loader = undefined;
-    release();
   }
 
   /** Whether a scan comes by the records in order: they are in memory, or come into it in order. */

@@ -47,7 +47,7 @@ export class KeyIndex<E extends Ranked> {
 
   /**
    * Takes the entries of an empty index at once, in any order, with their keys beside them. Cheap: sorting is
-   * left for later, see {@link sorting}. The arrays belong to the index from now on.
+   * left for later, see {@link sorting}. The arrays must not change any more.
    */
   load(entries: readonly E[], keys: readonly IndexKey[]): void {
     this.#size = entries.length;

@@ -37,7 +37,7 @@ export class SortedPairs<K, E extends Ranked> {
     this.#multi = multi;
   }
 
-  /** Takes pairs in any order; only into an empty list, and the arrays belong to it from now on. */
+  /** Takes pairs in any order; only into an empty list, and the arrays must not change any more. */
   load(keys: readonly K[], entries: readonly E[]): void {
     this.#keys = keys;
     this.#entries = entries;
