@@ -1,4 +1,6 @@
+export type { Problem, Verdict } from './backup/examine.ts';
 export type { CollectionConstructor } from './collection/collection-constructor.ts';
+export type { BackupOptions, DropOptions } from './collection/collection-handle.ts';
 export type { DocumentCollection, Explanation } from './collection/document-collection.ts';
 export type {
   AnyDocument,
@@ -30,7 +32,9 @@ export type { SyncDocuments } from './collection/sync-documents.ts';
 export type { SyncKeyValues } from './collection/sync-key-values.ts';
 export { type Connection, connect } from './connection.ts';
 export { Database } from './database.ts';
+export type { BackupInfo, Verification } from './engine/backup-protocol.ts';
 export type { Key } from './engine/protocol.ts';
+export { BackupError, type BackupErrorCode } from './errors/backup-error.ts';
 export { CairnError, type CairnErrorDetails } from './errors/cairn-error.ts';
 export { CollectionError, type CollectionErrorCode } from './errors/collection-error.ts';
 export { CriteriaError, type CriteriaErrorCode } from './errors/criteria-error.ts';

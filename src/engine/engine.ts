@@ -48,6 +48,8 @@ export class Engine {
       indexing: (collection, documents, total) =>
         this.#emit({ type: 'index', detail: { collection, documents, total } }),
       failed: (collection, error) => this.reportError(error, collection),
+      restored: (collection, backup, documents) =>
+        this.#emit({ type: 'restore', detail: { collection, backup, documents } }),
       dropping: (collection, drop) => this.#noteDrop(collection, drop),
     };
   }

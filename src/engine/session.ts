@@ -1,7 +1,8 @@
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import { CairnError } from '../errors/cairn-error.ts';
 import { CollectionError } from '../errors/collection-error.ts';
-import { dropped, type HostedCollection, typeMismatch } from './hosted-collection.ts';
+import { dropped, typeMismatch } from './collection-errors.ts';
+import type { HostedCollection } from './hosted-collection.ts';
 import { SessionLives } from './live/session-lives.ts';
 import { OpenScans } from './open-scans.ts';
 import type { BatchReply, EngineEvent, Request } from './protocol.ts';

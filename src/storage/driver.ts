@@ -1,11 +1,12 @@
 import type { StorageError } from '../errors/storage-error.ts';
 
 /** The object stores. They are fixed: making or dropping a collection never upgrades a database. */
-export const STORE_NAMES = ['collections', 'segments', 'bodies'] as const;
+export const STORE_NAMES = ['collections', 'segments', 'bodies', 'snapshots'] as const;
 
 /**
  * `collections` holds manifests under `[name]`, `segments` holds segments under `[name, number]`, `bodies`
- * the bodies of those that are not small, under the same keys.
+ * the bodies of those that are not small, under the same keys, `snapshots` what backups remember, under
+ * `[name, sequence]`.
  */
 export type StoreName = (typeof STORE_NAMES)[number];
 
@@ -53,6 +54,8 @@ export interface Storage {
   getMany(store: StoreName, keys: readonly StorageKey[]): Promise<unknown[]>;
   /** The values in a range, in the order of their keys. */
   list(store: StoreName, range: StorageRange): Promise<unknown[]>;
+  /** The keys that start with a prefix, in order. */
+  keys(store: StoreName, prefix: StorageKey): Promise<StorageKey[]>;
   /**
    * Applies all operations or none. Resolves when they are stored, not before.
    *

@@ -1,4 +1,5 @@
 import { abortingSuite } from './aborting.suite.ts';
+import { backupsSuite } from './backups.suite.ts';
 import { badOptionsSuite } from './bad-options.suite.ts';
 import { copiesSuite } from './copies.suite.ts';
 import { criteriaSuite } from './criteria.suite.ts';
@@ -54,6 +55,7 @@ export function contractSuite(door: DoorFixture): void {
   dropSuite(door);
   savingSuite(door);
   eventsSuite(door);
+  backupsSuite(door);
   syncSuite(door);
   errorsSuite(door);
   liveSuite(door);
