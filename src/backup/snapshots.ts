@@ -1,5 +1,5 @@
 import { BackupError } from '../errors/backup-error.ts';
-import type { Storage, StorageOperation } from '../storage/driver.ts';
+import type { Storage, StorageOperation, StoragePut } from '../storage/driver.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** More than anybody has backups of one collection. */
@@ -60,7 +60,7 @@ export class Snapshots {
   }
 }
 
-export function putSnapshot(snapshot: Snapshot): StorageOperation & { readonly type: 'put' } {
+export function putSnapshot(snapshot: Snapshot): StoragePut {
   return { type: 'put', store: 'snapshots', key: keyOf(snapshot), value: snapshot };
 }
 

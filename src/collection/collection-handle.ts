@@ -3,6 +3,7 @@ import type { CollectionSettings } from '../engine/settings.ts';
 import { CollectionError } from '../errors/collection-error.ts';
 import type { CallName, Calls, CallsClass } from './calls.ts';
 import type { EventMap, EventName, Listener } from './events.ts';
+import type { FileSource, ImportOptions } from './file-parts.ts';
 import { kept, keptOptions, loadCalls, loadedCalls, orAborted } from './load-calls.ts';
 import { signalIn } from './option-checks.ts';
 import type { Port } from './port.ts';
@@ -119,6 +120,34 @@ export abstract class CollectionHandle<Sync> {
   /** Removes a backup, and what only it holds. @throws {BackupError} `backup_unknown` */
   deleteBackup(name: string): Promise<true> {
     return this.call('deleteBackup', [name]);
+  }
+
+  /**
+   * Writes a backup as a file: gzip, one line of JSON for each document, a checksum at the end. The stream
+   * makes its bytes as they are read, whatever the size; until it is read or cancelled the backup stays.
+   *
+   * @throws {BackupError} `backup_unknown`
+   *
+   * @example
+   * ```ts
+   * const file = await users.exportBackup(await users.createBackup());
+   * const blob = await new Response(file).blob();
+   * ```
+   */
+  async exportBackup(name: string): Promise<ReadableStream<Uint8Array>> {
+    const { cursor } = await this.call<{ cursor: number }>('exportBackup', [name]);
+    return this.callsWith(await loadCalls()).exported(cursor);
+  }
+
+  /**
+   * Reads a file that {@link exportBackup} wrote, all or nothing. Ids and managed fields are kept. What the
+   * collection held before becomes a backup, so this can be undone.
+   *
+   * @returns how many documents came.
+   * @throws {BackupError} for what is no such file, is cut off, damaged or of a newer version; nothing is changed.
+   */
+  importBackup(file: FileSource, options?: ImportOptions): Promise<number> {
+    return this.call('importBackup', [file], options, true);
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { BackupInfo, Verification } from '../engine/backup-protocol.ts';
 import { ask, type Exchange } from './exchange.ts';
+import { importFile } from './file-exchanges.ts';
 import { type Check, checkOptions, flag } from './option-checks.ts';
 
 const text: Check = { allowed: 'a string', test: (value) => typeof value === 'string' };
@@ -34,6 +35,14 @@ export class CommonExchanges {
 
   *deleteBackup(given: unknown): Exchange<true> {
     return yield* ask({ op: 'deleteBackup', name: checkName(given) });
+  }
+
+  *exportBackup(given: unknown): Exchange<{ readonly cursor: number }> {
+    return yield* ask({ op: 'exportBackup', name: checkName(given) });
+  }
+
+  *importBackup(file: unknown, options: unknown): Exchange<number> {
+    return yield* importFile('importBackup', file, options);
   }
 
   *verify(): Exchange<Verification> {

@@ -1,4 +1,4 @@
-import type { DoorEvent, EngineStatus } from '../engine/protocol.ts';
+import type { DoorEvent, EngineStatus, Request } from '../engine/protocol.ts';
 import type { CollectionSettings } from '../engine/settings.ts';
 import { CollectionError } from '../errors/collection-error.ts';
 import type { Connect, DatabaseSettings } from '../transport/channel.ts';
@@ -7,10 +7,11 @@ import type { CollectionConstructor } from './collection-constructor.ts';
 import { DocumentCollection } from './document-collection.ts';
 import { Emitter } from './emitter.ts';
 import type { DoorStatus, EventName, Listener } from './events.ts';
+import type { FileSource, ImportOptions } from './file-parts.ts';
 import { KeyValueCollection } from './key-value-collection.ts';
 import { callsBegun } from './load-calls.ts';
 import { parseCollectionOptions } from './options.ts';
-import { Port } from './port.ts';
+import { type CallPort, Port } from './port.ts';
 import { Turns } from './turns.ts';
 
 /** What both doors are: {@link Database} with the engine in this thread, `connect()` with it in a worker. */
@@ -27,6 +28,21 @@ export interface Door {
   readonly ready: Promise<void>;
   /** Listens to an event. Returns the function that stops it. */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void;
+  /**
+   * Writes all collections as one file, each as of now: gzip, one line of JSON for each document. The stream makes
+   * its bytes as they are read, whatever the size.
+   *
+   * @throws {StorageError} when a collection cannot be read.
+   */
+  exportAll(): Promise<ReadableStream<Uint8Array>>;
+  /**
+   * Reads a file that `exportAll()` or `exportBackup()` wrote into the collections that it names, all or nothing.
+   * Others stay as they are. What they held before becomes a backup of each.
+   *
+   * @returns how many documents came.
+   * @throws {BackupError} for what is no such file, is cut off, damaged or of a newer version; nothing is changed.
+   */
+  importAll(file: FileSource, options?: ImportOptions): Promise<number>;
   /** Resolves when everything so far, in all collections, is in storage. */
   save(): Promise<void>;
   /**
@@ -88,6 +104,25 @@ export class EngineDoor implements Door {
     return () => {
       stop();
       this.#watchIfAsked();
+    };
+  }
+
+  async exportAll(): Promise<ReadableStream<Uint8Array>> {
+    await this.#takeTurns();
+    return (await import('./database-calls.ts')).exportAll(this.#port);
+  }
+
+  async importAll(file: FileSource, options?: ImportOptions): Promise<number> {
+    await this.#takeTurns();
+    return (await import('./database-calls.ts')).importAll(this.#port, file, options);
+  }
+
+  /** For calls about the whole database. */
+  get #port(): CallPort {
+    return {
+      turns: new Turns(),
+      send: (request) => this.#link.send({ ...request, handle: 0 } as Request),
+      withdraw: (call, reason) => this.#link.withdraw(call, reason),
     };
   }
 

@@ -1,3 +1,5 @@
+import type { FileHeader } from '../backup/file/file-contents.ts';
+import type { Holds } from '../backup/holds.ts';
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 import { CollectionError } from '../errors/collection-error.ts';
@@ -6,7 +8,12 @@ import type { Durability, Storage } from '../storage/driver.ts';
 import { SegmentLog } from '../storage/segment-log.ts';
 import type { SegmentPool } from '../storage/segment-pool.ts';
 import type { BackupOperations } from './backup-protocol.ts';
-import { type BackupRequest, BackupRequests } from './backups/backup-requests.ts';
+import {
+  type BackupRequest,
+  BackupRequests,
+  type FrozenCollection,
+} from './backups/backup-requests.ts';
+import type { Importing } from './backups/importing.ts';
 import type { Clock } from './clock.ts';
 import { dropDisabled, dropped, notInMemory, typeMismatch } from './collection-errors.ts';
 import type { StoreContext } from './context.ts';
@@ -19,6 +26,7 @@ import { LiveQueries } from './live/live-queries.ts';
 import type { LiveReader } from './live/live-reader.ts';
 import { Loading } from './loading.ts';
 import { nextTurn } from './next-turn.ts';
+import type { Executor, GiveUp } from './open-reads.ts';
 import { Aborts } from './pace.ts';
 import type { Change, OperationName, Request } from './protocol.ts';
 import { CacheRetention } from './records/cache-retention.ts';
@@ -32,6 +40,7 @@ export interface CollectionHost {
   readonly storage: Storage;
   readonly pool: SegmentPool;
   readonly durability: Durability;
+  readonly holds: Holds;
   readonly clock: Clock;
   readonly newId: IdGenerator;
   readonly changed: (collection: string, id: string, kind: Change['kind']) => void;
@@ -66,6 +75,13 @@ const CHANGING: ReadonlySet<OperationName> = new Set<OperationName>([
   'importBackup',
 ]);
 
+/** A file may be read into the very collection that it is being written from. */
+const PARTS_OF_FILES: ReadonlySet<OperationName> = new Set<OperationName>([
+  'importPart',
+  'exportNext',
+  'exportEnd',
+]);
+
 const BACKUP_OPERATIONS: ReadonlySet<OperationName> = new Set<keyof BackupOperations>([
   'createBackup',
   'listBackups',
@@ -73,10 +89,7 @@ const BACKUP_OPERATIONS: ReadonlySet<OperationName> = new Set<keyof BackupOperat
   'deleteBackup',
   'verify',
   'exportBackup',
-  'exportNext',
-  'exportEnd',
   'importBackup',
-  'importPart',
 ]);
 
 /**
@@ -89,7 +102,7 @@ const BACKUP_OPERATIONS: ReadonlySet<OperationName> = new Set<keyof BackupOperat
  *    └──────▶ damaged ──restored──▶ open
  * ```
  */
-export class HostedCollection {
+export class HostedCollection implements Executor {
   readonly settings: CollectionSettings;
   readonly records: RecordStore;
   readonly lives: LiveQueries;
@@ -108,7 +121,7 @@ export class HostedCollection {
   /** @param after What has to end before the collection is opened. */
   constructor(settings: CollectionSettings, host: CollectionHost, after?: Promise<unknown>) {
     const { name, type, caching } = settings;
-    const { storage, pool, durability, clock, newId } = host;
+    const { storage, pool, durability, holds, clock, newId } = host;
     this.settings = settings;
     this.#host = host;
     const columns = indexColumns(settings);
@@ -141,6 +154,7 @@ export class HostedCollection {
     this.#backups = new BackupRequests({
       context,
       storage,
+      holds,
       saves: this.#saves,
       indexing: (documents, total) => host.indexing(name, documents, total),
       damage: () => this.#unusable,
@@ -162,8 +176,14 @@ export class HostedCollection {
   execute(request: Request, reader?: LiveReader): unknown {
     this.#retention?.touch();
     // At once, whatever keeps others waiting.
-    if (request.op === 'abort') return this.#aborts.abort(request.call);
-    const result = this.#lane.enter(CHANGING.has(request.op), () => this.#perform(request, reader));
+    if (PARTS_OF_FILES.has(request.op)) return this.#backups.execute(request as BackupRequest);
+    if (request.op === 'abort') {
+      this.#backups.abort(request.call);
+      return this.#aborts.abort(request.call);
+    }
+    const enter = () =>
+      this.#lane.enter(CHANGING.has(request.op), () => this.#perform(request, reader));
+    const result = request.op === 'importBackup' ? this.#backups.expect(request, enter) : enter();
     if (result instanceof Promise && 'call' in request) this.#aborts.note(request.call, result);
     if (request.op === 'drop' && request.enabled && !this.#unusable)
       this.#host.dropping(this, Promise.resolve(result));
@@ -186,9 +206,35 @@ export class HostedCollection {
     }
   }
 
-  /** Ends a scan that nobody goes on with. */
-  endScan(cursor: number): void {
-    this.#store.execute({ op: 'scanEnd', handle: 0, cursor });
+  /** What it holds, as of now, for a file; saved first. */
+  async freeze(): Promise<FrozenCollection> {
+    return this.#lane.enter(false, () => {
+      if (this.#unusable) throw this.#unusable;
+      return wait(this.#backups.freeze());
+    });
+  }
+
+  /** Reads a collection of a file into its place, or on top of it; nothing else is executed until `read` ends. */
+  async importSection<T>(
+    header: FileHeader,
+    merge: boolean,
+    read: (importing: Importing) => Promise<T>,
+  ): Promise<T> {
+    return this.#lane.enter(true, () => {
+      if (this.#unusable && !this.#isDamaged) throw this.#unusable;
+      return wait(this.#backups.importSection(header, merge, read));
+    });
+  }
+
+  /** Ends what nobody goes on with, at once and whatever became of the rest. */
+  giveUp(request: GiveUp): void {
+    if (request.op === 'scanEnd') this.#store.execute(request);
+    else if (request.op === 'abort') this.#backups.abort(request.call);
+    else {
+      this.#backups.endExport(request.cursor).catch((error: unknown) => {
+        this.#host.failed(this.settings.name, asCairnError(error));
+      });
+    }
   }
 
   /** To be called after a batch: what it changed is told to live queries, and may have to be saved. */
@@ -240,7 +286,8 @@ export class HostedCollection {
       this.#settleIn().catch(() => undefined);
     } catch (error) {
       this.#unusable = error as Error;
-      if (this.#isDamaged) this.#unusable = (yield* wait(this.#backups.explain(error))) as Error;
+      if (this.#isDamaged)
+        this.#unusable = yield* wait(this.#backups.explain(error as StorageError));
       throw this.#unusable;
     }
   }
@@ -259,11 +306,11 @@ export class HostedCollection {
     loading.take();
     try {
       if (loading.isIncomplete) {
-        yield this.#backups.keep('indexes');
+        yield this.#backups.backups.create(undefined, 'indexes');
         yield* loading.complete();
       }
       if (log.isOlder) {
-        yield this.#backups.keep('format');
+        yield this.#backups.backups.create(undefined, 'format');
         yield this.#saves.alone(() => log.upgrade());
       }
     } catch (error) {

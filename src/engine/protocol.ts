@@ -2,6 +2,7 @@ import type { Body } from '../codec/body.ts';
 import type { Plan } from '../query/plan/plan.ts';
 import type { Stamps } from '../storage/stored-record.ts';
 import type { BackupOperations } from './backup-protocol.ts';
+import type { DatabaseOperations } from './database-protocol.ts';
 import type { LiveDetail, LiveOperations } from './live-protocol.ts';
 import type { CollectionSettings } from './settings.ts';
 
@@ -102,7 +103,7 @@ export interface ValueReply {
 }
 
 /** Every operation of a collection: what is asked, what is answered. */
-export interface Operations extends LiveOperations, BackupOperations {
+export interface Operations extends LiveOperations, BackupOperations, DatabaseOperations {
   /** Opens the collection under the handle. Every other operation waits for it. */
   open: { ask: { settings: CollectionSettings }; reply: undefined };
   /** Makes what a cached collection needs resident. */

@@ -13,16 +13,19 @@ export type StoreName = (typeof STORE_NAMES)[number];
 /** Keys order as IndexedDB orders arrays: item by item, numbers before strings, the shorter first. */
 export type StorageKey = readonly (string | number)[];
 
+/** Stores a value under a key. */
+export interface StoragePut {
+  readonly type: 'put';
+  readonly store: StoreName;
+  readonly key: StorageKey;
+  readonly value: object;
+  /** Rough size of the value in bytes, where it is large: a driver may pace itself by it. */
+  readonly size?: number;
+}
+
 /** One step of an atomic batch. */
 export type StorageOperation =
-  | {
-      readonly type: 'put';
-      readonly store: StoreName;
-      readonly key: StorageKey;
-      readonly value: object;
-      /** Rough size of the value in bytes, where it is large: a driver may pace itself by it. */
-      readonly size?: number;
-    }
+  | StoragePut
   | { readonly type: 'delete'; readonly store: StoreName; readonly key: StorageKey }
   | { readonly type: 'deletePrefix'; readonly store: StoreName; readonly prefix: StorageKey };
 

@@ -1,6 +1,6 @@
 import type { Body } from '../codec/body.ts';
 import type { SegmentState } from './compaction.ts';
-import type { Durability, Storage, StorageOperation } from './driver.ts';
+import type { Durability, Storage, StorageOperation, StoragePut } from './driver.ts';
 import { LogBodies } from './log-bodies.ts';
 import { FORMAT, isSameList, type Manifest, noManifest, putManifest } from './manifest.ts';
 import { readListed, readLog, readManifest, segmentLost } from './open-log.ts';
@@ -29,7 +29,15 @@ export interface LiveList {
 }
 
 /** A value that goes with a save, made once it is known what is live after it. */
-export type Along = (live: LiveList) => (StorageOperation & { readonly type: 'put' }) | undefined;
+export type Along = (live: LiveList) => StoragePut | undefined;
+
+/** A write that makes other segments the live ones. Nothing else may be written before it is known what became of it. */
+export interface Relisting {
+  readonly operations: readonly StorageOperation[];
+  readonly stored: () => void;
+  /** It may have been stored all the same: the next write takes it back. */
+  readonly failed: () => void;
+}
 
 /** What the log of a collection needs from around it. */
 export interface SegmentLogOptions {
@@ -174,7 +182,7 @@ export class SegmentLog {
           const segments = [...this.segments.values(), ...written.map(({ segment }) => segment)];
           const put = along({ segments, changed: changedWith() });
           if (!put) return;
-          takenBack.push({ type: 'delete', store: put.store, key: put.key });
+          takenBack.push(takeBack(put));
           yield put;
         }.call(this),
       );
@@ -225,7 +233,7 @@ export class SegmentLog {
     this.#unsettled = undefined;
   }
 
-  /** Writes segments that count for nothing until they are {@link relist | listed}. */
+  /** Writes segments that count for nothing until they are {@link relisting | listed}. */
   async stage(contents: Iterable<SegmentContent>): Promise<readonly number[]> {
     const numbers: number[] = [];
     await this.write(
@@ -244,7 +252,7 @@ export class SegmentLog {
   /**
    * Reads segments that need not be live, in ascending order.
    *
-   * @returns the states of these segments, for {@link relist}.
+   * @returns the states of these segments, for {@link relisting}.
    * @throws {StorageError} `data_damaged` when one is missing.
    */
   async read(
@@ -269,27 +277,34 @@ export class SegmentLog {
   }
 
   /**
-   * Makes other segments the live ones, atomically. Those that were live stay in storage until {@link sweep},
-   * and can be read.
+   * What makes other segments the live ones, atomically. Those that were live stay in storage until
+   * {@link sweep}, and can be read.
+   *
+   * @param along Values that are written with it.
    */
-  async relist(states: ReadonlyMap<number, SegmentState>): Promise<void> {
+  async relisting(
+    states: ReadonlyMap<number, SegmentState>,
+    along: readonly StoragePut[],
+  ): Promise<Relisting> {
     await this.settle();
-    const before = [...this.segments.keys()];
     const undo = this.#undo;
     const changed = ++this.#last;
     const manifest = { ...this.#makeManifest([...states.keys()]), changed };
-    try {
-      await this.write([...undo, putManifest(manifest)]);
-    } catch (error) {
-      this.#undo = [...undo, this.#manifest ? putManifest(this.#manifest) : noManifest(this.name)];
-      throw error;
-    }
-    this.#undo = [];
-    this.#manifest = manifest;
-    this.#changed = changed;
-    this.#setLive(states);
-    for (const number of before) this.#orphans.add(number);
-    for (const number of states.keys()) this.#orphans.delete(number);
+    const before = this.#manifest ? putManifest(this.#manifest) : noManifest(this.name);
+    return {
+      operations: [...undo, ...along, putManifest(manifest)],
+      failed: () => {
+        this.#undo = [...undo, ...along.map(takeBack), before];
+      },
+      stored: () => {
+        this.#undo = [];
+        this.#manifest = manifest;
+        this.#changed = changed;
+        for (const number of this.segments.keys()) this.#orphans.add(number);
+        for (const number of states.keys()) this.#orphans.delete(number);
+        this.#setLive(states);
+      },
+    };
   }
 
   /** Removes what is neither live nor named by a backup. Nothing else may be written meanwhile. */
@@ -449,6 +464,10 @@ export class SegmentLog {
     const next = this.#last + 1;
     return { format: FORMAT, name: this.name, type, segments, next, changed: this.#changed };
   }
+}
+
+function takeBack({ store, key }: StoragePut): StorageOperation {
+  return { type: 'delete', store, key };
 }
 
 /** Invariant: a record that no segment holds has its body. */

@@ -1,4 +1,5 @@
 import { abortingSuite } from './aborting.suite.ts';
+import { backupFilesSuite } from './backup-files.suite.ts';
 import { backupsSuite } from './backups.suite.ts';
 import { badOptionsSuite } from './bad-options.suite.ts';
 import { copiesSuite } from './copies.suite.ts';
@@ -56,6 +57,7 @@ export function contractSuite(door: DoorFixture): void {
   savingSuite(door);
   eventsSuite(door);
   backupsSuite(door);
+  backupFilesSuite(door);
   syncSuite(door);
   errorsSuite(door);
   liveSuite(door);

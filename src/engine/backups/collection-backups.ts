@@ -1,10 +1,18 @@
 import { isDailyDue } from '../../backup/daily.ts';
 import { Examiner, type Verdict } from '../../backup/examine.ts';
 import { expired, expiryOf } from '../../backup/expiry.ts';
-import { type BackupReason, makeSnapshot, REASONS, type Snapshot } from '../../backup/snapshot.ts';
+import type { Holds } from '../../backup/holds.ts';
+import {
+  type BackupReason,
+  makeSnapshot,
+  REASONS,
+  type Snapshot,
+  type SnapshotHead,
+} from '../../backup/snapshot.ts';
 import { deleteSnapshot, putSnapshot, Snapshots } from '../../backup/snapshots.ts';
-import type { Storage } from '../../storage/driver.ts';
+import type { Storage, StoragePut } from '../../storage/driver.ts';
 import { listLive, readManifest } from '../../storage/open-log.ts';
+import type { Along } from '../../storage/segment-log.ts';
 import type { BackupInfo, Verification } from '../backup-protocol.ts';
 import type { StoreContext } from '../context.ts';
 import type { SaveSchedule } from '../records/save-schedule.ts';
@@ -14,14 +22,23 @@ export interface BackupHost {
   readonly context: StoreContext;
   readonly storage: Storage;
   readonly saves: SaveSchedule;
+  readonly holds: Holds;
+}
+
+/** What a collection holds at one instant; it stays in storage until it is released. */
+export interface Frozen {
+  /** In ascending order. */
+  readonly segments: readonly number[];
+  readonly documents: number;
+  /** Unix time in milliseconds. */
+  readonly created_at: number;
+  readonly release: () => void;
 }
 
 /** The backups of a collection: made, listed, removed when they expire, and checked. */
 export class CollectionBackups {
   readonly snapshots: Snapshots;
   readonly #host: BackupHost;
-  /** Segments that something reads, whether or not a backup still names them. */
-  readonly #held = new Set<readonly number[]>();
 
   constructor(host: BackupHost) {
     this.#host = host;
@@ -31,23 +48,17 @@ export class CollectionBackups {
   /** Makes a backup of the collection as of the moment when nothing else is being written. */
   async create(label: string | undefined, reason?: BackupReason): Promise<Snapshot> {
     const { context, saves } = this.#host;
-    const { settings, records, clock } = context;
-    const { name: collection, type } = settings;
-    const sequence = await this.snapshots.takeSequence();
+    const head = await this.#head(0, label, reason);
     let snapshot: Snapshot | undefined;
-    try {
-      await saves.saveWith(() => {
-        const { size: documents } = records;
-        const created_at = clock.now();
-        const head = { collection, type, sequence, label, reason, created_at, documents };
-        return (live) => {
-          snapshot = makeSnapshot(head, live);
-          return putSnapshot(snapshot);
-        };
-      });
-    } finally {
-      this.snapshots.forget();
-    }
+    const prepare = (): Along => {
+      const { size: documents } = context.records;
+      const created_at = context.clock.now();
+      return (live) => {
+        snapshot = makeSnapshot({ ...head, created_at, documents }, live);
+        return putSnapshot(snapshot);
+      };
+    };
+    await saves.saveWith(prepare, () => this.snapshots.forget());
     return snapshot as unknown as Snapshot;
   }
 
@@ -88,33 +99,48 @@ export class CollectionBackups {
     const kept = new Set<number>();
     for (const { segments } of await this.snapshots.list())
       for (const one of segments) kept.add(one);
-    for (const segments of this.#held) for (const one of segments) kept.add(one);
+    const { holds, context } = this.#host;
+    for (const one of holds.of(context.settings.name)) kept.add(one);
     return kept;
   }
 
   /** Keeps segments in storage until what it returns is called. */
   hold(segments: readonly number[]): () => void {
-    this.#held.add(segments);
+    const { holds, context } = this.#host;
+    const release = holds.hold(context.settings.name, segments);
     return () => {
-      this.#held.delete(segments);
-      this.#host.context.records.log.noteUnnamed(segments);
+      release();
+      context.records.log.noteUnnamed(segments);
     };
+  }
+
+  /** Saves what is not stored yet, and keeps everything as of then. */
+  async freeze(): Promise<Frozen> {
+    const { context, saves } = this.#host;
+    let documents = 0;
+    let created_at = 0;
+    let segments: readonly number[] = [];
+    let release: () => void = () => undefined;
+    try {
+      await saves.saveWith(() => {
+        documents = context.records.size;
+        created_at = context.clock.now();
+        return (live) => {
+          segments = live.segments.map(({ number }) => number).sort((a, b) => a - b);
+          release = this.hold(segments);
+          return undefined;
+        };
+      });
+    } catch (error) {
+      release();
+      throw error;
+    }
+    return { segments, documents, created_at, release };
   }
 
   /** Looks at everything that is stored of the collection. Saves what is not stored yet. */
   async verify(): Promise<Verification> {
-    const { context, saves } = this.#host;
-    const { records } = context;
-    let documents = 0;
-    let segments: readonly number[] = [];
-    await saves.saveWith(() => {
-      documents = records.size;
-      return (live) => {
-        segments = live.segments.map(({ number }) => number).sort((a, b) => a - b);
-        return undefined;
-      };
-    });
-    const release = this.hold(segments);
+    const { segments, documents, release } = await this.freeze();
     try {
       return await this.#examine((examiner) => examiner.examine(segments, documents));
     } finally {
@@ -134,32 +160,35 @@ export class CollectionBackups {
     });
   }
 
-  /** Remembers what can be read of a collection that could not be opened. */
-  async keepRemains(): Promise<void> {
-    const { context, saves } = this.#host;
-    const { name: collection, type } = context.settings;
+  /** What stores a backup of what the collection holds; nothing may be unsaved, or be changed before it is stored. */
+  async present(reason: BackupReason): Promise<StoragePut> {
+    const { records } = this.#host.context;
+    const head = await this.#head(records.size, undefined, reason);
+    return putSnapshot(makeSnapshot(head, records.log.live));
+  }
+
+  /** The same of a collection that could not be opened: what of it can be read, if anything. */
+  async remains(): Promise<StoragePut | undefined> {
     const { segments } = await this.#stored();
     const examiner = this.#examiner();
     const { problems, documents } = await examiner.examine(segments);
+    if (documents === 0) return undefined;
     const lost = new Set(problems.map(({ segment }) => segment));
     const readable = segments.filter((number) => !lost.has(number));
-    if (documents === 0) return;
-    const head = {
-      collection,
-      type,
-      sequence: await this.snapshots.takeSequence(),
-      label: undefined,
-      reason: 'damage' as const,
-      created_at: context.clock.now(),
-      documents,
-    };
     const remains = readable.map((number) => ({ number, size: examiner.sizeOf(number) }));
-    const snapshot = makeSnapshot(head, { segments: remains, changed: 0 });
-    try {
-      await saves.alone(() => context.records.log.write([putSnapshot(snapshot)]));
-    } finally {
-      this.snapshots.forget();
-    }
+    const head = await this.#head(documents, undefined, 'damage');
+    return putSnapshot(makeSnapshot(head, { segments: remains, changed: 0 }));
+  }
+
+  async #head(
+    documents: number,
+    label: string | undefined,
+    reason: BackupReason | undefined,
+  ): Promise<SnapshotHead> {
+    const { settings, clock } = this.#host.context;
+    const { name: collection, type } = settings;
+    const sequence = await this.snapshots.takeSequence();
+    return { collection, type, sequence, label, reason, created_at: clock.now(), documents };
   }
 
   async #examine(look: (examiner: Examiner) => Promise<Verdict>): Promise<Verification> {

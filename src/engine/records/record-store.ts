@@ -112,6 +112,11 @@ export class RecordStore {
     return this.#resident && this.#hasDecoded ? this.size : undefined;
   }
 
+  /** The highest rank so far. */
+  get lastOrder(): number {
+    return this.#nextOrder - 1;
+  }
+
   /** Rank for a record that is inserted now. */
   takeOrder(): number {
     return this.#nextOrder++;

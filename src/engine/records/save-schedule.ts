@@ -96,9 +96,10 @@ export class SaveSchedule {
    * Saves everything as of the moment when nothing else is being written, and a value with it.
    *
    * @param prepare Called at that moment.
+   * @param written Called when it is written or has failed, before anything else is written.
    */
-  saveWith(prepare: () => Along): Promise<void> {
-    return this.alone(() => this.#save(prepare()));
+  saveWith(prepare: () => Along, written?: () => void): Promise<void> {
+    return this.alone(() => this.#save(prepare()).finally(written));
   }
 
   async #flush(): Promise<void> {
