@@ -1,6 +1,8 @@
 export type { Problem, Verdict } from './backup/examine.ts';
+export type { CollectionUsage } from './backup/usage.ts';
 export type { CollectionConstructor } from './collection/collection-constructor.ts';
 export type { BackupOptions, DropOptions } from './collection/collection-handle.ts';
+export type { DatabaseStorage, StorageStatus, StorageUse } from './collection/database-storage.ts';
 export type { DocumentCollection, Explanation } from './collection/document-collection.ts';
 export type {
   AnyDocument,

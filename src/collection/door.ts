@@ -1,17 +1,19 @@
-import type { DoorEvent, EngineStatus, Request } from '../engine/protocol.ts';
+import type { DoorEvent, EngineStatus } from '../engine/protocol.ts';
 import type { CollectionSettings } from '../engine/settings.ts';
 import { CollectionError } from '../errors/collection-error.ts';
 import type { Connect, DatabaseSettings } from '../transport/channel.ts';
 import { closedError, Link } from '../transport/link.ts';
 import type { CollectionConstructor } from './collection-constructor.ts';
+import type { DatabaseCall } from './database-calls.ts';
+import type { DatabaseStorage, StorageStatus } from './database-storage.ts';
 import { DocumentCollection } from './document-collection.ts';
 import { Emitter } from './emitter.ts';
 import type { DoorStatus, EventName, Listener } from './events.ts';
 import type { FileSource, ImportOptions } from './file-parts.ts';
 import { KeyValueCollection } from './key-value-collection.ts';
-import { callsBegun } from './load-calls.ts';
+import { callsBegun, loadFailed } from './load-calls.ts';
 import { parseCollectionOptions } from './options.ts';
-import { type CallPort, Port } from './port.ts';
+import { Port } from './port.ts';
 import { Turns } from './turns.ts';
 
 /** What both doors are: {@link Database} with the engine in this thread, `connect()` with it in a worker. */
@@ -24,6 +26,8 @@ export interface Door {
    */
   readonly Collection: CollectionConstructor;
   readonly status: DoorStatus;
+  /** What the browser lets the database keep. */
+  readonly storage: DatabaseStorage;
   /** Resolves once the engine runs and storage is open; starts them if need be. */
   readonly ready: Promise<void>;
   /** Listens to an event. Returns the function that stops it. */
@@ -64,6 +68,7 @@ const nothingYet: EngineStatus = {
 export class EngineDoor implements Door {
   readonly name: string;
   readonly Collection: CollectionConstructor;
+  readonly storage: DatabaseStorage;
   readonly #link: Link;
   readonly #emitter = new Emitter();
   readonly #types = new Map<string, CollectionSettings['type']>();
@@ -81,6 +86,14 @@ export class EngineDoor implements Door {
         this.#emitter.emit('status', this.status);
       },
     });
+    const status = () => this.#own<StorageStatus>('status');
+    this.storage = {
+      persist: () => this.#own('persist'),
+      estimate: () => this.#own('estimate'),
+      get status() {
+        return status();
+      },
+    };
     const open = (options: unknown) => this.#open(options);
     // A function and not a class, because what it constructs depends on the options.
     this.Collection = function Collection(options: unknown) {
@@ -100,6 +113,13 @@ export class EngineDoor implements Door {
 
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void {
     const stop = this.#emitter.on(name, listener);
+    if (name === 'quota') {
+      // Without it nobody is told, and everything else works.
+      import('./quota-watch.ts').then(
+        ({ watchQuota }) => watchQuota(this, this.#emitter),
+        () => undefined,
+      );
+    }
     this.#watchIfAsked();
     return () => {
       stop();
@@ -107,23 +127,19 @@ export class EngineDoor implements Door {
     };
   }
 
-  async exportAll(): Promise<ReadableStream<Uint8Array>> {
-    await this.#takeTurns();
-    return (await import('./database-calls.ts')).exportAll(this.#port);
+  exportAll(): Promise<ReadableStream<Uint8Array>> {
+    return this.#own('exportAll');
   }
 
-  async importAll(file: FileSource, options?: ImportOptions): Promise<number> {
-    await this.#takeTurns();
-    return (await import('./database-calls.ts')).importAll(this.#port, file, options);
+  importAll(file: FileSource, options?: ImportOptions): Promise<number> {
+    return this.#own('importAll', file, options);
   }
 
-  /** For calls about the whole database. */
-  get #port(): CallPort {
-    return {
-      turns: new Turns(),
-      send: (request) => this.#link.send({ ...request, handle: 0 } as Request),
-      withdraw: (call, reason) => this.#link.withdraw(call, reason),
-    };
+  /** Runs a call about the whole database, once everything called before has been sent. */
+  async #own<T>(name: DatabaseCall, ...args: unknown[]): Promise<T> {
+    await this.#takeTurns();
+    const { DatabaseCalls } = await import('./database-calls.ts').catch(loadFailed);
+    return DatabaseCalls.run(name, args, this.#link, () => this.#engine.storage) as T;
   }
 
   async save(): Promise<void> {

@@ -26,6 +26,7 @@ import { predicatesSuite } from './predicates.suite.ts';
 import { refusedValuesSuite } from './refused-values.suite.ts';
 import { savingSuite } from './saving.suite.ts';
 import { sortingSuite } from './sorting.suite.ts';
+import { storageSuite } from './storage.suite.ts';
 import { syncSuite } from './sync.suite.ts';
 import { uniqueIndexesSuite } from './unique-indexes.suite.ts';
 import { valuesSuite } from './values.suite.ts';
@@ -58,6 +59,7 @@ export function contractSuite(door: DoorFixture): void {
   eventsSuite(door);
   backupsSuite(door);
   backupFilesSuite(door);
+  storageSuite(door);
   syncSuite(door);
   errorsSuite(door);
   liveSuite(door);
