@@ -31,6 +31,7 @@ export type { SyncKeyValues } from './collection/sync-key-values.ts';
 export { type Connection, connect } from './connection.ts';
 export { Database } from './database.ts';
 export type { Key } from './engine/protocol.ts';
+export { BackupError, type BackupErrorCode } from './errors/backup-error.ts';
 export { CairnError, type CairnErrorDetails } from './errors/cairn-error.ts';
 export { CollectionError, type CollectionErrorCode } from './errors/collection-error.ts';
 export { CriteriaError, type CriteriaErrorCode } from './errors/criteria-error.ts';
