@@ -127,7 +127,7 @@ function decodeFields(marked: JsonObject, binaries: Binaries): unknown {
   );
 }
 
-/** By halves: browsers take time with the square of the length, and a line may hold 32 million digits. */
+/** By halves: WebKit takes time with the square of the length. */
 function fromHex(digits: string): bigint {
   if (digits.length <= 4096) return BigInt(`0x${digits}`);
   const half = digits.length >> 1;

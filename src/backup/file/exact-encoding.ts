@@ -47,7 +47,7 @@ class Encoding {
       case 'undefined':
         return { $undefined: true };
       case 'bigint': {
-        // Not in decimal: reading that takes time with the square of its length in some browsers.
+        // In decimal, Firefox and WebKit would take seconds for the longest that they have.
         const hex = value.toString(16);
         this.#count(hex.length);
         return { $bigint: hex };
@@ -100,7 +100,10 @@ class Encoding {
   }
 
   #array(value: readonly unknown[]): unknown {
-    if (!hasHoles(value)) return value.map((item) => this.encode(item));
+    if (!hasHoles(value)) {
+      this.#count(value.length);
+      return value.map((item) => this.encode(item));
+    }
     return { $sparse: { length: value.length, items: this.#fields(value, Object.keys(value)) } };
   }
 

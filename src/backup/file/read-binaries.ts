@@ -1,7 +1,7 @@
 import { fromBase64 } from './base64.ts';
 import type { Binaries } from './exact-decoding.ts';
 import { binaryTooLarge } from './file-errors.ts';
-import { asString, Flaw, type JsonObject } from './flaw.ts';
+import { asString, Flaw, type JsonObject, onlyFields } from './flaw.ts';
 import { joinBytes } from './join-bytes.ts';
 import { MAX_BINARY, MAX_LINE, PIECE } from './limits.ts';
 
@@ -9,6 +9,8 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 /** More than this many a record has no room to refer to. */
 const MOST = MAX_LINE / 32;
+
+const FIELDS = { blob: new Set(['blob', 'base64']), buffer: new Set(['buffer', 'base64']) };
 
 interface Binary {
   readonly kind: 'blob' | 'buffer';
@@ -30,6 +32,7 @@ export class ReadBinaries implements Binaries {
    */
   add(line: JsonObject, place: string): void {
     const kind = 'blob' in line ? 'blob' : 'buffer';
+    onlyFields(line, FIELDS[kind]);
     const bytes = fromBase64(asString(line.base64, 'the content'));
     this.#size += bytes.length;
     if (this.#size > MAX_BINARY || this.#all.length > MOST) throw binaryTooLarge(place);

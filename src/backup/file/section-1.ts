@@ -27,6 +27,7 @@ const HEADER = new Set([
   'documents',
 ]);
 const RECORD = new Set(['key', 'order', 'flags', 'stamps', 'body', 'exact']);
+const END = new Set(['end', 'documents', 'crc32']);
 const MOST_FLAGS = 3;
 
 /** A section of format 1: docs/decisions/015-backup-files.md */
@@ -51,6 +52,7 @@ export class Section1 implements SectionReader {
       return undefined;
     }
     if (line.end !== true) throw new Flaw('it is no record');
+    onlyFields(line, END);
     this.#end = line;
     this.#binaries.finish();
     return 'end';

@@ -16,7 +16,9 @@ const NEVER_TOO_LONG = MAX_LINE / 3;
  * @throws {StorageError} where there are not as many records as the header says.
  */
 export async function* sectionText({ header, records }: FileSection): AsyncGenerator<string> {
-  let text = `${JSON.stringify({ ...ORIGIN, ...header })}\n`;
+  const { collection, type, created_at, label, options } = header;
+  const first = { ...ORIGIN, collection, type, created_at, label, options };
+  let text = `${JSON.stringify({ ...first, documents: header.documents })}\n`;
   let documents = 0;
   for await (const batch of records) {
     for (const record of batch) {

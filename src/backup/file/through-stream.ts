@@ -37,7 +37,7 @@ export async function* throughStream(
   } finally {
     // In this order: a write that is under way waits until what it makes is read, or nobody reads any more.
     await Promise.allSettled([reader.cancel()]);
-    await Promise.allSettled([writer.abort(), writer.closed, reader.closed, feeding]);
+    await Promise.allSettled([writer.abort(), feeding]);
   }
   const fed = await feeding;
   if (fed.by === 'source') throw fed.cause;
