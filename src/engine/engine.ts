@@ -65,7 +65,7 @@ export class Engine {
       durability,
       clock,
       holds,
-      open: () => this.#collections.values(),
+      open: () => [...this.#collections.values()].filter(({ failed }) => !failed),
       use: (header, use) => this.#use(header, use),
     });
   }
