@@ -44,9 +44,16 @@ export class Snapshots {
     return this.#taken;
   }
 
-  /** What was stored or removed has to be read again: it may be so or not when a write has failed. */
-  forget(): void {
-    this.#list = undefined;
+  /**
+   * Stores or removes some. What there is has to be read again, and before anybody goes on: it may be so or not
+   * when a write has failed, and whoever sweeps away what none of them names must not go by an older list.
+   */
+  async change<T>(write: () => Promise<T>): Promise<T> {
+    try {
+      return await write();
+    } finally {
+      this.#list = undefined;
+    }
   }
 
   async #read(): Promise<readonly Snapshot[]> {
@@ -54,7 +61,7 @@ export class Snapshots {
       const range = { prefix: [this.#collection], limit: ALL };
       return (await this.#storage.list('snapshots', range)) as Snapshot[];
     } catch (error) {
-      this.forget();
+      this.#list = undefined;
       throw error;
     }
   }

@@ -35,19 +35,15 @@ export class CollectionBackups {
     const { name: collection, type } = settings;
     const sequence = await this.snapshots.takeSequence();
     let snapshot: Snapshot | undefined;
-    try {
-      await saves.saveWith(() => {
-        const { size: documents } = records;
-        const created_at = clock.now();
-        const head = { collection, type, sequence, label, reason, created_at, documents };
-        return (live) => {
-          snapshot = makeSnapshot(head, live);
-          return putSnapshot(snapshot);
-        };
+    await this.#change(() => {
+      const { size: documents } = records;
+      const created_at = clock.now();
+      const head = { collection, type, sequence, label, reason, created_at, documents };
+      return saves.saveWith((live) => {
+        snapshot = makeSnapshot(head, live);
+        return putSnapshot(snapshot);
       });
-    } finally {
-      this.snapshots.forget();
-    }
+    });
     return snapshot as unknown as Snapshot;
   }
 
@@ -61,15 +57,10 @@ export class CollectionBackups {
   /** Segments go with the last backup that names them. */
   async remove(gone: readonly Snapshot[]): Promise<void> {
     if (gone.length === 0) return;
-    const { context, saves } = this.#host;
-    const { log } = context.records;
-    await saves.alone(async () => {
-      try {
-        await log.write(gone.map(deleteSnapshot));
-        for (const { segments } of gone) log.noteUnnamed(segments);
-      } finally {
-        this.snapshots.forget();
-      }
+    const { log } = this.#host.context.records;
+    await this.#change(async () => {
+      await log.write(gone.map(deleteSnapshot));
+      for (const { segments } of gone) log.noteUnnamed(segments);
     });
   }
 
@@ -107,12 +98,12 @@ export class CollectionBackups {
     const { records } = context;
     let documents = 0;
     let segments: readonly number[] = [];
-    await saves.saveWith(() => {
+    await saves.alone(() => {
       documents = records.size;
-      return (live) => {
+      return saves.saveWith((live) => {
         segments = live.segments.map(({ number }) => number).sort((a, b) => a - b);
         return undefined;
-      };
+      });
     });
     const release = this.hold(segments);
     try {
@@ -136,7 +127,7 @@ export class CollectionBackups {
 
   /** Remembers what can be read of a collection that could not be opened. */
   async keepRemains(): Promise<void> {
-    const { context, saves } = this.#host;
+    const { context } = this.#host;
     const { name: collection, type } = context.settings;
     const { segments } = await this.#stored();
     const examiner = this.#examiner();
@@ -155,11 +146,12 @@ export class CollectionBackups {
     };
     const remains = readable.map((number) => ({ number, size: examiner.sizeOf(number) }));
     const snapshot = makeSnapshot(head, { segments: remains, changed: 0 });
-    try {
-      await saves.alone(() => context.records.log.write([putSnapshot(snapshot)]));
-    } finally {
-      this.snapshots.forget();
-    }
+    await this.#change(() => context.records.log.write([putSnapshot(snapshot)]));
+  }
+
+  /** Stores or removes backups while nothing else is being written. */
+  #change(write: () => Promise<void>): Promise<void> {
+    return this.#host.saves.alone(() => this.snapshots.change(write));
   }
 
   async #examine(look: (examiner: Examiner) => Promise<Verdict>): Promise<Verification> {

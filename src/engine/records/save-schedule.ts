@@ -92,13 +92,9 @@ export class SaveSchedule {
     }
   }
 
-  /**
-   * Saves everything as of the moment when nothing else is being written, and a value with it.
-   *
-   * @param prepare Called at that moment.
-   */
-  saveWith(prepare: () => Along): Promise<void> {
-    return this.alone(() => this.#save(prepare()));
+  /** Saves everything so far, and a value with it. To be called where nothing else is being written: {@link alone}. */
+  saveWith(along: Along): Promise<void> {
+    return this.#save(along);
   }
 
   async #flush(): Promise<void> {
