@@ -88,11 +88,11 @@ export async function contentsOf(things: Things): Promise<string> {
 }
 
 /** Resolves when nothing calls storage any more. */
-async function atRest(driver: FaultyDriver): Promise<void> {
+export async function atRest(driver: FaultyDriver): Promise<void> {
   let calls = driver.log.length;
   for (let quiet = 0; quiet < 4; quiet++) {
     await settled();
-    if (driver.log.length !== calls) quiet = 0;
+    if (driver.underWay > 0 || driver.log.length !== calls) quiet = 0;
     calls = driver.log.length;
   }
 }

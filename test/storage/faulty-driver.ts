@@ -34,7 +34,9 @@ export interface FaultyDriver extends StorageDriver {
   cut(cut: Cut): void;
   /** Whether the call that was to be cut has come. */
   readonly wasCut: boolean;
-  /** Forgets all faults. */
+  /** Lets something else happen as a call is made, after so many others from now on. */
+  interrupt(after: number, act: () => void): void;
+  /** Forgets all that was to happen. */
   heal(): void;
   /** What was opened so far is dead, as when the page is gone; what is opened later works. */
   crash(): void;
@@ -42,6 +44,8 @@ export interface FaultyDriver extends StorageDriver {
   readonly calls: Record<StorageCall, number>;
   /** The same, in order. */
   readonly log: readonly StorageCall[];
+  /** Calls that have not been answered. */
+  readonly underWay: number;
   /** The batches that were applied. */
   readonly batches: (readonly StorageOperation[])[];
 }
@@ -56,6 +60,9 @@ export function faultyDriver(inner: StorageDriver = memoryDriver(), slow = false
   let faults: (Fault & { left: number; skip: number })[] = [];
   let cut: (Cut & { left: number }) | undefined;
   let life = 0;
+  let underWay = 0;
+
+  let interruption: { left: number; readonly act: () => void } | undefined;
 
   /** The cut, if it is this call's. */
   const cutNow = () => (cut && cut.left-- === 0 ? cut : undefined);
@@ -76,9 +83,18 @@ export function faultyDriver(inner: StorageDriver = memoryDriver(), slow = false
 
   const wrap = (storage: Storage, born: number): Storage => {
     const perform = async <T>(call: StorageCall, run: () => Promise<T>): Promise<T> => {
+      underWay++;
+      try {
+        return await answer(call, run);
+      } finally {
+        underWay--;
+      }
+    };
+    const answer = async <T>(call: StorageCall, run: () => Promise<T>): Promise<T> => {
       if (born !== life) throw outage;
       const fault = faultFor(call);
       const cutHere = cutNow();
+      if (interruption && interruption.left-- === 0) interruption.act();
       if (slow) await new Promise((resolve) => setTimeout(resolve));
       if (cutHere?.when === 'before' && cutHere.dies) life++;
       if (fault?.when === 'before') throw fault.error ?? outage;
@@ -116,17 +132,23 @@ export function faultyDriver(inner: StorageDriver = memoryDriver(), slow = false
     cut: (asked) => {
       cut = { ...asked, left: asked.after };
     },
+    interrupt: (after, act) => {
+      interruption = { left: after, act };
+    },
+    get underWay() {
+      return underWay;
+    },
     get wasCut() {
       return cut !== undefined && cut.left < 0;
     },
     heal: () => {
       faults = [];
-      cut = undefined;
+      cut = interruption = undefined;
     },
     crash: () => {
       life++;
       faults = [];
-      cut = undefined;
+      cut = interruption = undefined;
     },
   };
 }

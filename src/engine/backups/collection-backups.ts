@@ -92,6 +92,19 @@ export class CollectionBackups {
     };
   }
 
+  /** Keeps the segments of backups in storage for as long as something is done with them. */
+  async holding<T>(
+    kept: readonly Pick<Snapshot, 'segments'>[],
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const releases = kept.map(({ segments }) => this.hold(segments));
+    try {
+      return await work();
+    } finally {
+      for (const release of releases) release();
+    }
+  }
+
   /** Looks at everything that is stored of the collection. Saves what is not stored yet. */
   async verify(): Promise<Verification> {
     const { context, saves } = this.#host;
@@ -105,12 +118,9 @@ export class CollectionBackups {
         return undefined;
       });
     });
-    const release = this.hold(segments);
-    try {
-      return await this.#examine((examiner) => examiner.examine(segments, documents));
-    } finally {
-      release();
-    }
+    return this.holding([{ segments }], () =>
+      this.#examine((examiner) => examiner.examine(segments, documents)),
+    );
   }
 
   /** As {@link verify}, of a collection that could not be opened. */
@@ -156,12 +166,16 @@ export class CollectionBackups {
 
   async #examine(look: (examiner: Examiner) => Promise<Verdict>): Promise<Verification> {
     const examiner = this.#examiner();
-    const verdict = await look(examiner);
-    const backups: Verification['backups'][number][] = [];
-    for (const { name, segments, documents } of [...(await this.snapshots.list())].reverse()) {
-      backups.push({ name, ...(await examiner.examine(segments, documents)) });
-    }
-    return { ...verdict, backups };
+    const snapshots = [...(await this.snapshots.list())].reverse();
+    // Some of them may be deleted, or expire, meanwhile.
+    return this.holding(snapshots, async () => {
+      const verdict = await look(examiner);
+      const backups: Verification['backups'][number][] = [];
+      for (const { name, segments, documents } of snapshots) {
+        backups.push({ name, ...(await examiner.examine(segments, documents)) });
+      }
+      return { ...verdict, backups };
+    });
   }
 
   #examiner(): Examiner {
