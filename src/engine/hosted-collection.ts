@@ -261,7 +261,7 @@ export class HostedCollection implements Executor {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#retention?.stop();
-    this.#backups.stop();
+    await this.#backups.stop();
     await this.#saves.stop();
   }
 
@@ -351,7 +351,7 @@ export class HostedCollection implements Executor {
     if (!enabled) throw dropDisabled(name);
     if (this.#unusable instanceof CollectionError) throw this.#unusable;
     const left = backup ? yield* wait(this.#backups.keepAlone()) : undefined;
-    this.#backups.stop();
+    yield this.#backups.stop();
     yield this.#saves.stop();
     // What was asked before still reads from storage.
     yield this.#lane.passed();

@@ -42,6 +42,8 @@ export class BackupRequests {
   readonly #imports = new Imports();
   #stopLooking: (() => void) | undefined;
   #stopped = false;
+  /** Ends with what is done unasked, one thing at a time: two at once would both make the backup of the day. */
+  #tending: Promise<void> = Promise.resolve();
 
   constructor(host: BackupRequestHost) {
     this.#host = host;
@@ -99,16 +101,18 @@ export class BackupRequests {
 
   /** To be called once the collection is open: from now on backups are made and expire by themselves. */
   look(): void {
-    this.backups.tend().catch((error: unknown) => this.#host.failed(asCairnError(error)));
     this.#stopLooking?.();
     if (this.#stopped) return;
+    this.#tending = this.#tending.then(() => this.#tend());
     const { clock } = this.#host.context;
     this.#stopLooking = clock.after(untilNextLook(clock.now()), () => this.look(), true);
   }
 
-  stop(): void {
+  /** Resolves when nothing is done unasked any more. */
+  stop(): Promise<void> {
     this.#stopped = true;
     this.#stopLooking?.();
+    return this.#tending;
   }
 
   /** Goes on after a stop. */
@@ -141,9 +145,19 @@ export class BackupRequests {
     return new StorageError('data_damaged', `${error.message} ${remedy}`, { place, cause: error });
   }
 
+  async #tend(): Promise<void> {
+    try {
+      if (!this.#stopped) await this.backups.tend();
+    } catch (error) {
+      this.#host.failed(asCairnError(error));
+    }
+  }
+
   async #load(name: string): Promise<void> {
     const snapshot = await this.backups.snapshots.find(name);
-    await restore(await this.#replaceHost('restore', name), snapshot);
+    const host = await this.#replaceHost('restore', name);
+    // It may expire meanwhile.
+    await this.backups.holding([snapshot], () => restore(host, snapshot));
   }
 
   async #export(name: string): Promise<{ cursor: number }> {
