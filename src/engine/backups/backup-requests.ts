@@ -5,9 +5,10 @@ import { putSnapshot } from '../../backup/snapshots.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
 import { StorageError } from '../../errors/storage-error.ts';
-import type { BackupOperations, Verification } from '../backup-protocol.ts';
+import type { Verification } from '../backup-protocol.ts';
 import type { BuildProgress } from '../documents/index-builder.ts';
 import type { Request } from '../protocol.ts';
+import type { BackupRequest } from '../request-kinds.ts';
 import { type BackupHost, CollectionBackups, type Frozen } from './collection-backups.ts';
 import { Exports } from './exports.ts';
 import { headerOf } from './file-header.ts';
@@ -15,8 +16,6 @@ import { Importing } from './importing.ts';
 import { Imports, severalCollections } from './imports.ts';
 import type { ReplaceHost } from './replacing.ts';
 import { restore } from './restore.ts';
-
-export type BackupRequest = Request<keyof BackupOperations>;
 
 /** What requests about backups need of their collection. */
 export interface BackupRequestHost extends BackupHost {
