@@ -157,14 +157,12 @@ export class SegmentLog {
   async append({ records, deletes }: Changes, along?: Along): Promise<void> {
     await this.settle();
     const written: Written[] = [];
-    const undo = this.#undo;
     const takenBack: StorageOperation[] = [];
     const changedWith = () => written.at(-1)?.segment.number ?? this.#changed;
     try {
       await this.write(
         function* (this: SegmentLog): Generator<StorageOperation> {
           if (!this.#manifest) yield putManifest(this.#makeManifest([]));
-          yield* undo;
           // Cut while it is written, a segment at a time: a large save must not block the thread.
           for (const one of this.#build(cutSegments(deletes, records, pendingBody))) {
             written.push(one);
@@ -180,11 +178,10 @@ export class SegmentLog {
       );
     } catch (error) {
       const numbers = written.map(({ segment }) => segment.number);
-      this.#undo = [...undo, ...this.#deletions(numbers), ...takenBack];
+      this.#undo.push(...this.#deletions(numbers), ...takenBack);
       throw error;
     }
     this.#manifest ??= this.#makeManifest([]);
-    this.#undo = [];
     this.#changed = changedWith();
     this.#adopt(written);
   }
@@ -199,11 +196,9 @@ export class SegmentLog {
     const written = [...this.#build(contents)];
     const manifest = this.#makeManifest([...left, ...written.map(({ segment }) => segment.number)]);
     const gone = this.#deletions([...numbers].filter((number) => !kept.has(number)));
-    const undo = this.#undo;
     this.#unsettled = { numbers, written, manifest };
     await this.write(
       function* (this: SegmentLog): Generator<StorageOperation> {
-        yield* undo;
         for (const one of written) yield* this.#puts(one);
         yield* gone;
         yield putManifest(manifest);
@@ -275,16 +270,14 @@ export class SegmentLog {
   async relist(states: ReadonlyMap<number, SegmentState>): Promise<void> {
     await this.settle();
     const before = [...this.segments.keys()];
-    const undo = this.#undo;
     const changed = ++this.#last;
     const manifest = { ...this.#makeManifest([...states.keys()]), changed };
     try {
-      await this.write([...undo, putManifest(manifest)]);
+      await this.write([putManifest(manifest)]);
     } catch (error) {
-      this.#undo = [...undo, this.#manifest ? putManifest(this.#manifest) : noManifest(this.name)];
+      this.#undo.push(this.#manifest ? putManifest(this.#manifest) : noManifest(this.name));
       throw error;
     }
-    this.#undo = [];
     this.#manifest = manifest;
     this.#changed = changed;
     this.#setLive(states);
@@ -310,8 +303,7 @@ export class SegmentLog {
   /** Brings an older collection up to date: the manifest is all that says its format. */
   async upgrade(): Promise<void> {
     const manifest = this.#makeManifest([...this.segments.keys()]);
-    await this.write([...this.#undo, putManifest(manifest)]);
-    this.#undo = [];
+    await this.write([putManifest(manifest)]);
     this.#manifest = manifest;
   }
 
@@ -374,8 +366,15 @@ export class SegmentLog {
     }
   }
 
-  write(operations: Iterable<StorageOperation>): Promise<void> {
-    return this.#options.storage.write(operations, this.#options.durability);
+  /**
+   * Writes, atomically, and takes back before whatever failed and may have been stored: nothing may be removed
+   * that only what is taken back needs.
+   */
+  async write(operations: Iterable<StorageOperation>): Promise<void> {
+    const { storage, durability } = this.#options;
+    const undo = this.#undo;
+    await storage.write(inTurn(undo, operations), durability);
+    this.#undo = [];
   }
 
   /** Builds segments one by one as they are drawn. */
@@ -449,6 +448,10 @@ export class SegmentLog {
     const next = this.#last + 1;
     return { format: FORMAT, name: this.name, type, segments, next, changed: this.#changed };
   }
+}
+
+function* inTurn<T>(...parts: readonly Iterable<T>[]): Generator<T> {
+  for (const part of parts) yield* part;
 }
 
 /** Invariant: a record that no segment holds has its body. */

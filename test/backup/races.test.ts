@@ -4,7 +4,7 @@ import { memoryDriver } from '../../src/storage/memory-driver.ts';
 import { openDoor } from '../engine/engine-door.ts';
 import { FakeClock } from '../engine/fake-clock.ts';
 import { type FaultyDriver, faultyDriver } from '../storage/faulty-driver.ts';
-import { atRest, type Things } from './cut-world.ts';
+import { atRest, soleBackup, type Things } from './cut-world.ts';
 
 const DAY = 86_400_000;
 const YEARS = 3650 * DAY;
@@ -34,19 +34,6 @@ function openSlowly(slow: boolean, options: object): Opened {
 
 const idsIn = async (things: Things) => (await things.filter({})).map(({ _id }) => _id).join('');
 const pad = 'p'.repeat(70_000);
-
-/** A backup of a document `a` that nothing else remembers, the oldest of four. */
-async function soleBackup(things: Things): Promise<string> {
-  const empty = await things.createBackup();
-  await things.insert({ _id: 'a', pad });
-  const name = await things.createBackup();
-  await things.loadBackup(empty);
-  const [undo] = await things.listBackups();
-  await things.deleteBackup(undo!.name);
-  await things.deleteBackup(empty);
-  for (const label of ['second', 'third', 'newest']) await things.createBackup({ label });
-  return name;
-}
 
 /** Something that begins as another act makes its n-th call to storage. */
 class Interruption {
