@@ -25,7 +25,7 @@ import { CacheRetention } from './records/cache-retention.ts';
 import { RecordStore } from './records/record-store.ts';
 import { SaveSchedule } from './records/save-schedule.ts';
 import type { CollectionSettings } from './settings.ts';
-import { isWork, type Result, runNow, type Work, wait } from './work.ts';
+import { isWork, type Result, run, runNow, type Work, wait } from './work.ts';
 
 /** What an engine lends to its collections. */
 export interface CollectionHost {
@@ -260,7 +260,7 @@ export class HostedCollection {
     try {
       if (loading.isIncomplete) {
         yield this.#backups.keep('indexes');
-        yield* loading.complete();
+        yield this.#saves.alone(async () => run(loading.complete()));
       }
       if (log.isOlder) {
         yield this.#backups.keep('format');

@@ -114,6 +114,7 @@ export async function atRest(driver: FaultyDriver): Promise<void> {
 async function perform(driver: FaultyDriver, world: World, act: Scenario['act']): Promise<void> {
   await Promise.allSettled(act(world));
   await atRest(driver);
+  expect(driver.writesAtOnce).toBeLessThan(2);
 }
 
 export async function prepare(scenario: Scenario, caching: boolean): Promise<Prepared> {
