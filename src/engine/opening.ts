@@ -6,7 +6,7 @@ import type { StoreContext } from './context.ts';
 import type { BuildProgress } from './documents/index-builder.ts';
 import { Loading } from './loading.ts';
 import type { SaveSchedule } from './records/save-schedule.ts';
-import type { Work } from './work.ts';
+import { run, type Work } from './work.ts';
 
 /** What it takes to open a collection. */
 export interface OpeningHost {
@@ -47,7 +47,7 @@ function* bringUpToDate({ context, backups, saves }: OpeningHost, loading: Loadi
   const { log } = context.records;
   if (loading.isIncomplete) {
     yield backups.create(undefined, 'indexes');
-    yield* loading.complete();
+    yield saves.alone(async () => run(loading.complete()));
   }
   if (log.isOlder) {
     yield backups.create(undefined, 'format');

@@ -87,6 +87,19 @@ export async function contentsOf(things: Things): Promise<string> {
   }
 }
 
+/** A backup of a document `a` that nothing else remembers, the oldest of four. */
+export async function soleBackup(things: Things): Promise<string> {
+  const empty = await things.createBackup();
+  await things.insert({ _id: 'a', n: 1, pad: 'p'.repeat(70_000) });
+  const name = await things.createBackup();
+  await things.loadBackup(empty);
+  const [undo] = await things.listBackups();
+  await things.deleteBackup(undo!.name);
+  await things.deleteBackup(empty);
+  for (const label of ['second', 'third', 'newest']) await things.createBackup({ label });
+  return name;
+}
+
 /** Resolves when nothing calls storage any more. */
 export async function atRest(driver: FaultyDriver): Promise<void> {
   let calls = driver.log.length;
@@ -101,6 +114,7 @@ export async function atRest(driver: FaultyDriver): Promise<void> {
 async function perform(driver: FaultyDriver, world: World, act: Scenario['act']): Promise<void> {
   await Promise.allSettled(act(world));
   await atRest(driver);
+  expect(driver.writesAtOnce).toBeLessThan(2);
 }
 
 export async function prepare(scenario: Scenario, caching: boolean): Promise<Prepared> {

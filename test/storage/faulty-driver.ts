@@ -46,6 +46,8 @@ export interface FaultyDriver extends StorageDriver {
   readonly log: readonly StorageCall[];
   /** Calls that have not been answered. */
   readonly underWay: number;
+  /** How many writes were under way at the same time, at the most. */
+  readonly writesAtOnce: number;
   /** The batches that were applied. */
   readonly batches: (readonly StorageOperation[])[];
 }
@@ -61,6 +63,8 @@ export function faultyDriver(inner: StorageDriver = memoryDriver(), slow = false
   let cut: (Cut & { left: number }) | undefined;
   let life = 0;
   let underWay = 0;
+  let writes = 0;
+  let writesAtOnce = 0;
 
   let interruption: { left: number; readonly act: () => void } | undefined;
 
@@ -84,10 +88,12 @@ export function faultyDriver(inner: StorageDriver = memoryDriver(), slow = false
   const wrap = (storage: Storage, born: number): Storage => {
     const perform = async <T>(call: StorageCall, run: () => Promise<T>): Promise<T> => {
       underWay++;
+      if (call === 'write') writesAtOnce = Math.max(writesAtOnce, ++writes);
       try {
         return await answer(call, run);
       } finally {
         underWay--;
+        if (call === 'write') writes--;
       }
     };
     const answer = async <T>(call: StorageCall, run: () => Promise<T>): Promise<T> => {
@@ -137,6 +143,9 @@ export function faultyDriver(inner: StorageDriver = memoryDriver(), slow = false
     },
     get underWay() {
       return underWay;
+    },
+    get writesAtOnce() {
+      return writesAtOnce;
     },
     get wasCut() {
       return cut !== undefined && cut.left < 0;

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { openDoor } from '../engine/engine-door.ts';
+import { faultyDriver, outage } from '../storage/faulty-driver.ts';
+import { atRest, soleBackup } from './cut-world.ts';
+
+const documents = { name: 'things', type: 'DOCUMENT_BASED', backup_retention_time: -1 } as const;
+
+/**
+ * A restore that was stored and reported as failed: the engine goes on with what was there before, and storage has
+ * to be told so before anything is removed that only one of the two needs.
+ */
+test.each(['deleteBackup', 'createBackup', 'save', 'verify'] as const)(
+  'a crash after %s that follows a restore of unknown end',
+  async (next) => {
+    const driver = faultyDriver();
+    const { door } = openDoor(driver);
+    const things = new door.Collection<any>(documents);
+    const name = await soleBackup(things);
+    await things.insert({ _id: 'b' });
+    await things.save();
+    driver.inject({ call: 'write', when: 'after', after: 1 });
+    await expect(things.loadBackup(name)).rejects.toBe(outage);
+    if (next === 'deleteBackup') {
+      for (const each of await things.listBackups()) await things.deleteBackup(each.name);
+    } else {
+      await things.insert({ _id: 'c' });
+      await things[next]();
+    }
+    await atRest(driver);
+    driver.crash();
+    const again = new (openDoor(driver).door.Collection)<any>(documents);
+    const ids = (await again.filter({})).map(({ _id }) => _id).join('');
+    expect(ids).toBe(next === 'deleteBackup' ? 'b' : 'bc');
+    expect(await again.verify()).toMatchObject({ whole: true });
+  },
+);
