@@ -18,7 +18,7 @@ test.each(['deleteBackup', 'createBackup', 'save', 'verify'] as const)(
     const name = await soleBackup(things);
     await things.insert({ _id: 'b' });
     await things.save();
-    driver.inject({ call: 'write', when: 'after', after: 1 });
+    driver.inject({ call: 'write', when: 'after' });
     await expect(things.loadBackup(name)).rejects.toBe(outage);
     if (next === 'deleteBackup') {
       for (const each of await things.listBackups()) await things.deleteBackup(each.name);
