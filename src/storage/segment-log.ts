@@ -91,6 +91,8 @@ export class SegmentLog {
   #undo: StorageOperation[] = [];
   /** Segments in storage that are not live, and that no backup may name. */
   readonly #orphans = new Set<number>();
+  /** Whether it is known what is live. Where data is damaged it is not, and nothing may be swept away. */
+  #isKnown = false;
   /** A compaction of which it is not known whether it was stored. */
   #unsettled: Replacement | undefined;
 
@@ -303,7 +305,7 @@ export class SegmentLog {
 
   /** Removes what is neither live nor named by a backup. Nothing else may be written meanwhile. */
   async sweep(): Promise<void> {
-    if (this.#orphans.size === 0) return;
+    if (this.#orphans.size === 0 || !this.#isKnown) return;
     const kept = await this.#options.kept();
     const gone = [...this.#orphans].filter((number) => !kept.has(number));
     if (gone.length > 0) await this.write(this.#deletions(gone));
@@ -449,6 +451,7 @@ export class SegmentLog {
     this.segments.clear();
     for (const [number, state] of states) this.segments.set(number, state);
     this.#newest = [...states.keys()].at(-1) ?? 0;
+    this.#isKnown = true;
   }
 
   #deletions(numbers: readonly number[]): StorageOperation[] {

@@ -34,3 +34,40 @@ test.each(['deleteBackup', 'createBackup', 'save', 'verify'] as const)(
     expect(await again.verify()).toMatchObject({ whole: true });
   },
 );
+
+test('what is left of damaged data is not swept away with a backup that shares it', async () => {
+  const driver = faultyDriver();
+  const { door } = openDoor(driver);
+  const things = new door.Collection<any>(documents);
+  await things.insert({ _id: 'a' });
+  await things.save();
+  await things.createBackup({ label: 'kept' });
+  await things.insert({ _id: 'b' });
+  await things.save();
+  const shared = await things.createBackup();
+  for (const _id of ['c', 'd']) {
+    await things.insert({ _id });
+    await things.save();
+  }
+  await door.close();
+  const storage = await driver.open('test', { damaged: () => undefined });
+  await storage.write([{ type: 'delete', store: 'segments', key: ['things', 3] }], 'relaxed');
+  const damaged = new (openDoor(driver).door.Collection)<any>(documents);
+  await expect(damaged.count()).rejects.toMatchObject({ code: 'data_damaged' });
+  await damaged.deleteBackup(shared);
+  await expect(damaged.importBackup(new Blob(['no file']))).rejects.toMatchObject({
+    code: 'file_not_gzip',
+  });
+  await atRest(driver);
+  expect(await storage.keys('segments', ['things'])).toEqual([
+    ['things', 1],
+    ['things', 2],
+    ['things', 4],
+  ]);
+  const [{ name } = { name: '' }] = await damaged.listBackups();
+  await damaged.loadBackup(name);
+  const [remains] = await damaged.listBackups();
+  expect(remains).toMatchObject({ label: 'what was left of damaged data', documents: 3 });
+  expect(await damaged.loadBackup(remains?.name as string)).toBe(true);
+  expect((await damaged.filter({})).map(({ _id }) => _id)).toEqual(['a', 'b', 'd']);
+});

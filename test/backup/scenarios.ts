@@ -43,6 +43,20 @@ const lost = (stored: Parameters<NonNullable<Scenario['tamper']>>[0]) => {
   return tampered(stored, 'segments', (value, key) => (key[1] === gone ? undefined : value));
 };
 
+/** A backup as a file, by its label; made before anything is cut. */
+const files = new Map<string, Blob>();
+
+async function threeBackupsAndFiles(world: World): Promise<void> {
+  await threeBackups(world);
+  await new world.door.Collection<any>({ name: 'others', type: 'KEY_VALUE_BASED' }).set('k', 1);
+  const { things } = world;
+  const stream = await things.exportBackup(await nameAt(things, 'one'));
+  files.set('one', await new Response(stream).blob());
+  files.set('all', await new Response(await world.door.exportAll()).blob());
+  await things.update('e', { n: 40 });
+  await things.save();
+}
+
 export const scenarios: readonly Scenario[] = [
   {
     name: 'createBackup',
@@ -165,5 +179,38 @@ export const scenarios: readonly Scenario[] = [
     act: load('three'),
     // What is found without a manifest is everything that compaction left.
     between: () => ['a*=2 b=467584 d=371680 e=4'],
+  },
+  {
+    name: 'importBackup',
+    before: threeBackupsAndFiles,
+    act: ({ things }) => [things.importBackup(files.get('one') as Blob)],
+  },
+  {
+    name: 'importBackup that merges, with pending changes',
+    before: threeBackupsAndFiles,
+    act: ({ things }) => [
+      things.update('d', { n: 9 }),
+      things.importBackup(files.get('one') as Blob, { mode: 'merge' }),
+    ],
+    between: (before) => [before.replace(/d=\d+/, 'd=9')],
+  },
+  {
+    name: 'importBackup with an index that was declared later',
+    before: threeBackupsAndFiles,
+    options: { indexes: ['n'] },
+    act: ({ things }) => [things.importBackup(files.get('one') as Blob)],
+  },
+  {
+    name: 'importBackup into what is damaged',
+    before: threeBackupsAndFiles,
+    tamper: lost,
+    act: ({ things }) => [things.importBackup(files.get('one') as Blob)],
+    // What is left of the damaged data becomes a backup.
+    between: () => ['a*=2 b=171680 d=371680 e=40'],
+  },
+  {
+    name: 'importAll',
+    before: threeBackupsAndFiles,
+    act: ({ door }) => [door.importAll(files.get('all') as Blob)],
   },
 ];

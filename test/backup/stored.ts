@@ -47,11 +47,14 @@ export function tampered(
 }
 
 /** Numbers of the segments in storage, and of those that something names. */
-export function segmentsOf(stored: Stored): { there: number[]; named: number[] } {
-  const there = stored.segments.map(([key]) => key[1] as number);
+export function segmentsOf(stored: Stored, name = 'things'): { there: number[]; named: number[] } {
+  const there = stored.segments.filter(([key]) => key[0] === name).map(([key]) => key[1] as number);
   const named = new Set<number>();
-  for (const [, snapshot] of stored.snapshots) for (const one of snapshot.segments) named.add(one);
-  for (const [, { segments, next }] of stored.collections) {
+  for (const [[collection], snapshot] of stored.snapshots) {
+    if (collection === name) for (const one of snapshot.segments) named.add(one);
+  }
+  for (const [[collection], { segments, next }] of stored.collections) {
+    if (collection !== name) continue;
     for (const one of segments) named.add(one);
     for (const one of there) if (one >= next) named.add(one);
   }
