@@ -1,0 +1,18 @@
+/** @param {number} value */
+export function figure(value) {
+  if (value >= 100) return value.toFixed(0);
+  return value.toFixed(value >= 10 ? 1 : 2);
+}
+
+/** @param {string[][]} rows the first is the head; the first column is of text */
+export function printTable(rows) {
+  const widths = rows[0]?.map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  for (const row of rows) {
+    const cells = row.map((cell, column) =>
+      column === 0 ? cell.padEnd(widths?.[column] ?? 0) : cell.padStart(widths?.[column] ?? 0),
+    );
+    console.log(`  ${cells.join('  ')}`);
+  }
+}
