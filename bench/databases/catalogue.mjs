@@ -10,14 +10,20 @@ const aroundThePage = [
     name: 'disk',
     title: 'Bytes on disk',
     metrics: {
-      MB: { what: 'of the profile, after all documents were inserted and the browser closed', unit: 'MB' },
+      MB: {
+        what: 'of the profile, after all documents were inserted and the browser closed',
+        unit: 'MB',
+      },
     },
   },
   {
     name: 'bundle',
     title: 'Code that the page and its worker load, gzip',
     metrics: {
-      JavaScript: { what: 'until every workload was done, with the adapter of the benchmark', unit: 'kB' },
+      JavaScript: {
+        what: 'until every workload was done, with the adapter of the benchmark',
+        unit: 'kB',
+      },
       'WebAssembly and its data': { what: 'the same', unit: 'kB' },
     },
   },
@@ -25,6 +31,3 @@ const aroundThePage = [
 
 /** All that is measured. @type {readonly Described[]} */
 export const workloads = [...inPage, ...aroundThePage];
-
-/** @param {string} name */
-export const isInPage = (name) => inPage.some((workload) => workload.name === name);

@@ -24,7 +24,9 @@ import { TooSlow } from './page-calls.mjs';
 
 /** For the check before everything, which also shows what code is loaded. */
 const CHECK_SIZE = 400;
-const CHECKED_AT_ONCE = 3;
+const CHECKED_AT_ONCE = 4;
+/** Slowness is no reason to fail. */
+const CHECK_DEADLINE_MS = 300_000;
 const ALL = inPage.map(({ name }) => name);
 const PATIENCE_MS = 2_000;
 const CHECK_PATIENCE_MS = 200;
@@ -62,7 +64,7 @@ export class Measurement {
 
   /** Every workload on few documents, several at a time: everything works, and loads so much code. */
   async check() {
-    const waiting = [...this.#contenders];
+    const waiting = [...this.#contenders].reverse(); // those that take longest stand behind
     await withBrowser(async (openPage) => {
       const checkSome = async () => {
         const page = await openPage();
@@ -77,7 +79,12 @@ export class Measurement {
   /** @param {import('playwright-core').Page} page @param {Contender} contender */
   async #checkOne(page, contender) {
     const start = performance.now();
-    const terms = { ...this.#terms(CHECK_SIZE, 0), patience: CHECK_PATIENCE_MS };
+    const terms = {
+      ...this.#terms(CHECK_SIZE, 0),
+      patience: CHECK_PATIENCE_MS,
+      deadline: CHECK_DEADLINE_MS,
+      hasty: true,
+    };
     const { name, peer } = contender;
     let done = 0;
     await this.#try(contender, CHECK_SIZE, () =>
@@ -138,7 +145,7 @@ export class Measurement {
   /** @param {number} size @param {number} round @returns {import('./page-calls.mjs').Terms} */
   #terms(size, round) {
     const deadline = size > BIG ? DEADLINE_BIG_MS : DEADLINE_MS;
-    return { size, seed: this.#seed, round, patience: PATIENCE_MS, deadline };
+    return { size, seed: this.#seed, round, patience: PATIENCE_MS, deadline, hasty: false };
   }
 
   /** @param {number} size @param {string} contender @param {string} workload @param {Record<string, number>} figures */

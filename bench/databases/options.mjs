@@ -68,7 +68,9 @@ function chooseByName(what, all, names) {
   if (!names || names.length === 0) return all;
   for (const name of names) {
     if (!all.some((each) => each.name === name)) {
-      throw new Error(`There is no ${what} ${name}, but ${all.map((each) => each.name).join(', ')}.`);
+      throw new Error(
+        `There is no ${what} ${name}, but ${all.map((each) => each.name).join(', ')}.`,
+      );
     }
   }
   return all.filter(({ name }) => names.includes(name));

@@ -52,7 +52,8 @@ export async function runDatabases(args) {
       measured,
       failures,
     };
-    if (smoke) console.log('The short form: it shows that everything works, and nothing about speed.');
+    if (smoke)
+      console.log('The short form: it shows that everything works, and nothing about speed.');
     else printDatabases(results);
     console.log(`\nwritten to ${writeResults(results, 'databases')}`);
     if (whole) for (const size of sizes) console.log(`written to ${publish(results, size)}`);

@@ -1,7 +1,7 @@
 import { launchChromium } from '../../tools/browsers/chromium.mjs';
-import { recordProfiles } from './profile.mjs';
-import { Quiet } from '../shared/quiet.mjs';
 import { summarize } from '../page/statistics.mjs';
+import { Quiet } from '../shared/quiet.mjs';
+import { recordProfiles } from './profile.mjs';
 
 /**
  * @typedef {object} Measured the figures of one contender at one size

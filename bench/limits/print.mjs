@@ -1,6 +1,6 @@
-import { count } from './limits.mjs';
 import { summarize } from '../page/statistics.mjs';
 import { figure, printTable } from '../shared/print-table.mjs';
+import { count } from './limits.mjs';
 
 /** Share of other work above which medians mislead. */
 const BUSY = 0.3;

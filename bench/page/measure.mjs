@@ -1,11 +1,18 @@
 /** @param {number} ms */
 export const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
+let settlingMs = 50;
+
+/** How long to wait on both sides of a collection of garbage before something is measured. @param {number} ms */
+export function settleFor(ms) {
+  settlingMs = ms;
+}
+
 /** Lets what came before end, so that nobody pays for the garbage of another. */
 async function settle() {
-  await wait(50);
+  await wait(settlingMs);
   /** @type {{ gc?: () => void }} */ (globalThis).gc?.();
-  await wait(50);
+  await wait(settlingMs);
 }
 
 /**

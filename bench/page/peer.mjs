@@ -34,7 +34,7 @@
  * @property {(ids: string[]) => unknown} [getMany] in one call, in any order
  * @property {(group: number) => unknown} [findGroup] by the index, in any order
  * @property {(from: number, to: number) => unknown} [findAges] from, and below to; by the index, in any order
- * @property {(city: string) => unknown} [findCity] without an index, in any order
+ * @property {(from: string, to: string) => unknown} [findZips] from, and below to; without an index, in any order
  * @property {(limit: number) => unknown} [firstByScore] in order
  * @property {(from: number, to: number) => unknown} [countAges] by the index
  * @property {(ids: string[], age: number) => unknown} [setAges] changes one field of each

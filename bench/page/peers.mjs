@@ -1,4 +1,9 @@
-import { cairnThread, cairnThreadUncached, cairnWorker, cairnWorkerUncached } from './peers/cairn.mjs';
+import {
+  cairnThread,
+  cairnThreadUncached,
+  cairnWorker,
+  cairnWorkerUncached,
+} from './peers/cairn.mjs';
 import { dexie } from './peers/dexie.mjs';
 import { idb } from './peers/idb.mjs';
 import { indexedDb } from './peers/indexeddb.mjs';

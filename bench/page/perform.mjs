@@ -1,5 +1,8 @@
+import { settleFor } from './measure.mjs';
 import { Session } from './session.mjs';
 import { workloads } from './workloads.mjs';
+
+const SETTLING_MS = 50;
 
 /**
  * Runs one workload against one peer.
@@ -12,10 +15,12 @@ import { workloads } from './workloads.mjs';
 export async function perform(name, given) {
   const workload = workloads.find((each) => each.name === name);
   if (!workload) throw new Error(`There is no workload ${name}.`);
+  settleFor(given.hasty ? 0 : SETTLING_MS);
   const session = await Session.begin(given);
   const all = await workload.run(session);
   await session.end();
-  const figures = all && Object.entries(all).filter(([metric]) => isOf(given.peer, workload, metric));
+  const figures =
+    all && Object.entries(all).filter(([metric]) => isOf(given.peer, workload, metric));
   return { figures: figures && Object.fromEntries(figures), changes: session.changes };
 }
 

@@ -15,6 +15,7 @@ import { shuffle } from './statistics.mjs';
  * @property {number} seed of the documents
  * @property {number} round seeds what is asked for
  * @property {number} patience milliseconds after which something done many times over stops short
+ * @property {boolean} hasty whether it is enough to show that it works
  * @property {readonly Change[]} changes done since it was filled
  */
 
@@ -49,6 +50,10 @@ export class Session {
 
   get size() {
     return this.#given.size;
+  }
+
+  get hasty() {
+    return this.#given.hasty;
   }
 
   get patience() {

@@ -1,7 +1,7 @@
 import { Dexie } from 'dexie';
-import { openPeople, openWarm, remove } from '../page/cairn.mjs';
 import { makeDocuments } from '../../page/documents.mjs';
 import { timeAndWatch } from '../../page/measure.mjs';
+import { openPeople, openWarm, remove } from '../page/cairn.mjs';
 import { deletePlain, openPlain, putRecords } from '../page/plain-indexeddb.mjs';
 import { defineWorkload } from '../workload.mjs';
 

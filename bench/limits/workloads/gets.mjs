@@ -1,5 +1,5 @@
-import { fill, getAtOnce, openPeople, openWarm, remove, scatter } from '../page/cairn.mjs';
 import { measure, middle, time } from '../../page/measure.mjs';
+import { fill, getAtOnce, openPeople, openWarm, remove, scatter } from '../page/cairn.mjs';
 import { defineWorkload } from '../workload.mjs';
 
 const AT_ONCE = 1_000;

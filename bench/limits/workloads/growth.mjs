@@ -1,6 +1,6 @@
-import { getAtOnce, openDoor, openPeople, openWarm, remove, scatter } from '../page/cairn.mjs';
 import { makeDocuments } from '../../page/documents.mjs';
 import { measure } from '../../page/measure.mjs';
+import { getAtOnce, openDoor, openPeople, openWarm, remove, scatter } from '../page/cairn.mjs';
 import { defineWorkload } from '../workload.mjs';
 
 const GETS = 1_000;

@@ -1,6 +1,6 @@
-import { fill, openDoor, openPeople } from '../page/cairn.mjs';
 import { GROUP_SIZE } from '../../page/documents.mjs';
 import { measure, measureMiddle, time } from '../../page/measure.mjs';
+import { fill, openDoor, openPeople } from '../page/cairn.mjs';
 import { defineWorkload } from '../workload.mjs';
 
 const OPTIONS = { indexes: ['group'] };

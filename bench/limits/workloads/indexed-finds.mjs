@@ -1,6 +1,6 @@
-import { openFilled, remove } from '../page/cairn.mjs';
 import { GROUP_SIZE, groupCount } from '../../page/documents.mjs';
 import { measureMiddle } from '../../page/measure.mjs';
+import { openFilled, remove } from '../page/cairn.mjs';
 import { defineWorkload } from '../workload.mjs';
 
 const RUNS = 100;

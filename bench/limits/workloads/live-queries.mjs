@@ -1,5 +1,5 @@
-import { openFilled, remove } from '../page/cairn.mjs';
 import { measure, middle, time } from '../../page/measure.mjs';
+import { openFilled, remove } from '../page/cairn.mjs';
 import { defineWorkload } from '../workload.mjs';
 
 /** @typedef {import('../page/cairn.mjs').People} People */

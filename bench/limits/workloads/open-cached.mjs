@@ -1,5 +1,5 @@
-import { fill, nameInIndexedDb, openDoor, openPeople } from '../page/cairn.mjs';
 import { measure, time } from '../../page/measure.mjs';
+import { fill, nameInIndexedDb, openDoor, openPeople } from '../page/cairn.mjs';
 import { answer, openPlain } from '../page/plain-indexeddb.mjs';
 import { defineWorkload } from '../workload.mjs';
 

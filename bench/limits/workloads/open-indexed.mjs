@@ -1,7 +1,7 @@
 import { Dexie } from 'dexie';
-import { checkDoor, fill, library, openDoor, openPeople } from '../page/cairn.mjs';
 import { GROUP_SIZE, makeParts } from '../../page/documents.mjs';
 import { measure } from '../../page/measure.mjs';
+import { checkDoor, fill, library, openDoor, openPeople } from '../page/cairn.mjs';
 import { defineWorkload } from '../workload.mjs';
 
 const INDEXES = ['group'];

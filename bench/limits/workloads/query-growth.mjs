@@ -1,6 +1,6 @@
-import { fill, library, openDoor, openPeople, openWarm, remove } from '../page/cairn.mjs';
 import { groupCount, makeParts } from '../../page/documents.mjs';
 import { measure, measureMiddle } from '../../page/measure.mjs';
+import { fill, library, openDoor, openPeople, openWarm, remove } from '../page/cairn.mjs';
 import { defineWorkload } from '../workload.mjs';
 
 /** @typedef {import('../page/cairn.mjs').DoorName} DoorName */

@@ -1,6 +1,6 @@
-import { openFilled, remove } from '../page/cairn.mjs';
 import { makeDocuments } from '../../page/documents.mjs';
 import { measureMiddle } from '../../page/measure.mjs';
+import { openFilled, remove } from '../page/cairn.mjs';
 import { loadMingo } from '../page/mingo.mjs';
 import { defineWorkload } from '../workload.mjs';
 

@@ -1,5 +1,5 @@
-import { fill, getAtOnce, openDoor, openPeople, scatter } from '../page/cairn.mjs';
 import { measure, time } from '../../page/measure.mjs';
+import { fill, getAtOnce, openDoor, openPeople, scatter } from '../page/cairn.mjs';
 import { defineWorkload } from '../workload.mjs';
 
 const COUNT = 200;

@@ -1,6 +1,6 @@
-import { openPeople, openWarm, remove } from '../page/cairn.mjs';
 import { makeDocuments } from '../../page/documents.mjs';
 import { measure, time } from '../../page/measure.mjs';
+import { openPeople, openWarm, remove } from '../page/cairn.mjs';
 import { defineWorkload } from '../workload.mjs';
 
 /**

@@ -1,7 +1,7 @@
-import { openFilled, remove } from '../page/cairn.mjs';
-import { makeDocuments } from '../../page/documents.mjs';
 import { firstByHand } from '../../page/by-hand/first-by-hand.mjs';
+import { makeDocuments } from '../../page/documents.mjs';
 import { measure, measureMiddle, middle } from '../../page/measure.mjs';
+import { openFilled, remove } from '../page/cairn.mjs';
 import { defineWorkload } from '../workload.mjs';
 
 /**

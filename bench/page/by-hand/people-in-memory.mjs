@@ -50,11 +50,12 @@ export class PeopleInMemory {
     return found;
   }
 
-  /** @param {string} city */
-  findCity(city) {
+  /** @param {string} from @param {string} to */
+  findZips(from, to) {
     const found = [];
     for (const document of this.#byId.values()) {
-      if (document.address.city === city) found.push(document);
+      const { zip } = document.address;
+      if (zip >= from && zip < to) found.push(document);
     }
     return found;
   }

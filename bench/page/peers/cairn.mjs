@@ -8,7 +8,9 @@ import { definePeer } from '../peer.mjs';
  */
 function checkEngine({ engine, storage }, door) {
   if (engine !== door || storage !== 'indexeddb') {
-    throw new Error(`Cairn's engine runs in the ${engine} on ${storage}, which is not measured here.`);
+    throw new Error(
+      `Cairn's engine runs in the ${engine} on ${storage}, which is not measured here.`,
+    );
   }
 }
 
@@ -23,7 +25,7 @@ function cairn(door, caching) {
     title: `Cairn, ${door}${caching ? ', cached' : ''}`,
     packages: [],
     kind: 'database',
-  keeps: true,
+    keeps: true,
     runs: door === 'thread' ? 'page' : 'worker',
     key: '_id',
     resolved: 'in memory',
@@ -59,7 +61,7 @@ function cairn(door, caching) {
             getMany: (ids) => reads.filter({ _id: { $in: ids } }),
             findGroup: (group) => reads.filter({ group }),
             findAges: (from, to) => reads.filter(ofAge(from, to)),
-            findCity: (city) => reads.filter({ 'address.city': city }),
+            findZips: (from, to) => reads.filter({ 'address.zip': { $gte: from, $lt: to } }),
             firstByScore: (limit) => reads.filter({}, { sort: { score: 1 }, limit }),
             countAges: (from, to) => reads.count(ofAge(from, to)),
             setAges: (ids, age) => Promise.all(ids.map((id) => people.patch(id, { age }))),

@@ -29,7 +29,8 @@ export const dexie = definePeer({
           getMany: (ids) => people.bulkGet(ids),
           findGroup: inGroup,
           findAges: (from, to) => ofAge(from, to).toArray(),
-          findCity: (city) => people.filter(({ address }) => address.city === city).toArray(),
+          findZips: (from, to) =>
+            people.filter(({ address }) => address.zip >= from && address.zip < to).toArray(),
           firstByScore: (limit) => people.orderBy('score').limit(limit).toArray(),
           countAges: (from, to) => ofAge(from, to).count(),
           setAges: (ids, age) => people.bulkUpdate(ids.map((key) => ({ key, changes: { age } }))),

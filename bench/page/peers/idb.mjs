@@ -57,9 +57,9 @@ export const idb = definePeer({
           },
           findGroup: (group) => database.getAllFromIndex('people', 'group', group),
           findAges: (from, to) => database.getAllFromIndex('people', 'age', ages(from, to)),
-          async findCity(city) {
+          async findZips(from, to) {
             const documents = await database.getAll('people');
-            return documents.filter(({ address }) => address.city === city);
+            return documents.filter(({ address }) => address.zip >= from && address.zip < to);
           },
           firstByScore: (limit) => database.getAllFromIndex('people', 'score', null, limit),
           countAges: (from, to) => database.countFromIndex('people', 'age', ages(from, to)),

@@ -33,7 +33,7 @@ export const localforage = definePeer({
           get: (id) => people.getItem(id),
           findGroup: (group) => findAll((document) => document.group === group),
           findAges: (from, to) => findAll(({ age }) => age >= from && age < to),
-          findCity: (city) => findAll(({ address }) => address.city === city),
+          findZips: (from, to) => findAll(({ address }) => address.zip >= from && address.zip < to),
           async firstByScore(limit) {
             const documents = await findAll(() => true);
             return documents.sort((a, b) => a.score - b.score).slice(0, limit);

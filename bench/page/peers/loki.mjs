@@ -1,5 +1,7 @@
 import { definePeer } from '../peer.mjs';
 
+const MANY = 100;
+
 /**
  * @param {(done: (error?: unknown) => void) => void} call
  * @returns {Promise<void>}
@@ -46,13 +48,18 @@ export const loki = definePeer({
           getMany: byIds,
           findGroup: (group) => people.find({ group }),
           findAges: (from, to) => people.find(ofAge(from, to)),
-          findCity: (city) => people.find({ 'address.city': city }),
+          findZips: (from, to) =>
+            people.where(
+              (/** @type {any} */ { address }) => address.zip >= from && address.zip < to,
+            ),
           firstByScore: (limit) => people.chain().simplesort('score').limit(limit).data(),
           countAges: (from, to) => people.count(ofAge(from, to)),
           setAges(ids, age) {
             const documents = byIds(ids);
             for (const document of documents) document.age = age;
-            people.update(documents);
+            // a list makes it build its indexes anew, which pays only for many
+            if (ids.length < MANY) for (const document of documents) people.update(document);
+            else people.update(documents);
           },
           deleteMany: (ids) => people.remove(byIds(ids)),
           all: () => people.find(),

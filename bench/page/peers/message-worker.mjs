@@ -10,7 +10,7 @@ answerCalls({
   getMany: (ids) => people.getMany(ids),
   findGroup: (group) => people.findGroup(group),
   findAges: (from, to) => people.findAges(from, to),
-  findCity: (city) => people.findCity(city),
+  findZips: (from, to) => people.findZips(from, to),
   firstByScore: (limit) => people.firstByScore(limit),
   countAges: (from, to) => people.countAges(from, to),
   setAges: (ids, age) => void people.setAges(ids, age),

@@ -49,7 +49,8 @@ export const pglite = definePeer({
           getMany: (ids) => select('WHERE id = ANY($1)', [ids]),
           findGroup: (group) => select('WHERE "group" = $1', [group]),
           findAges: (from, to) => select('WHERE age >= $1 AND age < $2', [from, to]),
-          findCity: (city) => select(`WHERE address ->> 'city' = $1`, [city]),
+          findZips: (from, to) =>
+            select(`WHERE address ->> 'zip' >= $1 AND address ->> 'zip' < $2`, [from, to]),
           firstByScore: (limit) => select('ORDER BY score LIMIT $1', [limit]),
           async countAges(from, to) {
             const { rows } = await database.query(

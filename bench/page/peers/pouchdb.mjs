@@ -47,7 +47,7 @@ export const pouchdb = definePeer({
           },
           findGroup: inGroup,
           findAges: (from, to) => find({ selector: ofAge(from, to) }),
-          findCity: (city) => find({ selector: { 'address.city': city } }),
+          findZips: (from, to) => find({ selector: { 'address.zip': { $gte: from, $lt: to } } }),
           firstByScore: (limit) =>
             find({ selector: { score: { $gte: 0 } }, sort: ['score'], limit }),
           async countAges(from, to) {

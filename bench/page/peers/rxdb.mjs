@@ -66,7 +66,8 @@ const rxdb = (which, makeStorage) =>
             getMany: async (ids) => [...(await people.findByIds(ids).exec()).values()],
             findGroup: (group) => people.find({ selector: { group } }).exec(),
             findAges: (from, to) => people.find(ofAge(from, to)).exec(),
-            findCity: (city) => people.find({ selector: { 'address.city': city } }).exec(),
+            findZips: (from, to) =>
+              people.find({ selector: { 'address.zip': { $gte: from, $lt: to } } }).exec(),
             firstByScore: (limit) => people.find({ sort: [{ score: 'asc' }], limit }).exec(),
             countAges: (from, to) => people.count(ofAge(from, to)).exec(),
             async setAges(ids, age) {
@@ -95,14 +96,19 @@ export const rxdbDexie = rxdb(
     name: 'rxdb-dexie',
     title: 'RxDB, Dexie storage',
     kind: 'database',
-  keeps: true,
+    keeps: true,
     resolved: 'transaction complete',
   },
   async () => (await import('rxdb/plugins/storage-dexie')).getRxStorageDexie(),
 );
 
 export const rxdbMemory = rxdb(
-  { name: 'rxdb-memory', title: 'RxDB, memory', kind: 'database',
-  keeps: false, resolved: 'in memory' },
+  {
+    name: 'rxdb-memory',
+    title: 'RxDB, memory',
+    kind: 'database',
+    keeps: false,
+    resolved: 'in memory',
+  },
   async () => (await import('rxdb/plugins/storage-memory')).getRxStorageMemory(),
 );

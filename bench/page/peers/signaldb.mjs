@@ -40,14 +40,18 @@ export const signaldb = definePeer({
           getMany: (ids) => people.find({ id: { $in: ids } }, { reactive: false }).fetch(),
           findGroup: (group) => people.find({ group }, { reactive: false }).fetch(),
           findAges: (from, to) => people.find(ofAge(from, to), { reactive: false }).fetch(),
-          findCity: (city) => people.find({ 'address.city': city }, { reactive: false }).fetch(),
+          findZips: (from, to) =>
+            people.find({ 'address.zip': { $gte: from, $lt: to } }, { reactive: false }).fetch(),
           firstByScore: (limit) =>
             people.find({}, { sort: { score: 1 }, limit, reactive: false }).fetch(),
           countAges: (from, to) => people.find(ofAge(from, to), { reactive: false }).count(),
-          setAges: (ids, age) =>
-            people.batch(() => {
+          setAges(ids, age) {
+            const setEach = () => {
               for (const id of ids) people.updateOne({ id }, { $set: { age } });
-            }),
+            };
+            if (ids.length === 1) setEach();
+            else people.batch(setEach);
+          },
           deleteMany: (ids) =>
             people.batch(() => {
               for (const id of ids) people.removeOne({ id });
@@ -62,7 +66,9 @@ export const signaldb = definePeer({
           },
           async saved() {
             while (people.isPushing()) {
-              await new Promise((resolve) => people.once('persistence.pushCompleted', resolve));
+              await new Promise((resolve) =>
+                people.once('persistence.pushCompleted', () => resolve(undefined)),
+              );
             }
             if (refused) throw refused;
           },

@@ -4,6 +4,8 @@ import { answerCalls } from '../worker-calls.mjs';
 const SCHEMA = `
   PRAGMA locking_mode = exclusive;
   PRAGMA journal_mode = wal;
+  PRAGMA synchronous = normal;
+  PRAGMA cache_size = -32000;
   CREATE TABLE IF NOT EXISTS people (
     id TEXT PRIMARY KEY, name TEXT, email TEXT, age INTEGER, region TEXT, "group" INTEGER,
     active INTEGER, address TEXT, tags TEXT, bio TEXT, score INTEGER
@@ -104,7 +106,8 @@ answerCalls({
   getMany: (ids) => select('WHERE id IN (SELECT value FROM json_each(?))', among(ids)),
   findGroup: (group) => select('WHERE "group" = ?', [group]),
   findAges: (from, to) => select('WHERE age >= ? AND age < ?', [from, to]),
-  findCity: (city) => select(`WHERE address ->> '$.city' = ?`, [city]),
+  findZips: (from, to) =>
+    select(`WHERE address ->> '$.zip' >= ? AND address ->> '$.zip' < ?`, [from, to]),
   firstByScore: (limit) => select('ORDER BY score LIMIT ?', [limit]),
   countAges: (from, to) =>
     database.selectValue('SELECT count(*) FROM people WHERE age >= ? AND age < ?', [from, to]),

@@ -1,5 +1,5 @@
-import { connectWorker } from '../worker-calls.mjs';
 import { definePeer } from '../peer.mjs';
+import { connectWorker } from '../worker-calls.mjs';
 
 export const sqlite = definePeer({
   name: 'sqlite',
@@ -9,9 +9,9 @@ export const sqlite = definePeer({
   keeps: true,
   runs: 'worker',
   key: 'id',
-  resolved: 'flushed',
+  resolved: 'written',
   usage:
-    'opfs-sahpool, the fastest of its file systems, in a worker; columns for fields, JSON for what is nested; prepared statements, one transaction for many rows; write-ahead log with exclusive locking',
+    'opfs-sahpool, the fastest of its file systems, in a worker; columns for fields, JSON for what is nested; prepared statements, one transaction for many rows; a write-ahead log with exclusive locking and synchronous = normal, which is as durable as relaxed IndexedDB',
   async load() {
     return {
       async open(name) {
@@ -27,7 +27,7 @@ export const sqlite = definePeer({
           getMany: (ids) => call('getMany', ids),
           findGroup: (group) => call('findGroup', group),
           findAges: (from, to) => call('findAges', from, to),
-          findCity: (city) => call('findCity', city),
+          findZips: (from, to) => call('findZips', from, to),
           firstByScore: (limit) => call('firstByScore', limit),
           countAges: (from, to) => call('countAges', from, to),
           setAges: (ids, age) => call('setAges', ids, age),

@@ -51,11 +51,13 @@ const tanstack = (which, configure) =>
             getMany: (ids) => ids.map((id) => people.get(id)),
             findGroup: (group) => ask((q) => inGroup(q, group)),
             findAges: (from, to) => ask((q) => ofAge(q, from, to)),
-            findCity: (city) =>
+            findZips: (from, to) =>
               ask((q) =>
                 q
                   .from({ people })
-                  .where((/** @type {any} */ row) => eq(row.people.address.city, city)),
+                  .where((/** @type {any} */ row) =>
+                    and(gte(row.people.address.zip, from), lt(row.people.address.zip, to)),
+                  ),
               ),
             firstByScore: (limit) =>
               ask((q) =>
@@ -65,10 +67,12 @@ const tanstack = (which, configure) =>
                   .limit(limit),
               ),
             async countAges(from, to) {
-              const [row] = await ask((q) =>
-                ofAge(q, from, to).select((/** @type {any} */ each) => ({
-                  found: count(each.people.id),
-                })),
+              const [row] = /** @type {any[]} */ (
+                await ask((q) =>
+                  ofAge(q, from, to).select((/** @type {any} */ each) => ({
+                    found: count(each.people.id),
+                  })),
+                )
               );
               return row?.found ?? 0;
             },
@@ -105,7 +109,7 @@ export const tanstackIndexedDb = tanstack(
     name: 'tanstack',
     title: 'TanStack DB, IndexedDB',
     kind: 'database',
-  keeps: true,
+    keeps: true,
     resolved: 'transaction complete',
   },
   async (name) => {
@@ -117,8 +121,13 @@ export const tanstackIndexedDb = tanstack(
 );
 
 export const tanstackMemory = tanstack(
-  { name: 'tanstack-local', title: 'TanStack DB, local only', kind: 'database',
-  keeps: false, resolved: 'in memory' },
+  {
+    name: 'tanstack-local',
+    title: 'TanStack DB, local only',
+    kind: 'database',
+    keeps: false,
+    resolved: 'in memory',
+  },
   async (name) => {
     const { localOnlyCollectionOptions } = await import('@tanstack/db');
     return { options: localOnlyCollectionOptions({ id: name, getKey }), close() {} };

@@ -16,10 +16,7 @@ export const tinybase = definePeer({
     'one transaction for many rows, index slices for group and age, an index sorted by score; a save writes the whole table, so it is asked for and not left to automatic saving',
   async load() {
     const [{ createIndexes, createQueries, createStore }, { createIndexedDbPersister }] =
-      await Promise.all([
-        import('tinybase'),
-        import('tinybase/persisters/persister-indexed-db'),
-      ]);
+      await Promise.all([import('tinybase'), import('tinybase/persisters/persister-indexed-db')]);
     return {
       async open(name) {
         const store = createStore();
@@ -47,12 +44,12 @@ export const tinybase = definePeer({
           getMany: (ids) => ids.map(row),
           findGroup: (group) => slice('group', group).map(row),
           findAges: (from, to) => ages(from, to).flatMap((ids) => ids.map(row)),
-          findCity: (city) =>
+          findZips: (from, to) =>
             store
               .getRowIds(TABLE)
               .filter((id) => {
-                const { city: found } = /** @type {any} */ (store.getCell(TABLE, id, 'address'));
-                return found === city;
+                const { zip } = /** @type {any} */ (store.getCell(TABLE, id, 'address'));
+                return zip >= from && zip < to;
               })
               .map(row),
           firstByScore: (limit) => indexes.getSliceRowIds('score', 'all').slice(0, limit).map(row),

@@ -8,7 +8,12 @@ export const bulkInsert = defineWorkload({
   title: 'Insert all documents in one call',
   metrics: {
     acknowledged: { what: 'until the promise of the call resolves', unit: 'ms' },
-    durable: { what: 'until all documents are durable', unit: 'ms', durable: true, limit: 'storage' },
+    durable: {
+      what: 'until all documents are durable',
+      unit: 'ms',
+      durable: true,
+      limit: 'storage',
+    },
     'longest block': { what: 'the longest time that the page was blocked', unit: 'ms' },
     'blocked in all': {
       what: 'what blocks of more than 50 ms took beyond these 50, added up (total blocking time)',

@@ -7,7 +7,12 @@ const US = 1_000;
 
 const metrics = /** @type {const} */ ({
   acknowledged: { what: 'until the promise of the call resolves, a document', unit: 'µs' },
-  durable: { what: 'until all changes are durable, a document', unit: 'µs', durable: true, limit: 'storage' },
+  durable: {
+    what: 'until all changes are durable, a document',
+    unit: 'µs',
+    durable: true,
+    limit: 'storage',
+  },
 });
 
 /** @param {import('../peer.mjs').Store} store @param {number} documents @param {() => unknown} change */

@@ -15,13 +15,18 @@ export const inserts = defineWorkload({
     'one after another, durable': {
       what: 'each document durable before the next call',
       unit: 'µs',
-      durable: true, limit: 'storage',
+      durable: true,
+      limit: 'storage',
     },
-    'at once': { what: '1,000 calls issued without waiting, until all promises resolve', unit: 'µs' },
+    'at once': {
+      what: '1,000 calls issued without waiting, until all promises resolve',
+      unit: 'µs',
+    },
     'at once, durable': {
       what: 'the same until all are durable',
       unit: 'µs',
-      durable: true, limit: 'storage',
+      durable: true,
+      limit: 'storage',
     },
   },
   async run(session) {

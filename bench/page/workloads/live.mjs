@@ -30,7 +30,11 @@ export const live = defineWorkload({
       told = resolve;
     });
     const stop = await watchGroup(group, (documents) => told(documents));
-    session.check('live query', await begun, session.model.select((it) => it.group === group));
+    session.check(
+      'live query',
+      await begun,
+      session.model.select((it) => it.group === group),
+    );
     let age = 1_000;
     const change = async (/** @type {number} */ index) => {
       const id = /** @type {string} */ (ids[index % ids.length]);
@@ -50,9 +54,15 @@ export const live = defineWorkload({
     };
     for (let index = 0; index < WARM_UP; index++) {
       const documents = await change(index);
-      session.check('live', documents, session.model.select((it) => it.group === group));
+      session.check(
+        'live',
+        documents,
+        session.model.select((it) => it.group === group),
+      );
     }
-    const { ms, done } = await repeat(CHANGES, session.patience, (index) => change(index + WARM_UP));
+    const { ms, done } = await repeat(CHANGES, session.patience, (index) =>
+      change(index + WARM_UP),
+    );
     stop();
     await saved?.();
     return { µs: (ms * US) / done };

@@ -6,7 +6,9 @@ export const firstAnswer = defineWorkload({
   name: 'first-answer',
   title: 'After a reload, open and ask for 200 documents by an index',
   reloads: true,
-  metrics: { ms: { what: 'from opening to the answer; the code is loaded and has not run', unit: 'ms' } },
+  metrics: {
+    ms: { what: 'from opening to the answer; the code is loaded and has not run', unit: 'ms' },
+  },
   async run(session) {
     const group = Math.floor(session.random() * groupCount(session.size));
     const { ms, result } = await measure(async () => {
@@ -25,7 +27,12 @@ export const everything = defineWorkload({
   title: 'After a reload, open and get every document',
   reloads: true,
   metrics: {
-    ms: { what: 'from opening until all documents are there', unit: 'ms', durable: true, limit: 'storage' },
+    ms: {
+      what: 'from opening until all documents are there',
+      unit: 'ms',
+      durable: true,
+      limit: 'storage',
+    },
   },
   async run(session) {
     const { ms, result } = await measure(async () => {
