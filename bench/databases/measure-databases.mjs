@@ -31,8 +31,7 @@ const ALL = inPage.map(({ name }) => name);
 const PATIENCE_MS = 2_000;
 const CHECK_PATIENCE_MS = 200;
 const DEADLINE_MS = 60_000;
-const DEADLINE_BIG_MS = 150_000;
-const BIG = 50_000;
+const DEADLINE_MS_A_DOCUMENT = 1;
 
 /** Runs all contenders, size by size and round by round, and gathers their figures. */
 export class Measurement {
@@ -144,7 +143,7 @@ export class Measurement {
 
   /** @param {number} size @param {number} round @returns {import('./page-calls.mjs').Terms} */
   #terms(size, round) {
-    const deadline = size > BIG ? DEADLINE_BIG_MS : DEADLINE_MS;
+    const deadline = DEADLINE_MS + size * DEADLINE_MS_A_DOCUMENT;
     return { size, seed: this.#seed, round, patience: PATIENCE_MS, deadline, hasty: false };
   }
 

@@ -90,14 +90,32 @@ function drawPlot(title, rankings) {
     return `<g transform="translate(${column * PANEL.width} ${top})">${drawPanel(ranking)}</g>`;
   });
   const width = COLUMNS * PANEL.width;
-  const height = Math.max(...heights);
+  const height = Math.max(...heights) + LEGEND_HEIGHT;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img">`,
     `<title>${toText(title)}</title>`,
     `<style>${STYLE}\n</style>`,
     ...panels,
+    `<g transform="translate(0 ${height - LEGEND_HEIGHT})">${drawLegend()}</g>`,
     '</svg>\n',
   ].join('\n');
+}
+
+const LEGEND_HEIGHT = 24;
+const LEGEND = {
+  cairn: 'Cairn',
+  other: 'keeps documents',
+  memory: 'keeps nothing',
+  limit: 'by hand',
+};
+
+function drawLegend() {
+  return Object.entries(LEGEND)
+    .map(([kind, text], index) => {
+      const x = index * 130;
+      return `<rect class="${kind}" x="${x}" y="4" width="22" height="${PANEL.bar}"/><text x="${x + 28}" y="13">${text}</text>`;
+    })
+    .join('');
 }
 
 /** @param {Ranking} ranking */

@@ -22,7 +22,8 @@ import { workloads } from './catalogue.mjs';
  * @property {string} unit
  * @property {boolean} durable
  * @property {Entry[]} entries
- * @property {Entry | undefined} best
+ * @property {Entry | undefined} best of the other databases that keep what they are given
+ * @property {Entry | undefined} bestFromDisk of those that do not hold everything in memory
  */
 
 /** Names of the peers that bound what others can reach. */
@@ -50,9 +51,15 @@ export function rank(results, size) {
         toBest: ratio(entry, best),
         toLimit: ratio(entry, limitOf(entry.contender, limit, entries)),
       }));
-      const bestWithRatios = ratios.find(({ contender }) => contender === best?.contender);
-      const about = { workload, title, metric, what, unit, durable };
-      return [{ ...about, entries: ratios, best: bestWithRatios }];
+      const peers = ratios.filter(({ contender }) => isPeerThatKeeps(contender));
+      return [
+        {
+          ...{ workload, title, metric, what, unit, durable },
+          entries: ratios,
+          best: peers[0],
+          bestFromDisk: peers.find(({ contender }) => !contender.resident),
+        },
+      ];
     }),
   );
 }

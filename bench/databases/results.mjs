@@ -8,7 +8,7 @@
  * @property {number} seed
  * @property {number} rounds
  * @property {number} bytesADocument as JSON, on average
- * @property {(Pick<import('../page/peer.mjs').Peer, 'name' | 'title' | 'kind' | 'keeps' | 'runs' | 'resolved' | 'usage'> & { savedBy: string | undefined, versions: Record<string, string> })[]} contenders
+ * @property {(Pick<import('../page/peer.mjs').Peer, 'name' | 'title' | 'kind' | 'keeps' | 'resident' | 'runs' | 'resolved' | 'usage'> & { savedBy: string | undefined, versions: Record<string, string> })[]} contenders
  * @property {import('./measure-databases.mjs').Measured[]} measured
  * @property {import('./measure-databases.mjs').Failure[]} failures
  */

@@ -43,6 +43,7 @@ export async function runDatabases(args) {
         title: peer.title,
         kind: peer.kind,
         keeps: peer.keeps,
+        resident: peer.resident,
         runs: peer.runs,
         resolved: peer.resolved,
         savedBy: peer.savedBy,

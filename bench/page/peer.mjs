@@ -8,6 +8,7 @@
  * @property {readonly string[]} packages whose versions are printed
  * @property {'database' | 'limit'} kind
  * @property {boolean} keeps whether documents outlive a reload
+ * @property {boolean} resident whether all documents are in memory while it is open
  * @property {'page' | 'worker'} runs where the work is done
  * @property {'id' | '_id'} key of a document
  * @property {Resolved} resolved what the promise of a write has meant when it resolved

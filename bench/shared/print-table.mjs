@@ -1,7 +1,9 @@
-/** @param {number} value */
+/** Three digits, or two of what is small. @param {number} value */
 export function figure(value) {
   if (value >= 100) return value.toFixed(0);
-  return value.toFixed(value >= 10 ? 1 : 2);
+  if (value >= 10) return value.toFixed(1);
+  if (value >= 0.1 || value === 0) return value.toFixed(2);
+  return String(Number(value.toPrecision(2)));
 }
 
 /** @param {string[][]} rows the first is the head; the first column is of text */

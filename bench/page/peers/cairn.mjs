@@ -26,6 +26,7 @@ function cairn(door, caching) {
     packages: [],
     kind: 'database',
     keeps: true,
+    resident: caching,
     runs: door === 'thread' ? 'page' : 'worker',
     key: '_id',
     resolved: 'in memory',

@@ -6,6 +6,7 @@ export const dexie = definePeer({
   packages: ['dexie'],
   kind: 'database',
   keeps: true,
+  resident: false,
   runs: 'page',
   key: 'id',
   resolved: 'transaction complete',

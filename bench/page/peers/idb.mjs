@@ -23,6 +23,7 @@ export const idb = definePeer({
   packages: ['idb'],
   kind: 'database',
   keeps: true,
+  resident: false,
   runs: 'page',
   key: 'id',
   resolved: 'transaction complete',

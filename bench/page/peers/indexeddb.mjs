@@ -49,6 +49,7 @@ export const indexedDb = definePeer({
   packages: [],
   kind: 'limit',
   keeps: true,
+  resident: false,
   runs: 'page',
   key: 'id',
   resolved: 'transaction complete',

@@ -6,6 +6,7 @@ export const localforage = definePeer({
   packages: ['localforage'],
   kind: 'database',
   keeps: true,
+  resident: false,
   runs: 'page',
   key: 'id',
   resolved: 'transaction complete',

@@ -15,6 +15,7 @@ export const loki = definePeer({
   packages: ['lokijs'],
   kind: 'database',
   keeps: true,
+  resident: true,
   runs: 'page',
   key: 'id',
   resolved: 'in memory',

@@ -7,6 +7,7 @@ export const loop = definePeer({
   packages: [],
   kind: 'limit',
   keeps: false,
+  resident: true,
   runs: 'page',
   key: 'id',
   resolved: 'in memory',

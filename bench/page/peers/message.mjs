@@ -7,6 +7,7 @@ export const message = definePeer({
   packages: [],
   kind: 'limit',
   keeps: false,
+  resident: true,
   runs: 'worker',
   key: 'id',
   resolved: 'in memory',

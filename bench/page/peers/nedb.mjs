@@ -6,6 +6,7 @@ export const nedb = definePeer({
   packages: ['@seald-io/nedb'],
   kind: 'database',
   keeps: true,
+  resident: true,
   runs: 'page',
   key: '_id',
   resolved: 'transaction complete',

@@ -16,6 +16,7 @@ export const pglite = definePeer({
   packages: ['@electric-sql/pglite'],
   kind: 'database',
   keeps: true,
+  resident: true,
   runs: 'page',
   key: 'id',
   resolved: 'in memory',

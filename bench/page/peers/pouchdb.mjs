@@ -9,6 +9,7 @@ export const pouchdb = definePeer({
   packages: ['pouchdb-browser', 'pouchdb-find'],
   kind: 'database',
   keeps: true,
+  resident: false,
   runs: 'page',
   key: '_id',
   resolved: 'transaction complete',

@@ -30,7 +30,7 @@ const schema = {
 };
 
 /**
- * @param {Pick<import('../peer.mjs').Peer, 'name' | 'title' | 'kind' | 'keeps' | 'resolved'>} which
+ * @param {Pick<import('../peer.mjs').Peer, 'name' | 'title' | 'kind' | 'keeps' | 'resident' | 'resolved'>} which
  * @param {() => Promise<any>} makeStorage
  */
 const rxdb = (which, makeStorage) =>
@@ -97,6 +97,7 @@ export const rxdbDexie = rxdb(
     title: 'RxDB, Dexie storage',
     kind: 'database',
     keeps: true,
+    resident: false,
     resolved: 'transaction complete',
   },
   async () => (await import('rxdb/plugins/storage-dexie')).getRxStorageDexie(),
@@ -108,6 +109,7 @@ export const rxdbMemory = rxdb(
     title: 'RxDB, memory',
     kind: 'database',
     keeps: false,
+    resident: true,
     resolved: 'in memory',
   },
   async () => (await import('rxdb/plugins/storage-memory')).getRxStorageMemory(),

@@ -6,11 +6,13 @@ export const signaldb = definePeer({
   packages: ['@signaldb/core', '@signaldb/indexeddb'],
   kind: 'database',
   keeps: true,
+  resident: true,
   runs: 'page',
   key: 'id',
   resolved: 'in memory',
   savedBy: "the event 'persistence.pushCompleted'",
-  usage: 'insertMany, batch() around many changes, indices for group, age and score',
+  usage:
+    'insertMany, batch() around many changes, indices for group, age and score; reads hand out the stored objects themselves',
   async load() {
     const [{ Collection, createIndex }, { default: createIndexedDBAdapter }] = await Promise.all([
       import('@signaldb/core'),

@@ -7,6 +7,7 @@ export const sqlite = definePeer({
   packages: ['@sqlite.org/sqlite-wasm'],
   kind: 'database',
   keeps: true,
+  resident: false,
   runs: 'worker',
   key: 'id',
   resolved: 'written',

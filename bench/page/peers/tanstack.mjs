@@ -8,6 +8,7 @@ const tanstack = (which, configure) =>
   definePeer({
     ...which,
     packages: ['@tanstack/db'],
+    resident: true,
     runs: 'page',
     key: 'id',
     usage:

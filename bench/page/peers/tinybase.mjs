@@ -8,6 +8,7 @@ export const tinybase = definePeer({
   packages: ['tinybase'],
   kind: 'database',
   keeps: true,
+  resident: true,
   runs: 'page',
   key: 'id',
   resolved: 'in memory',
