@@ -1,4 +1,5 @@
 /** npm run bench: measures in a real browser. `-- --help` says what can be chosen. */
+import { publishFile } from './databases/publish.mjs';
 import { runComparison } from './databases/run-comparison.mjs';
 import { runDatabases } from './databases/run-databases.mjs';
 import { runLimits } from './limits/run-limits.mjs';
@@ -16,6 +17,8 @@ function choose() {
       await runDatabases(args);
     };
   }
+  const [first, file] = args;
+  if (first === '--publish' && file) return () => publishFile(file);
   return () => runDatabases(args);
 }
 

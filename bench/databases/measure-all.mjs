@@ -21,11 +21,15 @@ export async function measureAll(
   }
   console.log('Measuring:');
   const end = performance.now() + minutes * 60_000;
+  process.once('SIGINT', () => {
+    console.log('Ends after this database, and writes what there is; once more to end at once.');
+    measurement.stopped = true;
+  });
   for (let round = 1; round <= rounds; round++) {
     const start = performance.now();
     for (const size of sizes) await measurement.round(size, round);
     const now = performance.now();
-    if (now + (now - start) > end) break;
+    if (measurement.stopped || now + (now - start) > end) break;
   }
   return measurement;
 }

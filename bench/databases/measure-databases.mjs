@@ -31,7 +31,7 @@ const ALL = inPage.map(({ name }) => name);
 const PATIENCE_MS = 2_000;
 const CHECK_PATIENCE_MS = 200;
 const DEADLINE_MS = 60_000;
-const DEADLINE_MS_A_DOCUMENT = 1;
+const DEADLINE_MS_A_DOCUMENT = 2;
 
 /** Runs all contenders, size by size and round by round, and gathers their figures. */
 export class Measurement {
@@ -39,6 +39,8 @@ export class Measurement {
   #measured = new Map();
   /** @type {Failure[]} */
   failures = [];
+  /** Set to end after the database that is being measured. */
+  stopped = false;
   #server;
   #contenders;
   #workloads;
@@ -98,6 +100,7 @@ export class Measurement {
   async round(size, round) {
     const order = shuffle(this.#contenders, randomNumbers(this.#seed * 31 + round));
     for (const contender of order) {
+      if (this.stopped) return;
       if (this.#hasFailed(contender, size)) continue;
       const start = performance.now();
       await this.#try(contender, size, () => this.#live(contender, size, round));

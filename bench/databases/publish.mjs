@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { ROOT } from '../../tools/setup.mjs';
 import { drawPlots } from './plots.mjs';
@@ -23,6 +23,14 @@ export function publish(results, size) {
   const page = `${FOLDER}/${size}.md`;
   writeFileSync(page, writePage(results, size, rankings, plots));
   return relative(ROOT, page);
+}
+
+/** Writes the pages of all sizes that a run has measured. @param {string} file with its raw figures */
+export function publishFile(file) {
+  /** @type {import('./results.mjs').Results} */
+  const results = JSON.parse(readFileSync(file, 'utf8'));
+  const sizes = new Set(results.measured.map(({ size }) => size).filter((size) => size > 0));
+  for (const size of sizes) console.log(`written to ${publish(results, size)}`);
 }
 
 /** A line for each figure, so that a change of one shows as one. @param {import('./results.mjs').Results} results @param {number} size */
