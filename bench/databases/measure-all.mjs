@@ -6,12 +6,14 @@ import { Measurement } from './measure-databases.mjs';
  * @param {import('../shared/server.mjs').Server} server
  * @param {readonly import('./contender.mjs').Contender[]} contenders
  * @param {Pick<import('./options.mjs').Options, 'workloads' | 'sizes' | 'rounds' | 'minutes' | 'seed' | 'smoke'>} options
+ * @param {(measurement: Measurement) => void} [afterRound]
  * @returns {Promise<Measurement>}
  */
 export async function measureAll(
   server,
   contenders,
   { workloads, sizes, rounds, minutes, seed, smoke },
+  afterRound = () => {},
 ) {
   const measurement = new Measurement(server, contenders, workloads, seed);
   if (smoke || workloads.includes('bundle')) {
@@ -21,15 +23,12 @@ export async function measureAll(
   }
   console.log('Measuring:');
   const end = performance.now() + minutes * 60_000;
-  process.once('SIGINT', () => {
-    console.log('Ends after this database, and writes what there is; once more to end at once.');
-    measurement.stopped = true;
-  });
   for (let round = 1; round <= rounds; round++) {
     const start = performance.now();
     for (const size of sizes) await measurement.round(size, round);
     const now = performance.now();
-    if (measurement.stopped || now + (now - start) > end) break;
+    afterRound(measurement);
+    if (now + (now - start) > end) break;
   }
   return measurement;
 }

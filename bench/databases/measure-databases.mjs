@@ -39,8 +39,6 @@ export class Measurement {
   #measured = new Map();
   /** @type {Failure[]} */
   failures = [];
-  /** Set to end after the database that is being measured. */
-  stopped = false;
   #server;
   #contenders;
   #workloads;
@@ -100,7 +98,6 @@ export class Measurement {
   async round(size, round) {
     const order = shuffle(this.#contenders, randomNumbers(this.#seed * 31 + round));
     for (const contender of order) {
-      if (this.stopped) return;
       if (this.#hasFailed(contender, size)) continue;
       const start = performance.now();
       await this.#try(contender, size, () => this.#live(contender, size, round));

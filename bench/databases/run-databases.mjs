@@ -29,34 +29,29 @@ export async function runDatabases(args) {
     const machine = await describeMachine();
     console.log(machineLine(machine));
     const contenders = peers.map((peer) => contend(peer, CAIRN));
-    const { measured, failures } = await measureAll(server, contenders, options);
-    /** @type {import('./results.mjs').Results} */
-    const results = {
+    const about = {
       at: new Date().toISOString(),
       commit: commitNow(),
       machine,
       seed,
       rounds,
       bytesADocument: documentBytes(seed),
-      contenders: peers.map((peer) => ({
-        name: peer.name,
-        title: peer.title,
-        kind: peer.kind,
-        keeps: peer.keeps,
-        resident: peer.resident,
-        runs: peer.runs,
-        resolved: peer.resolved,
-        savedBy: peer.savedBy,
-        usage: peer.usage,
-        versions: versionsOf(peer),
-      })),
-      measured,
-      failures,
+      contenders: peers.map(describe),
     };
+    const keep = (
+      /** @type {import('./measure-databases.mjs').Measurement} */ { measured, failures },
+    ) => {
+      /** @type {import('./results.mjs').Results} */
+      const results = { ...about, measured, failures };
+      return { results, file: writeResults(results, 'databases') };
+    };
+    const measurement = await measureAll(server, contenders, options, keep);
+    const { failures } = measurement;
+    const { results, file } = keep(measurement);
     if (smoke)
       console.log('The short form: it shows that everything works, and nothing about speed.');
     else printDatabases(results);
-    console.log(`\nwritten to ${writeResults(results, 'databases')}`);
+    console.log(`\nwritten to ${file}`);
     if (whole) for (const size of sizes) console.log(`written to ${publish(results, size)}`);
     const broken = failures.filter(({ slow }) => !slow || smoke);
     if (broken.length > 0) {
@@ -65,6 +60,11 @@ export async function runDatabases(args) {
   } finally {
     server.close();
   }
+}
+
+/** What the results say of a peer. @param {import('../page/peer.mjs').Peer} peer */
+function describe({ load, plain, key, packages, ...peer }) {
+  return { savedBy: undefined, ...peer, versions: versionsOf({ name: peer.name, packages }) };
 }
 
 /** The commit that is measured, with a + if there is more than that. */

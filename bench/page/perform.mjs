@@ -19,6 +19,9 @@ export async function perform(name, given) {
   const session = await Session.begin(given);
   const all = await workload.run(session);
   await session.end();
+  for (const [metric, value] of Object.entries(all ?? {})) {
+    if (!(value >= 0 && Number.isFinite(value))) throw new Error(`${metric} came out as ${value}.`);
+  }
   const figures =
     all && Object.entries(all).filter(([metric]) => isOf(given.peer, workload, metric));
   return { figures: figures && Object.fromEntries(figures), changes: session.changes };
