@@ -67,6 +67,10 @@ export class Session {
 
   /** What the documents have to be. Made when first asked for: it takes time and memory. */
   get model() {
+    return this.makeModel();
+  }
+
+  makeModel() {
     const { size, seed, changes } = this.#given;
     this.#model ??= new Model(size, seed, changes);
     return this.#model;

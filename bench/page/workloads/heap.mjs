@@ -24,6 +24,8 @@ export const heap = defineWorkload({
   title: 'Memory of page and worker after a reload and the first answer',
   metrics: { MB: { what: 'beyond that of the page before it was opened', unit: 'MB' } },
   async run(session) {
+    if (!globalThis.crossOriginIsolated) return undefined; // only there can it be measured
+    if (!session.peer.keeps) session.makeModel(); // it is filled from there, and that is not its memory
     const before = await usedMemory();
     const store = await session.openFilled();
     if (!store.findGroup) return undefined;
