@@ -57,7 +57,7 @@ export const equality = query({
 
 export const range = query({
   name: 'range',
-  title: 'Find a tenth of the documents by a range of an indexed field',
+  title: 'Find a tenth by a range of an indexed field',
   method: 'findAges',
   given: (run) => [firstAge(run), firstAge(run) + AGES],
   expected: ({ model }, [from, to]) => model.select(({ age }) => age >= from && age < to),
@@ -65,7 +65,7 @@ export const range = query({
 
 export const scan = query({
   name: 'scan',
-  title: 'Find a tenth of the documents by a range of a nested field without an index',
+  title: 'Find a tenth by a range of a nested field, no index',
   method: 'findZips',
   given: (run) => [String(firstZip(run)), String(firstZip(run) + ZIPS)],
   expected: ({ model }, [from, to]) =>
@@ -82,7 +82,7 @@ export const sorted = query({
 
 export const count = query({
   name: 'count',
-  title: 'Count a tenth of the documents by a range of an indexed field',
+  title: 'Count a tenth by a range of an indexed field',
   method: 'countAges',
   given: (run) => [firstAge(run), firstAge(run) + AGES],
   expected: ({ model }, [from, to]) => model.select(({ age }) => age >= from && age < to),
