@@ -1,0 +1,11 @@
+import type { ComponentType } from 'preact';
+import type { PANELS } from './catalogue.ts';
+
+type Id = (typeof PANELS)[number]['id'];
+
+/** The code of each panel is loaded when it is first shown. */
+const LOADERS: Record<Id, () => Promise<ComponentType>> = {
+  '': async () => (await import('../panels/start/start-panel.tsx')).StartPanel,
+};
+
+export const loadPanel = (id: string): Promise<ComponentType> => LOADERS[id as Id]();
