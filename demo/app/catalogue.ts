@@ -11,4 +11,11 @@ export interface Panel {
 
 export const PANELS = [
   { id: '', title: 'Start', icon: 'M3 9l7-6 7 6v8h-5v-5H8v5H3z' },
+  {
+    id: 'data',
+    title: 'Data',
+    claim:
+      'A grid of 135,233 live documents: search as you type, sort, edit in place. Your own files too.',
+    icon: 'M3 4h14v12H3zM3 8h14M3 12h14M8 8v8',
+  },
 ] as const satisfies readonly Panel[];

@@ -6,6 +6,7 @@ type Id = (typeof PANELS)[number]['id'];
 /** The code of each panel is loaded when it is first shown. */
 const LOADERS: Record<Id, () => Promise<ComponentType>> = {
   '': async () => (await import('../panels/start/start-panel.tsx')).StartPanel,
+  data: async () => (await import('../panels/data/data-panel.tsx')).DataPanel,
 };
 
 export const loadPanel = (id: string): Promise<ComponentType> => LOADERS[id as Id]();

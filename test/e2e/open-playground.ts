@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { expect, inject } from 'vitest';
+import { inject } from 'vitest';
 import { launchChromium } from '../../tools/browsers/chromium.mjs';
 import { servePlayground } from './playground-server.ts';
 
@@ -37,11 +37,12 @@ export async function openPlayground() {
     /** Goes to a panel as a visitor does, and waits until it is there. */
     async openPanel(title: string) {
       await page.getByRole('navigation').getByRole('link', { name: title, exact: true }).click();
-      await expect.poll(() => page.title()).toBe(`${title} · Cairn`);
+      await page.waitForFunction((title) => document.title === `${title} · Cairn`, title);
     },
     async loadCities() {
       await page.getByRole('button', { name: `Load ${ALL} cities` }).click();
-      await expect.poll(() => part('import-text').innerText(), PATIENCE).toContain('saved in');
+      const told = part('import-text').filter({ hasText: 'saved in' });
+      await told.waitFor({ timeout: PATIENCE.timeout });
     },
     async screenshot(name: string) {
       await page.screenshot({ path: `${SCREENSHOTS}${name}.png` });
