@@ -7,6 +7,7 @@ type Id = (typeof PANELS)[number]['id'];
 const LOADERS: Record<Id, () => Promise<ComponentType>> = {
   '': async () => (await import('../panels/start/start-panel.tsx')).StartPanel,
   data: async () => (await import('../panels/data/data-panel.tsx')).DataPanel,
+  query: async () => (await import('../panels/query/query-panel.tsx')).QueryPanel,
 };
 
 export const loadPanel = (id: string): Promise<ComponentType> => LOADERS[id as Id]();

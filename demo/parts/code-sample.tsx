@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { announce } from '../app/announcer.tsx';
+import './code-colours.css';
 import './code-sample.css';
 
 interface CodeSampleProps {

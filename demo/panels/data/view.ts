@@ -10,7 +10,7 @@ import { criteriaFor } from './recipes/search.ts';
 export const ARCHIVED = { active: false, archived: 'only', all: true } as const;
 
 /** What is shown of which table; kept while other panels are looked at. */
-export const tableName = signal('cities');
+const tableName = signal('cities');
 export const searchText = signal('');
 export const archivedChoice = signal<keyof typeof ARCHIVED>('active');
 export const sorting = signal<{ readonly path: string; readonly direction: 1 | -1 } | undefined>(

@@ -1,6 +1,6 @@
 import type { DocumentCollection, NewDocument } from 'cairndb';
 
-// Each batch is encoded in slices, so that the page stays free. Nothing has to be tuned.
+// Each batch is encoded in slices, so that the page stays free.
 export async function insertBatches(
   collection: DocumentCollection,
   batches: AsyncIterable<readonly NewDocument[]>,

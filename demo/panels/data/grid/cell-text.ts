@@ -1,17 +1,13 @@
 import type { Stored } from 'cairndb';
 import { type Column, valueAt } from '../../../database/table.ts';
-import { formatCountry, formatDay, formatNumber } from '../../../parts/format.ts';
+import { valueText } from '../../../parts/value-text.ts';
 import { nameOf } from './names.ts';
 
 /** What a cell shows. */
-export function cellText(row: Stored, { path, names, isCountry }: Column): string {
-  const value = valueAt(row, path);
-  if (value == null) return '';
-  if (names) return nameOf(names.collection, String(value)) ?? String(value);
-  if (isCountry) return formatCountry(String(value));
-  if (typeof value === 'number') return formatNumber(value);
-  if (value instanceof Date) return formatDay(value);
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+export function cellText(row: Stored, column: Column): string {
+  const value = valueAt(row, column.path);
+  const { names } = column;
+  return (names && nameOf(names.collection, String(value))) ?? valueText(value, column);
 }
 
 /** What a cell is edited as. */
