@@ -25,4 +25,18 @@ export const PANELS = [
       'Criteria or a function, and the plan drawn: which index, how many looked at, where the time went.',
     icon: 'M8.5 3a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11zM12.5 12.5L17 17',
   },
+  {
+    id: 'storage',
+    title: 'Storage',
+    claim:
+      'How much is stored, by whom, whether the browser may take it back, and when memory is freed.',
+    icon: 'M3 6c0-1.7 3.1-3 7-3s7 1.3 7 3-3.1 3-7 3-7-1.3-7-3zM3 6v8c0 1.7 3.1 3 7 3s7-1.3 7-3V6M3 10c0 1.7 3.1 3 7 3s7-1.3 7-3',
+  },
+  {
+    id: 'nothing-lost',
+    title: 'Nothing lost',
+    claim:
+      'Write, and reload in the same moment. The page that comes back counts what it recovered.',
+    icon: 'M10 2.5l6.5 2.5v5c0 4-2.8 6.5-6.5 7.5-3.7-1-6.5-3.5-6.5-7.500V5zM7 10l2.2 2.200L13.2 8',
+  },
 ] as const satisfies readonly Panel[];

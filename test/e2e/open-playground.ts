@@ -16,6 +16,7 @@ export async function openPlayground() {
   const site = await servePlayground(inject('playground'));
   const browser = await launchChromium();
   const page = await browser.newPage();
+  let isServing = true;
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(String(error)));
   page.on('console', (message) => {
@@ -47,9 +48,14 @@ export async function openPlayground() {
     async screenshot(name: string) {
       await page.screenshot({ path: `${SCREENSHOTS}${name}.png` });
     },
+    /** From now on nobody answers; what is kept must do. */
+    async stopServing() {
+      isServing = false;
+      await site.close();
+    },
     async close() {
       await browser.close();
-      await site.close();
+      if (isServing) await site.close();
     },
   };
 }

@@ -23,9 +23,10 @@ describe.runIf(runs('chromium'))('start', () => {
   test('the lens asks what is under it, by pointer and by keys', async () => {
     const { page } = site;
     const map = page.getByRole('application');
-    await map.hover({ position: { x: 600, y: 100 } });
+    const { width = 0, height = 0 } = (await map.boundingBox()) ?? {};
+    await map.hover({ position: { x: width * 0.52, y: height * 0.23 } });
     const sight = page.locator('.sight');
-    await expect.poll(() => sight.innerText()).toMatch(/[\d,]+ of 135,233 are under the lens/);
+    await expect.poll(() => sight.innerText()).toMatch(/\d\d,\d{3} of 135,233 are under the lens/);
     const before = await sight.innerText();
     await map.focus();
     for (let press = 0; press < 5; press++) await page.keyboard.press('ArrowDown');

@@ -1,7 +1,7 @@
 import type { Box } from './recipes/find-around.ts';
 
 /** What the map shows; nobody lives further north or south. */
-export const WORLD: Box = { north: 79, south: -56, west: -180, east: 180 };
+const WORLD: Box = { north: 79, south: -56, west: -180, east: 180 };
 
 /** Width by height of the map, degrees being squares. */
 export const RATIO = (WORLD.east - WORLD.west) / (WORLD.north - WORLD.south);
