@@ -52,7 +52,12 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'browser',
-          include: [contract, 'test/storage/**/*.test.ts', 'test/browser/**/*.test.ts'],
+          include: [
+            contract,
+            'test/storage/**/*.test.ts',
+            'test/backup/file/**/*.test.ts',
+            'test/browser/**/*.test.ts',
+          ],
           testTimeout: MINUTE,
           browser: {
             enabled: true,

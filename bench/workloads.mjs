@@ -1,3 +1,4 @@
+import backups from './workloads/backups.mjs';
 import bulkInsert from './workloads/bulk-insert.mjs';
 import gets from './workloads/gets.mjs';
 import growth from './workloads/growth.mjs';
@@ -15,6 +16,7 @@ import sortedPage from './workloads/sorted-page.mjs';
 /** @type {import('./workload.mjs').Workload[]} */
 export const workloads = [
   bulkInsert,
+  backups,
   singleInserts,
   gets,
   openCached,

@@ -1,6 +1,7 @@
 import type { CollectionSettings } from '../engine/settings.ts';
 import { DocumentExchanges } from './document-exchanges.ts';
 import type { Exchange } from './exchange.ts';
+import { exportedFile } from './file-exchanges.ts';
 import { KeyValueExchanges } from './key-value-exchanges.ts';
 import { signalIn } from './option-checks.ts';
 import type { Port } from './port.ts';
@@ -49,6 +50,11 @@ export class Calls {
     } finally {
       await run(this.#port, stream.end());
     }
+  }
+
+  /** The bytes of a file that the engine has begun to write. */
+  exported(cursor: number): ReadableStream<Uint8Array> {
+    return exportedFile(this.#port, cursor);
   }
 
   /** Loads the methods without promises: most pages never need them. */

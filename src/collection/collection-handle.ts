@@ -1,10 +1,27 @@
+import type { BackupInfo, Verification } from '../engine/backup-protocol.ts';
 import type { CollectionSettings } from '../engine/settings.ts';
 import { CollectionError } from '../errors/collection-error.ts';
 import type { CallName, Calls, CallsClass } from './calls.ts';
 import type { EventMap, EventName, Listener } from './events.ts';
+import type { FileSource, ImportOptions } from './file-parts.ts';
 import { kept, keptOptions, loadCalls, loadedCalls, orAborted } from './load-calls.ts';
 import { signalIn } from './option-checks.ts';
 import type { Port } from './port.ts';
+
+/** Options of {@link CollectionHandle.createBackup}. */
+export interface BackupOptions {
+  /** Shown by `listBackups()`. */
+  label?: string | undefined;
+}
+
+/** Options of {@link CollectionHandle.Drop}. */
+export interface DropOptions {
+  /**
+   * Makes a backup that stays: constructing the name again starts empty, and `loadBackup()` brings it back.
+   * @default false
+   */
+  backup?: boolean | undefined;
+}
 
 /** What a collection needs of its door. */
 export interface CollectionDoor {
@@ -73,17 +90,86 @@ export abstract class CollectionHandle<Sync> {
   }
 
   /**
-   * Removes the collection with everything that is stored of it. This handle is of no use afterwards;
-   * constructing the name again starts empty.
+   * Makes a backup: the collection as of now, everything changed before in it. It takes one small write whatever
+   * the size, since what is stored is shared; `backup_retention_time` says when it expires.
+   *
+   * @returns its name.
+   * @throws {StorageError} when it cannot be stored.
+   */
+  createBackup(options?: BackupOptions): Promise<string> {
+    return this.call('createBackup', [], options);
+  }
+
+  /** The backups there are, newest first. */
+  listBackups(): Promise<BackupInfo[]> {
+    return this.call('listBackups', []);
+  }
+
+  /**
+   * Puts a backup in the place of what the collection holds, all or nothing. What it held before becomes a
+   * backup too, so this can be undone. Live queries show the new state, and the event `restore` tells of it.
+   *
+   * Also for a collection that cannot be opened because its data is damaged.
+   *
+   * @throws {BackupError} `backup_unknown`, `backup_damaged`; the collection is as it was.
+   */
+  loadBackup(name: string): Promise<true> {
+    return this.call('loadBackup', [name]);
+  }
+
+  /** Removes a backup, and what only it holds. @throws {BackupError} `backup_unknown` */
+  deleteBackup(name: string): Promise<true> {
+    return this.call('deleteBackup', [name]);
+  }
+
+  /**
+   * Writes a backup as a file: gzip, one line of JSON for each document, a checksum at the end. The stream
+   * makes its bytes as they are read, whatever the size; until it is read or cancelled the backup stays.
+   *
+   * @throws {BackupError} `backup_unknown`
+   *
+   * @example
+   * ```ts
+   * const file = await users.exportBackup(await users.createBackup());
+   * const blob = await new Response(file).blob();
+   * ```
+   */
+  async exportBackup(name: string): Promise<ReadableStream<Uint8Array>> {
+    const { cursor } = await this.call<{ cursor: number }>('exportBackup', [name]);
+    return this.callsWith(await loadCalls()).exported(cursor);
+  }
+
+  /**
+   * Reads a file that {@link exportBackup} wrote, all or nothing. Ids and managed fields are kept. What the
+   * collection held before becomes a backup, so this can be undone.
+   *
+   * @returns how many documents came.
+   * @throws {BackupError} for what is no such file, is cut off, damaged or of a newer version; nothing is changed.
+   */
+  importBackup(file: FileSource, options?: ImportOptions): Promise<number> {
+    return this.call('importBackup', [file], options, true);
+  }
+
+  /**
+   * Reads everything that is stored of the collection and its backups, and says what is wrong with it. Works
+   * for one that cannot be opened because its data is damaged, too.
+   */
+  verify(): Promise<Verification> {
+    return this.call('verify', []);
+  }
+
+  /**
+   * Removes the collection with everything that is stored of it, backups included. This handle is of no use
+   * afterwards; constructing the name again starts empty.
    *
    * @throws {CollectionError} `drop_disabled` without `activate_drop_method: true`; nothing is touched.
    */
-  Drop(): Promise<true> {
+  Drop(options?: DropOptions): Promise<true> {
     const { activate_drop_method: enabled } = this.settings;
     const { refusal, dropped } = this.port.events;
     // Known from the call on, even if it has to wait for its turn.
     if (enabled && !refusal()) dropped();
-    return this.call('drop', [enabled]);
+    return this.call('drop', [enabled], options);
   }
 
   /**

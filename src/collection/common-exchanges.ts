@@ -1,4 +1,9 @@
+import type { BackupInfo, Verification } from '../engine/backup-protocol.ts';
 import { ask, type Exchange } from './exchange.ts';
+import { importFile } from './file-exchanges.ts';
+import { type Check, checkOptions, flag } from './option-checks.ts';
+
+const text: Check = { allowed: 'a string', test: (value) => typeof value === 'string' };
 
 /** What the methods do that both types of collection have. */
 export class CommonExchanges {
@@ -10,7 +15,42 @@ export class CommonExchanges {
     yield* ask({ op: 'save' });
   }
 
-  *drop(enabled: boolean): Exchange<true> {
-    return yield* ask({ op: 'drop', enabled });
+  *drop(enabled: boolean, options: unknown): Exchange<true> {
+    const { backup } = checkOptions(options ?? {}, { backup: flag }, 'options');
+    return yield* ask({ op: 'drop', enabled, backup: backup as boolean });
   }
+
+  *createBackup(options: unknown): Exchange<string> {
+    const given = checkOptions(options ?? {}, { label: text }, 'options');
+    return yield* ask({ op: 'createBackup', label: given.label as string | undefined });
+  }
+
+  *listBackups(): Exchange<BackupInfo[]> {
+    return yield* ask({ op: 'listBackups' });
+  }
+
+  *loadBackup(given: unknown): Exchange<true> {
+    return yield* ask({ op: 'loadBackup', name: checkName(given) });
+  }
+
+  *deleteBackup(given: unknown): Exchange<true> {
+    return yield* ask({ op: 'deleteBackup', name: checkName(given) });
+  }
+
+  *exportBackup(given: unknown): Exchange<{ readonly cursor: number }> {
+    return yield* ask({ op: 'exportBackup', name: checkName(given) });
+  }
+
+  *importBackup(file: unknown, options: unknown): Exchange<number> {
+    return yield* importFile('importBackup', file, options);
+  }
+
+  *verify(): Exchange<Verification> {
+    return yield* ask({ op: 'verify' });
+  }
+}
+
+function checkName(name: unknown): string {
+  const given = checkOptions({ name }, { name: { ...text, required: true } }, 'options');
+  return given.name as string;
 }

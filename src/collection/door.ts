@@ -4,11 +4,14 @@ import { CollectionError } from '../errors/collection-error.ts';
 import type { Connect, DatabaseSettings } from '../transport/channel.ts';
 import { closedError, Link } from '../transport/link.ts';
 import type { CollectionConstructor } from './collection-constructor.ts';
+import type { DatabaseCall } from './database-calls.ts';
+import type { DatabaseStorage, StorageStatus } from './database-storage.ts';
 import { DocumentCollection } from './document-collection.ts';
 import { Emitter } from './emitter.ts';
 import type { DoorStatus, EventName, Listener } from './events.ts';
+import type { FileSource, ImportOptions } from './file-parts.ts';
 import { KeyValueCollection } from './key-value-collection.ts';
-import { callsBegun } from './load-calls.ts';
+import { callsBegun, loadFailed } from './load-calls.ts';
 import { parseCollectionOptions } from './options.ts';
 import { Port } from './port.ts';
 import { Turns } from './turns.ts';
@@ -23,10 +26,27 @@ export interface Door {
    */
   readonly Collection: CollectionConstructor;
   readonly status: DoorStatus;
+  /** What the browser lets the database keep. */
+  readonly storage: DatabaseStorage;
   /** Resolves once the engine runs and storage is open; starts them if need be. */
   readonly ready: Promise<void>;
   /** Listens to an event. Returns the function that stops it. */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void;
+  /**
+   * Writes all collections as one file, each as of now: gzip, one line of JSON for each document. The stream makes
+   * its bytes as they are read, whatever the size.
+   *
+   * @throws {StorageError} when a collection cannot be read.
+   */
+  exportAll(): Promise<ReadableStream<Uint8Array>>;
+  /**
+   * Reads a file that `exportAll()` or `exportBackup()` wrote into the collections that it names, all or nothing.
+   * Others stay as they are. What they held before becomes a backup of each.
+   *
+   * @returns how many documents came.
+   * @throws {BackupError} for what is no such file, is cut off, damaged or of a newer version; nothing is changed.
+   */
+  importAll(file: FileSource, options?: ImportOptions): Promise<number>;
   /** Resolves when everything so far, in all collections, is in storage. */
   save(): Promise<void>;
   /**
@@ -48,6 +68,7 @@ const nothingYet: EngineStatus = {
 export class EngineDoor implements Door {
   readonly name: string;
   readonly Collection: CollectionConstructor;
+  readonly storage: DatabaseStorage;
   readonly #link: Link;
   readonly #emitter = new Emitter();
   readonly #types = new Map<string, CollectionSettings['type']>();
@@ -65,6 +86,14 @@ export class EngineDoor implements Door {
         this.#emitter.emit('status', this.status);
       },
     });
+    const status = () => this.#own<StorageStatus>('status');
+    this.storage = {
+      persist: () => this.#own('persist'),
+      estimate: () => this.#own('estimate'),
+      get status() {
+        return status();
+      },
+    };
     const open = (options: unknown) => this.#open(options);
     // A function and not a class, because what it constructs depends on the options.
     this.Collection = function Collection(options: unknown) {
@@ -84,11 +113,33 @@ export class EngineDoor implements Door {
 
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void {
     const stop = this.#emitter.on(name, listener);
+    if (name === 'quota') {
+      // Without it nobody is told, and everything else works.
+      import('./quota-watch.ts').then(
+        ({ watchQuota }) => watchQuota(this, this.#emitter),
+        () => undefined,
+      );
+    }
     this.#watchIfAsked();
     return () => {
       stop();
       this.#watchIfAsked();
     };
+  }
+
+  exportAll(): Promise<ReadableStream<Uint8Array>> {
+    return this.#own('exportAll');
+  }
+
+  importAll(file: FileSource, options?: ImportOptions): Promise<number> {
+    return this.#own('importAll', file, options);
+  }
+
+  /** Runs a call about the whole database, once everything called before has been sent. */
+  async #own<T>(name: DatabaseCall, ...args: unknown[]): Promise<T> {
+    await this.#takeTurns();
+    const { DatabaseCalls } = await import('./database-calls.ts').catch(loadFailed);
+    return DatabaseCalls.run(name, args, this.#link, () => this.#engine.storage) as T;
   }
 
   async save(): Promise<void> {

@@ -1,7 +1,15 @@
 import { OptionError } from '../errors/option-error.ts';
 import type { EventMap, EventName, Listener } from './events.ts';
 
-const NAMES: readonly EventName[] = ['status', 'change', 'save', 'index', 'error'];
+const NAMES: readonly EventName[] = [
+  'status',
+  'change',
+  'save',
+  'index',
+  'restore',
+  'quota',
+  'error',
+];
 
 /** Keeps listeners and calls them. */
 export class Emitter {

@@ -14,9 +14,19 @@ export interface DoorStatus extends EngineStatus {
   readonly started: Started | undefined;
 }
 
+/** How much is stored of what may be. */
+export interface QuotaDetail {
+  /** Bytes that this site stores, as the browser counts them. */
+  readonly usage: number;
+  /** Bytes that it may store. */
+  readonly quota: number;
+}
+
 /** What listeners get, by event. */
 export interface EventMap extends EngineEvents {
   status: DoorStatus;
+  /** What this site stores nears what it may store: from 80 % on, looked at after saves while somebody listens. */
+  quota: QuotaDetail;
 }
 
 export type EventName = keyof EventMap;

@@ -13,6 +13,8 @@ export type Step =
   | { readonly kind: 'post'; readonly ask: Ask }
   /** The answer to a posted request. */
   | { readonly kind: 'collect'; readonly ticket: Ticket<OperationName> }
+  /** Something that is not the engine's, such as the next part of a stream. */
+  | { readonly kind: 'wait'; readonly promise: Promise<unknown> }
   /** A turn of the event loop, so that the page is not blocked. */
   | { readonly kind: 'pause' };
 
@@ -39,6 +41,10 @@ export function* collect<Name extends OperationName>(
   ticket: Ticket<Name>,
 ): Exchange<ReplyTo<Name>> {
   return (yield { kind: 'collect', ticket: ticket as Ticket<OperationName> }) as ReplyTo<Name>;
+}
+
+export function* wait<T>(promise: Promise<T>): Exchange<T> {
+  return (yield { kind: 'wait', promise }) as T;
 }
 
 export function* pause(): Exchange<void> {

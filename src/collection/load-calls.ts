@@ -19,16 +19,7 @@ export function loadedCalls(): CallsClass | undefined {
  */
 export function loadCalls(): Promise<CallsClass> {
   if (loading) return loading;
-  loading = import('./calls.ts').then(
-    ({ Calls }) => Calls,
-    (cause: unknown) => {
-      throw new CairnError(
-        'load_failed',
-        'A part of Cairn could not be loaded: call again once online, or reload the page.',
-        { cause },
-      );
-    },
-  );
+  loading = import('./calls.ts').then(({ Calls }) => Calls, loadFailed);
   // Before anybody who waits: reactions to a promise run one after the other.
   loading.then(
     (Calls) => {
@@ -39,6 +30,15 @@ export function loadCalls(): Promise<CallsClass> {
     },
   );
   return loading;
+}
+
+/** @throws {CairnError} `load_failed` */
+export function loadFailed(cause: unknown): never {
+  throw new CairnError(
+    'load_failed',
+    'A part of Cairn could not be loaded: call again once online, or reload the page.',
+    { cause },
+  );
 }
 
 /** Resolves when no call made so far waits to be loaded. */

@@ -14,8 +14,16 @@ export interface PortEvents {
   readonly refusal: () => Error | undefined;
 }
 
+/** What exchanges are run over. */
+export interface CallPort {
+  readonly turns: Turns;
+  send(request: Ask): Promise<unknown>;
+  /** Takes back what of an aborted call is not sent yet. */
+  withdraw(call: number, reason: unknown): void;
+}
+
 /** One handle's end of the link: adds its number to what it sends. {@link run} and `runNow` run exchanges over it. */
-export class Port {
+export class Port implements CallPort {
   /** Shared by all handles of the door to this collection. */
   readonly turns: Turns;
   readonly events: PortEvents;

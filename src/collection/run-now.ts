@@ -32,6 +32,8 @@ function answerNow(port: Port, step: Step): unknown {
       return { answer: port.sendNow(step.ask) } as Ticket<never>;
     case 'collect':
       return step.ticket.answer;
+    case 'wait':
+      throw new CollectionError('sync_unavailable', 'A stream cannot be read without waiting.');
     case 'pause':
       return undefined;
   }

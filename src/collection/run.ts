@@ -1,6 +1,6 @@
 import { nextTurn } from '../engine/next-turn.ts';
 import type { Ask, Exchange, Step, Ticket } from './exchange.ts';
-import type { Port } from './port.ts';
+import type { CallPort } from './port.ts';
 
 type Send = (request: Ask) => Promise<unknown>;
 type Start<T> = (send: Send) => Promise<T>;
@@ -12,7 +12,7 @@ type Start<T> = (send: Send) => Promise<T>;
  * @param alone Whether no other call of this collection may come between its requests.
  */
 export function run<T>(
-  port: Port,
+  port: CallPort,
   exchange: Exchange<T>,
   signal?: AbortSignal,
   alone = false,
@@ -24,7 +24,7 @@ export function run<T>(
   return signal ? until(port, signal, start) : start((request) => port.send(request));
 }
 
-function until<T>(port: Port, signal: AbortSignal, start: Start<T>): Promise<T> {
+function until<T>(port: CallPort, signal: AbortSignal, start: Start<T>): Promise<T> {
   if (signal.aborted) return Promise.reject(signal.reason);
   const call = Math.random();
   return new Promise<T>((resolve, reject) => {
@@ -73,6 +73,8 @@ function answerTo(step: Step, send: Send): unknown {
     }
     case 'collect':
       return step.ticket.answer;
+    case 'wait':
+      return step.promise;
     case 'pause':
       return nextTurn();
   }

@@ -10,8 +10,8 @@ import type { CollectionSettings } from './settings.ts';
 export interface StoreContext {
   readonly settings: CollectionSettings;
   readonly records: RecordStore;
-  /** Of a document collection. */
-  readonly indexes: DocumentIndexes;
+  /** Of a document collection. Others take their place when a backup is restored. */
+  indexes: DocumentIndexes;
   readonly aborts: Aborts;
   readonly clock: Clock;
   readonly newId: IdGenerator;

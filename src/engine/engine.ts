@@ -1,12 +1,17 @@
+import type { FileHeader } from '../backup/file/file-contents.ts';
+import { Holds } from '../backup/holds.ts';
+import { asCairnError } from '../errors/as-cairn-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 import type { Durability, Storage } from '../storage/driver.ts';
 import { SegmentPool } from '../storage/segment-pool.ts';
 import type { Clock } from './clock.ts';
+import { DatabaseRequests } from './database-requests.ts';
 import type { IdGenerator } from './documents/ids.ts';
 import { type CollectionHost, HostedCollection } from './hosted-collection.ts';
-import type { Change, EngineEvent, EngineStatus } from './protocol.ts';
+import type { GiveUp } from './open-reads.ts';
+import type { Change, EngineEvent, EngineStatus, Request } from './protocol.ts';
 import { Session } from './session.ts';
-import type { CollectionSettings } from './settings.ts';
+import { type CollectionSettings, plainSettings } from './settings.ts';
 
 /** What an engine stands on. */
 export interface EngineOptions {
@@ -25,9 +30,10 @@ export class Engine {
   readonly #options: EngineOptions;
   readonly #host: CollectionHost;
   readonly #collections = new Map<string, HostedCollection>();
-  /** Drops under way: a collection of the same name must not be read before they are done. */
-  readonly #drops = new Map<string, Promise<unknown>>();
+  /** What a collection of the name must not be read before: a drop, an import while it is not open. */
+  readonly #ahead = new Map<string, Promise<unknown>>();
   readonly #sessions = new Set<Session>();
+  readonly #database: DatabaseRequests;
   /** Changes to tell of at the end of the batch. Only kept while somebody listens. */
   readonly #changes = new Map<string, Change[]>();
   #lastSave: Date | undefined;
@@ -37,10 +43,12 @@ export class Engine {
   constructor(options: EngineOptions) {
     const { storage, durability, clock, newId } = options;
     this.#options = options;
+    const holds = new Holds();
     this.#host = {
       storage,
       pool: new SegmentPool(storage),
       durability,
+      holds,
       clock,
       newId,
       changed: (collection, id, kind) => this.#noteChange(collection, { id, kind }),
@@ -48,8 +56,29 @@ export class Engine {
       indexing: (collection, documents, total) =>
         this.#emit({ type: 'index', detail: { collection, documents, total } }),
       failed: (collection, error) => this.reportError(error, collection),
+      restored: (collection, backup, documents) =>
+        this.#emit({ type: 'restore', detail: { collection, backup, documents } }),
       dropping: (collection, drop) => this.#noteDrop(collection, drop),
     };
+    this.#database = new DatabaseRequests({
+      storage,
+      durability,
+      clock,
+      holds,
+      open: () => [...this.#collections.values()].filter(({ failed }) => !failed),
+      use: (header, use) => this.#use(header, use),
+    });
+  }
+
+  /** Executes a request about the whole database. */
+  execute(request: Request): Promise<unknown> {
+    return this.#database.execute(request);
+  }
+
+  /** Ends what nobody goes on with. */
+  giveUp(request: GiveUp): void {
+    const ended = this.#database.execute(request);
+    ended.catch((error: unknown) => this.reportError(asCairnError(error)));
   }
 
   get status(): EngineStatus {
@@ -79,10 +108,40 @@ export class Engine {
   open(settings: CollectionSettings): HostedCollection {
     let collection = this.#collections.get(settings.name);
     if (!collection || collection.failed) {
-      collection = new HostedCollection(settings, this.#host, this.#drops.get(settings.name));
+      collection = new HostedCollection(settings, this.#host, this.#ahead.get(settings.name));
       this.#collections.set(settings.name, collection);
     }
     return collection;
+  }
+
+  /**
+   * Lets a collection be used, whether it is open or not. One that is not is opened for as long, and whoever
+   * constructs it meanwhile waits.
+   */
+  async #use<T>(
+    { collection: name, type }: Pick<FileHeader, 'collection' | 'type'>,
+    use: (collection: HostedCollection) => Promise<T>,
+  ): Promise<T> {
+    const open = this.#collections.get(name);
+    if (open && !open.failed) return use(open);
+    const before = this.#ahead.get(name);
+    const own = new HostedCollection(plainSettings(name, type), this.#host, before);
+    const using = use(own).finally(() => own.stop());
+    this.#goAhead(
+      name,
+      using.catch(() => undefined),
+    );
+    return using;
+  }
+
+  /** What constructs the name waits until this has ended. */
+  #goAhead(name: string, ended: Promise<unknown>): void {
+    this.#ahead.set(name, ended);
+    const forget = () => {
+      if (this.#ahead.get(name) === ended) this.#ahead.delete(name);
+    };
+    // Whoever began it is told when it fails.
+    ended.then(forget, forget);
   }
 
   /** To be called after a batch: saves what is due, tells what changed. */
@@ -158,11 +217,6 @@ export class Engine {
       this.#collections.set(name, collection);
       throw error;
     });
-    this.#drops.set(name, ended);
-    const forget = () => {
-      if (this.#drops.get(name) === ended) this.#drops.delete(name);
-    };
-    // Whoever asked for the drop is told that it failed.
-    ended.then(forget, forget);
+    this.#goAhead(name, ended);
   }
 }

@@ -1,33 +1,46 @@
+import type { FileHeader } from '../backup/file/file-contents.ts';
+import type { Holds } from '../backup/holds.ts';
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 import { CollectionError } from '../errors/collection-error.ts';
+import { StorageError } from '../errors/storage-error.ts';
 import type { Durability, Storage } from '../storage/driver.ts';
 import { SegmentLog } from '../storage/segment-log.ts';
 import type { SegmentPool } from '../storage/segment-pool.ts';
+import type { BackupOperations } from './backup-protocol.ts';
+import {
+  type BackupRequest,
+  BackupRequests,
+  type FrozenCollection,
+} from './backups/backup-requests.ts';
+import type { Importing } from './backups/importing.ts';
 import type { Clock } from './clock.ts';
+import { dropDisabled, dropped, notInMemory, typeMismatch } from './collection-errors.ts';
 import type { StoreContext } from './context.ts';
 import { DocumentIndexes, indexColumns } from './documents/document-indexes.ts';
 import { DocumentStore } from './documents/document-store.ts';
 import type { IdGenerator } from './documents/ids.ts';
-import { IndexBuilder } from './documents/index-builder.ts';
 import { KeyValueStore } from './key-values/key-value-store.ts';
 import { Lane } from './lane.ts';
 import { LiveQueries } from './live/live-queries.ts';
 import type { LiveReader } from './live/live-reader.ts';
+import { Loading } from './loading.ts';
 import { nextTurn } from './next-turn.ts';
+import type { Executor, GiveUp } from './open-reads.ts';
 import { Aborts } from './pace.ts';
 import type { Change, OperationName, Request } from './protocol.ts';
 import { CacheRetention } from './records/cache-retention.ts';
 import { RecordStore } from './records/record-store.ts';
 import { SaveSchedule } from './records/save-schedule.ts';
 import type { CollectionSettings } from './settings.ts';
-import { isWork, type Result, runNow, type Work } from './work.ts';
+import { isWork, type Result, runNow, type Work, wait } from './work.ts';
 
 /** What an engine lends to its collections. */
 export interface CollectionHost {
   readonly storage: Storage;
   readonly pool: SegmentPool;
   readonly durability: Durability;
+  readonly holds: Holds;
   readonly clock: Clock;
   readonly newId: IdGenerator;
   readonly changed: (collection: string, id: string, kind: Change['kind']) => void;
@@ -35,6 +48,8 @@ export interface CollectionHost {
   /** Indexes are being built, or have been when both numbers are the same. */
   readonly indexing: (collection: string, documents: number, total: number) => void;
   readonly failed: (collection: string, error: CairnError) => void;
+  /** Another state has taken the place of what the collection held. */
+  readonly restored: (collection: string, backup: string | undefined, documents: number) => void;
   /** From now on the name is free, and can be opened again once the drop has ended. */
   readonly dropping: (collection: HostedCollection, drop: Promise<unknown>) => void;
 }
@@ -54,6 +69,27 @@ const CHANGING: ReadonlySet<OperationName> = new Set<OperationName>([
   'kvAdd',
   'kvRemove',
   'kvReplace',
+  'createBackup',
+  'loadBackup',
+  'deleteBackup',
+  'importBackup',
+]);
+
+/** A file may be read into the very collection that it is being written from. */
+const PARTS_OF_FILES: ReadonlySet<OperationName> = new Set<OperationName>([
+  'importPart',
+  'exportNext',
+  'exportEnd',
+]);
+
+const BACKUP_OPERATIONS: ReadonlySet<OperationName> = new Set<keyof BackupOperations>([
+  'createBackup',
+  'listBackups',
+  'loadBackup',
+  'deleteBackup',
+  'verify',
+  'exportBackup',
+  'importBackup',
 ]);
 
 /**
@@ -62,16 +98,18 @@ const CHANGING: ReadonlySet<OperationName> = new Set<OperationName>([
  *
  * ```
  * opening ──▶ open ──▶ dropped
- *    └──────▶ failed ──▶ dropped
+ *    ├──────▶ failed ──▶ dropped
+ *    └──────▶ damaged ──restored──▶ open
  * ```
  */
-export class HostedCollection {
+export class HostedCollection implements Executor {
   readonly settings: CollectionSettings;
   readonly records: RecordStore;
   readonly lives: LiveQueries;
   readonly #host: CollectionHost;
   readonly #lane = new Lane();
-  readonly #indexes: DocumentIndexes;
+  readonly #context: StoreContext;
+  readonly #backups: BackupRequests;
   readonly #aborts = new Aborts();
   readonly #saves: SaveSchedule;
   readonly #retention: CacheRetention | undefined;
@@ -83,17 +121,17 @@ export class HostedCollection {
   /** @param after What has to end before the collection is opened. */
   constructor(settings: CollectionSettings, host: CollectionHost, after?: Promise<unknown>) {
     const { name, type, caching } = settings;
-    const { storage, pool, durability, clock, newId } = host;
+    const { storage, pool, durability, holds, clock, newId } = host;
     this.settings = settings;
     this.#host = host;
     const columns = indexColumns(settings);
-    const log = new SegmentLog({ name, type, storage, pool, durability, caching, columns });
+    const kept = () => this.#backups.backups.kept();
+    const log = new SegmentLog({ name, type, storage, pool, durability, caching, columns, kept });
     this.records = new RecordStore(log, clock, caching);
-    this.#indexes = new DocumentIndexes(settings);
     const context: StoreContext = {
       settings,
       records: this.records,
-      indexes: this.#indexes,
+      indexes: new DocumentIndexes(settings),
       aborts: this.#aborts,
       clock,
       newId,
@@ -102,6 +140,7 @@ export class HostedCollection {
         host.changed(name, id, kind);
       },
     };
+    this.#context = context;
     this.lives = new LiveQueries(context);
     this.#store =
       type === 'DOCUMENT_BASED' ? new DocumentStore(context) : new KeyValueStore(context);
@@ -110,6 +149,16 @@ export class HostedCollection {
         this.#log(`saved ${changes} changes`);
         host.saved(name, changes);
       },
+      failed: (error) => host.failed(name, error),
+    });
+    this.#backups = new BackupRequests({
+      context,
+      storage,
+      holds,
+      saves: this.#saves,
+      indexing: (documents, total) => host.indexing(name, documents, total),
+      damage: () => this.#unusable,
+      restored: (backup) => this.#restored(backup),
       failed: (error) => host.failed(name, error),
     });
     this.#retention = caching
@@ -127,8 +176,14 @@ export class HostedCollection {
   execute(request: Request, reader?: LiveReader): unknown {
     this.#retention?.touch();
     // At once, whatever keeps others waiting.
-    if (request.op === 'abort') return this.#aborts.abort(request.call);
-    const result = this.#lane.enter(CHANGING.has(request.op), () => this.#perform(request, reader));
+    if (PARTS_OF_FILES.has(request.op)) return this.#backups.execute(request as BackupRequest);
+    if (request.op === 'abort') {
+      this.#backups.abort(request.call);
+      return this.#aborts.abort(request.call);
+    }
+    const enter = () =>
+      this.#lane.enter(CHANGING.has(request.op), () => this.#perform(request, reader));
+    const result = request.op === 'importBackup' ? this.#backups.expect(request, enter) : enter();
     if (result instanceof Promise && 'call' in request) this.#aborts.note(request.call, result);
     if (request.op === 'drop' && request.enabled && !this.#unusable)
       this.#host.dropping(this, Promise.resolve(result));
@@ -151,9 +206,35 @@ export class HostedCollection {
     }
   }
 
-  /** Ends a scan that nobody goes on with. */
-  endScan(cursor: number): void {
-    this.#store.execute({ op: 'scanEnd', handle: 0, cursor });
+  /** What it holds, as of now, for a file; saved first. */
+  async freeze(): Promise<FrozenCollection> {
+    return this.#lane.enter(false, () => {
+      if (this.#unusable) throw this.#unusable;
+      return wait(this.#backups.freeze());
+    });
+  }
+
+  /** Reads a collection of a file into its place, or on top of it; nothing else is executed until `read` ends. */
+  async importSection<T>(
+    header: FileHeader,
+    merge: boolean,
+    read: (importing: Importing) => Promise<T>,
+  ): Promise<T> {
+    return this.#lane.enter(true, () => {
+      if (this.#unusable && !this.#isDamaged) throw this.#unusable;
+      return wait(this.#backups.importSection(header, merge, read));
+    });
+  }
+
+  /** Ends what nobody goes on with, at once and whatever became of the rest. */
+  giveUp(request: GiveUp): void {
+    if (request.op === 'scanEnd') this.#store.execute(request);
+    else if (request.op === 'abort') this.#backups.abort(request.call);
+    else {
+      this.#backups.endExport(request.cursor).catch((error: unknown) => {
+        this.#host.failed(this.settings.name, asCairnError(error));
+      });
+    }
   }
 
   /** To be called after a batch: what it changed is told to live queries, and may have to be saved. */
@@ -168,24 +249,30 @@ export class HostedCollection {
     await this.#lane.enter(false, () => (this.#unusable ? undefined : wait(this.#saves.flush())));
   }
 
-  /** Whether it could not be opened, so that opening it again makes sense. */
+  /**
+   * Whether it could not be opened, so that opening it again makes sense. One that is damaged stays: two of
+   * a name that are both restored would overwrite each other's segments.
+   */
   get failed(): boolean {
-    return this.#unusable !== undefined;
+    return this.#unusable !== undefined && !this.#isDamaged;
   }
 
   /** Ends timers and writes. What is not saved by then is lost. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#retention?.stop();
+    this.#backups.stop();
     await this.#saves.stop();
   }
 
   #perform(request: Request, reader?: LiveReader): Result<unknown> {
-    if (request.op === 'drop') return this.#drop(request.enabled);
+    if (request.op === 'drop') return this.#drop(request);
+    if (BACKUP_OPERATIONS.has(request.op) && (!this.#unusable || this.#isDamaged))
+      return wait(this.#backups.execute(request as BackupRequest));
     if (this.#unusable) throw this.#unusable;
     if ('live' in request) return this.lives.perform(request, reader);
     if (request.op === 'open') return undefined;
-    if (request.op === 'save') return wait(this.#saves.flush());
+    if (request.op === 'save') return wait(this.#saves.flush().then(() => undefined));
     if (request.op === 'ready') return this.#ready();
     return this.#store.execute(request);
   }
@@ -193,42 +280,65 @@ export class HostedCollection {
   *#open(after: Promise<unknown> | undefined): Work<void> {
     try {
       if (after) yield after;
-      const { name } = this.settings;
-      const builder = new IndexBuilder(this.records, this.#indexes);
-      const opening = this.records.log.open(
-        (type) => {
-          if (type !== this.settings.type) throw typeMismatch(name, type, this.settings.type);
-        },
-        (segment) => {
-          this.records.fold(segment);
-          builder.note(segment);
-        },
-      );
-      yield opening;
-      this.records.folded();
-      yield* builder.build((documents, total) => this.#host.indexing(name, documents, total));
-      try {
-        yield* builder.write();
-      } catch (error) {
-        // A full disk must not keep anybody from reading, or from making room.
-        this.#host.failed(name, asCairnError(error));
-      }
+      yield* this.#load();
       this.#log(`opened with ${this.records.size} records`);
       // What cannot be read is told to whoever asks for it.
       this.#settleIn().catch(() => undefined);
     } catch (error) {
       this.#unusable = error as Error;
-      throw error;
+      if (this.#isDamaged)
+        this.#unusable = yield* wait(this.#backups.explain(error as StorageError));
+      throw this.#unusable;
+    }
+  }
+
+  *#load(): Work<void> {
+    const { name } = this.settings;
+    const { log } = this.records;
+    const loading = new Loading(this.#context);
+    const opening = log.open((type) => {
+      if (type !== this.settings.type) throw typeMismatch(name, type, this.settings.type);
+    }, loading.fold);
+    yield opening;
+    const indexing = (documents: number, total: number) =>
+      this.#host.indexing(name, documents, total);
+    yield* loading.build(log.segments, indexing, true);
+    loading.take();
+    try {
+      if (loading.isIncomplete) {
+        yield this.#backups.backups.create(undefined, 'indexes');
+        yield* loading.complete();
+      }
+      if (log.isOlder) {
+        yield this.#backups.backups.create(undefined, 'format');
+        yield this.#saves.alone(() => log.upgrade());
+      }
+    } catch (error) {
+      // A full disk must not keep anybody from reading, or from making room.
+      this.#host.failed(name, asCairnError(error));
     }
   }
 
   /** Loads what caching keeps, and sorts indexes, while requests are answered already. */
   async #settleIn(): Promise<void> {
+    this.#backups.look();
     if (this.settings.caching) await this.records.load();
-    for (const _slice of this.#indexes.sorting()) {
+    for (const _slice of this.#context.indexes.sorting()) {
       await nextTurn();
       if (this.#stopped || this.#unusable) return;
     }
+  }
+
+  #restored(backup: string | undefined): void {
+    this.#unusable = undefined;
+    this.lives.reload();
+    this.#host.restored(this.settings.name, backup, this.records.size);
+    this.#settleIn().catch(() => undefined);
+  }
+
+  /** Whether it is to be had again by restoring a backup. */
+  get #isDamaged(): boolean {
+    return this.#unusable instanceof StorageError && this.#unusable.code === 'data_damaged';
   }
 
   *#ready(): Work<undefined> {
@@ -236,23 +346,20 @@ export class HostedCollection {
     return undefined;
   }
 
-  *#drop(enabled: boolean): Work<true> {
+  *#drop({ enabled, backup }: Request<'drop'>): Work<true> {
     const { name } = this.settings;
-    if (!enabled) {
-      throw new CollectionError(
-        'drop_disabled',
-        `Drop() of collection "${name}" is not enabled; construct it with activate_drop_method: true.`,
-        { place: name },
-      );
-    }
+    if (!enabled) throw dropDisabled(name);
     if (this.#unusable instanceof CollectionError) throw this.#unusable;
+    const left = backup ? yield* wait(this.#backups.keepAlone()) : undefined;
+    this.#backups.stop();
     yield this.#saves.stop();
     // What was asked before still reads from storage.
     yield this.#lane.passed();
     try {
-      yield this.records.log.drop();
+      yield this.records.log.drop(left);
     } catch (error) {
       this.#saves.resume();
+      this.#backups.resume();
       throw error;
     }
     this.#retention?.stop();
@@ -270,30 +377,4 @@ export class HostedCollection {
     if (this.settings.detailed_debugger_logs)
       console.debug(`cairndb: collection "${this.settings.name}" ${event}`);
   }
-}
-
-function* wait(promise: Promise<unknown>): Work<undefined> {
-  yield promise;
-  return undefined;
-}
-
-function notInMemory(why: string): CollectionError {
-  return new CollectionError('sync_unavailable', `collection.sync cannot be used here: ${why}.`);
-}
-
-/** @param name Left out by a worker that has taken the place of the one where it was dropped. */
-export function dropped(name?: string): CollectionError {
-  return new CollectionError(
-    'collection_dropped',
-    `Collection ${name === undefined ? '' : `"${name}" `}was dropped; construct it again to start anew.`,
-    { place: name },
-  );
-}
-
-export function typeMismatch(name: string, is: string, asked: string): CollectionError {
-  return new CollectionError(
-    'type_mismatch',
-    `Collection "${name}" is ${is} and cannot be opened as ${asked}; the type is fixed when a collection is made.`,
-    { place: name },
-  );
 }

@@ -1,6 +1,8 @@
 import type { Body } from '../codec/body.ts';
 import type { Plan } from '../query/plan/plan.ts';
 import type { Stamps } from '../storage/stored-record.ts';
+import type { BackupOperations } from './backup-protocol.ts';
+import type { DatabaseOperations } from './database-protocol.ts';
 import type { LiveDetail, LiveOperations } from './live-protocol.ts';
 import type { CollectionSettings } from './settings.ts';
 
@@ -101,13 +103,17 @@ export interface ValueReply {
 }
 
 /** Every operation of a collection: what is asked, what is answered. */
-export interface Operations extends LiveOperations {
+export interface Operations extends LiveOperations, BackupOperations, DatabaseOperations {
   /** Opens the collection under the handle. Every other operation waits for it. */
   open: { ask: { settings: CollectionSettings }; reply: undefined };
   /** Makes what a cached collection needs resident. */
   ready: { ask: object; reply: undefined };
   save: { ask: object; reply: undefined };
-  drop: { ask: { enabled: boolean }; reply: true };
+  drop: {
+    /** Where `backup`, a backup of it stays. */
+    ask: { enabled: boolean; backup?: boolean };
+    reply: true;
+  };
   count: { ask: Partial<Selection>; reply: number };
 
   insert: { ask: { id?: string | undefined; body: Body }; reply: ManagedReply };
@@ -201,6 +207,13 @@ export interface EngineEvents {
     readonly collection: string;
     readonly documents: number;
     readonly total: number;
+  };
+  /** Another state of a collection has taken the place of what it held. */
+  restore: {
+    readonly collection: string;
+    /** Left out where it came from a file. */
+    readonly backup: string | undefined;
+    readonly documents: number;
   };
   /** A save failed and will be tried again, or stored data is damaged. */
   error: { readonly collection: string | undefined; readonly error: Error };

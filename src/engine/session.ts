@@ -1,16 +1,18 @@
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import { CairnError } from '../errors/cairn-error.ts';
 import { CollectionError } from '../errors/collection-error.ts';
-import { dropped, type HostedCollection, typeMismatch } from './hosted-collection.ts';
+import { dropped, typeMismatch } from './collection-errors.ts';
+import { DATABASE } from './database-protocol.ts';
+import type { HostedCollection } from './hosted-collection.ts';
 import { SessionLives } from './live/session-lives.ts';
-import { OpenScans } from './open-scans.ts';
+import { type Executor, OpenReads } from './open-reads.ts';
 import type { BatchReply, EngineEvent, Request } from './protocol.ts';
 import type { CollectionSettings } from './settings.ts';
 
 type Indexes = CollectionSettings['indexes'];
 
 /** What a session needs of its engine. */
-export interface SessionHost {
+export interface SessionHost extends Executor {
   open(settings: CollectionSettings): HostedCollection;
   settle(touched: Iterable<HostedCollection>): void;
   save(): Promise<void>;
@@ -29,7 +31,7 @@ export class Session {
   readonly #leave: () => void;
   /** Collections by the number that the door gave its handle. */
   readonly #handles = new Map<number, HostedCollection | CairnError>();
-  readonly #scans = new OpenScans();
+  readonly #reads = new OpenReads();
   readonly #lives: SessionLives;
 
   constructor(engine: SessionHost, emit: (event: EngineEvent) => void, leave: () => void) {
@@ -48,16 +50,16 @@ export class Session {
     for (let index = 0; index < batch.length; index++) {
       try {
         const request = batch[index] as Request;
-        const collection = this.#collectionFor(request);
-        touched.add(collection);
-        const value = collection.execute(request, this.#lives.readerFor(request));
+        const executor = this.#executorFor(request, touched);
+        const value = executor.execute(request, this.#lives.readerFor(request));
         const answer = (answered: unknown): void => {
           values[index] = answered;
-          this.#scans.note(collection, request, answered);
+          this.#reads.note(executor, request, answered);
         };
         if (!(value instanceof Promise)) answer(value);
         else {
           const fail = (error: unknown) => void failures.set(index, asCairnError(error));
+          this.#reads.begin(executor, request, value);
           waiting.push(value.then(answer).catch(fail));
         }
       } catch (error) {
@@ -81,7 +83,7 @@ export class Session {
     const collection = this.#collectionFor(request);
     try {
       const answer = collection.executeNow(request);
-      this.#scans.note(collection, request, answer);
+      this.#reads.note(collection, request, answer);
       return answer;
     } finally {
       this.#engine.settle([collection]);
@@ -95,9 +97,17 @@ export class Session {
   /** Ends the session; the engine goes on for the others. */
   leave(): void {
     this.#handles.clear();
-    this.#scans.endAll();
+    this.#reads.endAll();
     this.#lives.endAll();
     this.#leave();
+  }
+
+  /** @param touched Takes the collection, where it is one. */
+  #executorFor(request: Request, touched: Set<HostedCollection>): Executor {
+    if (request.handle === DATABASE) return this.#engine;
+    const collection = this.#collectionFor(request);
+    touched.add(collection);
+    return collection;
   }
 
   #collectionFor(request: Request): HostedCollection {

@@ -30,3 +30,27 @@ export interface CollectionSettings {
   readonly detailed_debugger_logs: boolean;
   readonly activate_drop_method: boolean;
 }
+
+const NO_STAMPS: StampSettings = { at: false, timestamp: false };
+
+/** The settings of a collection that nobody has constructed: it does nothing by itself. */
+export function plainSettings(name: string, type: CollectionSettings['type']): CollectionSettings {
+  return {
+    name,
+    type,
+    indexes: [],
+    id_length: 32,
+    created: NO_STAMPS,
+    updated: NO_STAMPS,
+    archived: NO_STAMPS,
+    unarchived: NO_STAMPS,
+    save_timeout: 1,
+    save_directly_after: 5,
+    cache_retention_time: -1,
+    backup_retention_time: -1,
+    caching: false,
+    auto_create_backup: false,
+    detailed_debugger_logs: false,
+    activate_drop_method: false,
+  };
+}

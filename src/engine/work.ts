@@ -13,6 +13,15 @@ export function isWork<T>(result: Result<T>): result is Work<T> {
   return typeof (result as { next?: unknown } | undefined)?.next === 'function';
 }
 
+/** Waits for what a promise brings. */
+export function* wait<T>(promise: Promise<T>): Work<T> {
+  let value: T | undefined;
+  yield promise.then((brought) => {
+    value = brought;
+  });
+  return value as T;
+}
+
 /** Runs work; the result is a promise only if it had to wait. */
 export function run<T>(work: Work<T>): T | Promise<T> {
   const step = work.next();

@@ -6,8 +6,6 @@ export interface SegmentState {
   readonly size: number;
   /** Size of the deletes in it. */
   readonly deletes: number;
-  /** Whether its bodies are in it, and no value of their own. */
-  readonly inline: boolean;
   /** Size of the records in it that are the newest saved version of their key. */
   live: number;
 }

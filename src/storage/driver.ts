@@ -1,27 +1,31 @@
 import type { StorageError } from '../errors/storage-error.ts';
 
 /** The object stores. They are fixed: making or dropping a collection never upgrades a database. */
-export const STORE_NAMES = ['collections', 'segments', 'bodies'] as const;
+export const STORE_NAMES = ['collections', 'segments', 'bodies', 'snapshots'] as const;
 
 /**
  * `collections` holds manifests under `[name]`, `segments` holds segments under `[name, number]`, `bodies`
- * the bodies of those that are not small, under the same keys.
+ * the bodies of those that are not small, under the same keys, `snapshots` what backups remember, under
+ * `[name, sequence]`.
  */
 export type StoreName = (typeof STORE_NAMES)[number];
 
 /** Keys order as IndexedDB orders arrays: item by item, numbers before strings, the shorter first. */
 export type StorageKey = readonly (string | number)[];
 
+/** Stores a value under a key. */
+export interface StoragePut {
+  readonly type: 'put';
+  readonly store: StoreName;
+  readonly key: StorageKey;
+  readonly value: object;
+  /** Rough size of the value in bytes, where it is large: a driver may pace itself by it. */
+  readonly size?: number;
+}
+
 /** One step of an atomic batch. */
 export type StorageOperation =
-  | {
-      readonly type: 'put';
-      readonly store: StoreName;
-      readonly key: StorageKey;
-      readonly value: object;
-      /** Rough size of the value in bytes, where it is large: a driver may pace itself by it. */
-      readonly size?: number;
-    }
+  | StoragePut
   | { readonly type: 'delete'; readonly store: StoreName; readonly key: StorageKey }
   | { readonly type: 'deletePrefix'; readonly store: StoreName; readonly prefix: StorageKey };
 
@@ -53,6 +57,8 @@ export interface Storage {
   getMany(store: StoreName, keys: readonly StorageKey[]): Promise<unknown[]>;
   /** The values in a range, in the order of their keys. */
   list(store: StoreName, range: StorageRange): Promise<unknown[]>;
+  /** The keys that start with a prefix, in order. */
+  keys(store: StoreName, prefix: StorageKey): Promise<StorageKey[]>;
   /**
    * Applies all operations or none. Resolves when they are stored, not before.
    *

@@ -15,7 +15,7 @@ import {
 import { storageErrorOf } from './storage-failure.ts';
 
 /** Version of the layout of the object stores; it has changed when this code cannot read a database. */
-const LAYOUT_VERSION = 1;
+const LAYOUT_VERSION = 2;
 
 /** An open that takes longer never ends: WebKit's first one may hang (WebKit bug 226547). */
 const OPEN_DEADLINE_MS = 10_000;
@@ -64,9 +64,15 @@ class IndexedDbStorage implements Storage {
   }
 
   list(store: StoreName, { prefix, after, limit }: StorageRange): Promise<unknown[]> {
-    // An array sorts after every number and string, so `[…prefix, []]` ends the prefix.
-    const range = IDBKeyRange.bound(after ?? prefix, [...prefix, []], after !== undefined, true);
+    const range = IDBKeyRange.bound(after ?? prefix, endOf(prefix), after !== undefined, true);
     return this.#attempt('reading', (database) => database.getAll(store, range, limit));
+  }
+
+  keys(store: StoreName, prefix: StorageKey): Promise<StorageKey[]> {
+    const range = IDBKeyRange.bound(prefix, endOf(prefix));
+    return this.#attempt('reading', async (database) => {
+      return (await database.getAllKeys(store, range)) as StorageKey[];
+    });
   }
 
   write(operations: Iterable<StorageOperation>, durability: Durability): Promise<void> {
@@ -98,7 +104,9 @@ class IndexedDbStorage implements Storage {
     let late = false;
     const options: OpenDBCallbacks<unknown> = {
       upgrade: (database, _old, _new, _transaction, event) => {
-        for (const store of STORE_NAMES) database.createObjectStore(store);
+        for (const store of STORE_NAMES) {
+          if (!database.objectStoreNames.contains(store)) database.createObjectStore(store);
+        }
         this.#reportLoss(event);
       },
       // Another tab deletes the database or brings a newer layout; a connection kept open would block it for ever.
@@ -208,8 +216,13 @@ function perform(store: WritableStore, operation: StorageOperation): Promise<unk
     case 'delete':
       return store.delete(operation.key as IDBValidKey);
     case 'deletePrefix':
-      return store.delete(IDBKeyRange.bound(operation.prefix, [...operation.prefix, []]));
+      return store.delete(IDBKeyRange.bound(operation.prefix, endOf(operation.prefix)));
   }
+}
+
+/** After all keys with a prefix: an array sorts after every number and string. */
+function endOf(prefix: StorageKey): IDBValidKey {
+  return [...prefix, []];
 }
 
 function abort(transaction: { abort(): void }): void {

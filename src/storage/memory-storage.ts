@@ -30,11 +30,15 @@ export class MemoryStorage implements Storage {
 
   async list(store: StoreName, { prefix, after, limit }: StorageRange): Promise<unknown[]> {
     this.#check();
-    return [...this.#stores[store].values()]
-      .filter(({ key }) => startsWith(key, prefix) && (!after || compareKeys(key, after) > 0))
-      .sort((a, b) => compareKeys(a.key, b.key))
+    return this.#entries(store, prefix)
+      .filter(({ key }) => !after || compareKeys(key, after) > 0)
       .slice(0, limit)
       .map(({ value }) => value);
+  }
+
+  async keys(store: StoreName, prefix: StorageKey): Promise<StorageKey[]> {
+    this.#check();
+    return this.#entries(store, prefix).map(({ key }) => key);
   }
 
   async write(operations: Iterable<StorageOperation>): Promise<void> {
@@ -54,6 +58,12 @@ export class MemoryStorage implements Storage {
 
   async close(): Promise<void> {
     this.#closed = true;
+  }
+
+  #entries(store: StoreName, prefix: StorageKey): Entry[] {
+    return [...this.#stores[store].values()]
+      .filter(({ key }) => startsWith(key, prefix))
+      .sort((a, b) => compareKeys(a.key, b.key));
   }
 
   #check(): void {

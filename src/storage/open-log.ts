@@ -3,20 +3,34 @@ import type { Storage } from './driver.ts';
 import { FORMAT, type Manifest } from './manifest.ts';
 import type { Segment } from './segment.ts';
 
-/** Segments read in one request while opening: about 2 MB. */
+/** Segments read in one request: about 2 MB. */
 const READ_AHEAD = 100;
+
+/** What storage holds of a collection. */
+export interface StoredLog {
+  /** `undefined` where there is no such collection. */
+  readonly manifest: Manifest | undefined;
+  /** The highest number of a segment in storage, live or not. */
+  readonly highest: number;
+  /** Segments that are not live: backups name them, or nobody does. */
+  readonly others: readonly number[];
+}
 
 /** The manifest of a collection, `undefined` where there is none. */
 export async function readManifest(storage: Storage, name: string): Promise<Manifest | undefined> {
   const [manifest] = (await storage.getMany('collections', [[name]])) as [Manifest | undefined];
-  if (manifest && manifest.format > FORMAT) {
-    throw new StorageError(
-      'format_newer',
-      `Collection "${name}" was written in format ${manifest.format}; this version of cairndb knows ${FORMAT}. Update this app.`,
-      { place: name },
-    );
-  }
+  if (manifest) checkFormat(name, manifest.format);
   return manifest;
+}
+
+/** @throws {StorageError} `format_newer` */
+export function checkFormat(name: string, format: number): void {
+  if (format <= FORMAT) return;
+  throw new StorageError(
+    'format_newer',
+    `Collection "${name}" was written in format ${format}; this version of cairndb knows ${FORMAT}. Update this app.`,
+    { place: name },
+  );
 }
 
 /**
@@ -24,55 +38,120 @@ export async function readManifest(storage: Storage, name: string): Promise<Mani
  * next are being read.
  *
  * @param begin Called with the manifest, before any segment.
- * @returns the manifest, `undefined` where there is no such collection.
- * @throws {StorageError} `data_damaged` when a segment is missing.
+ * @throws {StorageError} `data_damaged` when the manifest or a segment is missing.
  */
 export async function readLog(
   storage: Storage,
   name: string,
   begin: (manifest: Manifest) => void,
   take: (segment: Segment) => void,
-): Promise<Manifest | undefined> {
-  const read = (after: number): Promise<unknown[]> => {
-    const reading = storage.list('segments', {
-      prefix: [name],
-      after: [name, after],
-      limit: READ_AHEAD,
-    });
-    // Awaited in a later turn; until then a failure must not count as unhandled.
-    reading.catch(() => undefined);
-    return reading;
-  };
+): Promise<StoredLog> {
   // Asked for at once: what they mean is known by the time they are there.
-  let chunk: Promise<unknown[]> | undefined = read(0);
+  const first = readChunk(storage, name, 0);
   const manifest = await readManifest(storage, name);
-  if (!manifest) return undefined;
+  if (!manifest) {
+    if ((await first).length > 0) throw manifestLost(name);
+    return { manifest, highest: 0, others: [] };
+  }
+  if (manifest.dropped) return { manifest: undefined, highest: manifest.next - 1, others: [] };
   begin(manifest);
   const { segments: named, next } = manifest;
   const wanted = new Set(named);
   const seen = new Set<number>();
+  const others: number[] = [];
+  let highest = next - 1;
+  let chunk: Promise<Segment[]> | undefined = first;
   while (chunk) {
-    const segments = (await chunk) as Segment[];
+    const segments: Segment[] = await chunk;
     const last = segments.at(-1);
-    chunk = last && segments.length === READ_AHEAD ? read(last.number) : undefined;
+    chunk =
+      last && segments.length === READ_AHEAD ? readChunk(storage, name, last.number) : undefined;
     for (const segment of segments) {
-      const { number, after } = segment;
+      const { number, after, staged } = segment;
+      highest = Math.max(highest, number);
       // Below `next` the manifest decides; what it does not name was replaced.
-      if (number < next && !wanted.has(number)) continue;
+      const isLive = number < next ? wanted.has(number) : !staged;
+      if (!isLive) {
+        others.push(number);
+        continue;
+      }
       if (number >= next && after >= next && !seen.has(after)) throw segmentLost(name, after);
       seen.add(number);
       take(segment);
     }
   }
   for (const number of named) if (!seen.has(number)) throw segmentLost(name, number);
-  return manifest;
+  return { manifest, highest, others };
+}
+
+/** The numbers of the live segments, in ascending order, whatever is missing among them. */
+export async function listLive(
+  storage: Storage,
+  name: string,
+  manifest: Manifest | undefined,
+): Promise<number[]> {
+  const { segments: named = [], next = 1 } = manifest ?? {};
+  const stored = (await storage.keys('segments', [name])).map(([, number]) => number as number);
+  const later: number[] = [];
+  const numbers = stored.filter((number) => number >= next);
+  await readListed(storage, name, numbers, ({ number, staged }) => {
+    if (!staged) later.push(number);
+  });
+  return [...named, ...later].sort((a, b) => a - b);
+}
+
+/**
+ * Reads segments by their numbers, and the next ones while some are taken in.
+ *
+ * @throws {StorageError} `data_damaged` when one is missing.
+ */
+export async function readListed(
+  storage: Storage,
+  name: string,
+  numbers: readonly number[],
+  take: (segment: Segment) => void,
+): Promise<void> {
+  const read = (from: number): Promise<unknown[]> => {
+    const keys = numbers.slice(from, from + READ_AHEAD).map((number) => [name, number]);
+    return later(storage.getMany('segments', keys));
+  };
+  let chunk = read(0);
+  for (let from = 0; from < numbers.length; from += READ_AHEAD) {
+    const segments = (await chunk) as (Segment | undefined)[];
+    chunk = read(from + READ_AHEAD);
+    for (const [index, segment] of segments.entries()) {
+      if (!segment) throw segmentLost(name, numbers[from + index] as number);
+      take(segment);
+    }
+  }
+}
+
+function readChunk(storage: Storage, name: string, after: number): Promise<Segment[]> {
+  const range = { prefix: [name], after: [name, after], limit: READ_AHEAD };
+  return later(storage.list('segments', range)) as Promise<Segment[]>;
+}
+
+/** A promise that is awaited in a later turn, if at all; until then a failure must not count as unhandled. */
+function later<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined);
+  return promise;
 }
 
 export function segmentLost(name: string, number: number): StorageError {
   return new StorageError(
     'data_damaged',
-    `Segment ${number} of collection "${name}" is missing from storage, so documents are lost. ` +
-      'Restore the data, or Drop() the collection to start anew.',
+    `Segment ${number} of collection "${name}" is missing from storage, so documents are lost. ${REMEDY}`,
     { place: name },
   );
 }
+
+function manifestLost(name: string): StorageError {
+  return new StorageError(
+    'data_damaged',
+    `The manifest of collection "${name}" is missing from storage, though documents are there. ${REMEDY}`,
+    { place: name },
+  );
+}
+
+const REMEDY =
+  'verify() lists what is damaged and which backups are whole, loadBackup() restores one; or Drop() the collection to start anew.';

@@ -1,14 +1,13 @@
 import type { Body } from '../codec/body.ts';
-import { planCompaction, type SegmentState } from './compaction.ts';
-import type { Durability, Storage, StorageOperation } from './driver.ts';
-import { FORMAT, type Manifest } from './manifest.ts';
-import { mergeSegments, type WholeSegment } from './merge-segments.ts';
-import { readLog, readManifest, segmentLost } from './open-log.ts';
+import type { SegmentState } from './compaction.ts';
+import type { Durability, Storage, StorageOperation, StoragePut } from './driver.ts';
+import { LogBodies } from './log-bodies.ts';
+import { FORMAT, isSameList, type Manifest, noManifest, putManifest } from './manifest.ts';
+import { readListed, readLog, readManifest, segmentLost } from './open-log.ts';
 import {
   buildSegment,
   cutSegments,
   deletesSize,
-  indexedColumns,
   type Segment,
   type SegmentBodies,
   type SegmentContent,
@@ -22,6 +21,24 @@ export interface Changes {
   readonly deletes: Iterable<string>;
 }
 
+/** The live segments at a moment. */
+export interface LiveList {
+  readonly segments: readonly Pick<SegmentState, 'number' | 'size'>[];
+  /** Number of the last change in them: compaction changes segments, and nothing that they say. */
+  readonly changed: number;
+}
+
+/** A value that goes with a save, made once it is known what is live after it. */
+export type Along = (live: LiveList) => StoragePut | undefined;
+
+/** A write that makes other segments the live ones. Nothing else may be written before it is known what became of it. */
+export interface Relisting {
+  readonly operations: readonly StorageOperation[];
+  readonly stored: () => void;
+  /** It may have been stored all the same: the next write takes it back. */
+  readonly failed: () => void;
+}
+
 /** What the log of a collection needs from around it. */
 export interface SegmentLogOptions {
   readonly name: string;
@@ -33,6 +50,8 @@ export interface SegmentLogOptions {
   readonly caching: boolean;
   /** Columns for what indexes keep of each record. */
   readonly columns: readonly string[];
+  /** Segments that must stay, live or not: backups name them. */
+  readonly kept: () => Promise<ReadonlySet<number>>;
 }
 
 /** A segment as it was written, with the records in it. */
@@ -51,32 +70,34 @@ interface Replacement {
 
 /**
  * The saved part of a collection: immutable segments, numbered upward. Saving appends segments, opening
- * folds them in order, compaction merges them.
+ * folds them in order, compaction replaces some by others, a backup that is restored replaces the list.
  *
- * Writes must be made one after another; the record store sees to that.
+ * Writes must be made one after another; the save schedule sees to that.
  */
 export class SegmentLog {
   readonly name: string;
+  readonly bodies: LogBodies;
   /** The live segments, lowest number first. Whoever supersedes a record takes its size from `live`. */
   readonly segments = new Map<number, SegmentState>();
   readonly #options: SegmentLogOptions;
   #manifest: Manifest | undefined;
-  /** Number of the newest segment ever written. */
+  /** Number of the newest live segment. */
   #newest = 0;
-  /** Numbers of a failed save. It may have been stored all the same, so the next one removes them. */
-  #doubtful: number[] = [];
-  /**
-   * Bodies of segments that a compaction is replacing or has replaced, for readers that began before it:
-   * storage no longer has them. Emptied by {@link SegmentLog.forgetReplaced}.
-   */
-  readonly #replacedBodies = new Map<number, SegmentBodies>();
-  #compacting = false;
+  /** The highest number that was ever given. Invariant: nothing in storage has a higher one. */
+  #last = 0;
+  /** Number of the last change. */
+  #changed = 0;
+  /** Takes back what failed and may have been stored all the same. Goes with the next write, before it. */
+  #undo: StorageOperation[] = [];
+  /** Segments in storage that are not live, and that no backup may name. */
+  readonly #orphans = new Set<number>();
   /** A compaction of which it is not known whether it was stored. */
   #unsettled: Replacement | undefined;
 
   constructor(options: SegmentLogOptions) {
     this.#options = options;
     this.name = options.name;
+    this.bodies = new LogBodies(options.name, options.pool);
   }
 
   /**
@@ -84,21 +105,33 @@ export class SegmentLog {
    *
    * @param begin Called once with the type the collection was made with, before any segment.
    * @param fold Called with each segment, lowest number first.
-   * @returns whether the collection exists in storage.
    */
-  async open(begin: (type: string) => void, fold: (segment: Segment) => void): Promise<boolean> {
-    const manifest = await readLog(
+  async open(begin: (type: string) => void, fold: (segment: Segment) => void): Promise<void> {
+    const states = new Map<number, SegmentState>();
+    const { manifest, highest, others } = await readLog(
       this.#options.storage,
       this.name,
       (found) => begin(found.type),
       (segment) => {
-        this.#enter(segment);
+        this.#note(states, segment);
         fold(segment);
       },
     );
     this.#manifest = manifest;
-    this.#newest = Math.max(this.#newest, (manifest?.next ?? 1) - 1);
-    return manifest !== undefined;
+    this.#last = highest;
+    for (const number of others) this.#orphans.add(number);
+    this.#setLive(states);
+    const later = manifest && this.#newest >= manifest.next;
+    this.#changed = later ? this.#newest : (manifest?.changed ?? this.#newest);
+  }
+
+  /** Finds out what there is of a collection that is damaged, so that it can be written to. */
+  async takeStock(): Promise<void> {
+    const { storage } = this.#options;
+    this.#manifest = await readManifest(storage, this.name);
+    const numbers = (await storage.keys('segments', [this.name])).map((key) => key[1] as number);
+    for (const number of numbers) this.#orphans.add(number);
+    this.#last = Math.max((this.#manifest?.next ?? 1) - 1, numbers.at(-1) ?? 0);
   }
 
   /** Columns for what indexes keep of each record, in the order of {@link StoredRecord.indexKeys}. */
@@ -111,110 +144,75 @@ export class SegmentLog {
     return this.#manifest !== undefined;
   }
 
+  /** Whether it was written in an older format, and nothing in it says otherwise yet. */
+  get isOlder(): boolean {
+    return this.#manifest !== undefined && this.#manifest.format < FORMAT;
+  }
+
   /** Whether a save that failed may have been stored all the same; the next one undoes it. */
   get inDoubt(): boolean {
-    return this.#doubtful.length > 0;
+    return this.#undo.length > 0;
   }
 
-  /** Appends changes, atomically. On failure nothing has changed and the same changes can be appended again. */
-  async append({ records, deletes }: Changes): Promise<void> {
-    await this.#settle();
-    const first = this.#newest + 1 + this.#doubtful.length;
-    const written: Written[] = [];
-    const discard = this.#deletions(this.#doubtful);
-    try {
-      await this.#write(
-        function* (this: SegmentLog): Generator<StorageOperation> {
-          if (!this.#manifest) yield putManifest(this.#makeManifest([], 1));
-          yield* discard;
-          // Cut while it is written, a segment at a time: a large save must not block the thread.
-          yield* this.#puts(cutSegments(deletes, records, pendingBody), first, written);
-        }.call(this),
-      );
-    } catch (error) {
-      this.#doubtful.push(...written.map(({ segment }) => segment.number));
-      throw error;
-    }
-    this.#manifest ??= this.#makeManifest([], 1);
-    this.#doubtful = [];
-    this.#adopt(written);
-  }
-
-  /** Stores that the collection exists. */
-  async create(): Promise<void> {
-    if (this.#manifest) return;
-    const manifest = this.#makeManifest([], 1);
-    await this.#write([putManifest(manifest)]);
-    this.#manifest = manifest;
+  get live(): LiveList {
+    return { segments: [...this.segments.values()], changed: this.#changed };
   }
 
   /**
-   * Merges segments when too many are small or mostly dead. Nothing else may be written meanwhile.
-   *
-   * @param saved The newest saved version of a key.
+   * Appends changes, atomically, and stores that the collection exists. On failure nothing has changed and the
+   * same changes can be appended again.
    */
-  async compact(saved: (key: string) => StoredRecord | undefined): Promise<boolean> {
-    await this.#settle();
-    const plan = planCompaction([...this.segments.values()]);
-    if (plan.length === 0) return false;
-    const numbers = new Set(plan.map(({ number }) => number));
-    const left = [...this.segments.keys()].filter((number) => !numbers.has(number));
-    this.#compacting = true;
-    try {
-      const merged = await this.#loadWhole([...numbers]);
-      const oldestLeft = left[0] ?? Number.POSITIVE_INFINITY;
-      await this.#replace(numbers, left, mergeSegments(merged, oldestLeft, saved));
-    } finally {
-      this.#compacting = false;
-    }
-    return true;
-  }
-
-  /** To be called whenever nobody is reading. */
-  forgetReplaced(): void {
-    if (!this.#compacting && !this.#unsettled) this.#replacedBodies.clear();
-  }
-
-  /** Segments with their bodies, which stay at hand for readers. */
-  async #loadWhole(numbers: readonly number[]): Promise<WholeSegment[]> {
-    const [segments, bodies] = await Promise.all([
-      this.#readSegments(numbers),
-      Promise.all(numbers.map((number) => this.load(number))),
-    ]);
-    return segments.map((segment, index) => {
-      const { number } = segment;
-      const whole = bodies[index] as SegmentBodies;
-      this.#replacedBodies.set(number, whole);
-      return { segment, bodies: whole.bodies };
-    });
-  }
-
-  async #readSegments(numbers: readonly number[]): Promise<Segment[]> {
-    const keys = numbers.map((number) => [this.name, number]);
-    const found = await this.#options.storage.getMany('segments', keys);
-    return found.map((segment, index) => {
-      if (segment === undefined) throw segmentLost(this.name, numbers[index] as number);
-      return segment as Segment;
-    });
-  }
-
-  async #replace(
-    numbers: ReadonlySet<number>,
-    left: readonly number[],
-    contents: SegmentContent[],
-  ): Promise<void> {
-    const first = this.#newest + 1 + this.#doubtful.length;
-    const next = first + contents.length;
-    const manifest = this.#makeManifest(
-      [...left, ...contents.map((_, index) => first + index)],
-      next,
-    );
+  async append({ records, deletes }: Changes, along?: Along): Promise<void> {
+    await this.settle();
     const written: Written[] = [];
-    const gone = this.#deletions([...numbers, ...this.#doubtful]);
+    const undo = this.#undo;
+    const takenBack: StorageOperation[] = [];
+    const changedWith = () => written.at(-1)?.segment.number ?? this.#changed;
+    try {
+      await this.write(
+        function* (this: SegmentLog): Generator<StorageOperation> {
+          if (!this.#manifest) yield putManifest(this.#makeManifest([]));
+          yield* undo;
+          // Cut while it is written, a segment at a time: a large save must not block the thread.
+          for (const one of this.#build(cutSegments(deletes, records, pendingBody))) {
+            written.push(one);
+            yield* this.#puts(one);
+          }
+          if (!along) return;
+          const segments = [...this.segments.values(), ...written.map(({ segment }) => segment)];
+          const put = along({ segments, changed: changedWith() });
+          if (!put) return;
+          takenBack.push(takeBack(put));
+          yield put;
+        }.call(this),
+      );
+    } catch (error) {
+      const numbers = written.map(({ segment }) => segment.number);
+      this.#undo = [...undo, ...this.#deletions(numbers), ...takenBack];
+      throw error;
+    }
+    this.#manifest ??= this.#makeManifest([]);
+    this.#undo = [];
+    this.#changed = changedWith();
+    this.#adopt(written);
+  }
+
+  /**
+   * Puts new segments in the place of live ones, atomically. The old ones stay where backups name them.
+   * Nothing else may be written meanwhile.
+   */
+  async replace(numbers: ReadonlySet<number>, contents: readonly SegmentContent[]): Promise<void> {
+    const kept = await this.#options.kept();
+    const left = [...this.segments.keys()].filter((number) => !numbers.has(number));
+    const written = [...this.#build(contents)];
+    const manifest = this.#makeManifest([...left, ...written.map(({ segment }) => segment.number)]);
+    const gone = this.#deletions([...numbers].filter((number) => !kept.has(number)));
+    const undo = this.#undo;
     this.#unsettled = { numbers, written, manifest };
-    await this.#write(
+    await this.write(
       function* (this: SegmentLog): Generator<StorageOperation> {
-        yield* this.#puts(contents, first, written);
+        yield* undo;
+        for (const one of written) yield* this.#puts(one);
         yield* gone;
         yield putManifest(manifest);
       }.call(this),
@@ -222,110 +220,198 @@ export class SegmentLog {
     this.#replaced(this.#unsettled);
   }
 
+  /** Whether it is not known yet if a compaction was stored. */
+  get isUnsettled(): boolean {
+    return this.#unsettled !== undefined;
+  }
+
   /** Finds out whether a compaction that failed was stored: its manifest went with it. */
-  async #settle(): Promise<void> {
+  async settle(): Promise<void> {
     if (!this.#unsettled) return;
     const stored = await readManifest(this.#options.storage, this.name);
-    if (isSame(stored, this.#unsettled.manifest)) this.#replaced(this.#unsettled);
+    if (isSameList(stored, this.#unsettled.manifest)) this.#replaced(this.#unsettled);
     this.#unsettled = undefined;
   }
 
-  #replaced({ numbers, written, manifest }: Replacement): void {
-    this.#unsettled = undefined;
-    this.#manifest = manifest;
-    this.#doubtful = [];
-    for (const number of numbers) {
-      this.segments.delete(number);
-      this.#options.pool.forget(this.name, number);
-    }
-    this.#adopt(written);
-    this.#newest = manifest.next - 1;
+  /** Writes segments that count for nothing until they are {@link relisting | listed}. */
+  async stage(contents: Iterable<SegmentContent>): Promise<readonly number[]> {
+    const numbers: number[] = [];
+    await this.write(
+      function* (this: SegmentLog): Generator<StorageOperation> {
+        for (const one of this.#build(contents, true)) {
+          const { number } = one.segment;
+          numbers.push(number);
+          this.#orphans.add(number);
+          yield* this.#puts(one);
+        }
+      }.call(this),
+    );
+    return numbers;
   }
 
   /**
-   * Writes the columns of segments that lack them. Nothing else may be written meanwhile.
+   * Reads segments that need not be live, in ascending order.
    *
-   * @param records The live records of each segment, by its number.
+   * @returns the states of these segments, for {@link relisting}.
+   * @throws {StorageError} `data_damaged` when one is missing.
    */
-  async addColumns(records: ReadonlyMap<number, readonly StoredRecord[]>): Promise<void> {
-    const numbers = [...records.keys()].filter((number) => this.segments.has(number));
-    const segments = await this.#readSegments(numbers);
-    const { columns } = this.#options;
-    const put = (segment: Segment): StorageOperation => {
-      const places: (StoredRecord | undefined)[] = segment.keys.map(() => undefined);
-      for (const record of records.get(segment.number) ?? []) places[record.index] = record;
-      const value = { ...segment, indexed: indexedColumns(places, columns) };
-      return { type: 'put', store: 'segments', key: [this.name, segment.number], value };
+  async read(
+    numbers: readonly number[],
+    fold: (segment: Segment) => void,
+  ): Promise<Map<number, SegmentState>> {
+    const states = new Map<number, SegmentState>();
+    await readListed(this.#options.storage, this.name, numbers, (segment) => {
+      this.#note(states, segment);
+      fold(segment);
+    });
+    return states;
+  }
+
+  /** @throws {StorageError} `data_damaged` when the bodies of a segment that was read are missing. */
+  async checkBodies(numbers: Iterable<number>): Promise<void> {
+    const keys = await this.#options.storage.keys('bodies', [this.name]);
+    const stored = new Set(keys.map(([, number]) => number));
+    for (const number of this.bodies.apart(numbers)) {
+      if (!stored.has(number)) throw segmentLost(this.name, number);
+    }
+  }
+
+  /**
+   * What makes other segments the live ones, atomically. Those that were live stay in storage until
+   * {@link sweep}, and can be read.
+   *
+   * @param along Values that are written with it.
+   */
+  async relisting(
+    states: ReadonlyMap<number, SegmentState>,
+    along: readonly StoragePut[],
+  ): Promise<Relisting> {
+    await this.settle();
+    const undo = this.#undo;
+    const changed = ++this.#last;
+    const manifest = { ...this.#makeManifest([...states.keys()]), changed };
+    const before = this.#manifest ? putManifest(this.#manifest) : noManifest(this.name);
+    return {
+      operations: [...undo, ...along, putManifest(manifest)],
+      failed: () => {
+        this.#undo = [...undo, ...along.map(takeBack), before];
+      },
+      stored: () => {
+        this.#undo = [];
+        this.#manifest = manifest;
+        this.#changed = changed;
+        for (const number of this.segments.keys()) this.#orphans.add(number);
+        for (const number of states.keys()) this.#orphans.delete(number);
+        this.#setLive(states);
+      },
     };
-    await this.#write(segments.map(put));
   }
 
-  /** The bodies of a segment, from the pool or from storage. */
-  load(number: number): Promise<SegmentBodies> {
-    const atHand = this.peek(number);
-    if (atHand) return Promise.resolve(atHand);
-    const inline = this.segments.get(number)?.inline ?? false;
-    return this.#options.pool.load({ collection: this.name, number, inline });
+  /** Removes what is neither live nor named by a backup. Nothing else may be written meanwhile. */
+  async sweep(): Promise<void> {
+    if (this.#orphans.size === 0) return;
+    const kept = await this.#options.kept();
+    const gone = [...this.#orphans].filter((number) => !kept.has(number));
+    if (gone.length > 0) await this.write(this.#deletions(gone));
+    this.#orphans.clear();
+    this.bodies.forget(gone);
   }
 
-  /** The bodies of a segment, if they are at hand. */
-  peek(number: number): SegmentBodies | undefined {
-    return this.#replacedBodies.get(number) ?? this.#options.pool.peek(this.name, number);
+  /** To be called with segments that a backup named: they go, unless something still needs them. */
+  noteUnnamed(numbers: Iterable<number>): void {
+    for (const number of numbers) if (!this.segments.has(number)) this.#orphans.add(number);
   }
 
-  /** Drops bodies that all records of a segment keep themselves by now. */
-  release(number: number): void {
-    this.#options.pool.forget(this.name, number);
+  /** Brings an older collection up to date: the manifest is all that says its format. */
+  async upgrade(): Promise<void> {
+    const manifest = this.#makeManifest([...this.segments.keys()]);
+    await this.write([...this.#undo, putManifest(manifest)]);
+    this.#undo = [];
+    this.#manifest = manifest;
   }
 
-  /** Removes the collection with all it has in storage. */
-  async drop(): Promise<void> {
+  /** Gives live segments columns for indexes. Nothing else may be written meanwhile. */
+  async addColumns(
+    numbers: readonly number[],
+    columnsOf: (segment: Segment) => Promise<Segment['indexed']>,
+  ): Promise<void> {
+    const segments: Segment[] = [];
+    const live = numbers.filter((number) => this.segments.has(number));
+    await readListed(this.#options.storage, this.name, live, (segment) => segments.push(segment));
+    const puts = segments.map(async (segment): Promise<StorageOperation> => {
+      const value = { ...segment, indexed: await columnsOf(segment) };
+      return { type: 'put', store: 'segments', key: [this.name, segment.number], value };
+    });
+    await this.write(await Promise.all(puts));
+  }
+
+  /**
+   * Removes the collection with all it has in storage.
+   *
+   * @param left A backup to keep: what stores it, and the segments that it names.
+   */
+  async drop(left?: { snapshot: StorageOperation; segments: ReadonlySet<number> }): Promise<void> {
+    const { name } = this;
+    const operations: StorageOperation[] = [
+      { type: 'deletePrefix', store: 'snapshots', prefix: [name] },
+    ];
+    if (left) {
+      const stored = (await this.#options.storage.keys('segments', [name])).map(
+        ([, number]) => number,
+      );
+      const gone = (stored as number[]).filter((number) => !left.segments.has(number));
+      const tombstone = { ...this.#makeManifest([]), dropped: true as const };
+      operations.push(left.snapshot, ...this.#deletions(gone), putManifest(tombstone));
+    } else {
+      operations.push(
+        { type: 'deletePrefix', store: 'segments', prefix: [name] },
+        { type: 'deletePrefix', store: 'bodies', prefix: [name] },
+        noManifest(name),
+      );
+    }
     try {
-      await this.#write([
-        { type: 'deletePrefix', store: 'segments', prefix: [this.name] },
-        { type: 'deletePrefix', store: 'bodies', prefix: [this.name] },
-        { type: 'delete', store: 'collections', key: [this.name] },
-      ]);
+      await this.write(operations);
     } catch (error) {
       if (await this.#mayBeStored()) throw error;
     }
-    for (const number of this.segments.keys()) this.#options.pool.forget(this.name, number);
+    this.bodies.forget(this.segments.keys());
     this.segments.clear();
     this.#manifest = undefined;
-    this.#newest = 0;
   }
 
   async #mayBeStored(): Promise<boolean> {
     try {
-      return (await readManifest(this.#options.storage, this.name)) !== undefined;
+      const manifest = await readManifest(this.#options.storage, this.name);
+      return manifest !== undefined && !manifest.dropped;
     } catch {
       // The failure that led here is reported.
       return true;
     }
   }
 
-  #write(operations: Iterable<StorageOperation>): Promise<void> {
+  write(operations: Iterable<StorageOperation>): Promise<void> {
     return this.#options.storage.write(operations, this.#options.durability);
   }
 
-  /** Builds segments one by one as they are drawn; `written` is what has been so far. */
-  *#puts(
-    contents: Iterable<SegmentContent>,
-    first: number,
-    written: Written[],
-  ): Generator<StorageOperation> {
-    let number = first;
+  /** Builds segments one by one as they are drawn. */
+  *#build(contents: Iterable<SegmentContent>, staged?: true): Generator<Written> {
     let after = this.#newest;
     for (const content of contents) {
-      const { segment, bodies } = buildSegment(content, number, after, this.#options.columns);
-      const key = [this.name, number];
-      written.push({ segment, bodies, records: content.records });
-      yield { type: 'put', store: 'segments', key, value: segment };
-      if (!segment.bodies) {
-        yield { type: 'put', store: 'bodies', key, value: bodies, size: bodies.size };
-      }
-      after = number++;
+      const number = ++this.#last;
+      const place = staged ? { number, after, staged } : { number, after };
+      yield {
+        ...buildSegment(content, place, this.#options.columns),
+        records: content.records,
+      };
+      after = number;
     }
+  }
+
+  *#puts({ segment, bodies }: Written): Generator<StorageOperation> {
+    const key = [this.name, segment.number];
+    yield { type: 'put', store: 'segments', key, value: segment };
+    if (!segment.bodies)
+      yield { type: 'put', store: 'bodies', key, value: bodies, size: bodies.size };
   }
 
   /** Takes written segments into the books, and tells their records where they rest. */
@@ -335,16 +421,34 @@ export class SegmentLog {
         record.segment = segment.number;
         record.index = index;
       });
-      if (!this.#options.caching) this.#options.pool.keep(this.name, bodies);
-      this.#enter(segment);
+      if (!this.#options.caching) this.bodies.keep(bodies);
+      this.#note(this.segments, segment);
+      this.#newest = segment.number;
     }
   }
 
-  #enter({ number, size, deletes: keys, bodies }: Segment): void {
+  #replaced({ numbers, written, manifest }: Replacement): void {
+    this.#unsettled = undefined;
+    this.#manifest = manifest;
+    this.#undo = [];
+    for (const number of numbers) {
+      this.segments.delete(number);
+      this.bodies.release(number);
+    }
+    this.#adopt(written);
+  }
+
+  #note(states: Map<number, SegmentState>, segment: Segment): void {
+    const { number, size, deletes: keys } = segment;
     const deletes = deletesSize(keys);
-    const inline = bodies !== undefined;
-    this.segments.set(number, { number, size, deletes, inline, live: size - deletes });
-    this.#newest = number;
+    states.set(number, { number, size, deletes, live: size - deletes });
+    this.bodies.note(segment);
+  }
+
+  #setLive(states: ReadonlyMap<number, SegmentState>): void {
+    this.segments.clear();
+    for (const [number, state] of states) this.segments.set(number, state);
+    this.#newest = [...states.keys()].at(-1) ?? 0;
   }
 
   #deletions(numbers: readonly number[]): StorageOperation[] {
@@ -354,17 +458,16 @@ export class SegmentLog {
     );
   }
 
-  #makeManifest(segments: readonly number[], next: number): Manifest {
-    return { format: FORMAT, name: this.name, type: this.#options.type, segments, next };
+  /** A manifest of these segments, with every number that was not given yet to come after it. */
+  #makeManifest(segments: readonly number[]): Manifest {
+    const { type } = this.#options;
+    const next = this.#last + 1;
+    return { format: FORMAT, name: this.name, type, segments, next, changed: this.#changed };
   }
 }
 
-function isSame(stored: Manifest | undefined, { next, segments }: Manifest): boolean {
-  return stored?.next === next && stored.segments.join() === segments.join();
-}
-
-function putManifest(manifest: Manifest): StorageOperation {
-  return { type: 'put', store: 'collections', key: [manifest.name], value: manifest };
+function takeBack({ store, key }: StoragePut): StorageOperation {
+  return { type: 'delete', store, key };
 }
 
 /** Invariant: a record that no segment holds has its body. */

@@ -21,6 +21,8 @@ export interface Segment {
   readonly number: number;
   /** The newest segment at the time of writing, 0 for none: a gap in this chain is a lost segment. */
   readonly after: number;
+  /** It counts for nothing unless the manifest names it: an import writes what may yet be given up. */
+  readonly staged?: true | undefined;
   /** Keys that were deleted. They count before this segment's own records. */
   readonly deletes: readonly string[];
   readonly keys: readonly string[];
@@ -102,11 +104,11 @@ function recordSize(record: StoredRecord, body: Body): number {
  */
 export function buildSegment(
   content: SegmentContent,
-  number: number,
-  after: number,
+  place: Pick<Segment, 'number' | 'after' | 'staged'>,
   columns: readonly string[],
 ) {
   const { records, deletes, size } = content;
+  const { number } = place;
   const bodies: SegmentBodies = { number, size, bodies: content.bodies };
   const orders = new Float64Array(records.length);
   const flags = new Uint8Array(records.length);
@@ -124,8 +126,7 @@ export function buildSegment(
   });
   const inline = size < SMALL_SEGMENT ? bodies.bodies : undefined;
   const segment: Segment = {
-    number,
-    after,
+    ...place,
     deletes,
     keys,
     orders,
@@ -141,12 +142,12 @@ export function buildSegment(
 
 /** What indexes keep of records, as columns. */
 export function indexedColumns(
-  records: readonly (StoredRecord | undefined)[],
+  records: readonly StoredRecord[],
   columns: readonly string[],
 ): Segment['indexed'] {
   if (columns.length === 0) return undefined;
   return Object.fromEntries(
-    columns.map((column, at) => [column, records.map((record) => record?.indexKeys?.[at])]),
+    columns.map((column, at) => [column, records.map((record) => record.indexKeys?.[at])]),
   );
 }
 

@@ -15,6 +15,13 @@ const READS: ReadonlySet<OperationName> = new Set<OperationName>([
   'live',
   'liveNext',
   'liveEnd',
+  'listBackups',
+  'verify',
+  'exportBackup',
+  'exportNext',
+  'exportEnd',
+  'exportAll',
+  'usage',
   'kvGet',
   'kvMatch',
   'kvKeys',
@@ -36,6 +43,7 @@ export class SessionMemory {
   /** To be called with a batch when it is sent. What it returns is to be called with the answer. */
   note(batch: readonly Request[]): (reply: BatchReply) => void {
     const drops: (readonly [index: number, handles: number[]])[] = [];
+    const imports = batch.flatMap((request) => (isImport(request) ? request.call : []));
     batch.forEach((request, index) => {
       if (!READS.has(request.op)) this.unsaved = true;
       switch (request.op) {
@@ -46,6 +54,11 @@ export class SessionMemory {
           if (request.last) this.staged.delete(request.call);
           else this.staged.add(request.call);
           break;
+        case 'importBackup':
+        case 'importAll':
+          // Its parts must reach the worker that has the first of them.
+          this.staged.add(request.call);
+          break;
         case 'insertAbandon':
           this.staged.delete(request.call);
           break;
@@ -55,6 +68,7 @@ export class SessionMemory {
       }
     });
     return ({ values }) => {
+      for (const call of imports) this.staged.delete(call);
       for (const [index, handles] of drops) {
         if (values[index] === true) for (const handle of handles) this.opened.delete(handle);
       }
@@ -71,4 +85,8 @@ export class SessionMemory {
       (handle) => this.opened.get(handle)?.settings.name === name,
     );
   }
+}
+
+function isImport(request: Request): request is Request<'importBackup' | 'importAll'> {
+  return request.op === 'importBackup' || request.op === 'importAll';
 }

@@ -1,3 +1,4 @@
+import { BackupError } from '../errors/backup-error.ts';
 import { CairnError } from '../errors/cairn-error.ts';
 import { CollectionError } from '../errors/collection-error.ts';
 import { CriteriaError } from '../errors/criteria-error.ts';
@@ -25,6 +26,7 @@ type ErrorClass = new (
 ) => CairnError;
 
 const classes: Record<string, ErrorClass> = {
+  BackupError,
   CairnError,
   CollectionError,
   CriteriaError,

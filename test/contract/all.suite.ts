@@ -1,4 +1,6 @@
 import { abortingSuite } from './aborting.suite.ts';
+import { backupFilesSuite } from './backup-files.suite.ts';
+import { backupsSuite } from './backups.suite.ts';
 import { badOptionsSuite } from './bad-options.suite.ts';
 import { copiesSuite } from './copies.suite.ts';
 import { criteriaSuite } from './criteria.suite.ts';
@@ -24,6 +26,7 @@ import { predicatesSuite } from './predicates.suite.ts';
 import { refusedValuesSuite } from './refused-values.suite.ts';
 import { savingSuite } from './saving.suite.ts';
 import { sortingSuite } from './sorting.suite.ts';
+import { storageSuite } from './storage.suite.ts';
 import { syncSuite } from './sync.suite.ts';
 import { uniqueIndexesSuite } from './unique-indexes.suite.ts';
 import { valuesSuite } from './values.suite.ts';
@@ -54,6 +57,9 @@ export function contractSuite(door: DoorFixture): void {
   dropSuite(door);
   savingSuite(door);
   eventsSuite(door);
+  backupsSuite(door);
+  backupFilesSuite(door);
+  storageSuite(door);
   syncSuite(door);
   errorsSuite(door);
   liveSuite(door);

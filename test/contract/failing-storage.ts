@@ -18,6 +18,7 @@ export class FailingStorage implements StorageDriver {
     return {
       getMany: (...rest) => storage.getMany(...rest),
       list: (...rest) => storage.list(...rest),
+      keys: (...rest) => storage.keys(...rest),
       write: async (...rest) => {
         this.writes++;
         await this.beforeWrite();

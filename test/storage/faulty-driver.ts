@@ -2,7 +2,7 @@ import { StorageError } from '../../src/errors/storage-error.ts';
 import type { Storage, StorageDriver, StorageOperation } from '../../src/storage/driver.ts';
 import { memoryDriver } from '../../src/storage/memory-driver.ts';
 
-type StorageCall = 'write' | 'getMany' | 'list';
+type StorageCall = 'write' | 'getMany' | 'list' | 'keys';
 
 /** Before: the call has no effect. After: it took effect, and its answer was lost on the way. */
 export type FaultMoment = 'before' | 'after';
@@ -35,7 +35,7 @@ export const outage = new StorageError('storage_lost', 'The test took the storag
 
 /** @param slow Whether each call takes a turn of the event loop. */
 export function faultyDriver(inner: StorageDriver = memoryDriver(), slow = false): FaultyDriver {
-  const calls = { write: 0, getMany: 0, list: 0 };
+  const calls = { write: 0, getMany: 0, list: 0, keys: 0 };
   const batches: (readonly StorageOperation[])[] = [];
   let faults: (Fault & { left: number; skip: number })[] = [];
   let life = 0;
@@ -68,6 +68,7 @@ export function faultyDriver(inner: StorageDriver = memoryDriver(), slow = false
         perform('getMany', async () => structuredClone(await storage.getMany(store, keys))),
       list: (store, range) =>
         perform('list', async () => structuredClone(await storage.list(store, range))),
+      keys: (store, prefix) => perform('keys', () => storage.keys(store, prefix)),
       write: (operations, durability) =>
         perform('write', async () => {
           const copies = Array.from(operations, (operation) => structuredClone(operation));

@@ -1,6 +1,7 @@
 import { decode, encode } from '../../src/codec/body.ts';
 import { systemClock } from '../../src/engine/clock.ts';
 import { Aborts, Pace } from '../../src/engine/pace.ts';
+import { FoldedRecords } from '../../src/engine/records/folded-records.ts';
 import { RecordStore } from '../../src/engine/records/record-store.ts';
 import { Scan } from '../../src/engine/records/scan.ts';
 import { run } from '../../src/engine/work.ts';
@@ -58,7 +59,7 @@ export class RecordRig {
   /** Compacts until there is nothing left to do. */
   async compact(): Promise<number> {
     let rounds = 0;
-    while (await this.records.compact()) rounds++;
+    while (await this.records.tidy()) rounds++;
     return rounds;
   }
 }
@@ -82,13 +83,16 @@ export async function openRecords(
     durability: 'relaxed',
     caching,
     columns: [],
+    kept: async () => new Set(),
   });
   const rig = new RecordRig(log, caching);
+  const folded = new FoldedRecords(log.columns, caching);
   await log.open(
     () => undefined,
-    (segment) => rig.records.fold(segment),
+    (segment) => folded.fold(segment),
   );
-  rig.records.folded();
+  folded.finish(log.segments);
+  rig.records.take(folded);
   return rig;
 }
 

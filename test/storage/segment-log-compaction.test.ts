@@ -124,7 +124,7 @@ describe.each([true, false])('compaction, caching %s', (caching) => {
     await (await openRecords(driver, { caching })).saveEach({ a: 1, b: 2, ...bulk });
     const rig = await openRecords(driver, { caching });
     rig.records.clearCache();
-    const compacting = rig.records.compact();
+    const compacting = rig.records.tidy();
     // Begins in the middle of it, with the old numbers, and goes on after it.
     const scan = new Scan(rig.records, new Pace(systemClock, new Aborts()));
     const [first] = await run(scan.next(() => true, { limit: 1 }));

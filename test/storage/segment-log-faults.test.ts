@@ -147,7 +147,7 @@ describe.each([true, false])('a failed compaction, caching %s', (caching) => {
     await rig.saveEach({ a: 1, ...bulk });
     const before = await rig.all();
     driver.inject({ call: 'write', when: 'before' });
-    await expect(rig.records.compact()).rejects.toBe(outage);
+    await expect(rig.records.tidy()).rejects.toBe(outage);
     expect(await rig.all()).toEqual(before);
     await rig.saveEach({ a: 2 });
     expect(await rig.compact()).toBe(1);
@@ -160,7 +160,7 @@ describe.each([true, false])('a failed compaction, caching %s', (caching) => {
     await (await openRecords(driver, { caching })).saveEach({ a: 1, b: 1, ...bulk });
     const rig = await openRecords(driver, { caching });
     driver.inject({ call: 'write', when: 'after' });
-    await expect(rig.records.compact()).rejects.toBe(outage);
+    await expect(rig.records.tidy()).rejects.toBe(outage);
     rig.records.clearCache();
     // Before anything is written again: storage has let go of the segments that are remembered.
     expect(await rig.read('a')).toBe(1);
@@ -183,7 +183,7 @@ describe.each([true, false])('a failed compaction, caching %s', (caching) => {
     const rig = await openRecords(driver, { caching });
     await rig.saveEach({ a: 1, ...bulk });
     driver.inject({ call: 'write', when: 'after' });
-    await expect(rig.records.compact()).rejects.toBe(outage);
+    await expect(rig.records.tidy()).rejects.toBe(outage);
     driver.inject({ call: 'getMany', when: 'before' });
     rig.put('a', 2);
     await failToSave(rig);

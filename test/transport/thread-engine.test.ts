@@ -111,6 +111,7 @@ test('a storage that fails to close still gives the database free', async () => 
       return {
         getMany: (...given) => opened.getMany(...given),
         list: (...given) => opened.list(...given),
+        keys: (...given) => opened.keys(...given),
         write: (...given) => opened.write(...given),
         close: async () => {
           throw outage;

@@ -6,6 +6,7 @@ import { MessageWorker } from './message-worker.ts';
 const cross = (error: unknown): Error => fromWire(structuredClone(toWire(error)));
 
 test.each([
+  new cairn.BackupError('file_damaged', 'damaged', { place: 'line 7' }),
   new cairn.StorageError('storage_full', 'full', { place: 'notes' }),
   new cairn.ValueError('id_taken', 'taken', { place: '_id' }),
   new cairn.KeyError('kind_mismatch', 'mismatch', { place: 'a.b' }),

@@ -1,5 +1,5 @@
 import type { Body } from '../../codec/body.ts';
-import { lacksColumns, type Segment } from '../../storage/segment.ts';
+import { indexedColumns, lacksColumns, readRecords, type Segment } from '../../storage/segment.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
 import { nextTurn } from '../next-turn.ts';
 import { BodyReader, bySegment } from '../records/body-reader.ts';
@@ -7,59 +7,64 @@ import type { RecordStore } from '../records/record-store.ts';
 import type { Work } from '../work.ts';
 import type { DocumentIndexes } from './document-indexes.ts';
 
-/** Segments whose columns are written in one transaction: about 2 MB. */
-const WRITE_AT_ONCE = 100;
+/** Segments that are rewritten in one transaction, so that nobody waits long for it. */
+const WRITE_AT_ONCE = 16;
 
-/** How far the building of indexes has come. */
+/** Called as keys are extracted, and once more when all are. */
 export type BuildProgress = (documents: number, total: number) => void;
 
 /**
- * Brings the indexes of a collection up when it is opened. What segments already keep is taken as it is;
- * where an index is new, documents are read once and its columns written, so that the next opening is fast.
+ * Brings up the indexes of a list of records. Segments keep the keys of each record beside it; those written
+ * before an index was declared are read whole, once.
  */
 export class IndexBuilder {
-  readonly #records: RecordStore;
+  readonly #store: RecordStore;
   readonly #indexes: DocumentIndexes;
   /** Segments written before one of the indexes was declared. */
   readonly #lacking = new Set<number>();
   /** The records in them, by segment; known once all are folded. */
   #groups: ReadonlyMap<number, readonly StoredRecord[]> = new Map();
 
-  constructor(records: RecordStore, indexes: DocumentIndexes) {
-    this.#records = records;
+  constructor(store: RecordStore, indexes: DocumentIndexes) {
+    this.#store = store;
     this.#indexes = indexes;
   }
 
-  /** To be called with every segment that is folded. */
+  /** To be called with each segment that is folded. */
   note(segment: Segment): void {
-    if (lacksColumns(segment, this.#records.log.columns)) this.#lacking.add(segment.number);
+    if (lacksColumns(segment, this.#store.log.columns)) this.#lacking.add(segment.number);
+  }
+
+  /** Whether segments lack columns. */
+  get isBehind(): boolean {
+    return this.#groups.size > 0;
   }
 
   /**
-   * To be called once all are folded.
+   * Builds the indexes of folded records, given in order.
    *
-   * @throws {ValueError} `unique_violation`, when documents stand against a unique index.
+   * @param known Whether these were checked to be unique when they were written, if their segments have columns.
+   * @throws {ValueError} `unique_violation`, when an index was declared that documents do not fit.
    */
-  *build(progress: BuildProgress): Work<void> {
+  *build(records: readonly StoredRecord[], progress: BuildProgress, known: boolean): Work<void> {
     if (this.#indexes.isEmpty) return;
-    const records = this.#records.list();
     if (this.#lacking.size > 0) {
       const lacking = records.filter(({ segment }) => this.#lacking.has(segment));
       this.#groups = bySegment(lacking, ({ segment }) => segment);
       yield* this.#extract(lacking.length, progress);
     }
     this.#indexes.load(records);
-    if (this.#lacking.size === 0) return;
+    if (known && this.#lacking.size === 0) return;
     for (const record of records) this.#indexes.checkUnique(record);
   }
 
   *#extract(total: number, progress: BuildProgress): Work<void> {
-    const reader = new BodyReader(this.#records.log, [...this.#groups.keys()]);
+    const reader = new BodyReader(this.#store.log, [...this.#groups.keys()]);
     let done = 0;
     for (const [number, records] of this.#groups) {
       const bodies = yield* reader.take(number);
       for (const record of records) {
-        this.#indexes.extract(record, this.#records.bodyIn(record, bodies) as Body);
+        this.#indexes.extract(record, this.#store.bodyIn(record, bodies) as Body);
       }
       done += records.length;
       progress(done, total);
@@ -69,9 +74,26 @@ export class IndexBuilder {
 
   /** To be called once they are built: writes the columns that were missing. Where it fails, nothing is lost but time. */
   *write(): Work<void> {
-    const groups = [...this.#groups];
-    for (let from = 0; from < groups.length; from += WRITE_AT_ONCE) {
-      yield this.#records.log.addColumns(new Map(groups.slice(from, from + WRITE_AT_ONCE)));
+    const numbers = [...this.#groups.keys()];
+    for (let from = 0; from < numbers.length; from += WRITE_AT_ONCE) {
+      const some = numbers.slice(from, from + WRITE_AT_ONCE);
+      yield this.#store.log.addColumns(some, (segment) => this.#columnsOf(segment));
     }
+  }
+
+  /** The columns of all records in a segment: backups may want those that are superseded. */
+  async #columnsOf(segment: Segment): Promise<Segment['indexed']> {
+    const { log } = this.#store;
+    const records: (StoredRecord | undefined)[] = segment.keys.map(() => undefined);
+    for (const record of this.#groups.get(segment.number) ?? []) records[record.index] = record;
+    if (records.includes(undefined)) {
+      const { bodies } = await log.bodies.load(segment.number);
+      readRecords(segment, [], (record) => {
+        if (records[record.index]) return;
+        this.#indexes.extract(record, bodies[record.index] as Body);
+        records[record.index] = record;
+      });
+    }
+    return indexedColumns(records as StoredRecord[], log.columns);
   }
 }

@@ -15,6 +15,7 @@ export class CountResult implements LiveResult {
   readonly #members = new Set<string>();
   /** `undefined` until the first was. */
   #told: number | undefined;
+  #loaded = false;
 
   constructor(context: StoreContext, selection: Selection) {
     this.#context = context;
@@ -33,8 +34,14 @@ export class CountResult implements LiveResult {
     return this.#members.size !== this.#told;
   }
 
+  reload(): void {
+    this.#loaded = false;
+  }
+
   *next(): Work<LiveNews | undefined> {
-    if (this.#told === undefined) {
+    if (!this.#loaded) {
+      this.#loaded = true;
+      this.#members.clear();
       const { clock, aborts } = this.#context;
       const query = new Query(this.#context, this.#selection, new Pace(clock, aborts));
       for (const { key } of yield* query.records()) this.#members.add(key);

@@ -25,6 +25,10 @@ export class ItemResult implements LiveResult {
     return keys.has(this.#key);
   }
 
+  reload(): void {
+    // It looks at the record each time.
+  }
+
   *next(): Work<LiveNews | undefined> {
     const record = this.#records.get(this.#key);
     const body = record && this.#part(yield* this.#records.body(record));

@@ -72,6 +72,10 @@ export class ListResult implements LiveResult {
     return true;
   }
 
+  reload(): void {
+    this.#loaded = false;
+  }
+
   *next(): Work<ListPart | undefined> {
     if (!this.#telling) {
       if (!this.#loaded || this.#matches.short) yield* this.#load();

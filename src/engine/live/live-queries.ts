@@ -61,6 +61,12 @@ export class LiveQueries {
     if (looks && !this.#context.settings.caching) this.#forget(keys);
   }
 
+  /** Other records have taken the place of all. */
+  reload(): void {
+    this.#touched.clear();
+    for (const reader of [...this.#readers.keys()]) reader.reload();
+  }
+
   /** Ends all of them: the collection is no more. */
   fail(error: unknown): void {
     for (const reader of [...this.#readers.keys()]) reader.fail(error);

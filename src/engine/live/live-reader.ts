@@ -36,6 +36,8 @@ export class LiveReader {
   #reading: Reading | undefined;
   /** Keys of what changed while the reader was busy. */
   #touched = new Set<string>();
+  /** Whether all records may have changed. */
+  #stale = false;
   #busy = false;
   #ended = false;
   /** Whether something is being computed, and who waits until it is not. */
@@ -64,6 +66,12 @@ export class LiveReader {
       all = this.#touched;
     }
     if (!this.#busy) this.#start(all);
+  }
+
+  /** Takes in that other records have taken the place of all. */
+  reload(): void {
+    this.#stale = true;
+    if (!this.#busy) this.#start(this.#touched);
   }
 
   /** What was told last has been taken in. */
@@ -117,7 +125,7 @@ export class LiveReader {
       if (keys && reading.risky) yield this.#told({ changed: true });
       if (keys === this.#touched) this.#touched = new Set();
       if ((yield* this.#deliver(reading, keys)) && reading.throttle > 0) yield this.#sleep(reading);
-      if (this.#touched.size === 0) break;
+      if (this.#touched.size === 0 && !this.#stale) break;
     }
     // Here and not when the promise settles: what changes in between must start anew.
     this.#busy = false;
@@ -131,7 +139,10 @@ export class LiveReader {
 
   /** Tells what is new, and waits until it has been taken in. */
   *#deliver({ result, records }: Reading, keys: ReadonlySet<string> | undefined): Work<boolean> {
-    if (keys) {
+    if (this.#stale) {
+      this.#stale = false;
+      result.reload();
+    } else if (keys) {
       const bodies = yield* bodiesOf(records, keys);
       if (!result.update(keys, (record) => record.body ?? (bodies?.get(record) as Body)))
         return false;

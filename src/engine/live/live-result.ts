@@ -10,6 +10,8 @@ export type BodyOf = (record: StoredRecord) => Body;
 export interface LiveResult {
   /** Takes in the records with these keys as they are now; whether there may be something to tell. */
   update(keys: ReadonlySet<string>, bodyOf: BodyOf): boolean;
+  /** Forgets what it knows of the records, and not what was told: other records have taken their place. */
+  reload(): void;
   /**
    * What to tell next, `undefined` when nothing differs from what was told. Work that waits goes on with
    * the versions it began with; their segments must not be taken away meanwhile.

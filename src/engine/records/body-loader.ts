@@ -40,7 +40,7 @@ export class BodyLoader {
       for (const [number, group] of groups) {
         const bodies = yield* reader.take(number);
         for (const record of group) this.#keep(record, bodies);
-        this.#log.release(number);
+        this.#log.bodies.release(number);
         this.#advance();
         this.#nextStep();
       }

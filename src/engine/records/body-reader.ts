@@ -1,7 +1,7 @@
 import type { SegmentBodies } from '../../storage/segment.ts';
 import type { SegmentLog } from '../../storage/segment-log.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
-import type { Work } from '../work.ts';
+import { type Work, wait } from '../work.ts';
 
 /** Segments read ahead at the most: about 1.5 MB. */
 const READ_AHEAD = 16;
@@ -27,14 +27,11 @@ export class BodyReader {
   /** The bodies of the next segment, which has this number. */
   *take(number: number): Work<SegmentBodies> {
     if (!this.#ahead.has(number)) this.#askMore();
-    let bodies: SegmentBodies | undefined;
-    yield (this.#ahead.get(number) as Promise<SegmentBodies>).then((read) => {
-      bodies = read;
-    });
+    const bodies = yield* wait(this.#ahead.get(number) as Promise<SegmentBodies>);
     this.#ahead.delete(number);
     // Asked for before what was read is looked at, so that both happen at once.
     if (this.#ahead.size < this.#step) this.#askMore();
-    return bodies as SegmentBodies;
+    return bodies;
   }
 
   #askMore(): void {
@@ -42,7 +39,7 @@ export class BodyReader {
     this.#asked += numbers.length;
     this.#step = Math.min(this.#step * 2, READ_AHEAD);
     for (const number of numbers) {
-      const reading = this.#log.load(number);
+      const reading = this.#log.bodies.load(number);
       // Whoever takes it is told; it may never be taken.
       reading.catch(() => undefined);
       this.#ahead.set(number, reading);

@@ -1,12 +1,14 @@
 import { type Body, peek } from '../../codec/body.ts';
+import { compactLog } from '../../storage/compact-log.ts';
 import { segmentLost } from '../../storage/open-log.ts';
-import { readRecords, type Segment, type SegmentBodies } from '../../storage/segment.ts';
-import type { SegmentLog } from '../../storage/segment-log.ts';
+import type { SegmentBodies } from '../../storage/segment.ts';
+import type { Along, SegmentLog } from '../../storage/segment-log.ts';
 import { type StoredRecord, savedVersion } from '../../storage/stored-record.ts';
 import type { Clock } from '../clock.ts';
-import type { Work } from '../work.ts';
+import { type Work, wait } from '../work.ts';
 import { BodyLoader } from './body-loader.ts';
 import { DecodedDocuments } from './decoded-documents.ts';
+import type { FoldedRecords } from './folded-records.ts';
 import { PendingChanges } from './pending-changes.ts';
 
 /** So many values are decoded in one go without blocking anybody. */
@@ -37,6 +39,7 @@ export class RecordStore {
   #loader: BodyLoader | undefined;
   /** Works that read from segments by their number, which compaction must not take from under them. */
   #readers = 0;
+  #compacting = false;
   /** Whether every record has its body; may be false when they do, never the other way round. */
   #resident = true;
 
@@ -109,6 +112,11 @@ export class RecordStore {
     return this.#resident && this.#hasDecoded ? this.size : undefined;
   }
 
+  /** The highest rank so far. */
+  get lastOrder(): number {
+    return this.#nextOrder - 1;
+  }
+
   /** Rank for a record that is inserted now. */
   takeOrder(): number {
     return this.#nextOrder++;
@@ -175,7 +183,7 @@ export class RecordStore {
     const numbers = new Set(missing.map(({ segment }) => segment));
     if (numbers.size > 0) {
       yield Promise.all(
-        Array.from(numbers, async (number) => read.set(number, await this.log.load(number))),
+        Array.from(numbers, async (number) => read.set(number, await this.log.bodies.load(number))),
       );
     }
     const bodies: Body[] = [];
@@ -203,13 +211,8 @@ export class RecordStore {
 
   /** The bodies of a segment, read if need be. */
   *bodies(number: number): Work<SegmentBodies> {
-    const atHand = this.log.peek(number);
-    if (atHand) return atHand;
-    let bodies: SegmentBodies | undefined;
-    yield this.log.load(number).then((loaded) => {
-      bodies = loaded;
-    });
-    return bodies as SegmentBodies;
+    const atHand = this.log.bodies.peek(number);
+    return atHand ?? (yield* wait(this.log.bodies.load(number)));
   }
 
   /** Keeps compaction away while something remembers where records rest. Returns the release. */
@@ -217,7 +220,7 @@ export class RecordStore {
     this.#readers++;
     return () => {
       this.#readers--;
-      if (this.#readers === 0) this.log.forgetReplaced();
+      this.#forgetReplaced();
     };
   }
 
@@ -226,35 +229,10 @@ export class RecordStore {
     return this.#readers > 0;
   }
 
-  /** Takes in a segment while the collection is opened; lowest number first, then {@link folded}. */
-  fold(segment: Segment): void {
-    const records = this.#records;
-    const bodies = this.#caching ? segment.bodies : undefined;
-    for (const key of segment.deletes) records.delete(key);
-    readRecords(segment, this.log.columns, (record) => {
-      record.body = bodies?.[record.index];
-      records.set(record.key, record);
-    });
-    if (segment.keys.length > 0 && !bodies) this.#resident = false;
-  }
-
-  /** Counts what is live, and brings the records in order: compaction moves old ones into new segments. */
-  folded(): void {
-    const { segments } = this.log;
-    for (const state of segments.values()) state.live = 0;
-    let state: { number: number; live: number } = { number: 0, live: 0 };
-    let last = 0;
-    let sorted = true;
-    for (const { order, segment, size } of this.#records.values()) {
-      if (order < last) sorted = false;
-      else last = order;
-      if (state.number !== segment) state = segments.get(segment) ?? state;
-      state.live += size;
-    }
-    if (!sorted) {
-      const records = [...this.#records.values()].sort((a, b) => a.order - b.order);
-      this.#records = new Map(records.map((record) => [record.key, record]));
-    }
+  /** Takes the place of all records; nothing may be unsaved. Whoever reads the old ones may go on. */
+  take({ records, resident, last }: FoldedRecords): void {
+    this.#records = records;
+    this.#resident = resident;
     this.#nextOrder = last + 1;
     this.#list = this.#decoded = undefined;
   }
@@ -311,17 +289,14 @@ export class RecordStore {
    * Writes what is pending as segments, in one transaction. Must not be called while a save is under way.
    * When it fails, its changes are pending again.
    */
-  async save(): Promise<number> {
+  async save(along?: Along): Promise<number> {
     const saving = this.#pending;
     const changes = saving.size;
-    if (changes === 0) {
-      await this.log.create();
-      return 0;
-    }
+    if (changes === 0 && this.log.exists && !along) return 0;
     this.#pending = new PendingChanges();
     this.#saving = saving;
     try {
-      await this.log.append({ records: saving.records, deletes: saving.deletes.keys() });
+      await this.log.append({ records: saving.records, deletes: saving.deletes.keys() }, along);
     } catch (error) {
       this.#pending.restore(saving, (key) => this.#records.get(key));
       throw error;
@@ -340,13 +315,27 @@ export class RecordStore {
     return changes;
   }
 
-  /** Merges segments if that is due. Must not be called while a save is under way. */
-  async compact(): Promise<boolean> {
+  /**
+   * Removes what nothing needs any more, and merges segments if that is due. Must not be called while anything
+   * is being written, or while records are {@link pinned}.
+   *
+   * @returns whether there may be more to do.
+   */
+  async tidy(): Promise<boolean> {
+    this.#compacting = true;
     try {
-      return await this.log.compact((key) => this.#saved(key));
+      await this.log.sweep();
+      return await compactLog(this.log, (key) => this.#saved(key));
     } finally {
-      if (!this.pinned) this.log.forgetReplaced();
+      this.#compacting = false;
+      this.#forgetReplaced();
     }
+  }
+
+  /** Whoever began to read before a compaction may still want what it replaced. */
+  #forgetReplaced(): void {
+    if (this.pinned || this.#compacting || this.log.isUnsettled) return;
+    this.log.bodies.forgetReplaced();
   }
 
   #saved(key: string): StoredRecord | undefined {

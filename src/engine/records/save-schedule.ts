@@ -1,5 +1,6 @@
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
+import type { Along } from '../../storage/segment-log.ts';
 import type { Clock } from '../clock.ts';
 import type { CollectionSettings } from '../settings.ts';
 import type { RecordStore } from './record-store.ts';
@@ -36,8 +37,8 @@ export class SaveSchedule {
   #cancelTimer: (() => void) | undefined;
   #retryMs = 0;
   #stopped = false;
-  /** Flushes under way. */
-  #flushes = 0;
+  /** Who waits to write, or writes: flushes, and what has the storage to itself. */
+  #writers = 0;
 
   constructor(
     records: RecordStore,
@@ -70,12 +71,35 @@ export class SaveSchedule {
 
   /** Saves everything so far. Rejects when that fails; the changes are kept and saved again later. */
   async flush(): Promise<void> {
-    this.#flushes++;
+    this.#writers++;
     try {
       await this.#flush();
     } finally {
-      this.#flushes--;
+      this.#writers--;
     }
+  }
+
+  /** Writes something else than a save, while nothing else is being written. */
+  async alone<T>(write: () => Promise<T>): Promise<T> {
+    this.#writers++;
+    try {
+      while (this.#writing) await this.#writing;
+      const writing = write();
+      this.#hold(writing);
+      return await writing;
+    } finally {
+      this.#writers--;
+    }
+  }
+
+  /**
+   * Saves everything as of the moment when nothing else is being written, and a value with it.
+   *
+   * @param prepare Called at that moment.
+   * @param written Called when it is written or has failed, before anything else is written.
+   */
+  saveWith(prepare: () => Along, written?: () => void): Promise<void> {
+    return this.alone(() => this.#save(prepare()).finally(written));
   }
 
   async #flush(): Promise<void> {
@@ -84,8 +108,7 @@ export class SaveSchedule {
       await this.#saving.catch(() => undefined);
     }
     if (this.#records.unsaved === 0 && this.#records.log.exists) return;
-    if (this.#saving) return this.#saving;
-    if (this.#writing) await this.#writing;
+    while (this.#writing && !this.#saving) await this.#writing;
     await (this.#saving ?? this.#start());
   }
 
@@ -95,7 +118,7 @@ export class SaveSchedule {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
     // A flush that waits for a compaction starts its save right after it.
-    while (this.#writing || this.#flushes > 0) await this.#writing;
+    while (this.#writing || this.#writers > 0) await this.#writing;
   }
 
   /** Goes on after a stop. */
@@ -109,19 +132,26 @@ export class SaveSchedule {
     this.#cancelTimer = undefined;
     const saving = this.#save();
     this.#saving = saving;
-    this.#writing = this.#compactAfter(saving).finally(() => {
-      this.#writing = undefined;
-      this.check();
-    });
+    this.#hold(saving);
     return saving;
   }
 
-  async #save(): Promise<void> {
+  /** Lets nothing else be written until this is, and what it left behind is tidied up. */
+  #hold(writing: Promise<unknown>): void {
+    this.#writing = this.#tidyAfter(writing).finally(() => {
+      this.#writing = undefined;
+      this.check();
+    });
+  }
+
+  async #save(along?: Along): Promise<void> {
     try {
-      const changes = await this.#records.save();
+      const changes = await this.#records.save(along);
       this.#retryMs = 0;
       this.#reports.saved(changes);
     } catch (cause) {
+      // With nothing to save, all that failed is what was to go with it, and whoever wanted that is told.
+      if (along && this.#records.unsaved === 0) throw cause;
       this.#retryMs = Math.min(Math.max(this.#retryMs * 2, FIRST_RETRY_MS), LAST_RETRY_MS);
       const error = asCairnError(cause);
       this.#reports.failed(error);
@@ -131,15 +161,15 @@ export class SaveSchedule {
     }
   }
 
-  async #compactAfter(saving: Promise<void>): Promise<void> {
+  async #tidyAfter(writing: Promise<unknown>): Promise<void> {
     try {
-      await saving;
+      await writing;
     } catch {
-      // Reported by the save itself; there is nothing new to compact.
+      // Whoever wrote is told; there is nothing new to tidy up.
       return;
     }
     try {
-      while (!this.#stopped && !this.#records.pinned && (await this.#records.compact()));
+      while (!this.#stopped && !this.#records.pinned && (await this.#records.tidy()));
     } catch (cause) {
       this.#reports.failed(asCairnError(cause));
     }

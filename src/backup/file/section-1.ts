@@ -1,0 +1,118 @@
+import { type Body, encode } from '../../codec/body.ts';
+import type { Stamps } from '../../storage/stored-record.ts';
+import { Crc32 } from './crc32.ts';
+import { decodeExact } from './exact-decoding.ts';
+import type { FileHeader, FileRecord } from './file-contents.ts';
+import {
+  asArray,
+  asInteger,
+  asObject,
+  asString,
+  Flaw,
+  type JsonObject,
+  onlyFields,
+} from './flaw.ts';
+import { ReadBinaries } from './read-binaries.ts';
+import type { SectionReader } from './section-format.ts';
+
+const HEADER = new Set([
+  'format',
+  'format_number',
+  'version',
+  'collection',
+  'type',
+  'created_at',
+  'label',
+  'options',
+  'documents',
+]);
+const RECORD = new Set(['key', 'order', 'flags', 'stamps', 'body', 'exact']);
+const END = new Set(['end', 'documents', 'crc32']);
+const MOST_FLAGS = 3;
+
+/** A section of format 1: docs/decisions/015-backup-files.md */
+export class Section1 implements SectionReader {
+  readonly header: FileHeader;
+  readonly checksum = new Crc32();
+  readonly #binaries = new ReadBinaries();
+  #documents = 0;
+  #end: JsonObject = {};
+
+  constructor(header: JsonObject) {
+    this.header = readHeader(header);
+  }
+
+  read(line: JsonObject, number: number): FileRecord | 'end' | undefined {
+    if ('key' in line) {
+      this.#documents++;
+      return this.#readRecord(line);
+    }
+    if ('base64' in line) {
+      this.#binaries.add(line, `line ${number}`);
+      return undefined;
+    }
+    if (line.end !== true) throw new Flaw('it is no record');
+    onlyFields(line, END);
+    this.#end = line;
+    this.#binaries.finish();
+    return 'end';
+  }
+
+  verify(): void {
+    const { documents, crc32 } = this.#end;
+    const counts = new Set([documents, this.header.documents, this.#documents]);
+    if (counts.size > 1)
+      throw new Flaw(`records are missing or too many: ${[...counts].join(', ')}`);
+    if (crc32 !== this.checksum.digest()) throw new Flaw('the checksum is wrong');
+  }
+
+  #readRecord(line: JsonObject): FileRecord {
+    onlyFields(line, RECORD);
+    const key = asString(line.key, '"key"');
+    if (key === '') throw new Flaw('"key" is empty');
+    const order = asInteger(line.order, '"order"', 1);
+    const flags = asInteger(line.flags, '"flags"', 0);
+    if (flags > MOST_FLAGS) throw new Flaw('"flags" are over 3');
+    const stamps = 'stamps' in line ? readStamps(line.stamps) : undefined;
+    const body = this.#readBody(line);
+    this.#binaries.finish();
+    return { key, order, flags, stamps, body };
+  }
+
+  #readBody(line: JsonObject): Body {
+    if ('body' in line === 'exact' in line) throw new Flaw('it has no value, or two');
+    // Also what JSON keeps is checked and written anew: nothing in the file is taken on trust.
+    if ('body' in line) return encode(line.body, 'body');
+    return encode(decodeExact(line.exact, this.#binaries), 'body');
+  }
+}
+
+function readHeader(line: JsonObject): FileHeader {
+  onlyFields(line, HEADER);
+  const { type, created_at, label } = line;
+  const collection = asString(line.collection, '"collection"');
+  if (collection === '') throw new Flaw('"collection" is empty');
+  if (type !== 'DOCUMENT_BASED' && type !== 'KEY_VALUE_BASED') throw new Flaw('"type" is unknown');
+  if (!isInstant(created_at)) throw new Flaw('"created_at" is no instant');
+  const options = asObject(line.options, '"options"');
+  encode(options, 'options'); // throws for what may not be in there
+  return {
+    collection,
+    type,
+    created_at,
+    ...(label === undefined ? {} : { label: asString(label, '"label"') }),
+    options,
+    documents: asInteger(line.documents, '"documents"', 0),
+  };
+}
+
+function readStamps(value: unknown): Stamps {
+  const stamps = asArray(value, '"stamps"');
+  if (stamps.length !== 4 || !stamps.every(isInstant))
+    throw new Flaw('"stamps" are no four instants');
+  return stamps as unknown as Stamps;
+}
+
+function isInstant(value: unknown): value is number {
+  return Number.isFinite(value) && (value as number) >= 0;
+}

@@ -1,0 +1,62 @@
+import { FORMAT } from '../storage/manifest.ts';
+import type { LiveList } from '../storage/segment-log.ts';
+
+/** Why a backup was made without being asked for, with the label that it gets. */
+export const REASONS = {
+  daily: 'daily',
+  restore: 'before loadBackup()',
+  import: 'before importBackup()',
+  indexes: 'before indexes changed',
+  format: 'before the format changed',
+  drop: 'before Drop()',
+  damage: 'what was left of damaged data',
+} as const;
+
+export type BackupReason = keyof typeof REASONS;
+
+/** How a backup is kept: the list of the segments that were live at one instant, which stay for its sake. */
+export interface Snapshot {
+  /** Of the segments, see {@link FORMAT}. */
+  readonly format: number;
+  readonly collection: string;
+  readonly type: string;
+  /** Rank by time of creation: clocks may be set back. */
+  readonly sequence: number;
+  readonly name: string;
+  readonly label: string | undefined;
+  /** Left out where somebody asked for it. */
+  readonly reason: BackupReason | undefined;
+  /** Unix time in milliseconds. */
+  readonly created_at: number;
+  readonly documents: number;
+  /** In ascending order. */
+  readonly segments: readonly number[];
+  /** Rough bytes of each of them. */
+  readonly sizes: readonly number[];
+  /** Number of the last change in it. */
+  readonly changed: number;
+}
+
+/** What a snapshot says beside what was live. */
+export type SnapshotHead = Pick<
+  Snapshot,
+  'collection' | 'type' | 'sequence' | 'label' | 'reason' | 'created_at' | 'documents'
+>;
+
+export function makeSnapshot(head: SnapshotHead, { segments, changed }: LiveList): Snapshot {
+  const sorted = [...segments].sort((a, b) => a.number - b.number);
+  return {
+    format: FORMAT,
+    ...head,
+    name: nameOf(head),
+    segments: sorted.map(({ number }) => number),
+    sizes: sorted.map(({ size }) => size),
+    changed,
+  };
+}
+
+/** Says when it was made, and is unique however often that is asked for or the clock is set back. */
+function nameOf({ created_at, sequence }: SnapshotHead): string {
+  const [date, time] = new Date(created_at).toISOString().split(/[T.]/) as [string, string];
+  return `${date}_${time.replaceAll(':', '-')}_${sequence}`;
+}

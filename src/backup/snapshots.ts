@@ -1,0 +1,73 @@
+import { BackupError } from '../errors/backup-error.ts';
+import type { Storage, StorageOperation, StoragePut } from '../storage/driver.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** More than anybody has backups of one collection. */
+const ALL = 100_000;
+
+/** The snapshots of a collection. Read when first asked for: opening need not know them. */
+export class Snapshots {
+  readonly #storage: Storage;
+  readonly #collection: string;
+  #taken = 0;
+  #list: Promise<readonly Snapshot[]> | undefined;
+
+  constructor(storage: Storage, collection: string) {
+    this.#storage = storage;
+    this.#collection = collection;
+  }
+
+  /** All of them, oldest first. */
+  list(): Promise<readonly Snapshot[]> {
+    this.#list ??= this.#read();
+    return this.#list;
+  }
+
+  /** @throws {BackupError} `backup_unknown` */
+  async find(name: string): Promise<Snapshot> {
+    const snapshots = await this.list();
+    const found = snapshots.find((snapshot) => snapshot.name === name);
+    if (found) return found;
+    const names = snapshots.map((snapshot) => snapshot.name).reverse();
+    throw new BackupError(
+      'backup_unknown',
+      `Collection "${this.#collection}" has no backup "${name}". ` +
+        (names.length > 0 ? `There are: ${names.slice(0, 10).join(', ')}.` : 'There are none.'),
+      { place: this.#collection },
+    );
+  }
+
+  /** Rank for one that is being made: no other gets it. */
+  async takeSequence(): Promise<number> {
+    const stored = (await this.list()).at(-1)?.sequence ?? 0;
+    this.#taken = Math.max(this.#taken, stored) + 1;
+    return this.#taken;
+  }
+
+  /** What was stored or removed has to be read again: it may be so or not when a write has failed. */
+  forget(): void {
+    this.#list = undefined;
+  }
+
+  async #read(): Promise<readonly Snapshot[]> {
+    try {
+      const range = { prefix: [this.#collection], limit: ALL };
+      return (await this.#storage.list('snapshots', range)) as Snapshot[];
+    } catch (error) {
+      this.forget();
+      throw error;
+    }
+  }
+}
+
+export function putSnapshot(snapshot: Snapshot): StoragePut {
+  return { type: 'put', store: 'snapshots', key: keyOf(snapshot), value: snapshot };
+}
+
+export function deleteSnapshot(snapshot: Snapshot): StorageOperation {
+  return { type: 'delete', store: 'snapshots', key: keyOf(snapshot) };
+}
+
+function keyOf({ collection, sequence }: Snapshot): [string, number] {
+  return [collection, sequence];
+}

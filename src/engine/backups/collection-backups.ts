@@ -1,0 +1,228 @@
+import { isDailyDue } from '../../backup/daily.ts';
+import { Examiner, type Verdict } from '../../backup/examine.ts';
+import { expired, expiryOf } from '../../backup/expiry.ts';
+import type { Holds } from '../../backup/holds.ts';
+import {
+  type BackupReason,
+  makeSnapshot,
+  REASONS,
+  type Snapshot,
+  type SnapshotHead,
+} from '../../backup/snapshot.ts';
+import { deleteSnapshot, putSnapshot, Snapshots } from '../../backup/snapshots.ts';
+import type { Storage, StoragePut } from '../../storage/driver.ts';
+import { listLive, readManifest } from '../../storage/open-log.ts';
+import type { Along } from '../../storage/segment-log.ts';
+import type { BackupInfo, Verification } from '../backup-protocol.ts';
+import type { StoreContext } from '../context.ts';
+import type { SaveSchedule } from '../records/save-schedule.ts';
+
+/** What backups need of their collection. */
+export interface BackupHost {
+  readonly context: StoreContext;
+  readonly storage: Storage;
+  readonly saves: SaveSchedule;
+  readonly holds: Holds;
+}
+
+/** What a collection holds at one instant; it stays in storage until it is released. */
+export interface Frozen {
+  /** In ascending order. */
+  readonly segments: readonly number[];
+  readonly documents: number;
+  /** Unix time in milliseconds. */
+  readonly created_at: number;
+  readonly release: () => void;
+}
+
+/** The backups of a collection: made, listed, removed when they expire, and checked. */
+export class CollectionBackups {
+  readonly snapshots: Snapshots;
+  readonly #host: BackupHost;
+
+  constructor(host: BackupHost) {
+    this.#host = host;
+    this.snapshots = new Snapshots(host.storage, host.context.settings.name);
+  }
+
+  /** Makes a backup of the collection as of the moment when nothing else is being written. */
+  async create(label: string | undefined, reason?: BackupReason): Promise<Snapshot> {
+    const { context, saves } = this.#host;
+    const head = await this.#head(0, label, reason);
+    let snapshot: Snapshot | undefined;
+    const prepare = (): Along => {
+      const { size: documents } = context.records;
+      const created_at = context.clock.now();
+      return (live) => {
+        snapshot = makeSnapshot({ ...head, created_at, documents }, live);
+        return putSnapshot(snapshot);
+      };
+    };
+    await saves.saveWith(prepare, () => this.snapshots.forget());
+    return snapshot as unknown as Snapshot;
+  }
+
+  /** What there is, newest first. */
+  async list(): Promise<BackupInfo[]> {
+    const { backup_retention_time: days } = this.#host.context.settings;
+    const snapshots = await this.snapshots.list();
+    return snapshots.map((snapshot) => infoOf(snapshot, days)).reverse();
+  }
+
+  /** Segments go with the last backup that names them. */
+  async remove(gone: readonly Snapshot[]): Promise<void> {
+    if (gone.length === 0) return;
+    const { context, saves } = this.#host;
+    const { log } = context.records;
+    await saves.alone(async () => {
+      try {
+        await log.write(gone.map(deleteSnapshot));
+        for (const { segments } of gone) log.noteUnnamed(segments);
+      } finally {
+        this.snapshots.forget();
+      }
+    });
+  }
+
+  /** Makes the backup of the day if it is due, and removes those that have expired. */
+  async tend(): Promise<void> {
+    const { records, settings, clock } = this.#host.context;
+    const changed = records.unsaved > 0 ? Number.POSITIVE_INFINITY : records.log.live.changed;
+    const due = isDailyDue(await this.snapshots.list(), changed, clock.now());
+    if (settings.auto_create_backup && due) await this.create(undefined, 'daily');
+    const { backup_retention_time: days } = settings;
+    await this.remove(expired(await this.snapshots.list(), clock.now(), days));
+  }
+
+  /** The segments that must stay although they are not live. */
+  async kept(): Promise<ReadonlySet<number>> {
+    const kept = new Set<number>();
+    for (const { segments } of await this.snapshots.list())
+      for (const one of segments) kept.add(one);
+    const { holds, context } = this.#host;
+    for (const one of holds.of(context.settings.name)) kept.add(one);
+    return kept;
+  }
+
+  /** Keeps segments in storage until what it returns is called. */
+  hold(segments: readonly number[]): () => void {
+    const { holds, context } = this.#host;
+    const release = holds.hold(context.settings.name, segments);
+    return () => {
+      release();
+      context.records.log.noteUnnamed(segments);
+    };
+  }
+
+  /** Saves what is not stored yet, and keeps everything as of then. */
+  async freeze(): Promise<Frozen> {
+    const { context, saves } = this.#host;
+    let documents = 0;
+    let created_at = 0;
+    let segments: readonly number[] = [];
+    let release: () => void = () => undefined;
+    try {
+      await saves.saveWith(() => {
+        documents = context.records.size;
+        created_at = context.clock.now();
+        return (live) => {
+          segments = live.segments.map(({ number }) => number).sort((a, b) => a - b);
+          release = this.hold(segments);
+          return undefined;
+        };
+      });
+    } catch (error) {
+      release();
+      throw error;
+    }
+    return { segments, documents, created_at, release };
+  }
+
+  /** Looks at everything that is stored of the collection. Saves what is not stored yet. */
+  async verify(): Promise<Verification> {
+    const { segments, documents, release } = await this.freeze();
+    try {
+      return await this.#examine((examiner) => examiner.examine(segments, documents));
+    } finally {
+      release();
+    }
+  }
+
+  /** As {@link verify}, of a collection that could not be opened. */
+  verifyDamaged(): Promise<Verification> {
+    return this.#examine(async (examiner) => {
+      const { manifest, segments } = await this.#stored();
+      const verdict = await examiner.examine(segments);
+      if (manifest) return verdict;
+      const message = 'The manifest, which lists the segments, is missing.';
+      const problem = { code: 'manifest_missing', segment: undefined, message } as const;
+      return { ...verdict, whole: false, problems: [problem, ...verdict.problems] };
+    });
+  }
+
+  /** What stores a backup of what the collection holds; nothing may be unsaved, or be changed before it is stored. */
+  async present(reason: BackupReason): Promise<StoragePut> {
+    const { records } = this.#host.context;
+    const head = await this.#head(records.size, undefined, reason);
+    return putSnapshot(makeSnapshot(head, records.log.live));
+  }
+
+  /** The same of a collection that could not be opened: what of it can be read, if anything. */
+  async remains(): Promise<StoragePut | undefined> {
+    const { segments } = await this.#stored();
+    const examiner = this.#examiner();
+    const { problems, documents } = await examiner.examine(segments);
+    if (documents === 0) return undefined;
+    const lost = new Set(problems.map(({ segment }) => segment));
+    const readable = segments.filter((number) => !lost.has(number));
+    const remains = readable.map((number) => ({ number, size: examiner.sizeOf(number) }));
+    const head = await this.#head(documents, undefined, 'damage');
+    return putSnapshot(makeSnapshot(head, { segments: remains, changed: 0 }));
+  }
+
+  async #head(
+    documents: number,
+    label: string | undefined,
+    reason: BackupReason | undefined,
+  ): Promise<SnapshotHead> {
+    const { settings, clock } = this.#host.context;
+    const { name: collection, type } = settings;
+    const sequence = await this.snapshots.takeSequence();
+    return { collection, type, sequence, label, reason, created_at: clock.now(), documents };
+  }
+
+  async #examine(look: (examiner: Examiner) => Promise<Verdict>): Promise<Verification> {
+    const examiner = this.#examiner();
+    const verdict = await look(examiner);
+    const backups: Verification['backups'][number][] = [];
+    for (const { name, segments, documents } of [...(await this.snapshots.list())].reverse()) {
+      backups.push({ name, ...(await examiner.examine(segments, documents)) });
+    }
+    return { ...verdict, backups };
+  }
+
+  #examiner(): Examiner {
+    return new Examiner(this.#host.storage, this.#host.context.settings.name);
+  }
+
+  async #stored() {
+    const { storage, context } = this.#host;
+    const { name } = context.settings;
+    const manifest = await readManifest(storage, name);
+    return { manifest, segments: await listLive(storage, name, manifest) };
+  }
+}
+
+function infoOf(snapshot: Snapshot, days: number): BackupInfo {
+  const { name, label, reason, created_at, documents, sizes } = snapshot;
+  const expires = expiryOf(snapshot, days);
+  return {
+    name,
+    label: reason ? REASONS[reason] : label,
+    created_at: new Date(created_at),
+    documents,
+    bytes: sizes.reduce((sum, size) => sum + size, 0),
+    automatic: reason !== undefined,
+    expires_at: expires === undefined ? undefined : new Date(expires),
+  };
+}

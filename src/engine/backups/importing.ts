@@ -1,0 +1,76 @@
+import type { FileHeader, FileRecord } from '../../backup/file/file-contents.ts';
+import { BackupError } from '../../errors/backup-error.ts';
+import type { Segment } from '../../storage/segment.ts';
+import { type ReplaceHost, Replacing } from './replacing.ts';
+import { Staging } from './staging.ts';
+
+/**
+ * One collection of a file on its way into place. Nothing else may be written to the collection from the
+ * beginning to the end of it.
+ */
+export class Importing {
+  readonly replacing: Replacing;
+  readonly #host: ReplaceHost;
+  readonly #merge: boolean;
+  readonly #staging: Staging;
+
+  constructor(host: ReplaceHost, header: FileHeader, merge: boolean) {
+    this.#host = host;
+    this.#merge = merge;
+    this.#staging = new Staging(host.context, header, merge);
+    this.replacing = new Replacing(host);
+  }
+
+  /** How many documents came from the file. */
+  get documents(): number {
+    return this.#staging.documents;
+  }
+
+  add(records: readonly FileRecord[]): Promise<void> {
+    return this.#staging.add(records);
+  }
+
+  /** All records have come: writes what is left of them, and brings in what the collection will hold. */
+  async finish(): Promise<void> {
+    await this.#staging.finish();
+    const { log } = this.#host.context.records;
+    const staged = this.#staging.segments;
+    const before = this.#merge ? [...log.segments.keys()] : [];
+    const [first = 0] = staged;
+    await this.replacing.bring([...before, ...staged], (segment) => {
+      if (segment.number >= first) this.#checkKeys(segment);
+    });
+    this.#checkRanks();
+  }
+
+  /** Removes what was written. */
+  async giveUp(): Promise<void> {
+    try {
+      await this.#host.context.records.log.sweep();
+    } catch {
+      // What is left counts for nothing, and is removed with a later write or at the next opening.
+    }
+  }
+
+  #checkKeys({ keys }: Segment): void {
+    const { records } = this.replacing.records;
+    const [first = 0] = this.#staging.segments;
+    const twice = keys.find((key) => (records.get(key)?.segment ?? 0) >= first);
+    if (twice !== undefined) throw damaged(`has document "${twice}" twice`);
+  }
+
+  #checkRanks(): void {
+    let last = 0;
+    for (const { order, key } of this.replacing.records.records.values()) {
+      if (order <= last) throw damaged(`has two documents of one rank, one of them "${key}"`);
+      last = order;
+    }
+  }
+}
+
+function damaged(what: string): BackupError {
+  return new BackupError(
+    'file_damaged',
+    `The file ${what}: Cairn did not write it so. Nothing was changed; use another copy of the file.`,
+  );
+}

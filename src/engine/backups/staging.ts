@@ -1,0 +1,73 @@
+import type { FileHeader, FileRecord } from '../../backup/file/file-contents.ts';
+import type { Body } from '../../codec/body.ts';
+import { BackupError } from '../../errors/backup-error.ts';
+import { cutSegments, SEGMENT_SIZE } from '../../storage/segment.ts';
+import { StoredRecord } from '../../storage/stored-record.ts';
+import { typeMismatch } from '../collection-errors.ts';
+import type { StoreContext } from '../context.ts';
+
+/** Rough bytes that are written in one transaction. */
+const AT_ONCE = 10 * SEGMENT_SIZE;
+
+/**
+ * Writes the records of a file into segments that count for nothing yet. They take the place of what the
+ * collection holds, or come on top of it, when they are listed.
+ */
+export class Staging {
+  /** Numbers of the segments written so far. */
+  readonly segments: number[] = [];
+  documents = 0;
+  readonly #context: StoreContext;
+  readonly #merge: boolean;
+  /** What the ranks of new documents come after. */
+  readonly #base: number;
+  #waiting: StoredRecord[] = [];
+  #size = 0;
+
+  constructor(context: StoreContext, header: FileHeader, merge: boolean) {
+    const { settings, records } = context;
+    if (header.type !== settings.type)
+      throw typeMismatch(settings.name, settings.type, header.type);
+    this.#context = context;
+    this.#merge = merge;
+    this.#base = merge ? records.lastOrder : 0;
+  }
+
+  async add(records: readonly FileRecord[]): Promise<void> {
+    for (const { key, order, flags, stamps, body } of records) {
+      const record = new StoredRecord(key, this.#rankOf(key, order), flags, stamps, body);
+      this.#context.indexes.extract(record, body);
+      this.#waiting.push(record);
+      this.#size += typeof body === 'string' ? body.length : SEGMENT_SIZE / 100;
+    }
+    this.documents += records.length;
+    if (this.#size >= AT_ONCE) await this.#write(true);
+  }
+
+  /** Writes what is left. */
+  finish(): Promise<void> {
+    return this.#write(false);
+  }
+
+  /** A document that is there already keeps its place, as with an update. */
+  #rankOf(key: string, order: number): number {
+    const known = this.#merge ? this.#context.records.get(key) : undefined;
+    const rank = known?.order ?? this.#base + order;
+    if (Number.isSafeInteger(rank)) return rank;
+    throw new BackupError(
+      'file_damaged',
+      `The rank of document "${key}" is too high: this is no file that Cairn wrote. Nothing was changed.`,
+      { place: key },
+    );
+  }
+
+  /** @param more Whether more will come, so that a segment that is not full can wait. */
+  async #write(more: boolean): Promise<void> {
+    const contents = [...cutSegments([], this.#waiting, ({ body }) => body as Body)];
+    const last = more ? contents.pop() : undefined;
+    this.#waiting = last ? [...last.records] : [];
+    this.#size = last?.size ?? 0;
+    if (contents.length === 0) return;
+    this.segments.push(...(await this.#context.records.log.stage(contents)));
+  }
+}

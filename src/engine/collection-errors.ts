@@ -1,0 +1,30 @@
+import { CollectionError } from '../errors/collection-error.ts';
+
+/** @param name Left out by a worker that has taken the place of the one where it was dropped. */
+export function dropped(name?: string): CollectionError {
+  return new CollectionError(
+    'collection_dropped',
+    `Collection ${name === undefined ? '' : `"${name}" `}was dropped; construct it again to start anew.`,
+    { place: name },
+  );
+}
+
+export function dropDisabled(name: string): CollectionError {
+  return new CollectionError(
+    'drop_disabled',
+    `Drop() of collection "${name}" is not enabled; construct it with activate_drop_method: true.`,
+    { place: name },
+  );
+}
+
+export function typeMismatch(name: string, is: string, asked: string): CollectionError {
+  return new CollectionError(
+    'type_mismatch',
+    `Collection "${name}" is ${is} and cannot be opened as ${asked}; the type is fixed when a collection is made.`,
+    { place: name },
+  );
+}
+
+export function notInMemory(why: string): CollectionError {
+  return new CollectionError('sync_unavailable', `collection.sync cannot be used here: ${why}.`);
+}

@@ -1,0 +1,168 @@
+import type { FileHeader, FileSection } from '../backup/file/file-contents.ts';
+import type { Holds } from '../backup/holds.ts';
+import type { Snapshot } from '../backup/snapshot.ts';
+import { SnapshotReader } from '../backup/snapshot-reader.ts';
+import type { CollectionUsage } from '../backup/usage.ts';
+import { usageOf } from '../backup/usage.ts';
+import { BackupError } from '../errors/backup-error.ts';
+import type { Durability, Storage } from '../storage/driver.ts';
+import type { Manifest } from '../storage/manifest.ts';
+import { listLive } from '../storage/open-log.ts';
+import type { FrozenCollection } from './backups/backup-requests.ts';
+import { Exports } from './backups/exports.ts';
+import type { Importing } from './backups/importing.ts';
+import { Imports } from './backups/imports.ts';
+import type { Clock } from './clock.ts';
+import type { HostedCollection } from './hosted-collection.ts';
+import type { Request } from './protocol.ts';
+
+/** What requests about the whole database need of the engine. */
+export interface DatabaseHost {
+  readonly storage: Storage;
+  readonly durability: Durability;
+  readonly clock: Clock;
+  readonly holds: Holds;
+  /** The collections that are open. */
+  readonly open: () => Iterable<HostedCollection>;
+  /** Lets a collection be used that need not be open. */
+  readonly use: <T>(
+    header: Pick<FileHeader, 'collection' | 'type'>,
+    use: (collection: HostedCollection) => Promise<T>,
+  ) => Promise<T>;
+}
+
+/** More than anybody has collections. */
+const ALL = 100_000;
+
+/** What is asked about the whole database. */
+export class DatabaseRequests {
+  readonly #host: DatabaseHost;
+  readonly #exports = new Exports();
+  readonly #imports = new Imports();
+  /** Settles with the last import: two at once could wait for each other's collections. */
+  #importing: Promise<unknown> = Promise.resolve();
+
+  constructor(host: DatabaseHost) {
+    this.#host = host;
+  }
+
+  async execute(request: Request): Promise<unknown> {
+    switch (request.op) {
+      case 'exportAll':
+        return this.#export();
+      case 'exportNext':
+        return this.#exports.next(request.cursor);
+      case 'exportEnd':
+        return this.#exports.end(request.cursor);
+      case 'importAll':
+        return this.#import(request);
+      case 'importPart':
+        return this.#imports.part(request.call, request.bytes);
+      case 'abort':
+        return this.#imports.abort(request.call);
+      case 'usage':
+        return this.#usage();
+      default:
+        throw new TypeError(`"${request.op}" is no operation of a database.`);
+    }
+  }
+
+  async #export(): Promise<{ cursor: number }> {
+    const open = new Map(Array.from(this.#host.open(), (one) => [one.settings.name, one]));
+    const stored = (await this.#manifests()).filter(({ name }) => !open.has(name));
+    const frozen = await Promise.allSettled([
+      ...Array.from(open.values(), (one) => one.freeze()),
+      ...stored.map((manifest) => this.#freeze(manifest)),
+    ]);
+    const all = frozen.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+    const release = () => {
+      for (const one of all) one.release();
+    };
+    const failed = frozen.find((one) => one.status === 'rejected');
+    if (failed) {
+      release();
+      throw failed.reason;
+    }
+    return this.#exports.begin(this.#sections(all), release);
+  }
+
+  async *#sections(all: readonly FrozenCollection[]): AsyncGenerator<FileSection> {
+    for (const { header, segments } of all) {
+      const { collection } = header;
+      const reader = await SnapshotReader.open(this.#host.storage, collection, segments);
+      yield { header: { ...header, documents: reader.documents }, records: reader.records() };
+    }
+  }
+
+  /** A collection that is not open, as it rests. */
+  async #freeze(manifest: Manifest): Promise<FrozenCollection> {
+    const { storage, holds, clock } = this.#host;
+    const { name: collection } = manifest;
+    const segments = await listLive(storage, collection, manifest);
+    const type = manifest.type as FileHeader['type'];
+    const header = { collection, type, options: {}, created_at: clock.now(), documents: 0 };
+    return { header, segments, release: holds.hold(collection, segments) };
+  }
+
+  #import({ call, merge }: Request<'importAll'>): Promise<number> {
+    this.#imports.expect(call);
+    const importing = this.#importing.then(() => this.#readAll(call, merge));
+    this.#importing = importing.catch(() => undefined);
+    return importing.finally(() => this.#imports.forget(call));
+  }
+
+  #readAll(call: number, merge: boolean): Promise<number> {
+    const names = new Set<string>();
+    return this.#imports.read(call, {
+      section: (header, read) => {
+        const { collection: name } = header;
+        if (names.has(name)) throw twice(name);
+        names.add(name);
+        return this.#host.use(header, (collection) =>
+          collection.importSection(header, merge, read),
+        );
+      },
+      commit: (all) => this.#commit(all),
+    });
+  }
+
+  /** Makes everything that was read the live data, in one write. */
+  async #commit(all: readonly Importing[]): Promise<void> {
+    const { storage, durability } = this.#host;
+    const operations = [];
+    for (const { replacing } of all) operations.push(...(await replacing.operations()));
+    try {
+      await storage.write(operations, durability);
+    } catch (error) {
+      for (const { replacing } of all) replacing.failed();
+      throw error;
+    }
+    for (const { replacing } of all) replacing.stored();
+  }
+
+  async #usage(): Promise<CollectionUsage[]> {
+    const { storage } = this.#host;
+    const range = { prefix: [], limit: ALL };
+    const snapshots = (await storage.list('snapshots', range)) as Snapshot[];
+    const manifests = await storage.list('collections', range);
+    const usage = (manifests as Manifest[]).map(async (manifest) => {
+      const own = snapshots.filter(({ collection }) => collection === manifest.name);
+      return usageOf(storage, manifest, own);
+    });
+    return Promise.all(usage);
+  }
+
+  /** Of the collections that are stored. */
+  async #manifests(): Promise<Manifest[]> {
+    const found = await this.#host.storage.list('collections', { prefix: [], limit: ALL });
+    return (found as Manifest[]).filter(({ dropped }) => !dropped);
+  }
+}
+
+function twice(name: string): BackupError {
+  return new BackupError(
+    'file_damaged',
+    `The file holds collection "${name}" twice: Cairn did not write it so. Nothing was changed.`,
+    { place: name },
+  );
+}

@@ -1,0 +1,25 @@
+import { CairnError } from './cairn-error.ts';
+
+/** Codes of {@link BackupError}. */
+export type BackupErrorCode =
+  | 'backup_unknown'
+  | 'backup_damaged'
+  | 'export_lost'
+  | 'file_several'
+  | 'file_not_gzip'
+  | 'file_not_cairn'
+  | 'file_newer'
+  | 'file_truncated'
+  | 'file_damaged'
+  | 'file_unsupported'
+  | 'record_too_large';
+
+/**
+ * A backup, or the file of one, is not there, or cannot be read or written; `place` is the collection, the line
+ * or the document. The collection is as it was.
+ */
+export class BackupError extends CairnError<BackupErrorCode> {
+  static {
+    this.prototype.name = 'BackupError';
+  }
+}

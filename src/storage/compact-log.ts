@@ -1,0 +1,39 @@
+import { planCompaction } from './compaction.ts';
+import { mergeSegments, type WholeSegment } from './merge-segments.ts';
+import type { SegmentLog } from './segment-log.ts';
+import type { StoredRecord } from './stored-record.ts';
+
+/**
+ * Merges segments when too many are small or mostly dead. Nothing else may be written meanwhile.
+ *
+ * @param saved The newest saved version of a key.
+ * @returns whether there was something to do.
+ */
+export async function compactLog(
+  log: SegmentLog,
+  saved: (key: string) => StoredRecord | undefined,
+): Promise<boolean> {
+  await log.settle();
+  const plan = planCompaction([...log.segments.values()]);
+  if (plan.length === 0) return false;
+  const numbers = new Set(plan.map(({ number }) => number));
+  const oldestLeft = [...log.segments.keys()].find((number) => !numbers.has(number));
+  const merged = await loadWhole(log, [...numbers]);
+  await log.replace(numbers, mergeSegments(merged, oldestLeft ?? Number.POSITIVE_INFINITY, saved));
+  return true;
+}
+
+/** Segments with their bodies, which stay at hand for readers. */
+async function loadWhole(log: SegmentLog, numbers: readonly number[]): Promise<WholeSegment[]> {
+  const loading = Promise.all(numbers.map((number) => log.bodies.load(number)));
+  // Awaited after the segments; until then a failure must not count as unhandled.
+  loading.catch(() => undefined);
+  const whole: WholeSegment[] = [];
+  await log.read(numbers, (segment) => whole.push({ segment, bodies: [] }));
+  const bodies = await loading;
+  return whole.map(({ segment }, index) => {
+    const found = bodies[index] as (typeof bodies)[number];
+    log.bodies.keepReplaced(found);
+    return { segment, bodies: found.bodies };
+  });
+}

@@ -1,0 +1,131 @@
+import { Crc32 } from '../../../src/backup/file/crc32.ts';
+import type {
+  FileHeader,
+  FileRecord,
+  FileSection,
+} from '../../../src/backup/file/file-contents.ts';
+import { readFile } from '../../../src/backup/file/read-file.ts';
+import { writeFile } from '../../../src/backup/file/write-file.ts';
+import { CairnError } from '../../../src/errors/cairn-error.ts';
+
+export type Bytes = Uint8Array<ArrayBuffer>;
+
+export interface Section {
+  readonly header: FileHeader;
+  readonly records: readonly FileRecord[];
+}
+
+/** A collection of documents. */
+export function section(records: readonly FileRecord[], header: Partial<FileHeader> = {}): Section {
+  const { length: documents } = records;
+  return {
+    header: {
+      collection: 'users',
+      type: 'DOCUMENT_BASED',
+      created_at: 1_790_000_000_000,
+      options: { indexes: ['email'] },
+      documents,
+      ...header,
+    },
+    records,
+  };
+}
+
+export function record(order: number, body: FileRecord['body'] = `{"n":${order}}`): FileRecord {
+  return { key: `key-${order}`, order, flags: 0, stamps: undefined, body };
+}
+
+export async function* batchesOf<Item>(items: readonly Item[], size: number) {
+  for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size);
+}
+
+export async function* sectionsOf(
+  sections: readonly Section[],
+  batch = 100,
+): AsyncGenerator<FileSection> {
+  for (const { header, records } of sections) yield { header, records: batchesOf(records, batch) };
+}
+
+/** The bytes of a file. */
+export async function write(sections: readonly Section[], batch?: number): Promise<Bytes> {
+  return joined(writeFile(sectionsOf(sections, batch)));
+}
+
+/** What is in a file, once it was read to its end. */
+export async function read(bytes: Bytes, chunk = bytes.length): Promise<Section[]> {
+  const sections: { header: FileHeader; records: FileRecord[] }[] = [];
+  let ends = 0;
+  for await (const part of readFile(chunksOf(bytes, chunk))) {
+    if (part.kind === 'header') sections.push({ header: part.header, records: [] });
+    else if (part.kind === 'records') sections.at(-1)?.records.push(...part.records);
+    else if (part.documents === sections.at(-1)?.records.length) ends++;
+  }
+  if (ends !== sections.length) throw new Error('The parts do not fit together.');
+  return sections;
+}
+
+export async function* chunksOf(bytes: Bytes, size: number): AsyncGenerator<Bytes> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+/** The code of the typed error that reading a file ends with, with its message. */
+export async function refusal(bytes: Bytes, chunk?: number): Promise<string> {
+  try {
+    await read(bytes, chunk);
+  } catch (error) {
+    if (error instanceof CairnError) return `${error.code}: ${error.message}`;
+    throw error;
+  }
+  return 'none';
+}
+
+export function gzipped(content: string | Bytes): Promise<Bytes> {
+  return through(content, new CompressionStream('gzip'));
+}
+
+export async function unpacked(file: Bytes): Promise<string> {
+  return new TextDecoder().decode(await through(file, new DecompressionStream('gzip')));
+}
+
+async function through(
+  content: string | Bytes,
+  stream: CompressionStream | DecompressionStream,
+): Promise<Bytes> {
+  const bytes = new Blob([content]).stream().pipeThrough(stream);
+  return new Uint8Array(await new Response(bytes).arrayBuffer());
+}
+
+export async function joined(chunks: AsyncIterable<Bytes>): Promise<Bytes> {
+  const all: Bytes[] = [];
+  for await (const chunk of chunks) all.push(chunk);
+  return new Uint8Array(await new Blob(all).arrayBuffer());
+}
+
+const ORIGIN = { format: 'cairn-backup', format_number: 1, version: '0.1.0' };
+
+export const HEADER = {
+  ...ORIGIN,
+  collection: 'users',
+  type: 'DOCUMENT_BASED',
+  created_at: 0,
+  options: {},
+};
+
+/**
+ * A file of one section made by hand, with counts and a checksum that are right: whatever is wrong with it is in
+ * the lines.
+ */
+export function sealed(
+  lines: readonly string[],
+  { header = {}, end = {}, last = {} }: { header?: object; end?: object; last?: object } = {},
+): Promise<Bytes> {
+  const documents = lines.filter((line) => !line.includes('"base64"')).length;
+  const content = [JSON.stringify({ ...HEADER, documents, ...header }), ...lines, ''].join('\n');
+  const checksum = new Crc32();
+  checksum.update(new TextEncoder().encode(content));
+  const tail = [
+    { end: true, documents, crc32: checksum.digest(), ...end },
+    { ...ORIGIN, sections: 1, ...last },
+  ];
+  return gzipped(`${content}${tail.map((line) => `${JSON.stringify(line)}\n`).join('')}`);
+}

@@ -1,0 +1,258 @@
+import { describe, expect, test } from 'vitest';
+import type { DocumentCollection, ImportProgress } from '../../src/index.ts';
+import type { DoorFixture } from './door-fixture.ts';
+import { LiveLog } from './live-log.ts';
+import { rejection } from './outcomes.ts';
+
+/** exportBackup, importBackup, exportAll, importAll. */
+export function backupFilesSuite(door: DoorFixture): void {
+  describe('backup files', () => {
+    const odd = {
+      text: 'a\ud800\n"',
+      numbers: [Number.NaN, -0, Number.POSITIVE_INFINITY, 1.5],
+      big: 12n ** 30n,
+      nothing: undefined,
+      when: new Date(5),
+      never: new Date(Number.NaN),
+      pattern: /a.*b/giu,
+      map: new Map<unknown, unknown>([[{ deep: 1n }, new Set([1, undefined])]]),
+      bytes: new Uint8Array([1, 2, 3]),
+      floats: new Float64Array([1.5, Number.NaN]),
+      buffer: new Uint8Array([9, 8]).buffer,
+      holes: Object.assign([1], { 2: 3 }),
+      nested: { 'a.b': { $c: null } },
+    };
+
+    async function exported(things: Pick<DocumentCollection, 'createBackup' | 'exportBackup'>) {
+      return new Response(await things.exportBackup(await things.createBackup())).blob();
+    }
+
+    test('bring every value, id and managed field to another collection', async () => {
+      const options = { indicate_created_at: true, indicate_archived_timestamp: true } as const;
+      const things = door.documents(options);
+      await things.insert({ _id: 'odd', ...odd });
+      await things.insertMany(Array.from({ length: 2000 }, (_, n) => ({ _id: `d${n}`, n })));
+      await things.archive('d7');
+      await things.update('d9', { n: -9 });
+      await things.delete('d11');
+      const before = await things.filter({}, { archived: true });
+      const file = await exported(things);
+      const others = door.documents({ ...options, name: 'others', indexes: ['n'] });
+      await others.insert({ _id: 'gone' });
+      expect(await others.importBackup(file)).toBe(2000);
+      expect(await others.filter({}, { archived: true })).toEqual(before);
+      expect(await others.filter({ n: { $gt: 1997 } }, { sort: { n: -1 } })).toEqual(
+        before.slice(-2).reverse(),
+      );
+      await others.insert({ _id: 'next' });
+      await door.reopen();
+      const again = door.documents({ ...options, name: 'others', indexes: ['n'] });
+      expect((await again.filter({}, { archived: true })).slice(0, -1)).toEqual(before);
+      expect((await again.verify()).whole).toBe(true);
+      const [undo] = await again.listBackups();
+      expect(undo).toMatchObject({ automatic: true, label: 'before importBackup()', documents: 1 });
+      await again.loadBackup(undo?.name as string);
+      expect(await again.get('gone')).toMatchObject({ _id: 'gone' });
+    });
+
+    test('can be merged: what has an id of the file is replaced in its place', async () => {
+      const things = door.documents<{ n: number }>();
+      await things.insertMany([
+        { _id: 'a', n: 1 },
+        { _id: 'b', n: 2 },
+        { _id: 'c', n: 3 },
+      ]);
+      const file = await exported(things);
+      await things.delete('b');
+      await things.update('c', { n: 30 });
+      await things.insert({ _id: 'd', n: 4 });
+      const progress: ImportProgress[] = [];
+      const options = {
+        mode: 'merge' as const,
+        progress: (at: ImportProgress) => void progress.push(at),
+      };
+      expect(await things.importBackup(file.stream(), options)).toBe(3);
+      const found = await things.filter({});
+      expect(found.map(({ _id, n }) => `${_id}${n}`)).toEqual(['a1', 'c3', 'd4', 'b2']);
+      expect(progress.at(-1)?.bytes).toBe(file.size);
+      await door.reopen();
+      expect(await door.documents().filter({})).toEqual(found);
+    });
+
+    test('work for keys and values, and tell live queries', async () => {
+      const values = door.keyValues();
+      await values.set('a', new Map([['x', 1]]));
+      await values.set('b.c', [1, 2]);
+      const file = await exported(values);
+      await values.set('b.c', 'other');
+      await values.set('z', 1);
+      const log = new LiveLog(values.live('b.c'));
+      await log.until((data) => data === 'other');
+      const told: unknown[] = [];
+      values.on('restore', (event) => told.push(event));
+      expect(await values.importBackup(file)).toBe(2);
+      expect(await values.entries()).toEqual([
+        ['a', new Map([['x', 1]])],
+        ['b', { c: [1, 2] }],
+      ]);
+      await log.until((data) => Array.isArray(data));
+      log.stop();
+      expect(told).toEqual([{ collection: 'values', backup: undefined, documents: 2 }]);
+      const documents = door.documents();
+      await expect(documents.importBackup(file)).rejects.toMatchObject({ code: 'type_mismatch' });
+    });
+
+    test('what is no such file is refused, and nothing is changed', async () => {
+      const things = door.documents();
+      await things.insert({ _id: 'a' });
+      const file = await exported(things);
+      const bytes = new Uint8Array(await file.arrayBuffer());
+      const files = [
+        new Blob([]),
+        new Blob(['{}']),
+        new Blob([bytes.slice(0, -4)]),
+        new Blob([bytes.slice(0, bytes.length / 2)]),
+        new Blob([bytes, bytes]),
+        new Blob([bytes.map((byte, at) => (at === 40 ? byte ^ 4 : byte))]),
+      ];
+      for (const wrong of files) {
+        const error = await rejection(things.importBackup(wrong));
+        expect(error instanceof door.lib.BackupError).toBe(true);
+        expect(error.code.startsWith('file_')).toBe(true);
+      }
+      const failing = new ReadableStream<Uint8Array>({
+        pull: (controller) => controller.error(new RangeError('the disk came off')),
+      });
+      await expect(things.importBackup(failing)).rejects.toMatchObject({ name: 'RangeError' });
+      for (const wrong of [undefined, 'file', 5, {}, new ReadableStream().getReader()]) {
+        await expect(things.importBackup(wrong as never)).rejects.toMatchObject({
+          code: 'option_invalid',
+        });
+      }
+      const text = new ReadableStream({ start: (controller) => controller.enqueue('text') });
+      await expect(things.importBackup(text)).rejects.toMatchObject({ code: 'option_invalid' });
+      await expect(things.importBackup(file, { mode: 'add' } as never)).rejects.toMatchObject({
+        code: 'option_invalid',
+      });
+      await expect(things.exportBackup('x')).rejects.toMatchObject({ code: 'backup_unknown' });
+      expect(await things.listBackups()).toHaveLength(1);
+      expect(await things.filter({})).toMatchObject([{ _id: 'a' }]);
+      expect((await things.verify()).whole).toBe(true);
+    });
+
+    test('a signal gives an import up; what waits goes on', async () => {
+      const things = door.documents();
+      await things.insertMany([{ _id: 'a' }, { _id: 'b' }]);
+      const file = await exported(things);
+      await things.delete('a');
+      const controller = new AbortController();
+      const bytes = new Uint8Array(await file.arrayBuffer());
+      let cancelled = false;
+      const stalled = new ReadableStream<Uint8Array>({
+        start: (stream) => stream.enqueue(bytes.slice(0, 20)),
+        cancel: () => {
+          cancelled = true;
+        },
+      });
+      const { signal } = controller;
+      const importing = things.importBackup(stalled, { signal });
+      const waiting = things.count();
+      controller.abort(new RangeError('no more'));
+      await expect(importing).rejects.toMatchObject({ message: 'no more' });
+      expect(await waiting).toBe(1);
+      expect(await things.insert({ _id: 'c' })).toMatchObject({ _id: 'c' });
+      expect(cancelled).toBe(true);
+      await expect(things.importBackup(file, { signal })).rejects.toMatchObject({
+        message: 'no more',
+      });
+      expect(await things.importBackup(file)).toBe(2);
+    });
+
+    test('an import that a unique index does not let in changes nothing', async () => {
+      const things = door.documents<{ n: number }>();
+      await things.insertMany([{ n: 1 }, { n: 1 }]);
+      const file = await exported(things);
+      const unique = door.documents<{ n: number }>({
+        name: 'unique',
+        indexes: [{ fields: 'n', unique: true }],
+      });
+      await unique.insert({ n: 5 });
+      await expect(unique.importBackup(file)).rejects.toMatchObject({ code: 'unique_violation' });
+      expect(await unique.filter({ n: 5 })).toHaveLength(1);
+      expect(await unique.count()).toBe(1);
+      expect((await unique.verify()).whole).toBe(true);
+    });
+
+    test('a backup that is being exported stays until then', async () => {
+      const things = door.documents<{ n: number; text: string }>();
+      const text = 'x'.repeat(1000);
+      await things.insertMany(Array.from({ length: 500 }, (_, n) => ({ _id: `d${n}`, n, text })));
+      const name = await things.createBackup();
+      const stream = await things.exportBackup(name);
+      await things.deleteMany({});
+      await things.deleteBackup(name);
+      await things.insert({ n: 0, text });
+      await things.save();
+      expect(await things.importBackup(stream)).toBe(500);
+      expect(await things.count()).toBe(500);
+    });
+
+    test('an export that nobody reads to its end can be cancelled', async () => {
+      const things = door.documents();
+      await things.insert({ _id: 'a' });
+      const stream = await things.exportBackup(await things.createBackup());
+      await stream.cancel();
+      expect(await things.count()).toBe(1);
+    });
+
+    test('a whole database goes into one file and comes back, open or not', async () => {
+      const things = door.documents();
+      await things.insertMany([{ _id: 'a' }, { _id: 'b' }]);
+      await door.keyValues().set('k', 1);
+      await door.documents({ name: 'empty' }).ready;
+      await door.reopen();
+      const values = door.keyValues();
+      await values.set('k', 2);
+      const file = await new Response(await door.db.exportAll()).blob();
+      await values.set('k', 3);
+      const second = door.documents({ name: 'second' });
+      await second.insert({ _id: 's' });
+      await door.documents().deleteMany({});
+      await door.reopen();
+      const again = door.keyValues();
+      await again.set('k', 4);
+      const [count] = await Promise.all([
+        door.db.importAll(file),
+        door.documents().find({}, { archived: true }),
+      ]);
+      expect(count).toBe(3);
+      expect(await again.get('k')).toBe(2);
+      const found = await door.documents().filter({});
+      expect(found.map(({ _id }) => _id)).toEqual(['a', 'b']);
+      expect(await door.documents({ name: 'second' }).count()).toBe(1);
+      await expect(again.importBackup(file)).rejects.toMatchObject({
+        code: expect.stringMatching(/type_mismatch|file_several/),
+      });
+      await door.reopen();
+      expect(await door.keyValues().get('k')).toBe(2);
+      expect(await door.documents().count()).toBe(2);
+      expect((await door.documents().verify()).whole).toBe(true);
+    });
+
+    test('a whole database comes back all or nothing', async () => {
+      await door.documents().insert({ _id: 'a' });
+      await door.keyValues().set('k', 1);
+      const file = await new Response(await door.db.exportAll()).blob();
+      await door.documents().insert({ _id: 'b' });
+      await door.keyValues().set('k', 2);
+      await expect(door.db.importAll(file.slice(0, file.size - 9))).rejects.toMatchObject({
+        name: 'BackupError',
+      });
+      expect(await door.documents().count()).toBe(2);
+      expect(await door.keyValues().get('k')).toBe(2);
+      expect(await door.db.importAll(file, { mode: 'merge' })).toBe(2);
+      expect(await door.documents().count()).toBe(2);
+      expect(await door.keyValues().get('k')).toBe(1);
+    });
+  });
+}
