@@ -26,6 +26,13 @@ export const PANELS = [
     icon: 'M8.5 3a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11zM12.5 12.5L17 17',
   },
   {
+    id: 'backups',
+    title: 'Backups',
+    claim:
+      'A time line of the whole collection: make one in a moment, compare, restore, take it out as a file.',
+    icon: 'M3.5 10a6.5 6.5 0 1 1 2 4.7M3 15.500v-3.500h3.500M10 6.500V10l2.5 2',
+  },
+  {
     id: 'storage',
     title: 'Storage',
     claim:

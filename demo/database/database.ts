@@ -21,7 +21,7 @@ export const connection = (): Connection => current.value;
 /** When each collection was last asked for here, which is when it was last used. */
 const uses = new Map<string, Date>();
 
-export const lastUse = (name: string): Date => uses.get(name) ?? new Date();
+export const lastUse = (name: string): Date | undefined => uses.get(name);
 
 /** A collection of the connection there is now. Follows as {@link connection} does, and after a drop. */
 export function collectionOf(name: string): DocumentCollection {
@@ -44,9 +44,9 @@ export function collectionOf(name: string): DocumentCollection {
 export const cities = (): DocumentCollection<City> =>
   collectionOf('cities') as unknown as DocumentCollection<City>;
 
-/** Removes everything in a collection. A dropped one is of no use any more: another takes its place. */
+/** Empties a collection; a backup stays. A dropped one is of no use any more: another takes its place. */
 export async function drop(name: string): Promise<void> {
-  await collectionOf(name).Drop();
+  await collectionOf(name).Drop({ backup: true });
   const { connection, collections } = opened.peek();
   const others = [...collections].filter(([other]) => other !== name);
   opened.value = { connection, collections: new Map(others) };

@@ -40,3 +40,14 @@ export const formatDay = (time: Date): string => days.format(time);
 export function formatCountry(code: string): string {
   return /^[A-Z]{2}$/.test(code) ? (regions.of(code) ?? code) : code;
 }
+
+const moments = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+});
+
+/** `21 Nov, 14:03:12` */
+export const formatMoment = (time: Date): string => moments.format(time);

@@ -21,7 +21,11 @@ const configFor = (outDir: string): InlineConfig => ({
 /** The playground, built as for publishing. */
 export async function buildPlayground() {
   const outDir = makeFolder('playground');
+  const { NODE_ENV } = process.env;
+  // Vitest says `test` there, and Vite would not build for publishing.
+  process.env.NODE_ENV = 'production';
   await build(configFor(outDir));
+  process.env.NODE_ENV = NODE_ENV;
   return { outDir, remove: () => removeFolder(outDir) };
 }
 

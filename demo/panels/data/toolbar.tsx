@@ -1,11 +1,13 @@
-import { drop } from '../../database/database.ts';
-import { forgetTable, isOwn } from '../../database/own-tables.ts';
+import { collectionOf, drop } from '../../database/database.ts';
+import { forgetTable, isOwn, keepTable } from '../../database/own-tables.ts';
+import type { Table } from '../../database/table.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { formatCount, formatSpan } from '../../parts/format.ts';
 import { messageOf } from '../../parts/message-of.ts';
 import { Segmented } from '../../parts/segmented.tsx';
 import { actionProblem, lastDone } from './actions.ts';
 import type { Rows } from './grid/rows.ts';
+import { restoreNewest } from './recipes/change.ts';
 import { archivedChoice, searchText, table } from './view.ts';
 import '../../parts/field.css';
 
@@ -48,7 +50,7 @@ export function Toolbar({ rows }: { rows: Rows | undefined }) {
       <ConfirmButton
         label="Empty…"
         question={`Drop ${title}?`}
-        text="Every document of it goes, with all your edits."
+        text="Every document of it goes, with all your edits. A backup stays, so this can be undone."
         action="Drop everything"
         onConfirm={empty}
       />
@@ -62,7 +64,14 @@ async function empty(): Promise<void> {
     lastDone.value = undefined;
     await drop(value.name);
     if (isOwn(value)) await forgetTable(value.name);
+    lastDone.value = { text: `${value.title} dropped.`, undo: () => bringBack(value) };
   } catch (error) {
     actionProblem.value = messageOf(error);
   }
+}
+
+/** Undone by the backup that stayed. */
+async function bringBack(dropped: Table): Promise<void> {
+  if (isOwn(dropped)) await keepTable(dropped);
+  await restoreNewest(collectionOf(dropped.name));
 }

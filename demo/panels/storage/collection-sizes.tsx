@@ -1,45 +1,54 @@
+import type { CollectionUsage } from 'cairndb';
 import { lastUse } from '../../database/database.ts';
-import { formatBytes, formatClock, formatCount } from '../../parts/format.ts';
-import type { Content } from './usage.ts';
+import { tables } from '../../database/own-tables.ts';
+import { formatBytes, formatClock } from '../../parts/format.ts';
 import './collection-sizes.css';
 
 /** The default of `cache_retention_time`, in milliseconds. */
 const RETENTION_MS = 10 * 60_000;
 
-const UNKNOWN = { documents: 0, bytes: 0 };
-
-/** What each collection holds, and how long it stays in memory. */
-export function CollectionSizes({ contents }: { contents: readonly Content[] }) {
-  const largest = Math.max(...contents.map(({ weight }) => weight?.bytes ?? 0), 1);
+/** What each collection holds, itself and for its backups, and how long it stays in memory. */
+export function CollectionSizes({ collections }: { collections: readonly CollectionUsage[] }) {
+  const largest = Math.max(...collections.map((each) => each.bytes + each.backup_bytes), 1);
+  const share = (bytes: number) => `${(bytes / largest) * 100}%`;
   return (
     <table class="collection-sizes">
       <thead>
         <tr>
           <th scope="col">Collection</th>
-          <th scope="col">Holds about</th>
+          <th scope="col">Stored</th>
           <th scope="col">In memory</th>
         </tr>
       </thead>
       <tbody>
-        {contents.map(({ name, title, weight: { documents, bytes } = UNKNOWN }) => (
-          <tr key={name} data-part={`size-${name}`}>
-            <th scope="row">{title}</th>
+        {collections.map(({ collection, bytes, backup_bytes }) => (
+          <tr key={collection} data-part={`size-${collection}`}>
+            <th scope="row">{titleOf(collection)}</th>
             <td>
               <span class="figures">
-                {formatBytes(bytes)}{' '}
-                <span class="soft">in {formatCount(documents, 'document')}</span>
+                {formatBytes(bytes)}
+                {backup_bytes > 0 && (
+                  <span class="soft"> and {formatBytes(backup_bytes)} for backups alone</span>
+                )}
               </span>
               <span class="size-bar" aria-hidden="true">
-                <span style={{ width: `${(bytes / largest) * 100}%` }} />
+                <span style={{ width: share(bytes) }} />
+                <span style={{ width: share(backup_bytes) }} />
               </span>
             </td>
-            <td class="figures">
-              until {formatClock(new Date(lastUse(name).getTime() + RETENTION_MS))}
-              <span class="soft"> if nobody asks</span>
-            </td>
+            <td class="figures">{memoryOf(collection)}</td>
           </tr>
         ))}
       </tbody>
     </table>
   );
+}
+
+const titleOf = (collection: string): string =>
+  tables.value.find(({ name }) => name === collection)?.title ?? collection;
+
+function memoryOf(collection: string): string {
+  const used = lastUse(collection);
+  if (!used) return 'no';
+  return `until ${formatClock(new Date(used.getTime() + RETENTION_MS))}, if nobody asks`;
 }

@@ -1,3 +1,4 @@
+import type { StorageStatus } from 'cairndb';
 import { useEffect } from 'preact/hooks';
 import { status } from '../../database/status.ts';
 import { CodeSample, CodeSection } from '../../parts/code-sample.tsx';
@@ -6,16 +7,16 @@ import { formatBytes } from '../../parts/format.ts';
 import { PanelFrame } from '../../parts/panel.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { CollectionSizes } from './collection-sizes.tsx';
-import contentSource from './recipes/content.ts?raw';
 import roomSource from './recipes/room.ts?raw';
 import {
   askToKeep,
-  contents,
-  isPersisted,
+  collections,
   persistAnswer,
   quota,
   samples,
   storageProblem,
+  storageStatus,
+  usage,
   watchUsage,
 } from './usage.ts';
 import { UsagePlot } from './usage-plot.tsx';
@@ -33,12 +34,28 @@ const ENGINES: Readonly<Record<string, string>> = {
   thread: 'in the page',
 };
 
+const PROMISES: Readonly<Record<StorageStatus, string>> = {
+  persistent: 'It stays',
+  best_effort: 'It may go',
+  memory: 'It is gone',
+  unsupported: 'Nobody knows',
+};
+
+const REASONS: Readonly<Record<StorageStatus, string>> = {
+  persistent: 'until you remove it',
+  best_effort: 'the browser decides',
+  memory: 'with the page',
+  unsupported: 'the browser does not say',
+};
+
+const told = (bytes: number | 'unsupported' | undefined): string | undefined =>
+  bytes === 'unsupported' ? 'Unknown' : bytes === undefined ? undefined : formatBytes(bytes);
+
 /** How much room there is, who uses it, and whether the browser may take it back. */
 export function StoragePanel() {
   useEffect(watchUsage, []);
-  const usage = samples.value.at(-1)?.usage;
   const { storage, started } = status.value ?? {};
-  const isKept = isPersisted.value;
+  const promise = storageStatus.value;
   return (
     <PanelFrame
       title="Know what is stored, and for how long."
@@ -47,30 +64,35 @@ export function StoragePanel() {
       <Figures label="Storage">
         <Figure
           label="Used by this page"
-          value={usage === undefined ? undefined : formatBytes(usage)}
+          value={told(usage.value)}
           note="with what is kept for offline"
           part="usage"
         />
         <Figure
           label="The browser would give"
-          value={quota.value ? formatBytes(quota.value) : undefined}
-          note={usage && quota.value ? `${((usage / quota.value) * 100).toFixed(2)} % is used` : ''}
+          value={told(quota.value)}
+          note="to this page and its neighbours"
         />
         <Figure
           label="If room runs short"
-          value={isKept === undefined ? undefined : isKept ? 'It stays' : 'It may go'}
-          note={isKept ? 'the browser keeps it' : 'the browser decides'}
-          tone={isKept ? 'good' : undefined}
+          value={promise && PROMISES[promise]}
+          note={promise ? REASONS[promise] : ''}
+          tone={promise === 'persistent' ? 'good' : undefined}
           part="persisted"
         />
         <Figure
           label="Kept in"
           value={storage && (STORAGES[storage] ?? storage)}
-          note={started && `the engine runs ${ENGINES[started]}`}
+          note={started ? `the engine runs ${ENGINES[started]}` : ''}
         />
       </Figures>
       <div class="storage-keep">
-        <button type="button" class="button" disabled={isKept !== false} onClick={askToKeep}>
+        <button
+          type="button"
+          class="button"
+          disabled={promise !== 'best_effort'}
+          onClick={askToKeep}
+        >
           Ask the browser to keep it
         </button>
         <p class="soft small" role="status">
@@ -79,12 +101,10 @@ export function StoragePanel() {
       </div>
       <Problem text={storageProblem.value} />
       <div class="storage-columns">
-        <section class="card" aria-labelledby="sizes-title">
+        <section class="card storage-space" aria-labelledby="sizes-title">
           <h2 id="sizes-title">By collection</h2>
-          <CollectionSizes contents={contents.value} />
-          <p class="soft small">
-            As JSON, by a sample of 200 documents each. The browser stores less: it compresses.
-          </p>
+          <CollectionSizes collections={collections.value} />
+          <p class="soft small">Rough bytes, before the browser compresses them.</p>
         </section>
         <section class="card" aria-labelledby="usage-title">
           <h2 id="usage-title">Over time</h2>
@@ -92,8 +112,7 @@ export function StoragePanel() {
         </section>
       </div>
       <CodeSection>
-        <CodeSample title="Ask the browser" source={roomSource} />
-        <CodeSample title="Weigh a collection" source={contentSource} />
+        <CodeSample title="Ask what there is, and to keep it" source={roomSource} />
       </CodeSection>
     </PanelFrame>
   );

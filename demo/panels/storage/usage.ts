@@ -1,9 +1,8 @@
 import { effect, signal } from '@preact/signals';
-import { collectionOf } from '../../database/database.ts';
-import { tables } from '../../database/own-tables.ts';
+import type { CollectionUsage, StorageStatus } from 'cairndb';
+import { connection } from '../../database/database.ts';
 import { saves } from '../../database/status.ts';
 import { messageOf } from '../../parts/message-of.ts';
-import { contentOf } from './recipes/content.ts';
 import { keepForGood, room } from './recipes/room.ts';
 
 const SAMPLE_MS = 2000;
@@ -13,34 +12,27 @@ const MOST_SAMPLES = 150;
 export interface Sample {
   /** Milliseconds since the page was opened. */
   readonly at: number;
+  /** Bytes. */
   readonly usage: number;
 }
 
-export interface Content {
-  readonly name: string;
-  readonly title: string;
-  /** What it holds, once it is weighed. */
-  readonly weight: { readonly documents: number; readonly bytes: number } | undefined;
-}
+type Told = number | 'unsupported' | undefined;
 
-export const quota = signal(0);
-export const isPersisted = signal<boolean | undefined>(undefined);
+export const usage = signal<Told>(undefined);
+export const quota = signal<Told>(undefined);
+export const storageStatus = signal<StorageStatus | undefined>(undefined);
 export const samples = signal<readonly Sample[]>([]);
-export const contents = signal<readonly Content[]>(
-  tables.peek().map(({ name, title }) => ({ name, title, weight: undefined })),
-);
+export const collections = signal<readonly CollectionUsage[]>([]);
 export const storageProblem = signal('');
 /** What became of asking for persistence. */
 export const persistAnswer = signal('');
 
 /** Looks again and again until the function that it returns is called. */
 export function watchUsage(): () => void {
-  const timer = setInterval(sampleUsage, SAMPLE_MS);
+  const timer = setInterval(look, SAMPLE_MS);
   const stop = effect(() => {
     saves.value;
-    tables.value;
-    sampleUsage();
-    weighAll();
+    look();
   });
   return () => {
     clearInterval(timer);
@@ -48,42 +40,36 @@ export function watchUsage(): () => void {
   };
 }
 
-async function sampleUsage(): Promise<void> {
+let isLooking = false;
+
+async function look(): Promise<void> {
+  if (isLooking) return;
+  isLooking = true;
   try {
-    const now = await room();
+    const now = await room(connection());
+    usage.value = now.usage;
     quota.value = now.quota;
-    isPersisted.value = now.isPersisted;
+    storageStatus.value = now.status;
+    collections.value = now.collections;
+    storageProblem.value = '';
+    if (now.usage === 'unsupported') return;
     const sample = { at: performance.now(), usage: now.usage };
     samples.value = [...samples.peek(), sample].slice(-MOST_SAMPLES);
   } catch (error) {
-    storageProblem.value = `The browser does not tell: ${messageOf(error)}`;
-  }
-}
-
-let isWeighing = false;
-
-async function weighAll(): Promise<void> {
-  if (isWeighing) return;
-  isWeighing = true;
-  try {
-    contents.value = await Promise.all(
-      tables.peek().map(async ({ name, title }) => {
-        return { name, title, weight: await contentOf(collectionOf(name)) };
-      }),
-    );
-  } catch (error) {
     storageProblem.value = messageOf(error);
   } finally {
-    isWeighing = false;
+    isLooking = false;
   }
 }
 
 export async function askToKeep(): Promise<void> {
   try {
-    isPersisted.value = await keepForGood();
-    persistAnswer.value = isPersisted.value
-      ? ''
-      : 'The browser said no for now. Installing the page or visiting it often changes its mind.';
+    const isKept = await keepForGood(connection());
+    persistAnswer.value =
+      isKept === true
+        ? 'It will.'
+        : 'The browser said no for now. Installing the page, or visiting it often, changes its mind.';
+    await look();
   } catch (error) {
     persistAnswer.value = messageOf(error);
   }

@@ -22,3 +22,9 @@ export async function remove(all: DocumentCollection, row: Stored) {
   await all.delete(row._id);
   return () => all.insert(row);
 }
+
+// After Drop({ backup: true }) a backup stays.
+export async function restoreNewest(all: DocumentCollection) {
+  const [newest] = await all.listBackups();
+  if (newest) await all.loadBackup(newest.name);
+}

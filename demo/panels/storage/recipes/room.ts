@@ -1,11 +1,13 @@
-// What the browser grants to this origin, and whether it may take it back.
-export async function room() {
-  const [{ usage = 0, quota = 0 }, isPersisted] = await Promise.all([
-    navigator.storage.estimate(),
-    navigator.storage.persisted(),
+import type { Connection } from 'cairndb';
+
+// What there is, by collection, and what the browser grants.
+export async function room({ storage }: Connection) {
+  const [{ usage, quota, collections }, status] = await Promise.all([
+    storage.estimate(),
+    storage.status,
   ]);
-  return { usage, quota, isPersisted };
+  return { usage, quota, collections, status };
 }
 
-// Browsers decide by themselves, or ask the visitor.
-export const keepForGood = () => navigator.storage.persist();
+// Some browsers decide by themselves, others ask the visitor.
+export const keepForGood = ({ storage }: Connection) => storage.persist();
