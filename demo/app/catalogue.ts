@@ -46,4 +46,10 @@ export const PANELS = [
       'Write, and reload in the same moment. The page that comes back counts what it recovered.',
     icon: 'M10 2.5l6.5 2.5v5c0 4-2.8 6.5-6.5 7.5-3.7-1-6.5-3.5-6.5-7.500V5zM7 10l2.2 2.200L13.2 8',
   },
+  {
+    id: 'speed',
+    title: 'Speed',
+    claim: 'Cairn, Dexie, idb and LokiJS, given the same work in your own browser, side by side.',
+    icon: 'M3.5 14.5a7 7 0 1 1 13 0M10 11.5l3.5-4.5M10 10.5a1 1 0 1 0 0 2 1 1 0 0 0 0-2z',
+  },
 ] as const satisfies readonly Panel[];
