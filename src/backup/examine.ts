@@ -28,6 +28,8 @@ const AT_ONCE = 16;
 
 interface Examined {
   readonly size: number;
+  /** How many keys it names. */
+  readonly keys: number;
   readonly problem: Problem | undefined;
 }
 
@@ -56,6 +58,7 @@ export class Examiner {
     const { count } = await LiveRows.find(
       (some, take) => readListed(this.#storage, this.#collection, some, take),
       readable,
+      examined.reduce((sum, { keys }) => sum + keys, 0),
     );
     const problems = examined.flatMap(({ problem }) => problem ?? []);
     if (problems.length === 0 && documents !== undefined && documents !== count) {
@@ -87,6 +90,7 @@ export class Examiner {
       const wrong = segment ? wrongWith(segment, number, bodies[index]) : MISSING;
       this.#examined.set(number, {
         size: segment?.size ?? 0,
+        keys: segment ? segment.keys.length + segment.deletes.length : 0,
         problem: wrong === undefined ? undefined : problemOf(number, wrong),
       });
     }

@@ -15,9 +15,16 @@ export class LiveRows {
   readonly #dead = new Map<number, Uint8Array>();
   #count = 0;
 
-  /** @param numbers In ascending order: what a higher one says wins. */
-  static async find(read: ReadSegments, numbers: readonly number[]): Promise<LiveRows> {
-    const repeated = new RepeatedKeys();
+  /**
+   * @param numbers In ascending order: what a higher one says wins.
+   * @param keys How many keys come by, roughly.
+   */
+  static async find(
+    read: ReadSegments,
+    numbers: readonly number[],
+    keys = MANY_KEYS,
+  ): Promise<LiveRows> {
+    const repeated = new RepeatedKeys(keys);
     await read(numbers, ({ keys, deletes }) => {
       for (const key of keys) repeated.note(key);
       for (const key of deletes) repeated.note(key);
@@ -55,16 +62,27 @@ export class LiveRows {
   }
 }
 
-/** 2 MB for each set of bits: of a million keys, one in sixteen is looked at again in vain. */
-const BITS = 2 ** 24;
+/** The most keys that the sets of bits are made for, of 2 MB each. */
+const MANY_KEYS = 2 ** 20;
+
+/** One key in so many is looked at again in vain. */
+const BITS_PER_KEY = 16;
 
 /** The keys that were noted more than once, and a few others by accident. */
 class RepeatedKeys {
-  readonly #once = new Uint8Array(BITS / 8);
-  readonly #again = new Uint8Array(BITS / 8);
+  readonly #once: Uint8Array;
+  readonly #again: Uint8Array;
+  readonly #mask: number;
+
+  constructor(keys: number) {
+    const bits = BITS_PER_KEY * 2 ** Math.ceil(Math.log2(Math.min(Math.max(keys, 1), MANY_KEYS)));
+    this.#once = new Uint8Array(bits / 8);
+    this.#again = new Uint8Array(bits / 8);
+    this.#mask = bits - 1;
+  }
 
   note(key: string): void {
-    const bit = hash(key);
+    const bit = hash(key) & this.#mask;
     const byte = bit >>> 3;
     const mask = 1 << (bit & 7);
     if (((this.#once[byte] as number) & mask) === 0)
@@ -73,16 +91,16 @@ class RepeatedKeys {
   }
 
   mayHold(key: string): boolean {
-    const bit = hash(key);
+    const bit = hash(key) & this.#mask;
     return ((this.#again[bit >>> 3] as number) & (1 << (bit & 7))) !== 0;
   }
 }
 
-/** FNV-1a (Fowler, Noll, Vo), cut to the bits there are. */
+/** FNV-1a (Fowler, Noll, Vo), folded so that the lowest bits are as good as any. */
 function hash(key: string): number {
   let value = 0x811c9dc5;
   for (let index = 0; index < key.length; index++) {
     value = Math.imul(value ^ key.charCodeAt(index), 0x01000193);
   }
-  return (value ^ (value >>> 16)) & (BITS - 1);
+  return value ^ (value >>> 16);
 }

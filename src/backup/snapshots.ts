@@ -44,7 +44,19 @@ export class Snapshots {
     return this.#taken;
   }
 
-  /** What was stored or removed has to be read again: it may be so or not when a write has failed. */
+  /**
+   * Stores or removes some. What there is has to be read again, and before anybody goes on: it may be so or not
+   * when a write has failed, and whoever sweeps away what none of them names must not go by an older list.
+   */
+  async change<T>(write: () => Promise<T>): Promise<T> {
+    try {
+      return await write();
+    } finally {
+      this.forget();
+    }
+  }
+
+  /** What there is has to be read again. */
   forget(): void {
     this.#list = undefined;
   }

@@ -7,15 +7,10 @@ import { StorageError } from '../errors/storage-error.ts';
 import type { Durability, Storage } from '../storage/driver.ts';
 import { SegmentLog } from '../storage/segment-log.ts';
 import type { SegmentPool } from '../storage/segment-pool.ts';
-import type { BackupOperations } from './backup-protocol.ts';
-import {
-  type BackupRequest,
-  BackupRequests,
-  type FrozenCollection,
-} from './backups/backup-requests.ts';
+import { BackupRequests, type FrozenCollection } from './backups/backup-requests.ts';
 import type { Importing } from './backups/importing.ts';
 import type { Clock } from './clock.ts';
-import { dropDisabled, dropped, notInMemory, typeMismatch } from './collection-errors.ts';
+import { dropDisabled, dropped, notInMemory } from './collection-errors.ts';
 import type { StoreContext } from './context.ts';
 import { DocumentIndexes, indexColumns } from './documents/document-indexes.ts';
 import { DocumentStore } from './documents/document-store.ts';
@@ -24,14 +19,15 @@ import { KeyValueStore } from './key-values/key-value-store.ts';
 import { Lane } from './lane.ts';
 import { LiveQueries } from './live/live-queries.ts';
 import type { LiveReader } from './live/live-reader.ts';
-import { Loading } from './loading.ts';
 import { nextTurn } from './next-turn.ts';
 import type { Executor, GiveUp } from './open-reads.ts';
+import { type OpeningHost, openCollection } from './opening.ts';
 import { Aborts } from './pace.ts';
-import type { Change, OperationName, Request } from './protocol.ts';
+import type { Change, Request } from './protocol.ts';
 import { CacheRetention } from './records/cache-retention.ts';
 import { RecordStore } from './records/record-store.ts';
 import { SaveSchedule } from './records/save-schedule.ts';
+import { isChanging, isOnBackups, isPartOfFile } from './request-kinds.ts';
 import type { CollectionSettings } from './settings.ts';
 import { isWork, type Result, runNow, type Work, wait } from './work.ts';
 
@@ -54,44 +50,6 @@ export interface CollectionHost {
   readonly dropping: (collection: HostedCollection, drop: Promise<unknown>) => void;
 }
 
-/** Operations that change something: where they must wait, later requests wait with them. */
-const CHANGING: ReadonlySet<OperationName> = new Set<OperationName>([
-  'open',
-  'ready',
-  'drop',
-  'patch',
-  'archive',
-  'unarchive',
-  'deleteMany',
-  'kvSet',
-  'kvDelete',
-  'kvPush',
-  'kvAdd',
-  'kvRemove',
-  'kvReplace',
-  'createBackup',
-  'loadBackup',
-  'deleteBackup',
-  'importBackup',
-]);
-
-/** A file may be read into the very collection that it is being written from. */
-const PARTS_OF_FILES: ReadonlySet<OperationName> = new Set<OperationName>([
-  'importPart',
-  'exportNext',
-  'exportEnd',
-]);
-
-const BACKUP_OPERATIONS: ReadonlySet<OperationName> = new Set<keyof BackupOperations>([
-  'createBackup',
-  'listBackups',
-  'loadBackup',
-  'deleteBackup',
-  'verify',
-  'exportBackup',
-  'importBackup',
-]);
-
 /**
  * A collection as the engine has it: its records, what they mean, when they are saved and how long they
  * stay in memory. Shared by all handles to it.
@@ -110,6 +68,7 @@ export class HostedCollection implements Executor {
   readonly #lane = new Lane();
   readonly #context: StoreContext;
   readonly #backups: BackupRequests;
+  readonly #opening: OpeningHost;
   readonly #aborts = new Aborts();
   readonly #saves: SaveSchedule;
   readonly #retention: CacheRetention | undefined;
@@ -151,16 +110,20 @@ export class HostedCollection implements Executor {
       },
       failed: (error) => host.failed(name, error),
     });
-    this.#backups = new BackupRequests({
+    const common = {
       context,
+      saves: this.#saves,
+      indexing: (documents: number, total: number) => host.indexing(name, documents, total),
+      failed: (error: CairnError) => host.failed(name, error),
+    };
+    this.#backups = new BackupRequests({
+      ...common,
       storage,
       holds,
-      saves: this.#saves,
-      indexing: (documents, total) => host.indexing(name, documents, total),
       damage: () => this.#unusable,
       restored: (backup) => this.#restored(backup),
-      failed: (error) => host.failed(name, error),
     });
+    this.#opening = { ...common, backups: this.#backups.backups };
     this.#retention = caching
       ? new CacheRetention(clock, settings.cache_retention_time, () => this.#clearCache())
       : undefined;
@@ -176,13 +139,12 @@ export class HostedCollection implements Executor {
   execute(request: Request, reader?: LiveReader): unknown {
     this.#retention?.touch();
     // At once, whatever keeps others waiting.
-    if (PARTS_OF_FILES.has(request.op)) return this.#backups.execute(request as BackupRequest);
+    if (isPartOfFile(request)) return this.#backups.execute(request);
     if (request.op === 'abort') {
       this.#backups.abort(request.call);
       return this.#aborts.abort(request.call);
     }
-    const enter = () =>
-      this.#lane.enter(CHANGING.has(request.op), () => this.#perform(request, reader));
+    const enter = () => this.#lane.enter(isChanging(request), () => this.#perform(request, reader));
     const result = request.op === 'importBackup' ? this.#backups.expect(request, enter) : enter();
     if (result instanceof Promise && 'call' in request) this.#aborts.note(request.call, result);
     if (request.op === 'drop' && request.enabled && !this.#unusable)
@@ -261,14 +223,14 @@ export class HostedCollection implements Executor {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#retention?.stop();
-    this.#backups.stop();
+    await this.#backups.stop();
     await this.#saves.stop();
   }
 
   #perform(request: Request, reader?: LiveReader): Result<unknown> {
     if (request.op === 'drop') return this.#drop(request);
-    if (BACKUP_OPERATIONS.has(request.op) && (!this.#unusable || this.#isDamaged))
-      return wait(this.#backups.execute(request as BackupRequest));
+    if (isOnBackups(request) && (!this.#unusable || this.#isDamaged))
+      return wait(this.#backups.execute(request));
     if (this.#unusable) throw this.#unusable;
     if ('live' in request) return this.lives.perform(request, reader);
     if (request.op === 'open') return undefined;
@@ -280,7 +242,7 @@ export class HostedCollection implements Executor {
   *#open(after: Promise<unknown> | undefined): Work<void> {
     try {
       if (after) yield after;
-      yield* this.#load();
+      yield* openCollection(this.#opening);
       this.#log(`opened with ${this.records.size} records`);
       // What cannot be read is told to whoever asks for it.
       this.#settleIn().catch(() => undefined);
@@ -289,33 +251,6 @@ export class HostedCollection implements Executor {
       if (this.#isDamaged)
         this.#unusable = yield* wait(this.#backups.explain(error as StorageError));
       throw this.#unusable;
-    }
-  }
-
-  *#load(): Work<void> {
-    const { name } = this.settings;
-    const { log } = this.records;
-    const loading = new Loading(this.#context);
-    const opening = log.open((type) => {
-      if (type !== this.settings.type) throw typeMismatch(name, type, this.settings.type);
-    }, loading.fold);
-    yield opening;
-    const indexing = (documents: number, total: number) =>
-      this.#host.indexing(name, documents, total);
-    yield* loading.build(log.segments, indexing, true);
-    loading.take();
-    try {
-      if (loading.isIncomplete) {
-        yield this.#backups.backups.create(undefined, 'indexes');
-        yield* loading.complete();
-      }
-      if (log.isOlder) {
-        yield this.#backups.backups.create(undefined, 'format');
-        yield this.#saves.alone(() => log.upgrade());
-      }
-    } catch (error) {
-      // A full disk must not keep anybody from reading, or from making room.
-      this.#host.failed(name, asCairnError(error));
     }
   }
 
@@ -350,8 +285,9 @@ export class HostedCollection implements Executor {
     const { name } = this.settings;
     if (!enabled) throw dropDisabled(name);
     if (this.#unusable instanceof CollectionError) throw this.#unusable;
+    if (this.#unusable && backup) throw this.#unusable;
     const left = backup ? yield* wait(this.#backups.keepAlone()) : undefined;
-    this.#backups.stop();
+    yield this.#backups.stop();
     yield this.#saves.stop();
     // What was asked before still reads from storage.
     yield this.#lane.passed();

@@ -91,6 +91,8 @@ export class SegmentLog {
   #undo: StorageOperation[] = [];
   /** Segments in storage that are not live, and that no backup may name. */
   readonly #orphans = new Set<number>();
+  /** Whether it is known what is live. Where data is damaged it is not, and nothing may be swept away. */
+  #isKnown = false;
   /** A compaction of which it is not known whether it was stored. */
   #unsettled: Replacement | undefined;
 
@@ -165,14 +167,12 @@ export class SegmentLog {
   async append({ records, deletes }: Changes, along?: Along): Promise<void> {
     await this.settle();
     const written: Written[] = [];
-    const undo = this.#undo;
     const takenBack: StorageOperation[] = [];
     const changedWith = () => written.at(-1)?.segment.number ?? this.#changed;
     try {
       await this.write(
         function* (this: SegmentLog): Generator<StorageOperation> {
           if (!this.#manifest) yield putManifest(this.#makeManifest([]));
-          yield* undo;
           // Cut while it is written, a segment at a time: a large save must not block the thread.
           for (const one of this.#build(cutSegments(deletes, records, pendingBody))) {
             written.push(one);
@@ -188,11 +188,10 @@ export class SegmentLog {
       );
     } catch (error) {
       const numbers = written.map(({ segment }) => segment.number);
-      this.#undo = [...undo, ...this.#deletions(numbers), ...takenBack];
+      this.#undo.push(...this.#deletions(numbers), ...takenBack);
       throw error;
     }
     this.#manifest ??= this.#makeManifest([]);
-    this.#undo = [];
     this.#changed = changedWith();
     this.#adopt(written);
   }
@@ -207,11 +206,9 @@ export class SegmentLog {
     const written = [...this.#build(contents)];
     const manifest = this.#makeManifest([...left, ...written.map(({ segment }) => segment.number)]);
     const gone = this.#deletions([...numbers].filter((number) => !kept.has(number)));
-    const undo = this.#undo;
     this.#unsettled = { numbers, written, manifest };
     await this.write(
       function* (this: SegmentLog): Generator<StorageOperation> {
-        yield* undo;
         for (const one of written) yield* this.#puts(one);
         yield* gone;
         yield putManifest(manifest);
@@ -292,10 +289,9 @@ export class SegmentLog {
     const manifest = { ...this.#makeManifest([...states.keys()]), changed };
     const before = this.#manifest ? putManifest(this.#manifest) : noManifest(this.name);
     return {
+      // What is taken back is among them: they may be written along with those of other collections.
       operations: [...undo, ...along, putManifest(manifest)],
-      failed: () => {
-        this.#undo = [...undo, ...along.map(takeBack), before];
-      },
+      failed: () => void this.#undo.push(...along.map(takeBack), before),
       stored: () => {
         this.#undo = [];
         this.#manifest = manifest;
@@ -309,7 +305,7 @@ export class SegmentLog {
 
   /** Removes what is neither live nor named by a backup. Nothing else may be written meanwhile. */
   async sweep(): Promise<void> {
-    if (this.#orphans.size === 0) return;
+    if (this.#orphans.size === 0 || !this.#isKnown) return;
     const kept = await this.#options.kept();
     const gone = [...this.#orphans].filter((number) => !kept.has(number));
     if (gone.length > 0) await this.write(this.#deletions(gone));
@@ -325,8 +321,7 @@ export class SegmentLog {
   /** Brings an older collection up to date: the manifest is all that says its format. */
   async upgrade(): Promise<void> {
     const manifest = this.#makeManifest([...this.segments.keys()]);
-    await this.write([...this.#undo, putManifest(manifest)]);
-    this.#undo = [];
+    await this.write([putManifest(manifest)]);
     this.#manifest = manifest;
   }
 
@@ -389,8 +384,15 @@ export class SegmentLog {
     }
   }
 
-  write(operations: Iterable<StorageOperation>): Promise<void> {
-    return this.#options.storage.write(operations, this.#options.durability);
+  /**
+   * Writes, atomically, and takes back before whatever failed and may have been stored: nothing may be removed
+   * that only what is taken back needs.
+   */
+  async write(operations: Iterable<StorageOperation>): Promise<void> {
+    const { storage, durability } = this.#options;
+    const undo = this.#undo;
+    await storage.write(inTurn(undo, operations), durability);
+    this.#undo = [];
   }
 
   /** Builds segments one by one as they are drawn. */
@@ -449,6 +451,7 @@ export class SegmentLog {
     this.segments.clear();
     for (const [number, state] of states) this.segments.set(number, state);
     this.#newest = [...states.keys()].at(-1) ?? 0;
+    this.#isKnown = true;
   }
 
   #deletions(numbers: readonly number[]): StorageOperation[] {
@@ -468,6 +471,10 @@ export class SegmentLog {
 
 function takeBack({ store, key }: StoragePut): StorageOperation {
   return { type: 'delete', store, key };
+}
+
+function* inTurn<T>(...parts: readonly Iterable<T>[]): Generator<T> {
+  for (const part of parts) yield* part;
 }
 
 /** Invariant: a record that no segment holds has its body. */

@@ -8,10 +8,16 @@ interface Timer {
 /** A clock that only goes when it is told to. */
 export class FakeClock implements Clock {
   #elapsed = 0;
+  /** Unix time when nothing has elapsed. */
+  #begin: number;
   #timers: Timer[] = [];
 
+  constructor(now = 1_700_000_000_000) {
+    this.#begin = now;
+  }
+
   now(): number {
-    return 1_700_000_000_000 + this.#elapsed;
+    return this.#begin + this.#elapsed;
   }
 
   elapsed(): number {
@@ -45,6 +51,11 @@ export class FakeClock implements Clock {
       await settled();
     }
     this.#elapsed = end;
+  }
+
+  /** Sets the time of the day forward or back, and lets none go by. */
+  jump(ms: number): void {
+    this.#begin += ms;
   }
 
   /** Forgets all timers, as when the page is gone. */

@@ -122,11 +122,12 @@ test('no reader is left when all have ended, whatever they were doing', async ()
   expect(lives.size).toBe(300);
   for (let live = 0; live < 150; live++) await db.ask({ op: 'liveEnd', live });
   expect(lives.size).toBe(150);
+  await db.ask({ op: 'save' });
   db.session.leave();
   await settled();
   expect(lives.size).toBe(0);
   expect(records.pinned).toBe(false);
-  // The save, and the next look at backups.
+  // The end of the cache, and the next look at backups.
   expect(db.clock.waiting).toBe(2);
   const told = db.news.length;
   await db.put('x', {}).catch(() => undefined);

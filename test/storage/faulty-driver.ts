@@ -2,7 +2,7 @@ import { StorageError } from '../../src/errors/storage-error.ts';
 import type { Storage, StorageDriver, StorageOperation } from '../../src/storage/driver.ts';
 import { memoryDriver } from '../../src/storage/memory-driver.ts';
 
-type StorageCall = 'write' | 'getMany' | 'list' | 'keys';
+export type StorageCall = 'write' | 'getMany' | 'list' | 'keys';
 
 /** Before: the call has no effect. After: it took effect, and its answer was lost on the way. */
 export type FaultMoment = 'before' | 'after';
@@ -17,16 +17,37 @@ interface Fault {
   readonly error?: Error;
 }
 
+/** One call, of whatever kind, that fails. */
+export interface Cut {
+  /** How many calls go well first. */
+  readonly after: number;
+  readonly when: FaultMoment;
+  /** Whether what was opened so far is dead from then on, as when the page is gone in this very moment. */
+  readonly dies: boolean;
+}
+
 /** A driver that fails when told to, and copies values as a real one does. */
 export interface FaultyDriver extends StorageDriver {
   /** Lets calls fail from now on. */
   inject(fault: Fault): void;
-  /** Forgets all faults. */
+  /** Lets a single call fail, counted from now on. */
+  cut(cut: Cut): void;
+  /** Whether the call that was to be cut has come. */
+  readonly wasCut: boolean;
+  /** Lets something else happen as a call is made, after so many others from now on. */
+  interrupt(after: number, act: () => void): void;
+  /** Forgets all that was to happen. */
   heal(): void;
   /** What was opened so far is dead, as when the page is gone; what is opened later works. */
   crash(): void;
   /** Calls so far, the failed ones included. */
   readonly calls: Record<StorageCall, number>;
+  /** The same, in order. */
+  readonly log: readonly StorageCall[];
+  /** Calls that have not been answered. */
+  readonly underWay: number;
+  /** How many writes were under way at the same time, at the most. */
+  readonly writesAtOnce: number;
   /** The batches that were applied. */
   readonly batches: (readonly StorageOperation[])[];
 }
@@ -36,12 +57,23 @@ export const outage = new StorageError('storage_lost', 'The test took the storag
 /** @param slow Whether each call takes a turn of the event loop. */
 export function faultyDriver(inner: StorageDriver = memoryDriver(), slow = false): FaultyDriver {
   const calls = { write: 0, getMany: 0, list: 0, keys: 0 };
+  const log: StorageCall[] = [];
   const batches: (readonly StorageOperation[])[] = [];
   let faults: (Fault & { left: number; skip: number })[] = [];
+  let cut: (Cut & { left: number }) | undefined;
   let life = 0;
+  let underWay = 0;
+  let writes = 0;
+  let writesAtOnce = 0;
+
+  let interruption: { left: number; readonly act: () => void } | undefined;
+
+  /** The cut, if it is this call's. */
+  const cutNow = () => (cut && cut.left-- === 0 ? cut : undefined);
 
   const faultFor = (call: StorageCall) => {
     calls[call]++;
+    log.push(call);
     const fault = faults.find((candidate) => candidate.call === call);
     if (!fault) return undefined;
     if (fault.skip > 0) {
@@ -55,12 +87,28 @@ export function faultyDriver(inner: StorageDriver = memoryDriver(), slow = false
 
   const wrap = (storage: Storage, born: number): Storage => {
     const perform = async <T>(call: StorageCall, run: () => Promise<T>): Promise<T> => {
+      underWay++;
+      if (call === 'write') writesAtOnce = Math.max(writesAtOnce, ++writes);
+      try {
+        return await answer(call, run);
+      } finally {
+        underWay--;
+        if (call === 'write') writes--;
+      }
+    };
+    const answer = async <T>(call: StorageCall, run: () => Promise<T>): Promise<T> => {
       if (born !== life) throw outage;
       const fault = faultFor(call);
+      const cutHere = cutNow();
+      if (interruption && interruption.left-- === 0) interruption.act();
       if (slow) await new Promise((resolve) => setTimeout(resolve));
+      if (cutHere?.when === 'before' && cutHere.dies) life++;
       if (fault?.when === 'before') throw fault.error ?? outage;
+      if (cutHere?.when === 'before') throw outage;
       const result = await run();
+      if (cutHere?.dies) life++;
       if (fault) throw fault.error ?? outage;
+      if (cutHere) throw outage;
       return result;
     };
     return {
@@ -82,16 +130,34 @@ export function faultyDriver(inner: StorageDriver = memoryDriver(), slow = false
   return {
     kind: 'faulty',
     calls,
+    log,
     batches,
     open: async (name, events) => wrap(await inner.open(name, events), life),
     inject: (fault) =>
       void faults.push({ ...fault, left: fault.times ?? 1, skip: fault.after ?? 0 }),
+    cut: (asked) => {
+      cut = { ...asked, left: asked.after };
+    },
+    interrupt: (after, act) => {
+      interruption = { left: after, act };
+    },
+    get underWay() {
+      return underWay;
+    },
+    get writesAtOnce() {
+      return writesAtOnce;
+    },
+    get wasCut() {
+      return cut !== undefined && cut.left < 0;
+    },
     heal: () => {
       faults = [];
+      cut = interruption = undefined;
     },
     crash: () => {
       life++;
       faults = [];
+      cut = interruption = undefined;
     },
   };
 }

@@ -40,7 +40,7 @@ export async function* gunzip(source: AsyncIterable<Uint8Array>): AsyncGenerator
     // Node tells of damage at the end only, with a code of zlib.
     const { code } = cause as { code?: unknown };
     if (complete && (code === undefined || code === 'Z_BUF_ERROR')) return truncated(cause);
-    return damaged('its packing', 'gzip cannot read it', cause);
+    return damaged('the gzip data', 'it cannot be unpacked', cause);
   });
 }
 

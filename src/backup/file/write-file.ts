@@ -8,7 +8,8 @@ const encoder = new TextEncoder();
 
 /**
  * Writes collections to a file: gzip of one line of JSON for each record (docs/decisions/015-backup-files.md).
- * Nothing is read before it is asked for, and whoever stops early ends the sections and their records.
+ * Nothing is read before it is asked for, and whoever stops early ends the sections and their records. Browsers
+ * pack without leaving the turn of the event loop: where others wait for theirs, `records` has to let it go.
  *
  * @returns chunks of at least 64 kB, but for the last.
  * @throws {BackupError} `record_too_large`, `file_unsupported`.

@@ -5,9 +5,10 @@ import { putSnapshot } from '../../backup/snapshots.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
 import { StorageError } from '../../errors/storage-error.ts';
-import type { BackupOperations, Verification } from '../backup-protocol.ts';
+import type { Verification } from '../backup-protocol.ts';
 import type { BuildProgress } from '../documents/index-builder.ts';
 import type { Request } from '../protocol.ts';
+import type { BackupRequest } from '../request-kinds.ts';
 import { type BackupHost, CollectionBackups, type Frozen } from './collection-backups.ts';
 import { Exports } from './exports.ts';
 import { headerOf } from './file-header.ts';
@@ -15,8 +16,6 @@ import { Importing } from './importing.ts';
 import { Imports, severalCollections } from './imports.ts';
 import type { ReplaceHost } from './replacing.ts';
 import { restore } from './restore.ts';
-
-export type BackupRequest = Request<keyof BackupOperations>;
 
 /** What requests about backups need of their collection. */
 export interface BackupRequestHost extends BackupHost {
@@ -42,6 +41,8 @@ export class BackupRequests {
   readonly #imports = new Imports();
   #stopLooking: (() => void) | undefined;
   #stopped = false;
+  /** Ends with what is done unasked, one thing at a time: two at once would both make the backup of the day. */
+  #tending: Promise<void> = Promise.resolve();
 
   constructor(host: BackupRequestHost) {
     this.#host = host;
@@ -99,16 +100,18 @@ export class BackupRequests {
 
   /** To be called once the collection is open: from now on backups are made and expire by themselves. */
   look(): void {
-    this.backups.tend().catch((error: unknown) => this.#host.failed(asCairnError(error)));
     this.#stopLooking?.();
     if (this.#stopped) return;
+    this.#tending = this.#tending.then(() => this.#tend());
     const { clock } = this.#host.context;
     this.#stopLooking = clock.after(untilNextLook(clock.now()), () => this.look(), true);
   }
 
-  stop(): void {
+  /** Resolves when nothing is done unasked any more. */
+  stop(): Promise<void> {
     this.#stopped = true;
     this.#stopLooking?.();
+    return this.#tending;
   }
 
   /** Goes on after a stop. */
@@ -141,9 +144,19 @@ export class BackupRequests {
     return new StorageError('data_damaged', `${error.message} ${remedy}`, { place, cause: error });
   }
 
+  async #tend(): Promise<void> {
+    try {
+      if (!this.#stopped) await this.backups.tend();
+    } catch (error) {
+      this.#host.failed(asCairnError(error));
+    }
+  }
+
   async #load(name: string): Promise<void> {
     const snapshot = await this.backups.snapshots.find(name);
-    await restore(await this.#replaceHost('restore', name), snapshot);
+    const host = await this.#replaceHost('restore', name);
+    // It may expire meanwhile.
+    await this.backups.holding([snapshot], () => restore(host, snapshot));
   }
 
   async #export(name: string): Promise<{ cursor: number }> {

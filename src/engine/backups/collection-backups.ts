@@ -12,7 +12,6 @@ import {
 import { deleteSnapshot, putSnapshot, Snapshots } from '../../backup/snapshots.ts';
 import type { Storage, StoragePut } from '../../storage/driver.ts';
 import { listLive, readManifest } from '../../storage/open-log.ts';
-import type { Along } from '../../storage/segment-log.ts';
 import type { BackupInfo, Verification } from '../backup-protocol.ts';
 import type { StoreContext } from '../context.ts';
 import type { SaveSchedule } from '../records/save-schedule.ts';
@@ -50,15 +49,14 @@ export class CollectionBackups {
     const { context, saves } = this.#host;
     const head = await this.#head(0, label, reason);
     let snapshot: Snapshot | undefined;
-    const prepare = (): Along => {
+    await this.#change(() => {
       const { size: documents } = context.records;
       const created_at = context.clock.now();
-      return (live) => {
+      return saves.saveWith((live) => {
         snapshot = makeSnapshot({ ...head, created_at, documents }, live);
         return putSnapshot(snapshot);
-      };
-    };
-    await saves.saveWith(prepare, () => this.snapshots.forget());
+      });
+    });
     return snapshot as unknown as Snapshot;
   }
 
@@ -72,15 +70,10 @@ export class CollectionBackups {
   /** Segments go with the last backup that names them. */
   async remove(gone: readonly Snapshot[]): Promise<void> {
     if (gone.length === 0) return;
-    const { context, saves } = this.#host;
-    const { log } = context.records;
-    await saves.alone(async () => {
-      try {
-        await log.write(gone.map(deleteSnapshot));
-        for (const { segments } of gone) log.noteUnnamed(segments);
-      } finally {
-        this.snapshots.forget();
-      }
+    const { log } = this.#host.context.records;
+    await this.#change(async () => {
+      await log.write(gone.map(deleteSnapshot));
+      for (const { segments } of gone) log.noteUnnamed(segments);
     });
   }
 
@@ -114,6 +107,19 @@ export class CollectionBackups {
     };
   }
 
+  /** Keeps the segments of backups in storage for as long as something is done with them. */
+  async holding<T>(
+    kept: readonly Pick<Snapshot, 'segments'>[],
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const releases = kept.map(({ segments }) => this.hold(segments));
+    try {
+      return await work();
+    } finally {
+      for (const release of releases) release();
+    }
+  }
+
   /** Saves what is not stored yet, and keeps everything as of then. */
   async freeze(): Promise<Frozen> {
     const { context, saves } = this.#host;
@@ -122,14 +128,14 @@ export class CollectionBackups {
     let segments: readonly number[] = [];
     let release: () => void = () => undefined;
     try {
-      await saves.saveWith(() => {
+      await saves.alone(() => {
         documents = context.records.size;
         created_at = context.clock.now();
-        return (live) => {
+        return saves.saveWith((live) => {
           segments = live.segments.map(({ number }) => number).sort((a, b) => a - b);
           release = this.hold(segments);
           return undefined;
-        };
+        });
       });
     } catch (error) {
       release();
@@ -180,6 +186,11 @@ export class CollectionBackups {
     return putSnapshot(makeSnapshot(head, { segments: remains, changed: 0 }));
   }
 
+  /** Stores or removes backups while nothing else is being written. */
+  #change(write: () => Promise<void>): Promise<void> {
+    return this.#host.saves.alone(() => this.snapshots.change(write));
+  }
+
   async #head(
     documents: number,
     label: string | undefined,
@@ -193,12 +204,16 @@ export class CollectionBackups {
 
   async #examine(look: (examiner: Examiner) => Promise<Verdict>): Promise<Verification> {
     const examiner = this.#examiner();
-    const verdict = await look(examiner);
-    const backups: Verification['backups'][number][] = [];
-    for (const { name, segments, documents } of [...(await this.snapshots.list())].reverse()) {
-      backups.push({ name, ...(await examiner.examine(segments, documents)) });
-    }
-    return { ...verdict, backups };
+    const snapshots = [...(await this.snapshots.list())].reverse();
+    // Some of them may be deleted, or expire, meanwhile.
+    return this.holding(snapshots, async () => {
+      const verdict = await look(examiner);
+      const backups: Verification['backups'][number][] = [];
+      for (const { name, segments, documents } of snapshots) {
+        backups.push({ name, ...(await examiner.examine(segments, documents)) });
+      }
+      return { ...verdict, backups };
+    });
   }
 
   #examiner(): Examiner {

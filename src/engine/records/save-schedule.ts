@@ -92,14 +92,9 @@ export class SaveSchedule {
     }
   }
 
-  /**
-   * Saves everything as of the moment when nothing else is being written, and a value with it.
-   *
-   * @param prepare Called at that moment.
-   * @param written Called when it is written or has failed, before anything else is written.
-   */
-  saveWith(prepare: () => Along, written?: () => void): Promise<void> {
-    return this.alone(() => this.#save(prepare()).finally(written));
+  /** Saves everything so far, and a value with it. To be called where nothing else is being written: {@link alone}. */
+  saveWith(along: Along): Promise<void> {
+    return this.#save(along);
   }
 
   async #flush(): Promise<void> {

@@ -35,7 +35,7 @@ export function record(order: number, body: FileRecord['body'] = `{"n":${order}}
   return { key: `key-${order}`, order, flags: 0, stamps: undefined, body };
 }
 
-export async function* batchesOf<Item>(items: readonly Item[], size: number) {
+async function* batchesOf<Item>(items: readonly Item[], size: number) {
   for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size);
 }
 

@@ -1,0 +1,59 @@
+import type { BackupOperations } from './backup-protocol.ts';
+import type { OperationName, Request } from './protocol.ts';
+
+/** Operations that change something: where they must wait, later requests wait with them. */
+const CHANGING: ReadonlySet<OperationName> = new Set<OperationName>([
+  'open',
+  'ready',
+  'drop',
+  'patch',
+  'archive',
+  'unarchive',
+  'deleteMany',
+  'kvSet',
+  'kvDelete',
+  'kvPush',
+  'kvAdd',
+  'kvRemove',
+  'kvReplace',
+  'createBackup',
+  'loadBackup',
+  'deleteBackup',
+  'importBackup',
+]);
+
+/** Operations on backups that wait for their turn. */
+const ON_BACKUPS: ReadonlySet<OperationName> = new Set<keyof BackupOperations>([
+  'createBackup',
+  'listBackups',
+  'loadBackup',
+  'deleteBackup',
+  'verify',
+  'exportBackup',
+  'importBackup',
+]);
+
+/** Parts of files, executed at once: a file may be read into the very collection that it is being written from. */
+const PARTS_OF_FILES: ReadonlySet<OperationName> = new Set<PartOfFile>([
+  'importPart',
+  'exportNext',
+  'exportEnd',
+]);
+
+export function isChanging({ op }: Request): boolean {
+  return CHANGING.has(op);
+}
+
+export type BackupRequest = Request<keyof BackupOperations>;
+
+type PartOfFile = 'importPart' | 'exportNext' | 'exportEnd';
+
+export function isOnBackups(
+  request: Request,
+): request is Request<Exclude<keyof BackupOperations, PartOfFile>> {
+  return ON_BACKUPS.has(request.op);
+}
+
+export function isPartOfFile(request: Request): request is Request<PartOfFile> {
+  return PARTS_OF_FILES.has(request.op);
+}

@@ -1,0 +1,257 @@
+import { expect } from 'vitest';
+import type { DocumentCollection } from '../../src/collection/document-collection.ts';
+import type { DocumentCollectionOptions, Door } from '../../src/index.ts';
+import { openDoor } from '../engine/engine-door.ts';
+import { FakeClock, settled } from '../engine/fake-clock.ts';
+import {
+  type Cut,
+  type FaultyDriver,
+  faultyDriver,
+  type StorageCall,
+} from '../storage/faulty-driver.ts';
+import { driverWith, readStored, type Stored, segmentsOf } from './stored.ts';
+
+export interface Thing {
+  n: number;
+  pad?: string;
+}
+
+export type Things = DocumentCollection<any>;
+
+type Options = Partial<DocumentCollectionOptions>;
+
+/** Something that is cut at each call to storage. */
+export interface Scenario {
+  readonly name: string;
+  /** Brings about what is there before. */
+  readonly before: (world: World) => Promise<unknown>;
+  /** Changes what is stored by then. */
+  readonly tamper?: (stored: Stored) => Stored;
+  /** Milliseconds between before and the act. */
+  readonly later?: number;
+  /** Options of the collection from the act on. */
+  readonly options?: Options;
+  /** What is cut; all promises that it got. */
+  readonly act: (world: World) => Promise<unknown>[];
+  /** Contents that are right as well as those before and after, made of those before. */
+  readonly between?: (before: string, known: Known) => readonly string[];
+}
+
+/** A door with its clock, and a collection. */
+export interface World {
+  readonly door: Door;
+  readonly clock: FakeClock;
+  readonly things: Things;
+  open(options?: Options): Things;
+}
+
+/** A backup as it was before, by name. */
+type Known = ReadonlyMap<string, string>;
+
+/** What a scenario begins with, and what it leads to. */
+export interface Prepared {
+  readonly scenario: Scenario;
+  readonly caching: boolean;
+  readonly stored: Stored;
+  readonly now: number;
+  readonly known: Known;
+  /** Contents that are right at any time. */
+  readonly allowed: readonly string[];
+  /** Calls to storage in the act. */
+  readonly calls: readonly StorageCall[];
+}
+
+export function enter(driver: FaultyDriver, now: number, options: Options): World {
+  const { door, clock } = openDoor(driver, new FakeClock(now));
+  const open = (more: Options = {}): Things =>
+    new door.Collection<any>({
+      name: 'things',
+      type: 'DOCUMENT_BASED',
+      activate_drop_method: true,
+      backup_retention_time: -1,
+      ...options,
+      ...more,
+    });
+  return { door, clock, things: open(), open };
+}
+
+/** Everything that the collection holds, as text; the code of the error where it cannot be read. */
+export async function contentsOf(things: Things): Promise<string> {
+  try {
+    const all = await things.filter({}, { archived: true });
+    return all
+      .map(({ _id, _archived, n, pad }) => `${_id}${_archived ? '*' : ''}=${n}${pad?.length ?? ''}`)
+      .join(' ');
+  } catch (error) {
+    return (error as { code: string }).code;
+  }
+}
+
+/** A backup of a document `a` that nothing else remembers, the oldest of four. */
+export async function soleBackup(things: Things): Promise<string> {
+  const empty = await things.createBackup();
+  await things.insert({ _id: 'a', n: 1, pad: 'p'.repeat(70_000) });
+  const name = await things.createBackup();
+  await things.loadBackup(empty);
+  const [undo] = await things.listBackups();
+  await things.deleteBackup(undo!.name);
+  await things.deleteBackup(empty);
+  for (const label of ['second', 'third', 'newest']) await things.createBackup({ label });
+  return name;
+}
+
+/** Resolves when nothing calls storage any more. */
+export async function atRest(driver: FaultyDriver): Promise<void> {
+  let calls = driver.log.length;
+  for (let quiet = 0; quiet < 4; quiet++) {
+    await settled();
+    if (driver.underWay > 0 || driver.log.length !== calls) quiet = 0;
+    calls = driver.log.length;
+  }
+}
+
+/** Runs an act until each of its promises has settled; one that never does lets the test time out. */
+async function perform(driver: FaultyDriver, world: World, act: Scenario['act']): Promise<void> {
+  await Promise.allSettled(act(world));
+  await atRest(driver);
+  expect(driver.writesAtOnce).toBeLessThan(2);
+}
+
+export async function prepare(scenario: Scenario, caching: boolean): Promise<Prepared> {
+  const start = 1_700_000_000_000;
+  const first = faultyDriver();
+  const making = enter(first, start, { caching });
+  await scenario.before(making);
+  await making.door.close();
+  const made = await readStored(first);
+  const stored = scenario.tamper?.(made) ?? made;
+  const now = start + making.clock.elapsed() + (scenario.later ?? 0);
+  const options = { ...scenario.options, caching };
+  const known = new Map<string, string>();
+  for (const { name } of await enter(first, now, { caching }).things.listBackups()) {
+    known.set(name, await contentsOfBackup(await freshDriver(made), now, { caching }, name));
+  }
+  const before = await contentsOf(enter(await freshDriver(stored), now, { caching }).things);
+  const driver = await freshDriver(stored);
+  const world = enter(driver, now, options);
+  await perform(driver, world, scenario.act);
+  const calls = [...driver.log];
+  await world.door.close();
+  const after = await contentsOf(enter(driver, now, options).things);
+  const allowed = [before, after, ...(scenario.between?.(before, known) ?? [])];
+  return { scenario, caching, stored, now, known, allowed, calls };
+}
+
+/** Cuts the act short at a call. */
+export async function cutAt(
+  { scenario, caching, stored, now }: Prepared,
+  cut: Cut,
+): Promise<{ driver: FaultyDriver; world: World }> {
+  const driver = await freshDriver(stored);
+  driver.cut(cut);
+  const world = enter(driver, now, { ...scenario.options, caching });
+  await perform(driver, world, scenario.act);
+  expect(driver.wasCut).toBe(true);
+  return { driver, world };
+}
+
+/**
+ * Goes on with a door of which a call has failed: everything works, and what it holds is right.
+ *
+ * @returns what it holds when it is closed.
+ */
+export async function goOn(
+  { allowed }: Prepared,
+  driver: FaultyDriver,
+  world: World,
+): Promise<string> {
+  // Where it could not be opened, or was dropped, it is constructed again.
+  const opened = await world.things.count().then(
+    () => true,
+    () => false,
+  );
+  const things = opened ? world.things : world.open();
+  const found = await contentsOf(things);
+  expect(allowed).toContain(found);
+  if (found === 'data_damaged') {
+    await world.door.close();
+    return found;
+  }
+  await things.insert({ _id: 'later', n: 0 });
+  const name = await things.createBackup({ label: 'later' });
+  await things.update('later', { n: 1 });
+  await things.save();
+  await things.loadBackup(name);
+  expect(await contentsOf(things)).toBe(found ? `${found} later=0` : 'later=0');
+  const labels = (await things.listBackups()).map(({ label }) => label);
+  expect(labels.filter((label) => label !== 'daily').slice(0, 2)).toEqual([
+    'before loadBackup()',
+    'later',
+  ]);
+  const oldest = (await things.listBackups()).at(-1)!;
+  expect(await things.deleteBackup(oldest.name)).toBe(true);
+  await atRest(driver);
+  const held = await contentsOf(things);
+  await world.door.close();
+  return held;
+}
+
+/**
+ * Checks what a database holds after whatever happened to it.
+ *
+ * @param present What the collection may hold.
+ */
+export async function checkWhole(
+  { scenario, caching, known, allowed, now }: Prepared,
+  driver: FaultyDriver,
+  present = allowed,
+): Promise<void> {
+  const options = { ...scenario.options, caching };
+  const world = enter(driver, now, options);
+  const { things } = world;
+  const found = await contentsOf(things);
+  expect(present).toContain(found);
+  await atRest(driver);
+  const verification = await things.verify();
+  if (found !== 'data_damaged') {
+    expect(verification).toMatchObject({ whole: true, problems: [] });
+    // Something is written, so that what nobody needs is swept away.
+    await things.insert({ _id: 'sweep', n: 0 });
+    await things.save();
+    await atRest(driver);
+  }
+  const backups = await things.listBackups();
+  await world.door.close();
+  const stored = await readStored(driver);
+  if (found !== 'data_damaged') {
+    const { there, named } = segmentsOf(stored);
+    expect(there).toEqual(named);
+  }
+  const names = backups.map(({ name }) => name);
+  if (known.size > 0) expect(names.length).toBeGreaterThan(0);
+  for (const name of names) {
+    const copy = await freshDriver(stored);
+    const held = await contentsOfBackup(copy, now, options, name);
+    if (known.has(name)) expect(held).toBe(known.get(name));
+    else expect(allowed).toContain(held.replace(/ ?later=.$/, ''));
+  }
+}
+
+async function freshDriver(stored: Stored): Promise<FaultyDriver> {
+  return faultyDriver(await driverWith(stored));
+}
+
+/** Loads a backup, and reads what is there after a reload. */
+async function contentsOfBackup(
+  driver: FaultyDriver,
+  now: number,
+  options: Options,
+  name: string,
+): Promise<string> {
+  const world = enter(driver, now, options);
+  await world.things.loadBackup(name);
+  const held = await contentsOf(world.things);
+  await world.door.close();
+  expect(await contentsOf(enter(driver, now, options).things)).toBe(held);
+  return held;
+}

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { openDoor } from '../engine/engine-door.ts';
+import { faultyDriver, outage } from '../storage/faulty-driver.ts';
+import { atRest, soleBackup } from './cut-world.ts';
+
+const documents = { name: 'things', type: 'DOCUMENT_BASED', backup_retention_time: -1 } as const;
+
+/**
+ * A restore that was stored and reported as failed: the engine goes on with what was there before, and storage has
+ * to be told so before anything is removed that only one of the two needs.
+ */
+test.each(['deleteBackup', 'createBackup', 'save', 'verify'] as const)(
+  'a crash after %s that follows a restore of unknown end',
+  async (next) => {
+    const driver = faultyDriver();
+    const { door } = openDoor(driver);
+    const things = new door.Collection<any>(documents);
+    const name = await soleBackup(things);
+    await things.insert({ _id: 'b' });
+    await things.save();
+    driver.inject({ call: 'write', when: 'after' });
+    await expect(things.loadBackup(name)).rejects.toBe(outage);
+    if (next === 'deleteBackup') {
+      for (const each of await things.listBackups()) await things.deleteBackup(each.name);
+    } else {
+      await things.insert({ _id: 'c' });
+      await things[next]();
+    }
+    await atRest(driver);
+    driver.crash();
+    const again = new (openDoor(driver).door.Collection)<any>(documents);
+    const ids = (await again.filter({})).map(({ _id }) => _id).join('');
+    expect(ids).toBe(next === 'deleteBackup' ? 'b' : 'bc');
+    expect(await again.verify()).toMatchObject({ whole: true });
+  },
+);
+
+test('what is left of damaged data is not swept away with a backup that shares it', async () => {
+  const driver = faultyDriver();
+  const { door } = openDoor(driver);
+  const things = new door.Collection<any>(documents);
+  await things.insert({ _id: 'a' });
+  await things.save();
+  await things.createBackup({ label: 'kept' });
+  await things.insert({ _id: 'b' });
+  await things.save();
+  const shared = await things.createBackup();
+  for (const _id of ['c', 'd']) {
+    await things.insert({ _id });
+    await things.save();
+  }
+  await door.close();
+  const storage = await driver.open('test', { damaged: () => undefined });
+  await storage.write([{ type: 'delete', store: 'segments', key: ['things', 3] }], 'relaxed');
+  const damaged = new (openDoor(driver).door.Collection)<any>(documents);
+  await expect(damaged.count()).rejects.toMatchObject({ code: 'data_damaged' });
+  await damaged.deleteBackup(shared);
+  await expect(damaged.importBackup(new Blob(['no file']))).rejects.toMatchObject({
+    code: 'file_not_gzip',
+  });
+  await atRest(driver);
+  expect(await storage.keys('segments', ['things'])).toEqual([
+    ['things', 1],
+    ['things', 2],
+    ['things', 4],
+  ]);
+  const [{ name } = { name: '' }] = await damaged.listBackups();
+  await damaged.loadBackup(name);
+  const [remains] = await damaged.listBackups();
+  expect(remains).toMatchObject({ label: 'what was left of damaged data', documents: 3 });
+  expect(await damaged.loadBackup(remains?.name as string)).toBe(true);
+  expect((await damaged.filter({})).map(({ _id }) => _id)).toEqual(['a', 'b', 'd']);
+});

@@ -1,0 +1,79 @@
+import {
+  STORE_NAMES,
+  type StorageDriver,
+  type StorageKey,
+  type StoreName,
+} from '../../src/storage/driver.ts';
+import { memoryDriver } from '../../src/storage/memory-driver.ts';
+import type { Segment } from '../../src/storage/segment.ts';
+
+/** The name of the databases that test doors open. */
+const NAME = 'test';
+
+/** Everything that is in a database: values by key, for each store. */
+export type Stored = Readonly<Record<StoreName, readonly (readonly [StorageKey, any])[]>>;
+
+export async function readStored(driver: StorageDriver): Promise<Stored> {
+  const storage = await driver.open(NAME, { damaged: () => undefined });
+  const stores = STORE_NAMES.map(async (store) => {
+    const keys = await storage.keys(store, []);
+    const values = await storage.getMany(store, keys);
+    return [store, keys.map((key, index) => [key, values[index]])];
+  });
+  return Object.fromEntries(await Promise.all(stores)) as Stored;
+}
+
+/** A driver whose database holds this. */
+export async function driverWith(stored: Stored): Promise<StorageDriver> {
+  const driver = memoryDriver();
+  const storage = await driver.open(NAME, { damaged: () => undefined });
+  const puts = STORE_NAMES.flatMap((store) =>
+    stored[store].map(([key, value]) => ({ type: 'put' as const, store, key, value })),
+  );
+  await storage.write(puts, 'relaxed');
+  return driver;
+}
+
+/** What is in a database, with some of it changed or, where `undefined` comes back, gone. */
+export function tampered(
+  stored: Stored,
+  store: StoreName,
+  change: (value: any, key: StorageKey) => unknown,
+): Stored {
+  const values = stored[store]
+    .map(([key, value]) => [key, change(structuredClone(value), key)] as const)
+    .filter(([, value]) => value !== undefined);
+  return { ...stored, [store]: values };
+}
+
+/** Numbers of the segments in storage, and of those that something names. */
+export function segmentsOf(stored: Stored, name = 'things'): { there: number[]; named: number[] } {
+  const there = stored.segments.filter(([key]) => key[0] === name).map(([key]) => key[1] as number);
+  const named = new Set<number>();
+  for (const [[collection], snapshot] of stored.snapshots) {
+    if (collection === name) for (const one of snapshot.segments) named.add(one);
+  }
+  for (const [[collection], { segments, next }] of stored.collections) {
+    if (collection !== name) continue;
+    for (const one of segments) named.add(one);
+    for (const one of there) if (one >= next) named.add(one);
+  }
+  return { there, named: [...named].sort((a, b) => a - b) };
+}
+
+/** Bytes of what is stored: as segments count themselves, and as JSON. */
+export function bytesOf(stored: Stored): { counted: number; json: number } {
+  const segments = stored.segments.map(([, segment]) => segment as Segment);
+  const all = Object.values(stored).flat();
+  return {
+    counted: segments.reduce((sum, { size }) => sum + size, 0),
+    json: all.reduce((sum, [key, value]) => sum + jsonOf(key).length + jsonOf(value).length, 0),
+  };
+}
+
+/** Typed arrays as what they hold. */
+function jsonOf(value: unknown): string {
+  return JSON.stringify(value, (_, part) =>
+    ArrayBuffer.isView(part) ? [...(part as never)] : part,
+  );
+}
