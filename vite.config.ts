@@ -1,6 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 import { citiesAsset } from './tools/build/cities-asset.ts';
+import { fontPreload } from './tools/build/font-preload.ts';
+import { serviceWorker } from './tools/build/service-worker.ts';
 import { sourceWorker } from './tools/build/source-worker.ts';
 import { workerScript } from './tools/build/worker-script.ts';
 
@@ -11,7 +13,8 @@ export default defineConfig({
   root: path('demo'),
   base: './',
   resolve: { alias: { cairndb: path('src/index.ts') } },
-  plugins: [sourceWorker(), workerScript(), citiesAsset()],
+  plugins: [sourceWorker(), workerScript(), citiesAsset(), fontPreload(), serviceWorker()],
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   worker: { format: 'es' },
   optimizeDeps: { include: ['comlink', 'idb', 'nanoid'] },
   server: { fs: { allow: [path('.')] } },

@@ -15,11 +15,12 @@ const setupFiles = ['test/setup/fake-indexeddb.ts'];
 const MINUTE = 60_000;
 
 /** Projects that start programs of their own and so need time, and the machine for themselves. */
-const slow = (name: string) => ({
+const slow = (name: string, globalSetup: string[] = []) => ({
   extends: true as const,
   test: {
     name,
     include: [`test/${name}/**/*.test.ts`],
+    globalSetup,
     testTimeout: 3 * MINUTE,
     hookTimeout: 4 * MINUTE,
     fileParallelism: false,
@@ -81,7 +82,7 @@ export default defineConfig({
         },
       },
       slow('package'),
-      slow('e2e'),
+      slow('e2e', ['test/e2e/build-playground.ts']),
     ],
   },
 });

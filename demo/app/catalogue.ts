@@ -1,0 +1,55 @@
+/** A page of the playground. */
+export interface Panel {
+  /** In the address: `#/query`. */
+  readonly id: string;
+  readonly title: string;
+  /** What it shows, for the first panel to tell. */
+  readonly claim?: string;
+  /** An SVG path on a grid of 20. */
+  readonly icon: string;
+}
+
+export const PANELS = [
+  { id: '', title: 'Start', icon: 'M3 9l7-6 7 6v8h-5v-5H8v5H3z' },
+  {
+    id: 'data',
+    title: 'Data',
+    claim:
+      'A grid of 135,233 live documents: search as you type, sort, edit in place. Your own files too.',
+    icon: 'M3 4h14v12H3zM3 8h14M3 12h14M8 8v8',
+  },
+  {
+    id: 'query',
+    title: 'Query',
+    claim:
+      'Criteria or a function, and the plan drawn: which index, how many looked at, where the time went.',
+    icon: 'M8.5 3a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11zM12.5 12.5L17 17',
+  },
+  {
+    id: 'backups',
+    title: 'Backups',
+    claim:
+      'A time line of the whole collection: make one in a moment, compare, restore, take it out as a file.',
+    icon: 'M3.5 10a6.5 6.5 0 1 1 2 4.7M3 15.500v-3.500h3.500M10 6.500V10l2.5 2',
+  },
+  {
+    id: 'storage',
+    title: 'Storage',
+    claim:
+      'How much is stored, by whom, whether the browser may take it back, and when memory is freed.',
+    icon: 'M3 6c0-1.7 3.1-3 7-3s7 1.3 7 3-3.1 3-7 3-7-1.3-7-3zM3 6v8c0 1.7 3.1 3 7 3s7-1.3 7-3V6M3 10c0 1.7 3.1 3 7 3s7-1.3 7-3',
+  },
+  {
+    id: 'nothing-lost',
+    title: 'Nothing lost',
+    claim:
+      'Write, and reload in the same moment. The page that comes back counts what it recovered.',
+    icon: 'M10 2.5l6.5 2.5v5c0 4-2.8 6.5-6.5 7.5-3.7-1-6.5-3.5-6.5-7.500V5zM7 10l2.2 2.200L13.2 8',
+  },
+  {
+    id: 'speed',
+    title: 'Speed',
+    claim: 'Cairn, Dexie, idb and LokiJS, given the same work in your own browser, side by side.',
+    icon: 'M3.5 14.5a7 7 0 1 1 13 0M10 11.5l3.5-4.5M10 10.5a1 1 0 1 0 0 2 1 1 0 0 0 0-2z',
+  },
+] as const satisfies readonly Panel[];

@@ -1,0 +1,18 @@
+import type { ComponentType } from 'preact';
+import type { PANELS } from './catalogue.ts';
+
+type Id = (typeof PANELS)[number]['id'];
+
+/** The code of each panel is loaded when it is first shown. */
+const LOADERS: Record<Id, () => Promise<ComponentType>> = {
+  '': async () => (await import('../panels/start/start-panel.tsx')).StartPanel,
+  data: async () => (await import('../panels/data/data-panel.tsx')).DataPanel,
+  query: async () => (await import('../panels/query/query-panel.tsx')).QueryPanel,
+  backups: async () => (await import('../panels/backups/backups-panel.tsx')).BackupsPanel,
+  storage: async () => (await import('../panels/storage/storage-panel.tsx')).StoragePanel,
+  'nothing-lost': async () =>
+    (await import('../panels/nothing-lost/nothing-lost-panel.tsx')).NothingLostPanel,
+  speed: async () => (await import('../panels/speed/speed-panel.tsx')).SpeedPanel,
+};
+
+export const loadPanel = (id: string): Promise<ComponentType> => LOADERS[id as Id]();

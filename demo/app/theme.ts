@@ -1,0 +1,28 @@
+import { effect, signal } from '@preact/signals';
+
+export const THEMES = ['system', 'light', 'dark'] as const;
+export type Theme = (typeof THEMES)[number];
+
+const KEY = 'theme';
+const isTheme = (value: unknown): value is Theme => THEMES.includes(value as Theme);
+
+const kept = localStorage.getItem(KEY);
+
+/** What the visitor chose; `system` follows the device. */
+export const theme = signal<Theme>(isTheme(kept) ? kept : 'system');
+
+const device = matchMedia('(prefers-color-scheme: dark)');
+
+/** Counts up whenever colours may have changed, for what is painted by script. */
+export const repaint = signal(0);
+device.addEventListener('change', () => {
+  repaint.value += 1;
+});
+
+effect(() => {
+  const { dataset } = document.documentElement;
+  if (theme.value === 'system') delete dataset.theme;
+  else dataset.theme = theme.value;
+  localStorage.setItem(KEY, theme.value);
+  repaint.value = repaint.peek() + 1;
+});

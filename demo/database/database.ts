@@ -1,0 +1,59 @@
+import { computed, signal } from '@preact/signals';
+import type { AnyDocument, Connection, DocumentCollection } from 'cairndb';
+import type { City } from './city.ts';
+import { indexesOf } from './index-lists.ts';
+import { openDatabase } from './recipes/open.ts';
+
+interface Opened {
+  readonly connection: Connection;
+  readonly collections: Map<string, DocumentCollection>;
+}
+
+const open = (): Opened => ({ connection: openDatabase(), collections: new Map() });
+
+const opened = signal(open());
+
+const current = computed(() => opened.value.connection);
+
+/** The connection there is now. Components and effects that call it follow when it is opened anew. */
+export const connection = (): Connection => current.value;
+
+/** When each collection was last asked for here, which is when it was last used. */
+const uses = new Map<string, Date>();
+
+export const lastUse = (name: string): Date | undefined => uses.get(name);
+
+/** A collection of the connection there is now. Follows as {@link connection} does, and after a drop. */
+export function collectionOf(name: string): DocumentCollection {
+  const { connection, collections } = opened.value;
+  uses.set(name, new Date());
+  let collection = collections.get(name);
+  if (!collection) {
+    collection = new connection.Collection<AnyDocument>({
+      name,
+      type: 'DOCUMENT_BASED',
+      caching: true,
+      activate_drop_method: true,
+      indexes: indexesOf(name),
+    });
+    collections.set(name, collection);
+  }
+  return collection;
+}
+
+export const cities = (): DocumentCollection<City> =>
+  collectionOf('cities') as unknown as DocumentCollection<City>;
+
+/** Empties a collection; a backup stays. A dropped one is of no use any more: another takes its place. */
+export async function drop(name: string): Promise<void> {
+  await collectionOf(name).Drop({ backup: true });
+  const { connection, collections } = opened.peek();
+  const others = [...collections].filter(([other]) => other !== name);
+  opened.value = { connection, collections: new Map(others) };
+}
+
+/** Closes the database and opens it again, as after a change of its indexes. */
+export async function reopen(): Promise<void> {
+  await opened.peek().connection.close();
+  opened.value = open();
+}

@@ -1,0 +1,34 @@
+import { computed, effect, signal } from '@preact/signals';
+import type { DoorStatus } from 'cairndb';
+import { connection } from './database.ts';
+
+/** What the database says of itself, as it says it. */
+export const status = signal<DoorStatus | undefined>(undefined);
+
+/** How many saves there were since the page was opened. */
+export const saves = signal(0);
+
+export const unsavedCount = computed(() => status.value?.unsaved ?? 0);
+
+export const saveState = computed((): 'opening' | 'saved' | 'unsaved' | 'failed' => {
+  const { state, unsaved } = status.value ?? {};
+  if (state === 'failed') return 'failed';
+  if (state !== 'open') return 'opening';
+  return unsaved ? 'unsaved' : 'saved';
+});
+
+effect(() => {
+  const open = connection();
+  status.value = open.status;
+  const stops = [
+    open.on('status', (next) => {
+      status.value = next;
+    }),
+    open.on('save', () => {
+      saves.value += 1;
+    }),
+  ];
+  return () => {
+    for (const stop of stops) stop();
+  };
+});

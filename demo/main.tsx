@@ -1,0 +1,10 @@
+import { render } from 'preact';
+import { App } from './app/app.tsx';
+import './design/fonts.css';
+import './design/tokens.css';
+import './design/base.css';
+import { keepForOffline } from './app/offline.ts';
+
+const root = document.getElementById('app');
+if (root) render(<App />, root);
+keepForOffline();

@@ -1,0 +1,122 @@
+import { effect, signal } from '@preact/signals';
+import type { BackupInfo, CollectionUsage } from 'cairndb';
+import { announce } from '../../app/announcer.tsx';
+import { collectionOf, connection } from '../../database/database.ts';
+import { formatBytes, formatCount } from '../../parts/format.ts';
+import { messageOf } from '../../parts/message-of.ts';
+import { create, restore } from './recipes/backups.ts';
+import { compare } from './recipes/compare.ts';
+import { download, restoreFrom } from './recipes/files.ts';
+
+/** What a backup and the collection as it is now differ in. */
+export interface Comparison {
+  readonly backup: string;
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+}
+
+export const backedUp = signal('cities');
+export const backups = signal<readonly BackupInfo[]>([]);
+export const use = signal<CollectionUsage | undefined>(undefined);
+export const comparison = signal<Comparison | undefined>(undefined);
+
+/** What is being done, in words; nothing while nothing is. */
+export const doing = signal('');
+/** What was done last, or what went wrong. */
+export const backupNews = signal('');
+export const backupProblem = signal('');
+
+const current = () => collectionOf(backedUp.peek());
+
+/** Follows the collection that is chosen, until the function that it returns is called. */
+export const watchBackups = (): (() => void) =>
+  effect(() => {
+    const name = backedUp.value;
+    comparison.value = undefined;
+    const stop = connection().on('restore', ({ collection }) => {
+      if (collection === name) refresh();
+    });
+    refresh();
+    return stop;
+  });
+
+async function refresh(): Promise<void> {
+  try {
+    const [list, { collections }] = await Promise.all([
+      current().listBackups(),
+      connection().storage.estimate(),
+    ]);
+    backups.value = list;
+    use.value = collections.find(({ collection }) => collection === backedUp.peek());
+  } catch (error) {
+    backupProblem.value = messageOf(error);
+  }
+}
+
+/** Does one thing at a time, and tells what came of it. */
+async function perform(text: string, action: () => Promise<string>): Promise<void> {
+  if (doing.peek()) return;
+  doing.value = text;
+  backupProblem.value = '';
+  backupNews.value = '';
+  try {
+    backupNews.value = await action();
+    announce(backupNews.value);
+  } catch (error) {
+    backupProblem.value = messageOf(error);
+  } finally {
+    doing.value = '';
+    await refresh();
+  }
+}
+
+export const createNow = (label: string): Promise<void> =>
+  perform('Making a backup', async () => {
+    const began = performance.now();
+    await create(current(), label);
+    return `Made in ${Math.round(performance.now() - began)} ms.`;
+  });
+
+export const restoreNow = ({ name, label }: BackupInfo): Promise<void> =>
+  perform('Restoring', async () => {
+    const began = performance.now();
+    await restore(current(), name);
+    comparison.value = undefined;
+    return `"${label ?? 'The backup'}" is back, in ${Math.round(performance.now() - began)} ms.`;
+  });
+
+export const removeNow = ({ name }: BackupInfo): Promise<void> =>
+  perform('Deleting', async () => {
+    await current().deleteBackup(name);
+    return 'The backup is deleted.';
+  });
+
+export const downloadNow = ({ name }: BackupInfo): Promise<void> =>
+  perform('Writing a file', async () => {
+    const bytes = await download(current(), name);
+    return `A file of ${formatBytes(bytes)} is written.`;
+  });
+
+export const compareNow = ({ name }: BackupInfo): Promise<void> =>
+  perform('Comparing', async () => {
+    comparison.value = { backup: name, ...(await compare(connection(), current(), name)) };
+    return 'Compared.';
+  });
+
+export const importNow = (file: File): Promise<void> =>
+  perform('Reading the file', async () => {
+    const count = await restoreFrom(current(), file, ({ documents }) => {
+      doing.value = `Reading the file: ${formatCount(documents, 'document')}`;
+    });
+    comparison.value = undefined;
+    return `${formatCount(count, 'document')} came from the file.`;
+  });
+
+/** Something to be taken back. */
+export const deleteHalf = (): Promise<void> =>
+  perform('Deleting every second document', async () => {
+    let number = 0;
+    const deleted = await current().deleteMany(() => number++ % 2 === 1);
+    return `${formatCount(deleted, 'document')} deleted. A backup brings them back.`;
+  });

@@ -1,0 +1,146 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { tables } from '../../database/own-tables.ts';
+import { CodeSample, CodeSection } from '../../parts/code-sample.tsx';
+import { formatBytes } from '../../parts/format.ts';
+import { PanelFrame } from '../../parts/panel.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import {
+  backedUp,
+  backupNews,
+  backupProblem,
+  createNow,
+  deleteHalf,
+  doing,
+  importNow,
+  use,
+  watchBackups,
+} from './backup-job.ts';
+import backupsSource from './recipes/backups.ts?raw';
+import compareSource from './recipes/compare.ts?raw';
+import filesSource from './recipes/files.ts?raw';
+import { TimeLine } from './time-line.tsx';
+import '../../parts/field.css';
+import './backups-panel.css';
+
+/** Backups on a time line: made, compared, restored, taken out and brought in. */
+export function BackupsPanel() {
+  useEffect(watchBackups, []);
+  return (
+    <PanelFrame
+      title="Go back to any of them."
+      lead="A backup is one small write, whatever the size, since what is stored never changes and is shared. Restoring is all or nothing, and can itself be undone."
+    >
+      <div class="backup-columns">
+        <section class="card" aria-labelledby="make-title">
+          <h2 id="make-title">Make one</h2>
+          <Making />
+        </section>
+        <section class="card" aria-labelledby="line-title">
+          <h2 id="line-title">Time line</h2>
+          <div class="backup-space">
+            <TimeLine />
+          </div>
+        </section>
+      </div>
+      <CodeSection>
+        <CodeSample title="Make one, and go back" source={backupsSource} />
+        <CodeSample title="Out of the browser, and back in" source={filesSource} />
+        <CodeSample title="What changed since" source={compareSource} />
+      </CodeSection>
+    </PanelFrame>
+  );
+}
+
+function Making() {
+  const label = useSignal('');
+  const input = useRef<HTMLInputElement>(null);
+  const isBusy = doing.value !== '';
+  return (
+    <>
+      <label class="labelled">
+        <span>Of</span>
+        <select
+          class="field"
+          value={backedUp.value}
+          onChange={({ currentTarget }) => {
+            backedUp.value = currentTarget.value;
+          }}
+        >
+          {tables.value.map(({ name, title }) => (
+            <option key={name} value={name}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </label>
+      <form
+        class="backup-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          createNow(label.value.trim() || 'By hand');
+          label.value = '';
+        }}
+      >
+        <label class="labelled">
+          <span>Label</span>
+          <input
+            class="field"
+            maxLength={80}
+            placeholder="By hand"
+            autocomplete="off"
+            value={label.value}
+            onInput={({ currentTarget }) => {
+              label.value = currentTarget.value;
+            }}
+          />
+        </label>
+        <button type="submit" class="button primary" disabled={isBusy}>
+          Make a backup
+        </button>
+      </form>
+      <div class="backup-more">
+        <button type="button" class="button" disabled={isBusy} onClick={deleteHalf}>
+          Delete every second document
+        </button>
+        <button
+          type="button"
+          class="button"
+          disabled={isBusy}
+          onClick={() => input.current?.click()}
+        >
+          Restore from a file…
+        </button>
+        <input
+          ref={input}
+          type="file"
+          class="hidden"
+          tabIndex={-1}
+          aria-label="A file of a backup"
+          accept=".gz,application/gzip"
+          onChange={({ currentTarget }) => {
+            const file = currentTarget.files?.[0];
+            if (file) importNow(file);
+            currentTarget.value = ''; // the same file can be chosen again
+          }}
+        />
+      </div>
+      <p class="small backup-news figures" role="status" data-part="backup-news">
+        {doing.value ? `${doing.value}…` : backupNews.value}
+      </p>
+      <Problem text={backupProblem.value} />
+      <Cost />
+    </>
+  );
+}
+
+/** What backups cost beyond what the collection takes itself. */
+function Cost() {
+  const { bytes = 0, backup_bytes = 0 } = use.value ?? {};
+  return (
+    <p class="soft small figures" data-part="backup-cost">
+      The collection takes {formatBytes(bytes)}. Its backups share that, and take{' '}
+      {formatBytes(backup_bytes)} beyond it.
+    </p>
+  );
+}

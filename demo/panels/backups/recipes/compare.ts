@@ -1,0 +1,34 @@
+import type { Connection, DocumentCollection } from 'cairndb';
+import { nextTask } from '../../../sources/next-task.ts';
+
+const A_TASK = 1000;
+
+// A backup beside what is there now: loaded into a collection of its
+// own, which is dropped in the end.
+export async function compare(db: Connection, now: DocumentCollection, backup: string) {
+  const before = new db.Collection({
+    name: `${now.name} as it was`,
+    type: 'DOCUMENT_BASED',
+    activate_drop_method: true,
+  });
+  try {
+    await before.importBackup(await now.exportBackup(backup));
+    const rest = new Map<string, string>();
+    let seen = 0;
+    for await (const document of before.each({}, { archived: true })) {
+      rest.set(document._id, JSON.stringify(document));
+      if (++seen % A_TASK === 0) await nextTask(); // the page stays free
+    }
+    let [added, changed] = [0, 0];
+    for await (const document of now.each({}, { archived: true })) {
+      const old = rest.get(document._id);
+      if (old === undefined) added += 1;
+      else if (old !== JSON.stringify(document)) changed += 1;
+      rest.delete(document._id);
+      if (++seen % A_TASK === 0) await nextTask();
+    }
+    return { added, changed, removed: rest.size };
+  } finally {
+    await before.Drop();
+  }
+}

@@ -1,0 +1,19 @@
+import type { DocumentCollection } from 'cairndb';
+
+// A file of gzip: one line of JSON for each document.
+export async function download(collection: DocumentCollection, name: string) {
+  const file = await new Response(await collection.exportBackup(name)).blob();
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(file);
+  link.download = `${collection.name}.ndjson.gz`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href));
+  return file.size;
+}
+
+// Refused whole if a single byte of it is wrong.
+export const restoreFrom = (
+  collection: DocumentCollection,
+  file: File,
+  progress: (read: { documents: number; bytes: number }) => void,
+) => collection.importBackup(file, { mode: 'replace', progress });

@@ -1,0 +1,101 @@
+import type { BackupInfo } from 'cairndb';
+import { formatBytes, formatCount, formatMoment, formatNumber } from '../../parts/format.ts';
+import {
+  backups,
+  compareNow,
+  comparison,
+  doing,
+  downloadNow,
+  removeNow,
+  restoreNow,
+} from './backup-job.ts';
+import './time-line.css';
+
+/** The backups, newest first. */
+export function TimeLine() {
+  if (backups.value.length === 0) {
+    return (
+      <p class="soft">There is none yet. Make one, then delete something, and bring it back.</p>
+    );
+  }
+  return (
+    <ol class="time-line">
+      {backups.value.map((backup) => (
+        <Item key={backup.name} backup={backup} />
+      ))}
+    </ol>
+  );
+}
+
+function Item({ backup }: { backup: BackupInfo }) {
+  const { name, label, created_at, documents, bytes, automatic, expires_at } = backup;
+  const isBusy = doing.value !== '';
+  const title = label ?? 'Backup';
+  return (
+    <li data-automatic={automatic} data-part="backup">
+      <h3>
+        {title} {automatic && <span class="badge">made by itself</span>}
+      </h3>
+      <p class="small soft figures">
+        {formatMoment(created_at)} · {formatCount(documents, 'document')} · names{' '}
+        {formatBytes(bytes)} ·{' '}
+        {expires_at ? `expires ${formatMoment(expires_at)}` : 'never expires'}
+      </p>
+      <Difference backup={name} />
+      <div class="backup-actions">
+        <button
+          type="button"
+          class="button compact"
+          disabled={isBusy}
+          onClick={() => restoreNow(backup)}
+        >
+          Restore<span class="hidden"> {title}</span>
+        </button>
+        <button
+          type="button"
+          class="button compact"
+          disabled={isBusy}
+          onClick={() => compareNow(backup)}
+        >
+          Compare<span class="hidden"> {title}</span>
+        </button>
+        <button
+          type="button"
+          class="button compact"
+          disabled={isBusy}
+          onClick={() => downloadNow(backup)}
+        >
+          Download<span class="hidden"> {title}</span>
+        </button>
+        <button
+          type="button"
+          class="button compact danger"
+          disabled={isBusy}
+          onClick={() => removeNow(backup)}
+        >
+          Delete<span class="hidden"> {title}</span>
+        </button>
+      </div>
+    </li>
+  );
+}
+
+function Difference({ backup }: { backup: string }) {
+  const found = comparison.value;
+  if (found?.backup !== backup) return null;
+  const parts = [
+    ['added', found.added],
+    ['changed', found.changed],
+    ['removed', found.removed],
+  ] as const;
+  return (
+    <dl class="difference" data-part="difference">
+      {parts.map(([what, count]) => (
+        <div key={what} data-what={what}>
+          <dt>{what} since</dt>
+          <dd class="figures">{formatNumber(count)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,63 @@
+import { signal } from '@preact/signals';
+import type { Stored } from 'cairndb';
+import { announce } from '../../app/announcer.tsx';
+import { collectionOf } from '../../database/database.ts';
+import type { Column } from '../../database/table.ts';
+import { messageOf } from '../../parts/message-of.ts';
+import { archive, edit, remove, unarchive } from './recipes/change.ts';
+import { table } from './view.ts';
+
+/** What was done last, and how it is taken back. */
+export interface Done {
+  readonly text: string;
+  readonly undo: () => Promise<unknown>;
+}
+
+export const lastDone = signal<Done | undefined>(undefined);
+
+/** What could not be done, in words. */
+export const actionProblem = signal('');
+
+async function perform(text: string, action: () => Promise<Done['undo']>): Promise<void> {
+  actionProblem.value = '';
+  try {
+    const undo = await action();
+    lastDone.value = { text, undo };
+    announce(text);
+  } catch (error) {
+    actionProblem.value = messageOf(error);
+  }
+}
+
+const current = () => collectionOf(table.peek().name);
+
+/** What people call a document: the first of its columns. */
+function nameOf(row: Stored): string {
+  const [column] = table.peek().columns;
+  return String((column && row[column.path]) ?? row._id);
+}
+
+export const editCell = (row: Stored, column: Column, value: unknown): Promise<void> =>
+  perform(`${column.title} of ${nameOf(row)} changed.`, () =>
+    edit(current(), row, column.path, value),
+  );
+
+export const toggleArchived = (row: Stored): Promise<void> =>
+  row._archived
+    ? perform(`${nameOf(row)} taken out of the archive.`, () => unarchive(current(), row))
+    : perform(`${nameOf(row)} archived.`, () => archive(current(), row));
+
+export const removeRow = (row: Stored): Promise<void> =>
+  perform(`${nameOf(row)} deleted.`, () => remove(current(), row));
+
+export async function undoLast(): Promise<void> {
+  const done = lastDone.peek();
+  if (!done) return;
+  lastDone.value = undefined;
+  try {
+    await done.undo();
+    announce('Taken back.');
+  } catch (error) {
+    actionProblem.value = messageOf(error);
+  }
+}

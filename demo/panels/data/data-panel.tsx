@@ -1,0 +1,55 @@
+import { tables } from '../../database/own-tables.ts';
+import { CodeSample, CodeSection } from '../../parts/code-sample.tsx';
+import { PanelFrame } from '../../parts/panel.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import { Segmented } from '../../parts/segmented.tsx';
+import { actionProblem } from './actions.ts';
+import { DropZone } from './drop-zone.tsx';
+import { FillTable } from './fill-table.tsx';
+import { DataGrid } from './grid/data-grid.tsx';
+import { GridFoot } from './grid-foot.tsx';
+import changeSource from './recipes/change.ts?raw';
+import namesSource from './recipes/names.ts?raw';
+import searchSource from './recipes/search.ts?raw';
+import { Toolbar } from './toolbar.tsx';
+import { useAnsweredRows } from './use-answered-rows.ts';
+import { archivedChoice, searchText, showTable, table } from './view.ts';
+import './data-panel.css';
+
+/** Any number of documents in a grid: searched, sorted, edited, archived. */
+export function DataPanel() {
+  const rows = useAnsweredRows();
+  const { name } = table.value;
+  const isEmpty =
+    rows?.count.value === 0 && searchText.value === '' && archivedChoice.value === 'active';
+  return (
+    <PanelFrame
+      title="Search as you type, over everything."
+      lead="Each key is a query over the whole collection, in a worker. The page holds the rows in sight, and every one of them is live: change a document anywhere and it changes here."
+    >
+      <DropZone
+        beside={
+          <Segmented
+            legend="Table"
+            name="table"
+            options={tables.value.map((each) => [each.name, each.title])}
+            value={name}
+            onChange={showTable}
+          />
+        }
+      >
+        <Toolbar rows={rows} />
+        <Problem text={rows?.problem.value || actionProblem.value} />
+        {isEmpty && <FillTable />}
+        {rows && !isEmpty && <DataGrid key={name} table={table.value} rows={rows} />}
+        {!rows && <div class="grid" />}
+        <GridFoot />
+      </DropZone>
+      <CodeSection>
+        <CodeSample title="Search, and keep the result true" source={searchSource} />
+        <CodeSample title="Change, and take it back" source={changeSource} />
+        <CodeSample title="Join two collections" source={namesSource} />
+      </CodeSection>
+    </PanelFrame>
+  );
+}

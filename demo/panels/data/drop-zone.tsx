@@ -1,0 +1,84 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useRef } from 'preact/hooks';
+import { keepTable, tables } from '../../database/own-tables.ts';
+import { messageOf } from '../../parts/message-of.ts';
+import { Problem } from '../../parts/problem.tsx';
+import { openFile } from '../../sources/file.ts';
+import { runImport } from '../../sources/import-job.ts';
+import { ImportStrip } from '../../sources/import-strip.tsx';
+import { showTable } from './view.ts';
+
+interface DropZoneProps {
+  /** What shares a line with the button. */
+  readonly beside: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** Takes visitors' own files, dropped anywhere on it or chosen. */
+export function DropZone({ beside, children }: DropZoneProps) {
+  const isOver = useSignal(false);
+  const problem = useSignal('');
+  const input = useRef<HTMLInputElement>(null);
+
+  async function take(files: FileList | null | undefined) {
+    problem.value = '';
+    for (const file of files ?? []) {
+      try {
+        const taken = tables.peek().map(({ name }) => name);
+        const { source, table } = await openFile(file, taken);
+        await keepTable(table);
+        await runImport(source);
+        showTable(table.name);
+      } catch (error) {
+        problem.value = messageOf(error);
+      }
+    }
+  }
+
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the button does the same
+    <div
+      class="drop-zone"
+      data-over={isOver.value}
+      onDragOver={(event) => {
+        event.preventDefault();
+        isOver.value = true;
+      }}
+      onDragLeave={() => {
+        isOver.value = false;
+      }}
+      onDrop={(event) => {
+        event.preventDefault();
+        isOver.value = false;
+        take(event.dataTransfer?.files);
+      }}
+    >
+      <div class="drop-line small">
+        {beside}
+        <button type="button" class="button compact" onClick={() => input.current?.click()}>
+          Open a file…
+        </button>
+        <span class="soft">or drop one here: JSON, NDJSON, CSV. It stays on this device.</span>
+        <input
+          ref={input}
+          type="file"
+          class="hidden"
+          tabIndex={-1}
+          aria-label="A file of JSON, NDJSON or CSV"
+          accept=".json,.ndjson,.jsonl,.csv,.tsv,application/json,text/csv"
+          multiple
+          onChange={({ currentTarget }) => {
+            const { files } = currentTarget;
+            take(files).finally(() => {
+              currentTarget.value = ''; // the same file can be chosen again
+            });
+          }}
+        />
+      </div>
+      <Problem text={problem.value} />
+      <ImportStrip />
+      {children}
+    </div>
+  );
+}

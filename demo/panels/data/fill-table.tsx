@@ -1,0 +1,40 @@
+import { citiesSource } from '../../sources/cities.ts';
+import { ImportControl } from '../../sources/import-control.tsx';
+import { importJob, runImport } from '../../sources/import-job.ts';
+import { SHOP } from '../../sources/shop.ts';
+import { table } from './view.ts';
+
+/** In the place of an empty grid: what it can be filled with. */
+export function FillTable() {
+  return (
+    <div class="fill-table card">
+      {table.value.name === 'cities' ? (
+        <>
+          <h2>Every place with a name and about a thousand people</h2>
+          <p class="soft">From geonames.org, three megabytes, kept for offline.</p>
+          <ImportControl source={citiesSource} have={0} label="Load 135,233 cities" />
+        </>
+      ) : (
+        <>
+          <h2>A small shop</h2>
+          <p class="soft">
+            2,000 customers, 240 products and 10,000 orders that name both by their <code>_id</code>
+            . Made by a seeded generator: the same each time.
+          </p>
+          <button
+            type="button"
+            class="button primary"
+            disabled={importJob.value?.state === 'running'}
+            onClick={fillShop}
+          >
+            Fill the shop
+          </button>
+        </>
+      )}
+    </div>
+  );
+}
+
+async function fillShop(): Promise<void> {
+  for (const source of SHOP) await runImport(source);
+}

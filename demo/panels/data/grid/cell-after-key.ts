@@ -1,0 +1,48 @@
+export interface Cell {
+  readonly row: number;
+  readonly column: number;
+}
+
+interface Size {
+  readonly rows: number;
+  readonly columns: number;
+  /** Rows that are in sight at once. */
+  readonly pageRows: number;
+}
+
+/** Where a key leads to from a cell, as the pattern of ARIA for grids has it; nowhere for other keys. */
+export function cellAfterKey(
+  { row, column }: Cell,
+  { key, ctrlKey }: Pick<KeyboardEvent, 'key' | 'ctrlKey'>,
+  { rows, columns, pageRows }: Size,
+): Cell | undefined {
+  const target = targetOf();
+  if (!target) return undefined;
+  return {
+    row: Math.min(Math.max(target.row, 0), Math.max(rows - 1, 0)),
+    column: Math.min(Math.max(target.column, 0), columns - 1),
+  };
+
+  function targetOf(): Cell | undefined {
+    switch (key) {
+      case 'ArrowUp':
+        return { row: row - 1, column };
+      case 'ArrowDown':
+        return { row: row + 1, column };
+      case 'ArrowLeft':
+        return { row, column: column - 1 };
+      case 'ArrowRight':
+        return { row, column: column + 1 };
+      case 'PageUp':
+        return { row: row - pageRows, column };
+      case 'PageDown':
+        return { row: row + pageRows, column };
+      case 'Home':
+        return { row: ctrlKey ? 0 : row, column: 0 };
+      case 'End':
+        return { row: ctrlKey ? rows - 1 : row, column: columns - 1 };
+      default:
+        return undefined;
+    }
+  }
+}

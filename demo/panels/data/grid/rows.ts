@@ -1,0 +1,101 @@
+import { signal } from '@preact/signals';
+import type { DocumentCollection, FindOptions, LiveQuery, Stored } from 'cairndb';
+import { livePage } from '../recipes/search.ts';
+
+const ROWS_A_PAGE = 200;
+/** Pages that stay when others are looked at, so that scrolling back finds them. */
+const MOST_PAGES = 4;
+
+interface Page {
+  readonly query: LiveQuery<readonly Stored[]>;
+  readonly stop: () => void;
+  rows: readonly Stored[] | undefined;
+}
+
+/** The rows of a result of any length, of which only the pages in sight are in the page, and live. */
+export class Rows {
+  /** How many there are; `undefined` until it is known. */
+  readonly count = signal<number | undefined>(undefined);
+  /** Counts up when rows came or changed. */
+  readonly version = signal(0);
+  readonly problem = signal('');
+  /** Milliseconds from the question until the first rows and the count were there. */
+  readonly answeredIn = signal<number | undefined>(undefined);
+  readonly #collection: DocumentCollection;
+  readonly #criteria: object;
+  readonly #options: Pick<FindOptions, 'archived' | 'sort'>;
+  readonly #pages = new Map<number, Page>();
+  #stopCount: (() => void) | undefined;
+  #began = 0;
+  #isClosed = false;
+
+  constructor(
+    collection: DocumentCollection,
+    criteria: object,
+    options: Pick<FindOptions, 'archived' | 'sort'>,
+  ) {
+    this.#collection = collection;
+    this.#criteria = criteria;
+    this.#options = options;
+  }
+
+  /** Begins to ask; the function that it returns ends that. What came until then stays to be shown. */
+  open(): () => void {
+    const { archived } = this.#options;
+    this.#began = performance.now();
+    const count = this.#collection.liveCount(this.#criteria, { archived, throttle: 100 });
+    this.#stopCount = count.subscribe(({ data, error }) => {
+      if (data !== undefined) this.count.value = data;
+      if (error) this.problem.value = error.message;
+      this.#noteAnswer();
+    });
+    this.look(0, 0);
+    return () => {
+      this.#stopCount?.();
+      for (const page of this.#pages.values()) page.stop();
+      this.#isClosed = true;
+    };
+  }
+
+  /** The row at an index, or `undefined` while it is not there. */
+  at(index: number): Stored | undefined {
+    return this.#pages.get(Math.floor(index / ROWS_A_PAGE))?.rows?.[index % ROWS_A_PAGE];
+  }
+
+  /** Sees to it that these rows come. */
+  look(first: number, last: number): void {
+    if (this.#isClosed) return;
+    const from = Math.floor(first / ROWS_A_PAGE);
+    const until = Math.floor(last / ROWS_A_PAGE);
+    for (let number = from; number <= until; number++) {
+      const page = this.#pages.get(number) ?? this.#openPage(number);
+      // What was looked at last is at the end.
+      this.#pages.delete(number);
+      this.#pages.set(number, page);
+    }
+    for (const [number, page] of this.#pages) {
+      if (this.#pages.size <= MOST_PAGES) break;
+      page.stop();
+      this.#pages.delete(number);
+    }
+  }
+
+  #openPage(number: number): Page {
+    const skip = number * ROWS_A_PAGE;
+    const options = { ...this.#options, skip, limit: ROWS_A_PAGE };
+    const query = livePage(this.#collection, this.#criteria, options);
+    const stop = query.subscribe(({ data, error }) => {
+      page.rows = data ?? page.rows;
+      if (error) this.problem.value = error.message;
+      this.version.value += 1;
+      this.#noteAnswer();
+    });
+    const page: Page = { query, stop, rows: undefined };
+    return page;
+  }
+
+  #noteAnswer(): void {
+    if (this.answeredIn.value !== undefined || this.count.value === undefined) return;
+    if (this.#pages.get(0)?.rows) this.answeredIn.value = performance.now() - this.#began;
+  }
+}

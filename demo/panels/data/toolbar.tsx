@@ -1,0 +1,77 @@
+import { collectionOf, drop } from '../../database/database.ts';
+import { forgetTable, isOwn, keepTable } from '../../database/own-tables.ts';
+import type { Table } from '../../database/table.ts';
+import { ConfirmButton } from '../../parts/confirm.tsx';
+import { formatCount, formatSpan } from '../../parts/format.ts';
+import { messageOf } from '../../parts/message-of.ts';
+import { Segmented } from '../../parts/segmented.tsx';
+import { actionProblem, lastDone } from './actions.ts';
+import type { Rows } from './grid/rows.ts';
+import { restoreNewest } from './recipes/change.ts';
+import { archivedChoice, searchText, table } from './view.ts';
+import '../../parts/field.css';
+
+/** What is looked for, how many there are, and the way to an empty table. */
+export function Toolbar({ rows }: { rows: Rows | undefined }) {
+  const { noun, title } = table.value;
+  const count = rows?.count.value;
+  const answeredIn = rows?.answeredIn.value;
+  return (
+    <div class="toolbar">
+      <input
+        type="search"
+        class="field"
+        aria-label={`Search ${title}`}
+        placeholder={`Search ${noun[1]}`}
+        value={searchText.value}
+        autocomplete="off"
+        spellcheck={false}
+        onInput={({ currentTarget }) => {
+          searchText.value = currentTarget.value;
+        }}
+      />
+      <Segmented
+        legend="Which"
+        name="archived"
+        options={[
+          ['active', 'Active'],
+          ['archived', 'Archived'],
+          ['all', 'All'],
+        ]}
+        value={archivedChoice.value}
+        onChange={(value) => {
+          archivedChoice.value = value;
+        }}
+      />
+      <p class="toolbar-count figures" data-part="count">
+        {count !== undefined && <strong>{formatCount(count, ...noun)}</strong>}
+        {answeredIn !== undefined && <span class="soft"> in {formatSpan(answeredIn)}</span>}
+      </p>
+      <ConfirmButton
+        label="Empty…"
+        question={`Drop ${title}?`}
+        text="Every document of it goes, with all your edits. A backup stays, so this can be undone."
+        action="Drop everything"
+        onConfirm={empty}
+      />
+    </div>
+  );
+}
+
+async function empty(): Promise<void> {
+  const { value } = table;
+  try {
+    lastDone.value = undefined;
+    await drop(value.name);
+    if (isOwn(value)) await forgetTable(value.name);
+    lastDone.value = { text: `${value.title} dropped.`, undo: () => bringBack(value) };
+  } catch (error) {
+    actionProblem.value = messageOf(error);
+  }
+}
+
+/** Undone by the backup that stayed. */
+async function bringBack(dropped: Table): Promise<void> {
+  if (isOwn(dropped)) await keepTable(dropped);
+  await restoreNewest(collectionOf(dropped.name));
+}

@@ -1,0 +1,43 @@
+import { computed, signal } from '@preact/signals';
+import type { Sort } from 'cairndb';
+import { collectionOf } from '../../database/database.ts';
+import { tables } from '../../database/own-tables.ts';
+import { searchedPaths } from '../../database/table.ts';
+import { TABLES } from '../../database/tables.ts';
+import { Rows } from './grid/rows.ts';
+import { criteriaFor } from './recipes/search.ts';
+
+export const ARCHIVED = { active: false, archived: 'only', all: true } as const;
+
+/** What is shown of which table; kept while other panels are looked at. */
+const tableName = signal('cities');
+export const searchText = signal('');
+export const archivedChoice = signal<keyof typeof ARCHIVED>('active');
+export const sorting = signal<{ readonly path: string; readonly direction: 1 | -1 } | undefined>(
+  undefined,
+);
+
+/** The table that is shown; the first where that of a file was removed. */
+export const table = computed(
+  () =>
+    tables.value.find(({ name }) => name === tableName.value) ?? (TABLES[0] as (typeof TABLES)[0]),
+);
+
+/** The rows that are asked for. Another object whenever something else is asked. */
+export const askedRows = computed(() => {
+  const { path, direction } = sorting.value ?? {};
+  const sort = (path ? { [path]: direction } : undefined) as Sort<object> | undefined;
+  return new Rows(
+    collectionOf(table.value.name),
+    criteriaFor(searchText.value.trim(), searchedPaths(table.value)),
+    { archived: ARCHIVED[archivedChoice.value], sort },
+  );
+});
+
+export function showTable(name: string): void {
+  if (name === tableName.peek()) return;
+  tableName.value = name;
+  searchText.value = '';
+  sorting.value = undefined;
+  archivedChoice.value = 'active';
+}

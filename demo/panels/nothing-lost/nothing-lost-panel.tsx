@@ -1,0 +1,82 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { CodeSample, CodeSection } from '../../parts/code-sample.tsx';
+import { PanelFrame } from '../../parts/panel.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import { Segmented } from '../../parts/segmented.tsx';
+import { OutcomeCard } from './outcome-card.tsx';
+import { Pulse } from './pulse.tsx';
+import watchSource from './recipes/watch.ts?raw';
+import writeSource from './recipes/write.ts?raw';
+import { countRecovered, trialProblem, writeAndReload, writeOnly } from './trial.ts';
+import './nothing-lost-panel.css';
+
+/** What is not saved yet, each save as it happens, and a reload in the worst moment. */
+export function NothingLostPanel() {
+  const count = useSignal<'1' | '500' | '20000'>('500');
+  const waits = useSignal<'acknowledged' | 'saved'>('acknowledged');
+  useEffect(() => {
+    countRecovered();
+  }, []);
+  return (
+    <PanelFrame
+      title="Nothing is lost in silence."
+      lead="A change is saved within a second, five are saved at once, and the page always knows what is not yet. Reload in the worst moment, and see what comes back."
+    >
+      <div class="lost-columns">
+        <section class="card" aria-labelledby="pulse-title">
+          <h2 id="pulse-title">The pulse</h2>
+          <Pulse />
+        </section>
+        <section class="card" aria-labelledby="trial-title">
+          <h2 id="trial-title">Try it</h2>
+          <div class="trial-choices">
+            <Segmented
+              legend="How many documents"
+              name="count"
+              options={[
+                ['1', 'One'],
+                ['500', '500'],
+                ['20000', '20,000'],
+              ]}
+              value={count.value}
+              onChange={(value) => {
+                count.value = value;
+              }}
+            />
+            <Segmented
+              legend="Reload as soon as they are"
+              name="waits"
+              options={[
+                ['acknowledged', 'Acknowledged'],
+                ['saved', 'Saved'],
+              ]}
+              value={waits.value}
+              onChange={(value) => {
+                waits.value = value;
+              }}
+            />
+          </div>
+          <div class="trial-buttons">
+            <button
+              type="button"
+              class="button primary"
+              onClick={() => writeAndReload(Number(count.value), waits.value === 'saved')}
+            >
+              Write and reload at once
+            </button>
+            <button type="button" class="button" onClick={() => writeOnly(Number(count.value))}>
+              Only write
+            </button>
+          </div>
+          <Problem text={trialProblem.value} />
+          <OutcomeCard />
+        </section>
+      </div>
+      <CodeSection>
+        <CodeSample title="Write" source={writeSource} />
+        <CodeSample title="Watch what is unsaved" source={watchSource} />
+      </CodeSection>
+    </PanelFrame>
+  );
+}

@@ -1,0 +1,14 @@
+import type { Connection } from 'cairndb';
+
+// What is not saved yet, and since when; each save, as it happens.
+export function watch(
+  db: Connection,
+  changed: (unsaved: number, since: Date | undefined) => void,
+  saved: (changes: number) => void,
+) {
+  const stops = [
+    db.on('status', ({ unsaved, unsaved_since }) => changed(unsaved, unsaved_since)),
+    db.on('save', ({ changes }) => saved(changes)),
+  ];
+  return () => stops.forEach((stop) => void stop());
+}

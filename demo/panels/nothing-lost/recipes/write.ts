@@ -1,0 +1,12 @@
+import type { DocumentCollection } from 'cairndb';
+
+// Resolves when the engine has taken the changes: from now on
+// every query sees them, and a save is on its way.
+export const write = (notes: DocumentCollection, run: string, count: number) =>
+  notes.insertMany(Array.from({ length: count }, (_, number) => ({ run, number })));
+
+// Resolves when they are in storage, whatever happens to the page.
+export const writeAndWait = async (notes: DocumentCollection, run: string, count: number) => {
+  await write(notes, run, count);
+  await notes.save();
+};

@@ -1,0 +1,32 @@
+import { formatNumber, formatSpan } from '../../parts/format.ts';
+import { compared } from './query.ts';
+import './comparison.css';
+
+/** The same query with other indexes: what each way costs. */
+export function Comparison() {
+  const ways = [...compared.value];
+  if (ways.length < 2) return null;
+  const slowest = Math.max(...ways.map(([, { engine_ms }]) => engine_ms));
+  return (
+    <section class="card" aria-labelledby="comparison-title" data-part="comparison">
+      <h2 id="comparison-title">The difference</h2>
+      <dl class="comparison">
+        {ways.map(([indexes, { engine_ms, documents_examined, keys_examined }]) => (
+          <div key={indexes}>
+            <dt>{indexes === '' ? 'Without an index' : `With ${indexes}`}</dt>
+            <dd class="figures">
+              <strong>{formatSpan(engine_ms)}</strong>{' '}
+              <span class="soft">
+                {formatNumber(documents_examined)} documents and {formatNumber(keys_examined)} keys
+                looked at
+              </span>
+            </dd>
+            <dd class="comparison-bar" aria-hidden="true">
+              <span style={{ width: `${(engine_ms / slowest) * 100}%` }} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}

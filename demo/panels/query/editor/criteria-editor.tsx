@@ -1,0 +1,95 @@
+import {
+  autocompletion,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+} from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { javascriptLanguage } from '@codemirror/lang-javascript';
+import { bracketMatching, syntaxHighlighting, syntaxTree } from '@codemirror/language';
+import { setDiagnostics } from '@codemirror/lint';
+import { EditorState, Prec } from '@codemirror/state';
+import { drawSelection, EditorView, keymap } from '@codemirror/view';
+import { useSignalEffect } from '@preact/signals';
+import { CriteriaError } from 'cairndb';
+import { useEffect, useRef } from 'preact/hooks';
+import { codeClasses } from '../../../parts/code-classes.ts';
+import { fieldPaths } from '../field-paths.ts';
+import { queryError, queryText, run } from '../query.ts';
+import { criteriaCompletions } from './completions.ts';
+import { locate } from './locate.ts';
+import '../../../parts/code-colours.css';
+import './criteria-editor.css';
+
+/** As a whole program, what begins with a brace would be a block. */
+const expression = javascriptLanguage.configure({ top: 'SingleExpression' });
+
+/** Where criteria or a function are written: completed while typing, errors shown at their place. */
+export function CriteriaEditor() {
+  const host = useRef<HTMLDivElement>(null);
+  const editor = useRef<EditorView>(undefined);
+
+  useEffect(() => {
+    if (!host.current) return;
+    const view = new EditorView({
+      parent: host.current,
+      doc: queryText.peek(),
+      extensions: [
+        Prec.high(keymap.of([{ key: 'Mod-Enter', run: runByKey }])),
+        history(),
+        drawSelection(),
+        bracketMatching(),
+        closeBrackets(),
+        keymap.of([
+          ...closeBracketsKeymap,
+          ...defaultKeymap,
+          ...historyKeymap,
+          ...completionKeymap,
+        ]),
+        expression,
+        autocompletion({ icons: false, override: [criteriaCompletions(() => fieldPaths.peek())] }),
+        syntaxHighlighting(codeClasses),
+        EditorView.lineWrapping,
+        EditorState.tabSize.of(2),
+        EditorView.contentAttributes.of({
+          'aria-label': 'Criteria or a function',
+          'aria-describedby': 'query-problem',
+        }),
+        EditorView.updateListener.of(({ docChanged, state }) => {
+          if (docChanged) queryText.value = state.doc.toString();
+        }),
+      ],
+    });
+    editor.current = view;
+    return () => view.destroy();
+  }, []);
+
+  // An example, or another text from outside.
+  useSignalEffect(() => {
+    const { value } = queryText;
+    const view = editor.current;
+    if (!view || view.state.doc.toString() === value) return;
+    view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: value } });
+  });
+
+  useSignalEffect(() => {
+    const error = queryError.value;
+    if (editor.current) showError(editor.current, error);
+  });
+
+  return <div class="criteria-editor" ref={host} data-part="editor" />;
+}
+
+function runByKey(): boolean {
+  run();
+  return true;
+}
+
+function showError(view: EditorView, error: Error | undefined): void {
+  const place = error instanceof CriteriaError ? error.place : undefined;
+  const span = place && locate(syntaxTree(view.state), view.state.doc.toString(), place);
+  const diagnostics =
+    error && span ? [{ ...span, severity: 'error' as const, message: error.message }] : [];
+  view.dispatch(setDiagnostics(view.state, diagnostics));
+  if (span) view.dispatch({ selection: { anchor: span.from, head: span.to } });
+}

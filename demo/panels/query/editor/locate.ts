@@ -1,0 +1,63 @@
+import type { SyntaxNode, Tree } from '@lezer/common';
+
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Where in the text the place is that an error names, such as `$or[1].age.$gt`; as near to it as can be told,
+ * or nothing where the text holds no object.
+ */
+export function locate(tree: Tree, text: string, place: string): Span | undefined {
+  let object = firstObject(tree.topNode);
+  let rest = place;
+  let found: Span | undefined;
+  while (object && rest !== '') {
+    const property = propertyOf(object, rest, text);
+    if (!property) break;
+    const { key, name } = property;
+    found = { from: key.from, to: key.to };
+    rest = rest.slice(name.length).replace(/^\./, '');
+    let value = key.parent?.lastChild ?? null;
+    const item = /^\[(\d+)\]\.?/.exec(rest);
+    if (item && value?.name === 'ArrayExpression') {
+      value = itemsOf(value)[Number(item[1])] ?? null;
+      rest = rest.slice(item[0].length);
+    }
+    object = value?.name === 'ObjectExpression' ? value : null;
+  }
+  return found;
+}
+
+function firstObject(top: SyntaxNode): SyntaxNode | null {
+  let found: SyntaxNode | null = null;
+  top.cursor().iterate((node) => {
+    if (node.name === 'ObjectExpression') found ??= node.node;
+    return found === null;
+  });
+  return found;
+}
+
+/** The property that `place` begins with. Keys may hold dots, so the longest that fits is meant. */
+function propertyOf(object: SyntaxNode, place: string, text: string) {
+  return object
+    .getChildren('Property')
+    .flatMap(({ firstChild: key }) => (key ? [{ key, name: keyName(key, text) }] : []))
+    .filter(({ name }) => place === name || /^[.[]/.test(place.slice(name.length)))
+    .filter(({ name }) => place.startsWith(name))
+    .sort((a, b) => b.name.length - a.name.length)[0];
+}
+
+/** The name of a key, without its quotes. */
+export function keyName({ from, to }: Span, text: string): string {
+  return text.slice(from, to).replace(/^(['"])(.*)\1$/s, '$2');
+}
+
+function itemsOf(array: SyntaxNode): SyntaxNode[] {
+  const items: SyntaxNode[] = [];
+  for (let item = array.firstChild; item; item = item.nextSibling) {
+    if (!['[', ']', ','].includes(item.name)) items.push(item);
+  }
+  return items;
+}

@@ -1,0 +1,25 @@
+/** The operators of criteria, and what each asks. */
+export const FIELD_OPERATORS: Readonly<Record<string, string>> = {
+  $eq: 'equal to',
+  $ne: 'not equal to',
+  $gt: 'greater than',
+  $gte: 'greater than or equal to',
+  $lt: 'less than',
+  $lte: 'less than or equal to',
+  $in: 'one of a list',
+  $nin: 'none of a list',
+  $exists: 'whether the field is there',
+  $type: 'the type of the value',
+  $regex: 'a pattern in a string',
+  $size: 'the length of an array',
+  $all: 'an array with all of these',
+  $elemMatch: 'an item that matches all of this',
+  $mod: 'a remainder: [divisor, remainder]',
+  $not: 'not what these operators ask',
+};
+
+export const LOGIC_OPERATORS: Readonly<Record<string, string>> = {
+  $and: 'all of these criteria',
+  $or: 'any of these criteria',
+  $nor: 'none of these criteria',
+};

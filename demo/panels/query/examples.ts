@@ -1,0 +1,31 @@
+/** What visitors can try without typing. */
+export interface Example {
+  readonly name: string;
+  readonly text: string;
+  readonly sort?: string;
+}
+
+export const EXAMPLES: readonly Example[] = [
+  {
+    name: 'Large cities of Spain',
+    text: "{\n  country: 'ES',\n  population: { $gte: 100_000 },\n}",
+    sort: 'population',
+  },
+  {
+    name: 'Capitals of the south',
+    text: "{\n  kind: 'PPLC',\n  'location.latitude': { $lt: 0 },\n}",
+  },
+  { name: 'Names that begin with Saint', text: '{\n  name: /^Saint /,\n}' },
+  {
+    name: 'Small and Nordic',
+    text: "{\n  country: { $in: ['IS', 'NO', 'SE', 'FI', 'DK'] },\n  population: { $gt: 0, $lt: 1100 },\n}",
+  },
+  {
+    name: 'Either of two',
+    text: "{\n  $or: [\n    { country: 'PT', population: { $gt: 100_000 } },\n    { name: 'Reykjavík' },\n  ],\n}",
+  },
+  {
+    name: 'Palindromes, by a function',
+    text: "(city) => {\n  const name = city.name.toLowerCase();\n  return name === [...name].reverse().join('');\n}",
+  },
+];

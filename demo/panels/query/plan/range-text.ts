@@ -1,0 +1,17 @@
+import type { KeyRange } from 'cairndb';
+
+/** A stretch of an index in words: `= ES`, `100,000 and up`, `from A up to B`. */
+export function rangeText({ from, to, fromOpen, toOpen }: KeyRange): string {
+  const low = from.map(show).join(', ');
+  const high = to.map(show).join(', ');
+  if (low === '' && high === '') return 'all of it';
+  if (low === high) return `= ${low}`;
+  if (high === '') return fromOpen ? `above ${low}` : `${low} and up`;
+  if (low === '') return toOpen ? `below ${high}` : `up to ${high}`;
+  return `${fromOpen ? 'above' : 'from'} ${low} ${toOpen ? 'to below' : 'to'} ${high}`;
+}
+
+function show(value: unknown): string {
+  if (typeof value === 'string') return value.length > 24 ? `${value.slice(0, 24)}…` : value;
+  return value instanceof Date ? value.toISOString().slice(0, 10) : String(value);
+}

@@ -1,0 +1,161 @@
+import { useEffect } from 'preact/hooks';
+import { tables } from '../../database/own-tables.ts';
+import { CodeSample, CodeSection } from '../../parts/code-sample.tsx';
+import { formatSpan } from '../../parts/format.ts';
+import { PanelFrame } from '../../parts/panel.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import { Comparison } from './comparison.tsx';
+import { CriteriaEditor } from './editor/criteria-editor.tsx';
+import { EXAMPLES, type Example } from './examples.ts';
+import { fieldPaths } from './field-paths.ts';
+import { IndexSwitches } from './index-switches.tsx';
+import { PlanDrawing } from './plan/plan-drawing.tsx';
+import { Times } from './plan/times.tsx';
+import { answer, isRunning, queriedTable, queryError, querySort, queryText, run } from './query.ts';
+import explainSource from './recipes/explain.ts?raw';
+import findSource from './recipes/find.ts?raw';
+import openIndexedSource from './recipes/open-indexed.ts?raw';
+import { Results } from './results.tsx';
+import '../../parts/field.css';
+import './query-panel.css';
+
+/** Criteria or a function, the way they are answered, and what an index does to it. */
+export function QueryPanel() {
+  useEffect(() => {
+    if (!answer.peek()) run();
+  }, []);
+  return (
+    <PanelFrame
+      title="Ask. And see how it was found."
+      lead="In MongoDB's language or with a function. Every answer tells by which index it was found, how many documents were looked at, and where the time went."
+    >
+      <div class="query-columns">
+        <section class="card" aria-label="Query">
+          <Choices />
+          <CriteriaEditor />
+          <Problem id="query-problem" text={queryError.value?.message} />
+          <div class="query-run">
+            <button type="button" class="button primary" disabled={isRunning.value} onClick={run}>
+              Run
+            </button>
+            <span class="soft small">
+              <kbd>Ctrl</kbd> <kbd>Enter</kbd> runs, <kbd>Ctrl</kbd> <kbd>Space</kbd> completes
+            </span>
+          </div>
+          <fieldset class="examples">
+            <legend class="hidden">Examples</legend>
+            {EXAMPLES.map((example) => (
+              <button
+                key={example.name}
+                type="button"
+                class="button compact"
+                onClick={() => show(example)}
+              >
+                {example.name}
+              </button>
+            ))}
+          </fieldset>
+        </section>
+        <section class="card" aria-labelledby="plan-title">
+          <h2 id="plan-title">How it is found</h2>
+          <Plan />
+          <IndexSwitches />
+        </section>
+      </div>
+      <Comparison />
+      <Results />
+      <CodeSection>
+        <CodeSample title="Find" source={findSource} />
+        <CodeSample title="Ask how" source={explainSource} />
+        <CodeSample title="Open with other indexes" source={openIndexedSource} />
+      </CodeSection>
+    </PanelFrame>
+  );
+}
+
+function Choices() {
+  return (
+    <div class="query-choices">
+      <label>
+        <span>In</span>
+        <select
+          class="field"
+          value={queriedTable.value}
+          onChange={({ currentTarget }) => {
+            queriedTable.value = currentTarget.value;
+            querySort.value = '';
+            queryText.value = '{}';
+            run();
+          }}
+        >
+          {tables.value.map(({ name, title }) => (
+            <option key={name} value={name}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        <span>Sorted by</span>
+        <select
+          class="field"
+          value={querySort.value}
+          onChange={({ currentTarget }) => {
+            querySort.value = currentTarget.value;
+            run();
+          }}
+        >
+          <option value="">time of insertion</option>
+          {[...new Set([querySort.value, ...fieldPaths.value])].filter(Boolean).map((path) => (
+            <option key={path} value={path}>
+              {path}, largest first
+            </option>
+          ))}
+        </select>
+      </label>
+    </div>
+  );
+}
+
+function Plan() {
+  const { explanation, total, ms } = answer.value ?? {};
+  if (total === undefined || ms === undefined) {
+    return <p class="soft plan-space">{isRunning.value ? 'Asking…' : 'Nothing was asked yet.'}</p>;
+  }
+  if (total === 0) {
+    return (
+      <p class="soft plan-space">
+        There is nothing to find. <a href="#/data">Fill the collection</a> first.
+      </p>
+    );
+  }
+  if (!explanation) {
+    return (
+      <p class="plan-space">
+        A function runs here on the page, with its closures. Documents reach it in chunks, and no
+        index can help: <strong data-part="engine-ms">{formatSpan(ms)}</strong> for the first 50.
+      </p>
+    );
+  }
+  return (
+    <div class="plan-space">
+      <PlanDrawing
+        plan={explanation.plan}
+        total={total}
+        keysExamined={explanation.keys_examined}
+        documentsExamined={explanation.documents_examined}
+        returned={explanation.returned}
+        sort={querySort.value}
+      />
+      <Times engineMs={explanation.engine_ms} totalMs={explanation.total_ms} />
+      <p class="soft small">The quickest of three, of all that match.</p>
+    </div>
+  );
+}
+
+function show({ text, sort = '' }: Example): void {
+  queriedTable.value = 'cities';
+  queryText.value = text;
+  querySort.value = sort;
+  run();
+}

@@ -1,0 +1,116 @@
+import { signal } from '@preact/signals';
+import { CairnError, type Criteria, type Explanation, type Sort, type Stored } from 'cairndb';
+import { announce } from '../../app/announcer.tsx';
+import { collectionOf } from '../../database/database.ts';
+import { indexesOf } from '../../database/index-lists.ts';
+import { formatNumber } from '../../parts/format.ts';
+import { messageOf } from '../../parts/message-of.ts';
+import { readQuery, UnreadableQuery } from './editor/read-query.ts';
+import { EXAMPLES } from './examples.ts';
+import { explain } from './recipes/explain.ts';
+import { firstMatches } from './recipes/find.ts';
+
+/** What a query found, and how. */
+export interface Answer {
+  readonly table: string;
+  /** The query as it was typed, and what it is sorted by: the same is compared with and without indexes. */
+  readonly key: string;
+  /** Paths that an index could be on. */
+  readonly paths: readonly string[];
+  readonly first: readonly Stored[];
+  /** Milliseconds from the call until the first documents were here. */
+  readonly ms: number;
+  /** How many there are in the collection. */
+  readonly total: number;
+  /** Functions run here, and have no plan. */
+  readonly explanation: Explanation | undefined;
+  readonly indexes: readonly string[];
+}
+
+export const queriedTable = signal('cities');
+export const queryText = signal(EXAMPLES[0]?.text ?? '{}');
+/** The path that results are sorted by, the largest first; none is the order of insertion. */
+export const querySort = signal(EXAMPLES[0]?.sort ?? '');
+
+export const answer = signal<Answer | undefined>(undefined);
+export const queryError = signal<Error | undefined>(undefined);
+export const isRunning = signal(false);
+
+/** Explanations of one query, by the indexes that there were. */
+export const compared = signal<ReadonlyMap<string, Explanation>>(new Map());
+
+export async function run(): Promise<void> {
+  if (isRunning.peek()) return;
+  isRunning.value = true;
+  queryError.value = undefined;
+  try {
+    const found = await ask();
+    if (found.key !== answer.peek()?.key) compared.value = new Map();
+    if (found.explanation) {
+      const name = found.indexes.join(', ');
+      compared.value = new Map([...compared.peek(), [name, found.explanation]]);
+    }
+    answer.value = found;
+    announce(`${formatNumber(found.explanation?.returned ?? found.first.length)} found.`);
+  } catch (error) {
+    queryError.value = inWords(error);
+  } finally {
+    isRunning.value = false;
+  }
+}
+
+/** What stopped a query; what is not ours to explain was thrown by the visitor's function. */
+function inWords(error: unknown): Error {
+  if (error instanceof CairnError || error instanceof UnreadableQuery) return error;
+  return new Error(`The function stopped: ${messageOf(error)}`, { cause: error });
+}
+
+async function ask(): Promise<Answer> {
+  const table = queriedTable.peek();
+  const text = queryText.peek();
+  const path = querySort.peek();
+  const sort = (path ? { [path]: -1 } : undefined) as Sort<object> | undefined;
+  const params = readQuery(text);
+  const collection = collectionOf(table);
+  const isCriteria = typeof params !== 'function';
+  const explanation = isCriteria
+    ? await quickest(() => explain(collection, params as Criteria, { sort }))
+    : undefined;
+  const began = performance.now();
+  const first = await firstMatches(collection, params, { sort });
+  const ms = performance.now() - began;
+  const total = await collection.count();
+  return {
+    table,
+    key: JSON.stringify([table, text, path]),
+    paths: isCriteria ? pathsIn(params, path) : [],
+    first,
+    ms,
+    total,
+    explanation,
+    indexes: indexesOf(table),
+  };
+}
+
+/** Right after it was opened a collection still reads what it keeps in memory; that is no plan's fault. */
+async function quickest(ask: () => Promise<Explanation>): Promise<Explanation> {
+  const all = [await ask(), await ask(), await ask()];
+  return all.reduce((best, next) => (next.engine_ms < best.engine_ms ? next : best));
+}
+
+/** The fields that criteria look at, and the one that is sorted by. */
+function pathsIn(criteria: object, sort: string): string[] {
+  const paths = new Set<string>();
+  const collect = (inner: unknown) => {
+    if (Array.isArray(inner)) for (const item of inner) collect(item);
+    else if (typeof inner === 'object' && inner !== null) {
+      for (const [key, value] of Object.entries(inner)) {
+        if (key.startsWith('$')) collect(value);
+        else if (key !== '_id') paths.add(key);
+      }
+    }
+  };
+  collect(criteria);
+  if (sort && sort !== '_id') paths.add(sort);
+  return [...paths];
+}

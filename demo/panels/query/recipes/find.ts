@@ -1,0 +1,9 @@
+import type { DocumentCollection, FindOptions, Params } from 'cairndb';
+
+// Criteria run in the worker. A function runs here, with its
+// closures, and documents come to it in chunks.
+export const firstMatches = (
+  collection: DocumentCollection,
+  params: Params,
+  { sort }: Pick<FindOptions, 'sort'>,
+) => collection.filter(params, { sort, limit: 50 });

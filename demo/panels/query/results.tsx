@@ -1,0 +1,53 @@
+import { tables } from '../../database/own-tables.ts';
+import { valueAt } from '../../database/table.ts';
+import { formatCount, formatSpan } from '../../parts/format.ts';
+import { valueText } from '../../parts/value-text.ts';
+import { answer } from './query.ts';
+import './results.css';
+
+/** The first of what was found. */
+export function Results() {
+  const { table: name, first, ms, explanation } = answer.value ?? {};
+  const table = tables.value.find((each) => each.name === name);
+  if (!table || !first || ms === undefined) return null;
+  const count = explanation?.returned ?? first.length;
+  return (
+    <section class="results" aria-labelledby="results-title">
+      <p id="results-title" class="figures" data-part="found">
+        <strong>
+          {explanation || first.length < 50 ? '' : 'At least '}
+          {formatCount(count, ...table.noun)}
+        </strong>
+        <span class="soft">
+          , {count > first.length ? `the first ${first.length}` : 'all'} delivered in{' '}
+          {formatSpan(ms)}
+        </span>
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
+      <section class="results-scroller" tabIndex={0} aria-label="What was found">
+        <table>
+          <thead>
+            <tr>
+              {table.columns.map(({ path, title, kind }) => (
+                <th key={path} scope="col" data-kind={kind}>
+                  {title}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {first.map((document) => (
+              <tr key={document._id}>
+                {table.columns.map((column) => (
+                  <td key={column.path} data-kind={column.kind}>
+                    {valueText(valueAt(document, column.path), column)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </section>
+  );
+}

@@ -1,0 +1,24 @@
+interface Brand {
+  readonly brand: string;
+  readonly version: string;
+}
+
+interface Told extends Navigator {
+  readonly userAgentData?: { readonly brands: readonly Brand[]; readonly platform: string };
+  /** Gigabytes, rounded by the browser. */
+  readonly deviceMemory?: number;
+}
+
+/** The browser and the machine, as far as the browser tells. */
+export function machine(): string {
+  const { userAgent, userAgentData, hardwareConcurrency, deviceMemory } = navigator as Told;
+  const brand = userAgentData?.brands.find(({ brand }) => !/not.?a.?brand/i.test(brand));
+  const [, name = 'A browser', version = ''] =
+    /(Firefox|Edg|Chrome|Version)\/(\d+)/.exec(userAgent) ?? [];
+  const browser = brand
+    ? `${brand.brand} ${brand.version}`
+    : `${name === 'Version' ? 'Safari' : name} ${version}`;
+  const system = userAgentData?.platform ?? /\(([^;)]+)/.exec(userAgent)?.[1] ?? '';
+  const memory = deviceMemory ? `, ${deviceMemory} GB of memory or more` : '';
+  return `${browser} on ${system}, ${hardwareConcurrency} cores${memory}`;
+}

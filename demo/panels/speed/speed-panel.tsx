@@ -1,0 +1,101 @@
+import { useEffect } from 'preact/hooks';
+import { CodeSample, CodeSection } from '../../parts/code-sample.tsx';
+import { formatNumber } from '../../parts/format.ts';
+import { PanelFrame } from '../../parts/panel.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import { Segmented } from '../../parts/segmented.tsx';
+import { Chart } from './chart.tsx';
+import cairnSource from './contenders/cairn.ts?raw';
+import dexieSource from './contenders/dexie.ts?raw';
+import { machine } from './machine.ts';
+import {
+  cancelRace,
+  contenders,
+  figures,
+  loadContenders,
+  measuredSize,
+  ROUNDS,
+  race,
+  raceProblem,
+  racing,
+  SIZES,
+  size,
+} from './race.ts';
+import { WORKLOADS } from './workloads.ts';
+import './speed-panel.css';
+
+/** The same work for four databases, in the visitor's own browser. */
+export function SpeedPanel() {
+  useEffect(() => {
+    loadContenders();
+  }, []);
+  return (
+    <PanelFrame
+      title="Measure it yourself."
+      lead="The same documents and the same questions, in your browser, in turns. Every answer is checked. Where another one is faster, it says so."
+    >
+      <section class="card" aria-labelledby="race-title">
+        <h2 id="race-title">The race</h2>
+        <div class="race-controls">
+          <Segmented
+            legend="How many documents"
+            name="size"
+            options={SIZES.map((each) => [each, formatNumber(Number(each))])}
+            value={size.value}
+            onChange={(value) => {
+              size.value = value;
+            }}
+          />
+          {racing.value ? (
+            <button type="button" class="button" onClick={cancelRace}>
+              Stop
+            </button>
+          ) : (
+            <button
+              type="button"
+              class="button primary"
+              disabled={contenders.value.length === 0}
+              onClick={race}
+            >
+              Run
+            </button>
+          )}
+          <p class="soft small race-news" role="status" data-part="racing">
+            {racing.value || newsOf(figures.value.size)}
+          </p>
+        </div>
+        <Problem text={raceProblem.value} />
+        <div class="charts">
+          {WORKLOADS.map((workload) => (
+            <Chart key={workload.name} workload={workload} figures={figures.value} />
+          ))}
+        </div>
+        <p class="soft small" data-part="machine">
+          {machine()}. The middle of {ROUNDS} rounds
+          {measuredSize.value > 0 && `, ${formatNumber(measuredSize.value)} documents`}. Other pages
+          and programs slow all of them alike: compare within one run.
+        </p>
+      </section>
+      <section aria-labelledby="contenders-title">
+        <h2 id="contenders-title">Who takes part, and how</h2>
+        <dl class="contenders">
+          {contenders.value.map(({ name, version, note }) => (
+            <div key={name}>
+              <dt>
+                {name} <span class="soft figures">{version}</span>
+              </dt>
+              <dd class="soft small">{note}</dd>
+            </div>
+          ))}
+        </dl>
+      </section>
+      <CodeSection>
+        <CodeSample title="How Cairn is used" source={cairnSource} />
+        <CodeSample title="How Dexie is used" source={dexieSource} />
+      </CodeSection>
+    </PanelFrame>
+  );
+}
+
+const newsOf = (measured: number): string =>
+  measured === 0 ? 'Nothing was measured yet.' : 'Shorter is better.';

@@ -1,0 +1,14 @@
+import { signal } from '@preact/signals';
+import { cities } from '../../database/database.ts';
+
+/** Milliseconds from the start of the page until the cities were counted. */
+export const openedIn = signal<number | undefined>(undefined);
+
+cities()
+  .count()
+  .then(
+    () => {
+      openedIn.value = performance.now();
+    },
+    () => undefined, // the live count shows what is wrong
+  );

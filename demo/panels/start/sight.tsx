@@ -1,0 +1,34 @@
+import { formatNumber, formatShort, formatSpan } from '../../parts/format.ts';
+import { Problem } from '../../parts/problem.tsx';
+import { lensProblem, sight } from './lens.ts';
+import './sight.css';
+
+/** In words, what the query under the lens found. */
+export function Sight({ total }: { total: number }) {
+  const { count, largest, ms } = sight.value ?? { count: 0, largest: [], ms: 0 };
+  return (
+    <div class="sight" id="sight">
+      <Problem text={lensProblem.value} />
+      <p class="figures">
+        {total === 0 ? (
+          <span class="soft">The map is empty. Load the cities, and move over it.</span>
+        ) : (
+          <>
+            <strong>{formatNumber(count)}</strong> of {formatNumber(total)} are under the lens,
+            found in <strong data-part="sight-ms">{formatSpan(ms)}</strong>
+          </>
+        )}
+      </p>
+      <ol>
+        {largest.map(({ _id, name, population }, index) => (
+          <li key={_id}>
+            <span class="rank" aria-hidden="true">
+              {index + 1}
+            </span>
+            {name} <span class="soft figures">{formatShort(population)}</span>
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}

@@ -1,0 +1,84 @@
+import { useComputed } from '@preact/signals';
+import { cities } from '../../database/database.ts';
+import openSource from '../../database/recipes/open.ts?raw';
+import { CodeSample, CodeSection } from '../../parts/code-sample.tsx';
+import { Figure, Figures } from '../../parts/figure.tsx';
+import { formatNumber, formatSpan } from '../../parts/format.ts';
+import { PanelFrame } from '../../parts/panel.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import { useLive } from '../../parts/use-live.ts';
+import { citiesSource } from '../../sources/cities.ts';
+import { ImportControl } from '../../sources/import-control.tsx';
+import { importJob } from '../../sources/import-job.ts';
+import insertSource from '../../sources/recipes/insert-batches.ts?raw';
+import { Claims } from './claims.tsx';
+import { openedIn } from './opened-in.ts';
+import findAroundSource from './recipes/find-around.ts?raw';
+import { Sight } from './sight.tsx';
+import { WorldMap } from './world-map.tsx';
+import './start-panel.css';
+
+/** The first look: a world of documents, and a query wherever the pointer is. */
+export function StartPanel() {
+  const query = useComputed(() => cities().liveCount({}, { throttle: 100 }));
+  const { data: count = 0, error } = useLive(query.value);
+  return (
+    <PanelFrame
+      title="A database inside the browser tab."
+      lead="Cairn keeps documents in IndexedDB, queries them in a worker and leaves the page free. No server: what you do here stays on this device, also without a network."
+    >
+      <Problem text={error?.message} />
+      <div class="start-controls">
+        <ImportControl
+          source={citiesSource}
+          have={count}
+          label={`Load ${formatNumber(citiesSource.total ?? 0)} cities`}
+        />
+        <ImportFigures count={count} />
+      </div>
+      <section class="start-world" aria-label="Cities of the world">
+        <WorldMap />
+        <Sight total={count} />
+      </section>
+      <Claims />
+      <CodeSection>
+        <CodeSample title="Open a database" source={openSource} />
+        <CodeSample title="Put documents in" source={insertSource} />
+        <CodeSample title="Find what is under the lens" source={findAroundSource} />
+      </CodeSection>
+    </PanelFrame>
+  );
+}
+
+function ImportFigures({ count }: { count: number }) {
+  const { documents = 0, ms = 0, longestTask, state } = importJob.value ?? {};
+  const isFree = longestTask === 0;
+  return (
+    <Figures label="How it goes">
+      <Figure label="Documents" value={formatNumber(count)} part="documents" />
+      <Figure
+        label="Open and counted in"
+        value={openedIn.value === undefined ? undefined : formatSpan(openedIn.value)}
+        note="from the start of the page"
+      />
+      <Figure
+        label="Stored a second"
+        value={state ? formatNumber(Math.round((documents / ms) * 1000)) : undefined}
+        note={state === 'done' ? `${formatSpan(ms)} until all was saved` : ''}
+        part="rate"
+      />
+      <Figure
+        label="Longest block of the page"
+        value={state && describeLongest(longestTask)}
+        note="while they went in"
+        tone={state && (isFree ? 'good' : 'bad')}
+        part="longest-task"
+      />
+    </Figures>
+  );
+}
+
+function describeLongest(longest: number | undefined): string {
+  if (longest === undefined) return 'not measured here';
+  return longest === 0 ? 'under 50 ms' : formatSpan(longest);
+}

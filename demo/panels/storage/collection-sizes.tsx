@@ -1,0 +1,54 @@
+import type { CollectionUsage } from 'cairndb';
+import { lastUse } from '../../database/database.ts';
+import { tables } from '../../database/own-tables.ts';
+import { formatBytes, formatClock } from '../../parts/format.ts';
+import './collection-sizes.css';
+
+/** The default of `cache_retention_time`, in milliseconds. */
+const RETENTION_MS = 10 * 60_000;
+
+/** What each collection holds, itself and for its backups, and how long it stays in memory. */
+export function CollectionSizes({ collections }: { collections: readonly CollectionUsage[] }) {
+  const largest = Math.max(...collections.map((each) => each.bytes + each.backup_bytes), 1);
+  const share = (bytes: number) => `${(bytes / largest) * 100}%`;
+  return (
+    <table class="collection-sizes">
+      <thead>
+        <tr>
+          <th scope="col">Collection</th>
+          <th scope="col">Stored</th>
+          <th scope="col">In memory</th>
+        </tr>
+      </thead>
+      <tbody>
+        {collections.map(({ collection, bytes, backup_bytes }) => (
+          <tr key={collection} data-part={`size-${collection}`}>
+            <th scope="row">{titleOf(collection)}</th>
+            <td>
+              <span class="figures">
+                {formatBytes(bytes)}
+                {backup_bytes > 0 && (
+                  <span class="soft"> and {formatBytes(backup_bytes)} for backups alone</span>
+                )}
+              </span>
+              <span class="size-bar" aria-hidden="true">
+                <span style={{ width: share(bytes) }} />
+                <span style={{ width: share(backup_bytes) }} />
+              </span>
+            </td>
+            <td class="figures">{memoryOf(collection)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const titleOf = (collection: string): string =>
+  tables.value.find(({ name }) => name === collection)?.title ?? collection;
+
+function memoryOf(collection: string): string {
+  const used = lastUse(collection);
+  if (!used) return 'no';
+  return `until ${formatClock(new Date(used.getTime() + RETENTION_MS))}, if nobody asks`;
+}

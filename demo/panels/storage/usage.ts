@@ -1,0 +1,76 @@
+import { effect, signal } from '@preact/signals';
+import type { CollectionUsage, StorageStatus } from 'cairndb';
+import { connection } from '../../database/database.ts';
+import { saves } from '../../database/status.ts';
+import { messageOf } from '../../parts/message-of.ts';
+import { keepForGood, room } from './recipes/room.ts';
+
+const SAMPLE_MS = 2000;
+const MOST_SAMPLES = 150;
+
+/** What the browser said at a time. */
+export interface Sample {
+  /** Milliseconds since the page was opened. */
+  readonly at: number;
+  /** Bytes. */
+  readonly usage: number;
+}
+
+type Told = number | 'unsupported' | undefined;
+
+export const usage = signal<Told>(undefined);
+export const quota = signal<Told>(undefined);
+export const storageStatus = signal<StorageStatus | undefined>(undefined);
+export const samples = signal<readonly Sample[]>([]);
+export const collections = signal<readonly CollectionUsage[]>([]);
+export const storageProblem = signal('');
+/** What became of asking for persistence. */
+export const persistAnswer = signal('');
+
+/** Looks again and again until the function that it returns is called. */
+export function watchUsage(): () => void {
+  const timer = setInterval(look, SAMPLE_MS);
+  const stop = effect(() => {
+    saves.value;
+    look();
+  });
+  return () => {
+    clearInterval(timer);
+    stop();
+  };
+}
+
+let isLooking = false;
+
+async function look(): Promise<void> {
+  if (isLooking) return;
+  isLooking = true;
+  try {
+    const now = await room(connection());
+    usage.value = now.usage;
+    quota.value = now.quota;
+    storageStatus.value = now.status;
+    collections.value = now.collections;
+    storageProblem.value = '';
+    if (now.usage === 'unsupported') return;
+    const sample = { at: performance.now(), usage: now.usage };
+    samples.value = [...samples.peek(), sample].slice(-MOST_SAMPLES);
+  } catch (error) {
+    storageProblem.value = messageOf(error);
+  } finally {
+    isLooking = false;
+  }
+}
+
+export async function askToKeep(): Promise<void> {
+  try {
+    const isKept = await keepForGood(connection());
+    persistAnswer.value =
+      isKept === true
+        ? 'It will.'
+        : 'The browser said no for now. Installing the page, or visiting it often, changes its mind.';
+    await look();
+  } catch (error) {
+    persistAnswer.value = messageOf(error);
+  }
+}

@@ -1,0 +1,70 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { announce } from '../app/announcer.tsx';
+import './code-colours.css';
+import './code-sample.css';
+
+interface CodeSampleProps {
+  /** What the lines do. */
+  readonly title: string;
+  /** The source of a module that this page runs, as text. */
+  readonly source: string;
+}
+
+/** Lines of this page's own source, to copy. */
+export function CodeSample({ title, source }: CodeSampleProps) {
+  const text = withoutOwnImports(source);
+  const coloured = useSignal<ComponentChildren>(text);
+  const copied = useSignal(false);
+
+  useEffect(() => {
+    let isGone = false;
+    import('./highlight.tsx').then(({ highlight }) => {
+      if (!isGone) coloured.value = highlight(text);
+    }, console.error); // without its colours it reads as well
+    return () => {
+      isGone = true;
+    };
+  }, [text, coloured]);
+
+  async function copy() {
+    await navigator.clipboard.writeText(text);
+    copied.value = true;
+    announce('Copied.');
+    setTimeout(() => {
+      copied.value = false;
+    }, 2000);
+  }
+
+  return (
+    <figure class="code-sample">
+      <figcaption>
+        <span>{title}</span>
+        <button type="button" class="button compact" onClick={copy}>
+          {copied.value ? 'Copied' : 'Copy'}
+        </button>
+      </figcaption>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
+      <section class="code-lines" tabIndex={0} aria-label={title}>
+        <pre>{coloured.value}</pre>
+      </section>
+    </figure>
+  );
+}
+
+/** What is imported from the page itself are types, of no use elsewhere. */
+function withoutOwnImports(source: string): string {
+  return source.replace(/^import [^;]*from '\.[^']*';\n/gm, '').trim();
+}
+
+/** The code of a panel. */
+export function CodeSection({ children }: { children: ComponentChildren }) {
+  return (
+    <section class="code-section" aria-labelledby="code-title">
+      <h2 id="code-title">The code</h2>
+      <p class="soft">What this panel runs, word for word.</p>
+      <div class="code-list">{children}</div>
+    </section>
+  );
+}

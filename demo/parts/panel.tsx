@@ -1,0 +1,23 @@
+import type { ComponentChildren } from 'preact';
+import './button.css';
+import './panel.css';
+
+interface PanelProps {
+  /** What it shows, as a claim. */
+  readonly title: string;
+  readonly lead: string;
+  readonly children: ComponentChildren;
+}
+
+/** The frame of every panel: what it claims, then the proof. */
+export function PanelFrame({ title, lead, children }: PanelProps) {
+  return (
+    <article class="panel">
+      <header class="panel-head">
+        <h1 tabIndex={-1}>{title}</h1>
+        <p>{lead}</p>
+      </header>
+      {children}
+    </article>
+  );
+}

@@ -1,0 +1,39 @@
+import { count, url } from 'virtual:cities';
+import type { NewDocument } from 'cairndb';
+import type { Source } from './source.ts';
+
+/** Every place with a name and about a thousand people, from geonames.org. */
+export const citiesSource: Source = {
+  collection: 'cities',
+  title: 'Cities of the world',
+  total: count,
+  batches: loadCities,
+};
+
+/** Loads the cities and yields them batch by batch while they still arrive. */
+async function* loadCities(): AsyncGenerator<readonly NewDocument[]> {
+  const { ok, status, body } = await fetch(url);
+  if (!ok || !body)
+    throw new Error(`The cities could not be loaded: the server answered ${status}.`);
+  const reader = body
+    .pipeThrough(new DecompressionStream('gzip'))
+    .pipeThrough(new TextDecoderStream())
+    .getReader(); // WebKit cannot iterate over a stream
+  let line = '';
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      const [end = '', ...lines] = value.split('\n');
+      line += end; // a line takes several chunks: what came before is not looked through again
+      for (const next of lines) {
+        yield JSON.parse(line);
+        line = next;
+      }
+    }
+    yield JSON.parse(line);
+  } finally {
+    // Whoever stops early needs no more of the file. At its end there is nothing to cancel.
+    await reader.cancel();
+  }
+}

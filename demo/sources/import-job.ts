@@ -1,0 +1,95 @@
+import { signal } from '@preact/signals';
+import type { NewDocument } from 'cairndb';
+import { announce } from '../app/announcer.tsx';
+import { collectionOf } from '../database/database.ts';
+import { formatCount, formatSpan } from '../parts/format.ts';
+import { messageOf } from '../parts/message-of.ts';
+import { LongTasks } from './long-tasks.ts';
+import { nextTask } from './next-task.ts';
+import { insertBatches } from './recipes/insert-batches.ts';
+import type { Source } from './source.ts';
+
+/** How an import stands, or how it ended. */
+export interface ImportJob {
+  readonly source: Source;
+  readonly state: 'running' | 'done' | 'cancelled' | 'failed';
+  /** Documents that went in. */
+  readonly documents: number;
+  /** Milliseconds since it began; at the end, until everything was in storage. */
+  readonly ms: number;
+  /** The longest task of the page in milliseconds, 0 if all were under 50, `undefined` if not measured. */
+  readonly longestTask: number | undefined;
+  readonly problem: string;
+}
+
+/** The import that runs, or the last one. */
+export const importJob = signal<ImportJob | undefined>(undefined);
+
+/** What just went into the database, for what shows it at once. */
+export const importedBatch = signal<readonly NewDocument[]>([]);
+
+let stop = new AbortController();
+
+export function cancelImport(): void {
+  stop.abort();
+}
+
+/** Imports what the source has and the collection has not. One import at a time. */
+export async function runImport(source: Source): Promise<void> {
+  if (importJob.peek()?.state === 'running') return;
+  stop = new AbortController();
+  const { signal } = stop;
+  const longTasks = new LongTasks();
+  const began = performance.now();
+  let documents = 0;
+  const tell = (state: ImportJob['state'], problem = '') => {
+    const ms = performance.now() - began;
+    const longestTask = longTasks.longest;
+    importJob.value = { source, state, documents, ms, longestTask, problem };
+  };
+  tell('running');
+  try {
+    const collection = collectionOf(source.collection);
+    const batches = missing(source, signal);
+    await insertBatches(collection, batches, async (count) => {
+      documents += count;
+      tell('running');
+      await nextTask();
+    });
+    tell(signal.aborted ? 'cancelled' : 'done');
+    const { ms } = importJob.value as ImportJob;
+    announce(`${formatCount(documents, 'document')} saved in ${formatSpan(ms)}.`);
+  } catch (error) {
+    tell('failed', messageOf(error));
+  } finally {
+    longTasks.stop();
+    importedBatch.value = [];
+  }
+}
+
+/** The batches, without documents whose `_id` is there already: an import can be taken up again. */
+async function* missing(
+  { batches, collection: name }: Source,
+  signal: AbortSignal,
+): AsyncGenerator<readonly NewDocument[]> {
+  const collection = collectionOf(name);
+  const isEmpty = (await collection.count({}, { archived: true })) === 0;
+  for await (const batch of batches()) {
+    if (signal.aborted) return;
+    await nextTask(); // parsing a batch and encoding it are two tasks
+    const documents = isEmpty ? batch : await withoutKnown(name, batch);
+    if (documents.length === 0) continue;
+    yield documents;
+    importedBatch.value = documents;
+  }
+}
+
+async function withoutKnown(name: string, batch: readonly NewDocument[]) {
+  const ids = batch.flatMap(({ _id }) => _id ?? []);
+  const found = await collectionOf(name).filter(
+    { _id: { $in: ids } },
+    { archived: true, select: ['_id'] },
+  );
+  const known = new Set(found.map(({ _id }) => _id));
+  return batch.filter(({ _id }) => _id === undefined || !known.has(_id));
+}

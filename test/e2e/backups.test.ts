@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openPlayground, PATIENCE, type Playground, runs } from './open-playground.ts';
+
+describe.runIf(runs('chromium'))('backups', () => {
+  let site: Playground;
+  let file = '';
+
+  const news = () => site.part('backup-news').innerText();
+  const backup = (label: string) => site.part('backup').filter({ hasText: label });
+
+  beforeAll(async () => {
+    site = await openPlayground();
+    const { page } = site;
+    await site.openPanel('Data');
+    await page.getByText('Products', { exact: true }).click();
+    await page.getByRole('button', { name: 'Fill the shop' }).click();
+    await page.getByText('240 products').waitFor();
+    await site.openPanel('Backups');
+    await page.getByRole('combobox', { name: 'Of' }).selectOption('products');
+  });
+
+  afterAll(() => site?.close());
+
+  test('one is made, compared after a change, and restored', async () => {
+    const { page } = site;
+    await page.getByRole('textbox', { name: 'Label' }).fill('before the clean-up');
+    await page.getByRole('button', { name: 'Make a backup' }).click();
+    await expect.poll(news, PATIENCE).toMatch(/^Made in \d+ ms/);
+    await expect
+      .poll(() => backup('before the clean-up').innerText())
+      .toMatch(/240 documents · names \d+ kB · expires \d+ \w+/);
+
+    await page.getByRole('button', { name: 'Delete every second document' }).click();
+    await expect.poll(news, PATIENCE).toMatch(/^120 documents deleted/);
+    await page.getByRole('button', { name: 'Compare before the clean-up' }).click();
+    await expect
+      .poll(() => site.part('difference').innerText(), PATIENCE)
+      .toMatch(/added since\s+0\s+changed since\s+0\s+removed since\s+120/);
+    await site.screenshot('backups');
+
+    await page.getByRole('button', { name: 'Restore before the clean-up' }).click();
+    await expect.poll(news, PATIENCE).toContain('is back');
+    await expect.poll(() => site.part('backup').count()).toBe(2);
+    expect(await site.part('backup').first().innerText()).toContain('made by itself');
+  });
+
+  test('a file of it is written, and brought back', async () => {
+    const { page } = site;
+    const coming = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download before the clean-up' }).click();
+    const download = await coming;
+    expect(download.suggestedFilename()).toBe('products.ndjson.gz');
+    file = await download.path();
+    await page.getByRole('button', { name: 'Delete every second document' }).click();
+    await expect.poll(news, PATIENCE).toMatch(/^120 documents deleted/);
+    await page.getByLabel('A file of a backup').setInputFiles(file);
+    await expect.poll(news, PATIENCE).toMatch(/^240 documents came from the file/);
+  });
+
+  test('a file that is none is refused in words', async () => {
+    const { page } = site;
+    const buffer = Buffer.from('no backup');
+    await page
+      .getByLabel('A file of a backup')
+      .setInputFiles({ name: 'none.gz', mimeType: 'application/gzip', buffer });
+    await expect
+      .poll(() => page.getByRole('alert').allInnerTexts(), PATIENCE)
+      .toContainEqual(expect.stringContaining('gzip'));
+  });
+
+  test('what was emptied is brought back by the backup that stayed', async () => {
+    const { page, part } = site;
+    await site.openPanel('Data');
+    await page.locator('.segmented').getByText('Orders', { exact: true }).click();
+    await expect.poll(() => part('count').innerText(), PATIENCE).toContain('10,000 orders');
+    await page.getByRole('button', { name: 'Empty…' }).click();
+    await page.getByRole('button', { name: 'Drop everything' }).click();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(() => part('count').innerText(), PATIENCE).toContain('10,000 orders');
+    expect(site.errors).toEqual([]);
+  });
+});

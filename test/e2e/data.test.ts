@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openPlayground, PATIENCE, type Playground, runs } from './open-playground.ts';
+
+describe.runIf(runs('chromium'))('data', () => {
+  let site: Playground;
+
+  const search = (text: string) => site.page.getByRole('searchbox').fill(text);
+  const count = () => site.part('count').innerText();
+  const cell = (text: string) => site.page.getByRole('gridcell', { name: text, exact: true });
+
+  beforeAll(async () => {
+    site = await openPlayground();
+    await site.openPanel('Data');
+  });
+
+  afterAll(() => site?.close());
+
+  test('an import can be stopped, and taken up again', async () => {
+    const { page, part } = site;
+    await page.getByRole('button', { name: /^Load/ }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await expect.poll(() => part('import-strip').innerText()).toContain('it was stopped');
+    await site.openPanel('Start');
+    const again = page.getByRole('button', { name: /^Load/ });
+    await again.click();
+    await expect.poll(() => part('documents').innerText(), PATIENCE).toBe('135,233');
+    await expect.poll(() => part('import-text').innerText(), PATIENCE).toContain('saved in');
+    await site.openPanel('Data');
+    await expect.poll(count).toContain('135,233 cities');
+  });
+
+  test('a search narrows the grid, a heading sorts it', async () => {
+    const { page } = site;
+    await search('reykja');
+    await expect.poll(count).toMatch(/^2 cities/);
+    await search('');
+    await page.getByRole('button', { name: 'Population' }).click();
+    const first = page.locator('[aria-rowindex="2"]');
+    await expect.poll(() => first.innerText()).toContain('Shanghai');
+    await page.getByRole('button', { name: 'Population' }).click();
+    await expect.poll(() => first.innerText()).not.toContain('Shanghai');
+    await page.getByRole('button', { name: 'Population' }).click();
+    await expect.poll(() => first.innerText()).toContain('El Tarter');
+  });
+
+  test('the last of 135,233 rows is there at a key', async () => {
+    const { page } = site;
+    await cell('El Tarter').click();
+    await page.keyboard.press('Control+End');
+    const last = page.locator('[aria-rowindex="135234"]');
+    await expect.poll(() => last.innerText()).toContain('Zimbabwe');
+    expect(await page.getByRole('grid').getByRole('row').count()).toBeLessThan(80);
+    await page.keyboard.press('Control+Home');
+    await expect.poll(() => cell('El Tarter').count()).toBe(1);
+  });
+
+  test('a cell is edited in place; what cannot be is said there', async () => {
+    const { page, part } = site;
+    await search('Reykjavík');
+    await cell('Reykjavík').click();
+    await page.keyboard.press('End');
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('Enter');
+    const field = page.getByRole('textbox', { name: 'Population' });
+    await field.fill('many');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.locator('.cell-problem').innerText()).toContain('be a number');
+    await field.fill('123,456');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => cell('123,456').count()).toBe(1);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(() => cell('118,918').count()).toBe(1);
+    expect(await part('last-done').innerText()).toBe('');
+  });
+
+  test('a document goes to the archive and comes back', async () => {
+    const { page } = site;
+    await search('Reykjavík');
+    await page.getByRole('button', { name: 'Archive Reykjavík' }).click();
+    await expect.poll(count).toMatch(/^0 cities/);
+    await page.getByText('Archived', { exact: true }).click();
+    await expect.poll(count).toMatch(/^1 city/);
+    await page.getByRole('button', { name: 'Unarchive Reykjavík' }).click();
+    await expect.poll(count).toMatch(/^0 cities/);
+    await page.getByText('Active', { exact: true }).click();
+    await expect.poll(count).toMatch(/^1 city/);
+  });
+
+  test('what was deleted is taken back', async () => {
+    const { page } = site;
+    await search('Reykjavík');
+    await page.getByRole('button', { name: 'Delete Reykjavík' }).click();
+    await expect.poll(count).toMatch(/^0 cities/);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(count).toMatch(/^1 city/);
+    await search('');
+    await expect.poll(count).toContain('135,233');
+    await site.screenshot('data');
+  });
+
+  test('a shop of three collections, in which orders show names of the others', async () => {
+    const { page } = site;
+    await page.getByText('Orders', { exact: true }).click();
+    await page.getByRole('button', { name: 'Fill the shop' }).click();
+    await expect.poll(count, PATIENCE).toContain('10,000 orders');
+    await expect
+      .poll(() => page.locator('[aria-rowindex="2"]').innerText())
+      .toMatch(/100,000\s+[A-Z]\w+ [A-Z]\w+\s+\w+ \w+ \d/);
+    await page.getByText('Customers', { exact: true }).click();
+    await expect.poll(count).toContain('2,000 customers');
+    await site.screenshot('data-shop');
+  });
+
+  test('a CSV file, a JSON file and one that is neither', async () => {
+    const { page } = site;
+    const choose = (name: string, text: string) =>
+      page
+        .getByLabel('A file of JSON')
+        .setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
+    await choose('peaks.csv', 'name,height,climbed\nRysy,2499,true\nGalan,1100,false\n');
+    await expect.poll(count).toMatch(/^2 rows/);
+    expect(await cell('2,499').count()).toBe(1);
+    await choose('lakes.json', JSON.stringify([{ name: 'Ohrid', depth: { max: 288 } }]));
+    await expect.poll(() => cell('288').count()).toBe(1);
+    await choose('broken.json', '[{ "name": ');
+    await expect
+      .poll(() => page.getByRole('alert').allInnerTexts())
+      .toContainEqual(expect.stringContaining('broken.json is not JSON'));
+    await page.reload();
+    await page.getByText('peaks.csv').click();
+    await expect.poll(count).toMatch(/^2 rows/);
+    await page.getByRole('button', { name: 'Empty…' }).click();
+    await page.getByRole('button', { name: 'Drop everything' }).click();
+    await expect.poll(() => page.getByText('peaks.csv').count()).toBe(0);
+    expect(site.errors).toEqual([]);
+  });
+});

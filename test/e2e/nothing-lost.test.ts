@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openPlayground, PATIENCE, type Playground, runs } from './open-playground.ts';
+
+describe.runIf(runs('chromium'))('nothing lost', () => {
+  let site: Playground;
+
+  beforeAll(async () => {
+    site = await openPlayground();
+    await site.openPanel('Nothing lost');
+  });
+
+  afterAll(() => site?.close());
+
+  test('the counter goes up with a write, and down with its save', async () => {
+    const { page, part } = site;
+    await page.getByText('One', { exact: true }).click();
+    await page.getByRole('button', { name: 'Only write' }).click();
+    await expect.poll(() => part('unsaved').innerText(), { interval: 20 }).toBe('1');
+    await expect.poll(() => part('unsaved').innerText(), PATIENCE).toBe('0');
+    await expect.poll(() => page.locator('.pulse-beat').count()).toBeGreaterThan(0);
+  });
+
+  test('what was saved before the page was reloaded is counted after it', async () => {
+    const { page, part } = site;
+    await page.getByText('20,000', { exact: true }).click();
+    await page.getByText('Saved', { exact: true }).click();
+    await page.getByRole('button', { name: 'Write and reload at once' }).click();
+    await expect
+      .poll(() => part('recovered').innerText(), PATIENCE)
+      .toBe('20,000 of 20,000 recovered');
+    await site.screenshot('nothing-lost');
+    expect(site.errors).toEqual([]);
+  });
+});

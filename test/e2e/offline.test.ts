@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openPlayground, PATIENCE, type Playground, runs } from './open-playground.ts';
+
+describe.runIf(runs('chromium'))('offline', () => {
+  let site: Playground;
+
+  beforeAll(async () => {
+    site = await openPlayground();
+  });
+
+  afterAll(() => site?.close());
+
+  test('it can be installed', async () => {
+    const { page } = site;
+    const href = await page.locator('link[rel="manifest"]').getAttribute('href');
+    const response = await page.request.get(new URL(String(href), site.url).href);
+    const manifest = await response.json();
+    expect(manifest).toMatchObject({ display: 'standalone', start_url: './' });
+    for (const { src } of manifest.icons) {
+      expect((await page.request.get(new URL(src, site.url).href)).ok()).toBe(true);
+    }
+  });
+
+  test('without a network it opens, every panel with it, and the cities can be loaded', async () => {
+    const { page, browser } = site;
+    await page.waitForFunction(() => navigator.serviceWorker.ready.then(() => true));
+    // The first visit is not controlled by the worker that it brought; the next is.
+    await page.reload();
+    await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+    await site.stopServing();
+    await browser.context.setOffline(true);
+    await page.reload();
+    await site.loadCities();
+    await expect.poll(() => site.part('documents').innerText(), PATIENCE).toBe('135,233');
+    for (const title of await page.getByRole('navigation').getByRole('link').allInnerTexts()) {
+      await site.openPanel(title.trim());
+    }
+    expect(await site.part('save-state').innerText()).toContain('Offline');
+    await site.screenshot('offline');
+    expect(site.errors).toEqual([]);
+  });
+});

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ALL, openPlayground, PATIENCE, type Playground, runs } from './open-playground.ts';
+
+describe.runIf(runs('chromium'))('start', () => {
+  let site: Playground;
+
+  beforeAll(async () => {
+    site = await openPlayground();
+  });
+
+  afterAll(() => site?.close());
+
+  test('the cities go in while the page stays free, and are there after a reload', async () => {
+    const { page, part } = site;
+    await site.loadCities();
+    await expect.poll(() => part('documents').innerText()).toBe(ALL);
+    expect(await part('save-state').innerText()).toContain('All saved');
+    console.log(`${await part('rate').innerText()} a second`);
+    await page.reload();
+    await expect.poll(() => part('documents').innerText(), PATIENCE).toBe(ALL);
+  });
+
+  test('the lens asks what is under it, by pointer and by keys', async () => {
+    const { page } = site;
+    const map = page.getByRole('application');
+    const { width = 0, height = 0 } = (await map.boundingBox()) ?? {};
+    await map.hover({ position: { x: width * 0.52, y: height * 0.23 } });
+    const sight = page.locator('.sight');
+    await expect.poll(() => sight.innerText()).toMatch(/\d\d,\d{3} of 135,233 are under the lens/);
+    const before = await sight.innerText();
+    await map.focus();
+    for (let press = 0; press < 5; press++) await page.keyboard.press('ArrowDown');
+    await expect.poll(() => sight.innerText()).not.toBe(before);
+    await site.screenshot('start');
+    expect(site.errors).toEqual([]);
+  });
+});

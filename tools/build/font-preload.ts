@@ -1,0 +1,19 @@
+import type { Plugin } from 'vite';
+
+const FILE = /hanken-grotesk-latin-wght.*\.woff2$/;
+
+/** Has the page ask for its font at once, so that text is never set twice. */
+export function fontPreload(): Plugin {
+  return {
+    name: 'font-preload',
+    transformIndexHtml: {
+      order: 'post',
+      handler(_html, { bundle }) {
+        const file = Object.keys(bundle ?? {}).find((name) => FILE.test(name));
+        if (!file) return [];
+        const attrs = { rel: 'preload', href: `./${file}`, as: 'font', type: 'font/woff2' };
+        return [{ tag: 'link', attrs: { ...attrs, crossorigin: '' }, injectTo: 'head' }];
+      },
+    },
+  };
+}
