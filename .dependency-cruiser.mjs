@@ -68,6 +68,20 @@ export default {
       to: { path: '^(src|worker)/', pathNot: '^src/index\\.ts$' },
     },
     {
+      name: 'benchmark-page-stands-alone',
+      comment:
+        'What compares databases in a page knows neither Node nor the driver, and measures builds',
+      severity: 'error',
+      from: { path: '^bench/page/' },
+      to: { path: '^(src|worker|demo|test|tools)/|^bench/(?!page/)' },
+    },
+    {
+      name: 'benchmark-page-without-node',
+      severity: 'error',
+      from: { path: '^bench/page/' },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
       name: 'declared-packages-only',
       comment: 'At run time the library needs its declared dependencies and no Node module',
       severity: 'error',

@@ -1,60 +1,29 @@
-/** npm run bench: measures the built library in a real browser. `-- --help` says what can be chosen. */
-import { resolve } from 'node:path';
-import { buildIfStale } from './build.mjs';
-import { checkResults } from './check-results.mjs';
-import { checkLimits } from './limits.mjs';
-import { measureWorkload } from './measure-workload.mjs';
-import { readOptions, usage } from './options.mjs';
-import { printMachine, printWorkload } from './print.mjs';
-import { describeMachine, FOLDER, writeResults } from './results.mjs';
-import { startServer } from './server.mjs';
+/** npm run bench: measures in a real browser. `-- --help` says what can be chosen. */
+import { publishFile } from './databases/publish.mjs';
+import { runComparison } from './databases/run-comparison.mjs';
+import { runDatabases } from './databases/run-databases.mjs';
+import { runLimits } from './limits/run-limits.mjs';
+import { usage } from './usage.mjs';
 
-/** @param {import('./options.mjs').Options} options */
-async function measure({ chosen, rounds, sizes: givenSizes, without, dist, profile, smoke }) {
-  const server = await startServer(dist === undefined ? buildIfStale() : resolve(dist));
-  try {
-    const machine = await describeMachine();
-    printMachine(machine);
-    /** @type {import('./results.mjs').Results} */
-    const results = { at: new Date().toISOString(), smoke, machine, workloads: [] };
-    const expected = [];
-    for (const workload of chosen) {
-      const { name, title, limits } = workload;
-      const sizes = givenSizes ?? (smoke ? workload.smokeSizes : workload.sizes);
-      const profileTo = profile ? `${FOLDER}/profiles` : undefined;
-      const { origin } = server;
-      const { measured, load } = await measureWorkload(workload, {
-        origin,
-        rounds,
-        sizes,
-        without,
-        patient: !smoke,
-        profileTo,
-      });
-      const result = {
-        name,
-        title,
-        rounds,
-        load,
-        measured,
-        checked: checkLimits(limits, measured),
-      };
-      printWorkload(result, smoke);
-      results.workloads.push(result);
-      const contenders = Object.keys(workload.contenders).filter((it) => !without.includes(it));
-      expected.push({ workload, sizes, contenders });
-    }
-    checkResults(results, expected);
-    console.log(`\nwritten to ${writeResults(results)}`);
-  } finally {
-    server.close();
+const args = process.argv.slice(2);
+
+function choose() {
+  if (args.includes('--help')) return () => console.log(usage);
+  if (args[0] === 'limits') return () => runLimits(args.slice(1));
+  if (args.some((arg) => arg.startsWith('--compare'))) return () => runComparison(args);
+  if (args.length === 1 && args[0] === '--smoke') {
+    return async () => {
+      await runLimits(args);
+      await runDatabases(args);
+    };
   }
+  const [first, file] = args;
+  if (first === '--publish' && file) return () => publishFile(file);
+  return () => runDatabases(args);
 }
 
 try {
-  const options = readOptions(process.argv.slice(2));
-  if (options) await measure(options);
-  else console.log(usage);
+  await choose()();
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

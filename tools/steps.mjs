@@ -47,7 +47,9 @@ export const steps = [
   {
     name: 'layers',
     shows: 'folders import only to their right, no cycles',
-    commands: () => [[bin('depcruise'), '--output-type', 'err', 'src', 'worker', 'demo']],
+    commands: () => [
+      [bin('depcruise'), '--output-type', 'err', 'src', 'worker', 'demo', 'bench/page'],
+    ],
   },
   {
     name: 'unused',
@@ -102,8 +104,8 @@ export const steps = [
     name: 'bench',
     needs: ['build'],
     browsers: true,
-    minutes: 4,
-    shows: 'the benchmark runs, in its short form',
+    minutes: 8,
+    shows: 'the benchmarks run, in their short form, and every database answers as it must',
     commands: () => [[process.execPath, 'bench/run.mjs', '--smoke']],
   },
 ];

@@ -1,11 +1,18 @@
 /** @param {number} ms */
-const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+export const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+let settlingMs = 50;
+
+/** How long to wait on both sides of a collection of garbage before something is measured. @param {number} ms */
+export function settleFor(ms) {
+  settlingMs = ms;
+}
 
 /** Lets what came before end, so that nobody pays for the garbage of another. */
 async function settle() {
-  await wait(50);
+  await wait(settlingMs);
   /** @type {{ gc?: () => void }} */ (globalThis).gc?.();
-  await wait(50);
+  await wait(settlingMs);
 }
 
 /**
@@ -61,13 +68,18 @@ export async function measureMiddle(runs, ask) {
 
 /** @typedef {{ startProfile?: () => Promise<void>, stopProfile?: () => Promise<void> }} Profiler */
 
+/** What a page may be blocked without anybody noticing, by the usual measure. */
+const UNNOTICED_MS = 50;
+
 /**
- * Runs something once and watches how long the page was blocked meanwhile: by the longest gap between
- * two beats of a timer, and by the browser's report of long tasks. Timers also starve where many short
- * tasks outrank them, and then frames do. Frames are not watched: asking for them makes the browser
- * paint, which costs those who let it more than those who block.
+ * Runs something once and watches how long the page was blocked meanwhile: by the gaps between two beats of a
+ * timer, and by the browser's report of long tasks. Timers also starve where many short tasks outrank them,
+ * and then frames do. Frames are not watched: asking for them makes the browser paint, which costs those who
+ * let it more than those who block.
  *
  * @param {() => Promise<unknown>} run
+ * @returns {Promise<{ ms: number, longest: number, beyond: number, longTask: number }>} in milliseconds: the
+ *   run, the longest gap, what gaps took beyond 50 ms, the longest task
  */
 export async function timeAndWatch(run) {
   const gaps = watchGaps();
@@ -84,20 +96,18 @@ export async function timeAndWatch(run) {
   await wait(20); // the task that ended the run is over
   note(observer.takeRecords());
   observer.disconnect();
-  return {
-    ms,
-    'blocked ms': gaps.end(),
-    'long task ms': longTask,
-  };
+  return { ms, ...gaps.end(), longTask };
 }
 
-/** The longest gap between two beats of a timer. */
+/** The gaps between two beats of a timer. */
 function watchGaps() {
   let longest = 0;
+  let beyond = 0;
   let last = performance.now();
   const beat = () => {
     const now = performance.now();
     longest = Math.max(longest, now - last);
+    beyond += Math.max(0, now - last - UNNOTICED_MS);
     last = now;
     handle = window.setTimeout(beat);
   };
@@ -106,10 +116,11 @@ function watchGaps() {
     begin() {
       last = performance.now();
       longest = 0;
+      beyond = 0;
     },
     end() {
       clearTimeout(handle);
-      return longest;
+      return { longest, beyond };
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Body } from '../codec/body.ts';
 import type { Storage } from '../storage/driver.ts';
 import { readListed } from '../storage/open-log.ts';
-import type { Segment, SegmentBodies } from '../storage/segment.ts';
+import { type Segment, type SegmentBodies, segmentProblem } from '../storage/segment.ts';
 import { LiveRows } from './live-rows.ts';
 
 /** Something that is wrong with what is stored. */
@@ -87,34 +87,33 @@ export class Examiner {
     ])) as [(Segment | undefined)[], (SegmentBodies | undefined)[]];
     for (const [index, number] of numbers.entries()) {
       const segment = segments[index];
-      const wrong = segment ? wrongWith(segment, number, bodies[index]) : MISSING;
+      const wrong = segmentProblem(segment, number);
+      const readable = wrong === undefined ? segment : undefined;
       this.#examined.set(number, {
-        size: segment?.size ?? 0,
-        keys: segment ? segment.keys.length + segment.deletes.length : 0,
-        problem: wrong === undefined ? undefined : problemOf(number, wrong),
+        size: readable?.size ?? 0,
+        keys: readable ? readable.keys.length + readable.deletes.length : 0,
+        problem: problemOf(
+          number,
+          segment,
+          wrong ?? bodiesProblem(segment as Segment, bodies[index]),
+        ),
       });
     }
   }
 }
 
-const MISSING = 'is missing';
-
-function problemOf(segment: number, wrong: string): Problem {
-  const code = wrong === MISSING ? 'segment_missing' : 'segment_damaged';
+function problemOf(
+  segment: number,
+  found: unknown,
+  wrong: string | undefined,
+): Problem | undefined {
+  if (wrong === undefined) return undefined;
+  const code = found === undefined ? 'segment_missing' : 'segment_damaged';
   return { code, segment, message: `Segment ${segment} ${wrong}.` };
 }
 
-function wrongWith(segment: Segment, number: number, apart: SegmentBodies | undefined) {
-  const { keys, orders, flags, stamps, sizes } = segment;
-  if (segment.number !== number) return `says it is number ${segment.number}`;
-  const columns = [
-    orders.length,
-    flags.length,
-    sizes.length,
-    (stamps?.length ?? keys.length * 4) / 4,
-  ];
-  if (columns.some((length) => length !== keys.length)) return 'has columns of different lengths';
-  const bodies = segment.bodies ?? apart?.bodies;
+function bodiesProblem({ keys, bodies: inline }: Segment, apart: SegmentBodies | undefined) {
+  const bodies = inline ?? apart?.bodies;
   if (!bodies) return 'has lost its documents';
   if (bodies.length !== keys.length)
     return `has ${bodies.length} documents, and there should be ${keys.length}`;

@@ -1,3 +1,4 @@
+import { StorageError } from '../errors/storage-error.ts';
 import { capture, copy } from './capture.ts';
 
 /** A value that JSON would not keep exactly, as a private deep copy. */
@@ -32,12 +33,32 @@ export function encodeAndCopy(value: unknown, root: string): { body: Body; copy:
     : { body: { exact: first }, copy: copy(first) };
 }
 
-/** The value of a body, as a copy that belongs to the caller. */
+/**
+ * The value of a body, as a copy that belongs to the caller.
+ *
+ * @throws {StorageError} `data_damaged`
+ */
 export function decode(body: Body): unknown {
-  return typeof body === 'string' ? JSON.parse(body) : copy(body.exact);
+  return typeof body === 'string' ? parse(body) : copy(body.exact);
 }
 
-/** The value of a body, to look at and never to change or to hand out. */
+/**
+ * The value of a body, to look at and never to change or to hand out.
+ *
+ * @throws {StorageError} `data_damaged`
+ */
 export function peek(body: Body): unknown {
-  return typeof body === 'string' ? JSON.parse(body) : body.exact;
+  return typeof body === 'string' ? parse(body) : body.exact;
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (cause) {
+    throw new StorageError(
+      'data_damaged',
+      `What is stored of a document cannot be read (${(cause as Error).message}). verify() lists what is damaged and which backups are whole, loadBackup() restores one.`,
+      { cause },
+    );
+  }
 }

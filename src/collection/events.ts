@@ -15,7 +15,7 @@ export interface DoorStatus extends EngineStatus {
 }
 
 /** How much is stored of what may be. */
-export interface QuotaDetail {
+interface QuotaDetail {
   /** Bytes that this site stores, as the browser counts them. */
   readonly usage: number;
   /** Bytes that it may store. */

@@ -147,7 +147,7 @@ export class HostedCollection implements Executor {
     const enter = () => this.#lane.enter(isChanging(request), () => this.#perform(request, reader));
     const result = request.op === 'importBackup' ? this.#backups.expect(request, enter) : enter();
     if (result instanceof Promise && 'call' in request) this.#aborts.note(request.call, result);
-    if (request.op === 'drop' && request.enabled && !this.#unusable)
+    if (request.op === 'drop' && request.enabled && (!this.#unusable || this.#isDamaged))
       this.#host.dropping(this, Promise.resolve(result));
     return result;
   }
@@ -285,7 +285,6 @@ export class HostedCollection implements Executor {
     const { name } = this.settings;
     if (!enabled) throw dropDisabled(name);
     if (this.#unusable instanceof CollectionError) throw this.#unusable;
-    if (this.#unusable && backup) throw this.#unusable;
     const left = backup ? yield* wait(this.#backups.keepAlone()) : undefined;
     yield this.#backups.stop();
     yield this.#saves.stop();

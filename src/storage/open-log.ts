@@ -1,7 +1,7 @@
 import { StorageError } from '../errors/storage-error.ts';
 import type { Storage } from './driver.ts';
 import { FORMAT, type Manifest } from './manifest.ts';
-import type { Segment } from './segment.ts';
+import { type Segment, segmentProblem } from './segment.ts';
 
 /** Segments read in one request: about 2 MB. */
 const READ_AHEAD = 100;
@@ -38,7 +38,7 @@ export function checkFormat(name: string, format: number): void {
  * next are being read.
  *
  * @param begin Called with the manifest, before any segment.
- * @throws {StorageError} `data_damaged` when the manifest or a segment is missing.
+ * @throws {StorageError} `data_damaged` when the manifest or a segment is missing, or cannot be read.
  */
 export async function readLog(
   storage: Storage,
@@ -76,6 +76,7 @@ export async function readLog(
         continue;
       }
       if (number >= next && after >= next && !seen.has(after)) throw segmentLost(name, after);
+      checkSegment(name, number, segment);
       seen.add(number);
       take(segment);
     }
@@ -91,19 +92,23 @@ export async function listLive(
   manifest: Manifest | undefined,
 ): Promise<number[]> {
   const { segments: named = [], next = 1 } = manifest ?? {};
-  const stored = (await storage.keys('segments', [name])).map(([, number]) => number as number);
-  const later: number[] = [];
-  const numbers = stored.filter((number) => number >= next);
-  await readListed(storage, name, numbers, ({ number, staged }) => {
-    if (!staged) later.push(number);
-  });
-  return [...named, ...later].sort((a, b) => a - b);
+  const keys = await storage.keys('segments', [name]);
+  const later = keys.filter(([, number]) => (number as number) >= next);
+  const live: number[] = [];
+  for (let from = 0; from < later.length; from += READ_AHEAD) {
+    const some = later.slice(from, from + READ_AHEAD);
+    const segments = (await storage.getMany('segments', some)) as (Segment | undefined)[];
+    for (const [index, [, number]] of some.entries()) {
+      if (!segments[index]?.staged) live.push(number as number);
+    }
+  }
+  return [...named, ...live].sort((a, b) => a - b);
 }
 
 /**
  * Reads segments by their numbers, and the next ones while some are taken in.
  *
- * @throws {StorageError} `data_damaged` when one is missing.
+ * @throws {StorageError} `data_damaged` when one is missing or cannot be read.
  */
 export async function readListed(
   storage: Storage,
@@ -117,11 +122,11 @@ export async function readListed(
   };
   let chunk = read(0);
   for (let from = 0; from < numbers.length; from += READ_AHEAD) {
-    const segments = (await chunk) as (Segment | undefined)[];
+    const segments = await chunk;
     chunk = read(from + READ_AHEAD);
     for (const [index, segment] of segments.entries()) {
-      if (!segment) throw segmentLost(name, numbers[from + index] as number);
-      take(segment);
+      checkSegment(name, numbers[from + index] as number, segment);
+      take(segment as Segment);
     }
   }
 }
@@ -137,10 +142,20 @@ function later<T>(promise: Promise<T>): Promise<T> {
   return promise;
 }
 
-export function segmentLost(name: string, number: number): StorageError {
+function checkSegment(name: string, number: number, segment: unknown): void {
+  const problem = segmentProblem(segment, number);
+  if (problem) throw segmentLost(name, number, problem);
+}
+
+/** @param problem What is wrong with it. */
+export function segmentLost(
+  name: string,
+  number: number,
+  problem = 'is missing from storage',
+): StorageError {
   return new StorageError(
     'data_damaged',
-    `Segment ${number} of collection "${name}" is missing from storage, so documents are lost. ${REMEDY}`,
+    `Segment ${number} of collection "${name}" ${problem}, so documents are lost. ${REMEDY}`,
     { place: name },
   );
 }

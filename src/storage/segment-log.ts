@@ -131,9 +131,10 @@ export class SegmentLog {
   async takeStock(): Promise<void> {
     const { storage } = this.#options;
     this.#manifest = await readManifest(storage, this.name);
-    const numbers = (await storage.keys('segments', [this.name])).map((key) => key[1] as number);
-    for (const number of numbers) this.#orphans.add(number);
-    this.#last = Math.max((this.#manifest?.next ?? 1) - 1, numbers.at(-1) ?? 0);
+    const keys = await storage.keys('segments', [this.name]);
+    for (const [, number] of keys) this.#orphans.add(number as number);
+    const highest = (keys.at(-1)?.[1] ?? 0) as number;
+    this.#last = Math.max(this.#last, (this.#manifest?.next ?? 1) - 1, highest);
   }
 
   /** Columns for what indexes keep of each record, in the order of {@link StoredRecord.indexKeys}. */

@@ -43,6 +43,25 @@ export interface Segment {
   readonly bodies: readonly Body[] | undefined;
 }
 
+/**
+ * What keeps a segment from being read, as a half sentence; `undefined` where nothing does.
+ *
+ * @param value What storage has under its number.
+ */
+export function segmentProblem(value: unknown, number: number): string | undefined {
+  if (value === undefined) return 'is missing from storage';
+  const segment = value as Partial<Segment>;
+  if (segment.number !== number) return `says it is number ${segment.number}`;
+  const { keys, deletes, orders, flags, sizes, stamps, bodies } = segment;
+  if (!Array.isArray(keys) || !Array.isArray(deletes)) return 'is none';
+  const lengths = [orders?.length, flags?.length, sizes?.length];
+  if (stamps) lengths.push(stamps.length / 4);
+  if (bodies) lengths.push(bodies.length);
+  return lengths.some((length) => length !== keys.length)
+    ? 'has columns of different lengths'
+    : undefined;
+}
+
 /** The bodies of a segment, in the order of its records. */
 export interface SegmentBodies {
   readonly number: number;

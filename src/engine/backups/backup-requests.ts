@@ -1,5 +1,6 @@
 import { untilNextLook } from '../../backup/daily.ts';
 import type { FileHeader, FileSection } from '../../backup/file/file-contents.ts';
+import type { Snapshot } from '../../backup/snapshot.ts';
 import { SnapshotReader } from '../../backup/snapshot-reader.ts';
 import { putSnapshot } from '../../backup/snapshots.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
@@ -120,10 +121,12 @@ export class BackupRequests {
     this.look();
   }
 
-  /** A backup that stays when the collection is dropped. */
+  /** A backup that stays when the collection is dropped, `undefined` where there is nothing to keep. */
   async keepAlone() {
-    const snapshot = await this.backups.create(undefined, 'drop');
-    return { snapshot: putSnapshot(snapshot), segments: new Set(snapshot.segments) };
+    const snapshot = this.#host.damage()
+      ? await this.#remains()
+      : await this.backups.create(undefined, 'drop');
+    return snapshot && { snapshot: putSnapshot(snapshot), segments: new Set(snapshot.segments) };
   }
 
   /** The error of a collection that cannot be opened, with what can be done about it. */
@@ -214,16 +217,26 @@ export class BackupRequests {
     backup: string | undefined,
   ): Promise<ReplaceHost> {
     const { context, saves, indexing, damage, restored } = this.#host;
-    if (damage()) await context.records.log.takeStock();
-    else await saves.flush();
+    const remains = damage() ? await this.#remains() : undefined;
+    if (!damage()) await saves.flush();
+    const present = async () => {
+      const snapshot = damage() ? remains : await this.backups.present(reason);
+      return snapshot && putSnapshot(snapshot);
+    };
     return {
       context,
       saves,
       indexing,
-      present: () => (damage() ? this.backups.remains() : this.backups.present(reason)),
+      present,
       presentWritten: () => this.backups.snapshots.forget(),
       replaced: () => restored(backup),
     };
+  }
+
+  /** What can be read of damaged data; from now on the collection can be written to. */
+  async #remains(): Promise<Snapshot | undefined> {
+    await this.#host.context.records.log.takeStock();
+    return this.backups.remains();
   }
 
   async #verifyDamaged(damage: Error): Promise<Verification> {

@@ -10,7 +10,7 @@ import {
   type SnapshotHead,
 } from '../../backup/snapshot.ts';
 import { deleteSnapshot, putSnapshot, Snapshots } from '../../backup/snapshots.ts';
-import type { Storage, StoragePut } from '../../storage/driver.ts';
+import type { Storage } from '../../storage/driver.ts';
 import { listLive, readManifest } from '../../storage/open-log.ts';
 import type { BackupInfo, Verification } from '../backup-protocol.ts';
 import type { StoreContext } from '../context.ts';
@@ -166,15 +166,15 @@ export class CollectionBackups {
     });
   }
 
-  /** What stores a backup of what the collection holds; nothing may be unsaved, or be changed before it is stored. */
-  async present(reason: BackupReason): Promise<StoragePut> {
+  /** A backup, not stored yet, of what the collection holds; nothing may be unsaved, or change before it is stored. */
+  async present(reason: BackupReason): Promise<Snapshot> {
     const { records } = this.#host.context;
     const head = await this.#head(records.size, undefined, reason);
-    return putSnapshot(makeSnapshot(head, records.log.live));
+    return makeSnapshot(head, records.log.live);
   }
 
   /** The same of a collection that could not be opened: what of it can be read, if anything. */
-  async remains(): Promise<StoragePut | undefined> {
+  async remains(): Promise<Snapshot | undefined> {
     const { segments } = await this.#stored();
     const examiner = this.#examiner();
     const { problems, documents } = await examiner.examine(segments);
@@ -183,7 +183,7 @@ export class CollectionBackups {
     const readable = segments.filter((number) => !lost.has(number));
     const remains = readable.map((number) => ({ number, size: examiner.sizeOf(number) }));
     const head = await this.#head(documents, undefined, 'damage');
-    return putSnapshot(makeSnapshot(head, { segments: remains, changed: 0 }));
+    return makeSnapshot(head, { segments: remains, changed: 0 });
   }
 
   /** Stores or removes backups while nothing else is being written. */

@@ -1,0 +1,40 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, renameSync, symlinkSync } from 'node:fs';
+import { makeFolder, removeFolder } from '../../tools/browsers/child.mjs';
+import { ROOT } from '../../tools/setup.mjs';
+
+const BUILDS = `${ROOT}node_modules/.cache/cairn-bench/builds`;
+
+/** @param {string} command @param {string[]} args @param {string} cwd */
+function run(command, args, cwd) {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`);
+  return stdout.trim();
+}
+
+/**
+ * Builds the library as it is at a commit, with the packages installed here. Nothing of the work tree is touched, and
+ * what was built once is kept.
+ *
+ * @param {string} name of the commit, or of a branch or tag
+ * @returns {{ commit: string, folder: string }}
+ */
+export function buildCommit(name) {
+  const commit = run('git', ['rev-parse', '--short', `${name}^{commit}`], ROOT);
+  const folder = `${BUILDS}/${commit}`;
+  if (existsSync(folder)) return { commit, folder };
+  console.log(`building Cairn at ${commit}`);
+  const source = makeFolder('commit');
+  try {
+    run('git', ['archive', '--output', `${source}/source.tar`, commit], ROOT);
+    run('tar', ['-xf', 'source.tar'], source);
+    symlinkSync(`${ROOT}node_modules`, `${source}/node_modules`, 'dir');
+    run(`${ROOT}node_modules/.bin/tsdown`, [], source);
+    mkdirSync(BUILDS, { recursive: true });
+    run('cp', ['-r', `${source}/dist`, `${folder}.part`], ROOT);
+    renameSync(`${folder}.part`, folder);
+  } finally {
+    removeFolder(source);
+  }
+  return { commit, folder };
+}

@@ -1,0 +1,33 @@
+import { workloads as inPage } from '../page/workloads.mjs';
+
+/**
+ * @typedef {Pick<import('../page/workload.mjs').Workload, 'name' | 'title' | 'metrics'>} Described
+ */
+
+/** What the driver measures around the page. @type {readonly Described[]} */
+const aroundThePage = [
+  {
+    name: 'disk',
+    title: 'Bytes on disk',
+    metrics: {
+      MB: {
+        what: 'of the profile, after all documents were inserted and the browser closed',
+        unit: 'MB',
+      },
+    },
+  },
+  {
+    name: 'bundle',
+    title: 'Code that the page and its worker load, gzip',
+    metrics: {
+      JavaScript: {
+        what: 'until every workload was done, with the adapter of the benchmark',
+        unit: 'kB',
+      },
+      'WebAssembly and its data': { what: 'the same', unit: 'kB' },
+    },
+  },
+];
+
+/** All that is measured. @type {readonly Described[]} */
+export const workloads = [...inPage, ...aroundThePage];

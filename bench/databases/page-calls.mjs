@@ -1,0 +1,117 @@
+/**
+ * @typedef {import('./contender.mjs').Contender} Contender
+ * @typedef {import('../page/model.mjs').Change} Change
+ *
+ * @typedef {object} Terms on which everybody is measured
+ * @property {number} size documents
+ * @property {number} seed
+ * @property {number} round
+ * @property {number} patience milliseconds after which something done many times over stops short
+ * @property {boolean} hasty whether it is enough to show that it works
+ * @property {number} deadline milliseconds for one call into the page
+ */
+
+/** Something that took too long. */
+export class TooSlow extends Error {}
+
+/** The calls into a page, for one contender: each on a fresh page, and with an end. */
+export class PageCalls {
+  #page;
+  #origin;
+  #contender;
+  #terms;
+  #database;
+  /** What was done to the documents so far. @type {Change[]} */
+  #changes = [];
+
+  /**
+   * @param {import('playwright-core').Page} page
+   * @param {string} origin
+   * @param {Contender} contender
+   * @param {Terms} terms
+   */
+  constructor(page, origin, contender, terms) {
+    this.#page = page;
+    this.#origin = origin;
+    this.#contender = contender;
+    this.#terms = terms;
+    this.#database = `${contender.name}-${terms.size}-${terms.round}`;
+  }
+
+  /** Inserts all documents, unmeasured. */
+  async fill() {
+    await this.#call('fill');
+  }
+
+  /** @param {string} workload @returns {Promise<Record<string, number> | undefined>} */
+  async perform(workload) {
+    const { figures, changes } = await this.#call('perform', workload);
+    this.#changes.push(...changes);
+    return figures;
+  }
+
+  /** Compares every document with what it has to be. */
+  async verify() {
+    await this.#call('verify');
+  }
+
+  async #reload() {
+    await this.#page.goto(`${this.#origin}/page/index.html`);
+  }
+
+  /** Whether what comes is worth nothing in a page that has seen the documents. @param {string} part @param {string} [workload] */
+  #isAboutReload(part, workload) {
+    const isFirst = !this.#page.url().startsWith(`${this.#origin}/`);
+    const { keeps } = this.#contender.peer; // who keeps nothing has to begin anew each time
+    return !keeps || isFirst || part === 'verify' || workload === 'first-answer';
+  }
+
+  /** @param {'fill' | 'perform' | 'verify'} part @param {string} [workload] @returns {Promise<any>} */
+  async #call(part, workload) {
+    const { peer, cairn } = this.#contender;
+    const { deadline, ...terms } = this.#terms;
+    if (!terms.hasty || this.#isAboutReload(part, workload)) await this.#reload();
+    const request = {
+      peer: peer.name,
+      cairn: `${this.#origin}${cairn}/index.js`,
+      database: this.#database,
+      ...terms,
+      changes: this.#changes,
+    };
+    const answer = this.#page.evaluate(
+      /** @returns {Promise<unknown>} */
+      ([name, of, given]) => {
+        const { bench } = /** @type {{ bench: import('./page/main.mjs').Bench }} */ (
+          /** @type {unknown} */ (globalThis)
+        );
+        return name === 'perform' ? bench.perform(of, given) : bench[name](given);
+      },
+      /** @type {const} */ ([part, workload ?? '', request]),
+    );
+    const what = `${this.#contender.name}, ${workload ?? part}`;
+    return within(deadline, what, answer);
+  }
+}
+
+/**
+ * @template T
+ * @param {number} ms
+ * @param {string} what
+ * @param {Promise<T>} promise
+ */
+async function within(ms, what, promise) {
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new TooSlow(`${what}: took longer than ${ms / 1_000} s`)), ms);
+  });
+  promise.catch(() => {}); // whoever is late may still fail, when the browser is closed
+  try {
+    return await /** @type {Promise<T>} */ (Promise.race([promise, late]));
+  } catch (cause) {
+    if (cause instanceof TooSlow) throw cause;
+    throw new Error(`${what}: ${cause instanceof Error ? cause.message : cause}`, { cause });
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,16 @@
+/**
+ * What a run of the databases leaves behind.
+ *
+ * @typedef {object} Results
+ * @property {string} at when it was measured
+ * @property {string} commit of Cairn
+ * @property {import('../shared/machine.mjs').Machine} machine
+ * @property {number} seed
+ * @property {number} rounds
+ * @property {number} bytesADocument as JSON, on average
+ * @property {(Pick<import('../page/peer.mjs').Peer, 'name' | 'title' | 'kind' | 'keeps' | 'resident' | 'runs' | 'resolved' | 'usage'> & { savedBy: string | undefined, versions: Record<string, string> })[]} contenders
+ * @property {import('./measure-databases.mjs').Measured[]} measured
+ * @property {import('./measure-databases.mjs').Failure[]} failures
+ */
+
+export {};

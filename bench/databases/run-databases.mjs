@@ -1,0 +1,80 @@
+import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
+import { ROOT } from '../../tools/setup.mjs';
+import { makePeople } from '../page/people.mjs';
+import { buildIfStale } from '../shared/build.mjs';
+import { describeMachine, machineLine } from '../shared/machine.mjs';
+import { writeResults } from '../shared/results.mjs';
+import { startServer } from '../shared/server.mjs';
+import { buildPage } from './build-page.mjs';
+import { contend } from './contender.mjs';
+import { measureAll } from './measure-all.mjs';
+import { readOptions } from './options.mjs';
+import { printDatabases } from './print-databases.mjs';
+import { publish } from './publish.mjs';
+import { versionsOf } from './versions.mjs';
+
+const CAIRN = '/dist';
+const WEIGHED = 1_000;
+
+/** Measures databases beside each other. @param {string[]} args */
+export async function runDatabases(args) {
+  const options = readOptions(args);
+  const { peers, dist, smoke, seed, rounds, sizes, whole } = options;
+  const server = await startServer({
+    '/page': await buildPage(),
+    [CAIRN]: dist === undefined ? buildIfStale() : resolve(dist),
+  });
+  try {
+    const machine = await describeMachine();
+    console.log(machineLine(machine));
+    const contenders = peers.map((peer) => contend(peer, CAIRN));
+    const about = {
+      at: new Date().toISOString(),
+      commit: commitNow(),
+      machine,
+      seed,
+      rounds,
+      bytesADocument: documentBytes(seed),
+      contenders: peers.map(describe),
+    };
+    const keep = (
+      /** @type {import('./measure-databases.mjs').Measurement} */ { measured, failures },
+    ) => {
+      /** @type {import('./results.mjs').Results} */
+      const results = { ...about, measured, failures };
+      return { results, file: writeResults(results, 'databases') };
+    };
+    const measurement = await measureAll(server, contenders, options, keep);
+    const { failures } = measurement;
+    const { results, file } = keep(measurement);
+    if (smoke)
+      console.log('The short form: it shows that everything works, and nothing about speed.');
+    else printDatabases(results);
+    console.log(`\nwritten to ${file}`);
+    if (whole) for (const size of sizes) console.log(`written to ${publish(results, size)}`);
+    const broken = failures.filter(({ slow }) => !slow || smoke);
+    if (broken.length > 0) {
+      throw new Error(`Something broke:\n${broken.map(({ reason }) => `  ${reason}`).join('\n')}`);
+    }
+  } finally {
+    server.close();
+  }
+}
+
+/** What the results say of a peer. @param {import('../page/peer.mjs').Peer} peer */
+function describe({ load, plain, key, packages, ...peer }) {
+  return { savedBy: undefined, ...peer, versions: versionsOf({ name: peer.name, packages }) };
+}
+
+/** The commit that is measured, with a + if there is more than that. */
+function commitNow() {
+  const git = (/** @type {string[]} */ ...args) =>
+    spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' }).stdout?.trim() ?? '';
+  const changed = git('status', '--porcelain', '--', 'src', 'worker') === '' ? '' : '+';
+  return `${git('rev-parse', '--short', 'HEAD') || 'unknown'}${changed}`;
+}
+
+/** What a document takes as JSON, on average. @param {number} seed */
+const documentBytes = (seed) =>
+  Math.round(JSON.stringify(makePeople(WEIGHED, seed)).length / WEIGHED);

@@ -1,0 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { ROOT } from '../../tools/setup.mjs';
+
+/** @param {string} folder @returns {string} */
+const versionIn = (folder) => JSON.parse(readFileSync(`${folder}/package.json`, 'utf8')).version;
+
+/** The installed versions of what a peer is made of, by package. @param {Pick<import('../page/peer.mjs').Peer, 'name' | 'packages'>} peer */
+export function versionsOf({ name, packages }) {
+  if (name.startsWith('cairn')) return { cairndb: versionIn(ROOT) };
+  return Object.fromEntries(
+    packages.map((each) => [each, versionIn(`${ROOT}node_modules/${each}`)]),
+  );
+}

@@ -1,0 +1,147 @@
+import { machineLine } from '../shared/machine.mjs';
+import { figure } from '../shared/print-table.mjs';
+import { isCairn } from './ranking.mjs';
+
+/**
+ * @typedef {import('./results.mjs').Results} Results
+ * @typedef {import('./ranking.mjs').Ranking} Ranking
+ * @typedef {import('./ranking.mjs').Entry} Entry
+ */
+
+/** @param {readonly (readonly string[])[]} rows the first is the head; the first column is of text */
+function table([head = [], ...rows]) {
+  const line = (/** @type {readonly string[]} */ cells) => `| ${cells.join(' | ')} |`;
+  const rule = head.map((_, column) => (column === 0 ? '---' : '--:'));
+  return [line(head), line(rule), ...rows.map(line)].join('\n');
+}
+
+const count = (/** @type {number} */ number) => number.toLocaleString('en-US');
+const times = (/** @type {number | undefined} */ ratio) =>
+  ratio === undefined ? '' : `${figure(ratio)}×`;
+
+/**
+ * The page about one size, in Markdown.
+ *
+ * @param {Results} results
+ * @param {number} size
+ * @param {readonly Ranking[]} rankings
+ * @param {readonly { file: string, title: string }[]} plots
+ */
+export function writePage(results, size, rankings, plots) {
+  const { machine, at, commit, seed, bytesADocument } = results;
+  return `${[
+    `# ${count(size)} documents`,
+    `Written by \`npm run bench\`; what the rows mean and how to question them: [Benchmarks](../benchmarks.md). Raw figures: [${size}.json](${size}.json).`,
+    `${machineLine(machine)}. ${at.slice(0, 10)}, Cairn at ${commit}, seed ${seed}, documents of ${bytesADocument} bytes as JSON.`,
+    ...notMeasured(results, size),
+    '## In short',
+    'Medians; smaller is better. Cairn is the door and cache that does best in that row, and its ratio is to the best other database that keeps what it is given; **bold** where Cairn loses. Many of those hold every document in memory, hence the best that does not, and the best that keeps nothing at all.',
+    summary(rankings),
+    ...plots.map(({ file, title }) => `![${title}](${file})`),
+    '## Who takes part, and what their promises mean',
+    promises(results),
+    ...sections(rankings),
+  ].join('\n\n')}\n`;
+}
+
+/** @param {Results} results @param {number} size */
+function notMeasured({ failures, contenders }, size) {
+  const own = failures.filter((it) => it.size === size);
+  if (own.length === 0) return [];
+  const title = (/** @type {string} */ name) =>
+    contenders.find((it) => it.name === name)?.title ?? name;
+  const lines = own.map(
+    ({ contender, reason }) => `- ${title(contender)}: ${reason.split('\n')[0]}`,
+  );
+  return [`Stopped before the end:\n\n${lines.join('\n')}`];
+}
+
+/** @param {readonly Ranking[]} rankings */
+function summary(rankings) {
+  const cell = (/** @type {Entry | undefined} */ entry) =>
+    entry ? `${figure(entry.median)} ${entry.contender.title}` : '';
+  const rows = rankings.map(({ workload, metric, unit, entries, best, bestFromDisk }) => {
+    const own = entries.find(({ contender }) => isCairn(contender));
+    const keepsNothing = entries.find(
+      ({ contender }) => contender.kind === 'database' && !contender.keeps,
+    );
+    const byHand = entries.find(({ contender }) => contender.kind === 'limit');
+    const ratio = times(own?.toBest);
+    return [
+      metric === unit ? `${workload}, ${unit}` : `${workload}: ${metric}, ${unit}`,
+      cell(own),
+      own?.toBest !== undefined && own.toBest > 1 ? `**${ratio}**` : ratio,
+      cell(best),
+      cell(bestFromDisk),
+      cell(keepsNothing),
+      cell(byHand),
+    ];
+  });
+  return table([
+    [
+      '',
+      'Cairn',
+      '/ best',
+      'best',
+      'best, not all in memory',
+      'best that keeps nothing',
+      'by hand',
+    ],
+    ...rows,
+  ]);
+}
+
+/** @param {Results} results */
+function promises({ contenders }) {
+  const rows = contenders.map((it) => [
+    it.title,
+    Object.entries(it.versions)
+      .map(([name, version]) => `${name} ${version}`)
+      .join(', '),
+    it.runs,
+    it.resident ? 'all in memory' : 'what is read',
+    it.resolved,
+    it.keeps ? (it.savedBy ?? 'the promise itself') : 'nothing',
+    it.usage,
+  ]);
+  const head = [
+    '',
+    'versions',
+    'runs in the',
+    'holds',
+    'a promise means',
+    'durable by',
+    'used with',
+  ];
+  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+}
+
+/** @param {readonly Ranking[]} rankings @returns {string[]} */
+function sections(rankings) {
+  const titles = [...new Set(rankings.map(({ workload }) => workload))];
+  return titles.flatMap((workload) => {
+    const own = rankings.filter((it) => it.workload === workload);
+    return [`## ${own[0]?.title}`, ...own.flatMap(section)];
+  });
+}
+
+/** @param {Ranking} ranking */
+function section({ metric, what, unit, durable, entries }) {
+  const rows = entries.map(({ contender, median, min, max, runs, toBest, toLimit }) => [
+    contender.kind === 'limit' ? `*${contender.title}*` : contender.title,
+    figure(median),
+    figure(min),
+    figure(max),
+    String(runs),
+    times(toBest),
+    times(toLimit),
+    durable ? durability(contender) : contender.resolved,
+  ]);
+  const head = ['', `median, ${unit}`, 'min', 'max', 'runs', '/ best peer', '/ limit', 'means'];
+  const heading = metric === unit ? what : `${metric}: ${what}`;
+  return [`**${heading[0]?.toUpperCase()}${heading.slice(1)}**`, table([head, ...rows])];
+}
+
+/** What a durable figure stands for. @param {Entry['contender']} contender */
+const durability = ({ resolved, savedBy }) =>
+  savedBy ? `transaction complete, by ${savedBy}` : resolved;

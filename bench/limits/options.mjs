@@ -1,0 +1,37 @@
+import { parseArgs } from 'node:util';
+import { wholeNumber } from '../shared/whole-number.mjs';
+import { workloads } from './workloads.mjs';
+
+export const limitNames = workloads.map(({ name }) => name);
+
+/** @param {string[]} args what stands behind `limits` */
+export function readLimitOptions(args) {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      rounds: { type: 'string', default: '5' },
+      sizes: { type: 'string' },
+      without: { type: 'string', multiple: true, default: [] },
+      dist: { type: 'string' },
+      profile: { type: 'boolean', default: false },
+      smoke: { type: 'boolean', default: false },
+    },
+  });
+  for (const name of positionals) {
+    if (!workloads.some((workload) => workload.name === name)) {
+      throw new Error(
+        `There is no workload ${name} of the limits, but ${limitNames.join(', ')}; see --help.`,
+      );
+    }
+  }
+  return {
+    chosen: workloads.filter(({ name }) => positionals.length === 0 || positionals.includes(name)),
+    rounds: values.smoke ? 1 : wholeNumber(values.rounds, '--rounds'),
+    sizes: values.sizes?.split(',').map((size) => wholeNumber(size, '--sizes')),
+    without: values.without,
+    dist: values.dist,
+    profile: values.profile,
+    smoke: values.smoke,
+  };
+}

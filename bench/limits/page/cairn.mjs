@@ -1,0 +1,104 @@
+import { makeParts, randomNumbers } from '../../page/documents.mjs';
+import { deletePlain } from './plain-indexeddb.mjs';
+
+/**
+ * @typedef {import('../../page/documents.mjs').Person} Person
+ * @typedef {import('../../../src/index.ts').Door} Door
+ * @typedef {import('../../../src/index.ts').DocumentCollection<Person>} People
+ * @typedef {'thread' | 'worker'} DoorName
+ */
+
+/** @type {string} what users get, and not the source */
+const LIBRARY = '/dist/index.js';
+
+/** Loads the library, as the bundle of an app would. @returns {Promise<typeof import('../../../src/index.ts')>} */
+export const library = () => import(LIBRARY);
+
+/** @param {DoorName} door @param {string} name */
+export async function openDoor(door, name) {
+  const { connect, Database } = await library();
+  const database = door === 'thread' ? new Database({ name }) : connect({ name });
+  await database.ready;
+  checkDoor(door, database);
+  return database;
+}
+
+/** @param {DoorName} door @param {Door} database */
+export function checkDoor(door, database) {
+  const { engine, storage } = database.status;
+  if (engine !== door || storage !== 'indexeddb') {
+    throw new Error(`The engine runs in the ${engine} on ${storage}, which is not measured here.`);
+  }
+}
+
+/**
+ * @param {Door} database
+ * @param {{ name?: string, caching?: boolean, indexes?: string[] }} [options]
+ * @returns {People}
+ */
+export function openPeople(database, { name = 'people', caching = false, indexes = [] } = {}) {
+  return new database.Collection({ name, type: 'DOCUMENT_BASED', caching, indexes });
+}
+
+/** @param {People} people @param {number} size */
+export async function fill(people, size) {
+  const ids = [];
+  for (const documents of makeParts(size)) {
+    for (const { _id } of await people.insertMany(documents)) ids.push(_id);
+  }
+  await people.save();
+  return ids;
+}
+
+/**
+ * A collection in memory with so many documents, to be asked.
+ *
+ * @param {DoorName} door
+ * @param {string} name
+ * @param {{ size: number, indexes?: string[] }} options
+ */
+export async function openFilled(door, name, { size, indexes = [] }) {
+  const database = await openDoor(door, name);
+  const people = openPeople(database, { caching: true, indexes });
+  await fill(people, size);
+  await people.ready;
+  return { database, people };
+}
+
+/**
+ * A database that is ready for use, its worker started and its code warmed with another collection.
+ *
+ * @param {DoorName} door
+ * @param {string} name
+ */
+export async function openWarm(door, name) {
+  const database = await openDoor(door, name);
+  await fill(openPeople(database, { name: 'warm-up' }), 2_000);
+  return database;
+}
+
+/** @param {Door} database */
+export async function remove(database) {
+  await database.close();
+  await deletePlain(nameInIndexedDb(database.name));
+}
+
+/** @param {string} name */
+export const nameInIndexedDb = (name) => `cairn:${name}`;
+
+/** @param {People} people @param {readonly string[]} ids */
+export async function getAtOnce(people, ids) {
+  const found = await Promise.all(ids.map((id) => people.get(id)));
+  if (found.some((document) => document === undefined)) throw new Error('A document is missing.');
+}
+
+/** Ids drawn at random, each once, the same ones every time. @param {readonly string[]} ids @param {number} count */
+export function scatter(ids, count) {
+  const random = randomNumbers(3);
+  /** @type {Set<string>} */
+  const drawn = new Set();
+  while (drawn.size < Math.min(count, ids.length)) {
+    drawn.add(/** @type {string} */ (ids[Math.floor(random() * ids.length)]));
+  }
+  return [...drawn];
+}

@@ -1,0 +1,84 @@
+import { measure, time } from '../../page/measure.mjs';
+import { fill, openDoor, openPeople } from '../page/cairn.mjs';
+import { defineWorkload } from '../workload.mjs';
+
+/**
+ * @typedef {import('../page/cairn.mjs').DoorName} DoorName
+ */
+
+/** @param {ReadableStream<Uint8Array>} stream @param {() => void} [each] */
+async function drain(stream, each = () => undefined) {
+  let bytes = 0;
+  const chunks = [];
+  for (const reader = stream.getReader(); ; ) {
+    const { value, done } = await reader.read();
+    if (done) return { bytes, file: new Blob(chunks) };
+    bytes += value.length;
+    chunks.push(/** @type {Uint8Array<ArrayBuffer>} */ (value));
+    each();
+  }
+}
+
+/** Bytes of the page's heap, where the browser tells. */
+const heap = () =>
+  /** @type {{ memory?: { usedJSHeapSize: number } }} */ (performance).memory?.usedJSHeapSize ?? 0;
+
+/** @param {DoorName} door @returns {import('../workload.mjs').Contender} */
+const through =
+  (door) =>
+  async ({ database: name, size }) => {
+    const filling = await openDoor(door, name);
+    const [first = ''] = await fill(openPeople(filling, { caching: true }), size);
+    await filling.close();
+    const { ms: opening, result: database } = await time(async () => {
+      const opened = await openDoor(door, name);
+      await openPeople(opened, { caching: true }).ready;
+      return opened;
+    });
+    const people = openPeople(database, { caching: true });
+    // Once in advance: the code of it is loaded by then, as that of opening is.
+    await people.deleteBackup(await people.createBackup());
+    await people.archive(first);
+    const { ms: creating, result: backup } = await measure(() => people.createBackup());
+    const { ms: loading } = await measure(() => people.loadBackup(backup));
+    globalThis.gc?.();
+    const before = heap();
+    let most = before;
+    const { ms: exporting, result } = await measure(async () =>
+      drain(await people.exportBackup(backup), () => {
+        most = Math.max(most, heap());
+      }),
+    );
+    const plain = await drain(result.file.stream().pipeThrough(new DecompressionStream('gzip')));
+    const { ms: importing } = await measure(() => people.importBackup(result.file));
+    const { ms: verifying } = await measure(() => people.verify());
+    await database.close();
+    const megabytes = plain.bytes / 1e6;
+    return {
+      'ms to open': opening,
+      'ms createBackup': creating,
+      'ms loadBackup': loading,
+      'MB/s exportBackup': megabytes / (exporting / 1000),
+      'MB/s importBackup': megabytes / (importing / 1000),
+      'MB of heap while exporting': (most - before) / 1e6,
+      'ms verify': verifying,
+    };
+  };
+
+export default defineWorkload({
+  name: 'backups',
+  title: 'Backups of a cached collection',
+  sizes: [10_000, 100_000],
+  smokeSizes: [500],
+  freshPage: true,
+  contenders: { thread: through('thread'), worker: through('worker') },
+  limits: [
+    { figure: 'thread: ms createBackup', atMost: 10 },
+    { figure: 'worker: ms createBackup', atMost: 10 },
+    { figure: 'thread: ms loadBackup', per: 'thread: ms to open', atMost: 1 },
+    { figure: 'worker: ms loadBackup', per: 'worker: ms to open', atMost: 1 },
+    { figure: 'thread: MB/s exportBackup', atLeast: 30 },
+    { figure: 'worker: MB/s exportBackup', atLeast: 30 },
+    { figure: 'thread: MB of heap while exporting', atMost: 50 },
+  ],
+});

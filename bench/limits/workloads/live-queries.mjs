@@ -1,0 +1,118 @@
+import { measure, middle, time } from '../../page/measure.mjs';
+import { openFilled, remove } from '../page/cairn.mjs';
+import { defineWorkload } from '../workload.mjs';
+
+/** @typedef {import('../page/cairn.mjs').People} People */
+
+const OPEN = 100;
+const CHANGES = 100;
+const INDEXES = ['group'];
+/** Groups of 200 that make 10,000 results. */
+const GROUPS = 50;
+
+/** Another for each change. */
+let nextAge = 1_000;
+
+/** Lets what was told arrive, and be acknowledged. */
+const turn = () => new Promise((resolve) => setTimeout(resolve, 1));
+
+/** Changes documents of one group, one after another. @param {People} people @param {string[]} ids */
+async function change(people, ids) {
+  const { result } = await measure(async () => {
+    const times = [];
+    for (let round = 0; round < CHANGES; round++) {
+      const id = /** @type {string} */ (ids[round % ids.length]);
+      times.push((await time(() => people.sync.patch(id, { age: nextAge++ }))).ms);
+      await turn();
+    }
+    return middle(times);
+  });
+  return result;
+}
+
+/** Counts what the worker posts about live queries from the next connection on. */
+function watchMessages() {
+  const { MessageChannel: Channel } = globalThis;
+  const seen = { messages: 0, bytes: 0 };
+  globalThis.MessageChannel = class extends Channel {
+    constructor() {
+      super();
+      this.port1.addEventListener('message', ({ data }) => {
+        if (data?.type !== 'live') return;
+        seen.messages++;
+        seen.bytes += new TextEncoder().encode(JSON.stringify(data)).length;
+      });
+    }
+  };
+  const stop = () => {
+    globalThis.MessageChannel = Channel;
+  };
+  return { seen, stop };
+}
+
+export default defineWorkload({
+  name: 'live-queries',
+  title: '100 live queries and a change that touches one; one change in a result of 10,000',
+  sizes: [100_000],
+  smokeSizes: [1_000],
+  contenders: {
+    async thread({ database: name, size }) {
+      const { database, people } = await openFilled('thread', name, { size, indexes: INDEXES });
+      const ids = (await people.filter({ group: 0 })).map(({ _id }) => _id);
+      await change(people, ids);
+      const alone = await change(people, ids);
+      const told = Array.from({ length: OPEN }, () => 0);
+      const stops = [];
+      for (let group = 0; group < OPEN; group++) {
+        const live = people.live({ group });
+        const count = () => {
+          told[group] = (told[group] ?? 0) + 1;
+        };
+        stops.push(live.subscribe(count));
+        await live.ready;
+      }
+      await change(people, ids);
+      told.fill(0);
+      const watched = await change(people, ids);
+      const [touched = 0, ...others] = told;
+      if (touched !== CHANGES) throw new Error(`${touched} of ${CHANGES} changes were told.`);
+      for (const stop of stops) stop();
+      await remove(database);
+      return {
+        'ms a change': alone,
+        'ms a change, 100 open': watched,
+        'ms for 100 open': Math.max(0, watched - alone),
+        'told to others': others.reduce((sum, count) => sum + count, 0),
+      };
+    },
+    async worker({ database: name, size }) {
+      const { seen, stop } = watchMessages();
+      const { database, people } = await openFilled('worker', name, { size, indexes: INDEXES });
+      stop();
+      const live = people.live({ group: { $lt: GROUPS } });
+      let next = () => {};
+      const end = live.subscribe(() => next());
+      const { data } = await live.ready;
+      await people.count(); // what was told before has been acknowledged
+      Object.assign(seen, { messages: 0, bytes: 0 });
+      const { _id: id } = /** @type {{ _id: string }} */ (data[data.length >> 1]);
+      const told = new Promise((resolve) => {
+        next = () => resolve(undefined);
+      });
+      const { ms } = await measure(async () => {
+        await people.patch(id, { age: 1e6 });
+        await told;
+      });
+      await turn();
+      end();
+      await remove(database);
+      return { messages: seen.messages, bytes: seen.bytes, 'ms until told': ms };
+    },
+  },
+  limits: [
+    { figure: 'thread: ms for 100 open', atMost: 0.2 },
+    { figure: 'thread: told to others', atMost: 0 },
+    { figure: 'worker: messages', atMost: 1 },
+    { figure: 'worker: bytes', atMost: 1024 },
+  ],
+});

@@ -1,0 +1,93 @@
+import { Dexie } from 'dexie';
+import { GROUP_SIZE, makeParts } from '../../page/documents.mjs';
+import { measure } from '../../page/measure.mjs';
+import { checkDoor, fill, library, openDoor, openPeople } from '../page/cairn.mjs';
+import { defineWorkload } from '../workload.mjs';
+
+const INDEXES = ['group'];
+const GROUP = 1;
+
+/** @param {string} name */
+function openDexie(name) {
+  const database = new Dexie(name);
+  database.version(1).stores({ people: '++id, group' });
+  return database;
+}
+
+/** @param {string} name @param {number} size */
+async function fillDexie(name, size) {
+  const database = openDexie(name);
+  for (const documents of makeParts(size)) await database.table('people').bulkAdd(documents);
+  database.close();
+}
+
+/** @param {string} name @param {number} size */
+async function fillCairn(name, size) {
+  const database = await openDoor('thread', name);
+  await fill(openPeople(database, { indexes: INDEXES }), size);
+  await database.close();
+}
+
+/** @param {readonly unknown[]} found */
+function checkGroup({ length }) {
+  if (length !== GROUP_SIZE) throw new Error(`${length} documents were found.`);
+}
+
+/**
+ * As an app does after a reload: its code is there and has not run yet; it opens and asks at once.
+ *
+ * @param {import('../page/cairn.mjs').DoorName} door
+ * @param {boolean} caching
+ * @returns {import('../workload.mjs').Contender}
+ */
+const openThrough =
+  (door, caching) =>
+  async ({ prepared: { cairn: name } }) => {
+    const { connect, Database } = await library();
+    const { ms, result } = await measure(async () => {
+      const database = door === 'thread' ? new Database({ name }) : connect({ name });
+      const people = openPeople(database, { caching, indexes: INDEXES });
+      return { database, found: await people.filter({ group: GROUP }) };
+    });
+    checkDoor(door, result.database);
+    checkGroup(result.found);
+    await result.database.close();
+    return { ms };
+  };
+
+const OURS = ['thread', 'worker', 'thread, cached', 'worker, cached'];
+
+export default defineWorkload({
+  name: 'open-indexed',
+  title: 'a fresh page, from opening to the first indexed answer, which finds 200',
+  sizes: [10_000, 100_000],
+  smokeSizes: [1_000],
+  freshPage: true,
+  async prepare({ database, size }) {
+    const names = { cairn: database, dexie: `${database}-dexie` };
+    await fillCairn(names.cairn, size);
+    await fillDexie(names.dexie, size);
+    return names;
+  },
+  contenders: {
+    async dexie({ prepared: { dexie: name } }) {
+      const { ms, result } = await measure(async () => {
+        const database = openDexie(name);
+        const people = database.table('people');
+        return { database, found: await people.where('group').equals(GROUP).toArray() };
+      });
+      checkGroup(result.found);
+      result.database.close();
+      return { ms };
+    },
+    thread: openThrough('thread', false),
+    worker: openThrough('worker', false),
+    'thread, cached': openThrough('thread', true),
+    'worker, cached': openThrough('worker', true),
+  },
+  limits: OURS.map((contender) => ({
+    figure: `${contender}: ms`,
+    per: 'dexie: ms',
+    atMost: 1,
+  })),
+});

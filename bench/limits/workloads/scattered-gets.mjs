@@ -1,0 +1,54 @@
+import { measure, time } from '../../page/measure.mjs';
+import { fill, getAtOnce, openDoor, openPeople, scatter } from '../page/cairn.mjs';
+import { defineWorkload } from '../workload.mjs';
+
+const COUNT = 200;
+
+/** @param {string} name @param {number} size */
+async function save(name, size) {
+  const database = await openDoor('thread', name);
+  const ids = await fill(openPeople(database), size);
+  await database.close();
+  return { name, ids: scatter(ids, COUNT) };
+}
+
+/**
+ * @param {import('../page/cairn.mjs').DoorName} door
+ * @param {{ name: string, ids: string[] }} stored
+ */
+async function getScattered(door, { name, ids }) {
+  const database = await openDoor(door, name);
+  const people = openPeople(database);
+  await people.ready;
+  const cold = await measure(() => getAtOnce(people, ids));
+  const warm = await time(() => getAtOnce(people, ids));
+  await database.close();
+  return { 'ms cold': cold.ms, 'ms warm': warm.ms };
+}
+
+/**
+ * @param {import('../page/cairn.mjs').DoorName} door
+ * @returns {import('../workload.mjs').Contender}
+ */
+const getThrough =
+  (door) =>
+  async ({ prepared: { big, small } }) => {
+    await getScattered(door, small);
+    return getScattered(door, big);
+  };
+
+export default defineWorkload({
+  name: 'scattered-gets',
+  title: '200 scattered get at once with caching: false, in a fresh page',
+  sizes: [100_000],
+  smokeSizes: [1_000],
+  freshPage: true,
+  async prepare({ database, size }) {
+    return { big: await save(database, size), small: await save(`${database}-small`, 2_000) };
+  },
+  contenders: { thread: getThrough('thread'), worker: getThrough('worker') },
+  limits: ['thread', 'worker'].flatMap((door) => [
+    { figure: `${door}: ms cold`, atMost: 80 },
+    { figure: `${door}: ms warm`, atMost: 5 },
+  ]),
+});

@@ -1,0 +1,36 @@
+import { makeDocuments } from '../../page/documents.mjs';
+import { measure, time } from '../../page/measure.mjs';
+import { openPeople, openWarm, remove } from '../page/cairn.mjs';
+import { defineWorkload } from '../workload.mjs';
+
+/**
+ * @param {import('../page/cairn.mjs').DoorName} door
+ * @returns {import('../workload.mjs').Contender}
+ */
+const insertThrough =
+  (door) =>
+  async ({ database: name, size }) => {
+    const database = await openWarm(door, name);
+    const people = openPeople(database);
+    const insertAll = (/** @type {object[]} */ documents) =>
+      Promise.all(documents.map((document) => people.insert(/** @type {any} */ (document))));
+    await insertAll(makeDocuments(size, 2)); // the path of single inserts, warmed
+    await people.save();
+    const documents = makeDocuments(size);
+    const acknowledged = await measure(() => insertAll(documents));
+    const saved = await time(() => people.save());
+    await remove(database);
+    return {
+      'µs each': (acknowledged.ms * 1000) / size,
+      'µs each until saved': ((acknowledged.ms + saved.ms) * 1000) / size,
+    };
+  };
+
+export default defineWorkload({
+  name: 'single-inserts',
+  title: 'insert, all issued at once, until acknowledged',
+  sizes: [1_000],
+  smokeSizes: [100],
+  contenders: { thread: insertThrough('thread'), worker: insertThrough('worker') },
+  limits: [{ figure: 'worker: µs each', atMost: 20 }],
+});

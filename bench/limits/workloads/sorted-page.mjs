@@ -1,0 +1,97 @@
+import { firstByHand } from '../../page/by-hand/first-by-hand.mjs';
+import { makeDocuments } from '../../page/documents.mjs';
+import { measure, measureMiddle, middle } from '../../page/measure.mjs';
+import { openFilled, remove } from '../page/cairn.mjs';
+import { defineWorkload } from '../workload.mjs';
+
+/**
+ * @typedef {import('../../page/documents.mjs').Person} Person
+ * @typedef {keyof typeof ORDERS} Path
+ */
+
+const ORDERS = /** @type {const} */ ({
+  age: { age: 1 },
+  email: { email: 1 },
+  'address.zip': { 'address.zip': 1 },
+});
+
+const LIMIT = 20;
+const WARM_UP = 9;
+const SCANS = 9;
+const INDEX_READS = 200;
+
+/** @param {number} runs @param {() => readonly unknown[]} first */
+async function measureWarm(runs, first) {
+  for (let run = 0; run < WARM_UP; run++) {
+    if (first().length !== LIMIT) throw new Error('Documents are missing.');
+  }
+  return measureMiddle(runs, first);
+}
+
+/** @param {Person[]} documents @param {(person: Person) => string | number} keyOf */
+const byHand = (documents, keyOf) => measureWarm(SCANS, () => firstByHand(documents, keyOf, LIMIT));
+
+/** @param {import('../page/cairn.mjs').People} people @param {Path} path @param {number} runs */
+const byCairn = (people, path, runs) =>
+  measureWarm(runs, () => people.sync.filter({}, { sort: ORDERS[path], limit: LIMIT }));
+
+/** Without delivery, as the engine itself measures it. @param {import('../page/cairn.mjs').People} people @param {Path} path */
+async function engineMs(people, path) {
+  const { result } = await measure(async () => {
+    const times = [];
+    for (let run = 0; run < INDEX_READS; run++) {
+      const explained = await people.explain({}, { sort: ORDERS[path], limit: LIMIT });
+      times.push(explained.engine_ms);
+    }
+    return middle(times);
+  });
+  return result;
+}
+
+export default defineWorkload({
+  name: 'sorted-page',
+  title: 'the first 20 in an order, in this thread, everything in memory',
+  sizes: [100_000],
+  smokeSizes: [1_000],
+  contenders: {
+    async 'heap by hand'({ size }) {
+      const documents = makeDocuments(size);
+      return {
+        'ms by age': await byHand(documents, ({ age }) => age),
+        'ms by email': await byHand(documents, ({ email }) => email),
+        'ms by address.zip': await byHand(documents, ({ address }) => address.zip),
+      };
+    },
+    async scan({ database: name, size }) {
+      const { database, people } = await openFilled('thread', name, { size });
+      const figures = {
+        'ms by age': await byCairn(people, 'age', SCANS),
+        'ms by email': await byCairn(people, 'email', SCANS),
+        'ms by address.zip': await byCairn(people, 'address.zip', SCANS),
+      };
+      await remove(database);
+      return figures;
+    },
+    async index({ database: name, size }) {
+      const indexes = ['age', 'email'];
+      const { database, people } = await openFilled('thread', name, { size, indexes });
+      const figures = {
+        'ms by age': await byCairn(people, 'age', INDEX_READS),
+        'ms by age, engine': await engineMs(people, 'age'),
+        'ms by email': await byCairn(people, 'email', INDEX_READS),
+        'ms by email, engine': await engineMs(people, 'email'),
+      };
+      await remove(database);
+      return figures;
+    },
+  },
+  limits: [
+    { figure: 'index: ms by age, engine', atMost: 0.05 },
+    { figure: 'index: ms by email, engine', atMost: 0.05 },
+    ...['age', 'email', 'address.zip'].map((path) => ({
+      figure: `scan: ms by ${path}`,
+      per: `heap by hand: ms by ${path}`,
+      atMost: 1.5,
+    })),
+  ],
+});

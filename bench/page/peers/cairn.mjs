@@ -1,0 +1,94 @@
+import { definePeer } from '../peer.mjs';
+
+/**
+ * A worker that did not start, or a browser without IndexedDB, would be measured as something else.
+ *
+ * @param {{ engine: string, storage: string }} status
+ * @param {'thread' | 'worker'} door
+ */
+function checkEngine({ engine, storage }, door) {
+  if (engine !== door || storage !== 'indexeddb') {
+    throw new Error(
+      `Cairn's engine runs in the ${engine} on ${storage}, which is not measured here.`,
+    );
+  }
+}
+
+/**
+ * @param {'thread' | 'worker'} door
+ * @param {boolean} caching
+ */
+function cairn(door, caching) {
+  const uncached = caching ? '' : '-uncached';
+  return definePeer({
+    name: `cairn-${door}${uncached}`,
+    title: `Cairn, ${door}${caching ? ', cached' : ''}`,
+    packages: [],
+    kind: 'database',
+    keeps: true,
+    resident: caching,
+    runs: door === 'thread' ? 'page' : 'worker',
+    key: '_id',
+    resolved: 'in memory',
+    savedBy: 'save()',
+    usage: `${door === 'thread' ? 'Database' : 'connect'}, caching: ${caching}, indexes on group, age and score${
+      door === 'thread' && caching ? '; reads through collection.sync' : ''
+    }`,
+    async load({ cairn: loadLibrary }) {
+      const { connect, Database } = await loadLibrary();
+      return {
+        async open(name) {
+          const database = door === 'thread' ? new Database({ name }) : connect({ name });
+          const people = new database.Collection({
+            name: 'people',
+            type: 'DOCUMENT_BASED',
+            caching,
+            indexes: ['group', 'age', 'score'],
+          });
+          let reads = people;
+          if (door === 'thread' && caching) {
+            const answerAtOnce = () => {
+              reads = people.sync;
+            };
+            people.ready.then(answerAtOnce, () => {}); // whoever asks gets the error
+          }
+          const ofAge = (/** @type {number} */ from, /** @type {number} */ to) => ({
+            age: { $gte: from, $lt: to },
+          });
+          return {
+            insertMany: (documents) => people.insertMany(documents),
+            insert: (document) => people.insert(document),
+            get: (id) => reads.get(id),
+            getMany: (ids) => reads.filter({ _id: { $in: ids } }),
+            findGroup: (group) => reads.filter({ group }),
+            findAges: (from, to) => reads.filter(ofAge(from, to)),
+            findZips: (from, to) => reads.filter({ 'address.zip': { $gte: from, $lt: to } }),
+            firstByScore: (limit) => reads.filter({}, { sort: { score: 1 }, limit }),
+            countAges: (from, to) => reads.count(ofAge(from, to)),
+            setAges: (ids, age) => Promise.all(ids.map((id) => people.patch(id, { age }))),
+            deleteMany: (ids) => people.deleteMany({ _id: { $in: ids } }),
+            all: () => reads.filter({}),
+            async watchGroup(group, changed) {
+              const live = people.live({ group });
+              const tell = () => changed(live.getSnapshot().data ?? []);
+              const stop = live.subscribe(tell);
+              await live.ready;
+              tell();
+              return stop;
+            },
+            saved: () => people.save(),
+            close() {
+              checkEngine(database.status, door);
+              return database.close();
+            },
+          };
+        },
+      };
+    },
+  });
+}
+
+export const cairnWorker = cairn('worker', true);
+export const cairnWorkerUncached = cairn('worker', false);
+export const cairnThread = cairn('thread', true);
+export const cairnThreadUncached = cairn('thread', false);

@@ -1,0 +1,5 @@
+// These packages come without types.
+declare module 'lokijs';
+declare module 'lokijs/src/incremental-indexeddb-adapter.js';
+declare module 'pouchdb-browser';
+declare module 'pouchdb-find';

@@ -1,0 +1,38 @@
+import { groupCount } from '../documents.mjs';
+import { wait } from '../measure.mjs';
+import { defineWorkload } from '../workload.mjs';
+
+const SETTLE_MS = 1_000;
+const MB = 1_000_000;
+
+/** Chromium forgets to answer now and then, most of all where a worker is at work. */
+const ANSWERS_WITHIN_MS = 5_000;
+const TRIES = 4;
+
+/** Of the page and its workers, in bytes, if the browser tells. @returns {Promise<number | undefined>} */
+async function usedMemory() {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const measured = /** @type {any} */ (performance).measureUserAgentSpecificMemory();
+    const answer = await Promise.race([measured, wait(ANSWERS_WITHIN_MS)]);
+    if (answer) return answer.bytes;
+  }
+  return undefined;
+}
+
+export const heap = defineWorkload({
+  name: 'heap',
+  title: 'Memory of page and worker after a reload and the first answer',
+  metrics: { MB: { what: 'beyond that of the page before it was opened', unit: 'MB' } },
+  async run(session) {
+    if (!globalThis.crossOriginIsolated) return undefined; // only there can it be measured
+    if (!session.peer.keeps) session.makeModel(); // it is filled from there, and that is not its memory
+    const before = await usedMemory();
+    const store = await session.openFilled();
+    if (!store.findGroup) return undefined;
+    await store.findGroup(Math.floor(session.random() * groupCount(session.size)));
+    if (!session.hasty) await wait(SETTLE_MS); // what is loaded behind the first answer is there
+    const after = await usedMemory();
+    if (before === undefined || after === undefined) return undefined;
+    return { MB: Math.max(0, after - before) / MB };
+  },
+});

@@ -1,0 +1,332 @@
+import { describe, expect, test } from 'vitest';
+import type { Door } from '../../src/index.ts';
+import { memoryDriver } from '../../src/storage/memory-driver.ts';
+import { allOf } from '../contract/outcomes.ts';
+import { openDoor } from '../engine/engine-door.ts';
+import { contentsOf, type Things } from './cut-world.ts';
+import { driverWith, readStored, type Stored, tampered } from './stored.ts';
+
+const documents = {
+  name: 'things',
+  type: 'DOCUMENT_BASED',
+  activate_drop_method: true,
+  backup_retention_time: -1,
+} as const;
+
+const pad = 'p'.repeat(70_000);
+
+interface Made {
+  readonly stored: Stored;
+  /** Names of the backups: of a and b, of b alone, and what each restores. */
+  readonly both: string;
+  readonly one: string;
+}
+
+/** Segments: 1 holds a and b, 2 an update of a with its bodies apart, 3 c, 4 d. The backups name 1, and 1 and 2. */
+async function make(): Promise<Made> {
+  const driver = memoryDriver();
+  const { door } = openDoor(driver);
+  const things = new door.Collection<any>(documents);
+  await things.insertMany([
+    { _id: 'a', n: 1 },
+    { _id: 'b', n: 1 },
+  ]);
+  const one = await things.createBackup();
+  await things.update('a', { n: 2, pad });
+  const both = await things.createBackup();
+  await things.insert({ _id: 'c', n: 3 });
+  await things.save();
+  // The last: nothing would tell that it is missing.
+  await things.insert({ _id: 'd', n: 4 });
+  await door.close();
+  return { stored: await readStored(driver), both, one };
+}
+
+const HELD = { one: 'a=1 b=1', both: 'a=270000 b=1' };
+
+type Damage = (stored: Stored) => Stored;
+
+/** Changes the segment of a number. */
+const segment =
+  (number: number, change: (value: any) => unknown): Damage =>
+  (stored) =>
+    tampered(stored, 'segments', (value, key) => (key[1] === number ? change(value) : value));
+
+const bodies =
+  (number: number, change: (value: any) => unknown): Damage =>
+  (stored) =>
+    tampered(stored, 'bodies', (value, key) => (key[1] === number ? change(value) : value));
+
+const open = async (stored: Stored, caching: boolean, options: object = {}) => {
+  const driver = await driverWith(stored);
+  const { door } = openDoor(driver);
+  const construct = (at: Door = door, more: object = {}): Things =>
+    new at.Collection<any>({ ...documents, caching, ...options, ...more });
+  return { driver, door, things: construct(), construct };
+};
+
+const codeOf = async (promise: Promise<unknown>): Promise<string> => {
+  try {
+    return `none, but ${JSON.stringify(await promise)}`;
+  } catch (error) {
+    return (error as { code: string }).code;
+  }
+};
+
+/** Every call but those that help. */
+const calls: Record<string, (things: Things) => Promise<unknown>> = {
+  ready: (things) => things.ready,
+  insert: (things) => things.insert({}),
+  insertMany: (things) => things.insertMany([{}, {}]),
+  upsert: (things) => things.upsert({ _id: 'a' }),
+  update: (things) => things.update('a', {}),
+  patch: (things) => things.patch('a', { n: 5 }),
+  archive: (things) => things.archive('a'),
+  unarchive: (things) => things.unarchive('a'),
+  delete: (things) => things.delete('a'),
+  deleteMany: (things) => things.deleteMany({}),
+  get: (things) => things.get('a'),
+  find: (things) => things.find({}),
+  filter: (things) => things.filter({ n: 1 }),
+  'filter by function': (things) => things.filter(() => true),
+  has: (things) => things.has({}),
+  count: (things) => things.count(),
+  explain: (things) => things.explain({}),
+  each: (things) => allOf(things.each({})),
+  save: (things) => things.save(),
+  createBackup: (things) => things.createBackup(),
+  live: (things) => {
+    const live = things.live({});
+    live.subscribe(() => undefined);
+    return live.ready;
+  },
+};
+
+/** What keeps a collection from being opened, and which of its backups are whole. */
+const unopenable: { name: string; damage: Damage; whole: ('one' | 'both')[]; says: RegExp }[] = [
+  {
+    name: 'a missing segment',
+    damage: segment(3, () => undefined),
+    whole: ['both', 'one'],
+    says: /Segment 3 .* missing/,
+  },
+  {
+    name: 'a missing segment of a backup',
+    damage: segment(2, () => undefined),
+    whole: ['one'],
+    says: /Segment 2 .* missing/,
+  },
+  {
+    name: 'a missing segment of all',
+    damage: segment(1, () => undefined),
+    whole: [],
+    says: /Segment 1 .* missing/,
+  },
+  {
+    name: 'a missing manifest',
+    damage: (stored) => tampered(stored, 'collections', () => undefined),
+    whole: ['both', 'one'],
+    says: /manifest .* missing/,
+  },
+  {
+    name: 'columns of different lengths',
+    damage: segment(3, (value) => ({ ...value, orders: new Float64Array(0) })),
+    whole: ['both', 'one'],
+    says: /Segment 3 .* different lengths/,
+  },
+  {
+    name: 'more bodies than keys',
+    damage: segment(3, (value) => ({ ...value, bodies: [...value.bodies, '{}'] })),
+    whole: ['both', 'one'],
+    says: /Segment 3 /,
+  },
+  {
+    name: 'a segment that is none',
+    damage: segment(2, () => ({ number: 2 })),
+    whole: ['one'],
+    says: /Segment 2 /,
+  },
+];
+
+describe.each([true, false])('data that cannot be opened, caching %s', (caching) => {
+  test.each(unopenable)('for $name', async ({ damage, whole, says }) => {
+    const made = await make();
+    const { things, door, construct, driver } = await open(damage(made.stored), caching);
+    const names = whole.map((which) => made[which]);
+    const error = await things.ready.catch((reason: Error) => reason);
+    expect(error).toMatchObject({ code: 'data_damaged', place: 'things' });
+    const { message } = error as Error;
+    expect(message).toMatch(says);
+    for (const name of [made.one, made.both]) {
+      expect([name, message.includes(name)]).toEqual([name, names.includes(name)]);
+    }
+    for (const [name, call] of Object.entries(calls)) {
+      expect([name, await codeOf(call(things))]).toEqual([name, 'data_damaged']);
+    }
+    const verification = await things.verify();
+    expect(verification.whole).toBe(false);
+    expect(verification.problems.length).toBeGreaterThan(0);
+    expect(verification.backups.map(({ name, whole: is }) => [name, is])).toEqual([
+      [made.both, whole.includes('both')],
+      [made.one, whole.includes('one')],
+    ]);
+    expect(await things.listBackups()).toMatchObject([{ name: made.both }, { name: made.one }]);
+
+    const second = construct();
+    expect(await codeOf(second.count())).toBe('data_damaged');
+    for (const which of ['both', 'one'] as const) {
+      if (whole.includes(which)) continue;
+      expect(await codeOf(things.loadBackup(made[which]))).toBe('backup_damaged');
+      expect(await codeOf(things.count())).toBe('data_damaged');
+    }
+    const [newest] = whole;
+    if (!newest) return;
+    expect(await second.loadBackup(made[newest])).toBe(true);
+    expect(await contentsOf(things)).toBe(HELD[newest]);
+    expect(await contentsOf(second)).toBe(HELD[newest]);
+    await things.insert({ _id: 'later', n: 9 });
+    await second.save();
+    expect(await second.verify()).toMatchObject({ whole: true });
+    await door.close();
+    const again = construct(openDoor(driver).door);
+    expect(await contentsOf(again)).toBe(`${HELD[newest]} later=9`);
+    expect((await again.listBackups()).map(({ name }) => name)).toContain(made[newest]);
+  });
+
+  test.each(unopenable)('deleteBackup works for $name', async ({ damage }) => {
+    const made = await make();
+    const { things, construct, driver } = await open(damage(made.stored), caching);
+    expect(await things.deleteBackup(made.one)).toBe(true);
+    expect(await codeOf(things.deleteBackup(made.one))).toBe('backup_unknown');
+    expect(await things.listBackups()).toMatchObject([{ name: made.both }]);
+    const again = construct(openDoor(driver).door);
+    expect(await codeOf(again.count())).toBe('data_damaged');
+    expect(await again.listBackups()).toMatchObject([{ name: made.both }]);
+  });
+
+  test.each(unopenable)('Drop() starts anew for $name', async ({ damage }) => {
+    const { stored } = await make();
+    const { things, construct, driver, door } = await open(damage(stored), caching);
+    const dropping = things.Drop();
+    const again = construct();
+    const inserting = again.insert({ _id: 'new', n: 1 });
+    expect(await dropping).toBe(true);
+    await inserting;
+    await door.close();
+    const last = construct(openDoor(driver).door);
+    expect(await contentsOf(last)).toBe('new=1');
+    expect(await last.verify()).toMatchObject({ whole: true, backups: [] });
+  });
+
+  test('a backup that stays when it is dropped holds what can be read', async () => {
+    const { stored } = await make();
+    const { things, construct, driver, door } = await open(
+      segment(2, () => undefined)(stored),
+      caching,
+    );
+    expect(await things.Drop({ backup: true })).toBe(true);
+    const again = construct();
+    expect(await again.count()).toBe(0);
+    const [remains, ...others] = await again.listBackups();
+    expect(others).toEqual([]);
+    expect(remains).toMatchObject({ documents: 4, label: 'what was left of damaged data' });
+    await again.loadBackup(remains!.name);
+    await door.close();
+    const last = construct(openDoor(driver).door);
+    expect(await contentsOf(last)).toBe('a=1 b=1 c=3 d=4');
+    expect(await last.verify()).toMatchObject({ whole: true });
+  });
+
+  test('what loadBackup replaces becomes a backup of what can be read', async () => {
+    const made = await make();
+    const { things } = await open(segment(2, () => undefined)(made.stored), caching);
+    await things.loadBackup(made.one);
+    const [remains] = await things.listBackups();
+    expect(remains).toMatchObject({ documents: 4, label: 'what was left of damaged data' });
+    await things.loadBackup(remains!.name);
+    expect(await contentsOf(things)).toBe('a=1 b=1 c=3 d=4');
+  });
+
+  test('a restore that fails leaves it as it was, and can be tried again', async () => {
+    const made = await make();
+    const damaged = segment(3, (value) => ({ ...value, orders: new Float64Array(0) }))(made.stored);
+    const { things, driver } = await open(damaged, caching);
+    const storage = await driver.open('test', { damaged: () => undefined });
+    expect(await storage.keys('segments', ['things'])).toHaveLength(4);
+    await codeOf(things.loadBackup('nobody'));
+    expect(await storage.keys('segments', ['things'])).toHaveLength(4);
+    await things.loadBackup(made.both);
+    expect(await contentsOf(things)).toBe(HELD.both);
+  });
+});
+
+/** What is only found when it is read. */
+const hidden: { name: string; damage: Damage; problem: object; whole: ('one' | 'both')[] }[] = [
+  {
+    name: 'missing bodies',
+    damage: bodies(2, () => undefined),
+    problem: { code: 'segment_damaged', segment: 2 },
+    whole: ['one'],
+  },
+  {
+    name: 'too few bodies',
+    damage: bodies(2, (value) => ({ ...value, bodies: [] })),
+    problem: { code: 'segment_damaged', segment: 2 },
+    whole: ['one'],
+  },
+  {
+    name: 'unreadable JSON',
+    damage: bodies(2, (value) => ({ ...value, bodies: ['{"n":2,'] })),
+    problem: { code: 'segment_damaged', segment: 2 },
+    whole: ['one'],
+  },
+];
+
+describe.each([true, false])('data that is found damaged later, caching %s', (caching) => {
+  test.each(hidden)('for $name', async ({ damage, problem, whole }) => {
+    const made = await make();
+    const { things, door, construct, driver } = await open(damage(made.stored), caching);
+    expect(await things.count()).toBe(4);
+    expect(await things.get('b')).toMatchObject({ n: 1 });
+    expect(await codeOf(things.get('a'))).toBe('data_damaged');
+    expect(await codeOf(things.filter({ n: 2 }))).toBe('data_damaged');
+    const verification = await things.verify();
+    expect(verification).toMatchObject({ whole: false, problems: [problem] });
+    expect(verification.backups.map(({ name, whole: is }) => [name, is])).toEqual([
+      [made.both, whole.includes('both')],
+      [made.one, whole.includes('one')],
+    ]);
+    const second = construct();
+    await second.loadBackup(made.one);
+    expect(await contentsOf(things)).toBe(HELD.one);
+    expect(await contentsOf(second)).toBe(HELD.one);
+    await door.close();
+    const again = construct(openDoor(driver).door);
+    expect(await contentsOf(again)).toBe(HELD.one);
+    expect(await again.verify()).toMatchObject({ whole: true });
+  });
+
+  test('a backup that has lost a segment is told by name, and leaves the collection as it was', async () => {
+    const made = await make();
+    const { driver, door, things, construct } = await open(made.stored, caching);
+    await things.loadBackup(made.one);
+    const [undo] = await things.listBackups();
+    await door.close();
+    const stored = segment(3, () => undefined)(await readStored(driver));
+    const { things: again, door: second, driver: other } = await open(stored, caching);
+    expect(await contentsOf(again)).toBe(HELD.one);
+    const verification = await again.verify();
+    expect(verification).toMatchObject({ whole: true });
+    expect(verification.backups).toMatchObject([
+      { name: undo!.name, whole: false, problems: [{ code: 'segment_missing', segment: 3 }] },
+      { name: made.both, whole: true },
+      { name: made.one, whole: true },
+    ]);
+    expect(await codeOf(again.loadBackup(undo!.name))).toBe('backup_damaged');
+    expect(await contentsOf(again)).toBe(HELD.one);
+    expect(await again.listBackups()).toHaveLength(3);
+    await again.deleteBackup(undo!.name);
+    await second.close();
+    expect(await contentsOf(construct(openDoor(other).door))).toBe(HELD.one);
+  });
+});
