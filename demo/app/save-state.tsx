@@ -26,7 +26,7 @@ export function SaveState() {
 
 function textOf(state: typeof saveState.value): string {
   if (state === 'unsaved') return `${formatNumber(unsavedCount.value)} unsaved`;
-  return { opening: 'Opening', saved: 'All saved', failed: 'Not available' }[state];
+  return { idle: 'Ready', opening: 'Opening', saved: 'All saved', failed: 'Not available' }[state];
 }
 
 function titleOf(state: typeof saveState.value): string | undefined {

@@ -10,9 +10,10 @@ export const saves = signal(0);
 
 export const unsavedCount = computed(() => status.value?.unsaved ?? 0);
 
-export const saveState = computed((): 'opening' | 'saved' | 'unsaved' | 'failed' => {
+export const saveState = computed((): 'idle' | 'opening' | 'saved' | 'unsaved' | 'failed' => {
   const { state, unsaved } = status.value ?? {};
   if (state === 'failed') return 'failed';
+  if (state === 'idle') return 'idle';
   if (state !== 'open') return 'opening';
   return unsaved ? 'unsaved' : 'saved';
 });

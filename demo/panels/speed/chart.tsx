@@ -1,17 +1,18 @@
 import { formatNumber } from '../../parts/format.ts';
-import { contenders, type Figures, keyOf, ROUNDS } from './race.ts';
+import { CONTENDERS, OURS } from './contenders/all.ts';
+import { type Figures, keyOf, ROUNDS } from './race.ts';
 import type { Workload } from './workloads.ts';
 import './chart.css';
 
 /** One workload: a bar for each contender, the shorter the better. */
 export function Chart({ workload, figures }: { workload: Workload; figures: Figures }) {
-  const rows = contenders.value.map(({ name }) => {
+  const rows = CONTENDERS.map(({ name }) => {
     const all = figures.get(keyOf(workload.name, name)) ?? [];
     return { name, all, middle: middleOf(all) };
   });
   const known = rows.flatMap(({ middle }) => middle ?? []);
   const longest = Math.max(...known);
-  const best = Math.min(...known);
+  const ours = rows.find(({ name }) => name === OURS)?.middle;
   return (
     <figure class="chart" data-part={`chart-${workload.name}`}>
       <figcaption>
@@ -19,7 +20,7 @@ export function Chart({ workload, figures }: { workload: Workload; figures: Figu
       </figcaption>
       <dl>
         {rows.map(({ name, all, middle }) => (
-          <div key={name} data-ours={name === 'Cairn'}>
+          <div key={name} data-ours={name === OURS}>
             <dt>{name}</dt>
             <dd class="chart-bar" aria-hidden="true">
               {middle !== undefined && <span style={{ width: `${(middle / longest) * 100}%` }} />}
@@ -30,7 +31,12 @@ export function Chart({ workload, figures }: { workload: Workload; figures: Figu
               ) : (
                 <>
                   <strong>{show(middle)}</strong> {workload.unit}
-                  <span class="soft"> {ratioOf(middle, best)}</span>
+                  {ours !== undefined && name !== OURS && (
+                    <span class="soft">
+                      {' '}
+                      {show(middle / ours)} × {OURS}
+                    </span>
+                  )}
                 </>
               )}
             </dd>
@@ -50,10 +56,8 @@ function rangeOf(all: readonly number[], unit: string): string {
   return `${all.length} of ${ROUNDS} rounds, ${show(Math.min(...all))} to ${show(Math.max(...all))} ${unit}`;
 }
 
-const ratioOf = (value: number, best: number): string =>
-  value === best ? 'best' : `${show(value / best)} ×`;
-
 function show(value: number): string {
   if (value >= 100) return formatNumber(Math.round(value));
-  return value >= 10 ? value.toFixed(0) : value.toFixed(value >= 1 ? 1 : 2);
+  if (value >= 10) return value.toFixed(0);
+  return value >= 1 ? value.toFixed(1) : String(Number(value.toPrecision(2)));
 }

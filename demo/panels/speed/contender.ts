@@ -13,14 +13,20 @@ export interface Store {
   readonly close: () => Promise<unknown>;
 }
 
-/** What is compared, used as its documentation advises. */
-export interface Contender {
-  readonly name: string;
+/** What runs a contender, used as its documentation advises. */
+export interface Driver {
   readonly version: string;
-  /** What has to be known to read its figures. */
-  readonly note: string;
   /** Makes the database, or opens it where it exists. */
   readonly open: (database: string) => Promise<Store>;
   /** What IndexedDB calls its database. */
   readonly stored: (database: string) => string;
+}
+
+/** What is compared. */
+export interface Contender {
+  readonly name: string;
+  /** What has to be known to read its figures. */
+  readonly note: string;
+  /** Loads its code, which nobody needs who does not look. */
+  readonly load: () => Promise<Driver>;
 }

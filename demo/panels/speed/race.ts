@@ -2,7 +2,8 @@ import { signal } from '@preact/signals';
 import { announce } from '../../app/announcer.tsx';
 import { messageOf } from '../../parts/message-of.ts';
 import { nextTask } from '../../sources/next-task.ts';
-import type { Contender } from './contender.ts';
+import type { Driver } from './contender.ts';
+import { CONTENDERS } from './contenders/all.ts';
 import { makePeople } from './person.ts';
 import { WORKLOADS } from './workloads.ts';
 
@@ -12,7 +13,8 @@ export const SIZES = ['1000', '10000', '50000'] as const;
 /** What was measured: figures of each round by workload and contender. */
 export type Figures = ReadonlyMap<string, readonly number[]>;
 
-export const contenders = signal<readonly Contender[]>([]);
+/** What runs the contenders, by their name, once it is loaded. */
+export const drivers = signal<ReadonlyMap<string, Driver>>(new Map());
 export const size = signal<(typeof SIZES)[number]>('10000');
 export const figures = signal<Figures>(new Map());
 /** The size that the figures are of. */
@@ -28,10 +30,10 @@ export const keyOf = (workload: string, contender: string): string => `${workloa
 export const cancelRace = (): void => stop.abort();
 
 /** The contenders' code is only loaded when somebody wants to see them. */
-export async function loadContenders(): Promise<void> {
+export async function loadDrivers(): Promise<void> {
   try {
-    const loaded = await import('./contenders/all.ts');
-    contenders.value = loaded.CONTENDERS;
+    const loaded = CONTENDERS.map(async ({ name, load }) => [name, await load()] as const);
+    drivers.value = new Map(await Promise.all(loaded));
   } catch (error) {
     raceProblem.value = messageOf(error);
   }
@@ -49,11 +51,11 @@ export async function race(): Promise<void> {
   try {
     for (let round = 0; round < ROUNDS; round++) {
       // Each round begins with another, so that nobody always comes first.
-      const list = contenders.peek();
+      const list = [...drivers.peek()];
       const order = [...list.slice(round), ...list.slice(0, round)];
-      for (const contender of order) {
+      for (const [name, driver] of order) {
         if (signal.aborted) return;
-        await runAll(contender, count, round, signal);
+        await runAll(name, driver, count, round, signal);
       }
     }
     announce('All are measured.');
@@ -65,22 +67,23 @@ export async function race(): Promise<void> {
 }
 
 async function runAll(
-  contender: Contender,
+  contender: string,
+  driver: Driver,
   count: number,
   round: number,
   signal: AbortSignal,
 ): Promise<void> {
   const database = `race-${crypto.randomUUID()}`;
   const people = makePeople(count);
-  const given = { contender, database, people, store: await contender.open(database) };
+  const given = { driver, database, people, store: await driver.open(database) };
   try {
     for (const { name, title, run } of WORKLOADS) {
       if (signal.aborted) return;
-      racing.value = `Round ${round + 1} of ${ROUNDS}, ${contender.name}: ${title}`;
+      racing.value = `Round ${round + 1} of ${ROUNDS}, ${contender}: ${title}`;
       await nextTask();
       await painted();
       const figure = await run(given);
-      const key = keyOf(name, contender.name);
+      const key = keyOf(name, contender);
       figures.value = new Map([
         ...figures.peek(),
         [key, [...(figures.peek().get(key) ?? []), figure]],
@@ -88,7 +91,7 @@ async function runAll(
     }
   } finally {
     await given.store.close();
-    await remove(contender.stored(database));
+    await remove(driver.stored(database));
   }
 }
 

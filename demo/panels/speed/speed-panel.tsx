@@ -5,14 +5,15 @@ import { PanelFrame } from '../../parts/panel.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { Segmented } from '../../parts/segmented.tsx';
 import { Chart } from './chart.tsx';
+import { CONTENDERS } from './contenders/all.ts';
 import cairnSource from './contenders/cairn.ts?raw';
 import dexieSource from './contenders/dexie.ts?raw';
 import { machine } from './machine.ts';
 import {
   cancelRace,
-  contenders,
+  drivers,
   figures,
-  loadContenders,
+  loadDrivers,
   measuredSize,
   ROUNDS,
   race,
@@ -27,7 +28,7 @@ import './speed-panel.css';
 /** The same work for four databases, in the visitor's own browser. */
 export function SpeedPanel() {
   useEffect(() => {
-    loadContenders();
+    loadDrivers();
   }, []);
   return (
     <PanelFrame
@@ -54,7 +55,7 @@ export function SpeedPanel() {
             <button
               type="button"
               class="button primary"
-              disabled={contenders.value.length === 0}
+              disabled={drivers.value.size === 0}
               onClick={race}
             >
               Run
@@ -79,10 +80,10 @@ export function SpeedPanel() {
       <section aria-labelledby="contenders-title">
         <h2 id="contenders-title">Who takes part, and how</h2>
         <dl class="contenders">
-          {contenders.value.map(({ name, version, note }) => (
+          {CONTENDERS.map(({ name, note }) => (
             <div key={name}>
               <dt>
-                {name} <span class="soft figures">{version}</span>
+                {name} <span class="soft figures">{drivers.value.get(name)?.version}</span>
               </dt>
               <dd class="soft small">{note}</dd>
             </div>

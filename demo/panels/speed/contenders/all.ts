@@ -1,7 +1,26 @@
 import type { Contender } from '../contender.ts';
-import { cairn } from './cairn.ts';
-import { dexie } from './dexie.ts';
-import { idb } from './idb.ts';
-import { loki } from './loki.ts';
 
-export const CONTENDERS: readonly Contender[] = [cairn, dexie, idb, loki];
+export const OURS = 'Cairn';
+
+export const CONTENDERS: readonly Contender[] = [
+  {
+    name: OURS,
+    note: 'in a worker, caching: true; hands out copies',
+    load: async () => (await import('./cairn.ts')).cairn,
+  },
+  {
+    name: 'Dexie',
+    note: 'bulkAdd; a record for each document',
+    load: async () => (await import('./dexie.ts')).dexie,
+  },
+  {
+    name: 'idb',
+    note: 'IndexedDB itself, with promises; one transaction for all',
+    load: async () => (await import('./idb.ts')).idb,
+  },
+  {
+    name: 'LokiJS',
+    note: 'all in the memory of the page; hands out the stored objects themselves',
+    load: async () => (await import('./loki.ts')).loki,
+  },
+];

@@ -1,12 +1,10 @@
 import { connect } from 'cairndb';
 import { version } from '../../../../package.json';
-import type { Contender } from '../contender.ts';
+import type { Driver } from '../contender.ts';
 import type { Person } from '../person.ts';
 
-export const cairn: Contender = {
-  name: 'Cairn',
+export const cairn: Driver = {
   version,
-  note: 'in a worker, caching: true; hands out copies',
   stored: (database) => `cairn:${database}`,
   async open(database) {
     const db = connect({ name: database });
@@ -16,6 +14,7 @@ export const cairn: Contender = {
       caching: true,
       indexes: ['group', 'score'],
     });
+    await people.ready;
     return {
       async insertMany(all) {
         await people.insertMany(all.map(({ id: _id, ...person }) => ({ _id, ...person })));

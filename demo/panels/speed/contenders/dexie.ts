@@ -1,12 +1,10 @@
 import { Dexie, type Table } from 'dexie';
 import { version } from 'dexie/package.json';
-import type { Contender } from '../contender.ts';
+import type { Driver } from '../contender.ts';
 import type { Person } from '../person.ts';
 
-export const dexie: Contender = {
-  name: 'Dexie',
+export const dexie: Driver = {
   version,
-  note: 'bulkAdd; a record for each document',
   stored: (database) => database,
   async open(database) {
     const db = new Dexie(database);

@@ -1,16 +1,14 @@
 import { type DBSchema, openDB } from 'idb';
 import { version } from 'idb/package.json';
-import type { Contender } from '../contender.ts';
+import type { Driver } from '../contender.ts';
 import type { Person } from '../person.ts';
 
 interface Schema extends DBSchema {
   people: { key: string; value: Person; indexes: { group: number; score: number } };
 }
 
-export const idb: Contender = {
-  name: 'idb',
+export const idb: Driver = {
   version,
-  note: 'IndexedDB itself, with promises; one transaction for all',
   stored: (database) => database,
   async open(database) {
     const db = await openDB<Schema>(database, 1, {

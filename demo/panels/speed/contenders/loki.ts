@@ -1,17 +1,15 @@
 import Loki from 'lokijs';
 import { version } from 'lokijs/package.json';
 import IncrementalAdapter from 'lokijs/src/incremental-indexeddb-adapter.js';
-import type { Contender } from '../contender.ts';
+import type { Driver } from '../contender.ts';
 import type { Person } from '../person.ts';
 
 /** Loki calls back, with an error or without. */
 const called = (call: (done: (error?: unknown) => void) => void): Promise<void> =>
   new Promise((resolve, reject) => call((error) => (error ? reject(error) : resolve())));
 
-export const loki: Contender = {
-  name: 'LokiJS',
+export const loki: Driver = {
   version,
-  note: 'all in the memory of the page; hands out the stored objects themselves',
   stored: (database) => database,
   async open(database) {
     const db = new Loki(database, { adapter: new IncrementalAdapter() });

@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openPlayground, PATIENCE, type Playground, runs } from './open-playground.ts';
+
+describe.runIf(runs('chromium'))('speed', () => {
+  let site: Playground;
+
+  beforeAll(async () => {
+    site = await openPlayground();
+    await site.openPanel('Speed');
+  });
+
+  afterAll(() => site?.close());
+
+  test('four databases are given the same work, and leave nothing behind', async () => {
+    const { page, part } = site;
+    const stored = () =>
+      page.evaluate(async () => (await indexedDB.databases()).map(({ name }) => name));
+    await page.getByText('1,000', { exact: true }).click();
+    await page.getByRole('button', { name: 'Run' }).click();
+    await expect.poll(() => part('racing').innerText(), PATIENCE).toBe('Shorter is better.');
+    const charts = await page.locator('.chart').allInnerTexts();
+    expect(charts).toHaveLength(6);
+    const figures =
+      /Cairn\s+[\d.,]+ \S+s\s+Dexie\s+[\d.,]+ \S+s.*\s+idb\s+[\d.,]+ \S+s.*\s+LokiJS\s+[\d.,]+ \S+s/;
+    for (const chart of charts) expect(chart).toMatch(figures);
+    expect(await part('machine').innerText()).toMatch(/^Chrom\w+ \d+ on \w+, \d+ cores/);
+    expect((await stored()).filter((name) => name?.includes('race-'))).toEqual([]);
+    await site.screenshot('speed');
+    expect(await page.getByRole('alert').allInnerTexts()).toEqual(['', '']);
+    expect(site.errors).toEqual([]);
+  });
+});
