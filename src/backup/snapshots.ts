@@ -10,6 +10,8 @@ export class Snapshots {
   readonly #storage: Storage;
   readonly #collection: string;
   #taken = 0;
+  /** Ranks of those that could not be stored. They may be there all the same, until the next write takes them back. */
+  readonly #failed = new Set<number>();
   #list: Promise<readonly Snapshot[]> | undefined;
 
   constructor(storage: Storage, collection: string) {
@@ -56,6 +58,12 @@ export class Snapshots {
     }
   }
 
+  /** One could not be stored. */
+  noteFailed({ sequence }: Pick<Snapshot, 'sequence'>): void {
+    this.#failed.add(sequence);
+    this.forget();
+  }
+
   /** What there is has to be read again. */
   forget(): void {
     this.#list = undefined;
@@ -64,7 +72,8 @@ export class Snapshots {
   async #read(): Promise<readonly Snapshot[]> {
     try {
       const range = { prefix: [this.#collection], limit: ALL };
-      return (await this.#storage.list('snapshots', range)) as Snapshot[];
+      const stored = (await this.#storage.list('snapshots', range)) as Snapshot[];
+      return stored.filter(({ sequence }) => !this.#failed.has(sequence));
     } catch (error) {
       this.forget();
       throw error;

@@ -4,6 +4,7 @@ import { openDoor } from '../engine/engine-door.ts';
 import { FakeClock } from '../engine/fake-clock.ts';
 import { type FaultyDriver, faultyDriver } from '../storage/faulty-driver.ts';
 import { atRest, type Things } from './cut-world.ts';
+import { seeded } from './seeded.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -40,15 +41,6 @@ const daysOf = async (things: Things): Promise<string[]> =>
     .reverse();
 
 const dayOf = (clock: FakeClock) => new Date(clock.now()).toDateString();
-
-/** Numbers that look random and are the same in each run (Park and Miller). */
-function seeded(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state % below;
-  };
-}
 
 describe('auto_create_backup', () => {
   test('makes one for each day on which something changed, for a year', async () => {

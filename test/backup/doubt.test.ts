@@ -71,3 +71,24 @@ test('what is left of damaged data is not swept away with a backup that shares i
   expect(await damaged.loadBackup(remains?.name as string)).toBe(true);
   expect((await damaged.filter({})).map(({ _id }) => _id)).toEqual(['a', 'b', 'd']);
 });
+
+test('a backup that was stored and reported as failed is none, and takes nothing with it', async () => {
+  const driver = faultyDriver();
+  const { door } = openDoor(driver);
+  const things = new door.Collection<any>(documents);
+  await things.insert({ _id: 'a' });
+  driver.inject({ call: 'write', when: 'after' });
+  await expect(things.createBackup()).rejects.toBe(outage);
+  expect(await things.listBackups()).toEqual([]);
+  const stored = await driver.open('test', { damaged: () => undefined });
+  const [{ name }] = (await stored.list('snapshots', { prefix: [], limit: 9 })) as [any];
+  await expect(things.loadBackup(name)).rejects.toMatchObject({ code: 'backup_unknown' });
+  const whole = await things.createBackup();
+  await things.delete('a');
+  await things.loadBackup(whole);
+  expect(await things.listBackups()).toHaveLength(2);
+  await door.close();
+  const again = new (openDoor(driver).door.Collection)<any>(documents);
+  expect(await again.count()).toBe(1);
+  expect(await again.verify()).toMatchObject({ whole: true });
+});

@@ -272,6 +272,16 @@ export function liveReadingSuite(door: DoorFixture): void {
       expect((await rejection(patient.ready)).code).toBe('predicate_async');
     });
 
+    test('a hole that is filled is a change', async () => {
+      const values = door.keyValues();
+      const log = new LiveLog(values.live<unknown[]>('list'));
+      await values.set(['list', 1], 'b');
+      await log.until((data) => data?.[1] === 'b');
+      await values.set(['list', 0], 'a');
+      await log.until((data) => data?.[0] === 'a');
+      log.stop();
+    });
+
     test('with what the engine finds wrong', async () => {
       const things = await counter();
       const values = door.keyValues();

@@ -50,7 +50,8 @@ const question = {
   asFunction: fc.boolean(),
 };
 
-const command: fc.Arbitrary<DocumentCommand> = fc.oneof(
+/** One call. */
+export const documentCommand: fc.Arbitrary<DocumentCommand> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ op: fc.constant('insert' as const), id, fields }) },
   { weight: 1, arbitrary: fc.record({ op: fc.constant('upsert' as const), id, fields }) },
   {
@@ -79,7 +80,7 @@ const command: fc.Arbitrary<DocumentCommand> = fc.oneof(
 );
 
 /** What may happen to a collection of documents. */
-export const documentSteps: fc.Arbitrary<Step<DocumentCommand>[]> = steps(command);
+export const documentSteps: fc.Arbitrary<Step<DocumentCommand>[]> = steps(documentCommand);
 
 /** Fields without the managed ones, which a model keeps by itself. */
 export function ownFields<T extends object>(given: T): T {

@@ -1,63 +1,8 @@
 import fc from 'fast-check';
 import { test } from 'vitest';
-import type { DocumentCollection } from '../../src/collection/document-collection.ts';
-import type { Door } from '../../src/index.ts';
-import { callDocuments, withoutManaged } from './document-calls.ts';
 import { documentSteps } from './document-commands.ts';
-import { type DocumentCommand, DocumentModel, type DocumentState } from './document-model.ts';
-import { runSteps, type Subject } from './world.ts';
-
-type Documents = DocumentCollection<any>;
-
-class DocumentSubject implements Subject<Documents, DocumentCommand, DocumentState> {
-  readonly #model = new DocumentModel();
-
-  open(door: Door, caching: boolean): Documents {
-    return new door.Collection<any>({
-      name: 'documents',
-      type: 'DOCUMENT_BASED',
-      caching,
-      indicate_created_timestamp: true,
-      indicate_updated_at: true,
-      indicate_archived_timestamp: true,
-      indicate_unarchived_at: true,
-    });
-  }
-
-  get state(): DocumentState {
-    return this.#model.state;
-  }
-
-  set state(state: DocumentState) {
-    this.#model.state = state;
-  }
-
-  bind(command: DocumentCommand): DocumentCommand {
-    return 'pick' in command ? { ...command, id: this.#model.idAt(command.pick) } : command;
-  }
-
-  model(command: DocumentCommand, now: number, answer: unknown): unknown {
-    return this.#model.apply(withoutManaged(command), now, answer);
-  }
-
-  real(collection: Documents, command: DocumentCommand): unknown {
-    return callDocuments(collection, command);
-  }
-
-  sync(collection: Documents, command: DocumentCommand): unknown {
-    return callDocuments(collection.sync, command);
-  }
-
-  contents(collection: Documents): Promise<unknown> {
-    return collection.filter({}, { archived: true });
-  }
-
-  expected(state: DocumentState): unknown {
-    const model = new DocumentModel();
-    model.state = state;
-    return model.documents();
-  }
-}
+import { DocumentSubject } from './document-subject.ts';
+import { runSteps } from './world.ts';
 
 test.each([true, false])(
   'documents behave as an array does, caching %s at first',

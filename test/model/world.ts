@@ -189,7 +189,8 @@ export async function runSteps<Collection extends { ready: Promise<void> }, Comm
   await door.close();
 }
 
-async function outcome(call: () => unknown): Promise<unknown> {
+/** What a call answers, or `{ code }` of its error. */
+export async function outcome(call: () => unknown): Promise<unknown> {
   try {
     return await call();
   } catch (error) {
@@ -205,12 +206,13 @@ function outcomeNow(call: () => unknown): unknown {
   }
 }
 
-function expectSame(found: unknown, wanted: unknown): void {
+/** Equal, with fields in the same order. */
+export function expectSame(found: unknown, wanted: unknown): void {
   expect(found).toStrictEqual(wanted);
   expect(keyOrder(found)).toEqual(keyOrder(wanted));
 }
 
-function isSame(found: unknown, wanted: unknown): boolean {
+export function isSame(found: unknown, wanted: unknown): boolean {
   try {
     expectSame(found, wanted);
     return true;

@@ -133,5 +133,10 @@ export class LiveFeed {
 /** Whether what is shown is what was shown: documents that did not change are the same objects. */
 function isSame(before: unknown, after: unknown): boolean {
   if (!Array.isArray(before) || !Array.isArray(after)) return Object.is(before, after);
-  return before.length === after.length && before.every((item, index) => item === after[index]);
+  if (before.length !== after.length) return false;
+  // `every` would pass over holes, which a value at a key may have.
+  for (let index = 0; index < before.length; index++) {
+    if (before[index] !== after[index]) return false;
+  }
+  return true;
 }

@@ -219,16 +219,21 @@ export class BackupRequests {
     const { context, saves, indexing, damage, restored } = this.#host;
     const remains = damage() ? await this.#remains() : undefined;
     if (!damage()) await saves.flush();
+    let snapshot: Snapshot | undefined;
     const present = async () => {
-      const snapshot = damage() ? remains : await this.backups.present(reason);
+      snapshot = damage() ? remains : await this.backups.present(reason);
       return snapshot && putSnapshot(snapshot);
+    };
+    const presentWritten = (stored: boolean) => {
+      this.backups.snapshots.forget();
+      if (snapshot && !stored) this.backups.snapshots.noteFailed(snapshot);
     };
     return {
       context,
       saves,
       indexing,
       present,
-      presentWritten: () => this.backups.snapshots.forget(),
+      presentWritten,
       replaced: () => restored(backup),
     };
   }

@@ -57,7 +57,7 @@ export class CollectionBackups {
         snapshot = makeSnapshot({ ...head, created_at, documents }, live);
         return putSnapshot(snapshot);
       });
-    });
+    }, head);
     return snapshot as unknown as Snapshot;
   }
 
@@ -198,8 +198,15 @@ export class CollectionBackups {
   }
 
   /** Stores or removes backups while nothing else is being written. */
-  #change(write: () => Promise<void>): Promise<void> {
-    return this.#host.saves.alone(() => this.snapshots.change(write));
+  #change(write: () => Promise<void>, making?: SnapshotHead): Promise<void> {
+    return this.#host.saves.alone(async () => {
+      try {
+        await this.snapshots.change(write);
+      } catch (error) {
+        if (making) this.snapshots.noteFailed(making);
+        throw error;
+      }
+    });
   }
 
   async #head(

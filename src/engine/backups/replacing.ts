@@ -16,8 +16,8 @@ export interface ReplaceHost {
   readonly indexing: BuildProgress;
   /** What stores a backup of what the collection holds, where nothing is unsaved. */
   readonly present: () => Promise<StoragePut | undefined>;
-  /** That backup is stored, or has failed to be. */
-  readonly presentWritten: () => void;
+  /** That backup is stored, or could not be. */
+  readonly presentWritten: (stored: boolean) => void;
   /** Other records have taken the place of all. */
   readonly replaced: () => void;
 }
@@ -68,14 +68,14 @@ export class Replacing {
   }
 
   stored(): void {
-    this.#host.presentWritten();
+    this.#host.presentWritten(true);
     this.#relisting?.stored();
     this.#loading.take();
     this.#host.replaced();
   }
 
   failed(): void {
-    this.#host.presentWritten();
+    this.#host.presentWritten(false);
     this.#relisting?.failed();
   }
 

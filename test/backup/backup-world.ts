@@ -1,0 +1,299 @@
+import { isDeepStrictEqual } from 'node:util';
+import { expect } from 'vitest';
+import type { BackupInfo, Door, LiveQuery, Verification } from '../../src/index.ts';
+import { openDoor } from '../engine/engine-door.ts';
+import { FakeClock, settled } from '../engine/fake-clock.ts';
+import { expectSame, isSame, outcome, type Subject } from '../model/world.ts';
+import { faultyDriver, outage } from '../storage/faulty-driver.ts';
+import type { BackupStep, Reopening } from './backup-steps.ts';
+import { atRest } from './cut-world.ts';
+
+/** What both kinds of collection have. */
+interface BackedUp {
+  readonly ready: Promise<void>;
+  save(): Promise<void>;
+  createBackup(): Promise<string>;
+  listBackups(): Promise<BackupInfo[]>;
+  loadBackup(name: string): Promise<true>;
+  deleteBackup(name: string): Promise<true>;
+  verify(): Promise<Verification>;
+}
+
+/** What a kind of collection has to bring besides. */
+export interface Kind<Collection extends BackedUp, Command, State> {
+  readonly subject: Subject<Collection, Command, State>;
+  open(door: Door, reopening: Reopening, options: object): Collection;
+  /** A live query, and what it has to show of all that is there. */
+  watch(collection: Collection): LiveQuery<unknown>;
+  shown(contents: unknown): unknown;
+}
+
+/** A backup as the model remembers it. */
+interface Remembered<State> {
+  readonly state: State;
+  /** Whether it may go by itself: its creation or removal was reported as failed, or a later one of its day comes. */
+  readonly passing: boolean;
+}
+
+/** A collection with its backups, and a model of both. */
+export class BackupWorld<Collection extends BackedUp, Command, State> {
+  readonly #kind: Kind<Collection, Command, State>;
+  readonly #retention: number;
+  readonly #driver = faultyDriver();
+  #clock = new FakeClock();
+  #door: Door;
+  #collection: Collection;
+  #live: { readonly query: LiveQuery<unknown>; readonly stop: () => void };
+  #backups = new Map<string, Remembered<State>>();
+  /** States to which a crash may lead. */
+  #possible: State[];
+  /** Whether what storage holds is known no better than that. */
+  #inDoubt = false;
+
+  constructor(kind: Kind<Collection, Command, State>, retention: number, reopening: Reopening) {
+    this.#kind = kind;
+    this.#retention = retention;
+    this.#possible = [kind.subject.state];
+    this.#door = openDoor(this.#driver, this.#clock).door;
+    this.#collection = this.#open(reopening);
+    this.#live = this.#watch();
+  }
+
+  async run(script: readonly BackupStep<Command>[]): Promise<void> {
+    for (const step of script) {
+      await this.#perform(step);
+      await this.#takeIn();
+      await this.#compareLive();
+    }
+    this.#driver.heal();
+    await this.#end();
+  }
+
+  async #perform(step: BackupStep<Command>): Promise<void> {
+    switch (step.step) {
+      case 'command':
+        await this.#issue([step.command]);
+        break;
+      case 'together':
+        await this.#issue(step.commands);
+        break;
+      case 'save':
+        if (await this.#succeeds(this.#collection.save().then(() => true))) this.#isStored();
+        break;
+      case 'backup':
+        await this.#backUp();
+        break;
+      case 'verify':
+        await this.#verify();
+        break;
+      case 'load':
+        await this.#load(step.pick);
+        break;
+      case 'delete':
+        await this.#delete(step.pick);
+        break;
+      case 'advance':
+        await this.#clock.advance(step.ms);
+        break;
+      case 'jump':
+        this.#clock.jump(step.ms);
+        break;
+      case 'fault':
+        this.#driver.inject({ call: 'write', ...step });
+        break;
+      case 'reload':
+        await this.#close();
+        await this.#reopen(step);
+        break;
+      case 'crash':
+        this.#live.stop();
+        this.#driver.crash();
+        this.#clock.stop();
+        await this.#reopen(step);
+        break;
+    }
+  }
+
+  async #issue(bare: readonly Command[]): Promise<void> {
+    const { subject } = this.#kind;
+    const commands = bare.map((command) => subject.bind(command));
+    const answers = commands.map((command) =>
+      outcome(() => subject.real(this.#collection, command)),
+    );
+    for (const [at, command] of commands.entries()) {
+      const answer = await answers[at];
+      expectSame(answer, subject.model(command, this.#clock.now(), answer));
+      this.#possible.push(subject.state);
+    }
+  }
+
+  async #backUp(): Promise<void> {
+    const { state } = this.#kind.subject;
+    const name = await this.#succeeds(this.#collection.createBackup());
+    if (!name) return;
+    this.#backups.set(name, { state, passing: false });
+    this.#isStored();
+  }
+
+  async #load(pick: number): Promise<void> {
+    const { subject } = this.#kind;
+    const name = await this.#nameAt(pick);
+    if (name === undefined) return;
+    const before = subject.state;
+    const { state } = this.#backups.get(name) as Remembered<State>;
+    const loaded = await this.#succeeds(this.#collection.loadBackup(name));
+    await this.#takeIn(before, 'before loadBackup()');
+    if (loaded) {
+      subject.state = state;
+      this.#isStored();
+      await this.#takeIn();
+    } else {
+      this.#possible.push(state);
+      this.#inDoubt = true;
+    }
+    await this.#expectContents();
+  }
+
+  async #delete(pick: number): Promise<void> {
+    const name = await this.#nameAt(pick);
+    if (name === undefined) return;
+    if (await this.#succeeds(this.#collection.deleteBackup(name))) this.#backups.delete(name);
+    else this.#doubt(name);
+  }
+
+  async #verify(): Promise<void> {
+    const verification = await this.#succeeds(this.#collection.verify());
+    if (!verification) return;
+    expect(verification).toMatchObject({ whole: true, problems: [] });
+    expect(verification.backups.filter(({ whole }) => !whole)).toEqual([]);
+  }
+
+  async #nameAt(pick: number): Promise<string | undefined> {
+    const names = (await this.#collection.listBackups()).map(({ name }) => name);
+    return names[pick % Math.max(names.length, 1)];
+  }
+
+  #doubt(name: string): void {
+    const remembered = this.#backups.get(name);
+    if (remembered) this.#backups.set(name, { ...remembered, passing: true });
+  }
+
+  /** What a promise brings, `undefined` where storage failed on the way. */
+  async #succeeds<T>(promise: Promise<T>): Promise<T | undefined> {
+    try {
+      return await promise;
+    } catch (error) {
+      expect(error).toBe(outage);
+      return undefined;
+    }
+  }
+
+  /** Storage holds what the model does. */
+  #isStored(): void {
+    this.#possible = [this.#kind.subject.state];
+    this.#inDoubt = false;
+  }
+
+  /**
+   * Takes in the backups that were made or removed unasked.
+   *
+   * @param state What those hold that are not known.
+   * @param label Only takes in those that are called so.
+   */
+  async #takeIn(state = this.#kind.subject.state, label?: string): Promise<void> {
+    await atRest(this.#driver);
+    if (this.#door.status.unsaved === 0 && !this.#inDoubt)
+      this.#possible = this.#possible.slice(-1);
+    const list = await this.#collection.listBackups();
+    for (const backup of list) {
+      if (this.#backups.has(backup.name) || (label && backup.label !== label)) continue;
+      // One that was reported as failed may be there for a while, and may be taken back.
+      this.#backups.set(backup.name, {
+        state,
+        passing: !backup.automatic || backup.label === 'daily',
+      });
+    }
+    const names = new Set(list.map(({ name }) => name));
+    for (const [name, { passing }] of this.#backups) {
+      if (names.has(name)) continue;
+      if (!passing) expect([name, this.#retention > 0]).toEqual([name, true]);
+      this.#backups.delete(name);
+    }
+  }
+
+  async #compareLive(): Promise<void> {
+    const { subject, shown } = this.#kind;
+    const expected = shown(subject.expected(subject.state));
+    const { query } = this.#live;
+    await query.ready;
+    for (let turns = 0; turns < 200; turns++) {
+      if (isDeepStrictEqual(query.getSnapshot().data, expected)) return;
+      await settled();
+    }
+    expect(query.getSnapshot()).toEqual({ status: 'ready', data: expected, error: undefined });
+  }
+
+  async #expectContents(): Promise<void> {
+    const { subject } = this.#kind;
+    expectSame(await subject.contents(this.#collection), subject.expected(subject.state));
+  }
+
+  #open(reopening: Reopening): Collection {
+    return this.#kind.open(this.#door, reopening, {
+      backup_retention_time: this.#retention,
+      auto_create_backup: true,
+    });
+  }
+
+  #watch() {
+    const query = this.#kind.watch(this.#collection);
+    return { query, stop: query.subscribe(() => undefined) };
+  }
+
+  async #close(): Promise<void> {
+    this.#live.stop();
+    if (!(await this.#succeeds(this.#door.close().then(() => true)))) {
+      this.#driver.heal();
+      await this.#door.close();
+    }
+    this.#driver.heal();
+    expect(this.#clock.waiting).toBe(0);
+    if (!this.#inDoubt) this.#isStored();
+  }
+
+  async #reopen(reopening: Reopening): Promise<void> {
+    const { subject } = this.#kind;
+    const next = new FakeClock(this.#clock.now());
+    this.#clock = next;
+    this.#door = openDoor(this.#driver, next).door;
+    this.#collection = this.#open(reopening);
+    const found = await subject.contents(this.#collection);
+    const at = this.#possible.findLastIndex((state) => isSame(found, subject.expected(state)));
+    if (at < 0) expectSame(found, subject.expected(subject.state));
+    subject.state = this.#possible[at] as State;
+    this.#isStored();
+    this.#live = this.#watch();
+    await this.#takeIn();
+    await this.#verify();
+  }
+
+  /** Restores every backup that there is, oldest first. */
+  async #end(): Promise<void> {
+    await this.#expectContents();
+    const { subject } = this.#kind;
+    for (const { name } of (await this.#collection.listBackups()).reverse()) {
+      const names = (await this.#collection.listBackups()).map((backup) => backup.name);
+      // Taken back by what was written meanwhile, or expired.
+      if (!names.includes(name)) continue;
+      const remembered = this.#backups.get(name) as Remembered<State>;
+      await this.#collection.loadBackup(name);
+      subject.state = remembered.state;
+      await this.#expectContents();
+    }
+    this.#isStored();
+    await this.#compareLive();
+    await this.#close();
+    await this.#reopen({ caching: true, indexed: false });
+    await this.#close();
+  }
+}

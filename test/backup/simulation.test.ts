@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { test } from 'vitest';
+import type { DocumentCollection } from '../../src/collection/document-collection.ts';
+import type { KeyValueCollection } from '../../src/collection/key-value-collection.ts';
+import { documentCommand } from '../model/document-commands.ts';
+import type { DocumentCommand, DocumentState } from '../model/document-model.ts';
+import { DocumentSubject } from '../model/document-subject.ts';
+import { keyValueCommand } from '../model/key-value-commands.ts';
+import type { KeyValueCommand } from '../model/key-value-model.ts';
+import { type KeyValueState, KeyValueSubject } from '../model/key-value-subject.ts';
+import { backupSteps } from './backup-steps.ts';
+import { BackupWorld, type Kind } from './backup-world.ts';
+
+const documents = (): Kind<DocumentCollection<any>, DocumentCommand, DocumentState> => {
+  const subject = new DocumentSubject();
+  return {
+    subject,
+    open: (door, { caching, indexed }, options) =>
+      subject.open(door, caching, { ...options, indexes: indexed ? ['n', 'tag'] : [] }),
+    watch: (collection) => collection.live({}, { archived: true }),
+    shown: (contents) => contents,
+  };
+};
+
+const keyValues = (): Kind<KeyValueCollection, KeyValueCommand, KeyValueState> => {
+  const subject = new KeyValueSubject();
+  return {
+    subject,
+    open: (door, { caching }, options) => subject.open(door, caching, options),
+    watch: (collection) => collection.live('a'),
+    shown: (contents) => new Map(contents as [string, unknown][]).get('a'),
+  };
+};
+
+const numRuns = Number(process.env.MODEL_RUNS ?? 40);
+
+test.each([
+  { caching: true, retention: -1 },
+  { caching: false, retention: -1 },
+  { caching: true, retention: 2 },
+  { caching: false, retention: 2 },
+])('backups of documents restore what was there, %o', async ({ caching, retention }) => {
+  await fc.assert(
+    fc.asyncProperty(backupSteps(documentCommand), (script) =>
+      new BackupWorld(documents(), retention, { caching, indexed: caching }).run(script),
+    ),
+    { numRuns },
+  );
+});
+
+test.each([
+  { caching: true, retention: -1 },
+  { caching: false, retention: 2 },
+])('backups of keys and values restore what was there, %o', async ({ caching, retention }) => {
+  await fc.assert(
+    fc.asyncProperty(backupSteps(keyValueCommand), (script) =>
+      new BackupWorld(keyValues(), retention, { caching, indexed: false }).run(script),
+    ),
+    { numRuns },
+  );
+});
