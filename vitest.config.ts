@@ -33,7 +33,7 @@ export default defineConfig({
   // known at once, so that no page is reloaded in the middle of its tests
   optimizeDeps: { include: ['comlink', 'fast-check', 'idb', 'mingo', 'nanoid'] },
   test: {
-    testTimeout: 20_000,
+    testTimeout: MINUTE,
     projects: [
       {
         extends: true,

@@ -97,6 +97,8 @@ export function backupFilesSuite(door: DoorFixture): void {
       ]);
       await log.until((data) => Array.isArray(data));
       log.stop();
+      // From a worker, events and answers come by different ways.
+      while (told.length === 0) await new Promise((resolve) => setTimeout(resolve));
       expect(told).toEqual([{ collection: 'values', backup: undefined, documents: 2 }]);
       const documents = door.documents();
       await expect(documents.importBackup(file)).rejects.toMatchObject({ code: 'type_mismatch' });
