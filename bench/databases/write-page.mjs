@@ -1,3 +1,4 @@
+import { peers } from '../page/peers.mjs';
 import { machineLine } from '../shared/machine.mjs';
 import { figure } from '../shared/print-table.mjs';
 import { isCairn } from './ranking.mjs';
@@ -33,7 +34,8 @@ export function writePage(results, size, rankings, plots) {
     `# ${count(size)} documents`,
     `Written by \`npm run bench\`; what the rows mean and how to question them: [Benchmarks](../benchmarks.md). Raw figures: [${size}.json](${size}.json).`,
     `${machineLine(machine)}. ${at.slice(0, 10)}, Cairn at ${commit}, seed ${seed}, documents of ${bytesADocument} bytes as JSON.`,
-    ...notMeasured(results, size),
+    ...absent(results),
+    ...stopped(results, size),
     '## In short',
     'Medians; smaller is better. Cairn is the door and cache that does best in that row, and its ratio is to the best other database that keeps what it is given; **bold** where Cairn loses. Many of those hold every document in memory, hence the best that does not, and the best that keeps nothing at all.',
     summary(rankings),
@@ -44,8 +46,15 @@ export function writePage(results, size, rankings, plots) {
   ].join('\n\n')}\n`;
 }
 
+/** @param {Results} results */
+function absent({ contenders }) {
+  const missing = peers.filter(({ name }) => !contenders.some((it) => it.name === name));
+  if (missing.length === 0) return [];
+  return [`Not in this run: ${missing.map(({ title }) => title).join('; ')}.`];
+}
+
 /** @param {Results} results @param {number} size */
-function notMeasured({ failures, contenders }, size) {
+function stopped({ failures, contenders }, size) {
   const own = failures.filter((it) => it.size === size);
   if (own.length === 0) return [];
   const title = (/** @type {string} */ name) =>

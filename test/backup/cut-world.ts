@@ -11,11 +11,6 @@ import {
 } from '../storage/faulty-driver.ts';
 import { driverWith, readStored, type Stored, segmentsOf } from './stored.ts';
 
-export interface Thing {
-  n: number;
-  pad?: string;
-}
-
 export type Things = DocumentCollection<any>;
 
 type Options = Partial<DocumentCollectionOptions>;
@@ -61,7 +56,7 @@ export interface Prepared {
   readonly calls: readonly StorageCall[];
 }
 
-export function enter(driver: FaultyDriver, now: number, options: Options): World {
+function enter(driver: FaultyDriver, now: number, options: Options): World {
   const { door, clock } = openDoor(driver, new FakeClock(now));
   const open = (more: Options = {}): Things =>
     new door.Collection<any>({

@@ -1,4 +1,4 @@
-import { isDailyDue } from '../../backup/daily.ts';
+import { DailyBackups } from '../../backup/daily.ts';
 import { Examiner, type Verdict } from '../../backup/examine.ts';
 import { expired, expiryOf } from '../../backup/expiry.ts';
 import type { Holds } from '../../backup/holds.ts';
@@ -38,6 +38,7 @@ export interface Frozen {
 export class CollectionBackups {
   readonly snapshots: Snapshots;
   readonly #host: BackupHost;
+  readonly #daily = new DailyBackups();
 
   constructor(host: BackupHost) {
     this.#host = host;
@@ -77,14 +78,24 @@ export class CollectionBackups {
     });
   }
 
-  /** Makes the backup of the day if it is due, and removes those that have expired. */
+  /** Removes the backups that have expired, then makes the one of the day if it is due. */
   async tend(): Promise<void> {
-    const { records, settings, clock } = this.#host.context;
-    const changed = records.unsaved > 0 ? Number.POSITIVE_INFINITY : records.log.live.changed;
-    const due = isDailyDue(await this.snapshots.list(), changed, clock.now());
-    if (settings.auto_create_backup && due) await this.create(undefined, 'daily');
-    const { backup_retention_time: days } = settings;
+    const { settings, clock } = this.#host.context;
+    const { auto_create_backup, backup_retention_time: days } = settings;
+    // In this order: what is made now must not be what the last two before it are removed for.
     await this.remove(expired(await this.snapshots.list(), clock.now(), days));
+    if (auto_create_backup) await this.#makeDaily();
+  }
+
+  async #makeDaily(): Promise<void> {
+    const { records, clock } = this.#host.context;
+    // What is not saved yet will have the next number.
+    const changed = records.log.live.changed + Number(records.unsaved > 0);
+    const snapshots = await this.snapshots.list();
+    const { make, outdated } = this.#daily.look(snapshots, changed, clock.now());
+    if (make) await this.create(undefined, 'daily');
+    await this.remove(outdated);
+    this.#daily.done(changed);
   }
 
   /** The segments that must stay although they are not live. */

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { openDoor } from '../engine/engine-door.ts';
+import { settled } from '../engine/fake-clock.ts';
+import { faultyDriver } from '../storage/faulty-driver.ts';
+import { bytesOf, readStored } from './stored.ts';
+
+const DAY = 86_400_000;
+
+/** Which documents a day changes: a hundredth of them. */
+const patterns: Record<string, (day: number, n: number, size: number) => number> = {
+  'at random': (day, n, size) => (day * 7919 + n * 104_729 + day * n) % size,
+  'always the same': (_, n) => n,
+  'in turn': (day, n, size) => (day * (size / 100) + n) % size,
+};
+
+test.each(
+  Object.keys(patterns).flatMap((pattern) =>
+    [1000, 10_000].flatMap((size) => [5, 1_000_000].map((atOnce) => ({ pattern, size, atOnce }))),
+  ),
+)(
+  'thirty days of backups hold at most 1.7 times the data: $size documents, changed $pattern, saved after $atOnce',
+  async ({ pattern, size, atOnce }) => {
+    const driver = faultyDriver();
+    const { door, clock } = openDoor(driver);
+    const things = new door.Collection<{ n: number; text: string }>({
+      name: 'things',
+      type: 'DOCUMENT_BASED',
+      save_directly_after: atOnce,
+      auto_create_backup: true,
+      backup_retention_time: 31,
+    });
+    const textOf = (n: number, day: number) => `${n} on day ${day} ${'x'.repeat(230)}`;
+    await things.insertMany(
+      Array.from({ length: size }, (_, n) => ({ _id: `d${n}`, n, text: textOf(n, 0) })),
+    );
+    await things.save();
+    const own = bytesOf(await readStored(driver));
+    const changes = patterns[pattern] as (typeof patterns)[string];
+    for (let day = 1; day <= 30; day++) {
+      for (let n = 0; n < size / 100; n++) {
+        const at = changes(day, n, size);
+        await things.update(`d${at}`, { n: at, text: textOf(at, day) });
+      }
+      await settled();
+      await clock.advance(DAY);
+    }
+    await things.save();
+    await settled();
+    const backups = await things.listBackups();
+    expect(backups.length).toBeGreaterThanOrEqual(30);
+    const stored = bytesOf(await readStored(driver));
+    expect(stored.counted / own.counted).toBeLessThan(1.7);
+    // With the books, which weigh more where documents are few.
+    expect(stored.json / own.json).toBeLessThan(size === 1000 ? 1.75 : 1.7);
+    expect((await things.verify()).whole).toBe(true);
+    await door.close();
+  },
+);
