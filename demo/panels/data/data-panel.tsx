@@ -3,6 +3,7 @@ import { CodeSample, CodeSection } from '../../parts/code-sample.tsx';
 import { PanelFrame } from '../../parts/panel.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { Segmented } from '../../parts/segmented.tsx';
+import { importJob } from '../../sources/import-job.ts';
 import { actionProblem } from './actions.ts';
 import { DropZone } from './drop-zone.tsx';
 import { FillTable } from './fill-table.tsx';
@@ -20,8 +21,10 @@ import './data-panel.css';
 export function DataPanel() {
   const rows = useAnsweredRows();
   const { name } = table.value;
-  const isEmpty =
-    rows?.count.value === 0 && searchText.value === '' && archivedChoice.value === 'active';
+  const isNarrowed = searchText.value !== '' || archivedChoice.value !== 'active';
+  const isFilling =
+    importJob.value?.state === 'running' && importJob.value.source.collection === name;
+  const isEmpty = rows?.count.value === 0 && !isNarrowed && !isFilling;
   return (
     <PanelFrame
       title="Search as you type, over everything."
@@ -41,7 +44,9 @@ export function DataPanel() {
         <Toolbar rows={rows} />
         <Problem text={rows?.problem.value || actionProblem.value} />
         {isEmpty && <FillTable />}
-        {rows && !isEmpty && <DataGrid key={name} table={table.value} rows={rows} />}
+        {rows && !isEmpty && (
+          <DataGrid key={name} table={table.value} rows={rows} isNarrowed={isNarrowed} />
+        )}
         {!rows && <div class="grid" />}
         <GridFoot />
       </DropZone>

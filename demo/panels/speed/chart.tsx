@@ -1,40 +1,40 @@
 import { formatNumber } from '../../parts/format.ts';
-import { CONTENDERS, OURS } from './contenders/all.ts';
-import { type Figures, keyOf, ROUNDS } from './race.ts';
-import type { Workload } from './workloads.ts';
+import type { Shown } from './figures.ts';
+import { CONTENDERS, OURS } from './peers.ts';
+import { type Figures, keyOf } from './race.ts';
 import './chart.css';
 
-/** One workload: a bar for each contender, the shorter the better. */
-export function Chart({ workload, figures }: { workload: Workload; figures: Figures }) {
-  const rows = CONTENDERS.map(({ name }) => {
-    const all = figures.get(keyOf(workload.name, name)) ?? [];
-    return { name, all, middle: middleOf(all) };
+/** One figure: a bar for each contender, the shorter the better. */
+export function Chart({ shown, figures }: { shown: Shown; figures: Figures }) {
+  const { workload, metric, title, unit } = shown;
+  const rows = CONTENDERS.map(({ peer, name }) => {
+    const all = figures.get(keyOf(workload, metric, name)) ?? [];
+    return { name, isOurs: peer === OURS, all, middle: middleOf(all) };
   });
-  const known = rows.flatMap(({ middle }) => middle ?? []);
-  const longest = Math.max(...known);
-  const ours = rows.find(({ name }) => name === OURS)?.middle;
+  const longest = Math.max(...rows.map(({ middle }) => middle ?? 0));
+  const ours = rows.find(({ isOurs }) => isOurs);
   return (
-    <figure class="chart" data-part={`chart-${workload.name}`}>
+    <figure class="chart" data-part={`chart-${workload}`}>
       <figcaption>
-        <h3>{workload.title}</h3>
+        <h3>{title}</h3>
       </figcaption>
       <dl>
-        {rows.map(({ name, all, middle }) => (
-          <div key={name} data-ours={name === OURS}>
+        {rows.map(({ name, isOurs, all, middle }) => (
+          <div key={name} data-ours={isOurs}>
             <dt>{name}</dt>
             <dd class="chart-bar" aria-hidden="true">
               {middle !== undefined && <span style={{ width: `${(middle / longest) * 100}%` }} />}
             </dd>
-            <dd class="figures" title={rangeOf(all, workload.unit)}>
+            <dd class="figures" title={rangeOf(all, unit)}>
               {middle === undefined ? (
                 '–'
               ) : (
                 <>
-                  <strong>{show(middle)}</strong> {workload.unit}
-                  {ours !== undefined && name !== OURS && (
+                  <strong>{middle === 0 ? 'under 0.1' : show(middle)}</strong> {unit}
+                  {ours?.middle && middle > 0 && !isOurs && (
                     <span class="soft">
                       {' '}
-                      {show(middle / ours)} × {OURS}
+                      {show(middle / ours.middle)} × {ours.name}
                     </span>
                   )}
                 </>
@@ -53,7 +53,7 @@ function middleOf(all: readonly number[]): number | undefined {
 
 function rangeOf(all: readonly number[], unit: string): string {
   if (all.length < 2) return '';
-  return `${all.length} of ${ROUNDS} rounds, ${show(Math.min(...all))} to ${show(Math.max(...all))} ${unit}`;
+  return `${all.length} rounds, ${show(Math.min(...all))} to ${show(Math.max(...all))} ${unit}`;
 }
 
 function show(value: number): string {

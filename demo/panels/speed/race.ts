@@ -1,21 +1,23 @@
 import { signal } from '@preact/signals';
+import { perform } from '../../../bench/page/perform.mjs';
+import type { Given } from '../../../bench/page/session.mjs';
 import { announce } from '../../app/announcer.tsx';
 import { messageOf } from '../../parts/message-of.ts';
 import { nextTask } from '../../sources/next-task.ts';
-import type { Driver } from './contender.ts';
-import { CONTENDERS } from './contenders/all.ts';
-import { makePeople } from './person.ts';
-import { WORKLOADS } from './workloads.ts';
+import { SHOWN_WORKLOADS } from './figures.ts';
+import { CONTENDERS, type Contender } from './peers.ts';
 
-export const ROUNDS = 3;
 export const SIZES = ['1000', '10000', '50000'] as const;
+const SEED = 1;
+/** Milliseconds after which something done many times over stops short. */
+const PATIENCE_MS = 2000;
 
-/** What was measured: figures of each round by workload and contender. */
+/** What was measured, a figure for each round, by `keyOf`. */
 export type Figures = ReadonlyMap<string, readonly number[]>;
 
-/** What runs the contenders, by their name, once it is loaded. */
-export const drivers = signal<ReadonlyMap<string, Driver>>(new Map());
 export const size = signal<(typeof SIZES)[number]>('10000');
+/** How often everybody does it; shown is the middle. */
+export const rounds = signal<'1' | '3'>('3');
 export const figures = signal<Figures>(new Map());
 /** The size that the figures are of. */
 export const measuredSize = signal(0);
@@ -25,19 +27,10 @@ export const raceProblem = signal('');
 
 let stop = new AbortController();
 
-export const keyOf = (workload: string, contender: string): string => `${workload}/${contender}`;
+export const keyOf = (workload: string, metric: string, contender: string): string =>
+  [workload, metric, contender].join('/');
 
 export const cancelRace = (): void => stop.abort();
-
-/** The contenders' code is only loaded when somebody wants to see them. */
-export async function loadDrivers(): Promise<void> {
-  try {
-    const loaded = CONTENDERS.map(async ({ name, load }) => [name, await load()] as const);
-    drivers.value = new Map(await Promise.all(loaded));
-  } catch (error) {
-    raceProblem.value = messageOf(error);
-  }
-}
 
 /** Gives everybody the same work, in turns, round by round. */
 export async function race(): Promise<void> {
@@ -45,20 +38,19 @@ export async function race(): Promise<void> {
   stop = new AbortController();
   const { signal } = stop;
   const count = Number(size.peek());
+  const times = Number(rounds.peek());
   figures.value = new Map();
   measuredSize.value = count;
   raceProblem.value = '';
   try {
-    for (let round = 0; round < ROUNDS; round++) {
+    for (let round = 0; round < times; round++) {
       // Each round begins with another, so that nobody always comes first.
-      const list = [...drivers.peek()];
-      const order = [...list.slice(round), ...list.slice(0, round)];
-      for (const [name, driver] of order) {
-        if (signal.aborted) return;
-        await runAll(name, driver, count, round, signal);
+      const order = [...CONTENDERS.slice(round), ...CONTENDERS.slice(0, round)];
+      for (const contender of order) {
+        await runAll(contender, count, `Round ${round + 1} of ${times}`, round, signal);
       }
     }
-    announce('All are measured.');
+    announce(signal.aborted ? 'Stopped.' : 'All are measured.');
   } catch (error) {
     raceProblem.value = messageOf(error);
   } finally {
@@ -67,39 +59,51 @@ export async function race(): Promise<void> {
 }
 
 async function runAll(
-  contender: string,
-  driver: Driver,
+  { peer, name }: Contender,
   count: number,
+  title: string,
   round: number,
   signal: AbortSignal,
 ): Promise<void> {
   const database = `race-${crypto.randomUUID()}`;
-  const people = makePeople(count);
-  const given = { driver, database, people, store: await driver.open(database) };
+  let given: Given = {
+    peer,
+    libraries: { cairn: () => import('cairndb') },
+    database,
+    size: count,
+    seed: SEED,
+    round,
+    patience: PATIENCE_MS,
+    hasty: false,
+    changes: [],
+  };
   try {
-    for (const { name, title, run } of WORKLOADS) {
+    for (const workload of SHOWN_WORKLOADS) {
       if (signal.aborted) return;
-      racing.value = `Round ${round + 1} of ${ROUNDS}, ${contender}: ${title}`;
+      racing.value = `${title}, ${name}: ${workload.title}`;
       await nextTask();
-      await painted();
-      const figure = await run(given);
-      const key = keyOf(name, contender);
-      figures.value = new Map([
-        ...figures.peek(),
-        [key, [...(figures.peek().get(key) ?? []), figure]],
-      ]);
+      const { figures: found, changes } = await perform(workload.name, given);
+      given = { ...given, changes: [...given.changes, ...changes] };
+      note(workload.name, name, found ?? {});
     }
   } finally {
-    await given.store.close();
-    await remove(driver.stored(database));
+    await removeAll(database);
   }
 }
 
-/** What was told is on the screen, so that painting is not measured with what follows. */
-const painted = (): Promise<void> =>
-  document.hidden
-    ? Promise.resolve()
-    : new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+function note(workload: string, contender: string, found: Record<string, number>): void {
+  const entries = Object.entries(found).map(([metric, figure]) => {
+    const key = keyOf(workload, metric, contender);
+    return [key, [...(figures.peek().get(key) ?? []), figure]] as const;
+  });
+  figures.value = new Map([...figures.peek(), ...entries]);
+}
+
+/** Removes the databases of a contender, and those beside it that it was warmed up with. */
+async function removeAll(database: string): Promise<void> {
+  const stored = (await indexedDB.databases()).flatMap(({ name }) => name ?? []);
+  await Promise.all(stored.filter((name) => name.includes(database)).map(remove));
+}
 
 function remove(stored: string): Promise<void> {
   return new Promise((resolve, reject) => {

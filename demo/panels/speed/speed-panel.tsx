@@ -1,35 +1,29 @@
-import { useEffect } from 'preact/hooks';
+import cairnSource from '../../../bench/page/peers/cairn.mjs?raw';
+import dexieSource from '../../../bench/page/peers/dexie.mjs?raw';
 import { CodeSample, CodeSection } from '../../parts/code-sample.tsx';
 import { formatNumber } from '../../parts/format.ts';
 import { PanelFrame } from '../../parts/panel.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { Segmented } from '../../parts/segmented.tsx';
 import { Chart } from './chart.tsx';
-import { CONTENDERS } from './contenders/all.ts';
-import cairnSource from './contenders/cairn.ts?raw';
-import dexieSource from './contenders/dexie.ts?raw';
+import { SHOWN } from './figures.ts';
 import { machine } from './machine.ts';
+import { CONTENDERS } from './peers.ts';
 import {
   cancelRace,
-  drivers,
   figures,
-  loadDrivers,
   measuredSize,
-  ROUNDS,
   race,
   raceProblem,
   racing,
+  rounds,
   SIZES,
   size,
 } from './race.ts';
-import { WORKLOADS } from './workloads.ts';
 import './speed-panel.css';
 
 /** The same work for four databases, in the visitor's own browser. */
 export function SpeedPanel() {
-  useEffect(() => {
-    loadDrivers();
-  }, []);
   return (
     <PanelFrame
       title="Measure it yourself."
@@ -47,17 +41,24 @@ export function SpeedPanel() {
               size.value = value;
             }}
           />
+          <Segmented
+            legend="How often"
+            name="rounds"
+            options={[
+              ['1', 'Once'],
+              ['3', 'Three times'],
+            ]}
+            value={rounds.value}
+            onChange={(value) => {
+              rounds.value = value;
+            }}
+          />
           {racing.value ? (
             <button type="button" class="button" onClick={cancelRace}>
               Stop
             </button>
           ) : (
-            <button
-              type="button"
-              class="button primary"
-              disabled={drivers.value.size === 0}
-              onClick={race}
-            >
+            <button type="button" class="button primary" onClick={race}>
               Run
             </button>
           )}
@@ -67,25 +68,25 @@ export function SpeedPanel() {
         </div>
         <Problem text={raceProblem.value} />
         <div class="charts">
-          {WORKLOADS.map((workload) => (
-            <Chart key={workload.name} workload={workload} figures={figures.value} />
+          {SHOWN.map((shown) => (
+            <Chart key={shown.title} shown={shown} figures={figures.value} />
           ))}
         </div>
         <p class="soft small" data-part="machine">
-          {machine()}. The middle of {ROUNDS} rounds
-          {measuredSize.value > 0 && `, ${formatNumber(measuredSize.value)} documents`}. Other pages
-          and programs slow all of them alike: compare within one run.
+          {machine()}
+          {measuredSize.value > 0 && `, ${formatNumber(measuredSize.value)} documents`}. The middle
+          of the rounds. Other pages and programs slow all of them alike: compare within one run.
         </p>
       </section>
       <section aria-labelledby="contenders-title">
         <h2 id="contenders-title">Who takes part, and how</h2>
         <dl class="contenders">
-          {CONTENDERS.map(({ name, note }) => (
+          {CONTENDERS.map(({ peer, name, version }) => (
             <div key={name}>
               <dt>
-                {name} <span class="soft figures">{drivers.value.get(name)?.version}</span>
+                {name} <span class="soft figures">{version}</span>
               </dt>
-              <dd class="soft small">{note}</dd>
+              <dd class="soft small">{peer.usage}</dd>
             </div>
           ))}
         </dl>

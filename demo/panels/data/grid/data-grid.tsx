@@ -17,10 +17,12 @@ const ACTIONS_WIDTH = 6.5;
 interface DataGridProps {
   readonly table: Table;
   readonly rows: Rows;
+  /** Whether there may be documents that are not asked for. */
+  readonly isNarrowed: boolean;
 }
 
 /** A grid of any number of documents, of which only the rows in sight are in the page. */
-export function DataGrid({ table, rows }: DataGridProps) {
+export function DataGrid({ table, rows, isNarrowed }: DataGridProps) {
   const { columns } = table;
   const scroller = useRef<HTMLDivElement>(null);
   const active = useSignal<Cell>({ row: 0, column: 0 });
@@ -131,7 +133,7 @@ export function DataGrid({ table, rows }: DataGridProps) {
           />
         ))}
       </div>
-      {rows.count.value === 0 && <p class="grid-empty soft">No document matches.</p>}
+      {rows.count.value === 0 && isNarrowed && <p class="grid-empty soft">No document matches.</p>}
     </div>
   );
 }

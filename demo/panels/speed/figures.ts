@@ -1,0 +1,32 @@
+import type { Workload } from '../../../bench/page/workload.mjs';
+import { workloads } from '../../../bench/page/workloads.mjs';
+
+/** A figure that is shown: a metric of a workload of `npm run bench`. */
+export interface Shown {
+  readonly workload: string;
+  readonly metric: string;
+  readonly title: string;
+  readonly unit: string;
+}
+
+/** In the order in which the work is done. */
+export const SHOWN: readonly Shown[] = [
+  shown('bulk-insert', 'durable', 'Insert all, until they are durable'),
+  shown('bulk-insert', 'longest block', 'The longest time that blocked the page'),
+  shown('first-answer', 'ms', 'Open again, and find 200 by an index'),
+  shown('gets', 'at once', 'Get one by its id, 1,000 at once'),
+  shown('equality', 'ms', 'Find 200 by an index'),
+  shown('scan', 'ms', 'Find a tenth without an index'),
+  shown('sort-limit', 'ms', 'The first 20 to 60 in the order of an index'),
+  shown('updates', 'durable', 'Change 1,000 at random, until that is durable'),
+];
+
+export const SHOWN_WORKLOADS: readonly Workload[] = workloads.filter(({ name }) =>
+  SHOWN.some(({ workload }) => workload === name),
+);
+
+function shown(workload: string, metric: string, title: string): Shown {
+  const unit = workloads.find(({ name }) => name === workload)?.metrics[metric]?.unit;
+  if (!unit) throw new Error(`The benchmark has no ${metric} of ${workload}.`);
+  return { workload, metric, title, unit };
+}
