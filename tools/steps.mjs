@@ -87,7 +87,7 @@ export const steps = [
     name: 'package',
     needs: ['build'],
     browsers: true,
-    minutes: 6,
+    minutes: 10,
     shows: 'the packed tarball works for its users',
     commands: () => [vitest('package')],
     note: testCounts,
@@ -95,7 +95,7 @@ export const steps = [
   {
     name: 'e2e',
     browsers: true,
-    minutes: 6,
+    minutes: 10,
     shows: 'the playground works',
     commands: () => [vitest('e2e')],
     note: testCounts,
