@@ -41,12 +41,18 @@ export const watchBackups = (): (() => void) =>
     return stop;
   });
 
+let refreshes = 0;
+
 async function refresh(): Promise<void> {
+  refreshes += 1;
+  const mine = refreshes;
   try {
     const [list, { collections }] = await Promise.all([
       current().listBackups(),
       connection().storage.estimate(),
     ]);
+    // One that began earlier may end later.
+    if (mine !== refreshes) return;
     backups.value = list;
     use.value = collections.find(({ collection }) => collection === backedUp.peek());
   } catch (error) {
