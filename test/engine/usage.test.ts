@@ -5,7 +5,8 @@ import { openDoor } from './engine-door.ts';
 
 test('an estimate that takes its time does not trip over segments that were merged meanwhile', async () => {
   const memory = memoryDriver();
-  let gate = Promise.resolve();
+  let gate: Promise<void> | undefined;
+  let reached: () => void = () => undefined;
   const slow: StorageDriver = {
     kind: 'slow',
     async open(name, events) {
@@ -13,7 +14,10 @@ test('an estimate that takes its time does not trip over segments that were merg
       const list: typeof storage.list = async (store, range) => {
         const values = await storage.list(store, range);
         // Between the manifests that are listed here and the segments that they name.
-        if (store === 'collections') await gate;
+        if (store === 'collections' && gate) {
+          reached();
+          await gate;
+        }
         return values;
       };
       return Object.assign(Object.create(storage) as typeof storage, {
@@ -34,11 +38,15 @@ test('an estimate that takes its time does not trip over segments that were merg
     }
   };
   await saveSome();
-  let open = () => undefined as void;
+  let open: () => void = () => undefined;
   gate = new Promise((resolve) => {
     open = resolve;
   });
+  const listed = new Promise<void>((resolve) => {
+    reached = resolve;
+  });
   const estimate = door.storage.estimate();
+  await listed;
   await saveSome();
   open();
   const { collections } = await estimate;
