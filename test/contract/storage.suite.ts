@@ -33,7 +33,7 @@ export function storageSuite(door: DoorFixture): void {
       const things = door.documents();
       const estimates: Promise<unknown>[] = [];
       for (let round = 0; round < 60; round++) {
-        await things.insert({ round });
+        await things.insert({ round, text: 'x'.repeat(10_000) });
         await things.save();
         estimates.push(door.db.storage.estimate());
       }

@@ -33,7 +33,7 @@ test('an estimate that takes its time does not trip over segments that were merg
   const things = new door.Collection({ name: 'things', type: 'DOCUMENT_BASED' });
   const saveSome = async () => {
     for (let round = 0; round < 20; round++) {
-      await things.insert({ round });
+      await things.insert({ round, text: 'x'.repeat(10_000) });
       await things.save();
     }
   };
