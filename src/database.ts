@@ -17,8 +17,8 @@ export class Database extends EngineDoor {
   /** @throws {OptionError} naming the option, what was given and what is allowed. */
   constructor(options: DatabaseOptions) {
     super(parseDatabaseOptions(options), async (settings, events) => {
-      const { threadChannel } = await import('./transport/thread-channel.ts');
-      return threadChannel(settings, events);
+      const { connectInThread } = await import('./transport/connect.ts');
+      return connectInThread(settings, events);
     });
   }
 }

@@ -102,9 +102,11 @@ export class EngineDoor implements Door {
   }
 
   get status(): DoorStatus {
-    const started = this.#link.channel?.started;
-    const engine = started && (started === 'thread' ? 'thread' : 'worker');
-    return { state: this.#link.state, engine, started, ...this.#engine };
+    const { channel, state } = this.#link;
+    const { started, leads = false } = channel ?? {};
+    const isElsewhere = started === 'thread' || started === 'tab';
+    const engine = started && (isElsewhere ? started : 'worker');
+    return { state, engine, started, leader: leads, ...this.#engine };
   }
 
   get ready(): Promise<void> {

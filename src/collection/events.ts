@@ -8,9 +8,11 @@ export type { Change } from '../engine/protocol.ts';
 export interface DoorStatus extends EngineStatus {
   /** `idle` until the first collection is made. */
   readonly state: LinkState;
-  /** Where the engine runs, once it does. */
-  readonly engine: 'thread' | 'worker' | undefined;
-  /** How it was started: a worker from its file, inline from a Blob, given by the caller; or in this thread. */
+  /** Where the engine runs, once it does: in this thread, in a worker of this page, or in another tab. */
+  readonly engine: 'thread' | 'worker' | 'tab' | undefined;
+  /** Whether this page leads: the database's one engine is its own. */
+  readonly leader: boolean;
+  /** How it was started: a worker from its file, inline from a Blob, given by the caller; in this thread; or by another tab. */
   readonly started: Started | undefined;
 }
 

@@ -25,6 +25,15 @@ export function typeMismatch(name: string, is: string, asked: string): Collectio
   );
 }
 
+/** What a client asked was made and saved, by an engine that is gone and did not come to answer. */
+export function answerLost(name: string): CollectionError {
+  return new CollectionError(
+    'answer_lost',
+    `A change of collection "${name}" was made and saved, but the tab that led the database ended before it could answer. Read the document again.`,
+    { place: name },
+  );
+}
+
 export function notInMemory(why: string): CollectionError {
   return new CollectionError('sync_unavailable', `collection.sync cannot be used here: ${why}.`);
 }

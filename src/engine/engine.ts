@@ -3,10 +3,14 @@ import { Holds } from '../backup/holds.ts';
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 import type { Durability, Storage } from '../storage/driver.ts';
+import { FencedStorage } from '../storage/fenced-storage.ts';
+import { EPOCH_SPAN } from '../storage/manifest.ts';
+import type { Mark } from '../storage/marks.ts';
 import { SegmentPool } from '../storage/segment-pool.ts';
 import type { Clock } from './clock.ts';
 import { DatabaseRequests } from './database-requests.ts';
 import type { IdGenerator } from './documents/ids.ts';
+import { Handover, type LeftBehind } from './handover.ts';
 import { type CollectionHost, HostedCollection } from './hosted-collection.ts';
 import type { GiveUp } from './open-reads.ts';
 import type { Change, EngineEvent, EngineStatus, Request } from './protocol.ts';
@@ -21,13 +25,29 @@ export interface EngineOptions {
   readonly durability: Durability;
   readonly clock: Clock;
   readonly newId: IdGenerator;
+  /** What is known of the leader before; left out: there was none, or it has ended. */
+  readonly succession?: Succession | undefined;
+}
+
+/** How an engine came to lead. */
+export interface Succession {
+  /** Whether a lock keeps others from leading meanwhile. */
+  readonly locked: boolean;
+  /** The lead was taken from a leader that was silent, and may wake up. */
+  readonly stolen: boolean;
+  /** Clients that may have something to hand on. */
+  readonly expected: Promise<ReadonlySet<string>>;
+  /** Another leader has taken over: nothing that is written from now on counts. */
+  readonly taken: () => void;
 }
 
 /**
  * The collections of one database, shared by all sessions: each open door is one.
  */
 export class Engine {
+  readonly handover: Handover;
   readonly #options: EngineOptions;
+  readonly #storage: FencedStorage;
   readonly #host: CollectionHost;
   readonly #collections = new Map<string, HostedCollection>();
   /** What a collection of the name must not be read before: a drop, an import while it is not open. */
@@ -36,16 +56,29 @@ export class Engine {
   readonly #database: DatabaseRequests;
   /** Changes to tell of at the end of the batch. Only kept while somebody listens. */
   readonly #changes = new Map<string, Change[]>();
+  #turns = 0;
+  /** Turns of this engine come after those of all engines before it. */
+  #turnsFrom = 0;
   #lastSave: Date | undefined;
   #lastError: CairnError | undefined;
   #told = '';
 
   constructor(options: EngineOptions) {
-    const { storage, durability, clock, newId } = options;
+    const { durability, clock, newId, succession } = options;
     this.#options = options;
+    const storage = new FencedStorage(options.storage, {
+      elapsed: () => clock.elapsed(),
+      locked: succession?.locked ?? true,
+      taken: () => succession?.taken(),
+    });
+    this.#storage = storage;
+    // What is read before may still be appended to by a leader that was silent.
+    const begun = succession?.stolen ? storage.claim() : Promise.resolve();
+    const left = begun.then(() => storage.left()) as Promise<readonly LeftBehind[]>;
     const holds = new Holds();
     this.#host = {
       storage,
+      stolen: succession?.stolen ?? false,
       pool: new SegmentPool(storage),
       durability,
       holds,
@@ -53,6 +86,7 @@ export class Engine {
       newId,
       changed: (collection, id, kind) => this.#noteChange(collection, { id, kind }),
       saved: (collection, changes) => this.#noteSave(collection, changes),
+      settled: (collection, marks) => this.#tellSettled(collection, marks),
       indexing: (collection, documents, total) =>
         this.#emit({ type: 'index', detail: { collection, documents, total } }),
       failed: (collection, error) => this.reportError(error, collection),
@@ -68,6 +102,19 @@ export class Engine {
       open: () => [...this.#collections.values()].filter(({ failed }) => !failed),
       use: (header, use) => this.#use(header, use),
     });
+    this.handover = new Handover(
+      {
+        clock,
+        standIn: (client) => this.join(() => undefined, client),
+        forget: (clients) => this.#forgetLeft(clients),
+        report: (error) => this.reportError(error),
+        over: async (lastTurn) => {
+          this.#turnsFrom = Math.max(lastTurn, (await storage.epoch()) * EPOCH_SPAN);
+        },
+      },
+      left,
+      succession?.expected,
+    );
   }
 
   /** Executes a request about the whole database. */
@@ -97,9 +144,39 @@ export class Engine {
     };
   }
 
-  /** Begins a session; `emit` is called with what happens, in any session. */
-  join(emit: (event: EngineEvent) => void): Session {
-    const session: Session = new Session(this, emit, () => this.#sessions.delete(session));
+  /** The turn of a batch that begins now; what it returns says where that is among those of all leaders. */
+  takeTurn(): () => number {
+    this.#storage.touch();
+    const turn = ++this.#turns;
+    return () => this.#turnsFrom + turn;
+  }
+
+  /** Resolves once the engine has taken over from whoever led before. */
+  get epoch(): Promise<number> {
+    return this.#storage.epoch();
+  }
+
+  /** Makes what a client left in storage that has ended. */
+  takeOver(client: string): void {
+    this.#storage
+      .getMany('handover', [['page', client]])
+      .then(async ([left]) => {
+        if (!left) return;
+        await this.handover.make(left as LeftBehind);
+        await this.#forgetLeft([client]);
+      })
+      // It stays there for the next leader.
+      .catch((error: unknown) => this.reportError(asCairnError(error)));
+  }
+
+  /**
+   * Begins a session; `emit` is called with what happens, in any session.
+   *
+   * @param client Whose it is; needed by whoever hands on changes.
+   */
+  join(emit: (event: EngineEvent) => void, client = ''): Session {
+    const leave = () => this.#sessions.delete(session);
+    const session: Session = new Session(this, client, emit, leave);
     this.#sessions.add(session);
     return session;
   }
@@ -171,7 +248,24 @@ export class Engine {
   /** Ends everything. What is not saved by then is lost: save first. */
   async stop(): Promise<void> {
     await Promise.all(Array.from(this.#collections.values(), (collection) => collection.stop()));
-    await this.#options.storage.close();
+    await this.#storage.close();
+  }
+
+  async #forgetLeft(clients: readonly string[]): Promise<void> {
+    await this.save();
+    const gone = clients.map((client) => ['page', client]);
+    await this.#storage.write(
+      gone.map((key) => ({ type: 'delete', store: 'handover', key })),
+      this.#options.durability,
+    );
+  }
+
+  #tellSettled(collection: string, marks: readonly Mark[]): void {
+    for (const session of this.#sessions) {
+      const mark = marks.find(([client]) => client === session.client);
+      if (mark && session.client !== '')
+        session.emit({ type: 'settled', detail: { collection, number: mark[1] } });
+    }
   }
 
   #emit(event: EngineEvent): void {

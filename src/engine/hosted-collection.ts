@@ -4,13 +4,15 @@ import { asCairnError } from '../errors/as-cairn-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 import { CollectionError } from '../errors/collection-error.ts';
 import { StorageError } from '../errors/storage-error.ts';
-import type { Durability, Storage } from '../storage/driver.ts';
+import type { Durability } from '../storage/driver.ts';
+import type { FencedStorage } from '../storage/fenced-storage.ts';
+import type { Mark } from '../storage/marks.ts';
 import { SegmentLog } from '../storage/segment-log.ts';
 import type { SegmentPool } from '../storage/segment-pool.ts';
 import { BackupRequests, type FrozenCollection } from './backups/backup-requests.ts';
 import type { Importing } from './backups/importing.ts';
 import type { Clock } from './clock.ts';
-import { dropDisabled, dropped, notInMemory } from './collection-errors.ts';
+import { answerLost, dropDisabled, dropped, notInMemory } from './collection-errors.ts';
 import type { StoreContext } from './context.ts';
 import { DocumentIndexes, indexColumns } from './documents/document-indexes.ts';
 import { DocumentStore } from './documents/document-store.ts';
@@ -22,18 +24,21 @@ import type { LiveReader } from './live/live-reader.ts';
 import { nextTurn } from './next-turn.ts';
 import type { Executor, GiveUp } from './open-reads.ts';
 import { type OpeningHost, openCollection } from './opening.ts';
+import type { Origin } from './origin.ts';
 import { Aborts } from './pace.ts';
 import type { Change, Request } from './protocol.ts';
 import { CacheRetention } from './records/cache-retention.ts';
 import { RecordStore } from './records/record-store.ts';
 import { SaveSchedule } from './records/save-schedule.ts';
-import { isChanging, isOnBackups, isPartOfFile } from './request-kinds.ts';
+import { isChanging, isEdit, isOnBackups, isPartOfFile } from './request-kinds.ts';
 import type { CollectionSettings } from './settings.ts';
 import { isWork, type Result, runNow, type Work, wait } from './work.ts';
 
 /** What an engine lends to its collections. */
 export interface CollectionHost {
-  readonly storage: Storage;
+  readonly storage: FencedStorage;
+  /** The leader before may still write: what is taken over is recorded before anything is answered. */
+  readonly stolen: boolean;
   readonly pool: SegmentPool;
   readonly durability: Durability;
   readonly holds: Holds;
@@ -41,6 +46,8 @@ export interface CollectionHost {
   readonly newId: IdGenerator;
   readonly changed: (collection: string, id: string, kind: Change['kind']) => void;
   readonly saved: (collection: string, changes: number) => void;
+  /** Changes of clients need not be handed on any more. */
+  readonly settled: (collection: string, marks: readonly Mark[]) => void;
   /** Indexes are being built, or have been when both numbers are the same. */
   readonly indexing: (collection: string, documents: number, total: number) => void;
   readonly failed: (collection: string, error: CairnError) => void;
@@ -85,7 +92,12 @@ export class HostedCollection implements Executor {
     this.#host = host;
     const columns = indexColumns(settings);
     const kept = () => this.#backups.backups.kept();
-    const log = new SegmentLog({ name, type, storage, pool, durability, caching, columns, kept });
+    const epoch = () => storage.epoch();
+    const log = new SegmentLog({
+      ...{ name, type, storage, pool, durability, caching, columns },
+      epoch,
+      kept,
+    });
     this.records = new RecordStore(log, clock, caching);
     const context: StoreContext = {
       settings,
@@ -107,6 +119,7 @@ export class HostedCollection implements Executor {
       saved: (changes) => {
         this.#log(`saved ${changes} changes`);
         host.saved(name, changes);
+        this.#tellSettled();
       },
       failed: (error) => host.failed(name, error),
     });
@@ -135,8 +148,9 @@ export class HostedCollection implements Executor {
    * Executes a request in its turn. The result is a promise only if something has to be waited for.
    *
    * @param reader Where the request is about a live query, who reads it.
+   * @param origin Whose it is. A change that is known to be made is not made again.
    */
-  execute(request: Request, reader?: LiveReader): unknown {
+  execute(request: Request, reader?: LiveReader, origin?: Origin): unknown {
     this.#retention?.touch();
     // At once, whatever keeps others waiting.
     if (isPartOfFile(request)) return this.#backups.execute(request);
@@ -144,7 +158,8 @@ export class HostedCollection implements Executor {
       this.#backups.abort(request.call);
       return this.#aborts.abort(request.call);
     }
-    const enter = () => this.#lane.enter(isChanging(request), () => this.#perform(request, reader));
+    const enter = () =>
+      this.#lane.enter(isChanging(request), () => this.#perform(request, reader, origin));
     const result = request.op === 'importBackup' ? this.#backups.expect(request, enter) : enter();
     if (result instanceof Promise && 'call' in request) this.#aborts.note(request.call, result);
     if (request.op === 'drop' && request.enabled && (!this.#unusable || this.#isDamaged))
@@ -153,7 +168,7 @@ export class HostedCollection implements Executor {
   }
 
   /** Executes a request now, or throws if something would have to be waited for. */
-  executeNow(request: Request): unknown {
+  executeNow(request: Request, origin?: Origin): unknown {
     this.#retention?.touch();
     if (!this.settings.caching)
       throw notInMemory(`collection "${this.settings.name}" has caching: false`);
@@ -161,7 +176,7 @@ export class HostedCollection implements Executor {
       throw notInMemory('earlier calls are still waiting; await collection.ready first');
     this.#aborts.immediate = true;
     try {
-      const result = this.#perform(request);
+      const result = this.#perform(request, undefined, origin);
       return isWork(result) ? runNow(result) : result;
     } finally {
       this.#aborts.immediate = false;
@@ -203,6 +218,7 @@ export class HostedCollection implements Executor {
   settle(): void {
     if (this.#unusable) return;
     this.lives.settle();
+    this.#tellSettled();
     this.#saves.check();
   }
 
@@ -227,7 +243,7 @@ export class HostedCollection implements Executor {
     await this.#saves.stop();
   }
 
-  #perform(request: Request, reader?: LiveReader): Result<unknown> {
+  #perform(request: Request, reader?: LiveReader, origin?: Origin): Result<unknown> {
     if (request.op === 'drop') return this.#drop(request);
     if (isOnBackups(request) && (!this.#unusable || this.#isDamaged))
       return wait(this.#backups.execute(request));
@@ -236,13 +252,41 @@ export class HostedCollection implements Executor {
     if (request.op === 'open') return undefined;
     if (request.op === 'save') return wait(this.#saves.flush().then(() => undefined));
     if (request.op === 'ready') return this.#ready();
-    return this.#store.execute(request);
+    return origin && isEdit(request)
+      ? this.#makeOnce(request, origin)
+      : this.#store.execute(request);
+  }
+
+  #makeOnce(request: Request, { client, number }: Origin): Result<unknown> {
+    if (number <= this.records.markOf(client)) throw answerLost(this.settings.name);
+    const result = this.#store.execute(request);
+    // The parts before the last have not changed anything yet.
+    if (request.op === 'insertPart' && !request.last) return result;
+    const mark = () => this.records.mark(client, number);
+    if (isWork(result)) return this.#andThen(result, mark);
+    mark();
+    return result;
+  }
+
+  /** In the same turn, so that no save comes in between. */
+  *#andThen<T>(work: Work<T>, then: () => void): Work<T> {
+    const value = yield* work;
+    then();
+    return value;
+  }
+
+  #tellSettled(): void {
+    const marks = this.records.takeSettled();
+    if (marks.length > 0) this.#host.settled(this.settings.name, marks);
   }
 
   *#open(after: Promise<unknown> | undefined): Work<void> {
     try {
       if (after) yield after;
+      const { stolen, storage } = this.#host;
+      if (stolen) yield storage.claim();
       yield* openCollection(this.#opening);
+      if (stolen) yield this.#saves.alone(() => this.records.log.record());
       this.#log(`opened with ${this.records.size} records`);
       // What cannot be read is told to whoever asks for it.
       this.#settleIn().catch(() => undefined);
@@ -300,6 +344,7 @@ export class HostedCollection implements Executor {
     this.#retention?.stop();
     this.#unusable = dropped(name);
     this.lives.fail(this.#unusable);
+    this.#host.settled(name, this.records.forgetMarks());
     return true;
   }
 

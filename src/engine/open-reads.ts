@@ -1,4 +1,5 @@
 import type { LiveReader } from './live/live-reader.ts';
+import type { Origin } from './origin.ts';
 import type { Request, ScanReply } from './protocol.ts';
 
 /** What says that nobody goes on with something. */
@@ -7,7 +8,7 @@ export type GiveUp = Request<'scanEnd' | 'exportEnd' | 'abort'>;
 /** A collection, or the whole database. */
 export interface Executor {
   /** The result is a promise only if something has to be waited for. */
-  execute(request: Request, reader?: LiveReader): unknown;
+  execute(request: Request, reader?: LiveReader, origin?: Origin): unknown;
   /** Ends what nobody goes on with, at once and whatever became of the rest. */
   giveUp(request: GiveUp): void;
 }

@@ -79,6 +79,8 @@ export interface Marks {
   readonly risky?: true | undefined;
   /** It is about an earlier call that has begun, and waits for no later one. */
   readonly urgent?: true | undefined;
+  /** When it was made, Unix milliseconds, where another engine has answered it before. */
+  readonly now?: number | undefined;
 }
 
 /** How a query was answered. */
@@ -172,6 +174,17 @@ export type ReplyTo<Name extends OperationName> = Operations[Name]['reply'];
 export interface BatchReply {
   readonly values: unknown[];
   readonly failures: ReadonlyMap<number, unknown> | undefined;
+  /** Its place among the batches of all doors, in this engine and those before it. */
+  readonly turn: number;
+}
+
+/** A change that was answered, and need not be in storage yet. */
+export interface AnsweredChange {
+  /** The client's own number of the request. */
+  readonly number: number;
+  /** The turn of the batch it was answered in. */
+  readonly turn: number;
+  readonly request: Request;
 }
 
 /** What changed in a collection. */
@@ -230,4 +243,10 @@ export interface LiveEvent {
   readonly detail: LiveDetail;
 }
 
-export type EngineEvent = DoorEvent | LiveEvent;
+/** Which of a session's changes of a collection are settled: in storage, or without anything left to store. */
+export interface SettledEvent {
+  readonly type: 'settled';
+  readonly detail: { readonly collection: string; readonly number: number };
+}
+
+export type EngineEvent = DoorEvent | LiveEvent | SettledEvent;

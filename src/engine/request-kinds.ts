@@ -22,6 +22,25 @@ const CHANGING: ReadonlySet<OperationName> = new Set<OperationName>([
   'importBackup',
 ]);
 
+/** Operations that change documents or values. */
+const EDITS: ReadonlySet<OperationName> = new Set<OperationName>([
+  'insert',
+  'insertPart',
+  'upsert',
+  'update',
+  'patch',
+  'archive',
+  'unarchive',
+  'delete',
+  'deleteMany',
+  'kvSet',
+  'kvDelete',
+  'kvPush',
+  'kvAdd',
+  'kvRemove',
+  'kvReplace',
+]);
+
 /** Operations on backups that wait for their turn. */
 const ON_BACKUPS: ReadonlySet<OperationName> = new Set<keyof BackupOperations>([
   'createBackup',
@@ -42,6 +61,11 @@ const PARTS_OF_FILES: ReadonlySet<OperationName> = new Set<PartOfFile>([
 
 export function isChanging({ op }: Request): boolean {
   return CHANGING.has(op);
+}
+
+/** Whether it changes documents or values. */
+export function isEdit({ op }: Request): boolean {
+  return EDITS.has(op);
 }
 
 export type BackupRequest = Request<keyof BackupOperations>;

@@ -1,18 +1,22 @@
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import { CairnError } from '../errors/cairn-error.ts';
 import { CollectionError } from '../errors/collection-error.ts';
-import { dropped, typeMismatch } from './collection-errors.ts';
+import { dropped, notInMemory, typeMismatch } from './collection-errors.ts';
 import { DATABASE } from './database-protocol.ts';
+import type { Handover } from './handover.ts';
 import type { HostedCollection } from './hosted-collection.ts';
 import { SessionLives } from './live/session-lives.ts';
 import { type Executor, OpenReads } from './open-reads.ts';
-import type { BatchReply, EngineEvent, Request } from './protocol.ts';
+import type { AnsweredChange, BatchReply, EngineEvent, Request } from './protocol.ts';
 import type { CollectionSettings } from './settings.ts';
 
 type Indexes = CollectionSettings['indexes'];
 
 /** What a session needs of its engine. */
 export interface SessionHost extends Executor {
+  readonly handover: Handover;
+  /** The turn of a batch that begins now; what it returns says where that is among all turns. */
+  takeTurn(): () => number;
   open(settings: CollectionSettings): HostedCollection;
   settle(touched: Iterable<HostedCollection>): void;
   save(): Promise<void>;
@@ -25,6 +29,8 @@ export interface SessionHost extends Executor {
  */
 export class Session {
   readonly emit: (event: EngineEvent) => void;
+  /** Who asks. */
+  readonly client: string;
   /** Whether changes are to be told. */
   watching = false;
   readonly #engine: SessionHost;
@@ -34,15 +40,75 @@ export class Session {
   readonly #reads = new OpenReads();
   readonly #lives: SessionLives;
 
-  constructor(engine: SessionHost, emit: (event: EngineEvent) => void, leave: () => void) {
+  /** Batches that wait for the handover; no later one may pass them. */
+  #held = 0;
+  /** Collections that were changed outside of a batch. */
+  readonly #touched = new Set<HostedCollection>();
+
+  constructor(
+    engine: SessionHost,
+    client: string,
+    emit: (event: EngineEvent) => void,
+    leave: () => void,
+  ) {
+    this.client = client;
     this.#engine = engine;
     this.emit = emit;
     this.#leave = leave;
     this.#lives = new SessionLives(emit);
   }
 
-  /** Executes a batch in order. The reply is a promise only if something has to be waited for. */
-  execute(batch: readonly Request[]): BatchReply | Promise<BatchReply> {
+  /**
+   * Executes a batch in order. The reply is a promise only if something has to be waited for.
+   *
+   * @param first The client's own number of the first request; the others follow. Without it no change is known
+   *   again when it is handed on.
+   */
+  execute(batch: readonly Request[], first?: number): BatchReply | Promise<BatchReply> {
+    const { handover } = this.#engine;
+    if (handover.isOver && this.#held === 0) return this.#execute(batch, first);
+    // Collections are being read meanwhile.
+    for (const request of batch) if (request.op === 'open') this.#open(request.settings);
+    this.#held++;
+    return handover.over.then(() => {
+      this.#held--;
+      return this.#execute(batch, first);
+    });
+  }
+
+  /** Hands on what the client was told of by another engine, and makes it again unless it was saved. */
+  handOn(changes: readonly AnsweredChange[]): Promise<ReadonlyMap<number, unknown>> {
+    return this.#engine.handover.handOn(this, changes);
+  }
+
+  /** Makes a change again, unless it is known to be made. */
+  async makeAgain({ request, number }: AnsweredChange): Promise<void> {
+    const collection = this.#collectionFor(request);
+    this.#touched.add(collection);
+    try {
+      await collection.execute(request, undefined, { client: this.client, number });
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'answer_lost') throw error;
+      const { settings, records } = collection;
+      const number = records.log.marks.of(this.client);
+      this.emit({ type: 'settled', detail: { collection: settings.name, number } });
+    }
+  }
+
+  /** To be called after changes that were made again. */
+  settleAll(): void {
+    this.#engine.settle(this.#touched);
+    this.#touched.clear();
+  }
+
+  /** Opens collections under their handles. */
+  openAll(opened: readonly (readonly [handle: number, settings: CollectionSettings])[]): void {
+    for (const [handle, settings] of opened) this.#handles.set(handle, this.#open(settings));
+  }
+
+  #execute(batch: readonly Request[], first?: number): BatchReply | Promise<BatchReply> {
+    const turn = this.#engine.takeTurn();
+    const { client } = this;
     const values: unknown[] = new Array(batch.length);
     const failures = new Map<number, unknown>();
     const waiting: Promise<void>[] = [];
@@ -51,7 +117,8 @@ export class Session {
       try {
         const request = batch[index] as Request;
         const executor = this.#executorFor(request, touched);
-        const value = executor.execute(request, this.#lives.readerFor(request));
+        const origin = first === undefined ? undefined : { client, number: first + index };
+        const value = executor.execute(request, this.#lives.readerFor(request), origin);
         const answer = (answered: unknown): void => {
           values[index] = answered;
           this.#reads.note(executor, request, answered);
@@ -70,6 +137,7 @@ export class Session {
     const reply = (): BatchReply => ({
       values,
       failures: failures.size > 0 ? failures : undefined,
+      turn: turn(),
     });
     if (waiting.length === 0) return reply();
     return Promise.all(waiting).then(() => {
@@ -79,10 +147,13 @@ export class Session {
   }
 
   /** Executes one request without waiting for anything, or throws. */
-  executeNow(request: Request): unknown {
+  executeNow(request: Request, number?: number): unknown {
+    if (!this.#engine.handover.isOver)
+      throw notInMemory('the database is still opening; await db.ready first');
     const collection = this.#collectionFor(request);
     try {
-      const answer = collection.executeNow(request);
+      const origin = number === undefined ? undefined : { client: this.client, number };
+      const answer = collection.executeNow(request, origin);
       this.#reads.note(collection, request, answer);
       return answer;
     } finally {

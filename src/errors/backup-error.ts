@@ -5,6 +5,7 @@ export type BackupErrorCode =
   | 'backup_unknown'
   | 'backup_damaged'
   | 'export_lost'
+  | 'import_lost'
   | 'file_several'
   | 'file_not_gzip'
   | 'file_not_cairn'

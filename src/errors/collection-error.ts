@@ -7,7 +7,8 @@ export type CollectionErrorCode =
   | 'drop_disabled'
   | 'collection_dropped'
   | 'closed'
-  | 'sync_unavailable';
+  | 'sync_unavailable'
+  | 'answer_lost';
 
 /** The collection, or the door it came from, is not in a state that allows the call. */
 export class CollectionError extends CairnError<CollectionErrorCode> {

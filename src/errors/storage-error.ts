@@ -8,6 +8,7 @@ export type StorageErrorCode =
   | 'storage_failed'
   | 'storage_timeout'
   | 'database_busy'
+  | 'database_taken'
   | 'format_newer'
   | 'data_damaged';
 

@@ -1,12 +1,13 @@
 import type { StorageError } from '../errors/storage-error.ts';
 
 /** The object stores. They are fixed: making or dropping a collection never upgrades a database. */
-export const STORE_NAMES = ['collections', 'segments', 'bodies', 'snapshots'] as const;
+export const STORE_NAMES = ['collections', 'segments', 'bodies', 'snapshots', 'handover'] as const;
 
 /**
  * `collections` holds manifests under `[name]`, `segments` holds segments under `[name, number]`, `bodies`
  * the bodies of those that are not small, under the same keys, `snapshots` what backups remember, under
- * `[name, sequence]`.
+ * `[name, sequence]`, `handover` what passes from one leader to the next: its epoch under `['epoch']`, what pages
+ * left behind under `['page', client]`.
  */
 export type StoreName = (typeof STORE_NAMES)[number];
 
@@ -27,7 +28,19 @@ export interface StoragePut {
 export type StorageOperation =
   | StoragePut
   | { readonly type: 'delete'; readonly store: StoreName; readonly key: StorageKey }
-  | { readonly type: 'deletePrefix'; readonly store: StoreName; readonly prefix: StorageKey };
+  | { readonly type: 'deletePrefix'; readonly store: StoreName; readonly prefix: StorageKey }
+  | StorageCheck;
+
+/**
+ * Looks at what is stored, as of this batch: unless the value under the key has this `epoch`, 0 where there is no
+ * value, nothing of the batch is applied and the write rejects with `database_taken`.
+ */
+export interface StorageCheck {
+  readonly type: 'check';
+  readonly store: StoreName;
+  readonly key: StorageKey;
+  readonly epoch: number;
+}
 
 /** Which keys to list: those that start with `prefix`, in order, after `after`, at most `limit`. */
 export interface StorageRange {

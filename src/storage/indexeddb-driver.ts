@@ -5,6 +5,7 @@ import {
   type Durability,
   STORE_NAMES,
   type Storage,
+  type StorageCheck,
   type StorageDriver,
   type StorageEvents,
   type StorageKey,
@@ -12,10 +13,10 @@ import {
   type StorageRange,
   type StoreName,
 } from './driver.ts';
-import { storageErrorOf } from './storage-failure.ts';
+import { databaseTaken, epochOf, storageErrorOf } from './storage-failure.ts';
 
 /** Version of the layout of the object stores; it has changed when this code cannot read a database. */
-const LAYOUT_VERSION = 2;
+const LAYOUT_VERSION = 3;
 
 /** An open that takes longer never ends: WebKit's first one may hang (WebKit bug 226547). */
 const OPEN_DEADLINE_MS = 10_000;
@@ -29,12 +30,17 @@ const PUT_AHEAD = 1024 * 1024;
 /** Databases get a prefix: an app may well have one of its own under the same name. */
 const NAME_PREFIX = 'cairn:';
 
+/** The name that the browser knows a database by. */
+export function databaseName(name: string): string {
+  return NAME_PREFIX + name;
+}
+
 /** Storage in IndexedDB, the default wherever there is one. */
 export function indexedDbDriver(): StorageDriver {
   return {
     kind: 'indexeddb',
     open: async (name, events) => {
-      const storage = new IndexedDbStorage(NAME_PREFIX + name, events);
+      const storage = new IndexedDbStorage(databaseName(name), events);
       await storage.connect();
       return storage;
     },
@@ -188,6 +194,12 @@ async function writeAll(
     let behind: Promise<unknown> | undefined;
     let ahead = 0;
     for (const operation of operations) {
+      if (operation.type === 'check') {
+        const { store, key, epoch } = operation;
+        const value: unknown = await transaction.objectStore(store).get(key as IDBValidKey);
+        if (epochOf(value) !== epoch) throw databaseTaken();
+        continue;
+      }
       const request = perform(transaction.objectStore(operation.store), operation);
       // A failed request aborts the transaction, and that is what is reported.
       request.catch(() => undefined);
@@ -209,7 +221,10 @@ async function writeAll(
   await done;
 }
 
-function perform(store: WritableStore, operation: StorageOperation): Promise<unknown> {
+function perform(
+  store: WritableStore,
+  operation: Exclude<StorageOperation, StorageCheck>,
+): Promise<unknown> {
   switch (operation.type) {
     case 'put':
       return store.put(operation.value, operation.key as IDBValidKey);

@@ -1,4 +1,5 @@
 import type { StorageOperation } from './driver.ts';
+import type { Mark } from './marks.ts';
 
 /**
  * Number of the format of manifests, segments and snapshots. Code refuses a number higher than its own.
@@ -6,6 +7,12 @@ import type { StorageOperation } from './driver.ts';
  * 1: segments and manifests. 2: snapshots name segments, and segments may be staged.
  */
 export const FORMAT = 2;
+
+/**
+ * So many numbers each leader has for its segments. A number says by its size who gave it: an epoch of a leader, then
+ * a count. 2^53 holds 33 million epochs of them.
+ */
+export const EPOCH_SPAN = 2 ** 28;
 
 /** What is stored about a collection, beside its segments. */
 export interface Manifest {
@@ -20,6 +27,8 @@ export interface Manifest {
   readonly next: number;
   /** Number of the last change below `next`; what compaction writes is none. Since format 2. */
   readonly changed?: number;
+  /** How far the changes of clients were saved below `next`. */
+  readonly marks?: readonly Mark[];
   /** The collection was dropped, and what is left is kept for its backups. */
   readonly dropped?: true;
 }

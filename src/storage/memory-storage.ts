@@ -1,6 +1,7 @@
 import { StorageError } from '../errors/storage-error.ts';
 import type { Storage, StorageKey, StorageOperation, StorageRange } from './driver.ts';
 import { STORE_NAMES, type StoreName } from './driver.ts';
+import { databaseTaken, epochOf } from './storage-failure.ts';
 
 interface Entry {
   readonly key: StorageKey;
@@ -44,13 +45,20 @@ export class MemoryStorage implements Storage {
   async write(operations: Iterable<StorageOperation>): Promise<void> {
     this.#check();
     // Drawn to the end first: when making an operation throws, nothing has been applied.
-    for (const operation of [...operations]) {
+    const drawn = [...operations];
+    for (const operation of drawn) {
+      if (operation.type !== 'check') continue;
+      const { store, key, epoch } = operation;
+      if (epochOf(this.#stores[store].get(JSON.stringify(key))?.value) !== epoch)
+        throw databaseTaken();
+    }
+    for (const operation of drawn) {
       const store = this.#stores[operation.store];
       if (operation.type === 'put') {
         store.set(JSON.stringify(operation.key), { key: operation.key, value: operation.value });
       } else if (operation.type === 'delete') {
         store.delete(JSON.stringify(operation.key));
-      } else {
+      } else if (operation.type === 'deletePrefix') {
         for (const [id, { key }] of store) if (startsWith(key, operation.prefix)) store.delete(id);
       }
     }

@@ -2,7 +2,15 @@ import type { Body } from '../codec/body.ts';
 import type { SegmentState } from './compaction.ts';
 import type { Durability, Storage, StorageOperation, StoragePut } from './driver.ts';
 import { LogBodies } from './log-bodies.ts';
-import { FORMAT, isSameList, type Manifest, noManifest, putManifest } from './manifest.ts';
+import {
+  EPOCH_SPAN,
+  FORMAT,
+  isSameList,
+  type Manifest,
+  noManifest,
+  putManifest,
+} from './manifest.ts';
+import { type Mark, Marks } from './marks.ts';
 import { readListed, readLog, readManifest, segmentLost } from './open-log.ts';
 import {
   buildSegment,
@@ -19,6 +27,8 @@ import type { StoredRecord } from './stored-record.ts';
 export interface Changes {
   readonly records: Iterable<StoredRecord>;
   readonly deletes: Iterable<string>;
+  /** How far the changes of clients are among these. */
+  readonly marks?: readonly Mark[] | undefined;
 }
 
 /** The live segments at a moment. */
@@ -50,6 +60,8 @@ export interface SegmentLogOptions {
   readonly caching: boolean;
   /** Columns for what indexes keep of each record. */
   readonly columns: readonly string[];
+  /** The epoch of this leader: segments of older ones that were not there at opening count for nothing. */
+  readonly epoch: () => Promise<number>;
   /** Segments that must stay, live or not: backups name them. */
   readonly kept: () => Promise<ReadonlySet<number>>;
 }
@@ -79,7 +91,11 @@ export class SegmentLog {
   readonly bodies: LogBodies;
   /** The live segments, lowest number first. Whoever supersedes a record takes its size from `live`. */
   readonly segments = new Map<number, SegmentState>();
+  /** How far the changes of clients are in storage. */
+  readonly marks = new Marks();
   readonly #options: SegmentLogOptions;
+  /** The first number that this leader gives. */
+  #first = 1;
   #manifest: Manifest | undefined;
   /** Number of the newest live segment. */
   #newest = 0;
@@ -116,11 +132,13 @@ export class SegmentLog {
       (found) => begin(found.type),
       (segment) => {
         this.#note(states, segment);
+        if (segment.marks) this.marks.take(segment.marks);
         fold(segment);
       },
     );
     this.#manifest = manifest;
-    this.#last = highest;
+    this.marks.take(manifest?.marks ?? []);
+    await this.#begin(highest);
     for (const number of others) this.#orphans.add(number);
     this.#setLive(states);
     const later = manifest && this.#newest >= manifest.next;
@@ -134,7 +152,28 @@ export class SegmentLog {
     const keys = await storage.keys('segments', [this.name]);
     for (const [, number] of keys) this.#orphans.add(number as number);
     const highest = (keys.at(-1)?.[1] ?? 0) as number;
-    this.#last = Math.max(this.#last, (this.#manifest?.next ?? 1) - 1, highest);
+    await this.#begin(Math.max(this.#last, (this.#manifest?.next ?? 1) - 1, highest));
+  }
+
+  /** @param highest The highest number in storage. */
+  async #begin(highest: number): Promise<void> {
+    this.#first = (await this.#options.epoch()) * EPOCH_SPAN;
+    this.#last = Math.max(highest, this.#first - 1);
+  }
+
+  /**
+   * Stores which segments this leader has taken over. From then on what an older one appends counts for nothing.
+   * Else the first save does it.
+   */
+  async record(): Promise<void> {
+    if (!this.#manifest || this.#isRecorded) return;
+    const manifest = this.#makeManifest([...this.segments.keys()]);
+    await this.write([putManifest(manifest)]);
+    this.#manifest = manifest;
+  }
+
+  get #isRecorded(): boolean {
+    return this.#manifest !== undefined && this.#manifest.next >= this.#first;
   }
 
   /** Columns for what indexes keep of each record, in the order of {@link StoredRecord.indexKeys}. */
@@ -165,17 +204,18 @@ export class SegmentLog {
    * Appends changes, atomically, and stores that the collection exists. On failure nothing has changed and the
    * same changes can be appended again.
    */
-  async append({ records, deletes }: Changes, along?: Along): Promise<void> {
+  async append({ records, deletes, marks }: Changes, along?: Along): Promise<void> {
     await this.settle();
+    const manifest = this.#isRecorded ? undefined : this.#makeManifest([...this.segments.keys()]);
     const written: Written[] = [];
     const takenBack: StorageOperation[] = [];
     const changedWith = () => written.at(-1)?.segment.number ?? this.#changed;
     try {
       await this.write(
         function* (this: SegmentLog): Generator<StorageOperation> {
-          if (!this.#manifest) yield putManifest(this.#makeManifest([]));
+          if (manifest) yield putManifest(manifest);
           // Cut while it is written, a segment at a time: a large save must not block the thread.
-          for (const one of this.#build(cutSegments(deletes, records, pendingBody))) {
+          for (const one of this.#build(cutSegments(deletes, records, pendingBody), { marks })) {
             written.push(one);
             yield* this.#puts(one);
           }
@@ -192,7 +232,8 @@ export class SegmentLog {
       this.#undo.push(...this.#deletions(numbers), ...takenBack);
       throw error;
     }
-    this.#manifest ??= this.#makeManifest([]);
+    if (manifest) this.#manifest = manifest;
+    if (marks) this.marks.take(marks);
     this.#changed = changedWith();
     this.#adopt(written);
   }
@@ -236,7 +277,7 @@ export class SegmentLog {
     const numbers: number[] = [];
     await this.write(
       function* (this: SegmentLog): Generator<StorageOperation> {
-        for (const one of this.#build(contents, true)) {
+        for (const one of this.#build(contents, { staged: true })) {
           const { number } = one.segment;
           numbers.push(number);
           this.#orphans.add(number);
@@ -397,11 +438,21 @@ export class SegmentLog {
   }
 
   /** Builds segments one by one as they are drawn. */
-  *#build(contents: Iterable<SegmentContent>, staged?: true): Generator<Written> {
+  *#build(
+    contents: Iterable<SegmentContent>,
+    { staged, marks }: Pick<Segment, 'staged' | 'marks'> = {},
+  ): Generator<Written> {
     let after = this.#newest;
+    let first = true;
     for (const content of contents) {
       const number = ++this.#last;
-      const place = staged ? { number, after, staged } : { number, after };
+      const place: Parameters<typeof buildSegment>[1] = {
+        number,
+        after,
+        ...(staged && { staged }),
+        ...(first && marks && marks.length > 0 && { marks }),
+      };
+      first = false;
       yield {
         ...buildSegment(content, place, this.#options.columns),
         records: content.records,
@@ -466,7 +517,17 @@ export class SegmentLog {
   #makeManifest(segments: readonly number[]): Manifest {
     const { type } = this.#options;
     const next = this.#last + 1;
-    return { format: FORMAT, name: this.name, type, segments, next, changed: this.#changed };
+    const marks = this.marks.recent();
+    const changed = this.#changed;
+    return {
+      format: FORMAT,
+      name: this.name,
+      type,
+      segments,
+      next,
+      changed,
+      ...(marks.length > 0 && { marks }),
+    };
   }
 }
 

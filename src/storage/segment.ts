@@ -1,5 +1,6 @@
 import type { Body } from '../codec/body.ts';
 import { bodySize } from '../codec/size.ts';
+import type { Mark } from './marks.ts';
 import { type Stamps, StoredRecord } from './stored-record.ts';
 
 /**
@@ -23,6 +24,8 @@ export interface Segment {
   readonly after: number;
   /** It counts for nothing unless the manifest names it: an import writes what may yet be given up. */
   readonly staged?: true | undefined;
+  /** How far the changes of clients are saved with it and the segments written along with it. */
+  readonly marks?: readonly Mark[] | undefined;
   /** Keys that were deleted. They count before this segment's own records. */
   readonly deletes: readonly string[];
   readonly keys: readonly string[];
@@ -123,7 +126,7 @@ function recordSize(record: StoredRecord, body: Body): number {
  */
 export function buildSegment(
   content: SegmentContent,
-  place: Pick<Segment, 'number' | 'after' | 'staged'>,
+  place: Pick<Segment, 'number' | 'after' | 'staged' | 'marks'>,
   columns: readonly string[],
 ) {
   const { records, deletes, size } = content;

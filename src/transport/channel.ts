@@ -1,4 +1,4 @@
-import type { BatchReply, EngineEvent, Request } from '../engine/protocol.ts';
+import type { BatchReply, DoorEvent, LiveEvent, Request } from '../engine/protocol.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 import type { Durability, StorageDriver } from '../storage/driver.ts';
 
@@ -10,19 +10,21 @@ export interface DatabaseSettings {
   readonly durability: Durability;
 }
 
-/** How the engine was started: a worker from its file, from a Blob or from the caller, or in this thread. */
-export type Started = 'file' | 'inline' | 'given' | 'thread';
+/** How the engine was started: a worker from its file, from a Blob or from the caller, in this thread, or by another tab. */
+export type Started = 'file' | 'inline' | 'given' | 'thread' | 'tab';
 
 /** A way to an engine that is running. */
 export interface Channel {
   readonly started: Started;
+  /** Whether the engine is that of this page, and not that of another tab. */
+  readonly leads: boolean;
   /**
    * Executes a batch. Answers at once, without a promise, where the engine can. A request with a mark comes
    * in a batch of its own.
    */
   execute(batch: readonly Request[]): BatchReply | Promise<BatchReply>;
   /** Executes one request without waiting; only there where the engine runs in this thread. */
-  readonly executeNow?: (request: Request) => unknown;
+  readonly executeNow?: ((request: Request) => unknown) | undefined;
   /** Whether changes are to be told. */
   watch(on: boolean): Promise<void>;
   /** Saves every collection. */
@@ -33,8 +35,8 @@ export interface Channel {
 
 /** What a channel tells. */
 export interface ChannelEvents {
-  readonly event: (event: EngineEvent) => void;
-  /** Another worker is started in place of one that hung; then it runs. */
+  readonly event: (event: DoorEvent | LiveEvent) => void;
+  /** The engine is gone and another is looked for; then there is one. */
   readonly state: (state: 'opening' | 'open') => void;
   /** The engine is gone for good; nothing that was asked will be answered. */
   readonly lost: (error: CairnError) => void;

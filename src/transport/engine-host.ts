@@ -1,4 +1,3 @@
-import { systemClock } from '../engine/clock.ts';
 import { idGenerator } from '../engine/documents/ids.ts';
 import { Engine } from '../engine/engine.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
@@ -7,49 +6,82 @@ import type { Storage, StorageDriver } from '../storage/driver.ts';
 import { indexedDbDriver } from '../storage/indexeddb-driver.ts';
 import { memoryDriver } from '../storage/memory-driver.ts';
 import type { DatabaseSettings } from './channel.ts';
-import { takeLead } from './leadership.ts';
+import type { Platform } from './platform.ts';
+import { TabServer } from './tabs/tab-server.ts';
+
+/** How somebody came to lead. */
+export interface Lead {
+  /** A name for this leadership that no other has. */
+  readonly leader: string;
+  /** Whether a lock keeps others from leading meanwhile. */
+  readonly locked: boolean;
+  /** It was taken from a leader that was silent, and may wake up. */
+  readonly stolen: boolean;
+  /** Clients that are alive, and may have something to hand on. */
+  readonly expected: readonly string[];
+}
 
 /** An engine with what has to be given back when it ends. */
 export interface HostedEngine {
   readonly engine: Engine;
+  /** Whether other tabs can use it. */
+  readonly shared: boolean;
   readonly stop: () => Promise<void>;
+  /** Ends it without saving: another leads. */
+  readonly abandon: () => void;
 }
 
-/** Puts an engine together: takes the lead for the database, opens its storage. */
-export async function hostEngine({
-  name,
-  storage,
-  durability,
-}: DatabaseSettings): Promise<HostedEngine> {
-  const driver = chooseDriver(storage);
-  const release = driver.kind === 'indexeddb' ? await takeLead(name) : () => undefined;
-  try {
-    const early: CairnError[] = [];
-    let report = (error: CairnError): void => void early.push(error);
-    const opened = await open(driver, name, (error) => report(error));
-    const engine = new Engine({
-      storage: opened.storage,
-      storageKind: opened.kind,
-      durability,
-      clock: systemClock,
-      newId: idGenerator((bytes) => crypto.getRandomValues(bytes)),
-    });
-    report = (error) => engine.reportError(error);
-    early.forEach(report);
-    return {
-      engine,
-      stop: async () => {
-        try {
-          await engine.stop();
-        } finally {
-          release();
-        }
-      },
-    };
-  } catch (error) {
-    release();
-    throw error;
-  }
+/**
+ * Puts the engine of a leader together, opens its storage, and lets other tabs in.
+ *
+ * @param expected Clients that may have something to hand on, once they are known.
+ * @param taken Called when it turns out that another leads.
+ */
+export async function hostEngine(
+  { name, storage, durability }: DatabaseSettings,
+  { leader, locked, stolen }: Omit<Lead, 'expected'>,
+  expected: Promise<readonly string[]>,
+  taken: () => void,
+  platform: Platform,
+): Promise<HostedEngine> {
+  const early: CairnError[] = [];
+  let report = (error: CairnError): void => void early.push(error);
+  const opened = await open(chooseDriver(storage), name, (error) => report(error));
+  const engine = new Engine({
+    storage: opened.storage,
+    storageKind: opened.kind,
+    durability,
+    clock: platform.clock,
+    newId: idGenerator((bytes) => crypto.getRandomValues(bytes)),
+    succession: { locked, stolen, expected: expected.then((clients) => new Set(clients)), taken },
+  });
+  report = (error) => engine.reportError(error);
+  early.forEach(report);
+  const { broadcast } = platform;
+  // What is in the memory of one tab is no other's.
+  const server =
+    broadcast && opened.kind === 'indexeddb'
+      ? new TabServer(engine, name, leader, platform, broadcast)
+      : undefined;
+  return {
+    engine,
+    shared: opened.kind === 'indexeddb',
+    stop: async () => {
+      // Whoever is there hands on what this engine did not save.
+      server?.close();
+      await engine.stop();
+    },
+    abandon: () => {
+      server?.close();
+      // Nothing that it still writes counts.
+      engine.stop().catch(() => undefined);
+    },
+  };
+}
+
+/** Whether the database is one for all tabs. */
+export function isShared({ storage }: DatabaseSettings): boolean {
+  return storage !== 'memory' && typeof storage !== 'object' && typeof indexedDB !== 'undefined';
 }
 
 function chooseDriver(storage: DatabaseSettings['storage']): StorageDriver {

@@ -1,5 +1,5 @@
 import type { LiveNews } from '../engine/live-protocol.ts';
-import type { BatchReply, DoorEvent, EngineEvent, Request } from '../engine/protocol.ts';
+import type { BatchReply, DoorEvent, LiveEvent, Request } from '../engine/protocol.ts';
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 import { CollectionError } from '../errors/collection-error.ts';
@@ -54,7 +54,8 @@ export class Link {
   readonly #rejections = new Set<(error: unknown) => void>();
   /** Who hears of each live query, by its number. */
   readonly #lives = new Map<number, (signal: LiveSignal) => void>();
-  #lastHandle = 0;
+  /** Begins anywhere: engines tell calls of several doors apart by it. */
+  #lastHandle = Math.floor(Math.random() * 2 ** 20) * 2 ** 32;
 
   constructor(settings: DatabaseSettings, connect: Connect, events: LinkEvents) {
     this.#settings = settings;
@@ -243,7 +244,7 @@ export class Link {
     });
   }
 
-  #take(event: EngineEvent): void {
+  #take(event: DoorEvent | LiveEvent): void {
     if (event.type === 'live') this.#lives.get(event.detail.live)?.(event.detail.news);
     else this.#events.event(event);
   }

@@ -1,16 +1,22 @@
 import { type Endpoint, expose } from 'comlink';
-import type { EngineEvent, EngineStatus } from '../engine/protocol.ts';
-import type { Session } from '../engine/session.ts';
-import { type HostedEngine, hostEngine } from './engine-host.ts';
-import { toWire, type WireError } from './wire-error.ts';
-import {
-  eventToWire,
-  HELLO,
-  READY,
-  statusToWire,
-  type WireReply,
-  type WorkerApi,
-} from './worker-protocol.ts';
+import type { DatabaseSettings } from './channel.ts';
+import { type HostedEngine, hostEngine, type Lead } from './engine-host.ts';
+import { systemPlatform } from './platform.ts';
+import { attempt, remoteSession, type SessionApi } from './session-api.ts';
+import type { WireError } from './wire-error.ts';
+import { HELLO, READY, statusToWire, type WireOpened, type WireStatus } from './worker-protocol.ts';
+
+/** What a worker exposes through comlink. */
+export interface WorkerApi extends SessionApi {
+  /** Begins to lead. */
+  open(settings: DatabaseSettings, lead: Lead, events: MessagePort): Promise<WireOpened>;
+  /** Begins the session of the client that has started the worker. */
+  join(client: string): WireStatus;
+  close(): Promise<WireError | undefined>;
+}
+
+/** Posted on the port of events when another leader has taken over. */
+export const TAKEN = 'cairn:taken';
 
 /** Hosts an engine behind an endpoint: a worker's own scope, or one end of a MessageChannel. */
 export function serve(endpoint: Endpoint): void {
@@ -23,68 +29,40 @@ export function serve(endpoint: Endpoint): void {
 
 function workerApi(): WorkerApi {
   let hosted: HostedEngine | undefined;
-  let session: Session | undefined;
+  let session: SessionApi | undefined;
   let port: MessagePort | undefined;
-  /** The status to send with the reply, while a batch is being executed. */
-  let riding: { status: EngineStatus | undefined } | undefined;
-
-  const emit = (event: EngineEvent): void => {
-    if (riding && event.type === 'status') riding.status = event.detail;
-    else port?.postMessage(eventToWire(event));
-  };
-  const opened = (): Session => {
+  const opened = (): SessionApi => {
     if (!session) throw new Error('The engine is not open.');
     return session;
   };
 
   return {
-    async open(settings, events) {
+    async open(settings, lead, events) {
       port = events;
       const error = await attempt(async () => {
-        hosted = await hostEngine(settings);
-        session = hosted.engine.join(emit);
+        const taken = () => events.postMessage(TAKEN);
+        const expected = Promise.resolve(lead.expected);
+        hosted = await hostEngine(settings, lead, expected, taken, systemPlatform);
       });
-      // With the reply and not through the port: whoever opened it has the status then.
-      return { error, status: hosted && statusToWire(hosted.engine.status) };
+      return { error, shared: hosted?.shared === true };
     },
-    async execute(batch) {
-      riding = { status: undefined };
-      const mine = riding;
-      let reply: ReturnType<Session['execute']>;
-      try {
-        reply = opened().execute(batch);
-      } finally {
-        riding = undefined;
-      }
-      const { values, failures } = reply instanceof Promise ? await reply : reply;
-      return {
-        values,
-        failures:
-          failures && Array.from(failures, ([index, error]) => [index, toWire(error)] as const),
-        status: mine.status && statusToWire(mine.status),
-      } satisfies WireReply;
+    join(client) {
+      if (!hosted) throw new Error('The engine is not open.');
+      session = remoteSession(hosted.engine, client, (event) => port?.postMessage(event));
+      // With the reply and not through the port: whoever joins has the status then.
+      return statusToWire(hosted.engine.status);
     },
-    watch(on) {
-      opened().watching = on;
-    },
-    save: () => attempt(() => opened().save()),
+    handOn: (handles, changes) => opened().handOn(handles, changes),
+    execute: (batch, first) => opened().execute(batch, first),
+    watch: (on) => opened().watch(on),
+    save: () => opened().save(),
+    leave: () => opened().leave(),
     close: () =>
       attempt(async () => {
         session?.leave();
         await hosted?.stop();
         port?.close();
       }),
-    ping() {
-      return undefined;
-    },
+    ping: () => undefined,
   };
-}
-
-async function attempt(run: () => Promise<void>): Promise<WireError | undefined> {
-  try {
-    await run();
-    return undefined;
-  } catch (error) {
-    return toWire(error);
-  }
 }

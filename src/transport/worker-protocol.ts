@@ -1,6 +1,5 @@
 import type { LiveDetail } from '../engine/live-protocol.ts';
-import type { EngineEvent, EngineStatus, Request } from '../engine/protocol.ts';
-import type { DatabaseSettings } from './channel.ts';
+import type { EngineEvent, EngineStatus } from '../engine/protocol.ts';
 import { fromWire, toWire, type WireError } from './wire-error.ts';
 
 /** Asks a worker whether it is there. */
@@ -31,26 +30,21 @@ export type WireStatus = Omit<EngineStatus, 'last_error'> & {
 /** The answer to a batch. */
 export interface WireReply {
   readonly values: unknown[];
-  readonly failures: readonly (readonly [index: number, error: WireError])[] | undefined;
+  readonly failures: WireFailures | undefined;
+  readonly turn: number;
   /** The status, where the batch changed it: it rides along instead of costing a message. */
   readonly status: WireStatus | undefined;
 }
 
-/** The answer to an opening: the status unless it failed. */
-interface WireOpened {
+/** The answer to an opening. */
+export interface WireOpened {
   readonly error: WireError | undefined;
-  readonly status: WireStatus | undefined;
+  /** Whether other tabs can use the engine. */
+  readonly shared: boolean;
 }
 
-/** What a worker exposes through comlink. Failures are values: comlink would strip them. */
-export interface WorkerApi {
-  open(settings: DatabaseSettings, events: MessagePort): Promise<WireOpened>;
-  execute(batch: readonly Request[]): Promise<WireReply>;
-  watch(on: boolean): void;
-  save(): Promise<WireError | undefined>;
-  close(): Promise<WireError | undefined>;
-  ping(): void;
-}
+/** Failures by index or number. */
+export type WireFailures = readonly (readonly [index: number, error: WireError])[];
 
 export function statusToWire(status: EngineStatus): WireStatus {
   return { ...status, last_error: status.last_error && toWire(status.last_error) };

@@ -17,8 +17,9 @@ test.each([false, true])(
     ]);
     await door.close();
     const storage = await driver.open('test', { damaged: () => undefined });
-    const value = { number: 1, size: 2, bodies: ['{}'] };
-    await storage.write([{ type: 'put', store: 'bodies', key: ['things', 1], value }], 'relaxed');
+    const [key = []] = await storage.keys('bodies', ['things']);
+    const value = { number: key[1], size: 2, bodies: ['{}'] };
+    await storage.write([{ type: 'put', store: 'bodies', key, value }], 'relaxed');
     const again = openDoor(driver).door;
     const opened = new again.Collection<{ pad: string }>({ ...things, caching });
     const damaged = { code: 'data_damaged' };

@@ -24,10 +24,13 @@ export function openDoor(driver: StorageDriver, clock = new FakeClock()): TestDo
         clock,
         newId: (length) => `${++ids}`.padStart(length, '_'),
       });
-      const session = engine.join(events.event);
+      const session = engine.join((event) => {
+        if (event.type !== 'settled') events.event(event);
+      });
       for (const error of early) engine.reportError(error);
       return {
         started: 'thread',
+        leads: true,
         execute: (batch) => session.execute(batch),
         executeNow: (request) => session.executeNow(request),
         watch: async (on) => {

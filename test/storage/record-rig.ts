@@ -83,6 +83,7 @@ export async function openRecords(
     durability: 'relaxed',
     caching,
     columns: [],
+    epoch: async () => 0,
     kept: async () => new Set(),
   });
   const rig = new RecordRig(log, caching);

@@ -28,15 +28,15 @@ export class DocumentStore {
   execute(request: Request): Result<unknown> {
     switch (request.op) {
       case 'insert':
-        return this.#insert(request.id, request.body);
+        return this.#insert(request);
       case 'insertPart':
         return this.#parts.add(request);
       case 'insertAbandon':
         return this.#parts.abandon(request.call);
       case 'upsert':
-        return this.#upsert(request.id, request.body);
+        return this.#upsert(request);
       case 'update':
-        return this.#update(request.id, request.body);
+        return this.#update(request);
       case 'patch':
         return this.#patch(request);
       case 'archive':
@@ -54,29 +54,36 @@ export class DocumentStore {
     }
   }
 
-  #insert(id: string | undefined, body: Body): ManagedReply {
+  #insert({ id, body, now }: Request<'insert' | 'upsert'>): ManagedReply {
     const { records, settings, clock, newId } = this.#context;
     const isTaken = (key: string) => records.get(key) !== undefined;
     if (id !== undefined && isTaken(id)) throw idTaken(settings.name, id);
     const key = id ?? unusedId(isTaken, () => newId(settings.id_length));
-    const stamps = stamped(undefined, 'created', settings, clock.now());
+    const stamps = stamped(undefined, 'created', settings, now ?? clock.now());
     this.#put(new StoredRecord(key, records.takeOrder(), 0, stamps, body), undefined, 'insert');
     return stamps ? [key, 0, stamps] : [key, 0];
   }
 
-  #upsert(id: string | undefined, body: Body): ManagedReply {
-    return (id === undefined ? undefined : this.#update(id, body)) ?? this.#insert(id, body);
+  #upsert(request: Request<'upsert'>): ManagedReply {
+    const { id } = request;
+    return (
+      (id === undefined ? undefined : this.#update({ ...request, id })) ?? this.#insert(request)
+    );
   }
 
-  #update(id: string, body: Body): ManagedReply | undefined {
+  #update({
+    id,
+    body,
+    now,
+  }: Pick<Request<'update'>, 'id' | 'body' | 'now'>): ManagedReply | undefined {
     const { records, settings, clock } = this.#context;
     const before = records.get(id);
     if (!before) return undefined;
-    const stamps = stamped(before.stamps, 'updated', settings, clock.now());
+    const stamps = stamped(before.stamps, 'updated', settings, now ?? clock.now());
     return this.#replace(before, before.flags | UPDATED, stamps, body, 'update');
   }
 
-  *#patch({ id, changes }: Request<'patch'>): Work<RecordReply | undefined> {
+  *#patch({ id, changes, now }: Request<'patch'>): Work<RecordReply | undefined> {
     const { records, settings, clock } = this.#context;
     const paths = changes.map(([path]) => parseFieldPath(path));
     const before = records.get(id);
@@ -86,7 +93,7 @@ export class DocumentStore {
       fields = setAt(fields, paths[index] ?? [], decode(body), place);
     }
     const body = encode(fields, 'document');
-    const stamps = stamped(before.stamps, 'updated', settings, clock.now());
+    const stamps = stamped(before.stamps, 'updated', settings, now ?? clock.now());
     const [key, flags] = this.#replace(before, before.flags | UPDATED, stamps, body, 'update');
     return [key, flags, stamps, body];
   }

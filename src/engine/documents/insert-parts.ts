@@ -30,8 +30,8 @@ export class InsertParts {
     this.#context = context;
   }
 
-  add({ call, ids, bodies, last }: Request<'insertPart'>): ManagedColumns {
-    const staged = this.#staged.get(call) ?? this.#begin(call);
+  add({ call, ids, bodies, last, now }: Request<'insertPart'>): ManagedColumns {
+    const staged = this.#staged.get(call) ?? this.#begin(call, now);
     if (last) this.#staged.delete(call);
     if (staged.failure) throw staged.failure.error;
     try {
@@ -59,11 +59,11 @@ export class InsertParts {
     return undefined;
   }
 
-  #begin(call: number): Staged {
+  #begin(call: number, now: number | undefined): Staged {
     const { clock, settings } = this.#context;
     const staged: Staged = {
       records: [],
-      now: clock.now(),
+      now: now ?? clock.now(),
       ids: settings.id_length < SHORT_ID ? new Set() : undefined,
       failure: undefined,
     };

@@ -1,5 +1,6 @@
 import { type Body, peek } from '../../codec/body.ts';
 import { compactLog } from '../../storage/compact-log.ts';
+import type { Mark } from '../../storage/marks.ts';
 import { segmentLost } from '../../storage/open-log.ts';
 import type { SegmentBodies } from '../../storage/segment.ts';
 import type { Along, SegmentLog } from '../../storage/segment-log.ts';
@@ -33,6 +34,8 @@ export class RecordStore {
   /** Whether there has been such a list since the cache was cleared. */
   #hasDecoded = false;
   #pending = new PendingChanges();
+  /** Marks of what was saved, not told yet. */
+  #settled: Mark[] = [];
   /** What the save under way is writing. */
   #saving: PendingChanges | undefined;
   #nextOrder = 1;
@@ -66,6 +69,35 @@ export class RecordStore {
   /** Changes that the next save will write, and when the first was made, by the monotonic clock. */
   get waiting(): { readonly changes: number; readonly since: number | undefined } {
     return { changes: this.#pending.made, since: this.#pending.since?.elapsed };
+  }
+
+  /** How far the changes of a client have been made, saved or not. */
+  markOf(client: string): number {
+    const pending = Math.max(this.#pending.marks.of(client), this.#saving?.marks.of(client) ?? 0);
+    return Math.max(pending, this.log.marks.of(client));
+  }
+
+  /** Notes that a change of a client is made. To be called in the turn in which it is. */
+  mark(client: string, number: number): void {
+    this.#pending.marks.note(client, number, this.#clock.now());
+  }
+
+  /** How far clients are settled since this was last called: nothing of theirs is left to save. */
+  takeSettled(): readonly Mark[] {
+    const settled = this.#settled;
+    this.#settled = [];
+    if (this.unsaved === 0 && this.#pending.marks.size > 0) {
+      // What came and went between two saves leaves nothing to save.
+      settled.push(...this.#pending.marks);
+      this.log.marks.take(this.#pending.marks);
+      this.#pending.marks.clear();
+    }
+    return settled;
+  }
+
+  /** Of a collection that is no more: nothing of it can be handed on. */
+  forgetMarks(): readonly Mark[] {
+    return [...this.log.marks, ...this.#pending.marks];
   }
 
   /** Whether all bodies are in memory, so that no read has to wait. */
@@ -296,7 +328,12 @@ export class RecordStore {
     this.#pending = new PendingChanges();
     this.#saving = saving;
     try {
-      await this.log.append({ records: saving.records, deletes: saving.deletes.keys() }, along);
+      const marks = [...saving.marks];
+      await this.log.append(
+        { records: saving.records, deletes: saving.deletes.keys(), marks },
+        along,
+      );
+      this.#settled.push(...marks);
     } catch (error) {
       this.#pending.restore(saving, (key) => this.#records.get(key));
       throw error;

@@ -1,0 +1,188 @@
+import type { BatchReply, Request } from '../engine/protocol.ts';
+import { BackupError } from '../errors/backup-error.ts';
+import type { CairnError } from '../errors/cairn-error.ts';
+import { WorkerError } from '../errors/worker-error.ts';
+import type { Route } from './route.ts';
+
+/** How often something is asked again. What ends every engine must not go on for ever. */
+const ATTEMPTS = 4;
+
+/** Something that was asked and is not answered. */
+interface Asked {
+  readonly send: (route: Route) => unknown;
+  /** What it asks of collections, if anything. */
+  readonly batch: readonly Request[];
+  readonly first: number;
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: unknown) => void;
+  /** Whether it may never come to its end. */
+  readonly risky: boolean;
+  /** The route that it was sent on. */
+  route: Route | undefined;
+  attempts: number;
+}
+
+/**
+ * What a client has asked and is not answered. It is asked again of the next engine when one is gone.
+ *
+ * A request whose pattern hangs ends the worker, which nothing else can stop. So that it is known which one it
+ * was, only one that may hang is under way at a time; what was asked after it keeps its place behind it.
+ */
+export class AskedRequests {
+  readonly #answered: (batch: readonly Request[], first: number, reply: BatchReply) => void;
+  /** In the order they were asked in. */
+  readonly #asked = new Set<Asked>();
+  #route: Route | undefined;
+
+  /** @param answered Called with each batch that is answered, before whoever asked is. */
+  constructor(answered: (batch: readonly Request[], first: number, reply: BatchReply) => void) {
+    this.#answered = answered;
+  }
+
+  get size(): number {
+    return this.#asked.size;
+  }
+
+  /** The requests that are not answered, with their numbers. */
+  *open(): Generator<readonly [request: Request, number: number]> {
+    for (const { batch, first } of this.#asked) {
+      for (const [index, request] of batch.entries()) yield [request, first + index];
+    }
+  }
+
+  /** Asks on the present route, or on the next. */
+  ask<T>(
+    send: (route: Route) => T | Promise<T>,
+    batch: readonly Request[] = [],
+    first = 0,
+  ): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const risky = batch[0]?.risky === true;
+      this.#asked.add({
+        ...{ send, batch, first, resolve, reject, risky },
+        route: undefined,
+        attempts: 0,
+      });
+      this.#advance();
+    });
+  }
+
+  /** From now on it is asked here; what was asked elsewhere is asked again. */
+  start(route: Route): void {
+    this.#route = route;
+    for (const asked of this.#asked) {
+      if (asked.route && asked.batch.some(isImport)) this.#refuse(asked, importLost());
+      else if (asked.attempts >= ATTEMPTS) this.#refuse(asked, tooOften());
+    }
+    this.#advance();
+  }
+
+  /** There is no route for now. */
+  stop(): void {
+    this.#route = undefined;
+  }
+
+  /**
+   * Rejects the request that an engine was lost over, if it was one that may hang.
+   *
+   * @returns the request.
+   */
+  accuse(error: (request: Request) => CairnError): Request | undefined {
+    for (const asked of this.#asked) {
+      const [request] = asked.batch;
+      if (!asked.risky || !asked.route || !request) continue;
+      this.#refuse(asked, error(request));
+      return request;
+    }
+    return undefined;
+  }
+
+  rejectAll(error: CairnError): void {
+    for (const asked of this.#asked) this.#refuse(asked, error);
+  }
+
+  #refuse(asked: Asked, error: CairnError): void {
+    this.#asked.delete(asked);
+    asked.reject(error);
+  }
+
+  #advance(): void {
+    const route = this.#route;
+    if (!route) return;
+    let hanging = false;
+    let blocked = false;
+    for (const asked of this.#asked) {
+      const isSent = asked.route === route;
+      blocked ||= asked.risky && hanging && !isSent;
+      hanging ||= asked.risky;
+      // What others wait for must not wait behind them.
+      if (!isSent && (!blocked || asked.batch[0]?.urgent)) this.#send(asked, route);
+      if (this.#route !== route) return;
+    }
+  }
+
+  #send(asked: Asked, route: Route): void {
+    asked.route = route;
+    asked.attempts++;
+    const isCurrent = () => asked.route === route && this.#asked.has(asked);
+    const settle = (reply: unknown) => {
+      // Answered too late, by an engine whose answers do not count any more.
+      if (!isCurrent() || this.#route !== route) return;
+      if (asked.batch.length > 0) {
+        if (isTaken(reply as BatchReply)) return;
+        this.#answered(asked.batch, asked.first, reply as BatchReply);
+      }
+      this.#asked.delete(asked);
+      asked.resolve(reply as never);
+      if (asked.risky) this.#advance();
+    };
+    const fail = (error: unknown) => {
+      if (!isCurrent() || this.#route !== route || isEnd(error)) return;
+      this.#asked.delete(asked);
+      asked.reject(error);
+      if (asked.risky) this.#advance();
+    };
+    try {
+      const reply = asked.send(route);
+      if (reply instanceof Promise) reply.then(settle, fail);
+      else settle(reply);
+    } catch (error) {
+      fail(error);
+    }
+  }
+}
+
+/** Whether an engine has answered whose answers do not count any more: another has taken over. */
+export function isTaken({ failures }: BatchReply): boolean {
+  if (!failures) return false;
+  for (const error of failures.values()) if (codeOf(error) === 'database_taken') return true;
+  return false;
+}
+
+/** Whether the engine is gone, which is told by other ways too: then it is asked again. */
+function isEnd(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === 'database_taken' || code === 'worker_lost' || code === 'worker_unresponsive';
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { code?: unknown } | undefined)?.code;
+}
+
+function isImport({ op }: Request): boolean {
+  return op === 'importBackup' || op === 'importAll';
+}
+
+function importLost(): BackupError {
+  return new BackupError(
+    'import_lost',
+    'The engine was replaced in the middle of the import, so nothing was changed. Import the file again.',
+  );
+}
+
+function tooOften(): WorkerError {
+  return new WorkerError(
+    'worker_lost',
+    `${ATTEMPTS} engines ended while this was being asked, so it is not asked again. It may have been done.`,
+  );
+}

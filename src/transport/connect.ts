@@ -1,0 +1,85 @@
+import { WorkerError } from '../errors/worker-error.ts';
+import type { Channel, ChannelEvents, DatabaseSettings } from './channel.ts';
+import { EnduringChannel } from './enduring-channel.ts';
+import { isShared } from './engine-host.ts';
+import { type Platform, systemPlatform } from './platform.ts';
+import { type Begin, Seat } from './seat.ts';
+import { threadEngine } from './thread-engine.ts';
+import { workerEngine } from './worker-engine.ts';
+import { startWorker, type WorkerSource } from './worker-start.ts';
+
+/** How to get and to watch a worker. */
+export interface WorkerSettings {
+  /** The caller's own. */
+  readonly worker: WorkerSource | undefined;
+  /** Seconds of silence after which it counts as dead. */
+  readonly answer_timeout: number;
+}
+
+/** Seats of this thread by database name, or by driver and name: doors to one database share one. */
+const byName = new Map<string, Seat>();
+const byDriver = new WeakMap<object, Map<string, Seat>>();
+
+/** A channel to an engine that runs in this thread, or wherever another tab that leads has it. */
+export function connectInThread(
+  settings: DatabaseSettings,
+  events: ChannelEvents,
+  platform: Platform = systemPlatform,
+): Promise<Channel> {
+  const { name } = settings;
+  const seats = seatsFor(settings);
+  let seat = seats?.get(name);
+  if (!seat) {
+    const shared = isShared(settings);
+    seat = new Seat(name, shared, platform, (lead, host) =>
+      threadEngine(settings, lead, host, platform),
+    );
+    seats?.set(name, seat);
+  }
+  return EnduringChannel.open(settings, seat, events, platform);
+}
+
+/** A channel to an engine in a worker, in this thread where none can be had, or wherever another tab has it. */
+export function connectToWorker(
+  { worker, answer_timeout }: WorkerSettings,
+  settings: DatabaseSettings,
+  events: ChannelEvents,
+  platform: Platform = systemPlatform,
+): Promise<Channel> {
+  // A worker that the caller has made cannot be made again.
+  const once = worker !== undefined && typeof worker !== 'function';
+  let begun = false;
+  const begin: Begin = async (lead, host) => {
+    if (once && begun) {
+      throw new WorkerError(
+        'worker_lost',
+        'The worker that was given has ended, and Cairn cannot make another. Connect again, or give a function.',
+      );
+    }
+    begun = true;
+    const reasons: string[] = [];
+    const started = await startWorker(worker, (reason) => {
+      reasons.push(reason instanceof WorkerError ? reason.message : String(reason));
+    });
+    if (started) return workerEngine(started, settings, answer_timeout, lead, host);
+    console.warn(
+      `cairndb runs in this thread, because no worker could be started: ${reasons.join(' ')}`,
+    );
+    return threadEngine(settings, lead, host, platform);
+  };
+  const seat = new Seat(settings.name, isShared(settings), platform, begin);
+  return EnduringChannel.open(settings, seat, events, platform);
+}
+
+function seatsFor({ storage }: DatabaseSettings): Map<string, Seat> | undefined {
+  // Memory is each door's own.
+  if (storage === 'memory' || (storage === undefined && typeof indexedDB === 'undefined'))
+    return undefined;
+  if (typeof storage !== 'object') return byName;
+  let seats = byDriver.get(storage);
+  if (!seats) {
+    seats = new Map();
+    byDriver.set(storage, seats);
+  }
+  return seats;
+}

@@ -1,0 +1,316 @@
+import { UNANSWERED } from '../engine/handover.ts';
+import type { BatchReply, EngineEvent, Request } from '../engine/protocol.ts';
+import { asCairnError } from '../errors/as-cairn-error.ts';
+import type { CairnError } from '../errors/cairn-error.ts';
+import { StorageError } from '../errors/storage-error.ts';
+import { WorkerError } from '../errors/worker-error.ts';
+import { AskedRequests, isTaken } from './asked-requests.ts';
+import type { Channel, ChannelEvents, DatabaseSettings, Started } from './channel.ts';
+import { isShared } from './engine-host.ts';
+import { KeptChanges } from './kept-changes.ts';
+import { LeaderFinder } from './leader-finder.ts';
+import { OpenHandles } from './open-handles.ts';
+import { PageRecord } from './page-record.ts';
+import type { Platform } from './platform.ts';
+import type { Route, RouteEvents } from './route.ts';
+import type { Seat } from './seat.ts';
+
+/**
+ * A client's channel to whatever engine leads. When that is gone, the client opens its collections with the next,
+ * hands on the changes it was told of that are not known to be saved, and asks again what was not answered. Each
+ * request has a number, by which engines know a change again that they have made.
+ */
+export class EnduringChannel implements Channel {
+  readonly #events: ChannelEvents;
+  readonly #client: string;
+  readonly #finder: LeaderFinder;
+  readonly #record: PageRecord | undefined;
+  readonly #handles = new OpenHandles();
+  readonly #kept = new KeptChanges();
+  readonly #asked: AskedRequests;
+  readonly #stopListening: (() => void)[] = [];
+  #route: Route | undefined;
+  /** Counts the ways that were tried: of two at once the later counts. */
+  #ways = 0;
+  #started: Started = 'thread';
+  /** Number of the next request. */
+  #next = 1;
+  #lastTurn = 0;
+  #watching = false;
+  /** Whether what is saved outlives the engine. */
+  #lasting = true;
+  #isOpen = false;
+  #ended = false;
+  readonly #opened: { resolve: () => void; reject: (error: unknown) => void };
+  readonly #opening: Promise<void>;
+
+  /** Resolves once there is an engine. */
+  static async open(
+    settings: DatabaseSettings,
+    seat: Seat,
+    events: ChannelEvents,
+    platform: Platform,
+  ): Promise<Channel> {
+    const channel = new EnduringChannel(settings, seat, events, platform);
+    try {
+      await channel.#finder.begin(isShared(settings));
+      await channel.#opening;
+      return channel;
+    } catch (error) {
+      channel.#end();
+      // Its failure is that of the opening.
+      await channel.#finder.leave().catch(() => undefined);
+      throw asCairnError(error);
+    }
+  }
+
+  private constructor(
+    settings: DatabaseSettings,
+    seat: Seat,
+    events: ChannelEvents,
+    platform: Platform,
+  ) {
+    this.#events = events;
+    this.#client = platform.newClient();
+    this.#asked = new AskedRequests((...answer) => this.#note(...answer));
+    let resolve: () => void = () => undefined;
+    let reject: (error: unknown) => void = () => undefined;
+    this.#opening = new Promise<void>((done, failed) => {
+      resolve = done;
+      reject = failed;
+    });
+    this.#opening.catch(() => undefined);
+    this.#opened = { resolve, reject };
+    this.#finder = new LeaderFinder(settings.name, this.#client, seat, platform, {
+      found: (make) => void this.#take(make),
+      gone: (cause) => this.#lose(cause),
+      failed: (error) => this.#fail(error),
+    });
+    const { page } = platform;
+    if (!page || !isShared(settings)) return;
+    this.#record = new PageRecord(settings.name, this.#client);
+    this.#stopListening.push(
+      page.onHidden(() => this.#saveNow()),
+      page.onLeft((mayReturn) => this.#leavePage(mayReturn)),
+      page.onReturned(() => this.#returnToPage()),
+    );
+  }
+
+  get started(): Started {
+    return this.#started;
+  }
+
+  get leads(): boolean {
+    return this.#route?.own === true;
+  }
+
+  get executeNow(): ((request: Request) => unknown) | undefined {
+    const execute = this.#route?.executeNow;
+    if (!execute) return undefined;
+    return (request) => {
+      const batch = [request];
+      const first = this.#number(batch);
+      const value = execute(request, first);
+      this.#note(batch, first, { values: [value], failures: undefined, turn: this.#lastTurn });
+      return value;
+    };
+  }
+
+  execute(batch: readonly Request[]): BatchReply | Promise<BatchReply> {
+    const first = this.#number(batch);
+    const route = this.#route;
+    let begun: BatchReply | Promise<BatchReply> | undefined;
+    if (route?.executeNow && this.#asked.size === 0) {
+      begun = route.execute(batch, first);
+      if (!(begun instanceof Promise) && !isTaken(begun)) {
+        this.#note(batch, first, begun);
+        return begun;
+      }
+    }
+    return this.#asked.ask(
+      (on) => (on === route && begun ? begun : on.execute(batch, first)),
+      batch,
+      first,
+    );
+  }
+
+  watch(on: boolean): Promise<void> {
+    this.#watching = on;
+    return this.#asked.ask((route) => route.watch(on));
+  }
+
+  save(): Promise<void> {
+    return this.#asked.ask((route) => route.save());
+  }
+
+  async close(): Promise<void> {
+    this.#end();
+    await this.#finder.leave();
+  }
+
+  #number(batch: readonly Request[]): number {
+    this.#handles.note(batch);
+    const first = this.#next;
+    this.#next += batch.length;
+    return first;
+  }
+
+  #note(batch: readonly Request[], first: number, reply: BatchReply): void {
+    this.#lastTurn = reply.turn;
+    this.#handles.noteAnswers(batch, reply);
+    this.#kept.note(batch, first, reply, (request) => this.#handles.nameOf(request));
+    if (this.#kept.size > 0) this.#record?.prepare();
+  }
+
+  /** Goes on with another engine. */
+  async #take(make: (events: RouteEvents) => Promise<Route>): Promise<void> {
+    const way = ++this.#ways;
+    this.#leaveRoute();
+    const isCurrent = () => this.#ways === way && !this.#ended;
+    const events: RouteEvents = {
+      event: (event) => isCurrent() && this.#hear(event),
+      silent: (error) => isCurrent() && this.#suspect(error),
+    };
+    let route: Route | undefined;
+    try {
+      route = await make(events);
+      if (!isCurrent()) return route.leave();
+      const changes = this.#kept.all();
+      const handedOn = route.handOn(this.#handles.all(), changes);
+      if (this.#isOpen) {
+        this.#reportLost(await handedOn);
+        if (!isCurrent()) return route.leave();
+      } else {
+        // With nothing to hand on, what is asked first may travel at once; the engine sees to the order.
+        handedOn.catch((error: unknown) => isCurrent() && this.#missWay(asCairnError(error)));
+      }
+    } catch (error) {
+      route?.leave();
+      if (isCurrent()) this.#missWay(asCairnError(error));
+      return;
+    }
+    this.#route = route;
+    this.#started = route.started;
+    this.#asked.start(route);
+    if (this.#watching) route.watch(true).catch(() => undefined);
+    if (this.#isOpen) this.#events.state('open');
+    this.#isOpen = true;
+    this.#opened.resolve();
+  }
+
+  /** The engine that was found did not let this client in. */
+  #missWay(error: CairnError): void {
+    // An engine of this page that cannot open its storage says why; one of another tab may be replaced.
+    if (error.code === 'worker_lost' || error.code === 'worker_unresponsive') this.#finder.doubt();
+    else this.#fail(error);
+  }
+
+  #lose(cause: CairnError | undefined): void {
+    this.#ways++;
+    if (cause?.code === 'worker_unresponsive') this.#accuse(cause);
+    if (cause && !this.#lasting) this.#fail(cause);
+    else this.#leaveRoute();
+  }
+
+  /** The engine of another tab is silent. */
+  #suspect(error: CairnError): void {
+    // An engine of this page is lost then, which its seat tells.
+    if (this.#route?.own) return;
+    this.#lose(error);
+    this.#finder.doubt();
+  }
+
+  #accuse(cause: CairnError): void {
+    const collectionOf = (request: Request) => this.#handles.nameOf(request);
+    const request = this.#asked.accuse((one) => hungError(collectionOf(one), cause));
+    if (!request) return;
+    const collection = collectionOf(request);
+    this.#events.event({
+      type: 'error',
+      detail: { collection, error: hungError(collection, cause) },
+    });
+  }
+
+  #leaveRoute(): void {
+    const route = this.#route;
+    if (!route) return;
+    this.#route = undefined;
+    this.#asked.stop();
+    route.leave();
+    this.#events.state('opening');
+  }
+
+  #hear(event: EngineEvent): void {
+    if (event.type === 'settled') {
+      const { collection, number } = event.detail;
+      this.#kept.settle(collection, number);
+      return;
+    }
+    if (event.type === 'status') this.#lasting = event.detail.storage !== 'memory';
+    this.#events.event(event);
+  }
+
+  /** What an engine that took over could not make again is told, once. */
+  #reportLost(failures: ReadonlyMap<number, unknown>): void {
+    const lost = new Set<number>();
+    for (const [number, cause] of failures) {
+      // Where storage cannot be read, the next engine may do better.
+      if (cause instanceof StorageError) continue;
+      lost.add(number);
+      const error = asCairnError(cause);
+      this.#events.event({ type: 'error', detail: { collection: error.place, error } });
+    }
+    if (lost.size > 0) this.#kept.drop(lost);
+  }
+
+  #fail(error: CairnError): void {
+    if (this.#ended) return;
+    this.#end();
+    this.#asked.rejectAll(error);
+    this.#opened.reject(error);
+    this.#events.lost(error);
+    // Whatever this one could not have, another may.
+    this.#finder.leave().catch(() => undefined);
+  }
+
+  #end(): void {
+    this.#ended = true;
+    this.#ways++;
+    this.#route?.leave();
+    this.#route = undefined;
+    this.#asked.stop();
+    this.#record?.close();
+    for (const stop of this.#stopListening.splice(0)) stop();
+  }
+
+  #saveNow(): void {
+    // The engine reports its failures.
+    this.#route?.save().catch(() => undefined);
+  }
+
+  /** The page ends, or rests; what it does now is all that it can be sure to do. */
+  #leavePage(mayReturn: boolean): void {
+    const unsaved = this.#kept.all();
+    for (const [request, number] of this.#asked.open())
+      unsaved.push({ request, number, turn: UNANSWERED });
+    if (this.#route?.executeNow) this.#saveNow();
+    else if (unsaved.length > 0)
+      this.#record?.write({ client: this.#client, opened: this.#handles.all(), changes: unsaved });
+    this.#ways++;
+    this.#leaveRoute();
+    this.#finder.rest(mayReturn);
+  }
+
+  #returnToPage(): void {
+    this.#finder.wake().catch((error: unknown) => this.#fail(asCairnError(error)));
+  }
+}
+
+function hungError(place: string | undefined, cause: CairnError): WorkerError {
+  return new WorkerError(
+    'query_hung',
+    'A pattern of this call or live query did not come to an end, so the worker was restarted. Only ' +
+      'this one failed. Make the pattern one that cannot backtrack without end: no repetition of a repetition, as in (a+)+.',
+    { place, cause },
+  );
+}

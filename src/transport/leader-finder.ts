@@ -1,0 +1,177 @@
+import type { CairnError } from '../errors/cairn-error.ts';
+import { StorageError } from '../errors/storage-error.ts';
+import { Presence } from './lead/presence.ts';
+import type { Platform } from './platform.ts';
+import type { Route, RouteEvents } from './route.ts';
+import type { Host, Member, Seat } from './seat.ts';
+import { type Announcement, Announcements, type Leader, PROTOCOL } from './tabs/announcements.ts';
+import { tabRoute } from './tabs/tab-route.ts';
+
+/** Whoever leads and does not say so for this long when asked is frozen, and replaced. */
+const ANNOUNCEMENT_MS = 1000;
+
+/** As above, for a client that has just come: after a reload the old page's lock takes half a second to go. */
+const FIRST_ANNOUNCEMENT_MS = 5000;
+
+/** What comes of looking for a leader. */
+export interface FinderEvents {
+  /** There is one: this makes the way to it. */
+  readonly found: (make: (events: RouteEvents) => Promise<Route>) => void;
+  /** It is gone; `cause` where it broke down. */
+  readonly gone: (cause: CairnError | undefined) => void;
+  /** There can be none. */
+  readonly failed: (error: CairnError) => void;
+}
+
+/** Finds the engine that leads: that of this page, or that of another tab, which announces itself. */
+export class LeaderFinder implements Member {
+  readonly client: string;
+  readonly #database: string;
+  readonly #seat: Seat;
+  readonly #platform: Platform;
+  readonly #events: FinderEvents;
+  readonly #presence: Presence;
+  #announcements: Announcements | undefined;
+  /** Of another tab; `undefined` while this page leads or nobody is known to. */
+  #leader: Leader | undefined;
+  /** The highest epoch that was heard of. */
+  #epoch = 0;
+  /** Whether this page's own engine leads. */
+  #leads = false;
+  #cancelWait: (() => void) | undefined;
+
+  constructor(
+    database: string,
+    client: string,
+    seat: Seat,
+    platform: Platform,
+    events: FinderEvents,
+  ) {
+    this.client = client;
+    this.#database = database;
+    this.#seat = seat;
+    this.#platform = platform;
+    this.#events = events;
+    this.#presence = new Presence(database, client, platform.locks);
+  }
+
+  /** @param shared Whether other tabs may lead. */
+  async begin(shared: boolean): Promise<void> {
+    if (shared) {
+      await this.#presence.begin();
+      const { broadcast } = this.#platform;
+      this.#announcements =
+        broadcast && new Announcements(this.#database, broadcast, (said) => this.#hear(said));
+    }
+    this.#seat.enter(this);
+    if (shared && !this.#leads) this.#ask(FIRST_ANNOUNCEMENT_MS);
+  }
+
+  /** The leader does not answer, or did not let this client in: finds out whether there is another. */
+  doubt(): void {
+    if (this.#leads) return;
+    this.#leader = undefined;
+    this.#ask(ANNOUNCEMENT_MS);
+  }
+
+  /** The page may not come back: gives the lead away. */
+  rest(abandon: boolean): void {
+    this.#stopWaiting();
+    this.#leads = false;
+    this.#leader = undefined;
+    this.#presence.end();
+    this.#seat.release(abandon);
+  }
+
+  /** The page is back. */
+  async wake(): Promise<void> {
+    await this.#presence.begin();
+    this.#seat.stand();
+    this.#ask(FIRST_ANNOUNCEMENT_MS);
+  }
+
+  async leave(): Promise<void> {
+    this.end();
+    await this.#seat.leave(this);
+  }
+
+  /** Looks no more. */
+  end(): void {
+    this.#stopWaiting();
+    this.#announcements?.close();
+    this.#announcements = undefined;
+    this.#presence.end();
+  }
+
+  leads(host: Host): void {
+    this.#stopWaiting();
+    this.#leads = true;
+    this.#leader = undefined;
+    this.#events.found((events) => host.join(this.client, events));
+  }
+
+  deposed(cause: CairnError | undefined): void {
+    this.#leads = false;
+    this.#events.gone(cause);
+    this.#ask(ANNOUNCEMENT_MS);
+  }
+
+  failed(error: CairnError): void {
+    this.#events.failed(error);
+  }
+
+  #ask(ms: number): void {
+    this.#stopWaiting();
+    this.#announcements?.say({ type: 'who' });
+    this.#cancelWait = this.#platform.clock.after(ms, () => {
+      if (this.#leads || this.#leader) return;
+      if (!this.#announcements) return this.#events.failed(busy(this.#database));
+      this.#seat.steal();
+      this.#ask(FIRST_ANNOUNCEMENT_MS);
+    });
+  }
+
+  #stopWaiting(): void {
+    this.#cancelWait?.();
+    this.#cancelWait = undefined;
+  }
+
+  #hear(said: Announcement): void {
+    if (said.type !== 'lead' || said.epoch < this.#epoch) return;
+    this.#epoch = said.epoch;
+    if (said.protocol === PROTOCOL) this.#meet(said);
+    else if (said.protocol > PROTOCOL) this.#events.failed(tooOld(this.#database));
+    else this.#seat.steal();
+  }
+
+  #meet(said: Leader): void {
+    // An own engine that is not the leader any more is told by its storage.
+    if (this.#leads || this.#leader?.leader === said.leader) return;
+    this.#stopWaiting();
+    this.#leader = said;
+    const { broadcast, newClient } = this.#platform;
+    const announcements = this.#announcements;
+    if (!broadcast || !announcements) return;
+    const channel = `cairn:${this.#database}:${newClient()}`;
+    const { client } = this;
+    this.#events.found((events) =>
+      tabRoute(said, { client, channel, broadcast, announcements }, events),
+    );
+  }
+}
+
+function busy(place: string): StorageError {
+  return new StorageError(
+    'database_busy',
+    `Database "${place}" is open elsewhere: in another tab, or through another door. Close it there first.`,
+    { place },
+  );
+}
+
+function tooOld(place: string): StorageError {
+  return new StorageError(
+    'format_newer',
+    `Database "${place}" is open in a tab with a newer version of cairndb. Reload this page.`,
+    { place },
+  );
+}

@@ -1,0 +1,37 @@
+import type { AnsweredChange, BatchReply, EngineEvent, Request } from '../engine/protocol.ts';
+import type { CollectionSettings } from '../engine/settings.ts';
+import type { CairnError } from '../errors/cairn-error.ts';
+import type { Started } from './channel.ts';
+
+/** Collections that are open, by handle. */
+export type Opened = readonly (readonly [handle: number, settings: CollectionSettings])[];
+
+/**
+ * A way to the engine that leads, be it in this thread, in a worker or in another tab; a client goes on by another
+ * when this one ends. What was asked on a route that ended may never be answered.
+ */
+export interface Route {
+  readonly started: Started;
+  /** Whether the engine belongs to this page, and not to another tab. */
+  readonly own: boolean;
+  /**
+   * To be called first: opens collections, and makes changes again that were made by an engine before this one.
+   *
+   * @returns what could not be made again, by the client's numbers.
+   */
+  handOn(opened: Opened, changes: readonly AnsweredChange[]): Promise<ReadonlyMap<number, unknown>>;
+  /** @param first The client's number of the first request; the others follow. */
+  execute(batch: readonly Request[], first: number): BatchReply | Promise<BatchReply>;
+  readonly executeNow?: ((request: Request, number: number) => unknown) | undefined;
+  watch(on: boolean): Promise<void>;
+  save(): Promise<void>;
+  /** Leaves the engine; the engine goes on. */
+  leave(): void;
+}
+
+/** What a route tells. */
+export interface RouteEvents {
+  readonly event: (event: EngineEvent) => void;
+  /** Whoever leads has been silent for too long. */
+  readonly silent: (error: CairnError) => void;
+}

@@ -1,0 +1,192 @@
+import { asCairnError } from '../errors/as-cairn-error.ts';
+import type { CairnError } from '../errors/cairn-error.ts';
+import type { Lead } from './engine-host.ts';
+import { Candidacy, livingClients } from './lead/candidacy.ts';
+import type { Platform } from './platform.ts';
+import type { Route, RouteEvents } from './route.ts';
+
+/** An engine of this page that leads. */
+export interface Host {
+  /** Whether other tabs can use it; not where storage turned out to be in memory. */
+  readonly shared: boolean;
+  /** A way to it for one of the page's clients. */
+  join(client: string, events: RouteEvents): Promise<Route>;
+  /** Ends it, after all that it is writing. */
+  stop(): Promise<void>;
+  /** Ends it at once. */
+  abandon(): void;
+}
+
+/** What a host tells of itself. */
+export interface HostEvents {
+  /** Another leader has taken over. */
+  readonly taken: () => void;
+  /** It broke down; another may be begun in its place. */
+  readonly lost: (error: CairnError) => void;
+}
+
+/** How a seat came to lead; who may have something to hand on is asked meanwhile. */
+export type SeatLead = Omit<Lead, 'expected'> & { readonly expected: Promise<readonly string[]> };
+
+/** Begins an engine. */
+export type Begin = (lead: SeatLead, events: HostEvents) => Promise<Host>;
+
+/** A client that takes the way to this engine while it leads. */
+export interface Member {
+  readonly client: string;
+  /** The engine of this page leads. */
+  leads(host: Host): void;
+  /** It does not, any more; `cause` where it broke down. */
+  deposed(cause: CairnError | undefined): void;
+  /** It can never be had. */
+  failed(error: CairnError): void;
+}
+
+/** So many times an engine is begun anew that breaks down before it has answered anything. */
+const ATTEMPTS = 3;
+
+/**
+ * A page's place among those that would lead a database: it queues for the lead, and while it has it an engine runs
+ * here. All clients of the page that can share an engine share a seat.
+ */
+export class Seat {
+  readonly #name: string;
+  readonly #platform: Platform;
+  readonly #begin: Begin;
+  readonly #shared: boolean;
+  readonly #candidacy: Candidacy;
+  readonly #members = new Set<Member>();
+  /** The engine, or what it is becoming; `undefined` while another leads. */
+  #hosting: Promise<Host> | undefined;
+  /** Whether the last member has left and the engine is ending. */
+  #stopping = false;
+  #attempts = 0;
+
+  /** @param shared Whether other tabs may lead the database; else it is this seat's own. */
+  constructor(name: string, shared: boolean, platform: Platform, begin: Begin) {
+    this.#name = name;
+    this.#shared = shared;
+    this.#platform = platform;
+    this.#begin = begin;
+    this.#candidacy = new Candidacy(name, platform.locks, {
+      granted: (stolen) => this.#host(stolen),
+      lost: () => this.#depose(undefined),
+      failed: (error) => this.#fail(asCairnError(error)),
+    });
+  }
+
+  enter(member: Member): void {
+    this.#members.add(member);
+    this.#hosting?.then(
+      (host) => this.#members.has(member) && member.leads(host),
+      // All members are told.
+      () => undefined,
+    );
+    this.stand();
+  }
+
+  /** Queues for the lead. */
+  stand(): void {
+    // Two engines over one storage would damage it.
+    if (this.#stopping) return;
+    if (this.#shared && !this.#candidacy.holds) this.#candidacy.stand();
+    else if (!this.#hosting) this.#host(false);
+  }
+
+  /** Takes the lead from a leader that is silent. */
+  steal(): void {
+    if (this.#shared) this.#candidacy.steal();
+  }
+
+  /** The last that leaves ends the engine. */
+  async leave(member: Member): Promise<void> {
+    this.#members.delete(member);
+    if (this.#members.size > 0) return;
+    const hosting = this.#hosting;
+    this.#hosting = undefined;
+    this.#stopping = true;
+    try {
+      const host = await hosting?.catch(() => undefined);
+      await host?.stop();
+    } finally {
+      this.#stopping = false;
+      // Not before: until then the engine writes.
+      if (this.#members.size === 0) this.#candidacy.withdraw();
+      else this.stand();
+    }
+  }
+
+  /** Gives the lead away at once, as the page may not come back. */
+  release(abandon: boolean): void {
+    const hosting = this.#hosting;
+    if (abandon) {
+      this.#hosting = undefined;
+      // Whoever waited for it is told.
+      hosting?.then((host) => host.abandon()).catch(() => undefined);
+    }
+    this.#candidacy.withdraw();
+  }
+
+  #host(stolen: boolean): void {
+    const { locks, locked, newClient } = this.#platform;
+    let current = true;
+    const isCurrent = () => current && this.#hosting === hosting;
+    const expected = this.#shared
+      ? livingClients(this.#name, locks)
+      : Promise.resolve(Array.from(this.#members, ({ client }) => client));
+    const events: HostEvents = {
+      taken: () => {
+        if (isCurrent()) this.#depose(undefined);
+      },
+      lost: (error) => {
+        if (!isCurrent()) return;
+        current = false;
+        this.#replace(hosting, error);
+      },
+    };
+    const hosting: Promise<Host> = this.#begin(
+      { leader: newClient(), locked, stolen, expected },
+      events,
+    );
+    this.#hosting = hosting;
+    hosting.then(
+      (host) => {
+        if (this.#hosting !== hosting) return host.abandon();
+        // Every tab has a memory of its own.
+        if (!host.shared) this.#candidacy.withdraw();
+        for (const member of this.#members) member.leads(host);
+      },
+      (error: unknown) => {
+        if (this.#hosting !== hosting) return;
+        this.#hosting = undefined;
+        this.#candidacy.withdraw();
+        this.#fail(asCairnError(error));
+      },
+    );
+  }
+
+  /** Begins another engine in the place of one that broke down. */
+  #replace(broken: Promise<Host>, cause: CairnError): void {
+    this.#hosting = undefined;
+    broken.then((host) => host.abandon()).catch(() => undefined);
+    for (const member of this.#members) member.deposed(cause);
+    if (!this.#shared || ++this.#attempts > ATTEMPTS) {
+      this.#candidacy.withdraw();
+      this.#fail(cause);
+    } else if (this.#candidacy.holds) this.#host(false);
+  }
+
+  /** Another leads now. */
+  #depose(cause: CairnError | undefined): void {
+    const hosting = this.#hosting;
+    this.#hosting = undefined;
+    hosting?.then((host) => host.abandon()).catch(() => undefined);
+    this.#candidacy.withdraw();
+    for (const member of this.#members) member.deposed(cause);
+    this.stand();
+  }
+
+  #fail(error: CairnError): void {
+    for (const member of this.#members) member.failed(error);
+  }
+}

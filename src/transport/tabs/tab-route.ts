@@ -1,0 +1,87 @@
+import { releaseProxy, wrap } from 'comlink';
+import { WorkerError } from '../../errors/worker-error.ts';
+import type { Broadcast } from '../platform.ts';
+import { remoteRoute } from '../remote-route.ts';
+import type { Route, RouteEvents } from '../route.ts';
+import type { SessionApi } from '../session-api.ts';
+import { eventFromWire, READY, type WireEvent } from '../worker-protocol.ts';
+import type { Announcements, Leader } from './announcements.ts';
+
+/** Marks an event among the messages of comlink. */
+export const EVENT = 'cairn:event';
+
+/**
+ * Seconds after which a leader that is silent is replaced. A page that was frozen does not notice; anything else
+ * answers within milliseconds.
+ */
+const SILENCE_S = 5;
+
+/** How long a leader may take to let somebody in. */
+const WELCOME_MS = 2000;
+
+/** Who asks to be let in, and how. */
+export interface TabRouteOptions {
+  readonly client: string;
+  /** A name for the channel that no other has. */
+  readonly channel: string;
+  readonly broadcast: (name: string) => Broadcast;
+  readonly announcements: Announcements;
+}
+
+/** A route to the engine of another tab. */
+export async function tabRoute(
+  { leader }: Leader,
+  { client, channel: name, broadcast, announcements }: TabRouteOptions,
+  events: RouteEvents,
+): Promise<Route> {
+  const channel = broadcast(name);
+  const end = () => channel.close();
+  try {
+    await welcomed(channel, () =>
+      announcements.say({ type: 'join', leader, client, channel: name }),
+    );
+  } catch (error) {
+    end();
+    throw error;
+  }
+  channel.addEventListener('message', ((message: MessageEvent) => {
+    const event = (message.data as { [EVENT]?: WireEvent } | undefined)?.[EVENT];
+    if (event) events.event(eventFromWire(event));
+  }) as EventListener);
+  const api = wrap<SessionApi>(channel);
+  return remoteRoute(api, {
+    started: 'tab',
+    own: false,
+    answerTimeout: SILENCE_S,
+    silent: () => events.silent(silent()),
+    events,
+    lost: new Promise(() => undefined),
+    end: () => {
+      // Nobody waits for the answer: the channel is closed.
+      api.leave().catch(() => undefined);
+      api[releaseProxy]();
+      setTimeout(end);
+    },
+  });
+}
+
+function welcomed(channel: Broadcast, ask: () => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(silent()), WELCOME_MS);
+    const listener = ((event: MessageEvent) => {
+      if (event.data !== READY) return;
+      clearTimeout(timer);
+      channel.removeEventListener('message', listener);
+      resolve();
+    }) as EventListener;
+    channel.addEventListener('message', listener);
+    ask();
+  });
+}
+
+function silent(): WorkerError {
+  return new WorkerError(
+    'worker_unresponsive',
+    `The tab that leads the database has not answered for ${SILENCE_S} s.`,
+  );
+}

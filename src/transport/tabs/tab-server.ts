@@ -1,0 +1,102 @@
+import { type Endpoint, expose } from 'comlink';
+import type { Engine } from '../../engine/engine.ts';
+import { whenGone } from '../lead/presence.ts';
+import type { Broadcast, Platform } from '../platform.ts';
+import { remoteSession } from '../session-api.ts';
+import { READY } from '../worker-protocol.ts';
+import { type Announcement, Announcements, PROTOCOL } from './announcements.ts';
+import { EVENT } from './tab-route.ts';
+
+/** A client in another tab. */
+interface Guest {
+  readonly leave: () => void;
+}
+
+/** Lets clients in other tabs use the engine of this one, which leads. */
+export class TabServer {
+  readonly #engine: Engine;
+  readonly #database: string;
+  readonly #leader: string;
+  readonly #platform: Platform;
+  readonly #broadcast: (name: string) => Broadcast;
+  readonly #announcements: Announcements;
+  readonly #guests = new Map<string, Guest>();
+  #closed = false;
+
+  /** @param leader A name for this leadership that no other has. */
+  constructor(
+    engine: Engine,
+    database: string,
+    leader: string,
+    platform: Platform,
+    broadcast: (name: string) => Broadcast,
+  ) {
+    this.#engine = engine;
+    this.#database = database;
+    this.#leader = leader;
+    this.#platform = platform;
+    this.#broadcast = broadcast;
+    this.#announcements = new Announcements(database, broadcast, (said) => this.#hear(said));
+    this.#announce();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#announcements.close();
+    for (const { leave } of this.#guests.values()) leave();
+    this.#guests.clear();
+  }
+
+  #hear(said: Announcement): void {
+    if (said.type === 'who') this.#announce();
+    else if (said.type === 'join' && said.leader === this.#leader)
+      this.#welcome(said.client, said.channel);
+  }
+
+  #announce(): void {
+    this.#engine.epoch.then(
+      (epoch) => {
+        if (this.#closed) return;
+        this.#announcements.say({
+          type: 'lead',
+          leader: this.#leader,
+          epoch,
+          protocol: PROTOCOL,
+        });
+      },
+      // Whoever opens a collection is told why storage cannot be used.
+      () => undefined,
+    );
+  }
+
+  #welcome(client: string, name: string): void {
+    this.#guests.get(client)?.leave();
+    const channel = this.#broadcast(name);
+    const session = remoteSession(this.#engine, client, (event) =>
+      channel.postMessage({ [EVENT]: event }),
+    );
+    const stopWaiting = whenGone(this.#database, client, this.#platform.locks, () => {
+      guest.leave();
+      this.#engine.takeOver(client);
+    });
+    const guest: Guest = {
+      leave: () => {
+        if (this.#guests.get(client) === guest) this.#guests.delete(client);
+        stopWaiting();
+        session.leave();
+        channel.close();
+      },
+    };
+    this.#guests.set(client, guest);
+    expose(
+      {
+        ...session,
+        leave: () => {
+          guest.leave();
+        },
+      },
+      channel as Endpoint,
+    );
+    channel.postMessage(READY);
+  }
+}

@@ -1,0 +1,99 @@
+import { type Remote, releaseProxy, transfer, wrap } from 'comlink';
+import { WorkerError } from '../errors/worker-error.ts';
+import type { DatabaseSettings } from './channel.ts';
+import { remoteRoute } from './remote-route.ts';
+import type { Host, HostEvents, SeatLead } from './seat.ts';
+import { fromWire } from './wire-error.ts';
+import { TAKEN, type WorkerApi } from './worker-host.ts';
+import { eventFromWire, statusFromWire, type WireEvent } from './worker-protocol.ts';
+import type { StartedWorker } from './worker-start.ts';
+
+/** The engine in a worker, for the one client that started it. */
+export async function workerEngine(
+  { worker, started }: StartedWorker,
+  settings: DatabaseSettings,
+  answerTimeout: number,
+  { expected, ...lead }: SeatLead,
+  host: HostEvents,
+): Promise<Host> {
+  const api = wrap<WorkerApi>(worker) as Remote<WorkerApi>;
+  const { port1, port2 } = new MessageChannel();
+  let lose: (error: WorkerError) => void = () => undefined;
+  const lost = new Promise<never>((_, reject) => {
+    lose = reject;
+  });
+  lost.catch((error: WorkerError) => {
+    end();
+    host.lost(error);
+  });
+  worker.addEventListener('error', (event) => lose(lostError(event)));
+  worker.addEventListener('messageerror', (event) => lose(lostError(event)));
+  const end = () => {
+    port1.close();
+    worker.terminate();
+  };
+
+  let shared: boolean;
+  try {
+    const clients = await expected;
+    const opening = api.open(settings, { ...lead, expected: clients }, transfer(port2, [port2]));
+    const opened = await Promise.race([opening, lost]);
+    if (opened.error) throw fromWire(opened.error);
+    shared = opened.shared;
+  } catch (error) {
+    end();
+    throw error;
+  }
+  return {
+    shared,
+    async join(client, events) {
+      port1.onmessage = ({ data }: MessageEvent<WireEvent | typeof TAKEN>) => {
+        if (data === TAKEN) host.taken();
+        else events.event(eventFromWire(data));
+      };
+      const route = remoteRoute(api, {
+        started,
+        own: true,
+        answerTimeout,
+        silent: () => {
+          const error = silentError(answerTimeout);
+          events.silent(error);
+          lose(error);
+        },
+        events,
+        lost,
+        end: () => undefined,
+      });
+      const status = await Promise.race([api.join(client), lost]);
+      events.event({ type: 'status', detail: statusFromWire(status) });
+      return route;
+    },
+    async stop() {
+      try {
+        const error = await Promise.race([api.close(), lost]);
+        if (error) throw fromWire(error);
+      } finally {
+        api[releaseProxy]();
+        end();
+      }
+    },
+    abandon: end,
+  };
+}
+
+function lostError(event: Event): WorkerError {
+  const { message, error } = event as ErrorEvent;
+  const why = message ? `: ${message}` : '';
+  return new WorkerError(
+    'worker_lost',
+    `The worker that hosts the engine failed${why}. Connect again; what was not saved may be lost.`,
+    { cause: error ?? undefined },
+  );
+}
+
+function silentError(seconds: number): WorkerError {
+  return new WorkerError(
+    'worker_unresponsive',
+    `The worker that hosts the engine has not answered for ${seconds} s and was ended. Connect again; what was not saved may be lost.`,
+  );
+}
