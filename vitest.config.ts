@@ -10,7 +10,7 @@ const asked = process.env.BROWSERS?.split(',');
 const browsers = BROWSERS.filter((name) => asked?.includes(name) ?? true);
 
 const contract = 'test/contract/**/*.test.ts';
-const overHttp = ['test/package/**/*.test.ts', 'test/e2e/**/*.test.ts'];
+const overHttp = ['package', 'tabs', 'e2e'].map((folder) => `test/${folder}/**/*.test.ts`);
 const setupFiles = ['test/setup/fake-indexeddb.ts'];
 const MINUTE = 60_000;
 
@@ -82,6 +82,7 @@ export default defineConfig({
         },
       },
       slow('package'),
+      slow('tabs', ['test/tabs/build-page.ts']),
       slow('e2e', ['test/e2e/build-playground.ts']),
     ],
   },

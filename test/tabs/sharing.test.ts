@@ -1,0 +1,44 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { TabScope } from './page/page.ts';
+import { openBrowser, type Tab, type TabBrowser } from './tabs.ts';
+
+declare const window: TabScope;
+
+let browser: TabBrowser;
+
+beforeEach(async () => {
+  browser = await openBrowser();
+});
+
+afterEach(async () => {
+  await browser.close();
+  expect(browser.errors).toEqual([]);
+});
+
+const status = (tab: Tab) => tab.evaluate(() => ({ ...window.db.status }));
+const ids = (tab: Tab) =>
+  tab.evaluate(async () => (await window.things.filter({})).map((one: { _id: string }) => one._id));
+
+for (const doors of [['connect', 'connect'], ['Database', 'connect'], ['connect', 'Database']] as const) {
+  test(`${doors.join(' and ')}: the first leads, both see what either did`, async () => {
+    const first = await browser.tab(doors[0]);
+    const second = await browser.tab(doors[1]);
+    expect(await status(first)).toMatchObject({ leader: true, state: 'open' });
+    expect(await status(second)).toMatchObject({ leader: false, engine: 'tab', state: 'open' });
+    await first.evaluate(() => window.things.insert({ _id: 'a' }));
+    await second.evaluate(() => window.things.insert({ _id: 'b' }));
+    expect(await ids(first)).toEqual(['a', 'b']);
+    expect(await ids(second)).toEqual(['a', 'b']);
+  });
+
+  test(`${doors.join(' and ')}: when the leader closes, what the other was told is not lost`, async () => {
+    const first = await browser.tab(doors[0]);
+    const second = await browser.tab(doors[1]);
+    await second.evaluate(() => window.things.insert({ _id: 'b', n: 1 }));
+    await first.evaluate(() => window.things.update('b', { n: 2 }));
+    await second.evaluate(() => window.things.insertMany([{ _id: 'c' }, { _id: 'd' }]));
+    await first.close();
+    expect(await ids(second)).toEqual(['b', 'c', 'd']);
+    expect(await status(second)).toMatchObject({ leader: true });
+  });
+}
