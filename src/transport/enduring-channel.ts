@@ -10,8 +10,7 @@ import { isShared } from './engine-host.ts';
 import { KeptChanges } from './kept-changes.ts';
 import { LeaderFinder } from './leader-finder.ts';
 import { OpenHandles } from './open-handles.ts';
-import { PageRecord } from './page-record.ts';
-import type { Platform } from './platform.ts';
+import type { PageWriting, Platform } from './platform.ts';
 import type { Route, RouteEvents } from './route.ts';
 import type { Seat } from './seat.ts';
 
@@ -24,7 +23,7 @@ export class EnduringChannel implements Channel {
   readonly #events: ChannelEvents;
   readonly #client: string;
   readonly #finder: LeaderFinder;
-  readonly #record: PageRecord | undefined;
+  readonly #record: PageWriting | undefined;
   readonly #handles = new OpenHandles();
   readonly #kept = new KeptChanges();
   readonly #asked: AskedRequests;
@@ -53,7 +52,7 @@ export class EnduringChannel implements Channel {
   ): Promise<Channel> {
     const channel = new EnduringChannel(settings, seat, events, platform);
     try {
-      await channel.#finder.begin(isShared(settings));
+      await channel.#finder.begin(isShared(settings, platform));
       await channel.#opening;
       return channel;
     } catch (error) {
@@ -87,8 +86,8 @@ export class EnduringChannel implements Channel {
       failed: (error) => this.#fail(error),
     });
     const { page } = platform;
-    if (!page || !isShared(settings)) return;
-    this.#record = new PageRecord(settings.name, this.#client);
+    if (!page || !isShared(settings, platform)) return;
+    this.#record = platform.pageWriting(settings.name, this.#client);
     this.#stopListening.push(
       page.onHidden(() => this.#saveNow()),
       page.onLeft((mayReturn) => this.#leavePage(mayReturn)),

@@ -1,4 +1,5 @@
 import type { Remote } from 'comlink';
+import type { Clock } from '../engine/clock.ts';
 import type { Started } from './channel.ts';
 import type { Route, RouteEvents } from './route.ts';
 import type { SessionApi } from './session-api.ts';
@@ -12,6 +13,7 @@ export interface RemoteRouteOptions {
   readonly own: boolean;
   /** Seconds of silence after which it counts as dead. */
   readonly answerTimeout: number;
+  readonly clock: Clock;
   /** Tells of silence. */
   readonly silent: () => void;
   readonly events: RouteEvents;
@@ -27,7 +29,7 @@ export function remoteRoute(api: Remote<SessionApi>, options: RemoteRouteOptions
   let waiting = 0;
   /** Live queries wait for as long as they are open. */
   const lives = new Set<number>();
-  const watchdog = new Watchdog(options.answerTimeout, {
+  const watchdog = new Watchdog(options.answerTimeout, options.clock, {
     busy: () => waiting > 0 || lives.size > 0,
     ping: () => api.ping(),
     silent: options.silent,

@@ -1,4 +1,5 @@
 import { releaseProxy, wrap } from 'comlink';
+import type { Clock } from '../../engine/clock.ts';
 import { WorkerError } from '../../errors/worker-error.ts';
 import type { Broadcast } from '../platform.ts';
 import { remoteRoute } from '../remote-route.ts';
@@ -26,18 +27,19 @@ export interface TabRouteOptions {
   readonly channel: string;
   readonly broadcast: (name: string) => Broadcast;
   readonly announcements: Announcements;
+  readonly clock: Clock;
 }
 
 /** A route to the engine of another tab. */
 export async function tabRoute(
   { leader }: Leader,
-  { client, channel: name, broadcast, announcements }: TabRouteOptions,
+  { client, channel: name, broadcast, announcements, clock }: TabRouteOptions,
   events: RouteEvents,
 ): Promise<Route> {
   const channel = broadcast(name);
   const end = () => channel.close();
   try {
-    await welcomed(channel, () =>
+    await welcomed(channel, clock, () =>
       announcements.say({ type: 'join', leader, client, channel: name }),
     );
   } catch (error) {
@@ -53,6 +55,7 @@ export async function tabRoute(
     started: 'tab',
     own: false,
     answerTimeout: SILENCE_S,
+    clock,
     silent: () => events.silent(silent()),
     events,
     lost: new Promise(() => undefined),
@@ -60,17 +63,17 @@ export async function tabRoute(
       // Nobody waits for the answer: the channel is closed.
       api.leave().catch(() => undefined);
       api[releaseProxy]();
-      setTimeout(end);
+      clock.after(0, end);
     },
   });
 }
 
-function welcomed(channel: Broadcast, ask: () => void): Promise<void> {
+function welcomed(channel: Broadcast, clock: Clock, ask: () => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(silent()), WELCOME_MS);
+    const cancel = clock.after(WELCOME_MS, () => reject(silent()));
     const listener = ((event: MessageEvent) => {
       if (event.data !== READY) return;
-      clearTimeout(timer);
+      cancel();
       channel.removeEventListener('message', listener);
       resolve();
     }) as EventListener;
