@@ -1,4 +1,5 @@
 import type { Engine } from '../engine/engine.ts';
+import type { FirstNumbers } from '../engine/origin.ts';
 import type { AnsweredChange, EngineStatus, Request } from '../engine/protocol.ts';
 import type { Session } from '../engine/session.ts';
 import type { Opened } from './route.ts';
@@ -14,7 +15,7 @@ import {
 /** What a session exposes through comlink. Failures are values: comlink would strip them. */
 export interface SessionApi {
   handOn(opened: Opened, changes: readonly AnsweredChange[]): Promise<WireFailures>;
-  execute(batch: readonly Request[], first: number): Promise<WireReply>;
+  execute(batch: readonly Request[], first: FirstNumbers): Promise<WireReply>;
   watch(on: boolean): void;
   save(): Promise<WireError | undefined>;
   leave(): void;

@@ -77,7 +77,7 @@ export class TabServer {
     );
     const stopWaiting = whenGone(this.#database, client, this.#platform.locks, () => {
       guest.leave();
-      this.#engine.takeOver(client);
+      this.#engine.takeOver();
     });
     const guest: Guest = {
       leave: () => {
