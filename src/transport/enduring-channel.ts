@@ -167,6 +167,11 @@ export class EnduringChannel implements Channel {
     const isCurrent = () => this.#ways === way && !this.#ended;
     const events: RouteEvents = {
       event: (event) => isCurrent() && this.#hear(event),
+      gap: () => {
+        if (!isCurrent()) return;
+        this.#lose(undefined);
+        this.#finder.doubt();
+      },
       silent: (error) => isCurrent() && this.#suspect(error),
     };
     let route: Route | undefined;
