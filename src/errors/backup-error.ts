@@ -11,6 +11,7 @@ export type BackupErrorCode =
   | 'file_newer'
   | 'file_truncated'
   | 'file_damaged'
+  | 'file_stalled'
   | 'file_unsupported'
   | 'record_too_large';
 
