@@ -1,6 +1,7 @@
 import type { Storage } from '../storage/driver.ts';
 import type { Manifest } from '../storage/manifest.ts';
-import { listLive, readListed } from '../storage/open-log.ts';
+import { listLive } from '../storage/open-log.ts';
+import type { Segment } from '../storage/segment.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** What a collection takes of the storage, in rough bytes before the browser compresses them. */
@@ -12,22 +13,43 @@ export interface CollectionUsage {
   readonly backup_bytes: number;
 }
 
-export async function usageOf(
-  storage: Storage,
-  manifest: Manifest,
+/** The sizes of live segments, by their number. */
+export type LiveSizes = ReadonlyMap<number, { readonly size: number }>;
+
+/** Segments read in one request. */
+const AT_ONCE = 100;
+
+export function usageOf(
+  collection: string,
+  live: LiveSizes,
   snapshots: readonly Snapshot[],
-): Promise<CollectionUsage> {
-  const { name: collection, dropped } = manifest;
-  const live = dropped ? [] : await listLive(storage, collection, manifest);
+): CollectionUsage {
   let bytes = 0;
-  await readListed(storage, collection, live, ({ size }) => {
-    bytes += size;
-  });
-  const named = new Map<number, number>();
+  for (const { size } of live.values()) bytes += size;
+  let backup_bytes = 0;
+  const counted = new Set(live.keys());
   for (const { segments, sizes } of snapshots) {
-    for (const [index, number] of segments.entries()) named.set(number, sizes[index] as number);
+    for (const [index, number] of segments.entries()) {
+      if (counted.has(number)) continue;
+      counted.add(number);
+      backup_bytes += sizes[index] as number;
+    }
   }
-  for (const number of live) named.delete(number);
-  const backup_bytes = [...named.values()].reduce((sum, size) => sum + size, 0);
   return { collection, bytes, backup_bytes };
+}
+
+/**
+ * The sizes of a collection that is not open. What is missing counts for nothing: somebody may be opening and
+ * compacting it at this moment, and whether it is whole is not asked here.
+ */
+export async function storedSizes(storage: Storage, manifest: Manifest): Promise<LiveSizes> {
+  const sizes = new Map<number, { size: number }>();
+  if (manifest.dropped) return sizes;
+  const live = await listLive(storage, manifest.name, manifest);
+  for (let from = 0; from < live.length; from += AT_ONCE) {
+    const keys = live.slice(from, from + AT_ONCE).map((number) => [manifest.name, number]);
+    const segments = (await storage.getMany('segments', keys)) as (Segment | undefined)[];
+    for (const segment of segments) if (segment) sizes.set(segment.number, { size: segment.size });
+  }
+  return sizes;
 }

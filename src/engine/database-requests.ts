@@ -3,7 +3,7 @@ import type { Holds } from '../backup/holds.ts';
 import type { Snapshot } from '../backup/snapshot.ts';
 import { SnapshotReader } from '../backup/snapshot-reader.ts';
 import type { CollectionUsage } from '../backup/usage.ts';
-import { usageOf } from '../backup/usage.ts';
+import { storedSizes, usageOf } from '../backup/usage.ts';
 import { BackupError } from '../errors/backup-error.ts';
 import type { Durability, Storage } from '../storage/driver.ts';
 import type { Manifest } from '../storage/manifest.ts';
@@ -145,9 +145,17 @@ export class DatabaseRequests {
     const range = { prefix: [], limit: ALL };
     const snapshots = (await storage.list('snapshots', range)) as Snapshot[];
     const manifests = await storage.list('collections', range);
+    const open = new Map(Array.from(this.#host.open(), (one) => [one.settings.name, one]));
     const usage = (manifests as Manifest[]).map(async (manifest) => {
-      const own = snapshots.filter(({ collection }) => collection === manifest.name);
-      return usageOf(storage, manifest, own);
+      const { name } = manifest;
+      const own = snapshots.filter(({ collection }) => collection === name);
+      // Of one that is open the list is known, and may change while it is being read.
+      const known = open.get(name)?.records.log;
+      return usageOf(
+        name,
+        known?.exists ? known.segments : await storedSizes(storage, manifest),
+        own,
+      );
     });
     return Promise.all(usage);
   }

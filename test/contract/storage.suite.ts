@@ -29,6 +29,18 @@ export function storageSuite(door: DoorFixture): void {
       expect(backup_bytes + (sizes('things', after)?.bytes ?? 0) > bytes).toBe(true);
     });
 
+    test('estimates while segments are being merged', async () => {
+      const things = door.documents();
+      const estimates: Promise<unknown>[] = [];
+      for (let round = 0; round < 60; round++) {
+        await things.insert({ round, text: 'x'.repeat(10_000) });
+        await things.save();
+        estimates.push(door.db.storage.estimate());
+      }
+      const outcomes = await Promise.allSettled(estimates);
+      expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([]);
+    });
+
     test('says how long data is kept', async () => {
       const status = await door.db.storage.status;
       const ofMemory = door.kind.storage === 'memory';

@@ -27,7 +27,10 @@ describe.runIf(runs('chromium'))('backups', () => {
     await page.getByRole('button', { name: 'Make a backup' }).click();
     await expect.poll(news, PATIENCE).toMatch(/^Made in \d+ ms/);
     await expect
-      .poll(() => backup('before the clean-up').innerText())
+      .poll(() => site.part('backup').allInnerTexts(), PATIENCE)
+      .toContainEqual(expect.stringContaining('before the clean-up'));
+    await expect
+      .poll(() => backup('before the clean-up').innerText(), PATIENCE)
       .toMatch(/240 documents · names \d+ kB · expires \d+ \w+/);
 
     await page.getByRole('button', { name: 'Delete every second document' }).click();

@@ -23,7 +23,8 @@ for (const [name, launch] of [
         await expect.poll(() => shown('documents'), PATIENCE).toBe('0');
         await remote.evaluate(click, '.import-control button');
         await expect.poll(() => shown('import-text'), PATIENCE).toContain('saved in');
-        expect(await shown('documents')).toBe(ALL);
+        // Counted by a live query, which may be a moment behind.
+        await expect.poll(() => shown('documents'), PATIENCE).toBe(ALL);
         console.log(`${name}: ${await shown('rate')} a second`);
 
         await remote.evaluate(click, '[href="#/data"]');
@@ -66,8 +67,11 @@ function type(selector: string, text: string): void {
 /** Edits a cell as a double click and the Enter key do. */
 async function edit(cell: string, text: string): Promise<void> {
   document.querySelector(cell)?.dispatchEvent(new MouseEvent('dblclick', { bubbles: true }));
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  const field = document.querySelector<HTMLInputElement>(`${cell} input`);
+  let field: HTMLInputElement | null = null;
+  for (let waits = 0; !field && waits < 100; waits++) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    field = document.querySelector<HTMLInputElement>(`${cell} input`);
+  }
   if (!field) throw new Error('no field to edit in');
   field.value = text;
   field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));

@@ -46,15 +46,14 @@ let refreshes = 0;
 async function refresh(): Promise<void> {
   refreshes += 1;
   const mine = refreshes;
+  // One that began earlier may end later.
+  const isNewest = () => mine === refreshes;
   try {
-    const [list, { collections }] = await Promise.all([
-      current().listBackups(),
-      connection().storage.estimate(),
-    ]);
-    // One that began earlier may end later.
-    if (mine !== refreshes) return;
-    backups.value = list;
-    use.value = collections.find(({ collection }) => collection === backedUp.peek());
+    const list = await current().listBackups();
+    if (isNewest()) backups.value = list;
+    const { collections } = await connection().storage.estimate();
+    if (isNewest())
+      use.value = collections.find(({ collection }) => collection === backedUp.peek());
   } catch (error) {
     backupProblem.value = messageOf(error);
   }
