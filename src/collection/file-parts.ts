@@ -14,9 +14,12 @@ export interface ImportOptions {
    * @default 'replace'
    */
   mode?: 'replace' | 'merge' | undefined;
-  /** Called as it goes on, with the documents and bytes of the file read so far. */
+  /**
+   * Called as it goes on, with the documents and bytes of the file read so far, and when it is done. An error that
+   * it throws gives the import up, where that is not in place yet.
+   */
   progress?: ((progress: ImportProgress) => void) | undefined;
-  /** Gives it up; nothing is changed then. */
+  /** Gives it up: nothing is changed, unless everything was read and is being put in place. */
   signal?: AbortSignal | undefined;
 }
 
@@ -94,7 +97,7 @@ function stalled(): BackupError {
 function notBytes(): OptionError {
   return new OptionError(
     'option_invalid',
-    'A file is read from a ReadableStream of Uint8Array that nobody else reads, or from a File or Blob.',
+    'A file is read from a ReadableStream of Uint8Array that nobody else reads, or from a File or Blob, such as `await response.blob()` or `new Blob([bytes])`.',
     { place: 'stream' },
   );
 }
