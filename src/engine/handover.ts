@@ -82,6 +82,8 @@ export class Handover {
     this.#host = host;
     this.over = this.#run(expected).finally(() => {
       this.isOver = true;
+      // Of those that came while the others were being made.
+      void this.#make();
     });
   }
 
