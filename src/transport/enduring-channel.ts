@@ -157,6 +157,7 @@ export class EnduringChannel implements Channel {
 
   #note(batch: readonly Request[], first: number, reply: BatchReply): void {
     this.#lastTurn = reply.turn;
+    this.#finder.confirm();
     this.#handles.noteAnswers(batch, reply);
     this.#kept.note(batch, first, reply, (request) => this.#handles.nameOf(request));
     if (this.#kept.size > 0) this.#record?.prepare();
@@ -191,11 +192,13 @@ export class EnduringChannel implements Channel {
     }
     this.#route = route;
     this.#started = route.started;
-    this.#asked.start(route);
-    if (this.#watching) route.watch(true).catch(() => undefined);
+    // Live queries must know before the engine tells anything of what is asked again.
     if (this.#isOpen) this.#events.state('open');
     this.#isOpen = true;
     this.#opened.resolve();
+    if (!isCurrent()) return;
+    this.#asked.start(route);
+    if (this.#watching) route.watch(true).catch(() => undefined);
   }
 
   /** The engine that was found did not let this client in. */
@@ -207,9 +210,12 @@ export class EnduringChannel implements Channel {
 
   #lose(cause: CairnError | undefined): void {
     this.#ways++;
+    if (cause && !this.#lasting) {
+      this.#fail(cause);
+      return;
+    }
     if (cause?.code === 'worker_unresponsive') this.#accuse(cause);
-    if (cause && !this.#lasting) this.#fail(cause);
-    else this.#leaveRoute();
+    this.#leaveRoute();
   }
 
   /** The engine of another tab is silent. */
@@ -224,6 +230,7 @@ export class EnduringChannel implements Channel {
     const collectionOf = (request: Request) => this.#handles.nameOf(request);
     const request = this.#asked.accuse((one) => hungError(collectionOf(one), cause));
     if (!request) return;
+    this.#finder.confirm();
     const collection = collectionOf(request);
     this.#events.event({
       type: 'error',
