@@ -91,6 +91,8 @@ export class Session {
     try {
       await collection.execute(request, undefined, { client: this.client, number });
     } catch (error) {
+      // Where it cannot be made, or is made, the last part says so.
+      if (request.op === 'insertPart' && !request.last) return;
       if ((error as { code?: string }).code !== 'answer_lost') throw error;
       const { settings, records } = collection;
       const number = records.log.marks.of(this.client);
@@ -192,8 +194,10 @@ export class Session {
     }
   }
 
-  save(): Promise<void> {
-    return this.#engine.save();
+  /** Saves every collection, with all that was asked before. */
+  async save(): Promise<void> {
+    if (this.#held > 0) await this.#engine.handover.over;
+    await this.#engine.save();
   }
 
   /** Ends the session; the engine goes on for the others. */
