@@ -258,10 +258,13 @@ export class HostedCollection implements Executor {
   }
 
   #makeOnce(request: Request, { client, number }: Origin): Result<unknown> {
-    if (number <= this.records.markOf(client)) throw answerLost(this.settings.name);
+    // The parts before the last change nothing yet, and belong to it: it says whether they are made.
+    if (request.op === 'insertPart' && !request.last) return this.#store.execute(request);
+    if (number <= this.records.markOf(client)) {
+      if (request.op === 'insertPart') this.#store.execute({ ...request, op: 'insertAbandon' });
+      throw answerLost(this.settings.name);
+    }
     const result = this.#store.execute(request);
-    // The parts before the last have not changed anything yet.
-    if (request.op === 'insertPart' && !request.last) return result;
     const mark = () => this.records.mark(client, number);
     if (isWork(result)) return this.#andThen(result, mark);
     mark();

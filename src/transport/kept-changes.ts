@@ -53,7 +53,13 @@ export class KeptChanges {
   settle(collection: string, number: number): void {
     const changes = this.#changes.get(collection);
     if (!changes) return;
-    const left = changes.filter((change) => change.number > number);
+    const made = new Set<number>();
+    for (const { number: own, request } of changes) {
+      if (own <= number && request.op === 'insertPart' && request.last) made.add(request.call);
+    }
+    const left = changes.filter(
+      ({ number: own, request }) => own > number || (isBegun(request) && !made.has(request.call)),
+    );
     if (left.length > 0) this.#changes.set(collection, left);
     else this.#changes.delete(collection);
   }
@@ -78,6 +84,11 @@ export class KeptChanges {
     const left = changes.filter(({ request }) => !('call' in request && request.call === call));
     this.#changes.set(name, left);
   }
+}
+
+/** Whether it changes nothing before the last part of its call. */
+function isBegun(request: Request): request is Request<'insertPart'> {
+  return request.op === 'insertPart' && !request.last;
 }
 
 /**
