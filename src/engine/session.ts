@@ -45,6 +45,8 @@ export class Session {
 
   /** Batches that wait for the handover; no later one may pass them. */
   #held = 0;
+  /** Batches with changes that are not answered yet, the last of each collection. */
+  readonly #owed = new Map<Executor, Promise<unknown>>();
   /** Collections that were changed outside of a batch. */
   readonly #touched = new Set<HostedCollection>();
 
@@ -96,6 +98,8 @@ export class Session {
       const { client } = this;
       await collection.execute(request, undefined, { client, handle: request.handle, number });
     } catch (error) {
+      // Where it cannot be made, or is made, the last part says so.
+      if (request.op === 'insertPart' && !request.last) return;
       if ((error as { code?: string }).code !== 'answer_lost') throw error;
       const { client } = this;
       const mark = collection.records.log.marks.get(originKey({ client, handle: request.handle }));
@@ -165,11 +169,39 @@ export class Session {
       failures: failures.size > 0 ? failures : undefined,
       turn: turn(),
     });
-    if (waiting.length === 0) return reply();
-    return Promise.all(waiting).then(() => {
-      this.#engine.settle(touched);
+    if (waiting.length === 0 && this.#owed.size === 0) return reply();
+    return this.#answerInOrder(batch, waiting, () => {
+      if (waiting.length > 0) this.#engine.settle(touched);
       return reply();
     });
+  }
+
+  /**
+   * Answers once all is done. Changes of a collection are answered in the order of their numbers: where the engine
+   * is lost, those that were not answered come after all that were, and are made after them.
+   */
+  #answerInOrder(
+    batch: readonly Request[],
+    waiting: readonly Promise<void>[],
+    reply: () => BatchReply,
+  ): BatchReply | Promise<BatchReply> {
+    const changed = new Set<Executor>();
+    for (const request of batch) {
+      const collection = this.#handles.get(request.handle);
+      if (isEdit(request) && collection && !(collection instanceof CairnError))
+        changed.add(collection);
+    }
+    const before = [...changed].flatMap((collection) => this.#owed.get(collection) ?? []);
+    if (waiting.length === 0 && before.length === 0) return reply();
+    const answered = Promise.all([...waiting, ...before]).then(reply);
+    for (const collection of changed) {
+      this.#owed.set(collection, answered);
+      const settled = () => {
+        if (this.#owed.get(collection) === answered) this.#owed.delete(collection);
+      };
+      answered.then(settled, settled);
+    }
+    return answered;
   }
 
   /** Executes one request without waiting for anything, or throws. */
@@ -187,8 +219,10 @@ export class Session {
     }
   }
 
-  save(): Promise<void> {
-    return this.#engine.save();
+  /** Saves every collection, with all that was asked before. */
+  async save(): Promise<void> {
+    if (this.#held > 0) await this.#engine.handover.over;
+    await this.#engine.save();
   }
 
   /** Ends the session; the engine goes on for the others. */

@@ -90,13 +90,17 @@ export class AskedRequests {
    * @returns the request.
    */
   accuse(error: (request: Request) => CairnError): Request | undefined {
-    for (const asked of this.#asked) {
-      const [request] = asked.batch;
-      if (!asked.risky || !asked.route || !request) continue;
-      this.#refuse(asked, error(request));
-      return request;
-    }
-    return undefined;
+    const route = this.#route;
+    // An engine that was lost before it was asked anything here was lost over something else.
+    if (!route) return undefined;
+    const underWay = [...this.#asked].filter((asked) => asked.route === route);
+    const culprit = underWay.find(({ risky }) => risky);
+    const [request] = culprit?.batch ?? [];
+    if (!culprit || !request) return undefined;
+    // The others had no part in it.
+    for (const asked of underWay) asked.attempts--;
+    this.#refuse(culprit, error(request));
+    return request;
   }
 
   rejectAll(error: CairnError): void {

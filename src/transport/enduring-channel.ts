@@ -166,6 +166,7 @@ export class EnduringChannel implements Channel {
 
   #note(batch: readonly Request[], first: FirstNumbers, reply: BatchReply): void {
     this.#lastTurn = reply.turn;
+    this.#finder.confirm();
     this.#handles.noteAnswers(batch, reply);
     this.#kept.note(batch, first, reply);
     if (this.#kept.size > 0) this.#record?.prepare();
@@ -204,11 +205,13 @@ export class EnduringChannel implements Channel {
     }
     this.#route = route;
     this.#started = route.started;
-    this.#asked.start(route);
-    if (this.#watching) route.watch(true).catch(() => undefined);
+    // Live queries must know before the engine tells anything of what is asked again.
     if (this.#isOpen) this.#events.state('open');
     this.#isOpen = true;
     this.#opened.resolve();
+    if (!isCurrent()) return;
+    this.#asked.start(route);
+    if (this.#watching) route.watch(true).catch(() => undefined);
   }
 
   /** The engine that was found did not let this client in. */
@@ -220,9 +223,12 @@ export class EnduringChannel implements Channel {
 
   #lose(cause: CairnError | undefined): void {
     this.#ways++;
+    if (cause && !this.#lasting) {
+      this.#fail(cause);
+      return;
+    }
     if (cause?.code === 'worker_unresponsive') this.#accuse(cause);
-    if (cause && !this.#lasting) this.#fail(cause);
-    else this.#leaveRoute();
+    this.#leaveRoute();
   }
 
   /** The engine of another tab is silent. */
@@ -237,6 +243,7 @@ export class EnduringChannel implements Channel {
     const collectionOf = (request: Request) => this.#handles.nameOf(request);
     const request = this.#asked.accuse((one) => hungError(collectionOf(one), cause));
     if (!request) return;
+    this.#finder.confirm();
     const collection = collectionOf(request);
     this.#events.event({
       type: 'error',

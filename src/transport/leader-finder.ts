@@ -74,6 +74,11 @@ export class LeaderFinder implements Member {
     this.#ask(ANNOUNCEMENT_MS);
   }
 
+  /** The engine has answered, or what it broke down over is known. */
+  confirm(): void {
+    if (this.#leads) this.#seat.confirm();
+  }
+
   /** The page may not come back: gives the lead away. */
   rest(abandon: boolean): void {
     this.#stopWaiting();
@@ -111,8 +116,8 @@ export class LeaderFinder implements Member {
   }
 
   deposed(cause: CairnError | undefined): void {
-    this.#leads = false;
     this.#events.gone(cause);
+    this.#leads = false;
     this.#ask(ANNOUNCEMENT_MS);
   }
 
