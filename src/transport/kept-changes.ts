@@ -31,12 +31,15 @@ export class KeptChanges {
     { values, failures, turn }: BatchReply,
   ): void {
     for (const [request, place, number] of numbered(batch, first)) {
-      if (failures?.has(place)) {
+      const failure = failures?.get(place) as { code?: string } | undefined;
+      // Made, and what was answered is lost: whether it is saved is not known.
+      const isMade = failure?.code === 'answer_lost';
+      if (failure && !isMade) {
         // Without one of its parts an `insertMany` comes to nothing.
         if (request.op === 'insertPart') this.#abandon(request);
         continue;
       }
-      const again = asAnswered(request, values[place]);
+      const again = isMade ? request : asAnswered(request, values[place]);
       if (!again) continue;
       const changes = this.#changes.get(request.handle);
       const change = { number, turn, request: again };
