@@ -1,0 +1,28 @@
+import { formatCount, formatNumber } from '../../parts/format.ts';
+import { useLive } from '../../parts/use-live.ts';
+import { board, laidHere, lay, ME } from './shared.ts';
+import './heap.css';
+
+/** Stones that all tabs lay, the newest last: filled where they are this tab's own. */
+export function Heap() {
+  const { data: stones = [] } = useLive(board.heap);
+  const { data: size } = useLive(board.size);
+  return (
+    <div class="heap">
+      <ul class="heap-stones" aria-hidden="true">
+        {stones.toReversed().map(({ _id, by }) => (
+          <li key={_id} data-own={by === ME} />
+        ))}
+      </ul>
+      <div class="heap-foot">
+        <button type="button" class="button" onClick={lay}>
+          Lay a stone
+        </button>
+        <p class="small figures">
+          <strong data-part="stones">{size === undefined ? '–' : formatNumber(size)}</strong> in
+          all, <span data-part="laid">{formatCount(laidHere.value, 'stone')}</span> laid here
+        </p>
+      </div>
+    </div>
+  );
+}
