@@ -156,6 +156,7 @@ export class EnduringChannel implements Channel {
 
   #note(batch: readonly Request[], first: number, reply: BatchReply): void {
     this.#lastTurn = reply.turn;
+    this.#finder.noteAnswer();
     this.#handles.noteAnswers(batch, reply);
     this.#kept.note(batch, first, reply, (request) => this.#handles.nameOf(request));
     if (this.#kept.size > 0) this.#record?.prepare();

@@ -74,6 +74,11 @@ export class LeaderFinder implements Member {
     this.#ask(ANNOUNCEMENT_MS);
   }
 
+  /** The leader has answered something. */
+  noteAnswer(): void {
+    if (this.#leads) this.#seat.noteAnswer();
+  }
+
   /** The page may not come back: gives the lead away. */
   rest(abandon: boolean): void {
     this.#stopWaiting();

@@ -93,6 +93,11 @@ export class Seat {
     else if (!this.#hosting) this.#host(false);
   }
 
+  /** The engine of this page has answered something: it is none that breaks down over and over. */
+  noteAnswer(): void {
+    this.#attempts = 0;
+  }
+
   /** Takes the lead from a leader that is silent. */
   steal(): void {
     if (this.#shared) this.#candidacy.steal();
