@@ -1,4 +1,4 @@
-import { formatCount, formatNumber } from '../../parts/format.ts';
+import { formatNumber } from '../../parts/format.ts';
 import { useLive } from '../../parts/use-live.ts';
 import { board, laidHere, lay, ME } from './shared.ts';
 import './heap.css';
@@ -20,7 +20,8 @@ export function Heap() {
         </button>
         <p class="small figures">
           <strong data-part="stones">{size === undefined ? '–' : formatNumber(size)}</strong> in
-          all, <span data-part="laid">{formatCount(laidHere.value, 'stone')}</span> laid here
+          all, <strong data-part="laid">{formatNumber(laidHere.value)}</strong> laid here: the
+          filled ones
         </p>
       </div>
     </div>

@@ -16,6 +16,12 @@ export interface Event {
   readonly tone: 'good' | 'bad' | undefined;
 }
 
+const CAUSES: Readonly<Record<Cause, string>> = {
+  left: 'The tab that led is gone.',
+  thrown: 'The worker threw an error.',
+  ended: 'The worker ended without a word.',
+};
+
 const KEPT = 6;
 
 /** Newest first. */
@@ -86,10 +92,9 @@ function firstText(leads: boolean): string {
 }
 
 function changeText(led: boolean, leads: boolean, cause: Cause | undefined): string {
-  if (cause === 'thrown') return 'The worker threw an error, and another took its place.';
-  if (cause === 'ended') return 'The worker ended without a word, and another took its place.';
-  if (leads) return led ? 'This tab leads again.' : 'This tab leads now.';
-  return led ? 'Another tab has taken the lead.' : 'Another tab leads now.';
+  const why = cause ? CAUSES[cause] : 'The engine is gone.';
+  if (leads !== led) return `${why} ${leads ? 'This tab leads now.' : 'Another tab leads now.'}`;
+  return `${why} ${cause === 'left' ? 'Another tab leads now.' : 'Another took its place.'}`;
 }
 
 function lossText(laid: number, missing: number): string {

@@ -30,7 +30,7 @@ export function TabsPanel() {
       <ThisTab />
       <Problem text={sharedProblem.value} />
       <div class="tabs-columns">
-        <section class="card" aria-labelledby="board-title">
+        <section class="card tabs-board" aria-labelledby="board-title">
           <h2 id="board-title">The same board in each</h2>
           <p class="soft small">Put two tabs side by side, and write in one of them.</p>
           <div class="tabs-notes">

@@ -1,5 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { hrefOf } from '../../app/route.ts';
+import { messageOf } from '../../parts/message-of.ts';
+import { noteEnd } from './ends.ts';
+import { ME, shared, sharedProblem, sharedStatus } from './shared.ts';
 
 /** How long the browser may take to close the tab. */
 const CLOSING_MS = 500;
@@ -8,7 +11,15 @@ const CLOSING_MS = 500;
 export function ThisTab() {
   const refusal = useSignal('');
 
-  function close() {
+  async function close() {
+    // Chromium fires no event in a tab that closes itself, so nothing could be left behind then.
+    try {
+      await shared.save();
+    } catch (error) {
+      sharedProblem.value = messageOf(error);
+      return;
+    }
+    if (sharedStatus.peek().leader) noteEnd('left', ME);
     window.close();
     setTimeout(() => {
       refusal.value =
