@@ -48,19 +48,12 @@ export class DocumentExchanges<T extends object, S extends Stamp = never> extend
         const { ids, bodies, fields } = encodeSlice(list, from);
         from += bodies.length;
         last = from >= list.length;
-        const ticket = yield* post({
-          op: 'insertPart',
-          call,
-          last,
-          ids,
-          bodies,
-          urgent: slices.length > 0 || undefined,
-        });
+        const ticket = yield* post({ op: 'insertPart', call, last, ids, bodies });
         slices.push({ fields, ticket });
         if (!last) yield* pause();
       }
     } catch (error) {
-      if (slices.length > 0) yield* post({ op: 'insertAbandon', call, urgent: true });
+      if (slices.length > 0) yield* post({ op: 'insertAbandon', call });
       throw error;
     }
     const stored: Stored<T, S>[] = [];

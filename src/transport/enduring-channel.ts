@@ -1,12 +1,14 @@
 import { UNANSWERED } from '../engine/handover.ts';
+import type { FirstNumbers } from '../engine/origin.ts';
 import type { BatchReply, EngineEvent, Request } from '../engine/protocol.ts';
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
-import { StorageError } from '../errors/storage-error.ts';
 import { WorkerError } from '../errors/worker-error.ts';
 import { AskedRequests, isTaken } from './asked-requests.ts';
+import { ChangeNumbers } from './change-numbers.ts';
 import type { Channel, ChannelEvents, DatabaseSettings, Started } from './channel.ts';
 import { isShared } from './engine-host.ts';
+import { HandingOn } from './handing-on.ts';
 import { KeptChanges } from './kept-changes.ts';
 import { LeaderFinder } from './leader-finder.ts';
 import { OpenHandles } from './open-handles.ts';
@@ -26,14 +28,14 @@ export class EnduringChannel implements Channel {
   readonly #record: PageWriting | undefined;
   readonly #handles = new OpenHandles();
   readonly #kept = new KeptChanges();
+  readonly #handingOn: HandingOn;
   readonly #asked: AskedRequests;
   readonly #stopListening: (() => void)[] = [];
   #route: Route | undefined;
   /** Counts the ways that were tried: of two at once the later counts. */
   #ways = 0;
   #started: Started = 'thread';
-  /** Number of the next request. */
-  #next = 1;
+  readonly #numbers = new ChangeNumbers();
   #lastTurn = 0;
   #watching = false;
   /** Whether what is saved outlives the engine. */
@@ -80,6 +82,13 @@ export class EnduringChannel implements Channel {
     });
     this.#opening.catch(() => undefined);
     this.#opened = { resolve, reject };
+    this.#handingOn = new HandingOn({
+      clock: platform.clock,
+      kept: this.#kept,
+      opened: () => this.#handles.all(),
+      route: () => this.#route,
+      lost: (error) => events.event({ type: 'error', detail: { collection: error.place, error } }),
+    });
     this.#finder = new LeaderFinder(settings.name, this.#client, seat, platform, {
       found: (make) => void this.#take(make),
       gone: (cause) => this.#lose(cause),
@@ -139,7 +148,10 @@ export class EnduringChannel implements Channel {
   }
 
   save(): Promise<void> {
-    return this.#asked.ask((route) => route.save());
+    return this.#asked.ask(async (route) => {
+      await this.#handingOn.finish();
+      await route.save();
+    });
   }
 
   async close(): Promise<void> {
@@ -147,18 +159,16 @@ export class EnduringChannel implements Channel {
     await this.#finder.leave();
   }
 
-  #number(batch: readonly Request[]): number {
+  #number(batch: readonly Request[]): FirstNumbers {
     this.#handles.note(batch);
-    const first = this.#next;
-    this.#next += batch.length;
-    return first;
+    return this.#numbers.take(batch);
   }
 
-  #note(batch: readonly Request[], first: number, reply: BatchReply): void {
+  #note(batch: readonly Request[], first: FirstNumbers, reply: BatchReply): void {
     this.#lastTurn = reply.turn;
-    this.#finder.noteAnswer();
+    this.#finder.confirm();
     this.#handles.noteAnswers(batch, reply);
-    this.#kept.note(batch, first, reply, (request) => this.#handles.nameOf(request));
+    this.#kept.note(batch, first, reply);
     if (this.#kept.size > 0) this.#record?.prepare();
   }
 
@@ -169,16 +179,20 @@ export class EnduringChannel implements Channel {
     const isCurrent = () => this.#ways === way && !this.#ended;
     const events: RouteEvents = {
       event: (event) => isCurrent() && this.#hear(event),
+      gap: () => {
+        if (!isCurrent()) return;
+        this.#lose(undefined);
+        this.#finder.doubt();
+      },
       silent: (error) => isCurrent() && this.#suspect(error),
     };
     let route: Route | undefined;
     try {
       route = await make(events);
       if (!isCurrent()) return route.leave();
-      const changes = this.#kept.all();
-      const handedOn = route.handOn(this.#handles.all(), changes);
+      const handedOn = this.#handingOn.handOn(route);
       if (this.#isOpen) {
-        this.#reportLost(await handedOn);
+        await handedOn;
         if (!isCurrent()) return route.leave();
       } else {
         // With nothing to hand on, what is asked first may travel at once; the engine sees to the order.
@@ -191,11 +205,13 @@ export class EnduringChannel implements Channel {
     }
     this.#route = route;
     this.#started = route.started;
-    this.#asked.start(route);
-    if (this.#watching) route.watch(true).catch(() => undefined);
+    // Live queries must know before the engine tells anything of what is asked again.
     if (this.#isOpen) this.#events.state('open');
     this.#isOpen = true;
     this.#opened.resolve();
+    if (!isCurrent()) return;
+    this.#asked.start(route);
+    if (this.#watching) route.watch(true).catch(() => undefined);
   }
 
   /** The engine that was found did not let this client in. */
@@ -207,9 +223,12 @@ export class EnduringChannel implements Channel {
 
   #lose(cause: CairnError | undefined): void {
     this.#ways++;
+    if (cause && !this.#lasting) {
+      this.#fail(cause);
+      return;
+    }
     if (cause?.code === 'worker_unresponsive') this.#accuse(cause);
-    if (cause && !this.#lasting) this.#fail(cause);
-    else this.#leaveRoute();
+    this.#leaveRoute();
   }
 
   /** The engine of another tab is silent. */
@@ -224,6 +243,7 @@ export class EnduringChannel implements Channel {
     const collectionOf = (request: Request) => this.#handles.nameOf(request);
     const request = this.#asked.accuse((one) => hungError(collectionOf(one), cause));
     if (!request) return;
+    this.#finder.confirm();
     const collection = collectionOf(request);
     this.#events.event({
       type: 'error',
@@ -242,25 +262,12 @@ export class EnduringChannel implements Channel {
 
   #hear(event: EngineEvent): void {
     if (event.type === 'settled') {
-      const { collection, number } = event.detail;
-      this.#kept.settle(collection, number);
+      const { handle, number, missed } = event.detail;
+      this.#kept.settle(handle, number, missed);
       return;
     }
     if (event.type === 'status') this.#lasting = event.detail.storage !== 'memory';
     this.#events.event(event);
-  }
-
-  /** What an engine that took over could not make again is told, once. */
-  #reportLost(failures: ReadonlyMap<number, unknown>): void {
-    const lost = new Set<number>();
-    for (const [number, cause] of failures) {
-      // Where storage cannot be read, the next engine may do better.
-      if (cause instanceof StorageError) continue;
-      lost.add(number);
-      const error = asCairnError(cause);
-      this.#events.event({ type: 'error', detail: { collection: error.place, error } });
-    }
-    if (lost.size > 0) this.#kept.drop(lost);
   }
 
   #fail(error: CairnError): void {
@@ -279,6 +286,7 @@ export class EnduringChannel implements Channel {
     this.#route?.leave();
     this.#route = undefined;
     this.#asked.stop();
+    this.#handingOn.stop();
     this.#record?.close();
     for (const stop of this.#stopListening.splice(0)) stop();
   }
@@ -291,10 +299,11 @@ export class EnduringChannel implements Channel {
   /** The page ends, or rests; what it does now is all that it can be sure to do. */
   #leavePage(mayReturn: boolean): void {
     const unsaved = this.#kept.all();
-    for (const [request, number] of this.#asked.open())
+    for (const [request, , number] of this.#asked.changes())
       unsaved.push({ request, number, turn: UNANSWERED });
+    // In this thread a save may be in time, unless another is under way.
     if (this.#route?.executeNow) this.#saveNow();
-    else if (unsaved.length > 0)
+    if (unsaved.length > 0)
       this.#record?.write({ client: this.#client, opened: this.#handles.all(), changes: unsaved });
     this.#ways++;
     this.#leaveRoute();

@@ -74,9 +74,9 @@ export class LeaderFinder implements Member {
     this.#ask(ANNOUNCEMENT_MS);
   }
 
-  /** The leader has answered something. */
-  noteAnswer(): void {
-    if (this.#leads) this.#seat.noteAnswer();
+  /** The engine has answered, or what it broke down over is known. */
+  confirm(): void {
+    if (this.#leads) this.#seat.confirm();
   }
 
   /** The page may not come back: gives the lead away. */
@@ -116,8 +116,8 @@ export class LeaderFinder implements Member {
   }
 
   deposed(cause: CairnError | undefined): void {
-    this.#leads = false;
     this.#events.gone(cause);
+    this.#leads = false;
     this.#ask(ANNOUNCEMENT_MS);
   }
 

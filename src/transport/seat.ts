@@ -42,8 +42,11 @@ export interface Member {
   failed(error: CairnError): void;
 }
 
-/** So many times an engine is begun anew that breaks down before it has answered anything. */
-const ATTEMPTS = 3;
+/**
+ * So many times in a row an engine is begun anew that breaks down before it has answered anything; more often than
+ * anything is asked again, so that what ends every engine is given up alone.
+ */
+const ATTEMPTS = 5;
 
 /**
  * A page's place among those that would lead a database: it queues for the lead, and while it has it an engine runs
@@ -93,8 +96,8 @@ export class Seat {
     else if (!this.#hosting) this.#host(false);
   }
 
-  /** The engine of this page has answered something: it is none that breaks down over and over. */
-  noteAnswer(): void {
+  /** The engine has answered, or what it broke down over is known: that it breaks down again is something new. */
+  confirm(): void {
     this.#attempts = 0;
   }
 

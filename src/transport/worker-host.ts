@@ -63,6 +63,6 @@ function workerApi(): WorkerApi {
         await hosted?.stop();
         port?.close();
       }),
-    ping: () => undefined,
+    ping: () => session?.ping() ?? { pending: 0, told: 0 },
   };
 }

@@ -51,8 +51,8 @@ test('what is left of damaged data is not swept away with a backup that shares i
   }
   await door.close();
   const storage = await driver.open('test', { damaged: () => undefined });
-  const key = (await storage.keys('segments', ['things']))[2] ?? [];
-  await storage.write([{ type: 'delete', store: 'segments', key }], 'relaxed');
+  const [a = [], b = [], c = [], d = []] = await storage.keys('segments', ['things']);
+  await storage.write([{ type: 'delete', store: 'segments', key: c }], 'relaxed');
   const damaged = new (openDoor(driver).door.Collection)<any>(documents);
   await expect(damaged.count()).rejects.toMatchObject({ code: 'data_damaged' });
   await damaged.deleteBackup(shared);
@@ -60,11 +60,7 @@ test('what is left of damaged data is not swept away with a backup that shares i
     code: 'file_not_gzip',
   });
   await atRest(driver);
-  expect(await storage.keys('segments', ['things'])).toEqual([
-    ['things', 1],
-    ['things', 2],
-    ['things', 4],
-  ]);
+  expect(await storage.keys('segments', ['things'])).toEqual([a, b, d]);
   const [{ name } = { name: '' }] = await damaged.listBackups();
   await damaged.loadBackup(name);
   const [remains] = await damaged.listBackups();

@@ -46,6 +46,14 @@ export function tampered(
   return { ...stored, [store]: values };
 }
 
+/** The number of a segment in storage, by its place among those of a collection, counted from 1. */
+export function numberAt({ segments }: Stored, place: number, name = 'things'): number {
+  const numbers = segments.filter(([key]) => key[0] === name).map(([key]) => key[1] as number);
+  const number = numbers[place - 1];
+  if (number === undefined) throw new Error(`There is no segment ${place} of "${name}".`);
+  return number;
+}
+
 /** Numbers of the segments in storage, and of those that something names. */
 export function segmentsOf(stored: Stored, name = 'things'): { there: number[]; named: number[] } {
   const there = stored.segments.filter(([key]) => key[0] === name).map(([key]) => key[1] as number);

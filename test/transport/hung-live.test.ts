@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { EngineDoor } from '../../src/collection/door.ts';
-import type { Channel } from '../../src/transport/channel.ts';
-import { RestartingChannel } from '../../src/transport/restarting-channel.ts';
 import { LiveLog } from '../contract/live-log.ts';
 import { TrappedEngines, trap } from './trapped-engines.ts';
 
@@ -18,10 +16,7 @@ afterEach(() => {
 
 function open() {
   const settings = { name: 'trapped', storage: undefined, durability: 'relaxed' } as const;
-  const db = new EngineDoor(
-    settings,
-    (_, events) => RestartingChannel.start(engines.begin, events) as Promise<Channel>,
-  );
+  const db = new EngineDoor(settings, engines.connect);
   const notes = new db.Collection<{ text: string }>({
     name: 'notes',
     type: 'DOCUMENT_BASED',

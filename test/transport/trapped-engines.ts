@@ -1,31 +1,55 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { Engine } from '../../src/engine/engine.ts';
 import type { EngineEvent, Request } from '../../src/engine/protocol.ts';
+import type { Session } from '../../src/engine/session.ts';
 import { asCairnError } from '../../src/errors/as-cairn-error.ts';
+import type { CairnError } from '../../src/errors/cairn-error.ts';
 import { WorkerError } from '../../src/errors/worker-error.ts';
-import type { Storage } from '../../src/storage/driver.ts';
-import { memoryDriver } from '../../src/storage/memory-driver.ts';
-import type { Channel, ChannelEvents } from '../../src/transport/channel.ts';
+import type { Connect } from '../../src/transport/channel.ts';
+import { EnduringChannel } from '../../src/transport/enduring-channel.ts';
+import { ThreadLocks } from '../../src/transport/lead/thread-locks.ts';
+import type { Route, RouteEvents } from '../../src/transport/route.ts';
+import {
+  type Begin,
+  type Host,
+  type HostEvents,
+  Seat,
+  type SeatLead,
+} from '../../src/transport/seat.ts';
 import { FakeClock } from '../engine/fake-clock.ts';
+import { faultyDriver } from '../storage/faulty-driver.ts';
 
 const never = new Promise<never>(() => undefined);
 const test = RegExp.prototype.test;
+/** The engine that is at work. */
+const working = new AsyncLocalStorage<TrappedEngine>();
 
 /** Finds texts that begin with `a`; never comes to an end in the text `hang` with the same number. */
 export const trap = (number: number): RegExp => new RegExp(`trap${number}|^a`);
 
 /**
- * Real engines, one after the other over the same storage, that hang in a {@link trap} as a worker does: from
- * then on they neither answer nor tell anything. To be disposed of: it watches `RegExp.prototype.test`.
+ * Real engines, one after the other over the same storage, that hang in a {@link trap} or crash as a worker does:
+ * from then on they neither answer nor tell nor store anything. To be disposed of: it watches
+ * `RegExp.prototype.test`.
  */
 export class TrappedEngines {
   /** What happened that never should. */
   readonly violations: string[] = [];
-  readonly #driver = memoryDriver();
-  #running: TrappedEngine | undefined;
+  /** The engines so far. */
+  readonly engines: TrappedEngine[] = [];
+  readonly clock = new FakeClock();
+  readonly driver = faultyDriver();
+  /** What their storage calls itself. */
+  storageKind = 'indexeddb';
+  /** How many more can be had. */
+  left = Number.POSITIVE_INFINITY;
   /** How many have hung. */
   hung = 0;
   /** Turns of the event loop until an answer, news, or the end of one that hangs. */
   delay: () => number = () => 1;
+  /** Called with each request that an engine begins with, before it does. */
+  asked: (request: Request, number: number) => void = () => undefined;
+  #clients = 0;
 
   constructor() {
     const look = (pattern: RegExp, text: string) => this.#look(pattern.source, text);
@@ -39,13 +63,42 @@ export class TrappedEngines {
     RegExp.prototype.test = test;
   }
 
-  readonly begin = async (events: ChannelEvents): Promise<Channel> => {
-    await this.wait();
-    const storage = await this.#driver.open('trapped', { damaged: () => undefined });
-    this.#running = new TrappedEngine(this, storage, events);
-    events.event({ type: 'status', detail: this.#running.engine.status });
-    return this.#running;
+  /** Connects to these engines, as from a page that has them to itself. */
+  readonly connect: Connect = (settings, events) => {
+    const platform = {
+      clock: this.clock,
+      locks: new ThreadLocks(),
+      locked: true,
+      broadcast: undefined,
+      storage: this.driver,
+      page: undefined,
+      pageWriting: () => {
+        throw new Error('There is no page.');
+      },
+      newClient: () => `client ${++this.#clients}`,
+    };
+    const seat = new Seat(settings.name, true, platform, this.begin);
+    return EnduringChannel.open(settings, seat, events, platform);
   };
+
+  readonly begin: Begin = async (lead, events) => {
+    await this.wait();
+    if (this.left-- <= 0)
+      throw new WorkerError('worker_start_failed', 'There are no more workers.');
+    const engine = await TrappedEngine.begin(this, lead, events);
+    this.engines.push(engine);
+    return engine;
+  };
+
+  /** The engine that runs. */
+  get running(): TrappedEngine | undefined {
+    return this.engines.at(-1);
+  }
+
+  /** Ends the engine that runs, as when it is out of memory. */
+  crash(): void {
+    this.running?.crash();
+  }
 
   async wait(turns = this.delay()): Promise<void> {
     for (let left = turns; left > 0; left--) {
@@ -54,10 +107,13 @@ export class TrappedEngines {
   }
 
   #look(source: string, text: string): void {
-    const running = this.#running;
-    if (!source.startsWith('trap') || !running) return;
-    if (running.risky !== 1) this.violations.push(`${running.risky} risky requests`);
-    if (running.engine.status.unsaved > 0) this.violations.push('unsaved');
+    const running = working.getStore();
+    // One that has ended does not know it.
+    if (!source.startsWith('trap') || !running || running.hasEnded) return;
+    const { risky, engine } = running;
+    // What is handed on is known to come to its end.
+    if (risky > 1 || (risky === 0 && engine.handover.isOver))
+      this.violations.push(`a pattern with ${risky} risky requests`);
     if (text !== `hang${source.slice(4, source.indexOf('|'))}`) return;
     this.hung++;
     running.hang();
@@ -65,85 +121,161 @@ export class TrappedEngines {
   }
 }
 
-class TrappedEngine implements Channel {
-  readonly started = 'file';
+/** An engine as it is in a worker: what comes is heard in order, and answered later. */
+export class TrappedEngine implements Host {
+  readonly shared: boolean;
   readonly engine: Engine;
+  /** What it was asked, in order, by the client's numbers. */
+  readonly asked: (readonly [number: number, request: Request])[] = [];
+  /** Numbers of the changes that it was handed. */
+  readonly handed: number[] = [];
   /** How many risky requests are being executed. */
   risky = 0;
   readonly #engines: TrappedEngines;
-  readonly #events: ChannelEvents;
-  readonly #session: ReturnType<Engine['join']>;
-  #hung = false;
+  readonly #routes: RouteEvents[] = [];
+  #ended = false;
   #heard = Promise.resolve();
+  #answered = Promise.resolve();
   #told = Promise.resolve();
+  #lose: (error: CairnError) => void = () => undefined;
+  readonly #lost: Promise<never>;
 
-  constructor(engines: TrappedEngines, storage: Storage, events: ChannelEvents) {
+  private constructor(engines: TrappedEngines, engine: Engine, events: HostEvents) {
     this.#engines = engines;
-    this.#events = events;
-    this.engine = new Engine({
-      storage,
-      storageKind: 'indexeddb',
-      durability: 'relaxed',
-      clock: new FakeClock(),
-      newId: (length) => Math.random().toString(36).padEnd(length, '_').slice(0, length),
+    this.engine = engine;
+    this.shared = engines.storageKind !== 'memory';
+    this.#lost = new Promise((_, reject) => {
+      this.#lose = reject;
     });
-    this.#session = this.engine.join((event) => this.#tell(event));
+    this.#lost.catch((error: CairnError) => events.lost(error));
   }
 
-  execute(batch: readonly Request[]) {
+  static async begin(
+    engines: TrappedEngines,
+    { locked, stolen, expected }: SeatLead,
+    events: HostEvents,
+  ): Promise<TrappedEngine> {
+    const storage = await engines.driver.open('trapped', { damaged: () => undefined });
+    const engine = new Engine({
+      storage,
+      storageKind: engines.storageKind,
+      durability: 'relaxed',
+      clock: engines.clock,
+      newId: (length) => Math.random().toString(36).padEnd(length, '_').slice(0, length),
+      succession: {
+        locked,
+        stolen,
+        expected: expected.then((clients) => new Set(clients)),
+        taken: events.taken,
+      },
+    });
+    return new TrappedEngine(engines, engine, events);
+  }
+
+  get hasEnded(): boolean {
+    return this.#ended;
+  }
+
+  async join(client: string, events: RouteEvents): Promise<Route> {
+    this.#routes.push(events);
+    const session = this.engine.join((event) => this.#tell(event, events), client);
+    await this.#answerOrLose(async () => undefined);
+    events.event({ type: 'status', detail: this.engine.status });
+    return {
+      started: 'file',
+      own: true,
+      handOn: (opened, changes) =>
+        this.#answerOrLose(() => {
+          this.handed.push(...changes.map(({ number }) => number));
+          session.openAll(opened);
+          return session.handOn(structuredClone(changes));
+        }),
+      execute: (batch, first) => this.#execute(session, structuredClone(batch), first),
+      watch: (on) =>
+        this.#answerOrLose(async () => {
+          session.watching = on;
+        }),
+      save: () => this.#answerOrLose(() => session.save()),
+      leave: () => undefined,
+    };
+  }
+
+  async stop(): Promise<void> {
+    if (this.#ended) throw await this.#lost.catch((error) => error);
+    this.#ended = true;
+    await this.engine.stop();
+  }
+
+  abandon(): void {
+    this.#ended = true;
+  }
+
+  /** Ends, found out by its silence. */
+  hang(): void {
+    this.#end();
+    const error = new WorkerError('worker_unresponsive', 'Silent.');
+    this.#engines.wait().then(() => {
+      for (const { silent } of this.#routes) silent(error);
+      this.#lose(error);
+    });
+  }
+
+  /** Ends, and is seen to. */
+  crash(): void {
+    if (this.#ended) return;
+    this.#end();
+    this.#lose(new WorkerError('worker_lost', 'Out of memory.'));
+  }
+
+  #end(): void {
+    this.#ended = true;
+    this.#engines.driver.crash();
+  }
+
+  async #execute(session: Session, batch: readonly Request[], first: number) {
+    // Who is lost with it is answered by another engine, if at all.
     return this.#answer(async () => {
-      const { risky } = batch[0] as Request;
-      if (risky && batch.length > 1) this.#engines.violations.push('risky beside others');
+      const { violations, asked } = this.#engines;
+      const risky = batch[0]?.risky === true;
+      if (risky && batch.length > 1) violations.push('risky beside others');
+      batch.forEach((request, index) => {
+        this.asked.push([first + index, request]);
+        asked(request, first + index);
+      });
+      if (this.#ended) return never;
       if (risky) this.risky++;
-      const reply = await this.#session.execute(batch);
+      const reply = await session.execute(batch, first);
       if (risky) this.risky--;
       return reply;
     });
   }
 
-  watch(on: boolean): Promise<void> {
-    return this.#answer(async () => {
-      this.#session.watching = on;
-    });
+  #answerOrLose<T>(run: () => Promise<T>): Promise<T> {
+    return Promise.race([this.#answer(run), this.#lost]);
   }
 
-  save(): Promise<void> {
-    return this.#answer(() => this.#session.save());
-  }
-
-  async close(): Promise<void> {
-    this.#session.leave();
-    await this.engine.stop();
-  }
-
-  hang(): void {
-    this.#hung = true;
-    this.#engines.wait().then(() => {
-      this.#events.lost(new WorkerError('worker_unresponsive', 'Silent.'));
-    });
-  }
-
-  /** Is heard in order, answers when it is done, and not at all once it hangs. */
+  /** Is heard in order, and answers in the order in which things are done; not at all once it has ended. */
   async #answer<T>(run: () => Promise<T>): Promise<T> {
     this.#heard = this.#heard.then(() => this.#engines.wait());
     await this.#heard;
-    if (this.#hung) return never;
+    if (this.#ended) return never;
     try {
-      return await run();
+      return await working.run(this, run);
     } catch (error) {
       throw asCairnError(error);
     } finally {
-      await this.#engines.wait();
-      if (this.#hung) await never;
+      this.#answered = this.#answered.then(() => this.#engines.wait());
+      await this.#answered;
+      if (this.#ended) await never;
     }
   }
 
-  #tell(event: EngineEvent): void {
-    if (this.#hung) return;
+  #tell(event: EngineEvent, { event: tell }: RouteEvents): void {
+    if (this.#ended) return;
     this.#told = this.#told
       .then(() => this.#engines.wait())
       .then(() => {
-        if (!this.#hung) this.#events.event(event);
+        if (!this.#ended) tell(event);
       });
   }
 }

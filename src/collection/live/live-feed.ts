@@ -89,8 +89,11 @@ export class LiveFeed {
 
   /** What it shows stays, and is compared with what comes. */
   #restart(): void {
-    // Where it was not answered yet, it either failed or still waits to be asked.
-    if (!this.#begun) return;
+    // Where it was not answered yet it is asked again as it was, though an engine that is gone may have told of it.
+    if (!this.#begun) {
+      this.#list.restart();
+      return;
+    }
     this.end();
     this.#begin();
   }

@@ -91,6 +91,8 @@ export class Candidacy {
       this.#end = undefined;
       this.#holds = false;
       if (held) this.#events.lost();
+      // Stolen before it was known to be had.
+      else if ((error as { name?: string }).name === 'AbortError') this.stand();
       else this.#events.failed(error);
     });
   }

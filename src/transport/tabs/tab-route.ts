@@ -7,9 +7,17 @@ import type { Route, RouteEvents } from '../route.ts';
 import type { SessionApi } from '../session-api.ts';
 import { eventFromWire, READY, type WireEvent } from '../worker-protocol.ts';
 import type { Announcements, Leader } from './announcements.ts';
+import { PairChannel } from './pair-channel.ts';
 
 /** Marks an event among the messages of comlink. */
 export const EVENT = 'cairn:event';
+
+/** An event as a leader tells it to another tab. */
+export interface TabEvent {
+  readonly [EVENT]: WireEvent;
+  /** How many were told by now. */
+  readonly told: number;
+}
 
 /**
  * Seconds after which a leader that is silent is replaced. A page that was frozen does not notice; anything else
@@ -36,7 +44,7 @@ export async function tabRoute(
   { client, channel: name, broadcast, announcements, clock }: TabRouteOptions,
   events: RouteEvents,
 ): Promise<Route> {
-  const channel = broadcast(name);
+  const channel = new PairChannel(name, broadcast);
   const end = () => channel.close();
   try {
     await welcomed(channel, clock, () =>
@@ -47,9 +55,12 @@ export async function tabRoute(
     throw error;
   }
   channel.addEventListener('message', ((message: MessageEvent) => {
-    const event = (message.data as { [EVENT]?: WireEvent } | undefined)?.[EVENT];
-    if (event) events.event(eventFromWire(event));
+    const { [EVENT]: event, told: number = 0 } = (message.data ?? {}) as Partial<TabEvent>;
+    if (!event) return;
+    if (number !== ++told) events.gap();
+    events.event(eventFromWire(event));
   }) as EventListener);
+  let told = 0;
   const api = wrap<SessionApi>(channel);
   return remoteRoute(api, {
     started: 'tab',
@@ -58,6 +69,10 @@ export async function tabRoute(
     clock,
     silent: () => events.silent(silent()),
     events,
+    compare: (progress, waiting) => {
+      // Messages keep their order: what was told or answered before this must have arrived.
+      if (progress.told > told || progress.pending < waiting) events.gap();
+    },
     lost: new Promise(() => undefined),
     end: () => {
       // Nobody waits for the answer: the channel is closed.
