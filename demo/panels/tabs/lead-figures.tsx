@@ -15,7 +15,7 @@ const ENGINES = {
 
 /** Who leads, where the engine runs, how many tabs there are, and how long the last change took. */
 export function LeadFigures() {
-  const { state, leader, engine, tabs }: Status = sharedStatus.value;
+  const { state, leader, engine, tabs, unsaved }: Status = sharedStatus.value;
   const isOpen = state === 'open';
   return (
     <Figures label="Who leads">
@@ -29,6 +29,12 @@ export function LeadFigures() {
       {tabs !== undefined && (
         <Figure label="Tabs" value={formatNumber(tabs)} note="share the database" part="tabs" />
       )}
+      <Figure
+        label="Not saved yet"
+        value={isOpen ? formatNumber(unsaved) : undefined}
+        note="of what any tab wrote"
+        part="unsaved"
+      />
       <Figure
         label="Last change of engines"
         value={lastFailover.value === undefined ? undefined : formatSpan(lastFailover.value)}

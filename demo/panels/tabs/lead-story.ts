@@ -98,11 +98,11 @@ function changeText(led: boolean, leads: boolean, cause: Cause | undefined): str
 }
 
 function lossText(laid: number, missing: number): string {
-  if (missing > 0) return `${formatCount(missing, 'stone')} of ${laid} laid here are missing.`;
-  if (laid === 0) return 'No stone was laid here that could have been lost.';
+  if (missing > 0) return `${formatCount(missing, 'stone')} of ${laid} are missing.`;
+  if (laid === 0) return 'This tab had laid no stone that could be lost.';
   return laid === 1
-    ? 'Nothing was lost: the stone laid here is there.'
-    : `Nothing was lost: all ${laid} stones laid here are there.`;
+    ? 'Nothing was lost: the stone of this tab is there.'
+    : `Nothing was lost: all ${laid} stones of this tab are there.`;
 }
 
 function add(what: string, outcome: string, tone: Event['tone']): void {
