@@ -58,10 +58,10 @@ export class LeaderFinder implements Member {
   /** @param shared Whether other tabs may lead. */
   async begin(shared: boolean): Promise<void> {
     if (shared) {
-      await this.#presence.begin();
       const { broadcast } = this.#platform;
       this.#announcements =
         broadcast && new Announcements(this.#database, broadcast, (said) => this.#hear(said));
+      await this.#presence.begin();
     }
     this.#seat.enter(this);
     if (shared && !this.#leads) this.#ask(FIRST_ANNOUNCEMENT_MS);
@@ -130,7 +130,7 @@ export class LeaderFinder implements Member {
     this.#announcements?.say({ type: 'who' });
     this.#cancelWait = this.#platform.clock.after(ms, () => {
       if (this.#leads || this.#leader) return;
-      if (!this.#announcements) return this.#events.failed(busy(this.#database));
+      if (!this.#platform.broadcast) return this.#events.failed(busy(this.#database));
       this.#seat.steal();
       this.#ask(FIRST_ANNOUNCEMENT_MS);
     });
