@@ -43,6 +43,7 @@ export function TabsPanel() {
           <h2 id="crash-title">Now break it</h2>
           <p class="soft small">
             Each of these also lays a stone, in the very moment in which nobody is there to take it.
+            Of an error the page is told; silence counts as the end after a second or two.
           </p>
           <div class="tabs-buttons">
             <button type="button" class="button danger" onClick={() => crash('thrown')}>
