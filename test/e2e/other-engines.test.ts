@@ -33,6 +33,7 @@ for (const [name, launch] of [
         await expect.poll(() => shown('count'), PATIENCE).toContain(`${ALL} cities`);
         await remote.evaluate(type, '[type="search"]', 'Reykjavík');
         await expect.poll(() => shown('count'), PATIENCE).toMatch(/^1 city/);
+        await expect.poll(cell, PATIENCE).toBe('118,918');
         await remote.evaluate(edit, '[aria-rowindex="2"] > [aria-colindex="3"]', '123456');
         await expect.poll(cell, PATIENCE).toBe('123,456');
         await expect.poll(() => shown('save-state'), PATIENCE).toContain('All saved');
