@@ -8,6 +8,7 @@ const scope = globalThis as typeof globalThis & { document?: Document };
 const webLocks = (scope.navigator as { locks?: Locks } | undefined)?.locks;
 const PAGE = Math.random().toString(36).slice(2) + Date.now().toString(36);
 let clients = 0;
+const driver = indexedDbDriver();
 
 /** What a browser, or Node, has. */
 export const systemPlatform: Platform = {
@@ -19,7 +20,9 @@ export const systemPlatform: Platform = {
     webLocks && typeof BroadcastChannel !== 'undefined'
       ? (name) => new BroadcastChannel(name) as unknown as Broadcast
       : undefined,
-  storage: typeof indexedDB === 'undefined' ? undefined : indexedDbDriver(),
+  get storage() {
+    return typeof indexedDB === 'undefined' ? undefined : driver;
+  },
   pageWriting: (database, client) => new PageRecord(database, client),
   page: scope.document && typeof scope.addEventListener === 'function' ? pageLife() : undefined,
   newClient: () => `${PAGE}.${++clients}`,
