@@ -23,7 +23,9 @@ export async function measureWorkload(
   workload,
   { origin, rounds, sizes, without, patient, profileTo },
 ) {
-  const browser = await launchChromium({ args: ['--js-flags=--expose-gc'] });
+  const browser = await launchChromium({
+    args: ['--js-flags=--expose-gc', '--enable-precise-memory-info'],
+  });
   try {
     const page = await openPage(browser, origin);
     const profiles = profileTo ? await recordProfiles(page, profileTo) : undefined;

@@ -28,8 +28,6 @@ const AT_ONCE = 16;
 
 interface Examined {
   readonly size: number;
-  /** How many keys it names. */
-  readonly keys: number;
   readonly problem: Problem | undefined;
 }
 
@@ -58,7 +56,6 @@ export class Examiner {
     const { count } = await LiveRows.find(
       (some, take) => readListed(this.#storage, this.#collection, some, take),
       readable,
-      examined.reduce((sum, { keys }) => sum + keys, 0),
     );
     const problems = examined.flatMap(({ problem }) => problem ?? []);
     if (problems.length === 0 && documents !== undefined && documents !== count) {
@@ -91,7 +88,6 @@ export class Examiner {
       const readable = wrong === undefined ? segment : undefined;
       this.#examined.set(number, {
         size: readable?.size ?? 0,
-        keys: readable ? readable.keys.length + readable.deletes.length : 0,
         problem: problemOf(
           number,
           segment,

@@ -8,31 +8,26 @@ export type ReadSegments = (
 
 /**
  * Which records in a list of segments are the newest of their key, found without holding all keys: nearly all
- * keys come by once. Those whose hash comes by again are looked at a second time.
+ * keys come by once, which their hashes tell. Segments with others are read a second time.
  */
 export class LiveRows {
   /** By segment, a byte for each of its records that is superseded. */
   readonly #dead = new Map<number, Uint8Array>();
   #count = 0;
 
-  /**
-   * @param numbers In ascending order: what a higher one says wins.
-   * @param keys How many keys come by, roughly.
-   */
-  static async find(
-    read: ReadSegments,
-    numbers: readonly number[],
-    keys = MANY_KEYS,
-  ): Promise<LiveRows> {
-    const repeated = new RepeatedKeys(keys);
-    await read(numbers, ({ keys, deletes }) => {
-      for (const key of keys) repeated.note(key);
-      for (const key of deletes) repeated.note(key);
-    });
+  /** @param numbers In ascending order: what a higher one says wins. */
+  static async find(read: ReadSegments, numbers: readonly number[]): Promise<LiveRows> {
     const rows = new LiveRows();
+    const hashes = new KeyHashes();
+    await read(numbers, ({ number, keys, deletes }) => {
+      rows.#count += keys.length;
+      hashes.add(number, [keys, deletes]);
+    });
+    const repeated = hashes.repeated();
+    const again = numbers.filter((number) => hashes.hasAny(number, repeated)).reverse();
     /** Keys of which something newer was seen. */
     const newer = new Set<string>();
-    await read([...numbers].reverse(), (segment) => rows.#take(segment, repeated, newer));
+    await read(again, (segment) => rows.#take(segment, repeated, newer));
     return rows;
   }
 
@@ -41,66 +36,71 @@ export class LiveRows {
     return this.#count;
   }
 
-  isLive(segment: number, index: number): boolean {
-    return this.#dead.get(segment)?.[index] !== 1;
+  /** How to tell those of a segment. */
+  isLive(segment: number): (index: number) => boolean {
+    const dead = this.#dead.get(segment);
+    return dead ? (index) => dead[index] !== 1 : () => true;
   }
 
-  #take({ number, keys, deletes }: Segment, repeated: RepeatedKeys, newer: Set<string>): void {
-    let dead: Uint8Array | undefined;
-    this.#count += keys.length;
+  #take(
+    { number, keys, deletes }: Segment,
+    repeated: ReadonlySet<number>,
+    newer: Set<string>,
+  ): void {
+    const dead = new Uint8Array(keys.length);
     for (const [index, key] of keys.entries()) {
-      if (!repeated.mayHold(key)) continue;
+      if (!repeated.has(hash(key))) continue;
       if (newer.has(key)) {
-        dead ??= new Uint8Array(keys.length);
         dead[index] = 1;
         this.#count--;
       } else newer.add(key);
     }
     // A segment's deletes count before its own records.
-    for (const key of deletes) if (repeated.mayHold(key)) newer.add(key);
-    if (dead) this.#dead.set(number, dead);
+    for (const key of deletes) if (repeated.has(hash(key))) newer.add(key);
+    this.#dead.set(number, dead);
   }
 }
 
-/** The most keys that the sets of bits are made for, of 2 MB each. */
-const MANY_KEYS = 2 ** 20;
+/** The hashes of all keys, by segment: four bytes for each. */
+class KeyHashes {
+  readonly #hashes = new Map<number, Uint32Array>();
+  #size = 0;
 
-/** One key in so many is looked at again in vain. */
-const BITS_PER_KEY = 16;
-
-/** The keys that were noted more than once, and a few others by accident. */
-class RepeatedKeys {
-  readonly #once: Uint8Array;
-  readonly #again: Uint8Array;
-  readonly #mask: number;
-
-  constructor(keys: number) {
-    const bits = BITS_PER_KEY * 2 ** Math.ceil(Math.log2(Math.min(Math.max(keys, 1), MANY_KEYS)));
-    this.#once = new Uint8Array(bits / 8);
-    this.#again = new Uint8Array(bits / 8);
-    this.#mask = bits - 1;
+  add(segment: number, [keys, deletes]: readonly [readonly string[], readonly string[]]): void {
+    const hashes = new Uint32Array(keys.length + deletes.length);
+    for (let index = 0; index < keys.length; index++) hashes[index] = hash(keys[index] as string);
+    for (let index = 0; index < deletes.length; index++)
+      hashes[keys.length + index] = hash(deletes[index] as string);
+    this.#hashes.set(segment, hashes);
+    this.#size += hashes.length;
   }
 
-  note(key: string): void {
-    const bit = hash(key) & this.#mask;
-    const byte = bit >>> 3;
-    const mask = 1 << (bit & 7);
-    if (((this.#once[byte] as number) & mask) === 0)
-      this.#once[byte] = (this.#once[byte] as number) | mask;
-    else this.#again[byte] = (this.#again[byte] as number) | mask;
+  /** Those that came by more than once: a key twice, or by accident two keys, of a million some hundred. */
+  repeated(): ReadonlySet<number> {
+    const all = new Uint32Array(this.#size);
+    let at = 0;
+    for (const hashes of this.#hashes.values()) {
+      all.set(hashes, at);
+      at += hashes.length;
+    }
+    all.sort();
+    const repeated = new Set<number>();
+    for (let index = 1; index < all.length; index++) {
+      if (all[index] === all[index - 1]) repeated.add(all[index] as number);
+    }
+    return repeated;
   }
 
-  mayHold(key: string): boolean {
-    const bit = hash(key) & this.#mask;
-    return ((this.#again[bit >>> 3] as number) & (1 << (bit & 7))) !== 0;
+  hasAny(segment: number, some: ReadonlySet<number>): boolean {
+    return some.size > 0 && (this.#hashes.get(segment)?.some((one) => some.has(one)) ?? false);
   }
 }
 
-/** FNV-1a (Fowler, Noll, Vo), folded so that the lowest bits are as good as any. */
+/** FNV-1a (Fowler, Noll, Vo), 32 bits. */
 function hash(key: string): number {
   let value = 0x811c9dc5;
   for (let index = 0; index < key.length; index++) {
     value = Math.imul(value ^ key.charCodeAt(index), 0x01000193);
   }
-  return value ^ (value >>> 16);
+  return value >>> 0;
 }

@@ -1,29 +1,30 @@
 import type { Body } from '../codec/body.ts';
 import type { Storage } from '../storage/driver.ts';
 import { readListed, segmentLost } from '../storage/open-log.ts';
-import { readRecords, type Segment, type SegmentBodies } from '../storage/segment.ts';
+import { readStamps, type Segment, type SegmentBodies } from '../storage/segment.ts';
 import type { FileRecord } from './file/file-contents.ts';
 import { LiveRows } from './live-rows.ts';
 
-/** Segments read in one request: about 1.5 MB. */
-const AT_ONCE = 16;
+/** Rough bytes that are read at once. While they are given out the next are read, so twice as many are held. */
+const AT_ONCE = 1.5 * 2 ** 20;
 
 /** Reads the records that a list of segments stands for, without holding more than a few segments of them. */
 export class SnapshotReader {
   readonly #storage: Storage;
   readonly #collection: string;
-  readonly #segments: readonly number[];
+  /** Those that are read at once, lowest first. */
+  readonly #groups: readonly (readonly number[])[];
   readonly #rows: LiveRows;
 
   private constructor(
     storage: Storage,
     collection: string,
-    segments: readonly number[],
+    groups: readonly (readonly number[])[],
     rows: LiveRows,
   ) {
     this.#storage = storage;
     this.#collection = collection;
-    this.#segments = segments;
+    this.#groups = groups;
     this.#rows = rows;
   }
 
@@ -33,11 +34,16 @@ export class SnapshotReader {
     collection: string,
     segments: readonly number[],
   ): Promise<SnapshotReader> {
+    const sizes = new Map<number, number>();
     const rows = await LiveRows.find(
-      (numbers, take) => readListed(storage, collection, numbers, take),
+      (numbers, take) =>
+        readListed(storage, collection, numbers, (segment) => {
+          sizes.set(segment.number, segment.size);
+          take(segment);
+        }),
       segments,
     );
-    return new SnapshotReader(storage, collection, segments, rows);
+    return new SnapshotReader(storage, collection, groupsOf(sizes), rows);
   }
 
   /** How many records there are. */
@@ -47,13 +53,13 @@ export class SnapshotReader {
 
   /** The records, segment by segment, in no order. */
   async *records(): AsyncGenerator<readonly FileRecord[], void> {
-    let chunk = this.#read(0);
-    for (let from = 0; from < this.#segments.length; from += AT_ONCE) {
-      const [segments, bodies] = await chunk;
-      chunk = this.#read(from + AT_ONCE);
-      for (const [index, segment] of segments.entries()) {
-        const number = this.#segments[from + index] as number;
-        const whole = segment?.bodies ?? bodies[index]?.bodies;
+    let reading = this.#read(0);
+    for (const [index, numbers] of this.#groups.entries()) {
+      const [segments, bodies] = await reading;
+      reading = this.#read(index + 1);
+      for (const [at, number] of numbers.entries()) {
+        const segment = segments[at];
+        const whole = segment?.bodies ?? bodies[at]?.bodies;
         if (!segment || !whole) throw segmentLost(this.#collection, number);
         yield this.#liveOf(segment, whole);
       }
@@ -61,19 +67,24 @@ export class SnapshotReader {
   }
 
   #liveOf(segment: Segment, bodies: readonly Body[]): readonly FileRecord[] {
+    const { number, keys, orders, flags, stamps } = segment;
+    const isLive = this.#rows.isLive(number);
     const live: FileRecord[] = [];
-    readRecords(segment, [], (record) => {
-      if (!this.#rows.isLive(segment.number, record.index)) return;
-      record.body = bodies[record.index];
-      live.push(record as FileRecord);
-    });
+    for (let index = 0; index < keys.length; index++) {
+      if (!isLive(index)) continue;
+      live.push({
+        key: keys[index] as string,
+        order: orders[index] as number,
+        flags: flags[index] as number,
+        stamps: stamps && readStamps(stamps, index),
+        body: bodies[index] as Body,
+      });
+    }
     return live;
   }
 
-  #read(from: number) {
-    const keys = this.#segments
-      .slice(from, from + AT_ONCE)
-      .map((number) => [this.#collection, number]);
+  #read(index: number) {
+    const keys = (this.#groups[index] ?? []).map((number) => [this.#collection, number]);
     const reading = Promise.all([
       this.#storage.getMany('segments', keys) as Promise<(Segment | undefined)[]>,
       this.#storage.getMany('bodies', keys) as Promise<(SegmentBodies | undefined)[]>,
@@ -82,4 +93,21 @@ export class SnapshotReader {
     reading.catch(() => undefined);
     return reading;
   }
+}
+
+/** @param sizes Of the segments, in ascending order. */
+function groupsOf(sizes: ReadonlyMap<number, number>): readonly (readonly number[])[] {
+  const groups: number[][] = [];
+  let room = 0;
+  for (const [number, size] of sizes) {
+    room -= size;
+    const last = groups.at(-1);
+    if (last && room >= 0) {
+      last.push(number);
+      continue;
+    }
+    groups.push([number]);
+    room = AT_ONCE - size;
+  }
+  return groups;
 }

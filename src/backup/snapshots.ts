@@ -31,9 +31,11 @@ export class Snapshots {
     const found = snapshots.find((snapshot) => snapshot.name === name);
     if (found) return found;
     const names = snapshots.map((snapshot) => snapshot.name).reverse();
+    const labelled = snapshots.findLast(({ label }) => label === name);
+    const meant = labelled ? `That is the label of ${labelled.name}. ` : '';
     throw new BackupError(
       'backup_unknown',
-      `Collection "${this.#collection}" has no backup "${name}". ` +
+      `Collection "${this.#collection}" has no backup "${name}". ${meant}` +
         (names.length > 0 ? `There are: ${names.slice(0, 10).join(', ')}.` : 'There are none.'),
       { place: this.#collection },
     );

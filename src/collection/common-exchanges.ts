@@ -5,6 +5,14 @@ import { type Check, checkOptions, flag } from './option-checks.ts';
 
 const text: Check = { allowed: 'a string', test: (value) => typeof value === 'string' };
 
+/** Characters of the longest label: it is read with every list of backups, and stands on one line of a file. */
+const MAX_LABEL = 1000;
+
+const label: Check = {
+  allowed: `a string of at most ${MAX_LABEL} characters`,
+  test: (value) => typeof value === 'string' && value.length <= MAX_LABEL,
+};
+
 /** What the methods do that both types of collection have. */
 export class CommonExchanges {
   *ready(): Exchange<void> {
@@ -21,7 +29,7 @@ export class CommonExchanges {
   }
 
   *createBackup(options: unknown): Exchange<string> {
-    const given = checkOptions(options ?? {}, { label: text }, 'options');
+    const given = checkOptions(options ?? {}, { label }, 'options');
     return yield* ask({ op: 'createBackup', label: given.label as string | undefined });
   }
 

@@ -1,8 +1,9 @@
 import { type Body, decode, encodeAndCopy } from '../codec/body.ts';
 import { isPlainObject } from '../codec/kinds.ts';
-import { type DocumentBuilder, MANAGED_FIELDS } from '../engine/managed.ts';
+import type { DocumentBuilder } from '../engine/managed.ts';
 import type { ManagedColumns, RecordReply } from '../engine/protocol.ts';
 import { ValueError } from '../errors/value-error.ts';
+import { MANAGED_FIELDS } from '../storage/managed-fields.ts';
 import { checkId } from './item-checks.ts';
 
 /** A caller's document, ready to be sent. */

@@ -22,13 +22,19 @@ export function* importFile(
   const importing = yield* post({ op, call, merge: mode === 'merge', urgent: true });
   parts.endWith(importing.answer);
   try {
+    let read = 0;
     for (let more = true; more; ) {
       const bytes = yield* wait(parts.next());
       const told = yield* ask({ op: 'importPart', call, bytes, urgent: true });
       more = told !== undefined && bytes !== undefined;
-      if (told) progress?.(told);
+      if (!told) continue;
+      read = told.bytes;
+      progress?.(told);
     }
-    return yield* collect(importing);
+    const documents = yield* collect(importing);
+    // How many came in the last bytes was not known before.
+    progress?.({ documents, bytes: read });
+    return documents;
   } catch (error) {
     yield* post({ op: 'abort', call, urgent: true });
     throw error;

@@ -1,5 +1,7 @@
 import type { ImportProgress } from '../engine/backup-protocol.ts';
+import { BackupError } from '../errors/backup-error.ts';
 import { OptionError } from '../errors/option-error.ts';
+import { withDeadline } from '../storage/deadline.ts';
 
 /** Where a file comes from: a stream of its bytes, or a `File` or other Blob. */
 export type FileSource = ReadableStream<Uint8Array> | Blob;
@@ -12,11 +14,17 @@ export interface ImportOptions {
    * @default 'replace'
    */
   mode?: 'replace' | 'merge' | undefined;
-  /** Called as it goes on, with the documents and bytes of the file read so far. */
+  /**
+   * Called as it goes on, with the documents and bytes of the file read so far, and when it is done. An error that
+   * it throws gives the import up, where that is not in place yet.
+   */
   progress?: ((progress: ImportProgress) => void) | undefined;
-  /** Gives it up; nothing is changed then. */
+  /** Gives it up: nothing is changed, unless everything was read and is being put in place. */
   signal?: AbortSignal | undefined;
 }
+
+/** A source that says nothing for so long is dead: meanwhile no other call of the collection gets its turn. */
+const SILENCE_MS = 60_000;
 
 /** The bytes of a file, part by part. */
 export class FileParts {
@@ -26,7 +34,7 @@ export class FileParts {
 
   /** @throws {OptionError} for what is no source of bytes. */
   constructor(source: unknown, signal: AbortSignal | undefined) {
-    this.#reader = streamOf(source).getReader();
+    this.#reader = readerOf(source);
     if (!signal) return;
     const aborted = new Promise<never>((_, reject) => {
       if (signal.aborted) reject(signal.reason);
@@ -41,9 +49,14 @@ export class FileParts {
     this.#add(ended);
   }
 
-  /** The next bytes, `undefined` at the end. */
+  /**
+   * The next bytes, `undefined` at the end.
+   *
+   * @throws {BackupError} `file_stalled`
+   */
   async next(): Promise<Uint8Array | undefined> {
-    const { value, done } = await Promise.race([this.#reader.read(), ...this.#ends]);
+    const read = Promise.race([this.#reader.read(), ...this.#ends]);
+    const { value, done } = await withDeadline(read, SILENCE_MS, stalled);
     if (done) return undefined;
     if (value instanceof Uint8Array) return value;
     throw notBytes();
@@ -62,17 +75,29 @@ export class FileParts {
   }
 }
 
-function streamOf(source: unknown): ReadableStream<unknown> {
-  const { stream, getReader, locked } = (source ?? {}) as Partial<Blob & ReadableStream<unknown>>;
-  if (typeof stream === 'function') return (source as Blob).stream();
-  if (typeof getReader === 'function' && !locked) return source as ReadableStream<unknown>;
-  throw notBytes();
+function readerOf(source: unknown): ReadableStreamDefaultReader<unknown> {
+  const { stream } = (source ?? {}) as Partial<Blob>;
+  const found = typeof stream === 'function' ? (source as Blob).stream() : source;
+  const { getReader, locked } = (found ?? {}) as Partial<ReadableStream<unknown>>;
+  if (typeof getReader !== 'function' || locked) throw notBytes();
+  const reader = (found as ReadableStream<unknown>).getReader();
+  const { read, cancel } = (reader ?? {}) as Partial<typeof reader>;
+  if (typeof read !== 'function' || typeof cancel !== 'function') throw notBytes();
+  return reader;
+}
+
+function stalled(): BackupError {
+  return new BackupError(
+    'file_stalled',
+    `The stream gave no bytes for ${SILENCE_MS / 1000} seconds, so the import was given up. Nothing was changed; save the file first, and import it from there.`,
+    { place: 'stream' },
+  );
 }
 
 function notBytes(): OptionError {
   return new OptionError(
     'option_invalid',
-    'A file is read from a ReadableStream of Uint8Array that nobody else reads, or from a File or Blob.',
+    'A file is read from a ReadableStream of Uint8Array that nobody else reads, or from a File or Blob, such as `await response.blob()` or `new Blob([bytes])`.',
     { place: 'stream' },
   );
 }

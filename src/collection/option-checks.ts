@@ -1,3 +1,4 @@
+import { MAX_NAME } from '../backup/file/limits.ts';
 import { nearestName } from '../errors/nearest-name.ts';
 import { OptionError } from '../errors/option-error.ts';
 
@@ -18,8 +19,8 @@ export const flag: Check = {
 
 /** Names of databases and collections. */
 export const name: Check = {
-  allowed: 'a string of 1 to 128 characters',
-  test: (value) => typeof value === 'string' && value.length > 0 && value.length <= 128,
+  allowed: `a string of 1 to ${MAX_NAME} characters`,
+  test: (value) => typeof value === 'string' && value.length > 0 && value.length <= MAX_NAME,
   required: true,
 };
 

@@ -74,7 +74,6 @@ export class Engine {
     this.#storage = storage;
     // What is read before may still be appended to by a leader that was silent.
     const begun = succession?.stolen ? storage.claim() : Promise.resolve();
-    const left = begun.then(() => storage.left()) as Promise<readonly LeftBehind[]>;
     const holds = new Holds();
     this.#host = {
       storage,
@@ -86,7 +85,7 @@ export class Engine {
       newId,
       changed: (collection, id, kind) => this.#noteChange(collection, { id, kind }),
       saved: (collection, changes) => this.#noteSave(collection, changes),
-      settled: (collection, marks) => this.#tellSettled(collection, marks),
+      settled: (marks) => this.#tellSettled(marks),
       indexing: (collection, documents, total) =>
         this.#emit({ type: 'index', detail: { collection, documents, total } }),
       failed: (collection, error) => this.reportError(error, collection),
@@ -105,6 +104,8 @@ export class Engine {
     this.handover = new Handover(
       {
         clock,
+        begun,
+        left: () => storage.left() as Promise<readonly LeftBehind[]>,
         standIn: (client) => this.join(() => undefined, client),
         forget: (clients) => this.#forgetLeft(clients),
         report: (error) => this.reportError(error),
@@ -112,7 +113,6 @@ export class Engine {
           this.#turnsFrom = Math.max(lastTurn, (await storage.epoch()) * EPOCH_SPAN);
         },
       },
-      left,
       succession?.expected,
     );
   }
@@ -156,17 +156,9 @@ export class Engine {
     return this.#storage.epoch();
   }
 
-  /** Makes what a client left in storage that has ended. */
-  takeOver(client: string): void {
-    this.#storage
-      .getMany('handover', [['page', client]])
-      .then(async ([left]) => {
-        if (!left) return;
-        await this.handover.make(left as LeftBehind);
-        await this.#forgetLeft([client]);
-      })
-      // It stays there for the next leader.
-      .catch((error: unknown) => this.reportError(asCairnError(error)));
+  /** To be called when a client has ended: it may have left something behind. */
+  takeOver(): void {
+    void this.handover.makeLeft();
   }
 
   /**
@@ -260,12 +252,8 @@ export class Engine {
     );
   }
 
-  #tellSettled(collection: string, marks: readonly Mark[]): void {
-    for (const session of this.#sessions) {
-      const mark = marks.find(([client]) => client === session.client);
-      if (mark && session.client !== '')
-        session.emit({ type: 'settled', detail: { collection, number: mark[1] } });
-    }
+  #tellSettled(marks: readonly Mark[]): void {
+    for (const session of this.#sessions) session.tellSettled(marks);
   }
 
   #emit(event: EngineEvent): void {

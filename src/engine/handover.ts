@@ -1,5 +1,6 @@
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
+import { StorageError } from '../errors/storage-error.ts';
 import type { Clock } from './clock.ts';
 import type { AnsweredChange } from './protocol.ts';
 import type { CollectionSettings } from './settings.ts';
@@ -26,6 +27,10 @@ export interface HandoverHost {
   readonly clock: Clock;
   /** A session for a client that is gone. */
   readonly standIn: (client: string) => Successor;
+  /** Resolves when what is stored may be read. */
+  readonly begun: Promise<void>;
+  /** What pages left behind. */
+  readonly left: () => Promise<readonly LeftBehind[]>;
   /** Saves everything, and removes what these clients left behind. */
   readonly forget: (clients: readonly string[]) => Promise<void>;
   readonly report: (error: CairnError) => void;
@@ -38,6 +43,10 @@ const PATIENCE_MS = 200;
 
 /** The turn of what nobody has answered: after everything else. */
 export const UNANSWERED = Number.MAX_VALUE;
+
+/** Wait before storage is asked again for what pages left behind: doubled each time, up to the last figure. */
+const FIRST_RETRY_MS = 1000;
+const LAST_RETRY_MS = 30_000;
 
 /** What one client hands on. */
 interface Contribution {
@@ -60,27 +69,28 @@ export class Handover {
   readonly #contributions: Contribution[] = [];
   #missing: Set<string> | undefined;
   #lastTurn = 0;
+  /** Clients of which all that they left is made. */
+  readonly #done: string[] = [];
+  #retryMs = FIRST_RETRY_MS;
+  #retrying = false;
   #complete: () => void = () => undefined;
 
   /**
-   * @param left What pages left behind.
    * @param expected Clients that may have something to hand on, once known.
    */
-  constructor(
-    host: HandoverHost,
-    left: Promise<readonly LeftBehind[]>,
-    expected: Promise<ReadonlySet<string>> | undefined,
-  ) {
+  constructor(host: HandoverHost, expected: Promise<ReadonlySet<string>> | undefined) {
     this.#host = host;
-    this.over = this.#run(left, expected).finally(() => {
+    this.over = this.#run(expected).finally(() => {
       this.isOver = true;
+      // Of those that came while the others were being made.
+      void this.#make();
     });
   }
 
   /**
    * Makes changes again that a client was told of. To be called once by each, before anything else.
    *
-   * @returns what went wrong, by the client's numbers.
+   * @returns what went wrong, by its place among the changes.
    */
   handOn(
     session: Successor,
@@ -94,11 +104,23 @@ export class Handover {
     });
   }
 
-  /** Makes what a page left behind that has ended since. */
-  async make(page: LeftBehind): Promise<void> {
+  /** Makes what pages left behind, after the others if that is not over yet. */
+  async makeLeft(): Promise<void> {
     await this.over;
-    this.#add(page);
-    await this.#make();
+    await this.#makeLeft();
+  }
+
+  async #makeLeft(): Promise<void> {
+    try {
+      for (const page of await this.#host.left()) this.#add(page);
+      await this.#make();
+      const done = this.#done.splice(0);
+      if (done.length > 0) await this.#host.forget(done);
+      this.#retryMs = FIRST_RETRY_MS;
+    } catch (error) {
+      this.#host.report(asCairnError(error));
+      this.#retry();
+    }
   }
 
   #add({ client, opened, changes }: LeftBehind): void {
@@ -110,29 +132,37 @@ export class Handover {
       made: (failures) => {
         session.leave();
         for (const error of failures.values()) this.#host.report(asCairnError(error));
+        // Where storage fails for now, nothing may be forgotten.
+        if ([...failures.values()].some((error) => error instanceof StorageError)) this.#retry();
+        else this.#done.push(client);
       },
     });
   }
 
-  async #run(
-    left: Promise<readonly LeftBehind[]>,
-    expected: Promise<ReadonlySet<string>> | undefined,
-  ): Promise<void> {
-    let pages: readonly LeftBehind[] = [];
+  #retry(): void {
+    if (this.#retrying) return;
+    this.#retrying = true;
+    this.#host.clock.after(this.#retryMs, () => {
+      this.#retrying = false;
+      void this.makeLeft();
+    });
+    this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
+  }
+
+  async #run(expected: Promise<ReadonlySet<string>> | undefined): Promise<void> {
     try {
+      await this.#host.begun;
       await this.#gather(await expected);
-      pages = await left;
     } catch (error) {
       this.#host.report(asCairnError(error));
     }
-    for (const page of pages) this.#add(page);
-    await this.#make();
+    // In one go with what was handed on: some of it may have been made in between.
+    await this.#makeLeft();
     try {
       await this.#host.over(this.#lastTurn);
     } catch (error) {
       this.#host.report(asCairnError(error));
     }
-    if (pages.length > 0) this.#forget(pages.map(({ client }) => client));
   }
 
   /** Waits for those that are expected, but not for long. */
@@ -154,18 +184,18 @@ export class Handover {
   async #make(): Promise<void> {
     const contributions = this.#contributions.splice(0);
     const all = contributions.flatMap(({ session, changes }) =>
-      changes.map((change) => ({ session, change })),
+      changes.map((change, place) => ({ session, change, place })),
     );
     all.sort((a, b) => a.change.turn - b.change.turn || a.change.number - b.change.number);
     for (const { change } of all)
       if (change.turn < UNANSWERED) this.#lastTurn = Math.max(this.#lastTurn, change.turn);
     const failures = new Map(contributions.map(({ session }) => [session, new Map()]));
     await Promise.all(
-      all.map(async ({ session, change }) => {
+      all.map(async ({ session, change, place }) => {
         try {
           await session.makeAgain(change);
         } catch (error) {
-          failures.get(session)?.set(change.number, error);
+          failures.get(session)?.set(place, error);
         }
       }),
     );
@@ -173,10 +203,5 @@ export class Handover {
       session.settleAll();
       made(failures.get(session) as Map<number, unknown>);
     }
-  }
-
-  #forget(clients: readonly string[]): void {
-    // What stays is made again by the next leader, and then known to be made.
-    this.#host.forget(clients).catch((error: unknown) => this.#host.report(asCairnError(error)));
   }
 }

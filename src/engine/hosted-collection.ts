@@ -47,7 +47,7 @@ export interface CollectionHost {
   readonly changed: (collection: string, id: string, kind: Change['kind']) => void;
   readonly saved: (collection: string, changes: number) => void;
   /** Changes of clients need not be handed on any more. */
-  readonly settled: (collection: string, marks: readonly Mark[]) => void;
+  readonly settled: (marks: readonly Mark[]) => void;
   /** Indexes are being built, or have been when both numbers are the same. */
   readonly indexing: (collection: string, documents: number, total: number) => void;
   readonly failed: (collection: string, error: CairnError) => void;
@@ -80,6 +80,8 @@ export class HostedCollection implements Executor {
   readonly #saves: SaveSchedule;
   readonly #retention: CacheRetention | undefined;
   readonly #store: { execute(request: Request): Result<unknown> };
+  /** Parts of `insertMany` of which the last is still to come, by call. */
+  readonly #parts = new Map<number, Origin[]>();
   #stopped = false;
   /** Why the collection cannot be used: it did not open, or was dropped. */
   #unusable: Error | undefined;
@@ -257,17 +259,24 @@ export class HostedCollection implements Executor {
       : this.#store.execute(request);
   }
 
-  #makeOnce(request: Request, { client, number }: Origin): Result<unknown> {
-    // The parts before the last change nothing yet, and belong to it: it says whether they are made.
-    if (request.op === 'insertPart' && !request.last) return this.#store.execute(request);
-    if (number <= this.records.markOf(client)) {
-      if (request.op === 'insertPart') this.#store.execute({ ...request, op: 'insertAbandon' });
-      throw answerLost(this.settings.name);
-    }
+  #makeOnce(request: Request, origin: Origin): Result<unknown> {
+    if (this.records.isMade(origin)) throw answerLost(this.settings.name);
     const result = this.#store.execute(request);
-    const mark = () => this.records.mark(client, number);
+    if (request.op === 'insertPart') return this.#markParts(request, origin, result);
+    const mark = () => this.records.mark(origin);
     if (isWork(result)) return this.#andThen(result, mark);
     mark();
+    return result;
+  }
+
+  /** Parts count as made with the last. */
+  #markParts<T>({ call, last }: Request<'insertPart'>, origin: Origin, result: T): T {
+    const parts = this.#parts.get(call) ?? [];
+    parts.push(origin);
+    if (last) {
+      this.#parts.delete(call);
+      for (const part of parts) this.records.mark(part);
+    } else this.#parts.set(call, parts);
     return result;
   }
 
@@ -280,7 +289,7 @@ export class HostedCollection implements Executor {
 
   #tellSettled(): void {
     const marks = this.records.takeSettled();
-    if (marks.length > 0) this.#host.settled(this.settings.name, marks);
+    if (marks.length > 0) this.#host.settled(marks);
   }
 
   *#open(after: Promise<unknown> | undefined): Work<void> {
@@ -289,6 +298,7 @@ export class HostedCollection implements Executor {
       const { stolen, storage } = this.#host;
       if (stolen) yield storage.claim();
       yield* openCollection(this.#opening);
+      this.records.takeMarks();
       if (stolen) yield this.#saves.alone(() => this.records.log.record());
       this.#log(`opened with ${this.records.size} records`);
       // What cannot be read is told to whoever asks for it.
@@ -347,7 +357,7 @@ export class HostedCollection implements Executor {
     this.#retention?.stop();
     this.#unusable = dropped(name);
     this.lives.fail(this.#unusable);
-    this.#host.settled(name, this.records.forgetMarks());
+    this.#host.settled(this.records.made);
     return true;
   }
 

@@ -1,25 +1,10 @@
+import { MANAGED_FIELDS, STAMPS } from '../storage/managed-fields.ts';
 import type { Stamps } from '../storage/stored-record.ts';
 import type { CollectionSettings } from './settings.ts';
 
 /** Bits of the managed values of a document. */
 export const UPDATED = 1;
 export const ARCHIVED = 2;
-
-/** Places in {@link Stamps}, with the fields they show as. */
-const STAMPS = [
-  { setting: 'created', place: 0 },
-  { setting: 'updated', place: 1 },
-  { setting: 'archived', place: 2 },
-  { setting: 'unarchived', place: 3 },
-] as const;
-
-/** Fields that belong to Cairn: what a caller gives for them is left out. */
-export const MANAGED_FIELDS: ReadonlySet<string> = new Set([
-  '_id',
-  '_updated',
-  '_archived',
-  ...STAMPS.flatMap(({ setting }) => [`_${setting}_at`, `_${setting}_timestamp`]),
-]);
 
 /** Whether a dotted path leads to a managed field. */
 export function isManaged(path: string): boolean {

@@ -1,5 +1,19 @@
-/** Whose request it is, by the client's own number. */
+/** Which of a client's changes it is: clients number those that they make through a handle one after the other. */
 export interface Origin {
   readonly client: string;
+  readonly handle: number;
   readonly number: number;
+}
+
+/** By handle, the number of the first change in a batch. */
+export type FirstNumbers = readonly (readonly [handle: number, number: number])[];
+
+/** What marks are kept by: a client and one of its handles. */
+export function originKey({ client, handle }: Pick<Origin, 'client' | 'handle'>): string {
+  return `${client}#${handle}`;
+}
+
+export function parseOriginKey(key: string): Pick<Origin, 'client' | 'handle'> {
+  const at = key.lastIndexOf('#');
+  return { client: key.slice(0, at), handle: Number(key.slice(at + 1)) };
 }

@@ -180,7 +180,7 @@ export interface BatchReply {
 
 /** A change that was answered, and need not be in storage yet. */
 export interface AnsweredChange {
-  /** The client's own number of the request. */
+  /** The client's own number of the change, among those made through the same handle. */
   readonly number: number;
   /** The turn of the batch it was answered in. */
   readonly turn: number;
@@ -246,7 +246,13 @@ export interface LiveEvent {
 /** Which of a session's changes of a collection are settled: in storage, or without anything left to store. */
 export interface SettledEvent {
   readonly type: 'settled';
-  readonly detail: { readonly collection: string; readonly number: number };
+  readonly detail: {
+    readonly handle: number;
+    /** All of the client's changes through the handle up to this one. */
+    readonly number: number;
+    /** But for these. */
+    readonly missed: readonly number[] | undefined;
+  };
 }
 
 export type EngineEvent = DoorEvent | LiveEvent | SettledEvent;

@@ -1,12 +1,14 @@
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import { CairnError } from '../errors/cairn-error.ts';
 import { CollectionError } from '../errors/collection-error.ts';
+import type { Mark } from '../storage/marks.ts';
 import { dropped, notInMemory, typeMismatch } from './collection-errors.ts';
 import { DATABASE } from './database-protocol.ts';
 import type { Handover } from './handover.ts';
 import type { HostedCollection } from './hosted-collection.ts';
 import { SessionLives } from './live/session-lives.ts';
 import { type Executor, OpenReads } from './open-reads.ts';
+import { type FirstNumbers, type Origin, originKey, parseOriginKey } from './origin.ts';
 import type { AnsweredChange, BatchReply, EngineEvent, Request } from './protocol.ts';
 import { isEdit } from './request-kinds.ts';
 import type { CollectionSettings } from './settings.ts';
@@ -64,10 +66,10 @@ export class Session {
   /**
    * Executes a batch in order. The reply is a promise only if something has to be waited for.
    *
-   * @param first The client's own number of the first request; the others follow. Without it no change is known
-   *   again when it is handed on.
+   * @param first The client's own number of the first change through each handle; the others follow. Without it no
+   *   change is known again when it is handed on.
    */
-  execute(batch: readonly Request[], first?: number): BatchReply | Promise<BatchReply> {
+  execute(batch: readonly Request[], first?: FirstNumbers): BatchReply | Promise<BatchReply> {
     const { handover } = this.#engine;
     if (handover.isOver && this.#held === 0) return this.#execute(batch, first);
     // Collections are being read meanwhile.
@@ -79,7 +81,11 @@ export class Session {
     });
   }
 
-  /** Hands on what the client was told of by another engine, and makes it again unless it was saved. */
+  /**
+   * Hands on what the client was told of by another engine, and makes it again unless it was saved.
+   *
+   * @returns what could not be made again, by its place in the list.
+   */
   handOn(changes: readonly AnsweredChange[]): Promise<ReadonlyMap<number, unknown>> {
     return this.#engine.handover.handOn(this, changes);
   }
@@ -89,15 +95,32 @@ export class Session {
     const collection = this.#collectionFor(request);
     this.#touched.add(collection);
     try {
-      await collection.execute(request, undefined, { client: this.client, number });
+      const { client } = this;
+      await collection.execute(request, undefined, { client, handle: request.handle, number });
     } catch (error) {
-      // Where it cannot be made, or is made, the last part says so.
-      if (request.op === 'insertPart' && !request.last) return;
       if ((error as { code?: string }).code !== 'answer_lost') throw error;
-      const { settings, records } = collection;
-      const number = records.log.marks.of(this.client);
-      this.emit({ type: 'settled', detail: { collection: settings.name, number } });
+      const { client } = this;
+      const mark = collection.records.log.marks.get(originKey({ client, handle: request.handle }));
+      if (mark) this.tellSettled([mark]);
     }
+  }
+
+  /** Tells the client which of its changes need not be handed on any more. */
+  tellSettled(marks: readonly Mark[]): void {
+    for (const [origin, number, , missed] of marks) {
+      const { client, handle } = parseOriginKey(origin);
+      if (client === this.client)
+        this.emit({ type: 'settled', detail: { handle, number, missed } });
+    }
+  }
+
+  /** @param next Numbers of the next change by handle; moves on. */
+  #originOf(request: Request, next: Map<number, number>): Origin | undefined {
+    const { handle } = request;
+    const number = next.get(handle);
+    if (number === undefined || !isEdit(request)) return undefined;
+    next.set(handle, number + 1);
+    return { client: this.client, handle, number };
   }
 
   /** To be called after changes that were made again. */
@@ -111,9 +134,9 @@ export class Session {
     for (const [handle, settings] of opened) this.#handles.set(handle, this.#open(settings));
   }
 
-  #execute(batch: readonly Request[], first?: number): BatchReply | Promise<BatchReply> {
+  #execute(batch: readonly Request[], first?: FirstNumbers): BatchReply | Promise<BatchReply> {
     const turn = this.#engine.takeTurn();
-    const { client } = this;
+    const numbers = first && new Map(first);
     const values: unknown[] = new Array(batch.length);
     const failures = new Map<number, unknown>();
     const waiting: Promise<void>[] = [];
@@ -122,7 +145,7 @@ export class Session {
       try {
         const request = batch[index] as Request;
         const executor = this.#executorFor(request, touched);
-        const origin = first === undefined ? undefined : { client, number: first + index };
+        const origin = numbers && this.#originOf(request, numbers);
         const value = executor.execute(request, this.#lives.readerFor(request), origin);
         const answer = (answered: unknown): void => {
           values[index] = answered;
@@ -180,12 +203,12 @@ export class Session {
   }
 
   /** Executes one request without waiting for anything, or throws. */
-  executeNow(request: Request, number?: number): unknown {
+  executeNow(request: Request, first?: FirstNumbers): unknown {
     if (!this.#engine.handover.isOver)
       throw notInMemory('the database is still opening; await db.ready first');
     const collection = this.#collectionFor(request);
     try {
-      const origin = number === undefined ? undefined : { client: this.client, number };
+      const origin = first && this.#originOf(request, new Map(first));
       const answer = collection.executeNow(request, origin);
       this.#reads.note(collection, request, answer);
       return answer;

@@ -12,6 +12,7 @@ export type BackupErrorCode =
   | 'file_newer'
   | 'file_truncated'
   | 'file_damaged'
+  | 'file_stalled'
   | 'file_unsupported'
   | 'record_too_large';
 

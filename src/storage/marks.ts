@@ -1,5 +1,17 @@
-/** How far a client's changes are in storage: the highest of its numbers, and when it was saved, in Unix milliseconds. */
-export type Mark = readonly [client: string, number: number, at: number];
+/**
+ * How far the changes are stored that a client made through one of its handles.
+ *
+ * - `origin`: the client and its handle.
+ * - `number`: the highest of the numbers that it gave them.
+ * - `at`: when it was noted, in Unix milliseconds.
+ * - `missed`: lower numbers that were not made.
+ */
+export type Mark = readonly [
+  origin: string,
+  number: number,
+  at: number,
+  missed?: readonly number[] | undefined,
+];
 
 /** Far longer than any page keeps changes that it was told of and that were not saved. */
 const KEPT_MS = 7 * 24 * 3600 * 1000;
@@ -7,42 +19,69 @@ const KEPT_MS = 7 * 24 * 3600 * 1000;
 /** So many marks stay whatever the clock says: it may jump. */
 const KEPT_AT_LEAST = 256;
 
+/** Of those that failed so many are remembered; nobody asks for older ones again. */
+const MISSED_AT_MOST = 256;
+
 /**
- * Up to which number the changes of each client are among those of a collection. Clients hand on what they were
- * told of and have not heard to be saved; what was saved all the same must not be made twice.
+ * Which changes of clients are among those of a collection. Clients hand on what they were told of and have not
+ * heard to be saved; what was saved all the same must not be made twice.
+ *
+ * A client numbers the changes that it makes through a handle one after the other.
  */
 export class Marks {
-  readonly #byClient = new Map<string, Mark>();
-
-  /** The highest number of a client, 0 where there is none. */
-  of(client: string): number {
-    return this.#byClient.get(client)?.[1] ?? 0;
-  }
+  readonly #marks = new Map<string, Mark>();
 
   get size(): number {
-    return this.#byClient.size;
+    return this.#marks.size;
   }
 
-  /** Notes a number; a lower one than before changes nothing. */
-  note(client: string, number: number, at: number): void {
-    if (number > this.of(client)) this.#byClient.set(client, [client, number, at]);
+  get(origin: string): Mark | undefined {
+    return this.#marks.get(origin);
   }
 
+  /** The highest number of an origin, 0 where there is none. */
+  of(origin: string): number {
+    return this.#marks.get(origin)?.[1] ?? 0;
+  }
+
+  has(origin: string, number: number): boolean {
+    const mark = this.#marks.get(origin);
+    return mark !== undefined && number <= mark[1] && !mark[3]?.includes(number);
+  }
+
+  /** Notes that a change is made. */
+  note(origin: string, number: number, at: number): void {
+    const [, last = 0, , missed] = this.#marks.get(origin) ?? [];
+    if (number === last + 1) this.#marks.set(origin, [origin, number, at, missed]);
+    else if (number <= last) {
+      if (missed?.includes(number))
+        this.#marks.set(origin, [origin, last, at, missed.filter((one) => one !== number)]);
+    } else {
+      const skipped = Array.from({ length: number - last - 1 }, (_, index) => last + 1 + index);
+      const all = [...(missed ?? []), ...skipped].slice(-MISSED_AT_MOST);
+      this.#marks.set(origin, [origin, number, at, all]);
+    }
+  }
+
+  /** Takes in marks that know of all that these know: what was stored later, or after these. */
   take(marks: Iterable<Mark>): void {
-    for (const [client, number, at] of marks) this.note(client, number, at);
+    for (const mark of marks) {
+      const known = this.#marks.get(mark[0]);
+      if (!known || mark[1] >= known[1]) this.#marks.set(mark[0], mark);
+    }
   }
 
   clear(): void {
-    this.#byClient.clear();
+    this.#marks.clear();
   }
 
   [Symbol.iterator](): Iterator<Mark> {
-    return this.#byClient.values();
+    return this.#marks.values();
   }
 
   /** Those that a client may still ask for. */
   recent(): readonly Mark[] {
-    const all = [...this.#byClient.values()];
+    const all = [...this.#marks.values()];
     if (all.length <= KEPT_AT_LEAST) return all;
     all.sort((a, b) => b[2] - a[2]);
     const newest = all[0]?.[2] ?? 0;

@@ -213,7 +213,8 @@ export function lacksColumns({ indexed }: Segment, columns: readonly string[]): 
   return columns.some((column) => indexed?.[column] === undefined);
 }
 
-function readStamps(stamps: Float64Array, index: number): Stamps | undefined {
+/** Those of a record, where it has any. */
+export function readStamps(stamps: Float64Array, index: number): Stamps | undefined {
   const at = index * 4;
   const four = [stamps[at], stamps[at + 1], stamps[at + 2], stamps[at + 3]] as unknown as Stamps;
   return four[0] || four[1] || four[2] || four[3] ? four : undefined;

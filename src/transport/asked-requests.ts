@@ -1,7 +1,9 @@
+import type { FirstNumbers } from '../engine/origin.ts';
 import type { BatchReply, Request } from '../engine/protocol.ts';
 import { BackupError } from '../errors/backup-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 import { WorkerError } from '../errors/worker-error.ts';
+import { numbered } from './change-numbers.ts';
 import type { Route } from './route.ts';
 
 /** How often something is asked again. What ends every engine must not go on for ever. */
@@ -12,7 +14,7 @@ interface Asked {
   readonly send: (route: Route) => unknown;
   /** What it asks of collections, if anything. */
   readonly batch: readonly Request[];
-  readonly first: number;
+  readonly first: FirstNumbers;
   readonly resolve: (value: never) => void;
   readonly reject: (error: unknown) => void;
   /** Whether it may never come to its end. */
@@ -29,13 +31,15 @@ interface Asked {
  * was, only one that may hang is under way at a time; what was asked after it keeps its place behind it.
  */
 export class AskedRequests {
-  readonly #answered: (batch: readonly Request[], first: number, reply: BatchReply) => void;
+  readonly #answered: (batch: readonly Request[], first: FirstNumbers, reply: BatchReply) => void;
   /** In the order they were asked in. */
   readonly #asked = new Set<Asked>();
   #route: Route | undefined;
 
   /** @param answered Called with each batch that is answered, before whoever asked is. */
-  constructor(answered: (batch: readonly Request[], first: number, reply: BatchReply) => void) {
+  constructor(
+    answered: (batch: readonly Request[], first: FirstNumbers, reply: BatchReply) => void,
+  ) {
     this.#answered = answered;
   }
 
@@ -43,18 +47,16 @@ export class AskedRequests {
     return this.#asked.size;
   }
 
-  /** The requests that are not answered, with their numbers. */
-  *open(): Generator<readonly [request: Request, number: number]> {
-    for (const { batch, first } of this.#asked) {
-      for (const [index, request] of batch.entries()) yield [request, first + index];
-    }
+  /** The changes that are not answered, with their numbers. */
+  *changes(): Generator<readonly [request: Request, place: number, number: number]> {
+    for (const { batch, first } of this.#asked) yield* numbered(batch, first);
   }
 
   /** Asks on the present route, or on the next. */
   ask<T>(
     send: (route: Route) => T | Promise<T>,
     batch: readonly Request[] = [],
-    first = 0,
+    first: FirstNumbers = [],
   ): Promise<T> {
     return new Promise((resolve, reject) => {
       const risky = batch[0]?.risky === true;

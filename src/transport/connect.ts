@@ -2,8 +2,9 @@ import { WorkerError } from '../errors/worker-error.ts';
 import type { Channel, ChannelEvents, DatabaseSettings } from './channel.ts';
 import { EnduringChannel } from './enduring-channel.ts';
 import { isShared } from './engine-host.ts';
-import { type Platform, systemPlatform } from './platform.ts';
+import type { Platform } from './platform.ts';
 import { type Begin, Seat } from './seat.ts';
+import { systemPlatform } from './system-platform.ts';
 import { threadEngine } from './thread-engine.ts';
 import { workerEngine } from './worker-engine.ts';
 import { startWorker, type WorkerSource } from './worker-start.ts';
@@ -16,9 +17,8 @@ export interface WorkerSettings {
   readonly answer_timeout: number;
 }
 
-/** Seats of this thread by database name, or by driver and name: doors to one database share one. */
-const byName = new Map<string, Seat>();
-const byDriver = new WeakMap<object, Map<string, Seat>>();
+/** Seats by what the storage belongs to, a driver or the platform, and by name: doors to one database share one. */
+const seatsOf = new WeakMap<object, Map<string, Seat>>();
 
 /** A channel to an engine that runs in this thread, or wherever another tab that leads has it. */
 export function connectInThread(
@@ -27,10 +27,10 @@ export function connectInThread(
   platform: Platform = systemPlatform,
 ): Promise<Channel> {
   const { name } = settings;
-  const seats = seatsFor(settings);
+  const seats = seatsFor(settings, platform);
   let seat = seats?.get(name);
   if (!seat) {
-    const shared = isShared(settings);
+    const shared = isShared(settings, platform);
     seat = new Seat(name, shared, platform, (lead, host) =>
       threadEngine(settings, lead, host, platform),
     );
@@ -61,25 +61,28 @@ export function connectToWorker(
     const started = await startWorker(worker, (reason) => {
       reasons.push(reason instanceof WorkerError ? reason.message : String(reason));
     });
-    if (started) return workerEngine(started, settings, answer_timeout, lead, host);
+    if (started)
+      return workerEngine(started, settings, { answer_timeout, clock: platform.clock }, lead, host);
     console.warn(
       `cairndb runs in this thread, because no worker could be started: ${reasons.join(' ')}`,
     );
     return threadEngine(settings, lead, host, platform);
   };
-  const seat = new Seat(settings.name, isShared(settings), platform, begin);
+  const seat = new Seat(settings.name, isShared(settings, platform), platform, begin);
   return EnduringChannel.open(settings, seat, events, platform);
 }
 
-function seatsFor({ storage }: DatabaseSettings): Map<string, Seat> | undefined {
+function seatsFor(
+  { storage }: DatabaseSettings,
+  platform: Platform,
+): Map<string, Seat> | undefined {
   // Memory is each door's own.
-  if (storage === 'memory' || (storage === undefined && typeof indexedDB === 'undefined'))
-    return undefined;
-  if (typeof storage !== 'object') return byName;
-  let seats = byDriver.get(storage);
+  if (storage === 'memory' || (storage === undefined && !platform.storage)) return undefined;
+  const owner = typeof storage === 'object' ? storage : platform;
+  let seats = seatsOf.get(owner);
   if (!seats) {
     seats = new Map();
-    byDriver.set(storage, seats);
+    seatsOf.set(owner, seats);
   }
   return seats;
 }

@@ -1,17 +1,18 @@
 import { UNANSWERED } from '../engine/handover.ts';
-import type { BatchReply, EngineEvent, Request } from '../engine/protocol.ts';
+import type { FirstNumbers } from '../engine/origin.ts';
+import type { AnsweredChange, BatchReply, EngineEvent, Request } from '../engine/protocol.ts';
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 import { StorageError } from '../errors/storage-error.ts';
 import { WorkerError } from '../errors/worker-error.ts';
 import { AskedRequests, isTaken } from './asked-requests.ts';
+import { ChangeNumbers } from './change-numbers.ts';
 import type { Channel, ChannelEvents, DatabaseSettings, Started } from './channel.ts';
 import { isShared } from './engine-host.ts';
 import { KeptChanges } from './kept-changes.ts';
 import { LeaderFinder } from './leader-finder.ts';
 import { OpenHandles } from './open-handles.ts';
-import { PageRecord } from './page-record.ts';
-import type { Platform } from './platform.ts';
+import type { PageWriting, Platform } from './platform.ts';
 import type { Route, RouteEvents } from './route.ts';
 import type { Seat } from './seat.ts';
 
@@ -24,7 +25,7 @@ export class EnduringChannel implements Channel {
   readonly #events: ChannelEvents;
   readonly #client: string;
   readonly #finder: LeaderFinder;
-  readonly #record: PageRecord | undefined;
+  readonly #record: PageWriting | undefined;
   readonly #handles = new OpenHandles();
   readonly #kept = new KeptChanges();
   readonly #asked: AskedRequests;
@@ -33,8 +34,7 @@ export class EnduringChannel implements Channel {
   /** Counts the ways that were tried: of two at once the later counts. */
   #ways = 0;
   #started: Started = 'thread';
-  /** Number of the next request. */
-  #next = 1;
+  readonly #numbers = new ChangeNumbers();
   #lastTurn = 0;
   #watching = false;
   /** Whether what is saved outlives the engine. */
@@ -53,7 +53,7 @@ export class EnduringChannel implements Channel {
   ): Promise<Channel> {
     const channel = new EnduringChannel(settings, seat, events, platform);
     try {
-      await channel.#finder.begin(isShared(settings));
+      await channel.#finder.begin(isShared(settings, platform));
       await channel.#opening;
       return channel;
     } catch (error) {
@@ -87,8 +87,8 @@ export class EnduringChannel implements Channel {
       failed: (error) => this.#fail(error),
     });
     const { page } = platform;
-    if (!page || !isShared(settings)) return;
-    this.#record = new PageRecord(settings.name, this.#client);
+    if (!page || !isShared(settings, platform)) return;
+    this.#record = platform.pageWriting(settings.name, this.#client);
     this.#stopListening.push(
       page.onHidden(() => this.#saveNow()),
       page.onLeft((mayReturn) => this.#leavePage(mayReturn)),
@@ -148,18 +148,16 @@ export class EnduringChannel implements Channel {
     await this.#finder.leave();
   }
 
-  #number(batch: readonly Request[]): number {
+  #number(batch: readonly Request[]): FirstNumbers {
     this.#handles.note(batch);
-    const first = this.#next;
-    this.#next += batch.length;
-    return first;
+    return this.#numbers.take(batch);
   }
 
-  #note(batch: readonly Request[], first: number, reply: BatchReply): void {
+  #note(batch: readonly Request[], first: FirstNumbers, reply: BatchReply): void {
     this.#lastTurn = reply.turn;
     this.#finder.confirm();
     this.#handles.noteAnswers(batch, reply);
-    this.#kept.note(batch, first, reply, (request) => this.#handles.nameOf(request));
+    this.#kept.note(batch, first, reply);
     if (this.#kept.size > 0) this.#record?.prepare();
   }
 
@@ -170,6 +168,11 @@ export class EnduringChannel implements Channel {
     const isCurrent = () => this.#ways === way && !this.#ended;
     const events: RouteEvents = {
       event: (event) => isCurrent() && this.#hear(event),
+      gap: () => {
+        if (!isCurrent()) return;
+        this.#lose(undefined);
+        this.#finder.doubt();
+      },
       silent: (error) => isCurrent() && this.#suspect(error),
     };
     let route: Route | undefined;
@@ -179,7 +182,7 @@ export class EnduringChannel implements Channel {
       const changes = this.#kept.all();
       const handedOn = route.handOn(this.#handles.all(), changes);
       if (this.#isOpen) {
-        this.#reportLost(await handedOn);
+        this.#reportLost(changes, await handedOn);
         if (!isCurrent()) return route.leave();
       } else {
         // With nothing to hand on, what is asked first may travel at once; the engine sees to the order.
@@ -249,8 +252,8 @@ export class EnduringChannel implements Channel {
 
   #hear(event: EngineEvent): void {
     if (event.type === 'settled') {
-      const { collection, number } = event.detail;
-      this.#kept.settle(collection, number);
+      const { handle, number, missed } = event.detail;
+      this.#kept.settle(handle, number, missed);
       return;
     }
     if (event.type === 'status') this.#lasting = event.detail.storage !== 'memory';
@@ -258,12 +261,12 @@ export class EnduringChannel implements Channel {
   }
 
   /** What an engine that took over could not make again is told, once. */
-  #reportLost(failures: ReadonlyMap<number, unknown>): void {
-    const lost = new Set<number>();
-    for (const [number, cause] of failures) {
+  #reportLost(changes: readonly AnsweredChange[], failures: ReadonlyMap<number, unknown>): void {
+    const lost = new Set<AnsweredChange>();
+    for (const [place, cause] of failures) {
       // Where storage cannot be read, the next engine may do better.
       if (cause instanceof StorageError) continue;
-      lost.add(number);
+      lost.add(changes[place] as AnsweredChange);
       const error = asCairnError(cause);
       this.#events.event({ type: 'error', detail: { collection: error.place, error } });
     }
@@ -298,10 +301,11 @@ export class EnduringChannel implements Channel {
   /** The page ends, or rests; what it does now is all that it can be sure to do. */
   #leavePage(mayReturn: boolean): void {
     const unsaved = this.#kept.all();
-    for (const [request, number] of this.#asked.open())
+    for (const [request, , number] of this.#asked.changes())
       unsaved.push({ request, number, turn: UNANSWERED });
+    // In this thread a save may be in time, unless another is under way.
     if (this.#route?.executeNow) this.#saveNow();
-    else if (unsaved.length > 0)
+    if (unsaved.length > 0)
       this.#record?.write({ client: this.#client, opened: this.#handles.all(), changes: unsaved });
     this.#ways++;
     this.#leaveRoute();

@@ -3,7 +3,6 @@ import { Engine } from '../engine/engine.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 import { StorageError } from '../errors/storage-error.ts';
 import type { Storage, StorageDriver } from '../storage/driver.ts';
-import { indexedDbDriver } from '../storage/indexeddb-driver.ts';
 import { memoryDriver } from '../storage/memory-driver.ts';
 import type { DatabaseSettings } from './channel.ts';
 import type { Platform } from './platform.ts';
@@ -46,7 +45,7 @@ export async function hostEngine(
 ): Promise<HostedEngine> {
   const early: CairnError[] = [];
   let report = (error: CairnError): void => void early.push(error);
-  const opened = await open(chooseDriver(storage), name, (error) => report(error));
+  const opened = await open(chooseDriver(storage, platform), name, (error) => report(error));
   const engine = new Engine({
     storage: opened.storage,
     storageKind: opened.kind,
@@ -80,14 +79,17 @@ export async function hostEngine(
 }
 
 /** Whether the database is one for all tabs. */
-export function isShared({ storage }: DatabaseSettings): boolean {
-  return storage !== 'memory' && typeof storage !== 'object' && typeof indexedDB !== 'undefined';
+export function isShared({ storage }: DatabaseSettings, platform: Platform): boolean {
+  return storage !== 'memory' && typeof storage !== 'object' && platform.storage !== undefined;
 }
 
-function chooseDriver(storage: DatabaseSettings['storage']): StorageDriver {
+function chooseDriver(
+  storage: DatabaseSettings['storage'],
+  { storage: shared }: Platform,
+): StorageDriver {
   if (typeof storage === 'object') return storage;
   if (storage === 'memory') return memoryDriver();
-  if (typeof indexedDB !== 'undefined') return indexedDbDriver();
+  if (shared) return shared;
   if (storage === 'indexeddb') {
     throw new StorageError(
       'storage_unavailable',

@@ -1,3 +1,4 @@
+import type { FirstNumbers } from '../engine/origin.ts';
 import type {
   AnsweredChange,
   BatchReply,
@@ -6,16 +7,16 @@ import type {
   RecordReply,
   Request,
 } from '../engine/protocol.ts';
-import { isEdit } from '../engine/request-kinds.ts';
 import type { Stamps } from '../storage/stored-record.ts';
+import { numbered } from './change-numbers.ts';
 
 /**
  * The changes that a client was told of and that are not known to be saved. Where the engine that made them is
  * gone, they are handed on to the next.
  */
 export class KeptChanges {
-  /** By collection, in the order of their numbers. */
-  readonly #changes = new Map<string, AnsweredChange[]>();
+  /** By handle, in the order of their numbers. */
+  readonly #changes = new Map<number, AnsweredChange[]>();
 
   get size(): number {
     let size = 0;
@@ -23,72 +24,52 @@ export class KeptChanges {
     return size;
   }
 
-  /**
-   * Takes in what was answered.
-   *
-   * @param nameOf The collection that a request is about.
-   */
+  /** Takes in what was answered. */
   note(
     batch: readonly Request[],
-    first: number,
+    first: FirstNumbers,
     { values, failures, turn }: BatchReply,
-    nameOf: (request: Request) => string | undefined,
   ): void {
-    for (let index = 0; index < batch.length; index++) {
-      const request = batch[index] as Request;
-      if (request.op === 'insertAbandon' || (request.op === 'insertPart' && failures?.has(index)))
-        this.#abandon(nameOf(request), request.call);
-      if (!isEdit(request) || failures?.has(index)) continue;
-      const again = asAnswered(request, values[index]);
-      const name = again && nameOf(request);
-      if (name === undefined) continue;
-      const change = { number: first + index, turn, request: again as Request };
-      const changes = this.#changes.get(name);
+    for (const [request, place, number] of numbered(batch, first)) {
+      if (failures?.has(place)) {
+        // Without one of its parts an `insertMany` comes to nothing.
+        if (request.op === 'insertPart') this.#abandon(request);
+        continue;
+      }
+      const again = asAnswered(request, values[place]);
+      if (!again) continue;
+      const changes = this.#changes.get(request.handle);
+      const change = { number, turn, request: again };
       if (changes) changes.push(change);
-      else this.#changes.set(name, [change]);
+      else this.#changes.set(request.handle, [change]);
     }
+    for (const request of batch) if (request.op === 'insertAbandon') this.#abandon(request);
   }
 
-  /** Forgets the changes of a collection up to a number. */
-  settle(collection: string, number: number): void {
-    const changes = this.#changes.get(collection);
-    if (!changes) return;
-    const made = new Set<number>();
-    for (const { number: own, request } of changes) {
-      if (own <= number && request.op === 'insertPart' && request.last) made.add(request.call);
-    }
-    const left = changes.filter(
-      ({ number: own, request }) => own > number || (isBegun(request) && !made.has(request.call)),
-    );
-    if (left.length > 0) this.#changes.set(collection, left);
-    else this.#changes.delete(collection);
+  /** Forgets the changes through a handle up to a number, but for those that were missed. */
+  settle(handle: number, number: number, missed: readonly number[] | undefined): void {
+    this.#filter(handle, (one) => one.number > number || missed?.includes(one.number) === true);
   }
 
   /** Forgets changes that can never be made again. */
-  drop(numbers: ReadonlySet<number>): void {
-    for (const [name, changes] of this.#changes) {
-      this.#changes.set(
-        name,
-        changes.filter(({ number }) => !numbers.has(number)),
-      );
-    }
+  drop(changes: ReadonlySet<AnsweredChange>): void {
+    for (const handle of [...this.#changes.keys()])
+      this.#filter(handle, (one) => !changes.has(one));
   }
 
   all(): AnsweredChange[] {
     return [...this.#changes.values()].flat();
   }
 
-  #abandon(name: string | undefined, call: number): void {
-    const changes = name === undefined ? undefined : this.#changes.get(name);
-    if (!changes || name === undefined) return;
-    const left = changes.filter(({ request }) => !('call' in request && request.call === call));
-    this.#changes.set(name, left);
+  #abandon({ handle, call }: Request<'insertPart' | 'insertAbandon'>): void {
+    this.#filter(handle, ({ request }) => !('call' in request && request.call === call));
   }
-}
 
-/** Whether it changes nothing before the last part of its call. */
-function isBegun(request: Request): request is Request<'insertPart'> {
-  return request.op === 'insertPart' && !request.last;
+  #filter(handle: number, keeps: (change: AnsweredChange) => boolean): void {
+    const left = this.#changes.get(handle)?.filter(keeps) ?? [];
+    if (left.length > 0) this.#changes.set(handle, left);
+    else this.#changes.delete(handle);
+  }
 }
 
 /**

@@ -154,13 +154,13 @@ export class LeaderFinder implements Member {
     if (this.#leads || this.#leader?.leader === said.leader) return;
     this.#stopWaiting();
     this.#leader = said;
-    const { broadcast, newClient } = this.#platform;
+    const { broadcast, newClient, clock } = this.#platform;
     const announcements = this.#announcements;
     if (!broadcast || !announcements) return;
     const channel = `cairn:${this.#database}:${newClient()}`;
     const { client } = this;
     this.#events.found((events) =>
-      tabRoute(said, { client, channel, broadcast, announcements }, events),
+      tabRoute(said, { client, channel, broadcast, announcements, clock }, events),
     );
   }
 }

@@ -1,5 +1,6 @@
 import type { LiveNews } from '../engine/live-protocol.ts';
 import type { BatchReply, DoorEvent, LiveEvent, Request } from '../engine/protocol.ts';
+import { goesOn } from '../engine/request-kinds.ts';
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 import { CollectionError } from '../errors/collection-error.ts';
@@ -93,7 +94,7 @@ export class Link {
   /** Sends a request with the others of this microtask. */
   send(request: Request): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const refusal = this.#refusal;
+      const refusal = goesOn(request) ? this.#ended : this.#refusal;
       if (refusal) return reject(refusal);
       this.#queue.push({ request, resolve, reject });
       if (this.#flushing) return;

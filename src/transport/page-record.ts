@@ -1,13 +1,14 @@
 import { type IDBPDatabase, openDB } from 'idb';
 import type { LeftBehind } from '../engine/handover.ts';
 import { databaseName } from '../storage/indexeddb-driver.ts';
+import type { PageWriting } from './platform.ts';
 
 /**
  * What a page writes when it ends: the changes that it does not know to be saved, as one record, over a connection
  * that is open already. A worker is too late for this (measured: 0 of 12 pages had 500 documents saved by it, 18 of
  * 18 by the page itself). The next leader makes them.
  */
-export class PageRecord {
+export class PageRecord implements PageWriting {
   readonly #name: string;
   readonly #client: string;
   #opening: Promise<void> | undefined;

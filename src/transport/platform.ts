@@ -1,6 +1,7 @@
 import type { Endpoint } from 'comlink';
-import { type Clock, systemClock } from '../engine/clock.ts';
-import { ThreadLocks } from './lead/thread-locks.ts';
+import type { Clock } from '../engine/clock.ts';
+import type { LeftBehind } from '../engine/handover.ts';
+import type { StorageDriver } from '../storage/driver.ts';
 
 /** How a lock is asked for, as in the Web Locks API. */
 export interface LockRequest {
@@ -34,6 +35,15 @@ export interface PageLife {
   onReturned(listener: () => void): () => void;
 }
 
+/** What a page writes when it ends. */
+export interface PageWriting {
+  /** Gets ready, so that {@link write} can be done at once. */
+  prepare(): void;
+  /** Writes in this very turn what the page does not know to be saved. */
+  write(left: LeftBehind): void;
+  close(): void;
+}
+
 /** What a page or a thread stands on, given so that a simulation can stand in for it. */
 export interface Platform {
   readonly clock: Clock;
@@ -42,42 +52,11 @@ export interface Platform {
   readonly locked: boolean;
   /** Messages to other tabs; `undefined` where there are none. */
   readonly broadcast: ((name: string) => Broadcast) | undefined;
+  /** Storage that all tabs share; `undefined` where there is none. */
+  readonly storage: StorageDriver | undefined;
   /** `undefined` where there is no page. */
   readonly page: PageLife | undefined;
+  readonly pageWriting: (database: string, client: string) => PageWriting;
   /** A name for a client that no other has, in any tab. What comes before the dot is common to the page. */
   newClient(): string;
-}
-
-const scope = globalThis as typeof globalThis & { document?: Document };
-const webLocks = (scope.navigator as { locks?: Locks } | undefined)?.locks;
-const PAGE = Math.random().toString(36).slice(2) + Date.now().toString(36);
-let clients = 0;
-
-export const systemPlatform: Platform = {
-  clock: systemClock,
-  locks: webLocks ?? new ThreadLocks(),
-  // Without a page there are no other tabs: this is Node.
-  locked: webLocks !== undefined || scope.document === undefined,
-  broadcast:
-    webLocks && typeof BroadcastChannel !== 'undefined'
-      ? (name) => new BroadcastChannel(name) as unknown as Broadcast
-      : undefined,
-  page: scope.document && typeof scope.addEventListener === 'function' ? pageLife() : undefined,
-  newClient: () => `${PAGE}.${++clients}`,
-};
-
-function pageLife(): PageLife {
-  const on = (target: EventTarget, type: string, listener: (event: Event) => void) => {
-    target.addEventListener(type, listener);
-    return () => target.removeEventListener(type, listener);
-  };
-  const document = scope.document as Document;
-  return {
-    onHidden: (listener) =>
-      on(document, 'visibilitychange', () => document.visibilityState === 'hidden' && listener()),
-    onLeft: (listener) =>
-      on(scope, 'pagehide', (event) => listener((event as PageTransitionEvent).persisted)),
-    onReturned: (listener) =>
-      on(scope, 'pageshow', (event) => (event as PageTransitionEvent).persisted && listener()),
-  };
 }

@@ -1,7 +1,8 @@
 import type { Remote } from 'comlink';
+import type { Clock } from '../engine/clock.ts';
 import type { Started } from './channel.ts';
 import type { Route, RouteEvents } from './route.ts';
-import type { SessionApi } from './session-api.ts';
+import type { SessionApi, SessionProgress } from './session-api.ts';
 import { Watchdog } from './watchdog.ts';
 import { fromWire, type WireError } from './wire-error.ts';
 import { statusFromWire, type WireFailures } from './worker-protocol.ts';
@@ -12,8 +13,11 @@ export interface RemoteRouteOptions {
   readonly own: boolean;
   /** Seconds of silence after which it counts as dead. */
   readonly answerTimeout: number;
+  readonly clock: Clock;
   /** Tells of silence. */
   readonly silent: () => void;
+  /** To be called with what the other side says of itself, and how many calls it cannot have answered yet. */
+  readonly compare?: (progress: SessionProgress, waiting: number) => void;
   readonly events: RouteEvents;
   /** Resolves never, rejects when the other side is gone. */
   readonly lost: Promise<never>;
@@ -25,11 +29,20 @@ export interface RemoteRouteOptions {
 export function remoteRoute(api: Remote<SessionApi>, options: RemoteRouteOptions): Route {
   const { events, lost } = options;
   let waiting = 0;
+  /** Answers so far. */
+  let answered = 0;
+  const ping = async (): Promise<void> => {
+    const before = waiting;
+    const answeredBefore = answered;
+    const progress = await api.ping();
+    // What was under way when it was asked, and has not been answered since.
+    options.compare?.(progress, before - (answered - answeredBefore));
+  };
   /** Live queries wait for as long as they are open. */
   const lives = new Set<number>();
-  const watchdog = new Watchdog(options.answerTimeout, {
+  const watchdog = new Watchdog(options.answerTimeout, options.clock, {
     busy: () => waiting > 0 || lives.size > 0,
-    ping: () => api.ping(),
+    ping,
     silent: options.silent,
   });
   lost.catch(() => watchdog.stop());
@@ -42,6 +55,7 @@ export function remoteRoute(api: Remote<SessionApi>, options: RemoteRouteOptions
       return await promise;
     } finally {
       waiting--;
+      answered++;
     }
   };
   const orLost = <T>(promise: Promise<T>): Promise<T> => answer(Promise.race([promise, lost]));

@@ -1,3 +1,4 @@
+import type { FirstNumbers } from '../engine/origin.ts';
 import type { AnsweredChange, BatchReply, EngineEvent, Request } from '../engine/protocol.ts';
 import type { CollectionSettings } from '../engine/settings.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
@@ -17,12 +18,12 @@ export interface Route {
   /**
    * To be called first: opens collections, and makes changes again that were made by an engine before this one.
    *
-   * @returns what could not be made again, by the client's numbers.
+   * @returns what could not be made again, by its place in the list.
    */
   handOn(opened: Opened, changes: readonly AnsweredChange[]): Promise<ReadonlyMap<number, unknown>>;
-  /** @param first The client's number of the first request; the others follow. */
-  execute(batch: readonly Request[], first: number): BatchReply | Promise<BatchReply>;
-  readonly executeNow?: ((request: Request, number: number) => unknown) | undefined;
+  /** @param first By handle, the client's number of the first change; the others follow. */
+  execute(batch: readonly Request[], first: FirstNumbers): BatchReply | Promise<BatchReply>;
+  readonly executeNow?: ((request: Request, first: FirstNumbers) => unknown) | undefined;
   watch(on: boolean): Promise<void>;
   save(): Promise<void>;
   /** Leaves the engine; the engine goes on. */
@@ -32,6 +33,8 @@ export interface Route {
 /** What a route tells. */
 export interface RouteEvents {
   readonly event: (event: EngineEvent) => void;
+  /** Messages were lost: a page that was frozen does not get all of them. */
+  readonly gap: () => void;
   /** Whoever leads has been silent for too long. */
   readonly silent: (error: CairnError) => void;
 }

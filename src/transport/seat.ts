@@ -71,7 +71,7 @@ export class Seat {
     this.#shared = shared;
     this.#platform = platform;
     this.#begin = begin;
-    this.#candidacy = new Candidacy(name, platform.locks, {
+    this.#candidacy = new Candidacy(name, platform, {
       granted: (stolen) => this.#host(stolen),
       lost: () => this.#depose(undefined),
       failed: (error) => this.#fail(asCairnError(error)),

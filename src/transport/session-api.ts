@@ -1,4 +1,5 @@
 import type { Engine } from '../engine/engine.ts';
+import type { FirstNumbers } from '../engine/origin.ts';
 import type { AnsweredChange, EngineStatus, Request } from '../engine/protocol.ts';
 import type { Session } from '../engine/session.ts';
 import type { Opened } from './route.ts';
@@ -11,60 +12,79 @@ import {
   type WireReply,
 } from './worker-protocol.ts';
 
+/** How far a session is. */
+export interface SessionProgress {
+  /** Calls that are not answered yet. */
+  readonly pending: number;
+  /** Events that were told. */
+  readonly told: number;
+}
+
 /** What a session exposes through comlink. Failures are values: comlink would strip them. */
 export interface SessionApi {
   handOn(opened: Opened, changes: readonly AnsweredChange[]): Promise<WireFailures>;
-  execute(batch: readonly Request[], first: number): Promise<WireReply>;
+  execute(batch: readonly Request[], first: FirstNumbers): Promise<WireReply>;
   watch(on: boolean): void;
   save(): Promise<WireError | undefined>;
   leave(): void;
-  ping(): void;
+  ping(): SessionProgress;
 }
 
 /**
  * Begins a session whose client is on the other side of a boundary.
  *
- * @param tell Takes what is told without being asked.
+ * @param tell Takes what is told without being asked, and how many it is by now.
  */
 export function remoteSession(
   engine: Engine,
   client: string,
-  tell: (event: WireEvent) => void,
+  tell: (event: WireEvent, told: number) => void,
 ): SessionApi {
   /** The status to send with the reply, while a batch is being executed. */
   let riding: { status: EngineStatus | undefined } | undefined;
+  let told = 0;
+  let pending = 0;
+  const count = async <T>(call: () => Promise<T>): Promise<T> => {
+    pending++;
+    try {
+      return await call();
+    } finally {
+      pending--;
+    }
+  };
   const session: Session = engine.join((event) => {
     if (riding && event.type === 'status') riding.status = event.detail;
-    else tell(eventToWire(event));
+    else tell(eventToWire(event), ++told);
   }, client);
+  const execute: SessionApi['execute'] = async (batch, first) => {
+    const mine: typeof riding = { status: undefined };
+    riding = mine;
+    let reply: ReturnType<Session['execute']>;
+    try {
+      reply = session.execute(batch, first);
+    } finally {
+      riding = undefined;
+    }
+    const { values, failures, turn } = reply instanceof Promise ? await reply : reply;
+    return {
+      values,
+      failures: failures && failuresToWire(failures),
+      turn,
+      status: mine.status && statusToWire(mine.status),
+    };
+  };
   return {
-    handOn: async (opened, changes) => {
+    handOn: (opened, changes) => {
       session.openAll(opened);
-      return failuresToWire(await session.handOn(changes));
+      return count(async () => failuresToWire(await session.handOn(changes)));
     },
-    execute: async (batch, first) => {
-      const mine: typeof riding = { status: undefined };
-      riding = mine;
-      let reply: ReturnType<Session['execute']>;
-      try {
-        reply = session.execute(batch, first);
-      } finally {
-        riding = undefined;
-      }
-      const { values, failures, turn } = reply instanceof Promise ? await reply : reply;
-      return {
-        values,
-        failures: failures && failuresToWire(failures),
-        turn,
-        status: mine.status && statusToWire(mine.status),
-      };
-    },
+    execute: (batch, first) => count(() => execute(batch, first)),
     watch: (on) => {
       session.watching = on;
     },
-    save: () => attempt(() => session.save()),
+    save: () => count(() => attempt(() => session.save())),
     leave: () => session.leave(),
-    ping: () => undefined,
+    ping: () => ({ pending, told }),
   };
 }
 

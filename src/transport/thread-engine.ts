@@ -25,7 +25,7 @@ export async function threadEngine(
           return session.handOn(changes);
         },
         execute: (batch, first) => session.execute(batch, first),
-        executeNow: (request, number) => session.executeNow(request, number),
+        executeNow: (request, first) => session.executeNow(request, first),
         watch: async (on) => {
           session.watching = on;
         },

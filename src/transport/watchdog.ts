@@ -1,3 +1,5 @@
+import type { Clock } from '../engine/clock.ts';
+
 /** What a watchdog watches over. */
 export interface Watched {
   /** Whether anything is waiting for an answer. */
@@ -15,27 +17,29 @@ export interface Watched {
 export class Watchdog {
   readonly #watched: Watched;
   readonly #intervalMs: number;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #clock: Clock;
+  #cancel: (() => void) | undefined;
 
   /** @param seconds Silence after which the worker counts as dead. */
-  constructor(seconds: number, watched: Watched) {
+  constructor(seconds: number, clock: Clock, watched: Watched) {
+    this.#clock = clock;
     this.#watched = watched;
     this.#intervalMs = seconds * 1000;
   }
 
   /** To be called when something was asked. */
   wake(): void {
-    if (this.#timer === undefined) this.#look();
+    if (!this.#cancel) this.#look();
   }
 
   stop(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#cancel?.();
+    this.#cancel = undefined;
   }
 
   #look(): void {
     let heard = false;
-    const due = performance.now() + this.#intervalMs;
+    const due = this.#clock.elapsed() + this.#intervalMs;
     this.#watched.ping().then(
       () => {
         heard = true;
@@ -43,12 +47,12 @@ export class Watchdog {
       // The channel reports what went wrong to whoever waits.
       () => undefined,
     );
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
+    this.#cancel = this.#clock.after(this.#intervalMs, () => {
+      this.#cancel = undefined;
       // A timer that is much too late has slept with the machine or a frozen page; the worker has too.
-      const slept = performance.now() - due > this.#intervalMs;
+      const slept = this.#clock.elapsed() - due > this.#intervalMs;
       if (!heard && !slept) this.#watched.silent();
       else if (this.#watched.busy()) this.#look();
-    }, this.#intervalMs);
+    });
   }
 }

@@ -1,4 +1,5 @@
 import { type Remote, releaseProxy, transfer, wrap } from 'comlink';
+import type { Clock } from '../engine/clock.ts';
 import { WorkerError } from '../errors/worker-error.ts';
 import type { DatabaseSettings } from './channel.ts';
 import { remoteRoute } from './remote-route.ts';
@@ -12,7 +13,7 @@ import type { StartedWorker } from './worker-start.ts';
 export async function workerEngine(
   { worker, started }: StartedWorker,
   settings: DatabaseSettings,
-  answerTimeout: number,
+  { answer_timeout: answerTimeout, clock }: { answer_timeout: number; clock: Clock },
   { expected, ...lead }: SeatLead,
   host: HostEvents,
 ): Promise<Host> {
@@ -55,6 +56,7 @@ export async function workerEngine(
         started,
         own: true,
         answerTimeout,
+        clock,
         silent: () => {
           const error = silentError(answerTimeout);
           events.silent(error);

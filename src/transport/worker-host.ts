@@ -1,8 +1,8 @@
 import { type Endpoint, expose } from 'comlink';
 import type { DatabaseSettings } from './channel.ts';
 import { type HostedEngine, hostEngine, type Lead } from './engine-host.ts';
-import { systemPlatform } from './platform.ts';
 import { attempt, remoteSession, type SessionApi } from './session-api.ts';
+import { systemPlatform } from './system-platform.ts';
 import type { WireError } from './wire-error.ts';
 import { HELLO, READY, statusToWire, type WireOpened, type WireStatus } from './worker-protocol.ts';
 
@@ -63,6 +63,6 @@ function workerApi(): WorkerApi {
         await hosted?.stop();
         port?.close();
       }),
-    ping: () => undefined,
+    ping: () => session?.ping() ?? { pending: 0, told: 0 },
   };
 }

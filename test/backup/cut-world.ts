@@ -1,3 +1,4 @@
+import { serialize } from 'node:v8';
 import { expect } from 'vitest';
 import type { DocumentCollection } from '../../src/collection/document-collection.ts';
 import type { DocumentCollectionOptions, Door } from '../../src/index.ts';
@@ -54,6 +55,8 @@ export interface Prepared {
   readonly allowed: readonly string[];
   /** Calls to storage in the act. */
   readonly calls: readonly StorageCall[];
+  /** What was found whole: many cuts leave the same behind, and what is found then depends on nothing else. */
+  readonly checked: Set<string>;
 }
 
 function enter(driver: FaultyDriver, now: number, options: Options): World {
@@ -134,7 +137,7 @@ export async function prepare(scenario: Scenario, caching: boolean): Promise<Pre
   await world.door.close();
   const after = await contentsOf(enter(driver, now, options).things);
   const allowed = [before, after, ...(scenario.between?.(before, known) ?? [])];
-  return { scenario, caching, stored, now, known, allowed, calls };
+  return { scenario, caching, stored, now, known, allowed, calls, checked: new Set() };
 }
 
 /** Cuts the act short at a call. */
@@ -197,10 +200,12 @@ export async function goOn(
  * @param present What the collection may hold.
  */
 export async function checkWhole(
-  { scenario, caching, known, allowed, now }: Prepared,
+  { scenario, caching, known, allowed, now, checked }: Prepared,
   driver: FaultyDriver,
   present = allowed,
 ): Promise<void> {
+  const left = serialize([await readStored(driver), present]).toString('latin1');
+  if (checked.has(left)) return;
   const options = { ...scenario.options, caching };
   const world = enter(driver, now, options);
   const { things } = world;
@@ -230,6 +235,7 @@ export async function checkWhole(
     if (known.has(name)) expect(held).toBe(known.get(name));
     else expect(allowed).toContain(held.replace(/ ?later=.$/, ''));
   }
+  checked.add(left);
 }
 
 async function freshDriver(stored: Stored): Promise<FaultyDriver> {

@@ -105,6 +105,9 @@ export function backupsSuite(door: DoorFixture): void {
       }
       expect(await things.listBackups()).toHaveLength(1);
       expect(await things.count()).toBe(1);
+      const labelled = await things.createBackup({ label: 'mine' });
+      const { message } = await rejection(things.loadBackup('mine'));
+      expect(message).toContain(`the label of ${labelled}`);
       await expect(things.loadBackup(5 as never)).rejects.toMatchObject({ code: 'option_invalid' });
       await expect(things.createBackup({ name: 'x' } as never)).rejects.toMatchObject({
         code: 'option_unknown',

@@ -19,7 +19,11 @@ const status = (tab: Tab) => tab.evaluate(() => ({ ...window.db.status }));
 const ids = (tab: Tab) =>
   tab.evaluate(async () => (await window.things.filter({})).map((one: { _id: string }) => one._id));
 
-for (const doors of [['connect', 'connect'], ['Database', 'connect'], ['connect', 'Database']] as const) {
+for (const doors of [
+  ['connect', 'connect'],
+  ['Database', 'connect'],
+  ['connect', 'Database'],
+] as const) {
   test(`${doors.join(' and ')}: the first leads, both see what either did`, async () => {
     const first = await browser.tab(doors[0]);
     const second = await browser.tab(doors[1]);

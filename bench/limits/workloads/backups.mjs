@@ -1,4 +1,4 @@
-import { measure, time } from '../../page/measure.mjs';
+import { measure, time, wait } from '../../page/measure.mjs';
 import { fill, openDoor, openPeople } from '../page/cairn.mjs';
 import { defineWorkload } from '../workload.mjs';
 
@@ -6,8 +6,8 @@ import { defineWorkload } from '../workload.mjs';
  * @typedef {import('../page/cairn.mjs').DoorName} DoorName
  */
 
-/** @param {ReadableStream<Uint8Array>} stream @param {() => void} [each] */
-async function drain(stream, each = () => undefined) {
+/** @param {ReadableStream<Uint8Array>} stream */
+async function drain(stream) {
   let bytes = 0;
   const chunks = [];
   for (const reader = stream.getReader(); ; ) {
@@ -15,13 +15,42 @@ async function drain(stream, each = () => undefined) {
     if (done) return { bytes, file: new Blob(chunks) };
     bytes += value.length;
     chunks.push(/** @type {Uint8Array<ArrayBuffer>} */ (value));
-    each();
   }
 }
 
-/** Bytes of the page's heap, where the browser tells. */
+/** Bytes of the page's heap and its array buffers, where the browser tells. */
 const heap = () =>
   /** @type {{ memory?: { usedJSHeapSize: number } }} */ (performance).memory?.usedJSHeapSize ?? 0;
+
+/** Chunks between two looks at the heap: each costs a collection of all garbage. */
+const LOOK_EVERY = 4;
+
+/**
+ * How much more than before is held while a stream is read and nothing of it kept, in bytes: what is left
+ * after garbage was collected, and as it comes.
+ *
+ * @param {() => Promise<ReadableStream<Uint8Array>>} open
+ */
+async function watchHeap(open) {
+  const { gc = () => undefined } = /** @type {{ gc?: () => void }} */ (globalThis);
+  const read = async (/** @type {(chunk: number) => number} */ look) => {
+    gc();
+    await wait(50);
+    gc();
+    const before = heap();
+    let most = before;
+    const reader = (await open()).getReader();
+    for (let chunk = 1; !(await reader.read()).done; chunk++) most = Math.max(most, look(chunk));
+    return most - before;
+  };
+  const grown = await read(heap);
+  const held = await read((chunk) => {
+    if (chunk % LOOK_EVERY > 0) return 0;
+    gc();
+    return heap();
+  });
+  return { grown, held };
+}
 
 /** @param {DoorName} door @returns {import('../workload.mjs').Contender} */
 const through =
@@ -41,14 +70,10 @@ const through =
     await people.archive(first);
     const { ms: creating, result: backup } = await measure(() => people.createBackup());
     const { ms: loading } = await measure(() => people.loadBackup(backup));
-    globalThis.gc?.();
-    const before = heap();
-    let most = before;
     const { ms: exporting, result } = await measure(async () =>
-      drain(await people.exportBackup(backup), () => {
-        most = Math.max(most, heap());
-      }),
+      drain(await people.exportBackup(backup)),
     );
+    const { grown, held } = await watchHeap(() => people.exportBackup(backup));
     const plain = await drain(result.file.stream().pipeThrough(new DecompressionStream('gzip')));
     const { ms: importing } = await measure(() => people.importBackup(result.file));
     const { ms: verifying } = await measure(() => people.verify());
@@ -60,7 +85,8 @@ const through =
       'ms loadBackup': loading,
       'MB/s exportBackup': megabytes / (exporting / 1000),
       'MB/s importBackup': megabytes / (importing / 1000),
-      'MB of heap while exporting': (most - before) / 1e6,
+      'MB held while exporting': held / 1e6,
+      'MB held and garbage while exporting': grown / 1e6,
       'ms verify': verifying,
     };
   };
@@ -79,6 +105,6 @@ export default defineWorkload({
     { figure: 'worker: ms loadBackup', per: 'worker: ms to open', atMost: 1 },
     { figure: 'thread: MB/s exportBackup', atLeast: 30 },
     { figure: 'worker: MB/s exportBackup', atLeast: 30 },
-    { figure: 'thread: MB of heap while exporting', atMost: 50 },
+    { figure: 'thread: MB held while exporting', atMost: 50 },
   ],
 });

@@ -5,7 +5,7 @@ const TAKE_ANOTHER = 'Take another copy of it, or export again.';
 
 export function notGzip(what: string): BackupError {
   const message = `${what}. Files of cairndb are gzip: give one as it was saved, not unpacked.`;
-  return new BackupError('file_not_gzip', message);
+  return new BackupError('file_not_gzip', message, { place: 'file' });
 }
 
 export function notCairn(cause?: unknown): BackupError {
@@ -23,7 +23,7 @@ export function newer(number: number, ours: number, version: unknown, place: str
 
 export function truncated(cause?: unknown): BackupError {
   const message = `The end of the file is missing. ${TAKE_ANOTHER}`;
-  return new BackupError('file_truncated', message, { cause });
+  return new BackupError('file_truncated', message, { place: 'file', cause });
 }
 
 /** @param why A clause that names what is wrong. */

@@ -1,4 +1,6 @@
 import { type Body, encode } from '../../codec/body.ts';
+import { isPlainObject } from '../../codec/kinds.ts';
+import { MANAGED_FIELDS } from '../../storage/managed-fields.ts';
 import type { Stamps } from '../../storage/stored-record.ts';
 import { Crc32 } from './crc32.ts';
 import { decodeExact } from './exact-decoding.ts';
@@ -12,6 +14,7 @@ import {
   type JsonObject,
   onlyFields,
 } from './flaw.ts';
+import { MAX_NAME } from './limits.ts';
 import { ReadBinaries } from './read-binaries.ts';
 import type { SectionReader } from './section-format.ts';
 
@@ -70,6 +73,9 @@ export class Section1 implements SectionReader {
     onlyFields(line, RECORD);
     const key = asString(line.key, '"key"');
     if (key === '') throw new Flaw('"key" is empty');
+    // No path can lead to it; the id of a document may be anything.
+    if (key === '__proto__' && this.header.type === 'KEY_VALUE_BASED')
+      throw new Flaw('"key" is __proto__');
     const order = asInteger(line.order, '"order"', 1);
     const flags = asInteger(line.flags, '"flags"', 0);
     if (flags > MOST_FLAGS) throw new Flaw('"flags" are over 3');
@@ -82,8 +88,19 @@ export class Section1 implements SectionReader {
   #readBody(line: JsonObject): Body {
     if ('body' in line === 'exact' in line) throw new Flaw('it has no value, or two');
     // Also what JSON keeps is checked and written anew: nothing in the file is taken on trust.
-    if ('body' in line) return encode(line.body, 'body');
-    return encode(decodeExact(line.exact, this.#binaries), 'body');
+    const value = 'body' in line ? line.body : decodeExact(line.exact, this.#binaries);
+    if (this.header.type === 'DOCUMENT_BASED') checkDocument(value);
+    return encode(value, 'body');
+  }
+}
+
+/** Any other value would be shown as a document that it is not. */
+function checkDocument(value: unknown): void {
+  if (!isPlainObject(value)) throw new Flaw('its value is no document');
+  for (const field of Object.keys(value)) {
+    if (field[0] === '_' && MANAGED_FIELDS.has(field)) {
+      throw new Flaw(`its document has the managed field "${field}"`);
+    }
   }
 }
 
@@ -92,6 +109,7 @@ function readHeader(line: JsonObject): FileHeader {
   const { type, created_at, label } = line;
   const collection = asString(line.collection, '"collection"');
   if (collection === '') throw new Flaw('"collection" is empty');
+  if (collection.length > MAX_NAME) throw new Flaw('"collection" is too long for a name');
   if (type !== 'DOCUMENT_BASED' && type !== 'KEY_VALUE_BASED') throw new Flaw('"type" is unknown');
   if (!isInstant(created_at)) throw new Flaw('"created_at" is no instant');
   const options = asObject(line.options, '"options"');

@@ -3,14 +3,14 @@ import { binaryLines } from './binary-lines.ts';
 import { type ExactJson, encodeExact, TooLong } from './exact-encoding.ts';
 import type { FileHeader, FileRecord, FileSection } from './file-contents.ts';
 import { textTooLarge } from './file-errors.ts';
-import { CHUNK, MAX_LINE } from './limits.ts';
+import { MAX_LINE, TEXT } from './limits.ts';
 import { ORIGIN } from './origin.ts';
 
 /** UTF-8 has at most three bytes for what a string counts as one. */
 const NEVER_TOO_LONG = MAX_LINE / 3;
 
 /**
- * The lines of a section but its last one, gathered to some {@link CHUNK}.
+ * The lines of a section but its last one, gathered to some {@link TEXT}.
  *
  * @throws {BackupError} `record_too_large`, naming the document.
  * @throws {StorageError} where there are not as many records as the header says.
@@ -29,13 +29,13 @@ export async function* sectionText({ header, records }: FileSection): AsyncGener
         const { json, binaries } = exactJson(body.exact, record, header);
         for await (const line of binaryLines(binaries, placeOf(record, header))) {
           text += line;
-          if (text.length < CHUNK) continue;
+          if (text.length < TEXT) continue;
           yield text;
           text = '';
         }
         text += recordLine(record, 'exact', json, header);
       }
-      if (text.length < CHUNK) continue;
+      if (text.length < TEXT) continue;
       yield text;
       text = '';
     }

@@ -2,12 +2,19 @@ import type { FileSection } from '../../backup/file/file-contents.ts';
 import { writeFile } from '../../backup/file/write-file.ts';
 import { BackupError } from '../../errors/backup-error.ts';
 
+type Bytes = AsyncGenerator<Uint8Array, void>;
+
 interface OpenFile {
-  readonly bytes: AsyncGenerator<Uint8Array>;
+  readonly bytes: Bytes;
+  /** What will be asked for next: it is made while a page takes in what was before. */
+  ahead: ReturnType<Bytes['next']> | undefined;
   readonly release: () => void;
 }
 
-/** The files that are being written, each known by a number. Bytes are made when they are asked for. */
+/**
+ * The files that are being written, each known by a number. Bytes are made when they are asked for, and one
+ * chunk ahead.
+ */
 export class Exports {
   readonly #open = new Map<number, OpenFile>();
 
@@ -15,7 +22,7 @@ export class Exports {
   begin(sections: AsyncIterable<FileSection>, release: () => void): { cursor: number } {
     // Not the number of any file in a worker that was there before this one.
     const cursor = Math.random();
-    this.#open.set(cursor, { bytes: writeFile(sections), release });
+    this.#open.set(cursor, { bytes: writeFile(sections), ahead: undefined, release });
     return { cursor };
   }
 
@@ -29,9 +36,15 @@ export class Exports {
       );
     }
     try {
-      const { value, done } = await file.bytes.next();
-      if (done) await this.end(cursor);
-      return done ? undefined : value;
+      const { value, done } = await (file.ahead ?? file.bytes.next());
+      if (done) {
+        await this.end(cursor);
+        return undefined;
+      }
+      file.ahead = file.bytes.next();
+      // Whoever asks for it is told.
+      file.ahead.catch(() => undefined);
+      return value;
     } catch (error) {
       await this.end(cursor);
       throw error;

@@ -55,22 +55,27 @@ export class Importing {
   #checkKeys({ keys }: Segment): void {
     const { records } = this.replacing.records;
     const [first = 0] = this.#staging.segments;
-    const twice = keys.find((key) => (records.get(key)?.segment ?? 0) >= first);
-    if (twice !== undefined) throw damaged(`has document "${twice}" twice`);
+    const here = new Set<string>();
+    for (const key of keys) {
+      const before = records.get(key)?.segment ?? 0;
+      if (before >= first || here.has(key)) throw damaged(`has document "${key}" twice`, key);
+      here.add(key);
+    }
   }
 
   #checkRanks(): void {
     let last = 0;
     for (const { order, key } of this.replacing.records.records.values()) {
-      if (order <= last) throw damaged(`has two documents of one rank, one of them "${key}"`);
+      if (order <= last) throw damaged(`has two documents of one rank, one of them "${key}"`, key);
       last = order;
     }
   }
 }
 
-function damaged(what: string): BackupError {
+function damaged(what: string, place: string): BackupError {
   return new BackupError(
     'file_damaged',
     `The file ${what}: Cairn did not write it so. Nothing was changed; use another copy of the file.`,
+    { place },
   );
 }

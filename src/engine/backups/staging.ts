@@ -6,6 +6,9 @@ import { StoredRecord } from '../../storage/stored-record.ts';
 import { typeMismatch } from '../collection-errors.ts';
 import type { StoreContext } from '../context.ts';
 
+/** The highest rank that is let in: so many can still come after it. */
+const MAX_RANK = 2 ** 52;
+
 /** Rough bytes that are written in one transaction. */
 const AT_ONCE = 10 * SEGMENT_SIZE;
 
@@ -53,7 +56,7 @@ export class Staging {
   #rankOf(key: string, order: number): number {
     const known = this.#merge ? this.#context.records.get(key) : undefined;
     const rank = known?.order ?? this.#base + order;
-    if (Number.isSafeInteger(rank)) return rank;
+    if (rank <= MAX_RANK) return rank;
     throw new BackupError(
       'file_damaged',
       `The rank of document "${key}" is too high: this is no file that Cairn wrote. Nothing was changed.`,

@@ -1,4 +1,3 @@
-import { Marks } from '../../storage/marks.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
 
 /** The changes of a collection that are in no segment yet. */
@@ -13,8 +12,8 @@ export class PendingChanges {
    * A key may be in both: deleted, then inserted again.
    */
   readonly deletes = new Map<string, StoredRecord>();
-  /** How far the changes of clients are among these. */
-  readonly marks = new Marks();
+  /** Clients and handles, by their key, whose changes are among these. */
+  readonly marks = new Set<string>();
   /** How many changes were made: several to one document leave one record, and each counts. */
   made = 0;
   /** When the first of them was made, by the monotonic clock and as Unix time. */
@@ -29,7 +28,7 @@ export class PendingChanges {
     for (const record of failed.records)
       if (current(record.key) === record) this.records.add(record);
     for (const [key, record] of failed.deletes) this.deletes.set(key, record);
-    this.marks.take(failed.marks);
+    for (const key of failed.marks) this.marks.add(key);
     this.made += failed.made;
     this.since = failed.since;
   }

@@ -1,11 +1,12 @@
 import { type Body, peek } from '../../codec/body.ts';
 import { compactLog } from '../../storage/compact-log.ts';
-import type { Mark } from '../../storage/marks.ts';
+import { type Mark, Marks } from '../../storage/marks.ts';
 import { segmentLost } from '../../storage/open-log.ts';
 import type { SegmentBodies } from '../../storage/segment.ts';
 import type { Along, SegmentLog } from '../../storage/segment-log.ts';
 import { type StoredRecord, savedVersion } from '../../storage/stored-record.ts';
 import type { Clock } from '../clock.ts';
+import { type Origin, originKey } from '../origin.ts';
 import { type Work, wait } from '../work.ts';
 import { BodyLoader } from './body-loader.ts';
 import { DecodedDocuments } from './decoded-documents.ts';
@@ -34,6 +35,8 @@ export class RecordStore {
   /** Whether there has been such a list since the cache was cleared. */
   #hasDecoded = false;
   #pending = new PendingChanges();
+  /** Which changes of clients are made, saved or not. */
+  readonly #made = new Marks();
   /** Marks of what was saved, not told yet. */
   #settled: Mark[] = [];
   /** What the save under way is writing. */
@@ -71,33 +74,42 @@ export class RecordStore {
     return { changes: this.#pending.made, since: this.#pending.since?.elapsed };
   }
 
-  /** How far the changes of a client have been made, saved or not. */
-  markOf(client: string): number {
-    const pending = Math.max(this.#pending.marks.of(client), this.#saving?.marks.of(client) ?? 0);
-    return Math.max(pending, this.log.marks.of(client));
+  /** Whether a change of a client is made, saved or not. */
+  isMade(origin: Origin): boolean {
+    return this.#made.has(originKey(origin), origin.number);
   }
 
   /** Notes that a change of a client is made. To be called in the turn in which it is. */
-  mark(client: string, number: number): void {
-    this.#pending.marks.note(client, number, this.#clock.now());
+  mark(origin: Origin): void {
+    const key = originKey(origin);
+    this.#made.note(key, origin.number, this.#clock.now());
+    this.#pending.marks.add(key);
   }
 
-  /** How far clients are settled since this was last called: nothing of theirs is left to save. */
+  /** How far clients are settled that were not told yet: nothing of theirs is left to save. */
   takeSettled(): readonly Mark[] {
     const settled = this.#settled;
     this.#settled = [];
     if (this.unsaved === 0 && this.#pending.marks.size > 0) {
       // What came and went between two saves leaves nothing to save.
-      settled.push(...this.#pending.marks);
-      this.log.marks.take(this.#pending.marks);
+      settled.push(...this.#marksOf(this.#pending));
       this.#pending.marks.clear();
     }
     return settled;
   }
 
-  /** Of a collection that is no more: nothing of it can be handed on. */
-  forgetMarks(): readonly Mark[] {
-    return [...this.log.marks, ...this.#pending.marks];
+  /** Everything that was made; of a collection that is no more, nothing of it can be handed on. */
+  get made(): readonly Mark[] {
+    return [...this.#made];
+  }
+
+  /** To be called once the log is read. */
+  takeMarks(): void {
+    this.#made.take(this.log.marks);
+  }
+
+  #marksOf({ marks }: PendingChanges): Mark[] {
+    return Array.from(marks, (key) => this.#made.get(key) as Mark);
   }
 
   /** Whether all bodies are in memory, so that no read has to wait. */
@@ -328,7 +340,7 @@ export class RecordStore {
     this.#pending = new PendingChanges();
     this.#saving = saving;
     try {
-      const marks = [...saving.marks];
+      const marks = this.#marksOf(saving);
       await this.log.append(
         { records: saving.records, deletes: saving.deletes.keys(), marks },
         along,

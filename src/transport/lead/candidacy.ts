@@ -1,4 +1,5 @@
-import type { Locks } from '../platform.ts';
+import type { Clock } from '../../engine/clock.ts';
+import type { Locks, Platform } from '../platform.ts';
 
 /** Thieves take turns for so long: time enough for the first of them to announce itself. */
 const THEFT_MS = 1500;
@@ -20,14 +21,20 @@ export interface CandidacyEvents {
 export class Candidacy {
   readonly #lock: string;
   readonly #locks: Locks;
+  readonly #clock: Clock;
   readonly #events: CandidacyEvents;
   /** Ends the request that waits or holds. */
   #end: (() => void) | undefined;
   #holds = false;
 
-  constructor(name: string, locks: Locks, events: CandidacyEvents) {
+  constructor(
+    name: string,
+    { locks, clock }: Pick<Platform, 'locks' | 'clock'>,
+    events: CandidacyEvents,
+  ) {
     this.#lock = lockName(name);
     this.#locks = locks;
+    this.#clock = clock;
     this.#events = events;
   }
 
@@ -47,7 +54,7 @@ export class Candidacy {
       if (!free || this.#holds) return undefined;
       this.withdraw();
       this.#request(true);
-      return new Promise((resolve) => setTimeout(resolve, THEFT_MS));
+      return new Promise<void>((resolve) => this.#clock.after(THEFT_MS, resolve));
     });
     theft.catch(this.#events.failed);
   }
@@ -84,6 +91,8 @@ export class Candidacy {
       this.#end = undefined;
       this.#holds = false;
       if (held) this.#events.lost();
+      // Stolen before it was known to be had.
+      else if ((error as { name?: string }).name === 'AbortError') this.stand();
       else this.#events.failed(error);
     });
   }

@@ -1,4 +1,5 @@
 import { releaseProxy, wrap } from 'comlink';
+import type { Clock } from '../../engine/clock.ts';
 import { WorkerError } from '../../errors/worker-error.ts';
 import type { Broadcast } from '../platform.ts';
 import { remoteRoute } from '../remote-route.ts';
@@ -6,9 +7,17 @@ import type { Route, RouteEvents } from '../route.ts';
 import type { SessionApi } from '../session-api.ts';
 import { eventFromWire, READY, type WireEvent } from '../worker-protocol.ts';
 import type { Announcements, Leader } from './announcements.ts';
+import { PairChannel } from './pair-channel.ts';
 
 /** Marks an event among the messages of comlink. */
 export const EVENT = 'cairn:event';
+
+/** An event as a leader tells it to another tab. */
+export interface TabEvent {
+  readonly [EVENT]: WireEvent;
+  /** How many were told by now. */
+  readonly told: number;
+}
 
 /**
  * Seconds after which a leader that is silent is replaced. A page that was frozen does not notice; anything else
@@ -26,18 +35,19 @@ export interface TabRouteOptions {
   readonly channel: string;
   readonly broadcast: (name: string) => Broadcast;
   readonly announcements: Announcements;
+  readonly clock: Clock;
 }
 
 /** A route to the engine of another tab. */
 export async function tabRoute(
   { leader }: Leader,
-  { client, channel: name, broadcast, announcements }: TabRouteOptions,
+  { client, channel: name, broadcast, announcements, clock }: TabRouteOptions,
   events: RouteEvents,
 ): Promise<Route> {
-  const channel = broadcast(name);
+  const channel = new PairChannel(name, broadcast);
   const end = () => channel.close();
   try {
-    await welcomed(channel, () =>
+    await welcomed(channel, clock, () =>
       announcements.say({ type: 'join', leader, client, channel: name }),
     );
   } catch (error) {
@@ -45,32 +55,40 @@ export async function tabRoute(
     throw error;
   }
   channel.addEventListener('message', ((message: MessageEvent) => {
-    const event = (message.data as { [EVENT]?: WireEvent } | undefined)?.[EVENT];
-    if (event) events.event(eventFromWire(event));
+    const { [EVENT]: event, told: number = 0 } = (message.data ?? {}) as Partial<TabEvent>;
+    if (!event) return;
+    if (number !== ++told) events.gap();
+    events.event(eventFromWire(event));
   }) as EventListener);
+  let told = 0;
   const api = wrap<SessionApi>(channel);
   return remoteRoute(api, {
     started: 'tab',
     own: false,
     answerTimeout: SILENCE_S,
+    clock,
     silent: () => events.silent(silent()),
     events,
+    compare: (progress, waiting) => {
+      // Messages keep their order: what was told or answered before this must have arrived.
+      if (progress.told > told || progress.pending < waiting) events.gap();
+    },
     lost: new Promise(() => undefined),
     end: () => {
       // Nobody waits for the answer: the channel is closed.
       api.leave().catch(() => undefined);
       api[releaseProxy]();
-      setTimeout(end);
+      clock.after(0, end);
     },
   });
 }
 
-function welcomed(channel: Broadcast, ask: () => void): Promise<void> {
+function welcomed(channel: Broadcast, clock: Clock, ask: () => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(silent()), WELCOME_MS);
+    const cancel = clock.after(WELCOME_MS, () => reject(silent()));
     const listener = ((event: MessageEvent) => {
       if (event.data !== READY) return;
-      clearTimeout(timer);
+      cancel();
       channel.removeEventListener('message', listener);
       resolve();
     }) as EventListener;

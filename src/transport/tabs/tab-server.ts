@@ -1,11 +1,12 @@
-import { type Endpoint, expose } from 'comlink';
+import { expose } from 'comlink';
 import type { Engine } from '../../engine/engine.ts';
 import { whenGone } from '../lead/presence.ts';
 import type { Broadcast, Platform } from '../platform.ts';
 import { remoteSession } from '../session-api.ts';
 import { READY } from '../worker-protocol.ts';
 import { type Announcement, Announcements, PROTOCOL } from './announcements.ts';
-import { EVENT } from './tab-route.ts';
+import { PairChannel } from './pair-channel.ts';
+import { EVENT, type TabEvent } from './tab-route.ts';
 
 /** A client in another tab. */
 interface Guest {
@@ -71,13 +72,13 @@ export class TabServer {
 
   #welcome(client: string, name: string): void {
     this.#guests.get(client)?.leave();
-    const channel = this.#broadcast(name);
-    const session = remoteSession(this.#engine, client, (event) =>
-      channel.postMessage({ [EVENT]: event }),
+    const channel = new PairChannel(name, this.#broadcast);
+    const session = remoteSession(this.#engine, client, (event, told) =>
+      channel.postMessage({ [EVENT]: event, told } satisfies TabEvent),
     );
     const stopWaiting = whenGone(this.#database, client, this.#platform.locks, () => {
       guest.leave();
-      this.#engine.takeOver(client);
+      this.#engine.takeOver();
     });
     const guest: Guest = {
       leave: () => {
@@ -95,7 +96,7 @@ export class TabServer {
           guest.leave();
         },
       },
-      channel as Endpoint,
+      channel,
     );
     channel.postMessage(READY);
   }

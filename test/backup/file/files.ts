@@ -21,7 +21,7 @@ export function section(records: readonly FileRecord[], header: Partial<FileHead
   return {
     header: {
       collection: 'users',
-      type: 'DOCUMENT_BASED',
+      type: 'KEY_VALUE_BASED',
       created_at: 1_790_000_000_000,
       options: { indexes: ['email'] },
       documents,
@@ -106,7 +106,7 @@ const ORIGIN = { format: 'cairn-backup', format_number: 1, version: '0.1.0' };
 export const HEADER = {
   ...ORIGIN,
   collection: 'users',
-  type: 'DOCUMENT_BASED',
+  type: 'KEY_VALUE_BASED',
   created_at: 0,
   options: {},
 };

@@ -11,7 +11,7 @@ const sections = [
       { ...record(1, '{"name":"Ada"}'), flags: 1, stamps: [5, 6, 0, 0] },
       record(2, { exact: { at: new Date(7), big: -255n, photo: new Blob(['hi']) } }),
     ],
-    { label: 'first', created_at: 9 },
+    { type: 'DOCUMENT_BASED', label: 'first', created_at: 9 },
   ),
   section([], { collection: 'settings', type: 'KEY_VALUE_BASED', options: {} }),
 ];

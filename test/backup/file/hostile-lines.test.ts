@@ -12,7 +12,7 @@ test('what is made by hand is read where nothing is wrong with it', async () => 
   const [section] = await read(await sealed([record({ stamps: [1, 0, 2.5, 0] })]));
   expect(section?.header).toEqual({
     collection: 'users',
-    type: 'DOCUMENT_BASED',
+    type: 'KEY_VALUE_BASED',
     created_at: 0,
     options: {},
     documents: 1,

@@ -6,7 +6,6 @@ export interface TabScope {
   Database: typeof Database;
   /** What a test has opened. */
   db: Connection;
-  // biome-ignore lint/suspicious/noExplicitAny: tests keep their own things here
   [own: string]: any;
 }
 

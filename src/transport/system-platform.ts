@@ -1,0 +1,42 @@
+import { systemClock } from '../engine/clock.ts';
+import { indexedDbDriver } from '../storage/indexeddb-driver.ts';
+import { ThreadLocks } from './lead/thread-locks.ts';
+import { PageRecord } from './page-record.ts';
+import type { Broadcast, Locks, PageLife, Platform } from './platform.ts';
+
+const scope = globalThis as typeof globalThis & { document?: Document };
+const webLocks = (scope.navigator as { locks?: Locks } | undefined)?.locks;
+const PAGE = Math.random().toString(36).slice(2) + Date.now().toString(36);
+let clients = 0;
+
+/** What a browser, or Node, has. */
+export const systemPlatform: Platform = {
+  clock: systemClock,
+  locks: webLocks ?? new ThreadLocks(),
+  // Without a page there are no other tabs: this is Node.
+  locked: webLocks !== undefined || scope.document === undefined,
+  broadcast:
+    webLocks && typeof BroadcastChannel !== 'undefined'
+      ? (name) => new BroadcastChannel(name) as unknown as Broadcast
+      : undefined,
+  storage: typeof indexedDB === 'undefined' ? undefined : indexedDbDriver(),
+  pageWriting: (database, client) => new PageRecord(database, client),
+  page: scope.document && typeof scope.addEventListener === 'function' ? pageLife() : undefined,
+  newClient: () => `${PAGE}.${++clients}`,
+};
+
+function pageLife(): PageLife {
+  const on = (target: EventTarget, type: string, listener: (event: Event) => void) => {
+    target.addEventListener(type, listener);
+    return () => target.removeEventListener(type, listener);
+  };
+  const document = scope.document as Document;
+  return {
+    onHidden: (listener) =>
+      on(document, 'visibilitychange', () => document.visibilityState === 'hidden' && listener()),
+    onLeft: (listener) =>
+      on(scope, 'pagehide', (event) => listener((event as PageTransitionEvent).persisted)),
+    onReturned: (listener) =>
+      on(scope, 'pageshow', (event) => (event as PageTransitionEvent).persisted && listener()),
+  };
+}

@@ -1,0 +1,224 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { memoryDriver } from '../../src/storage/memory-driver.ts';
+import { rejection } from '../contract/outcomes.ts';
+import { openDoor } from '../engine/engine-door.ts';
+import { sealed } from './file/files.ts';
+
+const SILENCE_MS = 60_000;
+
+const open = () => {
+  const { door } = openDoor(memoryDriver());
+  const things = new door.Collection<{ n: number }>({ name: 'things', type: 'DOCUMENT_BASED' });
+  return { door, things };
+};
+
+type Opened = ReturnType<typeof open>;
+
+async function fileOf({ things }: Opened): Promise<Blob> {
+  return new Response(await things.exportBackup(await things.createBackup())).blob();
+}
+
+/** A stream of a file that gives the first bytes, and the rest once it is told to. */
+function inTwo(file: Blob, bytes: number) {
+  let more: () => void = () => undefined;
+  const told = new Promise<void>((resolve) => {
+    more = resolve;
+  });
+  let silent: () => void = () => undefined;
+  const parts = [file.slice(0, bytes), file.slice(bytes)];
+  const isSilent = new Promise<void>((resolve) => {
+    silent = resolve;
+  });
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    const part = parts.shift();
+    if (!part) return controller.close();
+    if (parts.length === 0) {
+      silent();
+      await told;
+    }
+    controller.enqueue(new Uint8Array(await part.arrayBuffer()));
+  };
+  return { stream: new ReadableStream({ pull }, { highWaterMark: 0 }), isSilent, more };
+}
+
+const imports = {
+  importBackup: ({ things }: Opened, file: Blob | ReadableStream<Uint8Array>) =>
+    things.importBackup(file),
+  importAll: ({ door }: Opened, file: Blob | ReadableStream<Uint8Array>) => door.importAll(file),
+};
+
+describe.each(Object.keys(imports) as (keyof typeof imports)[])('%s', (method) => {
+  const importing = imports[method];
+
+  afterEach(() => void vi.useRealTimers());
+
+  test.each([1, 60, -1])('gives a stream up that says nothing, after %i bytes', async (bytes) => {
+    const opened = open();
+    const { things, door } = opened;
+    await things.insert({ _id: 'a', n: 1 });
+    const file = await fileOf(opened);
+    const { stream, isSilent } = inTwo(file, bytes);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const failing = rejection(importing(opened, stream));
+    const waiting = things.insert({ _id: 'b', n: 2 });
+    await isSilent;
+    await vi.advanceTimersByTimeAsync(SILENCE_MS);
+    expect(await failing).toMatchObject({ code: 'file_stalled', place: 'stream' });
+    await waiting;
+    expect((await things.filter({})).map(({ _id }) => _id)).toEqual(['a', 'b']);
+    vi.useRealTimers();
+    expect(await importing(opened, file)).toBe(1);
+    await door.close();
+  });
+
+  test('lets close() end when the stream says nothing', async () => {
+    const opened = open();
+    const { things, door } = opened;
+    await things.insert({ _id: 'a', n: 1 });
+    const { stream, isSilent } = inTwo(await fileOf(opened), 60);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const failing = rejection(importing(opened, stream));
+    await isSilent;
+    const closing = door.close();
+    await vi.advanceTimersByTimeAsync(SILENCE_MS);
+    await closing;
+    expect(await failing).toMatchObject({ code: 'file_stalled' });
+  });
+
+  test('does not count the time that bytes take together', async () => {
+    const opened = open();
+    const { things, door } = opened;
+    await things.insert({ _id: 'a', n: 1 });
+    const bytes = new Uint8Array(await (await fileOf(opened)).arrayBuffer());
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    let at = 0;
+    const slow = new ReadableStream<Uint8Array>({
+      pull: async (controller) => {
+        await new Promise((resolve) => setTimeout(resolve, SILENCE_MS - 1));
+        if (at >= bytes.length) return controller.close();
+        controller.enqueue(bytes.subarray(at, at + 100));
+        at += 100;
+      },
+    });
+    const done = importing(opened, slow);
+    await vi.advanceTimersByTimeAsync(SILENCE_MS * (bytes.length / 100 + 3));
+    expect(await done).toBe(1);
+    vi.useRealTimers();
+    await door.close();
+  });
+
+  test('is finished by close(), which waits for it', async () => {
+    const opened = open();
+    const { things, door } = opened;
+    await things.insert({ _id: 'a', n: 1 });
+    const file = await fileOf(opened);
+    const { stream, isSilent, more } = inTwo(file, 60);
+    const done = importing(opened, stream);
+    await isSilent;
+    const closing = door.close();
+    const late = rejection(importing(opened, file));
+    more();
+    expect(await done).toBe(1);
+    await closing;
+    expect(await late).toMatchObject({ code: 'closed' });
+  });
+
+  test.each([
+    undefined,
+    null,
+    'path',
+    5,
+    {},
+    new Uint8Array(3),
+    { stream: () => 5 },
+    { getReader: () => undefined },
+    { getReader: () => ({ read: () => 5 }) },
+    new ReadableStream({ start: (controller) => controller.enqueue('text') }),
+    new ReadableStream({ start: (controller) => controller.enqueue(new ArrayBuffer(4)) }),
+  ])('refuses what is no source of bytes: %o', async (source) => {
+    const opened = open();
+    await opened.things.insert({ _id: 'a', n: 1 });
+    const error = await rejection(importing(opened, source as never));
+    expect(error).toMatchObject({ code: 'option_invalid', place: 'stream' });
+    expect(await opened.things.count()).toBe(1);
+    await opened.door.close();
+  });
+});
+
+describe('a file made by hand', () => {
+  const line = (fields: object) =>
+    JSON.stringify({ key: 'k', order: 1, flags: 0, body: { n: 1 }, ...fields });
+  const exact = (value: unknown) => JSON.stringify({ key: 'k', order: 1, flags: 0, exact: value });
+
+  const documents: Record<string, readonly string[]> = {
+    'a number': [line({ body: 5 })],
+    'a text': [line({ body: 'text' })],
+    'a list': [line({ body: [1] })],
+    null: [line({ body: null })],
+    undefined: [exact({ $undefined: true })],
+    'a Map': [exact({ $map: [] })],
+    'a document with an id inside': [line({ body: { _id: 'other' } })],
+    'a document with a managed field': [line({ body: { _archived: true } })],
+    'one key twice, in one segment': [line({}), line({ order: 2 })],
+    'one key twice, in two segments': [
+      line({ body: { pad: 'p'.repeat(200_000) } }),
+      line({ order: 2 }),
+    ],
+    'a rank that nothing can come after': [line({ order: Number.MAX_SAFE_INTEGER })],
+    'a document with __proto__ inside': [
+      '{"key":"k","order":1,"flags":0,"body":{"a":{"__proto__":{"polluted":1}}}}',
+    ],
+  };
+
+  test.each(Object.keys(documents))('is refused with %s', async (name) => {
+    const opened = open();
+    const { things, door } = opened;
+    await things.insert({ _id: 'a', n: 1 });
+    const file = new Blob([
+      await sealed(documents[name] as string[], {
+        header: { type: 'DOCUMENT_BASED', collection: 'things' },
+      }),
+    ]);
+    for (const run of Object.values(imports)) {
+      const error = await rejection(run(opened, file));
+      expect(error).toMatchObject({ code: 'file_damaged', place: expect.stringMatching(/./) });
+    }
+    expect(await things.filter({})).toMatchObject([{ _id: 'a', n: 1 }]);
+    expect(await things.verify()).toMatchObject({ whole: true });
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+    await door.close();
+  });
+
+  test('is refused with a key that no path leads to', async () => {
+    const { door } = open();
+    const values = new door.Collection({ name: 'values', type: 'KEY_VALUE_BASED' });
+    const header = { collection: 'values', type: 'KEY_VALUE_BASED' };
+    const file = new Blob([await sealed([line({ key: '__proto__' })], { header })]);
+    expect(await rejection(values.importBackup(file))).toMatchObject({ code: 'file_damaged' });
+    expect(await rejection(values.set('__proto__', 1))).toMatchObject({ code: 'key_invalid' });
+    await door.close();
+  });
+
+  test('is refused with a collection that nobody could construct', async () => {
+    const { door } = open();
+    const header = { type: 'DOCUMENT_BASED', collection: 'c'.repeat(129) };
+    const file = new Blob([await sealed([line({})], { header })]);
+    expect(await rejection(door.importAll(file))).toMatchObject({ code: 'file_damaged' });
+    const construct = () =>
+      new door.Collection({ name: header.collection, type: 'DOCUMENT_BASED' });
+    expect(construct).toThrow('a string of 1 to 128 characters');
+    await door.close();
+  });
+});
+
+test('a label has a limit', async () => {
+  const { door, things } = open();
+  const longest = 'l'.repeat(1000);
+  await things.createBackup({ label: longest });
+  expect(await things.listBackups()).toMatchObject([{ label: longest }]);
+  expect(await rejection(things.createBackup({ label: `${longest}l` }))).toMatchObject({
+    code: 'option_invalid',
+    place: 'label',
+  });
+  await door.close();
+});

@@ -1,0 +1,225 @@
+import type { DocumentCollection } from '../../src/collection/document-collection.ts';
+import type { KeyValueCollection } from '../../src/collection/key-value-collection.ts';
+import { SimBroadcast } from './sim-broadcast.ts';
+import { SimLocks } from './sim-locks.ts';
+import { SimStorage } from './sim-storage.ts';
+import { type Browser, Tab } from './tab.ts';
+import { World } from './world.ts';
+
+/** A tab with what it did, and was told of it. */
+interface Client {
+  readonly tab: Tab;
+  readonly notes: DocumentCollection<{ n: number }>;
+  readonly log: KeyValueCollection;
+  /** Tokens that it was told to be in the log. */
+  readonly told: Set<string>;
+  /** Tokens that it was told of, and then that everything is saved. */
+  readonly saved: Set<string>;
+  /** Promises that wait. */
+  open: number;
+  /** Whether it ended with the page being told. */
+  closed: boolean;
+}
+
+/** Milliseconds of a run in which things happen, and then until everything is at rest. */
+const BUSY_MS = 4000;
+const REST_MS = 60_000;
+
+/**
+ * Runs tabs that write, end, freeze and fail as the seed has it.
+ *
+ * @param trace Takes what happens, to read.
+ * @returns what went wrong; nothing, if all is well.
+ */
+export async function run(seed: number, trace?: (line: string) => void): Promise<string[]> {
+  return new Simulation(seed, trace).run();
+}
+
+class Simulation {
+  readonly #world: World;
+  readonly #browser: Browser;
+  readonly #clients: Client[] = [];
+  readonly #violations: string[] = [];
+  readonly #trace: (line: string) => void;
+  #tokens = 0;
+
+  constructor(seed: number, trace: (line: string) => void = () => undefined) {
+    this.#trace = (line) => trace(`${this.#world.now.toFixed(1)} ${line}`);
+    this.#world = new World(seed);
+    this.#browser = {
+      world: this.#world,
+      locks: new SimLocks(this.#world),
+      broadcast: new SimBroadcast(this.#world),
+      storage: new SimStorage(this.#world),
+      ahead: 0,
+    };
+  }
+
+  async run(): Promise<string[]> {
+    const { random } = this.#world;
+    const { weather } = this.#browser.storage;
+    if (random.chance(0.3)) weather.slowness = random.between(3, 200);
+    if (random.chance(0.3)) weather.failures = random.between(0, 0.2);
+    this.#openTab();
+    const steps = 10 + random.below(25);
+    for (let step = 0; step < steps; step++) {
+      this.#world.after(random.between(0, BUSY_MS), undefined, () => this.#step());
+    }
+    await this.#world.runUntil(BUSY_MS);
+    weather.failures = 0;
+    weather.slowness = 3;
+    if (this.#living.length === 0) this.#openTab();
+    await this.#world.runUntil(BUSY_MS + REST_MS);
+    await this.#check('at rest');
+    // What is in storage is the same.
+    for (const { tab } of this.#living) tab.kill();
+    await this.#world.runUntil(this.#world.now + 1000);
+    this.#openTab();
+    await this.#check('after a reload', true);
+    return [...this.#violations, ...this.#browser.storage.violations];
+  }
+
+  get #living(): Client[] {
+    return this.#clients.filter(({ tab }) => !tab.dead);
+  }
+
+  #openTab(): void {
+    const tab = new Tab(this.#clients.length, this.#browser);
+    this.#trace(`open ${tab.id}`);
+    tab.door.on('status', ({ state, leader, unsaved }) =>
+      this.#trace(`  ${tab.id} ${state} ${leader ? 'leads' : ''} ${unsaved}`),
+    );
+    tab.door.on('error', ({ error }) => this.#trace(`  ${tab.id} ${error}`));
+    this.#clients.push({
+      ...openCollections(tab),
+      told: new Set(),
+      saved: new Set(),
+      open: 0,
+      closed: false,
+    });
+  }
+
+  #step(): void {
+    const { random } = this.#world;
+    const living = this.#living;
+    const client = living.length > 0 ? random.pick(living) : undefined;
+    const kind = random.below(20);
+    if (client && kind < 8)
+      this.#trace(
+        `${['open', 'kill', 'close', 'freeze', 'rest', 'hide', 'jump', 'save'][kind]} ${client.tab.id}`,
+      );
+    if (!client || (kind === 0 && living.length < 4)) this.#openTab();
+    else if (kind === 1) client.tab.kill();
+    else if (kind === 2) {
+      client.closed = true;
+      client.tab.close();
+    } else if (kind === 3) client.tab.freeze(random.between(10, 12_000));
+    else if (kind === 4) client.tab.rest(random.between(100, 5000));
+    else if (kind === 5) client.tab.hide();
+    else if (kind === 6) this.#browser.ahead += random.between(-1, 1) * 1e10;
+    else if (kind === 7) this.#save(client);
+    else for (let writes = 1 + random.below(4); writes > 0; writes--) this.#write(client);
+  }
+
+  /** A frozen tab does nothing by itself. */
+  #do(client: Client, act: () => Promise<unknown>): void {
+    this.#world.after(0, client.tab, () => {
+      client.open++;
+      act()
+        .catch((error: unknown) => this.#note(client, error))
+        .finally(() => {
+          client.open--;
+        });
+    });
+  }
+
+  #note({ tab }: Client, error: unknown): void {
+    const { code } = error as { code?: string };
+    const allowed = ['storage_failed', 'answer_lost', 'closed'];
+    if (!allowed.includes(code ?? '')) this.#violations.push(`tab ${tab.id}: ${error}`);
+  }
+
+  #write(client: Client): void {
+    const token = `${client.tab.id}:${this.#tokens++}`;
+    const told = () => {
+      client.told.add(token);
+      this.#trace(`told ${token}`);
+    };
+    this.#trace(`write ${token}`);
+    const make = (): Promise<unknown> =>
+      this.#world.random.chance(0.5)
+        ? client.log.push('all', token)
+        : client.notes.insert({ _id: token, n: 1 });
+    this.#do(client, () =>
+      make().then(told, (error: unknown) => {
+        // It is there, only what was answered is lost.
+        this.#trace(`failed ${token}: ${error}`);
+        if ((error as { code?: string }).code === 'answer_lost') told();
+        else throw error;
+      }),
+    );
+  }
+
+  #save(client: Client): void {
+    this.#do(client, async () => {
+      const before = [...client.told];
+      await client.tab.door.save();
+      for (const token of before) client.saved.add(token);
+      this.#trace(`saved ${client.tab.id}: ${before}`);
+    });
+  }
+
+  async #check(when: string, fresh = false): Promise<void> {
+    const say = (what: string) => this.#violations.push(`${when}: ${what}`);
+    const seen: string[] = [];
+    for (const client of this.#living) {
+      if (client.open > 0) say(`tab ${client.tab.id} waits for ${client.open} answers`);
+      const contents = this.#read(client);
+      await this.#world.runUntil(this.#world.now + 20_000);
+      const tokens = await Promise.race([contents, Promise.resolve(undefined)]);
+      if (!tokens) {
+        say(`tab ${client.tab.id} cannot read`);
+        continue;
+      }
+      seen.push(JSON.stringify([...tokens].sort()));
+      const set = new Set(tokens);
+      if (set.size < tokens.length) say(`something was made twice: ${twice(tokens)}`);
+      for (const other of this.#clients) {
+        // What a tab that ended was told, and had not saved, may be gone with it.
+        const due = other.tab.dead && !(other.closed && !fresh) ? other.saved : other.told;
+        for (const token of due)
+          if (!set.has(token)) say(`${token} is lost to tab ${client.tab.id}`);
+      }
+    }
+    if (new Set(seen).size > 1) say(`tabs differ: ${seen.join(' / ')}`);
+  }
+
+  async #read({ tab }: Client): Promise<string[] | undefined> {
+    try {
+      // One that could not be opened while storage failed can be constructed again.
+      const { log, notes } = openCollections(tab);
+      const logged = ((await log.get('all')) ?? []) as string[];
+      return [...logged, ...(await notes.filter({})).map(({ _id }) => _id)];
+    } catch (error) {
+      this.#violations.push(`reading: ${error}`);
+      return undefined;
+    }
+  }
+}
+
+function openCollections(tab: Tab) {
+  const { Collection } = tab.door;
+  return {
+    tab,
+    notes: new Collection<{ n: number }>({
+      name: 'notes',
+      type: 'DOCUMENT_BASED',
+      save_timeout: 1,
+    }),
+    log: new Collection({ name: 'log', type: 'KEY_VALUE_BASED', save_timeout: 1 }),
+  };
+}
+
+function twice(tokens: readonly string[]): string {
+  return tokens.filter((token, index) => tokens.indexOf(token) !== index).join();
+}

@@ -1,0 +1,120 @@
+import { StorageError } from '../../src/errors/storage-error.ts';
+import type { Storage, StorageDriver, StorageOperation } from '../../src/storage/driver.ts';
+import { emptyStores, MemoryStorage } from '../../src/storage/memory-storage.ts';
+import type { PageWriting } from '../../src/transport/platform.ts';
+import type { Owner, World } from './world.ts';
+
+/** How storage treats those who use it. */
+export interface Weather {
+  /** The longest that a transaction takes, in milliseconds. */
+  slowness: number;
+  /** How often one fails. */
+  failures: number;
+}
+
+/** The database on a browser's disk. Transactions are carried out one after the other, in the order they were begun in. */
+export class SimStorage {
+  readonly weather: Weather = { slowness: 3, failures: 0 };
+  /** What was done that must never be. */
+  readonly violations: string[] = [];
+  readonly #world: World;
+  readonly #stores = emptyStores();
+  #free = 0;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  driverOf(owner: Owner): StorageDriver {
+    return {
+      kind: 'indexeddb',
+      open: async () => {
+        // A database that cannot be opened is an error of every call, and of nobody else.
+        await this.#transaction(owner, false, async () => undefined, 0);
+        const storage = new MemoryStorage(this.#stores);
+        const read = <T>(run: () => Promise<T>) => this.#transaction(owner, false, run);
+        return {
+          getMany: (store, keys) => read(() => storage.getMany(store, keys)),
+          list: (store, range) => read(() => storage.list(store, range)),
+          keys: (store, prefix) => read(() => storage.keys(store, prefix)),
+          write: (operations) => this.#write(owner, storage, operations),
+          close: () => storage.close(),
+        } satisfies Storage;
+      },
+    };
+  }
+
+  /** What a page writes as it ends: begun in that moment, and carried out. */
+  pageWritingOf(client: string): PageWriting {
+    const storage = new MemoryStorage(this.#stores);
+    return {
+      prepare: () => undefined,
+      write: (left) => {
+        const value = structuredClone(left);
+        this.#inTurn(undefined, () =>
+          storage.write([{ type: 'put', store: 'handover', key: ['page', client], value }]),
+        );
+      },
+      close: () => undefined,
+    };
+  }
+
+  #write(
+    owner: Owner,
+    storage: MemoryStorage,
+    operations: Iterable<StorageOperation>,
+  ): Promise<void> {
+    const drawn = [...operations];
+    return this.#transaction(owner, true, async () => {
+      // Columns for a new index are the one thing that is ever added to a segment; here are no indexes.
+      const overwritten = drawn.flatMap((one) =>
+        one.type === 'put' && one.store === 'segments' ? JSON.stringify(one.key) : [],
+      );
+      const known = overwritten.filter((id) => this.#stores.segments.has(id));
+      await storage.write(drawn);
+      for (const id of known) this.violations.push(`segment ${id} was overwritten`);
+    });
+  }
+
+  #transaction<T>(
+    owner: Owner,
+    isWrite: boolean,
+    run: () => Promise<T>,
+    failures = this.weather.failures,
+  ): Promise<T> {
+    const { random } = this.#world;
+    const fails = random.chance(failures);
+    const applied = !fails || (isWrite && random.chance(0.3));
+    const survives = !isWrite || random.chance(0.5);
+    return new Promise((resolve, reject) => {
+      this.#inTurn(owner, async () => {
+        // The transaction of a page that is gone is carried out, or not at all.
+        if (owner.dead && !survives && !owner.closing) return;
+        let result: { value: T } | { error: unknown };
+        try {
+          if (!applied) throw outage();
+          const value = await run();
+          result = fails ? { error: outage() } : { value };
+        } catch (error) {
+          result = { error };
+        }
+        this.#world.after(random.between(0, 2), owner, () => {
+          if ('value' in result) resolve(result.value);
+          else reject(result.error);
+        });
+      });
+    });
+  }
+
+  /** Carries something out once all that was begun before is. */
+  #inTurn(_owner: Owner | undefined, run: () => Promise<void>): void {
+    const { now, random } = this.#world;
+    const due = Math.max(this.#free, now) + random.between(0, this.weather.slowness);
+    this.#free = due;
+    this.#world.after(due - now, undefined, () => void run());
+  }
+}
+
+function outage(): StorageError {
+  return new StorageError('storage_failed', 'The simulation let storage fail.');
+}

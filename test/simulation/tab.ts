@@ -1,0 +1,103 @@
+import { EngineDoor } from '../../src/collection/door.ts';
+import { connectInThread } from '../../src/transport/connect.ts';
+import type { Platform } from '../../src/transport/platform.ts';
+import type { SimBroadcast } from './sim-broadcast.ts';
+import type { SimLocks } from './sim-locks.ts';
+import type { SimStorage } from './sim-storage.ts';
+import type { Owner, World } from './world.ts';
+
+/** What all tabs of a browser share. */
+export interface Browser {
+  readonly world: World;
+  readonly locks: SimLocks;
+  readonly broadcast: SimBroadcast;
+  readonly storage: SimStorage;
+  /** What the clock on the wall is ahead of the time that has gone by, in milliseconds. */
+  ahead: number;
+}
+
+/** A tab with a database that it has opened. */
+export class Tab implements Owner {
+  readonly id: number;
+  readonly door: EngineDoor;
+  dead = false;
+  closing = false;
+  frozenUntil = 0;
+  readonly #browser: Browser;
+  readonly #hidden = new Set<() => void>();
+  readonly #left = new Set<(mayReturn: boolean) => void>();
+  readonly #returned = new Set<() => void>();
+
+  constructor(id: number, browser: Browser) {
+    this.id = id;
+    this.#browser = browser;
+    const platform = this.#platform();
+    this.door = new EngineDoor(
+      { name: 'db', storage: undefined, durability: 'relaxed' },
+      (settings, events) => connectInThread(settings, events, platform),
+    );
+  }
+
+  /** Ends without a word, as by a crash. */
+  kill(): void {
+    this.dead = true;
+    const { world, locks } = this.#browser;
+    world.after(world.random.between(10, 120), undefined, () => void locks.free(this));
+  }
+
+  /** Ends as a tab does that is closed, after the page was told. */
+  close(): void {
+    this.closing = true;
+    for (const listener of this.#left) listener(false);
+    // What the page begins in this moment is begun; then it is gone.
+    this.#browser.world.after(0, undefined, () => this.kill());
+  }
+
+  hide(): void {
+    for (const listener of this.#hidden) listener();
+  }
+
+  /** Nothing happens in it for a while, and nobody tells it. */
+  freeze(ms: number): void {
+    this.frozenUntil = this.#browser.world.now + ms;
+  }
+
+  /** Goes into the back/forward cache, and comes back from it. */
+  rest(ms: number): void {
+    for (const listener of this.#left) listener(true);
+    const { world } = this.#browser;
+    world.after(0.01, undefined, () => this.freeze(ms));
+    world.after(ms + 1, this, () => {
+      for (const listener of this.#returned) listener();
+    });
+  }
+
+  #platform(): Platform {
+    const { world, locks, broadcast, storage } = this.#browser;
+    const listen =
+      <T>(set: Set<T>) =>
+      (listener: T) => {
+        set.add(listener);
+        return () => void set.delete(listener);
+      };
+    let clients = 0;
+    return {
+      clock: {
+        now: () => 1_700_000_000_000 + world.now + this.#browser.ahead,
+        elapsed: () => world.now,
+        after: (ms, call) => world.after(ms, this, call),
+      },
+      locks: locks.of(this),
+      locked: true,
+      broadcast: broadcast.of(this),
+      storage: storage.driverOf(this),
+      page: {
+        onHidden: listen(this.#hidden),
+        onLeft: listen(this.#left),
+        onReturned: listen(this.#returned),
+      },
+      pageWriting: (_database, client) => storage.pageWritingOf(client),
+      newClient: () => `tab${this.id}.${++clients}`,
+    };
+  }
+}

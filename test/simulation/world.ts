@@ -1,0 +1,81 @@
+import { Random } from './random.ts';
+
+/** Something that happens at a time, to somebody. */
+interface Event {
+  readonly due: number;
+  readonly order: number;
+  readonly owner: Owner | undefined;
+  readonly call: () => void;
+}
+
+/** Whoever things happen to: a tab. */
+export interface Owner {
+  /** Nothing happens to it any more. */
+  readonly dead: boolean;
+  /** It ends as a page does that is told: what it has begun to write is written. */
+  readonly closing: boolean;
+  /** Nothing happens to it until then, in milliseconds. */
+  readonly frozenUntil: number;
+}
+
+/** Time, and what happens in it, for several tabs in one thread. The same seed gives the same run. */
+export class World {
+  readonly random: Random;
+  #now = 0;
+  #orders = 0;
+  #events: Event[] = [];
+
+  constructor(seed: number) {
+    this.random = new Random(seed);
+  }
+
+  /** Milliseconds since the beginning. */
+  get now(): number {
+    return this.#now;
+  }
+
+  /** Lets something happen later. Returns the function that prevents it. */
+  after(ms: number, owner: Owner | undefined, call: () => void): () => void {
+    const event = { due: this.#now + ms, order: this.#orders++, owner, call };
+    this.#insert(event);
+    return () => {
+      const at = this.#events.indexOf(event);
+      if (at >= 0) this.#events.splice(at, 1);
+    };
+  }
+
+  /** Lets time go by until then, with all that happens. */
+  async runUntil(end: number): Promise<void> {
+    await settled();
+    for (;;) {
+      const event = this.#events[0];
+      if (!event || event.due > end) break;
+      this.#events.shift();
+      this.#now = Math.max(this.#now, event.due);
+      const { owner } = event;
+      if (owner?.dead) continue;
+      if (owner && owner.frozenUntil > this.#now) {
+        this.#insert({ ...event, due: owner.frozenUntil });
+        continue;
+      }
+      event.call();
+      await settled();
+    }
+    this.#now = end;
+  }
+
+  #insert(event: Event): void {
+    let at = this.#events.length;
+    while (at > 0 && isLater(this.#events[at - 1] as Event, event)) at--;
+    this.#events.splice(at, 0, event);
+  }
+}
+
+function isLater(a: Event, b: Event): boolean {
+  return a.due > b.due || (a.due === b.due && a.order > b.order);
+}
+
+/** Resolves when everything that waits for nothing but other promises has happened. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,99 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { TabScope } from './page/page.ts';
+import { openBrowser, type Tab, type TabBrowser } from './tabs.ts';
+
+declare const window: TabScope;
+
+let browser: TabBrowser;
+
+beforeEach(async () => {
+  browser = await openBrowser();
+});
+
+afterEach(async () => {
+  await browser.close();
+});
+
+const ids = (tab: Tab) =>
+  tab.evaluate(async () =>
+    (await window.things.filter({})).map((one: { _id: string }) => one._id).sort(),
+  );
+
+const NAMES = Array.from({ length: 500 }, (_, n) => `n${n}`).sort();
+
+/** Nothing is saved by itself for an hour: what is there afterwards was written as the page ended. */
+const write = (tab: Tab) =>
+  tab.evaluate(async (names) => {
+    await window.things.insertMany(names.map((_id) => ({ _id })));
+  }, NAMES);
+
+describe.each(['connect', 'Database'] as const)('%s: what a page was told is there', (door) => {
+  test('after a reload', async () => {
+    const tab = await browser.tab(door);
+    await write(tab);
+    await tab.reload();
+    await tab.close();
+    expect(await ids(await browser.tab(door))).toEqual(NAMES);
+  });
+
+  test('after going to another site', async () => {
+    const tab = await browser.tab(door);
+    await write(tab);
+    await tab.goto('data:text/html,elsewhere');
+    await tab.close();
+    expect(await ids(await browser.tab(door))).toEqual(NAMES);
+  });
+
+  test('after going away and coming back', async () => {
+    const tab = await browser.tab(door);
+    await write(tab);
+    await tab.goto(`${browser.url}?elsewhere`);
+    await tab.goBack();
+    const isSame = await tab.evaluate(() => 'db' in window);
+    if (isSame) {
+      expect(await ids(tab)).toEqual(NAMES);
+      await tab.evaluate(() => window.things.insert({ _id: 'later' }));
+      expect(await ids(tab)).toEqual(['later', ...NAMES]);
+    } else {
+      await tab.close();
+      expect(await ids(await browser.tab(door))).toEqual(NAMES);
+    }
+  });
+
+  test('after it was closed', async () => {
+    const tab = await browser.tab(door);
+    await write(tab);
+    await tab.close({ runBeforeUnload: true });
+    await expect.poll(() => tab.isClosed()).toBe(true);
+    expect(await ids(await browser.tab(door))).toEqual(NAMES);
+  });
+
+  test('and what was begun and not answered, once', async () => {
+    const tab = await browser.tab(door);
+    await tab.evaluate(() => {
+      for (let n = 0; n < 20; n++) void window.things.insert({ _id: `n${n}` });
+      location.reload();
+    });
+    await tab.waitForLoadState();
+    await tab.close();
+    expect(await ids(await browser.tab(door))).toEqual(
+      Array.from({ length: 20 }, (_, n) => `n${n}`).sort(),
+    );
+  });
+});
+
+test('a follower that goes away leaves what the leader has not saved to the leader', async () => {
+  const leader = await browser.tab();
+  const follower = await browser.tab();
+  await write(follower);
+  await follower.evaluate(() => window.things.update('n1', { n: 1 }));
+  await follower.reload();
+  await leader.evaluate(() => window.things.update('n1', { n: 2 }));
+  expect(await ids(leader)).toEqual(NAMES);
+  await leader.evaluate(() => window.db.save());
+  await leader.close();
+  await follower.close();
+  const later = await browser.tab();
+  expect(await ids(later)).toEqual(NAMES);
+  expect(await later.evaluate(() => window.things.get('n1'))).toMatchObject({ n: 2 });
+});
