@@ -25,11 +25,11 @@ export function typeMismatch(name: string, is: string, asked: string): Collectio
   );
 }
 
-/** What a client asked was made and saved, by an engine that is gone and did not come to answer. */
+/** What a client asked was made, and it did not hear the answer. */
 export function answerLost(name: string): CollectionError {
   return new CollectionError(
     'answer_lost',
-    `A change of collection "${name}" was made and saved, but the tab that led the database ended before it could answer. Read the document again.`,
+    `A change of collection "${name}" was made, but the answer was lost: the tab that led the database ended, or this one was frozen. Read what you need again.`,
     { place: name },
   );
 }

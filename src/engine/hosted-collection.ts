@@ -80,8 +80,6 @@ export class HostedCollection implements Executor {
   readonly #saves: SaveSchedule;
   readonly #retention: CacheRetention | undefined;
   readonly #store: { execute(request: Request): Result<unknown> };
-  /** Parts of `insertMany` of which the last is still to come, by call. */
-  readonly #parts = new Map<number, Origin[]>();
   #stopped = false;
   /** Why the collection cannot be used: it did not open, or was dropped. */
   #unusable: Error | undefined;
@@ -260,23 +258,16 @@ export class HostedCollection implements Executor {
   }
 
   #makeOnce(request: Request, origin: Origin): Result<unknown> {
-    if (this.records.isMade(origin)) throw answerLost(this.settings.name);
+    // The parts before the last change nothing yet, and belong to it: it says whether they are made.
+    if (request.op === 'insertPart' && !request.last) return this.#store.execute(request);
+    if (this.records.isMade(origin)) {
+      if (request.op === 'insertPart') this.#store.execute({ ...request, op: 'insertAbandon' });
+      throw answerLost(this.settings.name);
+    }
     const result = this.#store.execute(request);
-    if (request.op === 'insertPart') return this.#markParts(request, origin, result);
     const mark = () => this.records.mark(origin);
     if (isWork(result)) return this.#andThen(result, mark);
     mark();
-    return result;
-  }
-
-  /** Parts count as made with the last. */
-  #markParts<T>({ call, last }: Request<'insertPart'>, origin: Origin, result: T): T {
-    const parts = this.#parts.get(call) ?? [];
-    parts.push(origin);
-    if (last) {
-      this.#parts.delete(call);
-      for (const part of parts) this.records.mark(part);
-    } else this.#parts.set(call, parts);
     return result;
   }
 

@@ -98,6 +98,8 @@ export class Session {
       const { client } = this;
       await collection.execute(request, undefined, { client, handle: request.handle, number });
     } catch (error) {
+      // Where it cannot be made, or is made, the last part says so.
+      if (request.op === 'insertPart' && !request.last) return;
       if ((error as { code?: string }).code !== 'answer_lost') throw error;
       const { client } = this;
       const mark = collection.records.log.marks.get(originKey({ client, handle: request.handle }));

@@ -1,14 +1,14 @@
 import { UNANSWERED } from '../engine/handover.ts';
 import type { FirstNumbers } from '../engine/origin.ts';
-import type { AnsweredChange, BatchReply, EngineEvent, Request } from '../engine/protocol.ts';
+import type { BatchReply, EngineEvent, Request } from '../engine/protocol.ts';
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
-import { StorageError } from '../errors/storage-error.ts';
 import { WorkerError } from '../errors/worker-error.ts';
 import { AskedRequests, isTaken } from './asked-requests.ts';
 import { ChangeNumbers } from './change-numbers.ts';
 import type { Channel, ChannelEvents, DatabaseSettings, Started } from './channel.ts';
 import { isShared } from './engine-host.ts';
+import { HandingOn } from './handing-on.ts';
 import { KeptChanges } from './kept-changes.ts';
 import { LeaderFinder } from './leader-finder.ts';
 import { OpenHandles } from './open-handles.ts';
@@ -28,6 +28,7 @@ export class EnduringChannel implements Channel {
   readonly #record: PageWriting | undefined;
   readonly #handles = new OpenHandles();
   readonly #kept = new KeptChanges();
+  readonly #handingOn: HandingOn;
   readonly #asked: AskedRequests;
   readonly #stopListening: (() => void)[] = [];
   #route: Route | undefined;
@@ -81,6 +82,13 @@ export class EnduringChannel implements Channel {
     });
     this.#opening.catch(() => undefined);
     this.#opened = { resolve, reject };
+    this.#handingOn = new HandingOn({
+      clock: platform.clock,
+      kept: this.#kept,
+      opened: () => this.#handles.all(),
+      route: () => this.#route,
+      lost: (error) => events.event({ type: 'error', detail: { collection: error.place, error } }),
+    });
     this.#finder = new LeaderFinder(settings.name, this.#client, seat, platform, {
       found: (make) => void this.#take(make),
       gone: (cause) => this.#lose(cause),
@@ -140,7 +148,10 @@ export class EnduringChannel implements Channel {
   }
 
   save(): Promise<void> {
-    return this.#asked.ask((route) => route.save());
+    return this.#asked.ask(async (route) => {
+      await this.#handingOn.finish();
+      await route.save();
+    });
   }
 
   async close(): Promise<void> {
@@ -179,10 +190,9 @@ export class EnduringChannel implements Channel {
     try {
       route = await make(events);
       if (!isCurrent()) return route.leave();
-      const changes = this.#kept.all();
-      const handedOn = route.handOn(this.#handles.all(), changes);
+      const handedOn = this.#handingOn.handOn(route);
       if (this.#isOpen) {
-        this.#reportLost(changes, await handedOn);
+        await handedOn;
         if (!isCurrent()) return route.leave();
       } else {
         // With nothing to hand on, what is asked first may travel at once; the engine sees to the order.
@@ -260,19 +270,6 @@ export class EnduringChannel implements Channel {
     this.#events.event(event);
   }
 
-  /** What an engine that took over could not make again is told, once. */
-  #reportLost(changes: readonly AnsweredChange[], failures: ReadonlyMap<number, unknown>): void {
-    const lost = new Set<AnsweredChange>();
-    for (const [place, cause] of failures) {
-      // Where storage cannot be read, the next engine may do better.
-      if (cause instanceof StorageError) continue;
-      lost.add(changes[place] as AnsweredChange);
-      const error = asCairnError(cause);
-      this.#events.event({ type: 'error', detail: { collection: error.place, error } });
-    }
-    if (lost.size > 0) this.#kept.drop(lost);
-  }
-
   #fail(error: CairnError): void {
     if (this.#ended) return;
     this.#end();
@@ -289,6 +286,7 @@ export class EnduringChannel implements Channel {
     this.#route?.leave();
     this.#route = undefined;
     this.#asked.stop();
+    this.#handingOn.stop();
     this.#record?.close();
     for (const stop of this.#stopListening.splice(0)) stop();
   }

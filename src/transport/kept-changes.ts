@@ -31,12 +31,15 @@ export class KeptChanges {
     { values, failures, turn }: BatchReply,
   ): void {
     for (const [request, place, number] of numbered(batch, first)) {
-      if (failures?.has(place)) {
+      const failure = failures?.get(place) as { code?: string } | undefined;
+      // Made, and what was answered is lost: whether it is saved is not known.
+      const isMade = failure?.code === 'answer_lost';
+      if (failure && !isMade) {
         // Without one of its parts an `insertMany` comes to nothing.
         if (request.op === 'insertPart') this.#abandon(request);
         continue;
       }
-      const again = asAnswered(request, values[place]);
+      const again = isMade ? request : asAnswered(request, values[place]);
       if (!again) continue;
       const changes = this.#changes.get(request.handle);
       const change = { number, turn, request: again };
@@ -48,7 +51,17 @@ export class KeptChanges {
 
   /** Forgets the changes through a handle up to a number, but for those that were missed. */
   settle(handle: number, number: number, missed: readonly number[] | undefined): void {
-    this.#filter(handle, (one) => one.number > number || missed?.includes(one.number) === true);
+    const isSettled = (one: AnsweredChange) =>
+      one.number <= number && missed?.includes(one.number) !== true;
+    // The parts of a call are settled with the last of them.
+    const calls = new Set<number>();
+    for (const one of this.#changes.get(handle) ?? []) {
+      if (one.request.op === 'insertPart' && one.request.last && isSettled(one))
+        calls.add(one.request.call);
+    }
+    this.#filter(handle, (one) =>
+      isBegun(one.request) ? !calls.has(one.request.call) : !isSettled(one),
+    );
   }
 
   /** Forgets changes that can never be made again. */
@@ -70,6 +83,11 @@ export class KeptChanges {
     if (left.length > 0) this.#changes.set(handle, left);
     else this.#changes.delete(handle);
   }
+}
+
+/** Whether it changes nothing before the last part of its call. */
+function isBegun(request: Request): request is Request<'insertPart'> {
+  return request.op === 'insertPart' && !request.last;
 }
 
 /**

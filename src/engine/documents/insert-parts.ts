@@ -76,13 +76,13 @@ export class InsertParts {
     if (!ids) return newId(settings.id_length);
     const isTaken = (key: string) => records.get(key) !== undefined || ids?.has(key) === true;
     if (id === undefined) return unusedId(isTaken, () => newId(settings.id_length));
-    if (isTaken(id)) throw idTaken(settings.name, id);
+    // Whether others have it is looked at with the last part, which may be known to be made already: by this call.
+    if (ids.has(id)) throw idTaken(settings.name, id);
     return id;
   }
 
   #commit({ records: staged, ids }: Staged): void {
     const { records, indexes, settings, changed } = this.#context;
-    // Another door may have inserted one of the ids since its part arrived.
     if (ids) for (const key of ids) if (records.get(key)) throw idTaken(settings.name, key);
     for (const record of staged) record.order = records.takeOrder();
     indexes.addAll(staged);

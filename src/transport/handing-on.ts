@@ -1,0 +1,76 @@
+import type { Clock } from '../engine/clock.ts';
+import type { AnsweredChange } from '../engine/protocol.ts';
+import { asCairnError } from '../errors/as-cairn-error.ts';
+import type { CairnError } from '../errors/cairn-error.ts';
+import { StorageError } from '../errors/storage-error.ts';
+import type { KeptChanges } from './kept-changes.ts';
+import type { Opened, Route } from './route.ts';
+
+/** Wait before changes are handed on again that could not be made: doubled each time, up to the last figure. */
+const FIRST_RETRY_MS = 500;
+const LAST_RETRY_MS = 30_000;
+
+/** What handing on needs of its client. */
+export interface HandingOnHost {
+  readonly clock: Clock;
+  readonly kept: KeptChanges;
+  readonly opened: () => Opened;
+  /** The engine that leads now, if any. */
+  readonly route: () => Route | undefined;
+  /** A change can never be made again. */
+  readonly lost: (error: CairnError) => void;
+}
+
+/** Hands what a client keeps to an engine, and goes on trying for as long as its storage fails. */
+export class HandingOn {
+  readonly #host: HandingOnHost;
+  /** Why something that the client was told of is not made in the engine that leads. */
+  #failure: CairnError | undefined;
+  #retryMs = FIRST_RETRY_MS;
+  #cancel: (() => void) | undefined;
+
+  constructor(host: HandingOnHost) {
+    this.#host = host;
+  }
+
+  /** Opens the client's collections, and makes again what it keeps. */
+  async handOn(route: Route): Promise<void> {
+    const { kept, opened, lost, clock } = this.#host;
+    this.stop();
+    const changes = kept.all();
+    const failures = await route.handOn(opened(), changes);
+    this.#failure = undefined;
+    const gone = new Set<AnsweredChange>();
+    for (const [place, cause] of failures) {
+      const error = asCairnError(cause);
+      if (error instanceof StorageError) this.#failure = error;
+      else {
+        gone.add(changes[place] as AnsweredChange);
+        lost(error);
+      }
+    }
+    if (gone.size > 0) kept.drop(gone);
+    if (!this.#failure) {
+      this.#retryMs = FIRST_RETRY_MS;
+      return;
+    }
+    this.#cancel = clock.after(this.#retryMs, () => {
+      // When the route is gone, the next is handed everything.
+      this.finish().catch(() => undefined);
+    });
+    this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
+  }
+
+  /** To be called before saving: what is not made cannot be saved. */
+  async finish(): Promise<void> {
+    const route = this.#host.route();
+    if (!this.#failure || !route) return;
+    await this.handOn(route);
+    if (this.#failure) throw this.#failure;
+  }
+
+  stop(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+  }
+}
