@@ -179,6 +179,7 @@ export class EnduringChannel implements Channel {
     const isCurrent = () => this.#ways === way && !this.#ended;
     const events: RouteEvents = {
       event: (event) => isCurrent() && this.#hear(event),
+      keeps: () => isCurrent() && this.#kept.size > 0,
       gap: () => {
         if (!isCurrent()) return;
         this.#lose(undefined);

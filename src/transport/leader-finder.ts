@@ -58,10 +58,10 @@ export class LeaderFinder implements Member {
   /** @param shared Whether other tabs may lead. */
   async begin(shared: boolean): Promise<void> {
     if (shared) {
-      await this.#presence.begin();
       const { broadcast } = this.#platform;
       this.#announcements =
         broadcast && new Announcements(this.#database, broadcast, (said) => this.#hear(said));
+      await this.#presence.begin();
     }
     this.#seat.enter(this);
     if (shared && !this.#leads) this.#ask(FIRST_ANNOUNCEMENT_MS);
@@ -131,7 +131,7 @@ export class LeaderFinder implements Member {
     this.#cancelWait = this.#platform.clock.after(ms, () => {
       // An engine that is being begun may take its time; whether it can be is told.
       if (this.#leads || this.#leader || this.#seat.hosts) return;
-      if (!this.#announcements) return this.#events.failed(busy(this.#database));
+      if (!this.#platform.broadcast) return this.#events.failed(busy(this.#database));
       this.#seat.steal();
       this.#ask(FIRST_ANNOUNCEMENT_MS);
     });

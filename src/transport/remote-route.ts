@@ -41,7 +41,8 @@ export function remoteRoute(api: Remote<SessionApi>, options: RemoteRouteOptions
   /** Live queries wait for as long as they are open. */
   const lives = new Set<number>();
   const watchdog = new Watchdog(options.answerTimeout, options.clock, {
-    busy: () => waiting > 0 || lives.size > 0,
+    // Whoever has something to hand on has to notice that there is another leader.
+    busy: () => waiting > 0 || lives.size > 0 || events.keeps(),
     ping,
     silent: options.silent,
   });

@@ -33,6 +33,8 @@ export interface Route {
 /** What a route tells. */
 export interface RouteEvents {
   readonly event: (event: EngineEvent) => void;
+  /** Whether the client keeps changes that it would have to hand on. */
+  readonly keeps: () => boolean;
   /** Messages were lost: a page that was frozen does not get all of them. */
   readonly gap: () => void;
   /** Whoever leads has been silent for too long. */

@@ -38,6 +38,10 @@ export class Tab implements Owner {
     );
   }
 
+  get frozen(): boolean {
+    return this.frozenUntil > this.#browser.world.now;
+  }
+
   /** Ends without a word, as by a crash. */
   kill(): void {
     this.dead = true;
