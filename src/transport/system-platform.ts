@@ -1,5 +1,4 @@
 import { systemClock } from '../engine/clock.ts';
-import type { StorageDriver } from '../storage/driver.ts';
 import { indexedDbDriver } from '../storage/indexeddb-driver.ts';
 import { ThreadLocks } from './lead/thread-locks.ts';
 import { PageRecord } from './page-record.ts';
@@ -9,7 +8,7 @@ const scope = globalThis as typeof globalThis & { document?: Document };
 const webLocks = (scope.navigator as { locks?: Locks } | undefined)?.locks;
 const PAGE = Math.random().toString(36).slice(2) + Date.now().toString(36);
 let clients = 0;
-let shared: StorageDriver | undefined;
+const driver = indexedDbDriver();
 
 /** What a browser, or Node, has. */
 export const systemPlatform: Platform = {
@@ -22,10 +21,7 @@ export const systemPlatform: Platform = {
       ? (name) => new BroadcastChannel(name) as unknown as Broadcast
       : undefined,
   get storage() {
-    // Asked for each time: a polyfill may come after this module.
-    if (typeof indexedDB === 'undefined') return undefined;
-    shared ??= indexedDbDriver();
-    return shared;
+    return typeof indexedDB === 'undefined' ? undefined : driver;
   },
   pageWriting: (database, client) => new PageRecord(database, client),
   page: scope.document && typeof scope.addEventListener === 'function' ? pageLife() : undefined,
