@@ -103,10 +103,7 @@ export class EngineDoor implements Door {
 
   get status(): DoorStatus {
     const { channel, state } = this.#link;
-    const { started, leads = false } = channel ?? {};
-    const isElsewhere = started === 'thread' || started === 'tab';
-    const engine = started && (isElsewhere ? started : 'worker');
-    return { state, engine, started, leader: leads, ...this.#engine };
+    return { state, ...this.#engine, ...channel?.place } as DoorStatus;
   }
 
   get ready(): Promise<void> {

@@ -1,19 +1,13 @@
 import type { EngineEvents, EngineStatus } from '../engine/protocol.ts';
-import type { Started } from '../transport/channel.ts';
+import type { EnginePlace } from '../transport/channel.ts';
 import type { LinkState } from '../transport/link.ts';
 
 export type { Change } from '../engine/protocol.ts';
 
 /** What a door says of itself. `storage` is known once it is open. */
-export interface DoorStatus extends EngineStatus {
+export interface DoorStatus extends EngineStatus, EnginePlace {
   /** `idle` until the first collection is made. */
   readonly state: LinkState;
-  /** Where the engine runs, once it does: in this thread, in a worker of this page, or in another tab. */
-  readonly engine: 'thread' | 'worker' | 'tab' | undefined;
-  /** Whether this page leads: the database's one engine is its own. */
-  readonly leader: boolean;
-  /** How it was started: a worker from its file, inline from a Blob, given by the caller; in this thread; or by another tab. */
-  readonly started: Started | undefined;
 }
 
 /** How much is stored of what may be. */

@@ -41,7 +41,7 @@ export class Port implements CallPort {
 
   /** Where the engine runs, once it does. */
   get started(): Started | undefined {
-    return this.#link.channel?.started;
+    return this.#link.channel?.place.started;
   }
 
   /** Hears what the engine tells of a live query; the number stands for it in requests. */

@@ -78,11 +78,6 @@ export function isOnBackups(
   return ON_BACKUPS.has(request.op);
 }
 
-/** Whether it goes on with, or ends, what was asked before: a door that is closing waits for that. */
-export function goesOn(request: Request): boolean {
-  return isPartOfFile(request) || request.op === 'abort';
-}
-
 export function isPartOfFile(request: Request): request is Request<PartOfFile> {
   return PARTS_OF_FILES.has(request.op);
 }

@@ -13,11 +13,19 @@ export interface DatabaseSettings {
 /** How the engine was started: a worker from its file, from a Blob or from the caller, in this thread, or by another tab. */
 export type Started = 'file' | 'inline' | 'given' | 'thread' | 'tab';
 
+/** Where an engine runs. */
+export interface EnginePlace {
+  /** In this thread, in a worker of this page, or in another tab; `undefined` until it does. */
+  readonly engine: 'thread' | 'worker' | 'tab' | undefined;
+  /** How it was started: a worker from its file, inline from a Blob, given by the caller; in this thread; by another tab. */
+  readonly started: Started | undefined;
+  /** Whether this page leads: the database's one engine is its own. */
+  readonly leader: boolean | undefined;
+}
+
 /** A way to an engine that is running. */
 export interface Channel {
-  readonly started: Started;
-  /** Whether the engine is that of this page, and not that of another tab. */
-  readonly leads: boolean;
+  readonly place: EnginePlace;
   /**
    * Executes a batch. Answers at once, without a promise, where the engine can. A request with a mark comes
    * in a batch of its own.

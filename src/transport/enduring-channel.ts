@@ -6,7 +6,7 @@ import type { CairnError } from '../errors/cairn-error.ts';
 import { WorkerError } from '../errors/worker-error.ts';
 import { AskedRequests, isTaken } from './asked-requests.ts';
 import { ChangeNumbers } from './change-numbers.ts';
-import type { Channel, ChannelEvents, DatabaseSettings, Started } from './channel.ts';
+import type { Channel, ChannelEvents, DatabaseSettings, EnginePlace, Started } from './channel.ts';
 import { isShared } from './engine-host.ts';
 import { HandingOn } from './handing-on.ts';
 import { KeptChanges } from './kept-changes.ts';
@@ -104,12 +104,10 @@ export class EnduringChannel implements Channel {
     );
   }
 
-  get started(): Started {
-    return this.#started;
-  }
-
-  get leads(): boolean {
-    return this.#route?.own === true;
+  get place(): EnginePlace {
+    const started = this.#started;
+    const engine = started === 'thread' || started === 'tab' ? started : 'worker';
+    return { engine, started, leader: this.#route?.own === true };
   }
 
   get executeNow(): ((request: Request) => unknown) | undefined {

@@ -1,6 +1,5 @@
 import type { LiveNews } from '../engine/live-protocol.ts';
 import type { BatchReply, DoorEvent, LiveEvent, Request } from '../engine/protocol.ts';
-import { goesOn } from '../engine/request-kinds.ts';
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 import { CollectionError } from '../errors/collection-error.ts';
@@ -55,8 +54,7 @@ export class Link {
   readonly #rejections = new Set<(error: unknown) => void>();
   /** Who hears of each live query, by its number. */
   readonly #lives = new Map<number, (signal: LiveSignal) => void>();
-  /** Begins anywhere: engines tell calls of several doors apart by it. */
-  #lastHandle = Math.floor(Math.random() * 2 ** 20) * 2 ** 32;
+  #lastHandle = 0;
 
   constructor(settings: DatabaseSettings, connect: Connect, events: LinkEvents) {
     this.#settings = settings;
@@ -94,7 +92,8 @@ export class Link {
   /** Sends a request with the others of this microtask. */
   send(request: Request): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const refusal = goesOn(request) ? this.#ended : this.#refusal;
+      // What has begun goes on while the door is closing.
+      const refusal = request.urgent ? this.#ended : this.#refusal;
       if (refusal) return reject(refusal);
       this.#queue.push({ request, resolve, reject });
       if (this.#flushing) return;
@@ -204,14 +203,15 @@ export class Link {
     }
     const calls = this.#queue;
     this.#queue = [];
-    let from = 0;
-    calls.forEach((call, index) => {
-      if (!call.request.risky && !call.request.urgent) return;
-      this.#dispatch(channel, calls.slice(from, index));
-      this.#dispatch(channel, [call]);
-      from = index + 1;
-    });
-    this.#dispatch(channel, from === 0 ? calls : calls.slice(from));
+    let batch: Call[] = [];
+    for (const call of calls) {
+      if (call.request.risky || call.request.urgent) {
+        this.#dispatch(channel, batch);
+        this.#dispatch(channel, [call]);
+        batch = [];
+      } else batch.push(call);
+    }
+    this.#dispatch(channel, batch);
   }
 
   #dispatch(channel: Channel, calls: readonly Call[]): void {
@@ -221,7 +221,7 @@ export class Link {
       if (reply instanceof Promise) this.#await(calls, reply);
       else settle(calls, reply);
     } catch (error) {
-      for (const { reject } of calls) reject(asCairnError(error));
+      refuse(calls, error);
     }
   }
 
@@ -231,7 +231,7 @@ export class Link {
         if (this.#sent.delete(calls)) settle(calls, answer);
       },
       (error: unknown) => {
-        if (this.#sent.delete(calls)) for (const { reject } of calls) reject(asCairnError(error));
+        if (this.#sent.delete(calls)) refuse(calls, error);
       },
     );
     this.#sent.set(calls, answered);
@@ -241,7 +241,8 @@ export class Link {
   #orLost<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#rejections.add(reject);
-      promise.then(resolve, reject).finally(() => this.#rejections.delete(reject));
+      const done = () => this.#rejections.delete(reject);
+      promise.then(resolve, reject).then(done);
     });
   }
 
@@ -256,7 +257,7 @@ export class Link {
     const calls = [...this.#queue, ...[...this.#sent.keys()].flat()];
     this.#queue = [];
     this.#sent.clear();
-    for (const { reject } of calls) reject(error);
+    refuse(calls, error);
     for (const reject of this.#rejections) reject(error);
     for (const tell of this.#lives.values()) tell({ error });
     this.#enter(state);
@@ -275,9 +276,13 @@ function settle(calls: readonly Call[], { values, failures }: BatchReply): void 
   });
 }
 
+function refuse(calls: readonly Call[], error: unknown): void {
+  for (const { reject } of calls) reject(asCairnError(error));
+}
+
 /** The error of every call after a close. */
 export function closedError(name: string): CollectionError {
-  return new CollectionError('closed', `Database "${name}" was closed; open it again to use it.`, {
+  return new CollectionError('closed', `Database "${name}" was closed; open it again.`, {
     place: name,
   });
 }

@@ -29,8 +29,7 @@ export function openDoor(driver: StorageDriver, clock = new FakeClock()): TestDo
       });
       for (const error of early) engine.reportError(error);
       return {
-        started: 'thread',
-        leads: true,
+        place: { engine: 'thread', started: 'thread', leader: true },
         execute: (batch) => session.execute(batch),
         executeNow: (request) => session.executeNow(request),
         watch: async (on) => {

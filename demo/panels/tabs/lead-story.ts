@@ -59,7 +59,8 @@ function hear(status: DoorStatus): void {
   const { state, leader, last_error } = status;
   if (state === 'failed') sharedProblem.value = last_error?.message ?? 'The database has ended.';
   else if (state === 'opening' && led !== undefined) goneAt ??= Date.now();
-  else if (state === 'open' && (led === undefined || goneAt !== undefined)) tellLead(leader);
+  else if (state === 'open' && (led === undefined || goneAt !== undefined))
+    tellLead(leader === true);
 }
 
 function tellLead(leads: boolean): void {
