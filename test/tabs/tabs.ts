@@ -70,7 +70,8 @@ export async function crash(tab: Tab): Promise<void> {
   await crashed;
 }
 
-async function openDatabase([door, name]: readonly ['connect' | 'Database', string]) {
+/** To be run in a page: opens what tests use. */
+export async function openDatabase([door, name]: readonly ['connect' | 'Database', string]) {
   const scope = window;
   scope.db =
     door === 'connect' ? scope.connect({ name }) : (new scope.Database({ name }) as TabScope['db']);
