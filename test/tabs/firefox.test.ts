@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { launchFirefox } from '../../tools/browsers/firefox.mjs';
+import { runs } from '../e2e/open-playground.ts';
 import type { TabScope } from './page/page.ts';
 import { openDatabase, type Site, serveSite } from './tabs.ts';
 
@@ -7,16 +8,7 @@ declare const window: TabScope;
 
 let site: Site;
 let browser: Awaited<ReturnType<typeof launchFirefox>>;
-
-beforeEach(async () => {
-  site = await serveSite();
-  browser = await launchFirefox();
-});
-
-afterEach(async () => {
-  await browser.close();
-  await site.close();
-});
+let name = 0;
 
 type Door = 'connect' | 'Database';
 type Tab = Awaited<ReturnType<typeof open>>;
@@ -29,7 +21,7 @@ async function open(door: Door) {
     run: <T, A extends unknown[]>(run: (...args: A) => T, ...args: A): Promise<Awaited<T>> =>
       page.evaluate(`(${run})(...${JSON.stringify(args)})`),
   };
-  await tab.run(openDatabase, [door, 'shared'] as const);
+  await tab.run(openDatabase, [door, `test ${name}`] as const);
   return tab;
 }
 
@@ -43,48 +35,64 @@ const ids = (tab: Tab) =>
     (await window.things.filter({})).map((one: { _id: string }) => one._id).sort(),
   );
 
-test.for(['connect', 'Database'] as const)('%s: two tabs are one database', async (door) => {
-  const first = await open(door);
-  const second = await open(door);
-  expect([await leads(first), await leads(second)]).toEqual([true, false]);
-  await insert(first, ['a']);
-  await insert(second, ['b']);
-  expect(await ids(first)).toEqual(['a', 'b']);
-  expect(await ids(second)).toEqual(['a', 'b']);
-  // What nobody has saved is told to the next leader by whoever was told of it, or was left by the page that ended.
-  await first.close();
-  expect(await ids(second)).toEqual(['a', 'b']);
-  expect(await leads(second)).toBe(true);
-});
+describe.runIf(runs('firefox'))('Firefox', () => {
+  beforeAll(async () => {
+    site = await serveSite();
+    browser = await launchFirefox();
+  });
 
-test.for(['connect', 'Database'] as const)(
-  '%s: a tab that is loaded again finds what it was told',
-  async (door) => {
-    const tab = await open(door);
-    await insert(tab, ['a', 'b']);
-    await tab.reload();
-    expect(await ids(await open(door))).toEqual(['a', 'b']);
-  },
-);
+  beforeEach(() => {
+    name++;
+  });
 
-test.for(['connect', 'Database'] as const)(
-  '%s: a leader that rests gives the lead away, and follows when it is back',
-  async (door) => {
+  afterAll(async () => {
+    await browser.close();
+    await site.close();
+  });
+
+  test.for(['connect', 'Database'] as const)('%s: two tabs are one database', async (door) => {
     const first = await open(door);
     const second = await open(door);
+    expect([await leads(first), await leads(second)]).toEqual([true, false]);
     await insert(first, ['a']);
-    await first.goto(`${site.url}?elsewhere`);
     await insert(second, ['b']);
+    expect(await ids(first)).toEqual(['a', 'b']);
+    expect(await ids(second)).toEqual(['a', 'b']);
+    // What nobody has saved is told to the next leader by whoever was told of it, or was left by the page that ended.
+    await first.close();
+    expect(await ids(second)).toEqual(['a', 'b']);
     expect(await leads(second)).toBe(true);
-    await first.goBack();
-    // Firefox keeps it in its cache, or loads it anew.
-    await expect.poll(() => first.run(() => 'connect' in window)).toBe(true);
-    if (!(await first.run(() => 'db' in window))) {
-      await first.run(openDatabase, [door, 'shared'] as const);
-    }
-    await insert(first, ['c']);
-    expect(await ids(first)).toEqual(['a', 'b', 'c']);
-    expect(await ids(second)).toEqual(['a', 'b', 'c']);
-    expect([await leads(first), await leads(second)]).toEqual([false, true]);
-  },
-);
+  });
+
+  test.for(['connect', 'Database'] as const)(
+    '%s: a tab that is loaded again finds what it was told',
+    async (door) => {
+      const tab = await open(door);
+      await insert(tab, ['a', 'b']);
+      await tab.reload();
+      expect(await ids(await open(door))).toEqual(['a', 'b']);
+    },
+  );
+
+  test.for(['connect', 'Database'] as const)(
+    '%s: a leader that rests gives the lead away, and follows when it is back',
+    async (door) => {
+      const first = await open(door);
+      const second = await open(door);
+      await insert(first, ['a']);
+      await first.goto(`${site.url}?elsewhere`);
+      await insert(second, ['b']);
+      expect(await leads(second)).toBe(true);
+      await first.goBack();
+      // Firefox keeps it in its cache, or loads it anew.
+      await expect.poll(() => first.run(() => 'connect' in window)).toBe(true);
+      if (!(await first.run(() => 'db' in window))) {
+        await first.run(openDatabase, [door, `test ${name}`] as const);
+      }
+      await insert(first, ['c']);
+      expect(await ids(first)).toEqual(['a', 'b', 'c']);
+      expect(await ids(second)).toEqual(['a', 'b', 'c']);
+      expect([await leads(first), await leads(second)]).toEqual([false, true]);
+    },
+  );
+});

@@ -1,19 +1,28 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { TabScope } from './page/page.ts';
 import { openUntouchedBrowser, type Tab, type UntouchedBrowser } from './tabs.ts';
 
 declare const window: TabScope;
 
 let browser: UntouchedBrowser;
+let name = 0;
 
-beforeEach(async () => {
+beforeAll(async () => {
   browser = await openUntouchedBrowser();
 });
 
-afterEach(async () => {
+beforeEach(() => {
+  name++;
+});
+
+afterEach(() => browser.closeTabs());
+
+afterAll(async () => {
   await browser.close();
   expect(browser.errors).toEqual([]);
 });
+
+const open = (door: 'connect' | 'Database') => browser.tab(door, `test ${name}`);
 
 /** Freezes a tab, its worker with it, as the browser does with tabs that are not looked at. */
 async function freeze(tab: Tab) {
@@ -52,8 +61,8 @@ test.for([
 ] as const)(
   '%s, %s: a leader that is frozen is replaced, and follows when it wakes up',
   async ([door, how]) => {
-    const leader = await browser.tab(door);
-    const follower = await browser.tab();
+    const leader = await open(door);
+    const follower = await open('connect');
     await leader.evaluate(() => window.things.insert({ _id: 'a', n: 1 }));
     await follower.evaluate(() => window.things.insert({ _id: 'b', n: 1 }));
     if (how === 'not told') await hideFreezing(leader);

@@ -29,8 +29,10 @@ test(
   `${TABS} tabs, ${SECONDS} s, one that leads is closed or crashes every 3 s: nothing is lost, nothing is made twice`,
   async () => {
     const work = await SteadyWork.begin(browser, TABS);
-    for (let left = SECONDS; left > 0; left -= 3) {
-      await new Promise((resolve) => setTimeout(resolve, 3000));
+    const begun = performance.now();
+    for (let due = 3000; due <= SECONDS * 1000; due += 3000) {
+      const wait = begun + due - performance.now();
+      await new Promise((resolve) => setTimeout(resolve, wait));
       await work.endLeader();
       await work.add();
     }

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { inject } from 'vitest';
 import { launchChromium } from '../../tools/browsers/chromium.mjs';
 import { launchUntouchedChromium } from '../../tools/browsers/untouched-chromium.mjs';
@@ -34,6 +35,7 @@ async function shareOrigin(
 ) {
   const site = given ?? (await serveSite());
   const errors: string[] = [];
+  const tabs = new Set<Page>();
   return {
     url: site.url,
     /** What pages complained about. */
@@ -42,6 +44,7 @@ async function shareOrigin(
     /** A tab with a database that is open. */
     async tab(door: 'connect' | 'Database' = 'connect', name = 'shared') {
       const page = await browser.newPage();
+      tabs.add(page);
       page.on('pageerror', (error) => errors.push(String(error)));
       page.on('console', (message) => {
         if (message.type() === 'error') errors.push(message.text());
@@ -50,6 +53,11 @@ async function shareOrigin(
       await page.waitForFunction(() => 'connect' in window);
       await page.evaluate(openDatabase, [door, name] as const);
       return page;
+    },
+    /** Closes them all, so that one browser serves several tests. */
+    async closeTabs() {
+      await Promise.all(Array.from(tabs, (tab) => tab.close()));
+      tabs.clear();
     },
     async close() {
       await browser.close();
