@@ -65,7 +65,7 @@ export default {
       comment: 'The playground uses what the package exports, as any app would',
       severity: 'error',
       from: { path: '^demo/' },
-      to: { path: '^(src|worker)/', pathNot: '^src/index\\.ts$' },
+      to: { path: '^(src|worker)/', pathNot: '^(src|worker)/index\\.ts$' },
     },
     {
       name: 'benchmark-page-stands-alone',

@@ -12,7 +12,7 @@ const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.u
 export default defineConfig({
   root: path('demo'),
   base: './',
-  resolve: { alias: { cairndb: path('src/index.ts') } },
+  resolve: { alias: { 'cairndb/worker': path('worker/index.ts'), cairndb: path('src/index.ts') } },
   plugins: [sourceWorker(), workerScript(), citiesAsset(), fontPreload(), serviceWorker()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   worker: { format: 'es' },

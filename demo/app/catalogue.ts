@@ -47,6 +47,13 @@ export const PANELS = [
     icon: 'M10 2.5l6.5 2.5v5c0 4-2.8 6.5-6.5 7.5-3.7-1-6.5-3.5-6.5-7.500V5zM7 10l2.2 2.200L13.2 8',
   },
   {
+    id: 'tabs',
+    title: 'Tabs',
+    claim:
+      'Any number of tabs on one database. Close the one that leads, or crash its worker: the next goes on.',
+    icon: 'M6 6V3h11v9h-3M3 7.500h11V17H3zM3 10.500h11',
+  },
+  {
     id: 'speed',
     title: 'Speed',
     claim: 'Cairn, Dexie, idb and LokiJS, given the same work in your own browser, side by side.',

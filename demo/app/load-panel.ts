@@ -12,6 +12,7 @@ const LOADERS: Record<Id, () => Promise<ComponentType>> = {
   storage: async () => (await import('../panels/storage/storage-panel.tsx')).StoragePanel,
   'nothing-lost': async () =>
     (await import('../panels/nothing-lost/nothing-lost-panel.tsx')).NothingLostPanel,
+  tabs: async () => (await import('../panels/tabs/tabs-panel.tsx')).TabsPanel,
   speed: async () => (await import('../panels/speed/speed-panel.tsx')).SpeedPanel,
 };
 

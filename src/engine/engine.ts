@@ -30,7 +30,7 @@ export interface EngineOptions {
 }
 
 /** How an engine came to lead. */
-export interface Succession {
+interface Succession {
   /** Whether a lock keeps others from leading meanwhile. */
   readonly locked: boolean;
   /** The lead was taken from a leader that was silent, and may wake up. */

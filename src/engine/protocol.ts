@@ -244,7 +244,7 @@ export interface LiveEvent {
 }
 
 /** Which of a session's changes of a collection are settled: in storage, or without anything left to store. */
-export interface SettledEvent {
+interface SettledEvent {
   readonly type: 'settled';
   readonly detail: {
     readonly handle: number;

@@ -213,8 +213,9 @@ export class EnduringChannel implements Channel {
     this.#isOpen = true;
     this.#opened.resolve();
     if (!isCurrent()) return;
-    this.#asked.start(route);
+    // First: what is asked again is told of.
     if (this.#watching) route.watch(true).catch(() => undefined);
+    this.#asked.start(route);
   }
 
   /** The engine that was found did not let this client in. */

@@ -136,7 +136,8 @@ export class LeaderFinder implements Member {
     this.#stopWaiting();
     this.#announcements?.say({ type: 'who' });
     this.#cancelWait = this.#platform.clock.after(ms, () => {
-      if (this.#leads || this.#leader) return;
+      // An engine that is being begun may take its time; whether it can be is told.
+      if (this.#leads || this.#leader || this.#seat.hosts) return;
       if (!this.#platform.broadcast) return this.#events.failed(busy(this.#database));
       this.#seat.steal();
       this.#ask(FIRST_ANNOUNCEMENT_MS);

@@ -5,11 +5,14 @@ import type { Opened } from './route.ts';
 /** The collections that a client has opened, so that it can open them with another engine. */
 export class OpenHandles {
   readonly #settings = new Map<number, CollectionSettings>();
+  /** The handles to what is about to be dropped: who constructs it again meanwhile has another. */
+  readonly #dropping = new WeakMap<Request, readonly number[]>();
 
   /** To be called with what is about to be asked. */
   note(batch: readonly Request[]): void {
     for (const request of batch) {
       if (request.op === 'open') this.#settings.set(request.handle, request.settings);
+      else if (request.op === 'drop') this.#dropping.set(request, this.#alike(request));
     }
   }
 
@@ -17,17 +20,21 @@ export class OpenHandles {
   noteAnswers(batch: readonly Request[], { values }: BatchReply): void {
     for (const [index, request] of batch.entries()) {
       if (request.op !== 'drop' || values[index] !== true) continue;
-      const name = this.nameOf(request);
-      for (const [handle, settings] of this.#settings) {
-        // Whoever constructed it again has a handle of a later number.
-        if (settings.name === name && handle <= request.handle) this.#settings.delete(handle);
-      }
+      for (const handle of this.#dropping.get(request) ?? []) this.#settings.delete(handle);
     }
   }
 
   /** The collection that a request is about. */
   nameOf({ handle }: Request): string | undefined {
     return this.#settings.get(handle)?.name;
+  }
+
+  /** All handles to the collection that a request is about. */
+  #alike(request: Request): number[] {
+    const name = this.nameOf(request);
+    return [...this.#settings].flatMap(([handle, settings]) =>
+      settings.name === name ? handle : [],
+    );
   }
 
   all(): Opened {

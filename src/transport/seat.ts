@@ -78,6 +78,11 @@ export class Seat {
     });
   }
 
+  /** Whether an engine runs here, or is being begun. */
+  get hosts(): boolean {
+    return this.#hosting !== undefined;
+  }
+
   enter(member: Member): void {
     this.#members.add(member);
     this.#hosting?.then(

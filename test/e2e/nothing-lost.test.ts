@@ -20,6 +20,22 @@ describe.runIf(runs('chromium'))('nothing lost', () => {
     await expect.poll(() => page.locator('.pulse-beat').count()).toBeGreaterThan(0);
   });
 
+  for (const [choice, count] of [
+    ['One', '1'],
+    ['500', '500'],
+    ['20,000', '20,000'],
+  ] as const) {
+    test(`what was acknowledged is there after a reload in that moment: ${count}`, async () => {
+      const { page, part } = site;
+      await page.getByText(choice, { exact: true }).click();
+      await page.getByText('Acknowledged', { exact: true }).click();
+      await page.getByRole('button', { name: 'Write and reload at once' }).click();
+      await expect
+        .poll(() => part('recovered').innerText(), PATIENCE)
+        .toBe(`${count} of ${count} recovered`);
+    });
+  }
+
   test('what was saved before the page was reloaded is counted after it', async () => {
     const { page, part } = site;
     await page.getByText('20,000', { exact: true }).click();

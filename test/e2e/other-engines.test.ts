@@ -3,6 +3,7 @@ import { launchFirefox } from '../../tools/browsers/firefox.mjs';
 import { launchWebKit } from '../../tools/browsers/webkit.mjs';
 import { ALL, PATIENCE, runs } from './open-playground.ts';
 import { servePlayground } from './playground-server.ts';
+import type { RemotePage } from './remote-page.ts';
 
 for (const [name, launch] of [
   ['firefox', launchFirefox],
@@ -11,11 +12,12 @@ for (const [name, launch] of [
   test.runIf(runs(name))(
     `${name}: cities are loaded, one is edited, and both are there after a reload`,
     async () => {
-      const { remote, remoteUrl, close } = await servePlayground(inject('playground'));
+      const { remotes, remoteUrls, close } = await servePlayground(inject('playground'));
+      const [remote] = remotes;
       const browser = await launch();
       try {
         const page = await browser.newPage();
-        await page.goto(remoteUrl);
+        await page.goto(remoteUrls[0]);
         const shown = (part: string) => remote.evaluate(textOf, `[data-part="${part}"]`);
         const cell = () =>
           remote.evaluate(textOf, '[aria-rowindex="2"] > [aria-colindex="3"] > .cell-text');
@@ -31,6 +33,7 @@ for (const [name, launch] of [
         await expect.poll(() => shown('count'), PATIENCE).toContain(`${ALL} cities`);
         await remote.evaluate(type, '[type="search"]', 'Reykjavík');
         await expect.poll(() => shown('count'), PATIENCE).toMatch(/^1 city/);
+        await expect.poll(cell, PATIENCE).toBe('118,918');
         await remote.evaluate(edit, '[aria-rowindex="2"] > [aria-colindex="3"]', '123456');
         await expect.poll(cell, PATIENCE).toBe('123,456');
         await expect.poll(() => shown('save-state'), PATIENCE).toContain('All saved');
@@ -45,12 +48,68 @@ for (const [name, launch] of [
       }
     },
   );
+
+  test.runIf(runs(name))(
+    `${name}: two tabs see what either writes, and lose nothing over a crash and the end of one`,
+    async () => {
+      const { remotes, remoteUrls, close } = await servePlayground(inject('playground'));
+      const browser = await launch();
+      try {
+        await browser.openTabs(remoteUrls.map((url) => `${url}#/tabs`));
+        const shown = (tab: RemotePage, part: string) =>
+          tab.evaluate(textOf, `[data-part="${part}"]`);
+        const leaders = () => Promise.all(remotes.map((tab) => shown(tab, 'leader')));
+        const stones = async (count: string) => {
+          for (const tab of remotes)
+            await expect.poll(() => shown(tab, 'stones'), PATIENCE).toBe(count);
+        };
+        const lastEvent = (tab: RemotePage) => tab.evaluate(textOf, '[data-part="events"] p');
+
+        const [one, other] = ['This tab', 'Another tab'];
+        await expect.poll(async () => (await leaders()).sort(), PATIENCE).toEqual([other, one]);
+        const [leader, follower] = (await leaders())[0] === one ? remotes : remotes.toReversed();
+        if (!leader || !follower) throw new Error('there are two');
+
+        await follower.evaluate(type, '[aria-label="First note"]', 'from the other');
+        await expect
+          .poll(() => leader.evaluate(typedIn, '[aria-label="First note"]'), PATIENCE)
+          .toBe('from the other');
+        await leader.evaluate(click, '.heap-foot button');
+        await follower.evaluate(click, '.heap-foot button');
+        await stones('2');
+
+        await follower.evaluate(click, '.tabs-buttons button');
+        await stones('3');
+        for (const tab of remotes)
+          await expect.poll(() => lastEvent(tab), PATIENCE).toContain('Nothing was lost');
+        console.log(`${name}: ${await lastEvent(leader)}`);
+
+        // What the page of the leader was told and has not saved it takes along, in some browsers.
+        await expect.poll(() => shown(leader, 'unsaved'), PATIENCE).toBe('0');
+        await follower.evaluate(click, '.heap-foot button');
+        await stones('4');
+        leader.leave();
+        await expect
+          .poll(() => lastEvent(follower), PATIENCE)
+          .toMatch(/This tab leads now.*all 3 stones/);
+        console.log(`${name}: ${await lastEvent(follower)}`);
+        expect(await shown(follower, 'stones')).toBe('4');
+      } finally {
+        await browser.close();
+        await close();
+      }
+    },
+  );
 }
 
 // What follows runs in a remote page, so it can use nothing from here.
 
 function textOf(selector: string): string | undefined {
   return document.querySelector(selector)?.textContent?.trim();
+}
+
+function typedIn(selector: string): string | undefined {
+  return document.querySelector<HTMLInputElement>(selector)?.value;
 }
 
 function click(selector: string): void {

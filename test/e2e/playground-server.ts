@@ -29,9 +29,9 @@ export async function buildPlayground() {
   return { outDir, remove: () => removeFolder(outDir) };
 }
 
-/** Serves it at an origin of its own: `url` for a browser, `remote` drives what opens `remoteUrl`. */
+/** Serves it at an origin of its own: `url` for a browser, `remotes` drive what opens their `remoteUrls`. */
 export async function servePlayground(outDir: string) {
-  const remote = new RemotePage();
+  const remotes = [new RemotePage(), new RemotePage()] as const;
   const server = await preview({
     ...configFor(outDir),
     base: BASE,
@@ -39,21 +39,28 @@ export async function servePlayground(outDir: string) {
       {
         name: 'remote-page',
         configurePreviewServer({ middlewares }) {
-          middlewares.use(remote.middleware);
-          middlewares.use(`${BASE}remote.html`, (_request, response, next) => {
-            response.setHeader('Content-Type', 'text/html');
-            withScript(join(outDir, 'index.html')).then((html) => response.end(html), next);
-          });
+          for (const [number, { middleware }] of remotes.entries()) {
+            const script = `/remote-${number}/`;
+            middlewares.use(script, middleware);
+            middlewares.use(`${BASE}remote-${number}.html`, (_request, response, next) => {
+              response.setHeader('Content-Type', 'text/html');
+              withScript(join(outDir, 'index.html'), `${script}script.js`).then(
+                (html) => response.end(html),
+                next,
+              );
+            });
+          }
         },
       },
     ],
   });
   const url = server.resolvedUrls?.local[0] ?? '';
-  return { url, remote, remoteUrl: `${url}remote.html`, close: () => server.close() };
+  const remoteUrls = [`${url}remote-0.html`, `${url}remote-1.html`] as const;
+  return { url, remotes, remoteUrls, close: () => server.close() };
 }
 
 /** The page with the script that lets the test drive it. */
-async function withScript(file: string): Promise<string> {
+async function withScript(file: string, script: string): Promise<string> {
   const html = await readFile(file, 'utf8');
-  return html.replace('</head>', '<script type="module" src="/remote/script.js"></script></head>');
+  return html.replace('</head>', `<script type="module" src="${script}"></script></head>`);
 }

@@ -4,7 +4,7 @@ import type { Connect } from 'vite';
 
 /** Asks the test what to do, does it, answers, and asks again. */
 const SCRIPT = `
-  const post = (path, body) => fetch('/remote/' + path, { method: 'POST', body });
+  const post = (path, body) => fetch(new URL(path, import.meta.url), { method: 'POST', body });
   for (;;) {
     const task = await (await post('next')).json();
     const answer = { id: task.id };
@@ -34,17 +34,17 @@ export class RemotePage {
   /** The page that waits for a task. */
   #waiting: ServerResponse | undefined;
 
-  /** Serves the script and its questions. */
+  /** Serves the script and its questions, at whatever path it is put. */
   readonly middleware: Connect.NextHandleFunction = (request, response, next) => {
     switch (request.url) {
-      case '/remote/script.js':
+      case '/script.js':
         response.setHeader('Content-Type', 'text/javascript');
         response.end(SCRIPT);
         break;
-      case '/remote/next':
+      case '/next':
         this.#wait(response);
         break;
-      case '/remote/answer':
+      case '/answer':
         this.#take(request).then(() => response.end(), next);
         break;
       default:
@@ -65,6 +65,11 @@ export class RemotePage {
   /** Reloads the page. It answers nothing any more; the next task goes to the page that comes. */
   reload(): void {
     this.#add('location.reload(), new Promise(() => {})', () => {});
+  }
+
+  /** Ends the page, as another address does. */
+  leave(): void {
+    this.#add("location.replace('about:blank'), new Promise(() => {})", () => {});
   }
 
   #add(expression: string, settle: Task['settle']): void {

@@ -22,7 +22,7 @@ interface Client {
 }
 
 /** Milliseconds of a run in which things happen, and then until everything is at rest. */
-const BUSY_MS = 4000;
+const BUSY_MS = 2500;
 const REST_MS = 60_000;
 
 /**
@@ -61,7 +61,7 @@ class Simulation {
     if (random.chance(0.3)) weather.slowness = random.between(3, 200);
     if (random.chance(0.3)) weather.failures = random.between(0, 0.2);
     this.#openTab();
-    const steps = 10 + random.below(25);
+    const steps = 6 + random.below(14);
     for (let step = 0; step < steps; step++) {
       this.#world.after(random.between(0, BUSY_MS), undefined, () => this.#step());
     }
@@ -103,12 +103,12 @@ class Simulation {
     const { random } = this.#world;
     const living = this.#living;
     const client = living.length > 0 ? random.pick(living) : undefined;
-    const kind = random.below(20);
+    const kind = random.below(16);
     if (client && kind < 8)
       this.#trace(
         `${['open', 'kill', 'close', 'freeze', 'rest', 'hide', 'jump', 'save'][kind]} ${client.tab.id}`,
       );
-    if (!client || (kind === 0 && living.length < 4)) this.#openTab();
+    if (!client || (kind === 0 && living.length < 3)) this.#openTab();
     else if (kind === 1 || (kind === 2 && client.tab.frozen)) client.tab.kill();
     else if (kind === 2) {
       client.closed = true;

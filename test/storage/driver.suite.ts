@@ -235,6 +235,77 @@ export function describeDriver(title: string, driver: StorageDriver): void {
       }
     });
 
+    describe('a check', () => {
+      const key: StorageKey = ['epoch'];
+      const check = (epoch: number): StorageOperation => ({
+        type: 'check',
+        store: 'handover',
+        key,
+        epoch,
+      });
+      const claim = (epoch: number): StorageOperation => ({
+        type: 'put',
+        store: 'handover',
+        key,
+        value: { epoch },
+      });
+      const taken = { name: 'StorageError', code: 'database_taken' };
+
+      test('lets a batch pass where the epoch is as it should be, 0 where there is none', async () => {
+        const storage = await fresh();
+        await storage.write([check(0), claim(1), put(['a'], { n: 1 })], 'relaxed');
+        await storage.write([put(['b'], { n: 2 }), check(1)], 'relaxed');
+        expect(await storage.getMany('segments', [['a'], ['b']])).toEqual([{ n: 1 }, { n: 2 }]);
+        await storage.close();
+      });
+
+      test('applies nothing of a batch where it is not, wherever it stands in it', async () => {
+        const storage = await fresh();
+        await storage.write([claim(2), put(['old'], { n: 1 })], 'relaxed');
+        const others: StorageOperation[] = [
+          put(['new'], { n: 1 }),
+          { type: 'delete', store: 'segments', key: ['old'] },
+          { type: 'deletePrefix', store: 'segments', prefix: [] },
+        ];
+        for (const epoch of [0, 1, 3]) {
+          for (let at = 0; at <= others.length; at++) {
+            const batch = others.toSpliced(at, 0, check(epoch));
+            await expect(storage.write(batch, 'relaxed')).rejects.toMatchObject(taken);
+          }
+        }
+        expect(await storage.list('segments', { prefix: [], limit: 9 })).toEqual([{ n: 1 }]);
+        expect(await storage.getMany('handover', [key])).toEqual([{ epoch: 2 }]);
+        await storage.close();
+      });
+
+      test('sees what other openings have written by the time of the batch', async () => {
+        const name = freshName();
+        const [one, other] = [await driver.open(name, silent), await driver.open(name, silent)];
+        const claims = [one, other].map((storage) => storage.write([check(0), claim(1)], 'strict'));
+        const settled = await Promise.allSettled(claims);
+        const failed = settled.filter(({ status }) => status === 'rejected');
+        expect(failed).toMatchObject([{ reason: taken }]);
+        await expect(other.write([check(0)], 'relaxed')).rejects.toMatchObject(taken);
+        await one.write([check(1), claim(2)], 'relaxed');
+        await expect(other.write([check(1), claim(2)], 'relaxed')).rejects.toMatchObject(taken);
+        await Promise.all([one.close(), other.close()]);
+      });
+
+      test('that fails leaves storage usable', async () => {
+        const storage = await fresh();
+        const writes = [
+          storage.write([check(5), put(['a'], { n: 1 })], 'relaxed'),
+          storage.write([put(['b'], { n: 2 })], 'relaxed'),
+        ];
+        expect(await Promise.allSettled(writes)).toMatchObject([
+          { status: 'rejected', reason: taken },
+          { status: 'fulfilled' },
+        ]);
+        expect(await storage.list('segments', { prefix: [], limit: 9 })).toEqual([{ n: 2 }]);
+        await storage.close();
+      });
+    });
+
     test('rejects every call after it was closed', async () => {
       const storage = await fresh();
       await storage.close();

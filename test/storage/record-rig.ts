@@ -6,6 +6,7 @@ import { RecordStore } from '../../src/engine/records/record-store.ts';
 import { Scan } from '../../src/engine/records/scan.ts';
 import { run } from '../../src/engine/work.ts';
 import type { StorageDriver } from '../../src/storage/driver.ts';
+import { FencedStorage, type FenceOptions } from '../../src/storage/fenced-storage.ts';
 import { SegmentLog } from '../../src/storage/segment-log.ts';
 import { SegmentPool } from '../../src/storage/segment-pool.ts';
 import { StoredRecord } from '../../src/storage/stored-record.ts';
@@ -67,14 +68,19 @@ export class RecordRig {
 export interface RigOptions {
   readonly caching?: boolean;
   readonly name?: string;
+  /** Which leader opens it, where no fence says so. */
+  readonly epoch?: number;
+  readonly fence?: FenceOptions;
 }
 
 /** Opens what a driver holds, as a reload does. */
 export async function openRecords(
   driver: StorageDriver,
-  { caching = false, name = 'log' }: RigOptions = {},
+  { caching = false, name = 'log', epoch = 0, fence }: RigOptions = {},
 ): Promise<RecordRig> {
-  const storage = await driver.open('db', { damaged: () => undefined });
+  const opened = await driver.open('db', { damaged: () => undefined });
+  const fenced = fence && new FencedStorage(opened, fence);
+  const storage = fenced ?? opened;
   const log = new SegmentLog({
     name,
     type: 'KEY_VALUE_BASED',
@@ -83,7 +89,7 @@ export async function openRecords(
     durability: 'relaxed',
     caching,
     columns: [],
-    epoch: async () => 0,
+    epoch: async () => fenced?.epoch() ?? epoch,
     kept: async () => new Set(),
   });
   const rig = new RecordRig(log, caching);

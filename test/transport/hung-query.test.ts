@@ -1,159 +1,299 @@
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Ask } from '../../src/collection/exchange.ts';
-import type { EngineEvent, Request } from '../../src/engine/protocol.ts';
-import { WorkerError } from '../../src/errors/worker-error.ts';
-import type { Channel } from '../../src/transport/channel.ts';
+import type { DoorEvent, Request } from '../../src/engine/protocol.ts';
+import { type CollectionSettings, plainSettings } from '../../src/engine/settings.ts';
 import { Link, type LinkState } from '../../src/transport/link.ts';
-import { RestartingChannel } from '../../src/transport/restarting-channel.ts';
-import { HangingEngines } from './hanging-engines.ts';
+import { TrappedEngines, trap } from './trapped-engines.ts';
 
-function open(engines = new HangingEngines()) {
+let engines: TrappedEngines;
+
+beforeEach(() => {
+  engines = new TrappedEngines();
+});
+
+afterEach(() => {
+  engines[Symbol.dispose]();
+  expect(engines.violations).toEqual([]);
+});
+
+function open() {
   const states: LinkState[] = [];
-  const events: EngineEvent[] = [];
-  const link = new Link(
-    { name: 'hung', storage: undefined, durability: 'relaxed' },
-    (_, channelEvents) => RestartingChannel.start(engines.begin, channelEvents) as Promise<Channel>,
-    { event: (event) => events.push(event), state: (state) => states.push(state) },
-  );
+  const events: DoorEvent[] = [];
+  const settings = { name: 'trapped', storage: undefined, durability: 'relaxed' } as const;
+  const link = new Link(settings, engines.connect, {
+    event: (event) => events.push(event),
+    state: (state) => states.push(state),
+  });
   /** A handle to a collection, by which requests are made. */
-  const collection = (name: string) => {
+  const collection = (name: string, type: CollectionSettings['type'] = 'DOCUMENT_BASED') => {
     const handle = link.takeHandle();
     const send = (ask: Ask) => link.send({ ...ask, handle } as Request);
-    send({ op: 'open', settings: { name } as never }).catch(() => undefined);
+    send({ op: 'open', settings: plainSettings(name, type) }).catch(() => undefined);
     return send;
   };
-  return { engines, link, states, events, collection };
+  return { link, states, events, collection };
 }
 
-const hang = { op: 'count', criteria: { hang: true }, risky: true } as const;
+type Send = ReturnType<ReturnType<typeof open>['collection']>;
+
+const insert = (id: string, text = id) =>
+  ({ op: 'insert', id, body: JSON.stringify({ text }) }) as const;
+const push = (value: number) => ({ op: 'kvPush', key: 'list', body: `${value}` }) as const;
+const count = { op: 'count', archived: true } as const;
+const risky = { ...count, criteria: { text: trap(2) }, risky: true } as const;
+const hang = { ...count, criteria: { text: trap(1) }, risky: true } as const;
+/** What {@link hang} hangs in. */
+const bait = insert('bait', 'hang1');
+
+const keysOf = async (send: Send) =>
+  ((await send({ op: 'scan', archived: true, all: true })) as { keys: string[] }).keys;
 const codes = async (calls: readonly Promise<unknown>[]) =>
   (await Promise.allSettled(calls)).map((result) =>
     result.status === 'rejected' ? result.reason.code : 'resolved',
   );
+const hung = { name: 'WorkerError', code: 'query_hung', place: 'notes' };
 
-test('a call that hangs is told by its error, an error event and the states of the link', async () => {
-  const { collection, states, events } = open();
-  const notes = collection('notes');
-  await expect(notes(hang)).rejects.toMatchObject({
-    name: 'WorkerError',
-    code: 'query_hung',
-    place: 'notes',
-    cause: { code: 'worker_unresponsive' },
+/** Ends the engine that runs as soon as it hears of such a request, before it does anything. */
+function crashOver(op: Request['op'], times = 1): void {
+  let left = times;
+  engines.asked = (request) => {
+    if (request.op === op && left-- > 0) engines.crash();
+  };
+}
+
+describe('a call that hangs', () => {
+  test('is told by its error, an error event and the states of the link', async () => {
+    const { collection, states, events } = open();
+    const notes = collection('notes');
+    await notes(bait);
+    const cause = { code: 'worker_unresponsive' };
+    await expect(notes(hang)).rejects.toMatchObject({ ...hung, cause });
+    expect(await notes(count)).toBe(1);
+    expect(states).toEqual(['opening', 'open', 'opening', 'open']);
+    expect(events.filter(({ type }) => type === 'error')).toMatchObject([
+      { detail: { collection: 'notes', error: hung } },
+    ]);
   });
-  expect(await notes({ op: 'count' })).toEqual([]);
-  expect(states).toEqual(['opening', 'open', 'opening', 'open']);
-  expect(events.filter(({ type }) => type === 'error')).toMatchObject([
-    { detail: { collection: 'notes', error: { code: 'query_hung' } } },
-  ]);
+
+  test('is the only one that fails, however many wait and hang', async () => {
+    const { collection } = open();
+    const notes = collection('notes');
+    const calls = [notes(bait)];
+    for (let round = 0; round < 12; round++) {
+      calls.push(notes(count), notes(hang), notes(insert(`n${round}`)), notes(risky));
+    }
+    const outcomes = await codes(calls);
+    expect(outcomes.filter((code) => code === 'query_hung')).toHaveLength(12);
+    expect(outcomes.filter((code) => code === 'resolved')).toHaveLength(calls.length - 12);
+    expect(engines.hung).toBe(12);
+    expect(await keysOf(notes)).toEqual(['bait', ...Array.from({ length: 12 }, (_, n) => `n${n}`)]);
+  });
+
+  test('where data is in memory only loses it with all calls', async () => {
+    engines.storageKind = 'memory';
+    const { collection, link, events } = open();
+    const notes = collection('notes');
+    await notes(bait);
+    const calls = [notes(hang), notes(count), link.save()];
+    expect(await codes(calls)).toEqual(Array(3).fill('worker_unresponsive'));
+    expect(link.state).toBe('failed');
+    expect(engines.engines).toHaveLength(1);
+    expect(events.filter(({ type }) => type === 'error')).toEqual([]);
+    await expect(notes(count)).rejects.toMatchObject({ code: 'worker_unresponsive' });
+  });
+
+  test('where no other worker can be had is followed by the failure of all that waits', async () => {
+    engines.left = 1;
+    const { collection, link } = open();
+    const notes = collection('notes');
+    await notes(bait);
+    const calls = [notes(hang), notes(count), link.save(), link.close()];
+    expect(await codes(calls)).toEqual(['query_hung', ...Array(3).fill('worker_start_failed')]);
+    expect(link.state).toBe('failed');
+    expect(await codes([notes(count)])).toEqual(['worker_start_failed']);
+  });
+
+  test('is waited for by those that may hang, and by what comes after them; others pass', async () => {
+    const { collection } = open();
+    const notes = collection('notes');
+    await notes(bait);
+    const [first] = engines.engines;
+    let early: readonly string[] = [];
+    const hanging = notes(hang);
+    const calls = [notes(insert('at once')), notes(risky), notes(insert('behind'))];
+    calls.push(notes({ op: 'abort', call: 7, urgent: true }));
+    hanging.catch(() => {
+      early = first?.asked.map(({ op }) => op) ?? [];
+    });
+    expect(await codes([hanging, ...calls])).toEqual(['query_hung', ...Array(4).fill('resolved')]);
+    expect(early).not.toContain('behind');
+    const [, second] = engines.engines;
+    const asked = second?.asked.map((request) => ('id' in request ? request.id : request.op));
+    const inOrder = ['at once', 'count', 'behind'];
+    expect(asked?.filter((one) => inOrder.includes(one as string))).toEqual(inOrder);
+    const ofFirst = first?.asked.map((request) => ('id' in request ? request.id : request.op));
+    expect(ofFirst?.filter((one) => one === 'count')).toHaveLength(1);
+    expect(ofFirst).not.toContain('behind');
+  });
 });
 
-test('another worker opens the same collections, but none that was dropped, and watches', async () => {
-  const { collection, engines, link } = open();
+test('one that may hang waits until the one before is answered', async () => {
+  const { collection } = open();
+  const notes = collection('notes');
+  await notes(insert('a'));
+  let most = 0;
+  engines.asked = () => {
+    most = Math.max(most, engines.running?.risky ?? 0);
+  };
+  expect(await Promise.all(Array.from({ length: 5 }, () => notes(risky)))).toEqual(
+    Array(5).fill(1),
+  );
+  expect(most).toBe(0);
+});
+
+describe.each(['hang', 'crash'] as const)('an engine that ends in a %s', (way) => {
+  const end = async (notes: Send) => {
+    if (way === 'crash') engines.crash();
+    else await notes(hang).catch(() => undefined);
+    await notes(count);
+  };
+
+  test('loses no change that was answered, and none is made twice', async () => {
+    const { collection, link } = open();
+    const notes = collection('notes');
+    const values = collection('values', 'KEY_VALUE_BASED');
+    await notes(bait);
+    await values(push(1));
+    await link.save();
+    await notes(insert('a'));
+    await values(push(2));
+    await notes({ op: 'delete', id: 'a' });
+    await notes(insert('b'));
+    for (let round = 0; round < 3; round++) await end(notes);
+    await values(push(3));
+    expect(await keysOf(notes)).toEqual(['bait', 'b']);
+    expect(await values({ op: 'kvGet', key: 'list' })).toMatchObject({ body: '[1,2,3]' });
+    // The first of each was saved, and "a" came and went; what is left each engine was handed anew.
+    const later = engines.engines.slice(1).map(({ handed }) => handed.toSorted());
+    expect(later).toEqual(Array(3).fill([2, 4]));
+    await link.close();
+    const again = open().collection('values', 'KEY_VALUE_BASED');
+    expect(await again({ op: 'kvGet', key: 'list' })).toMatchObject({ body: '[1,2,3]' });
+  });
+
+  test('is followed by one that knows ids and times as they were told', async () => {
+    const { link } = open();
+    const handle = link.takeHandle();
+    const both = { at: true, timestamp: true };
+    const settings = { ...plainSettings('notes', 'DOCUMENT_BASED'), created: both, updated: both };
+    await link.send({ op: 'open', handle, settings });
+    await link.send({ ...bait, handle });
+    const body = '{}';
+    const told = [await link.send({ op: 'insert', handle, body })] as [string, number, number[]][];
+    engines.clock.jump(5000);
+    const id = told[0]?.[0] as string;
+    const changes: [string, string][] = [['n', '1']];
+    const patched = await link.send({ op: 'patch', handle, id, changes });
+    engines.clock.jump(5000);
+    await end((ask) => link.send({ ...ask, handle } as Request));
+    expect(await link.send({ op: 'get', handle, id })).toEqual(patched);
+  });
+});
+
+test('what was not answered is asked again by the same numbers, and made once', async () => {
+  const { collection } = open();
+  const values = collection('values', 'KEY_VALUE_BASED');
+  await values(push(1));
+  crashOver('kvPush');
+  const pushed = [values(push(2)), values(push(3))];
+  await Promise.all(pushed);
+  expect(engines.engines.map(({ numbers }) => numbers)).toEqual([
+    [1, 2, 3],
+    [2, 3],
+  ]);
+  expect(await values({ op: 'kvGet', key: 'list' })).toMatchObject({ body: '[1,2,3]' });
+});
+
+test('a change that was saved before its answer was lost is told to be made', async () => {
+  const { collection, link } = open();
+  const notes = collection('notes');
+  await notes(insert('a'));
+  const [first] = engines.engines;
+  // Answers take long enough for a save to come between.
+  engines.delay = () => 20;
+  const lost = notes(insert('b'));
+  while (!first?.numbers.includes(2)) await engines.wait(1);
+  await first?.engine.save();
+  engines.crash();
+  engines.delay = () => 1;
+  await expect(lost).rejects.toMatchObject({ code: 'answer_lost', place: 'notes' });
+  expect(await keysOf(notes)).toEqual(['a', 'b']);
+  await link.close();
+});
+
+test('what ends every engine is given up alone after four', async () => {
+  const { collection, link } = open();
+  const notes = collection('notes');
+  await notes(insert('a'));
+  crashOver('patch', 4);
+  const patch = notes({ op: 'patch', id: 'a', changes: [] });
+  await expect(patch).rejects.toMatchObject({ name: 'WorkerError', code: 'worker_lost' });
+  expect(engines.engines).toHaveLength(5);
+  expect(link.state).toBe('open');
+  expect(await notes(count)).toBe(1);
+});
+
+test('engines that end whatever they are asked are not begun for ever', async () => {
+  const { collection, link } = open();
+  const notes = collection('notes');
+  await notes(insert('a'));
+  engines.asked = () => engines.crash();
+  await expect(notes(count)).rejects.toMatchObject({ code: 'worker_lost' });
+  await expect(notes(count)).rejects.toMatchObject({ code: 'worker_lost' });
+  expect(link.state).toBe('failed');
+});
+
+test('an import under way is lost with its engine, and changes nothing', async () => {
+  const { collection } = open();
+  const notes = collection('notes');
+  await notes(insert('a'));
+  const importing = notes({ op: 'importBackup', call: 1, merge: false, urgent: true });
+  while (!engines.running?.asked.some(({ op }) => op === 'importBackup')) await engines.wait(1);
+  engines.crash();
+  await expect(importing).rejects.toMatchObject({ name: 'BackupError', code: 'import_lost' });
+  expect(await keysOf(notes)).toEqual(['a']);
+});
+
+test('another engine opens the same collections, but none that was dropped, and watches', async () => {
+  const { collection, link, events } = open();
   const dropped = [collection('a'), collection('a')];
   const kept = collection('b');
-  await kept({ op: 'ready' });
+  await kept(insert('x'));
   await link.channel?.watch(true);
   expect(await dropped[0]?.({ op: 'drop', enabled: true })).toBe(true);
   const anew = collection('a');
-  expect(await codes([kept(hang), anew({ op: 'count' }), kept({ op: 'count' })])).toEqual([
-    'query_hung',
-    'resolved',
-    'resolved',
-  ]);
-  const [, second] = engines.channels;
-  expect(second?.watching).toBe(true);
-  expect(second?.asked.filter(({ op }) => op === 'open')).toMatchObject([
-    { handle: 3, settings: { name: 'b' } },
-    { handle: 4, settings: { name: 'a' } },
-  ]);
-  expect(await codes(dropped.map((send) => send({ op: 'count' })))).toEqual([
-    'unexpected',
-    'unexpected',
-  ]);
+  await anew(count);
+  engines.crash();
+  expect(await codes([anew(insert('y')), kept(count)])).toEqual(['resolved', 'resolved']);
+  expect(await codes(dropped.map((send) => send(count)))).toEqual(
+    Array(2).fill('collection_dropped'),
+  );
+  expect(events.filter(({ type }) => type === 'change').at(-1)).toMatchObject({
+    detail: { collection: 'a', changes: [{ id: 'y', kind: 'insert' }] },
+  });
 });
 
-test('where data is in memory only, or cannot be saved, a worker that hangs is lost with all calls', async () => {
-  for (const spoil of [
-    (engines: HangingEngines) => {
-      engines.storage = 'memory';
-    },
-    (engines: HangingEngines) => {
-      engines.failSaves = true;
-    },
-  ]) {
-    const { collection, engines, link } = open();
-    spoil(engines);
-    const notes = collection('notes');
-    await notes({ op: 'insert', id: 'a', body: '' });
-    const calls = [notes(hang), notes({ op: 'count' }), link.save()];
-    expect(await codes(calls)).toEqual(Array(3).fill('worker_unresponsive'));
-    expect(link.state).toBe('failed');
-    expect(engines.channels).toHaveLength(1);
-  }
-});
-
-test('a pattern that ends is answered although saving fails', async () => {
-  const { collection, engines } = open();
-  engines.failSaves = true;
+test('an engine that takes long to begin is waited for', async () => {
+  const { collection } = open();
+  engines.delay = () => 50;
   const notes = collection('notes');
-  await notes({ op: 'insert', id: 'a', body: '' });
-  expect(await notes({ op: 'count', risky: true })).toEqual(['a']);
-});
-
-test('everything is saved before a risky call only if something changed', async () => {
-  const { collection, engines } = open();
-  let saves = 0;
-  const notes = collection('notes');
-  await notes({ op: 'ready' });
-  const [channel] = engines.channels;
-  const save = channel?.save.bind(channel);
-  const counted = () => {
-    saves++;
-    return save?.();
-  };
-  Object.assign(channel as object, { save: counted });
-  const risky = { op: 'count', risky: true } as const;
-  await notes(risky);
-  expect(saves).toBe(0);
-  await notes({ op: 'insert', id: 'a', body: '' });
-  await notes(risky);
-  await notes(risky);
-  expect(saves).toBe(1);
-});
-
-test('where no other worker can be had, everything that waits rejects with that', async () => {
-  const { collection, engines, link } = open();
-  engines.left = 1;
-  const notes = collection('notes');
-  await notes({ op: 'ready' });
-  const calls = [notes(hang), notes({ op: 'count' }), link.save(), link.close()];
-  expect(await codes(calls)).toEqual(['query_hung', ...Array(3).fill('worker_start_failed')]);
-  expect(link.state).toBe('failed');
-  expect(await codes([notes({ op: 'count' })])).toEqual(['worker_start_failed']);
-});
-
-test('a database that comes back in memory only is not gone on with', async () => {
-  const { collection, engines, link } = open();
-  const notes = collection('notes');
-  await notes({ op: 'insert', id: 'a', body: '' });
-  engines.storage = 'memory';
-  expect(await codes([notes(hang), notes({ op: 'count' })])).toEqual([
-    'query_hung',
-    'storage_unavailable',
-  ]);
-  expect(engines.channels[1]?.closed).toBe(true);
-  expect(link.state).toBe('failed');
-});
-
-test('a worker that fails during a risky call, or after a restart, is lost as any', async () => {
-  for (const hangs of [0, 1]) {
-    const { collection, engines } = open();
-    const notes = collection('notes');
-    for (let left = hangs; left > 0; left--) await notes(hang).catch(() => undefined);
-    await notes({ op: 'ready' });
-    const calls = [notes({ op: 'count', risky: true }), notes({ op: 'count' })];
-    await Promise.resolve();
-    engines.channels.at(-1)?.fail(new WorkerError('worker_lost', 'Out of memory.'));
-    expect(await codes(calls)).toEqual(['worker_lost', 'worker_lost']);
-  }
+  const inserted = notes(insert('a'));
+  await engines.wait(5);
+  await engines.clock.advance(6000);
+  await inserted;
+  engines.crash();
+  const counted = notes(count);
+  await engines.wait(5);
+  await engines.clock.advance(6000);
+  expect(await counted).toBe(1);
 });

@@ -1,10 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Engine } from '../../src/engine/engine.ts';
+import type { FirstNumbers } from '../../src/engine/origin.ts';
 import type { EngineEvent, Request } from '../../src/engine/protocol.ts';
 import type { Session } from '../../src/engine/session.ts';
 import { asCairnError } from '../../src/errors/as-cairn-error.ts';
 import type { CairnError } from '../../src/errors/cairn-error.ts';
 import { WorkerError } from '../../src/errors/worker-error.ts';
+import { numbered } from '../../src/transport/change-numbers.ts';
 import type { Connect } from '../../src/transport/channel.ts';
 import { EnduringChannel } from '../../src/transport/enduring-channel.ts';
 import { ThreadLocks } from '../../src/transport/lead/thread-locks.ts';
@@ -47,8 +49,8 @@ export class TrappedEngines {
   hung = 0;
   /** Turns of the event loop until an answer, news, or the end of one that hangs. */
   delay: () => number = () => 1;
-  /** Called with each request that an engine begins with, before it does. */
-  asked: (request: Request, number: number) => void = () => undefined;
+  /** Called with each request that an engine has heard, before it does anything. */
+  asked: (request: Request) => void = () => undefined;
   #clients = 0;
 
   constructor() {
@@ -125,8 +127,10 @@ export class TrappedEngines {
 export class TrappedEngine implements Host {
   readonly shared: boolean;
   readonly engine: Engine;
-  /** What it was asked, in order, by the client's numbers. */
-  readonly asked: (readonly [number: number, request: Request])[] = [];
+  /** What it was asked, in order. */
+  readonly asked: Request[] = [];
+  /** Numbers of the changes that it was asked to make, in order. */
+  readonly numbers: number[] = [];
   /** Numbers of the changes that it was handed. */
   readonly handed: number[] = [];
   /** How many risky requests are being executed. */
@@ -232,16 +236,15 @@ export class TrappedEngine implements Host {
     this.#engines.driver.crash();
   }
 
-  async #execute(session: Session, batch: readonly Request[], first: number) {
+  async #execute(session: Session, batch: readonly Request[], first: FirstNumbers) {
     // Who is lost with it is answered by another engine, if at all.
     return this.#answer(async () => {
       const { violations, asked } = this.#engines;
       const risky = batch[0]?.risky === true;
       if (risky && batch.length > 1) violations.push('risky beside others');
-      batch.forEach((request, index) => {
-        this.asked.push([first + index, request]);
-        asked(request, first + index);
-      });
+      this.asked.push(...batch);
+      for (const [, , number] of numbered(batch, first)) this.numbers.push(number);
+      batch.forEach(asked);
       if (this.#ended) return never;
       if (risky) this.risky++;
       const reply = await session.execute(batch, first);

@@ -59,16 +59,25 @@ export async function launchFirefox(options = {}) {
     capabilities: { alwaysMatch: { unhandledPromptBehavior: { default: 'ignore' } } },
   });
 
+  /** @param {string} [url] */
+  async function newPage(url) {
+    const { context } = await bidi.send('browsingContext.create', { type: 'window' });
+    const page = firefoxPage(bidi, context);
+    if (url) await page.goto(url);
+    return page;
+  }
+
   return {
     profile: folder,
     send: bidi.send,
     on: bidi.on,
-    /** @param {string} [url] */
-    async newPage(url) {
-      const { context } = await bidi.send('browsingContext.create', { type: 'window' });
-      const page = firefoxPage(bidi, context);
-      if (url) await page.goto(url);
-      return page;
+    newPage,
+    /**
+     * Pages that share their storage.
+     * @param {readonly string[]} urls
+     */
+    async openTabs(urls) {
+      for (const url of urls) await newPage(url);
     },
     async close() {
       // closing in its own time lets it write its profile; a profile that is thrown away need not

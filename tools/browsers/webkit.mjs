@@ -36,10 +36,10 @@ export async function launchWebKit() {
   /** @type {Set<{ close: () => Promise<void> }>} */
   const pages = new Set();
 
-  /** @param {string} url */
-  function startBrowser(url) {
+  /** @param {readonly string[]} urls */
+  function startBrowser(urls) {
     const home = makeFolder('webkit');
-    const child = new Child(binary, [`--features=${FEATURES}`, url], {
+    const child = new Child(binary, [`--features=${FEATURES}`, ...urls], {
       ...process.env,
       HOME: home,
       XDG_DATA_HOME: join(home, 'data'),
@@ -55,26 +55,36 @@ export async function launchWebKit() {
     return { child, home };
   }
 
+  async function newPage() {
+    /** @type {ReturnType<typeof startBrowser> | undefined} */
+    let browser;
+    const page = {
+      /** @param {string[]} urls a page, and others in tabs beside it */
+      async goto(...urls) {
+        await page.close();
+        browser = startBrowser(urls);
+        pages.add(page);
+      },
+      async close() {
+        const { child, home } = browser ?? {};
+        browser = undefined;
+        pages.delete(page);
+        await child?.end();
+        if (home) removeFolder(home);
+      },
+    };
+    return page;
+  }
+
   return {
-    async newPage() {
-      /** @type {ReturnType<typeof startBrowser> | undefined} */
-      let browser;
-      const page = {
-        /** @param {string} url */
-        async goto(url) {
-          await page.close();
-          browser = startBrowser(url);
-          pages.add(page);
-        },
-        async close() {
-          const { child, home } = browser ?? {};
-          browser = undefined;
-          pages.delete(page);
-          await child?.end();
-          if (home) removeFolder(home);
-        },
-      };
-      return page;
+    newPage,
+    /**
+     * Pages that share their storage.
+     * @param {readonly string[]} urls
+     */
+    async openTabs(urls) {
+      const page = await newPage();
+      await page.goto(...urls);
     },
     async close() {
       await Promise.all([...pages].map((page) => page.close()));

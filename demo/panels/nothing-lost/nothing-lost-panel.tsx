@@ -21,7 +21,7 @@ export function NothingLostPanel() {
   return (
     <PanelFrame
       title="Nothing is lost in silence."
-      lead="A change is saved within a second, five are saved at once, and the page always knows what is not yet. Reload in the worst moment, and see what comes back."
+      lead="A change is saved within a second, five are saved at once, and the page always knows what is not yet. What is not saved when it ends it leaves to the page that comes next, where the browser lets it. Reload in the worst moment, and see what comes back."
     >
       <div class="lost-columns">
         <section class="card" aria-labelledby="pulse-title">

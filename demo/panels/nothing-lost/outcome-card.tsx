@@ -1,5 +1,5 @@
 import { formatCount, formatNumber } from '../../parts/format.ts';
-import { outcome } from './trial.ts';
+import { type Outcome, outcome } from './trial.ts';
 
 /** What the page before this one wrote, and what is there of it. */
 export function OutcomeCard() {
@@ -11,7 +11,7 @@ export function OutcomeCard() {
       </p>
     );
   }
-  const { written, recovered, unsaved, waited } = value;
+  const { written, recovered } = value;
   const lost = written - recovered;
   return (
     <div class="outcome outcome-space" data-tone={lost === 0 ? 'good' : 'bad'} role="status">
@@ -22,11 +22,21 @@ export function OutcomeCard() {
         recovered
       </p>
       <p class="soft small">
-        The page was reloaded in the moment the write was {waited ? 'in storage' : 'acknowledged'}
-        {!waited && unsaved > 0 && `, with ${formatCount(unsaved, 'change')} not saved yet`}.{' '}
-        {lost > 0 &&
-          `${formatCount(lost, 'change')} had not reached storage: wait for save() where that matters.`}
+        {circumstances(value)} {consequence(value)}
       </p>
     </div>
   );
+}
+
+function circumstances({ unsaved, waited }: Outcome): string {
+  if (waited) return 'The page was reloaded in the moment the write was in storage.';
+  const rest = unsaved > 0 ? `, with ${formatCount(unsaved, 'change')} not saved yet` : '';
+  return `The page was reloaded in the moment the write was acknowledged${rest}.`;
+}
+
+function consequence({ written, recovered, unsaved }: Outcome): string {
+  const lost = written - recovered;
+  if (lost > 0)
+    return `${formatCount(lost, 'change')} did not reach storage: wait for save() where that matters.`;
+  return unsaved > 0 ? 'It left them behind as it went, and this page made them.' : '';
 }

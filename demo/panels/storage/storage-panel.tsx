@@ -32,6 +32,7 @@ const ENGINES: Readonly<Record<string, string>> = {
   inline: 'in a worker, from a Blob',
   given: 'in a worker',
   thread: 'in the page',
+  tab: 'in another tab',
 };
 
 const PROMISES: Readonly<Record<StorageStatus, string>> = {

@@ -45,8 +45,16 @@ export class CollectionBackups {
     this.snapshots = new Snapshots(host.storage, host.context.settings.name);
   }
 
-  /** Makes a backup of the collection as of the moment when nothing else is being written. */
-  async create(label: string | undefined, reason?: BackupReason): Promise<Snapshot> {
+  /**
+   * Makes a backup of the collection as of the moment when nothing else is being written.
+   *
+   * @param since None is made where this is the number of the last change.
+   */
+  async create(
+    label: string | undefined,
+    reason?: BackupReason,
+    since?: number,
+  ): Promise<Snapshot> {
     const { context, saves } = this.#host;
     const head = await this.#head(0, label, reason);
     let snapshot: Snapshot | undefined;
@@ -54,6 +62,7 @@ export class CollectionBackups {
       const { size: documents } = context.records;
       const created_at = context.clock.now();
       return saves.saveWith((live) => {
+        if (live.changed === since) return undefined;
         snapshot = makeSnapshot({ ...head, created_at, documents }, live);
         return putSnapshot(snapshot);
       });
@@ -93,7 +102,8 @@ export class CollectionBackups {
     const changed = records.log.live.changed + Number(records.unsaved > 0);
     const snapshots = await this.snapshots.list();
     const { make, outdated } = this.#daily.look(snapshots, changed, clock.now());
-    if (make) await this.create(undefined, 'daily');
+    // What was unsaved may have come to nothing meanwhile.
+    if (make) await this.create(undefined, 'daily', snapshots.at(-1)?.changed ?? 0);
     await this.remove(outdated);
     this.#daily.done(changed);
   }

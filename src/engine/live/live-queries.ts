@@ -32,7 +32,7 @@ export class LiveQueries {
   /** Executes a request about a live query; a risky one is answered when all that it began is done. */
   perform(request: LiveRequest, reader: LiveReader | undefined): Result<undefined> {
     if (!reader) return undefined;
-    if (request.op === 'liveNext') reader.next();
+    if (request.op === 'liveNext') reader.next(request.risky === true);
     else if (request.op === 'liveEnd') reader.end();
     else {
       const { records, clock } = this.#context;

@@ -45,6 +45,8 @@ export class LiveReader {
   #rested: (() => void) | undefined;
   /** Goes on with what waits for the reader, or for time to pass. */
   #taken: (() => void) | undefined;
+  /** Whether what was told last is that something changed. */
+  #toldChange = false;
   #wake: (() => void) | undefined;
 
   constructor(tell: (news: LiveNews) => void) {
@@ -74,9 +76,14 @@ export class LiveReader {
     if (!this.#busy) this.#start(this.#touched);
   }
 
-  /** What was told last has been taken in. */
-  next(): void {
-    if (!this.#taken || this.#ended) return;
+  /**
+   * What was told last has been taken in.
+   *
+   * @param risky Whether patterns may be tried. Where they would be and may not, it is about what was told before, by
+   *   an engine that is gone.
+   */
+  next(risky: boolean): void {
+    if (!this.#taken || this.#ended || (this.#toldChange && !risky)) return;
     this.#working = true;
     this.#taken();
     this.#taken = undefined;
@@ -168,6 +175,7 @@ export class LiveReader {
   #told(news: LiveNews): Promise<void> {
     return new Promise((resolve) => {
       this.#taken = resolve;
+      this.#toldChange = 'changed' in news;
       this.#tell(news);
       this.#rest();
     });

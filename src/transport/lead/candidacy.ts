@@ -99,7 +99,7 @@ export class Candidacy {
 }
 
 /** Name of the lock that the leader of a database holds. */
-export function lockName(database: string): string {
+function lockName(database: string): string {
   return `cairn:${database}`;
 }
 

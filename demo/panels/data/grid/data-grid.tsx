@@ -48,7 +48,8 @@ export function DataGrid({ table, rows, isNarrowed }: DataGridProps) {
     askNames(columns, shown);
   }, [rows, startIndex, endIndex, version]);
 
-  useEffect(() => {
+  // At once: later it would end an edit that has begun in the new rows.
+  useLayoutEffect(() => {
     scroller.current?.scrollTo({ top: 0 });
     active.value = { row: 0, column: 0 };
     editing.value = undefined;

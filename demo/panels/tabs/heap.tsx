@@ -1,0 +1,29 @@
+import { formatNumber } from '../../parts/format.ts';
+import { useLive } from '../../parts/use-live.ts';
+import { board, laidHere, lay, ME } from './shared.ts';
+import './heap.css';
+
+/** Stones that all tabs lay, the newest last: filled where they are this tab's own. */
+export function Heap() {
+  const { data: stones = [] } = useLive(board.heap);
+  const { data: size } = useLive(board.size);
+  return (
+    <div class="heap">
+      <ul class="heap-stones" aria-hidden="true">
+        {stones.toReversed().map(({ _id, by }) => (
+          <li key={_id} data-own={by === ME} />
+        ))}
+      </ul>
+      <div class="heap-foot">
+        <button type="button" class="button" onClick={lay}>
+          Lay a stone
+        </button>
+        <p class="small figures">
+          <strong data-part="stones">{size === undefined ? '–' : formatNumber(size)}</strong> in
+          all, <strong data-part="laid">{formatNumber(laidHere.value)}</strong> laid here: the
+          filled ones
+        </p>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,46 @@
+import type { DoorStatus } from 'cairndb';
+import { Figure, Figures } from '../../parts/figure.tsx';
+import { formatNumber, formatSpan } from '../../parts/format.ts';
+import { lastFailover } from './lead-story.ts';
+import { sharedStatus } from './shared.ts';
+
+/** Until every engine tells how many tabs it has. */
+type Status = DoorStatus & { readonly tabs?: number };
+
+const ENGINES = {
+  worker: 'In a worker of this tab',
+  tab: 'In the tab that leads',
+  thread: 'In this page',
+} as const;
+
+/** Who leads, where the engine runs, how many tabs there are, and how long the last change took. */
+export function LeadFigures() {
+  const { state, leader, engine, tabs, unsaved }: Status = sharedStatus.value;
+  const isOpen = state === 'open';
+  return (
+    <Figures label="Who leads">
+      <Figure
+        label="Who leads"
+        value={isOpen ? (leader ? 'This tab' : 'Another tab') : undefined}
+        note={isOpen && engine ? `the engine is ${ENGINES[engine].toLowerCase()}` : ''}
+        tone={isOpen && leader ? 'good' : undefined}
+        part="leader"
+      />
+      {tabs !== undefined && (
+        <Figure label="Tabs" value={formatNumber(tabs)} note="share the database" part="tabs" />
+      )}
+      <Figure
+        label="Not saved yet"
+        value={isOpen ? formatNumber(unsaved) : undefined}
+        note="of what any tab wrote"
+        part="unsaved"
+      />
+      <Figure
+        label="Last change of engines"
+        value={lastFailover.value === undefined ? undefined : formatSpan(lastFailover.value)}
+        note="from the end of one to the next"
+        part="failover"
+      />
+    </Figures>
+  );
+}

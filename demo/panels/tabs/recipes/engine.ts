@@ -1,0 +1,5 @@
+import 'cairndb/worker';
+
+addEventListener('message', ({ data }) => {
+  if (data === 'throw') throw new Error('Thrown on purpose, to see what happens then.');
+});

@@ -1,0 +1,31 @@
+import { signal } from '@preact/signals';
+import type { Connection, DoorStatus } from 'cairndb';
+import { messageOf } from '../../parts/message-of.ts';
+import { openBoard } from './recipes/board.ts';
+import { makeWorker } from './recipes/crash.ts';
+import { openShared } from './recipes/open.ts';
+
+/** This tab, until it is reloaded. */
+export const ME = crypto.randomUUID();
+
+/** A database of the panel's own, so that a crash is nobody else's. It stays open when the panel is left. */
+export const shared: Connection = openShared(makeWorker);
+export const board = openBoard(shared);
+
+/** What it says of itself. */
+export const sharedStatus = signal<DoorStatus>(shared.status);
+export const sharedProblem = signal('');
+
+/** How many stones this tab has laid. */
+export const laidHere = signal(0);
+
+/** Lays a stone, which is to be there whatever happens next. */
+export async function lay(): Promise<void> {
+  laidHere.value += 1;
+  try {
+    await board.lay(ME);
+  } catch (error) {
+    laidHere.value -= 1;
+    sharedProblem.value = messageOf(error);
+  }
+}

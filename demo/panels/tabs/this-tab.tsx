@@ -1,0 +1,46 @@
+import { useSignal } from '@preact/signals';
+import { hrefOf } from '../../app/route.ts';
+import { messageOf } from '../../parts/message-of.ts';
+import { noteEnd } from './ends.ts';
+import { ME, shared, sharedProblem, sharedStatus } from './shared.ts';
+
+/** How long the browser may take to close the tab. */
+const CLOSING_MS = 500;
+
+/** Opens another tab, and ends this one. */
+export function ThisTab() {
+  const refusal = useSignal('');
+
+  async function close() {
+    // Chromium fires no event in a tab that closes itself, so nothing could be left behind then.
+    try {
+      await shared.save();
+    } catch (error) {
+      sharedProblem.value = messageOf(error);
+      return;
+    }
+    if (sharedStatus.peek().leader) noteEnd('left', ME);
+    window.close();
+    setTimeout(() => {
+      refusal.value =
+        'The browser lets a page close only tabs that pages have opened. Close this one yourself, or reload it.';
+    }, CLOSING_MS);
+  }
+
+  return (
+    <div class="this-tab">
+      <a class="button primary" href={hrefOf({ id: 'tabs' })} target="_blank" rel="noopener">
+        Open another tab
+      </a>
+      <button type="button" class="button" onClick={close}>
+        Close this tab
+      </button>
+      <button type="button" class="button" onClick={() => location.reload()}>
+        Reload this tab
+      </button>
+      <p class="soft small" role="status">
+        {refusal.value}
+      </p>
+    </div>
+  );
+}

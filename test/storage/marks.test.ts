@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type Mark, Marks } from '../../src/storage/marks.ts';
+
+const DAY = 24 * 3600 * 1000;
+
+test('know up to which number the changes of an origin are made, and nothing of others', () => {
+  const marks = new Marks();
+  expect(marks.of('a')).toBe(0);
+  expect(marks.has('a', 1)).toBe(false);
+  marks.note('a', 1, 10);
+  marks.note('a', 2, 20);
+  expect(marks.of('a')).toBe(2);
+  expect([1, 2, 3].map((number) => marks.has('a', number))).toEqual([true, true, false]);
+  expect(marks.has('b', 1)).toBe(false);
+  expect([...marks]).toEqual([['a', 2, 20, undefined]]);
+});
+
+test('know which were made, whatever the order and whatever was left out', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 60 }), (numbers) => {
+      const marks = new Marks();
+      const made = new Set<number>();
+      for (const [at, number] of numbers.entries()) {
+        marks.note('a', number, at);
+        made.add(number);
+      }
+      const stored = new Marks();
+      stored.take(structuredClone(marks.recent()) as Mark[]);
+      for (let number = 1; number <= 41; number++) {
+        expect([number, marks.has('a', number)]).toEqual([number, made.has(number)]);
+        expect([number, stored.has('a', number)]).toEqual([number, made.has(number)]);
+      }
+      expect(marks.of('a')).toBe(Math.max(0, ...numbers));
+    }),
+  );
+});
+
+test('forget what was missed long ago, which counts as made then', () => {
+  const marks = new Marks();
+  for (let number = 2; number <= 1200; number += 2) marks.note('a', number, number);
+  const [mark] = marks as unknown as [Mark];
+  expect(mark[3]?.length).toBeLessThanOrEqual(256);
+  expect(marks.has('a', 1199)).toBe(false);
+  expect(marks.has('a', 1)).toBe(true);
+});
+
+test('take in what was stored later, and nothing older', () => {
+  const marks = new Marks();
+  marks.take([
+    ['a', 5, 10, [3]],
+    ['b', 1, 10],
+  ]);
+  marks.take([['a', 4, 5]]);
+  expect(marks.of('a')).toBe(5);
+  expect(marks.has('a', 3)).toBe(false);
+  marks.take([['a', 5, 20, []]]);
+  expect(marks.has('a', 3)).toBe(true);
+  expect(marks.size).toBe(2);
+});
+
+test('are kept for a week, and 256 of them for ever', () => {
+  const marks = new Marks();
+  const now = 1000 * DAY;
+  for (let client = 0; client < 300; client++)
+    marks.note(`old ${client}`, 1, now - 8 * DAY + client);
+  // As long as there are few, the clock may say what it likes.
+  const few = new Marks();
+  few.take([...marks].slice(0, 256));
+  few.note('newest', 1, now + 1000 * DAY);
+  expect(few.recent().length).toBeGreaterThanOrEqual(256);
+  expect(marks.recent()).toHaveLength(300);
+  for (let client = 0; client < 300; client++) marks.note(`new ${client}`, 1, now + client);
+  const recent = marks.recent().map(([origin]) => origin);
+  expect(recent).toHaveLength(300);
+  expect(recent.every((origin) => origin.startsWith('new'))).toBe(true);
+  marks.note('old 7', 2, now);
+  expect(marks.recent().map(([origin]) => origin)).toContain('old 7');
+});

@@ -1,0 +1,185 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { BatchReply, Request } from '../../src/engine/protocol.ts';
+import { ChangeNumbers } from '../../src/transport/change-numbers.ts';
+import { KeptChanges } from '../../src/transport/kept-changes.ts';
+
+let kept: KeptChanges;
+let numbers: ChangeNumbers;
+let turns = 0;
+
+beforeEach(() => {
+  kept = new KeptChanges();
+  numbers = new ChangeNumbers();
+  turns = 0;
+});
+
+const HANDLE = 1;
+const OTHER = 2;
+
+/** Takes in an answered batch: requests, each with its answer or an error. */
+function note(...answered: (readonly [Request, unknown])[]): void {
+  const batch = answered.map(([request]) => request);
+  const failures = new Map(
+    answered.flatMap(([, answer], place) => (answer instanceof Error ? [[place, answer]] : [])),
+  );
+  const reply: BatchReply = {
+    values: answered.map(([, answer]) => (answer instanceof Error ? undefined : answer)),
+    failures: failures.size > 0 ? failures : undefined,
+    turn: ++turns,
+  };
+  kept.note(batch, numbers.take(batch), reply);
+}
+
+const set = (key: string, handle = HANDLE): Request => ({ op: 'kvSet', handle, key, body: '1' });
+const held = () =>
+  kept
+    .all()
+    .map(
+      ({ number, request }) =>
+        `${request.handle}:${number} ${'key' in request ? request.key : request.op}`,
+    );
+const failed = new Error('It failed.');
+
+describe('what is kept to be handed on', () => {
+  test('are the changes that were answered, with their numbers and turns', () => {
+    note([set('a'), undefined], [{ op: 'kvGet', handle: HANDLE, key: 'a' }, undefined]);
+    note([set('b', OTHER), undefined], [set('c'), undefined]);
+    expect(kept.all()).toEqual([
+      { number: 1, turn: 1, request: set('a') },
+      { number: 2, turn: 2, request: set('c') },
+      { number: 1, turn: 2, request: set('b', OTHER) },
+    ]);
+    expect(kept.size).toBe(3);
+  });
+
+  test('is nothing that failed, and nothing that changed nothing', () => {
+    const ofId = { handle: HANDLE, id: 'x' };
+    note(
+      [set('a'), failed],
+      [{ op: 'update', ...ofId, body: '{}' }, undefined],
+      [{ op: 'patch', ...ofId, changes: [] }, undefined],
+      [{ op: 'archive', ...ofId }, false],
+      [{ op: 'unarchive', ...ofId }, false],
+      [{ op: 'delete', ...ofId }, false],
+      [{ op: 'deleteMany', handle: HANDLE }, 0],
+      [{ op: 'kvDelete', handle: HANDLE, key: 'k' }, false],
+      [{ op: 'kvReplace', handle: HANDLE, key: 'k', body: '1', version: 3 }, false],
+      [{ op: 'count', handle: HANDLE }, 7],
+    );
+    expect(kept.all()).toEqual([]);
+    expect(kept.size).toBe(0);
+    // Numbers were given all the same.
+    note([set('b'), undefined]);
+    expect(held()).toEqual(['1:10 b']);
+  });
+
+  test('is what was made and could not be answered, until it is settled', () => {
+    note([set('a'), Object.assign(new Error(), { code: 'answer_lost' })]);
+    expect(held()).toEqual(['1:1 a']);
+    kept.settle(HANDLE, 1, undefined);
+    expect(held()).toEqual([]);
+  });
+});
+
+describe('a change is handed on', () => {
+  const requestOf = (request: Request, answer: unknown) => {
+    note([request, answer]);
+    return kept.all()[0]?.request;
+  };
+  const stamps = [1000, 2000, 0, 0] as const;
+
+  test('with the id that it was told', () => {
+    const insert: Request = { op: 'insert', handle: HANDLE, body: '{}' };
+    expect(requestOf(insert, ['new id', 0])).toEqual({ ...insert, id: 'new id', now: undefined });
+  });
+
+  test.each<[Request, unknown]>([
+    [{ op: 'insert', handle: HANDLE, id: 'x', body: '{}' }, ['x', 0, stamps]],
+    [{ op: 'upsert', handle: HANDLE, id: 'x', body: '{}' }, ['x', 0, stamps]],
+    [{ op: 'update', handle: HANDLE, id: 'x', body: '{}' }, ['x', 0, stamps]],
+    [{ op: 'patch', handle: HANDLE, id: 'x', changes: [] }, ['x', 0, stamps, '{}']],
+  ])('with the time that it was told: %o', (request, answer) => {
+    expect(requestOf(request, answer)).toEqual({ ...request, now: 2000 });
+  });
+
+  test('as parts with all their ids and times', () => {
+    const part: Request = { op: 'insertPart', handle: HANDLE, call: 1, bodies: ['{}'], last: true };
+    const answer = { keys: ['a'], flags: new Uint8Array(1), stamps: [[1000, 0, 0, 0]] };
+    expect(requestOf(part, answer)).toEqual({ ...part, ids: ['a'], now: 1000 });
+  });
+
+  test('without the version that only the engine before knew', () => {
+    const replace = { op: 'kvReplace', handle: HANDLE, key: 'k', body: '2', version: 3 } as const;
+    expect(requestOf(replace, true)).toEqual({ op: 'kvSet', handle: HANDLE, key: 'k', body: '2' });
+  });
+
+  test.each<[Request, unknown]>([
+    [{ op: 'kvPush', handle: HANDLE, key: 'k', body: '1' }, '[1]'],
+    [{ op: 'kvAdd', handle: HANDLE, key: 'k', amount: 2 }, 2],
+    [{ op: 'kvRemove', handle: HANDLE, key: 'k', criteria: '{}' }, '[]'],
+    [{ op: 'kvDelete', handle: HANDLE, key: 'k' }, true],
+    [{ op: 'archive', handle: HANDLE, id: 'x' }, true],
+    [{ op: 'delete', handle: HANDLE, id: 'x' }, true],
+    [{ op: 'deleteMany', handle: HANDLE, criteria: {} }, 4],
+  ])('as it was asked: %o', (request, answer) => {
+    expect(requestOf(request, answer)).toEqual(request);
+  });
+});
+
+describe('what is settled', () => {
+  beforeEach(() => {
+    for (const key of ['a', 'b', 'c', 'd']) note([set(key), undefined]);
+    note([set('other', OTHER), undefined]);
+  });
+
+  test('goes, up to its number, of its handle alone', () => {
+    kept.settle(HANDLE, 2, undefined);
+    expect(held()).toEqual(['1:3 c', '1:4 d', '2:1 other']);
+    kept.settle(HANDLE, 1, undefined);
+    kept.settle(7, 9, undefined);
+    expect(kept.size).toBe(3);
+    kept.settle(HANDLE, 4, undefined);
+    kept.settle(OTHER, 1, undefined);
+    expect(kept.size).toBe(0);
+  });
+
+  test('does not go where it was missed', () => {
+    kept.settle(HANDLE, 4, [2, 3]);
+    expect(held()).toEqual(['1:2 b', '1:3 c', '2:1 other']);
+  });
+
+  test('or can never be made goes for good', () => {
+    const [first, , third] = kept.all();
+    kept.drop(new Set([first, third].flatMap((change) => change ?? [])));
+    expect(held()).toEqual(['1:2 b', '1:4 d', '2:1 other']);
+  });
+});
+
+describe('the parts of an insertMany', () => {
+  const part = (call: number, last = false): Request => {
+    return { op: 'insertPart', handle: HANDLE, call, ids: ['x'], bodies: ['{}'], last };
+  };
+  const answer = { keys: ['x'], flags: new Uint8Array(1), stamps: undefined };
+
+  test('stay until the last of them is settled', () => {
+    note([part(1), answer], [set('between'), undefined], [part(2), answer]);
+    kept.settle(HANDLE, 3, undefined);
+    expect(held()).toEqual(['1:1 insertPart', '1:3 insertPart']);
+    note([part(1, true), answer]);
+    expect(kept.size).toBe(3);
+    kept.settle(HANDLE, 4, undefined);
+    expect(held()).toEqual(['1:3 insertPart']);
+    note([part(2, true), answer]);
+    kept.settle(HANDLE, 5, [5]);
+    expect(held()).toEqual(['1:3 insertPart', '1:5 insertPart']);
+    kept.settle(HANDLE, 5, undefined);
+    expect(kept.size).toBe(0);
+  });
+
+  test('go together where one fails or the call is given up', () => {
+    note([part(1), answer], [part(2), answer], [part(3), answer]);
+    note([part(1), failed]);
+    note([{ op: 'insertAbandon', handle: HANDLE, call: 2 }, undefined]);
+    expect(held()).toEqual(['1:3 insertPart']);
+  });
+});
