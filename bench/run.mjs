@@ -3,6 +3,7 @@ import { publishFile } from './databases/publish.mjs';
 import { runComparison } from './databases/run-comparison.mjs';
 import { runDatabases } from './databases/run-databases.mjs';
 import { runLimits } from './limits/run-limits.mjs';
+import { runTabs } from './tabs/run-tabs.mjs';
 import { usage } from './usage.mjs';
 
 const args = process.argv.slice(2);
@@ -10,6 +11,7 @@ const args = process.argv.slice(2);
 function choose() {
   if (args.includes('--help')) return () => console.log(usage);
   if (args[0] === 'limits') return () => runLimits(args.slice(1));
+  if (args[0] === 'tabs') return () => runTabs(args.slice(1));
   if (args.some((arg) => arg.startsWith('--compare'))) return () => runComparison(args);
   if (args.length === 1 && args[0] === '--smoke') {
     return async () => {

@@ -7,6 +7,7 @@ npm run bench -- bulk-insert gets         single workloads
 npm run bench -- --only dexie             single databases; may be given several times
 npm run bench -- --compare HEAD~1         this Cairn and that of another commit, by ratio
 npm run bench -- limits [workload …]      Cairn against its own limits
+npm run bench -- tabs                     calls from another tab, and how long it takes to replace one that leads
 npm run bench -- --publish <file>         writes docs/benchmarks from the raw figures of a run
 npm run bench -- --smoke                  short form of everything: shows that it works, and nothing about speed
 

@@ -41,6 +41,8 @@ export class EnduringChannel implements Channel {
   /** Whether what is saved outlives the engine. */
   #lasting = true;
   #isOpen = false;
+  /** Whether the page rests. */
+  #resting = false;
   #ended = false;
   readonly #opened: { resolve: () => void; reject: (error: unknown) => void };
   readonly #opening: Promise<void>;
@@ -298,19 +300,25 @@ export class EnduringChannel implements Channel {
 
   /** The page ends, or rests; what it does now is all that it can be sure to do. */
   #leavePage(mayReturn: boolean): void {
+    if (this.#resting) return;
+    this.#resting = true;
     const unsaved = this.#kept.all();
     for (const [request, , number] of this.#asked.changes())
       unsaved.push({ request, number, turn: UNANSWERED });
-    // In this thread a save may be in time, unless another is under way.
-    if (this.#route?.executeNow) this.#saveNow();
-    if (unsaved.length > 0)
+    const isWritten =
+      unsaved.length > 0 &&
       this.#record?.write({ client: this.#client, opened: this.#handles.all(), changes: unsaved });
+    // In this thread a save may be in time, unless another is under way. One that is not would be in the way of the
+    // next leader while the page rests, and Chromium throws a page out of the back/forward cache over that.
+    if (this.#route?.executeNow && !(mayReturn && isWritten)) this.#saveNow();
     this.#ways++;
     this.#leaveRoute();
     this.#finder.rest(mayReturn);
   }
 
   #returnToPage(): void {
+    if (!this.#resting) return;
+    this.#resting = false;
     this.#finder.wake().catch((error: unknown) => this.#fail(asCairnError(error)));
   }
 }

@@ -58,9 +58,7 @@ export class LeaderFinder implements Member {
   /** @param shared Whether other tabs may lead. */
   async begin(shared: boolean): Promise<void> {
     if (shared) {
-      const { broadcast } = this.#platform;
-      this.#announcements =
-        broadcast && new Announcements(this.#database, broadcast, (said) => this.#hear(said));
+      this.#listen();
       await this.#presence.begin();
     }
     this.#seat.enter(this);
@@ -79,17 +77,20 @@ export class LeaderFinder implements Member {
     if (this.#leads) this.#seat.confirm();
   }
 
-  /** The page may not come back: gives the lead away. */
+  /**
+   * The page may not come back: gives the lead away. It must not listen either: Chromium throws a page out of the
+   * back/forward cache for which a message arrives.
+   */
   rest(abandon: boolean): void {
-    this.#stopWaiting();
+    this.end();
     this.#leads = false;
     this.#leader = undefined;
-    this.#presence.end();
     this.#seat.release(abandon);
   }
 
   /** The page is back. */
   async wake(): Promise<void> {
+    this.#listen();
     await this.#presence.begin();
     this.#seat.stand();
     this.#ask(FIRST_ANNOUNCEMENT_MS);
@@ -123,6 +124,12 @@ export class LeaderFinder implements Member {
 
   failed(error: CairnError): void {
     this.#events.failed(error);
+  }
+
+  #listen(): void {
+    const { broadcast } = this.#platform;
+    this.#announcements ??=
+      broadcast && new Announcements(this.#database, broadcast, (said) => this.#hear(said));
   }
 
   #ask(ms: number): void {

@@ -25,13 +25,14 @@ export class PageRecord implements PageWriting {
   }
 
   /** Writes it, in this very turn. Does nothing where the connection is not open yet. */
-  write(left: LeftBehind): void {
-    if (!this.#database) return;
+  write(left: LeftBehind): boolean {
+    if (!this.#database) return false;
     const transaction = this.#database.transaction('handover', 'readwrite');
     // The page is gone before anything could be told.
     transaction.done.catch(() => undefined);
     transaction.store.put(left, ['page', this.#client]).catch(() => undefined);
     transaction.commit();
+    return true;
   }
 
   close(): void {

@@ -29,7 +29,7 @@ export interface Broadcast extends Endpoint {
 export interface PageLife {
   /** It may never be seen again. */
   onHidden(listener: () => void): () => void;
-  /** It ends, or rests for as long as the user may come back to it. */
+  /** It ends, or rests for as long as the user may come back to it. May be told more than once. */
   onLeft(listener: (mayReturn: boolean) => void): () => void;
   /** It is back. */
   onReturned(listener: () => void): () => void;
@@ -39,8 +39,8 @@ export interface PageLife {
 export interface PageWriting {
   /** Gets ready, so that {@link write} can be done at once. */
   prepare(): void;
-  /** Writes in this very turn what the page does not know to be saved. */
-  write(left: LeftBehind): void;
+  /** Writes in this very turn what the page does not know to be saved, if it is ready to. */
+  write(left: LeftBehind): boolean;
   close(): void;
 }
 

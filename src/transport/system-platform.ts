@@ -33,13 +33,23 @@ function pageLife(): PageLife {
     target.addEventListener(type, listener);
     return () => target.removeEventListener(type, listener);
   };
+  const all = (stops: readonly (() => void)[]) => () => {
+    for (const stop of stops) stop();
+  };
   const document = scope.document as Document;
   return {
     onHidden: (listener) =>
       on(document, 'visibilitychange', () => document.visibilityState === 'hidden' && listener()),
     onLeft: (listener) =>
-      on(scope, 'pagehide', (event) => listener((event as PageTransitionEvent).persisted)),
+      all([
+        on(scope, 'pagehide', (event) => listener((event as PageTransitionEvent).persisted)),
+        // A page that is frozen where it is still answers messages in Chromium, while its storage does not.
+        on(document, 'freeze', () => listener(true)),
+      ]),
     onReturned: (listener) =>
-      on(scope, 'pageshow', (event) => (event as PageTransitionEvent).persisted && listener()),
+      all([
+        on(scope, 'pageshow', (event) => (event as PageTransitionEvent).persisted && listener()),
+        on(document, 'resume', () => listener()),
+      ]),
   };
 }

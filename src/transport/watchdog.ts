@@ -1,5 +1,8 @@
 import type { Clock } from '../engine/clock.ts';
 
+/** How often it looks in the time after which silence counts: it is noticed no later than a part of that after it. */
+const LOOKS = 4;
+
 /** What a watchdog watches over. */
 export interface Watched {
   /** Whether anything is waiting for an answer. */
@@ -38,21 +41,27 @@ export class Watchdog {
   }
 
   #look(): void {
-    let heard = false;
-    const due = this.#clock.elapsed() + this.#intervalMs;
+    const sign = { heard: false };
     this.#watched.ping().then(
       () => {
-        heard = true;
+        sign.heard = true;
       },
       // The channel reports what went wrong to whoever waits.
       () => undefined,
     );
-    this.#cancel = this.#clock.after(this.#intervalMs, () => {
+    this.#wait(sign, LOOKS);
+  }
+
+  #wait(sign: { readonly heard: boolean }, looks: number): void {
+    const due = this.#clock.elapsed() + this.#intervalMs / LOOKS;
+    this.#cancel = this.#clock.after(this.#intervalMs / LOOKS, () => {
       this.#cancel = undefined;
       // A timer that is much too late has slept with the machine or a frozen page; the worker has too.
       const slept = this.#clock.elapsed() - due > this.#intervalMs;
-      if (!heard && !slept) this.#watched.silent();
-      else if (this.#watched.busy()) this.#look();
+      if (!sign.heard && !slept) {
+        if (looks > 1) this.#wait(sign, looks - 1);
+        else this.#watched.silent();
+      } else if (this.#watched.busy()) this.#look();
     });
   }
 }

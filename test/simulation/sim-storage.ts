@@ -54,6 +54,7 @@ export class SimStorage {
         this.#inTurn(undefined, () =>
           storage.write([{ type: 'put', store: 'handover', key: ['page', client], value }]),
         );
+        return true;
       },
       close: () => undefined,
     };

@@ -1,15 +1,41 @@
+import type { Page } from 'playwright-core';
 import { inject } from 'vitest';
 import { launchChromium } from '../../tools/browsers/chromium.mjs';
+import { launchUntouchedChromium } from '../../tools/browsers/untouched-chromium.mjs';
 import { serveFolder } from '../package/static-server.ts';
 import type { TabScope } from './page/page.ts';
 
 declare const window: TabScope;
 
+export type Site = Awaited<ReturnType<typeof serveFolder>>;
+
+/** What the pages of all browsers of a test come from; one that is started again needs the same. */
+export const serveSite = () => serveFolder(inject('tabPage'));
+
+export interface BrowserOptions {
+  /** By default one of its own, which ends with it. */
+  readonly site?: Site;
+  readonly profile?: string;
+}
+
 /** A Chromium whose pages share an origin. */
 export async function openBrowser() {
-  const site = await serveFolder(inject('tabPage'));
-  const browser = await launchChromium();
+  return shareOrigin(await launchChromium(), undefined);
+}
+
+/** One whose pages can be frozen and go to the back/forward cache, and that can be killed. */
+export async function openUntouchedBrowser({ site, ...options }: BrowserOptions = {}) {
+  const browser = await launchUntouchedChromium(options);
+  return { ...(await shareOrigin(browser, site)), kill: browser.kill };
+}
+
+async function shareOrigin(
+  browser: Awaited<ReturnType<typeof launchChromium | typeof launchUntouchedChromium>>,
+  given: Site | undefined,
+) {
+  const site = given ?? (await serveSite());
   const errors: string[] = [];
+  const tabs = new Set<Page>();
   return {
     url: site.url,
     /** What pages complained about. */
@@ -18,6 +44,7 @@ export async function openBrowser() {
     /** A tab with a database that is open. */
     async tab(door: 'connect' | 'Database' = 'connect', name = 'shared') {
       const page = await browser.newPage();
+      tabs.add(page);
       page.on('pageerror', (error) => errors.push(String(error)));
       page.on('console', (message) => {
         if (message.type() === 'error') errors.push(message.text());
@@ -27,17 +54,32 @@ export async function openBrowser() {
       await page.evaluate(openDatabase, [door, name] as const);
       return page;
     },
+    /** Closes them all, so that one browser serves several tests. */
+    async closeTabs() {
+      await Promise.all(Array.from(tabs, (tab) => tab.close()));
+      tabs.clear();
+    },
     async close() {
       await browser.close();
-      await site.close();
+      if (!given) await site.close();
     },
   };
 }
 
 export type TabBrowser = Awaited<ReturnType<typeof openBrowser>>;
+export type UntouchedBrowser = Awaited<ReturnType<typeof openUntouchedBrowser>>;
 export type Tab = Awaited<ReturnType<TabBrowser['tab']>>;
 
-async function openDatabase([door, name]: readonly ['connect' | 'Database', string]) {
+/** Ends a tab as a failure of its renderer does. The page is gone; only closing it is left. */
+export async function crash(tab: Tab): Promise<void> {
+  const crashed = tab.waitForEvent('crash');
+  // It never arrives there.
+  tab.goto('chrome://crash').catch(() => undefined);
+  await crashed;
+}
+
+/** To be run in a page: opens what tests use. */
+export async function openDatabase([door, name]: readonly ['connect' | 'Database', string]) {
   const scope = window;
   scope.db =
     door === 'connect' ? scope.connect({ name }) : (new scope.Database({ name }) as TabScope['db']);
@@ -46,5 +88,10 @@ async function openDatabase([door, name]: readonly ['connect' | 'Database', stri
     type: 'DOCUMENT_BASED',
     save_timeout: 3600,
   });
-  await scope.things.ready;
+  scope.numbers = new scope.db.Collection({
+    name: 'numbers',
+    type: 'KEY_VALUE_BASED',
+    save_timeout: 3600,
+  });
+  await Promise.all([scope.things.ready, scope.numbers.ready]);
 }

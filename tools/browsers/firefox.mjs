@@ -100,6 +100,7 @@ function firefoxPage(bidi, context) {
      * @param {'none' | 'interactive' | 'complete'} wait
      */
     goto: (url, wait = 'complete') => bidi.send('browsingContext.navigate', { context, url, wait }),
+    goBack: () => bidi.send('browsingContext.traverseHistory', { context, delta: -1 }),
     reload: () => bidi.send('browsingContext.reload', { context, wait: 'complete' }),
     /**
      * The value of an expression, awaited; it has to fit in JSON.

@@ -1,4 +1,4 @@
-import { type Connection, connect, Database } from '../../../src/index.ts';
+import { type Connection, connect, Database, type LiveQuery } from '../../../src/index.ts';
 
 /** What tests find in the page. */
 export interface TabScope {
@@ -6,6 +6,7 @@ export interface TabScope {
   Database: typeof Database;
   /** What a test has opened. */
   db: Connection;
+  lives: LiveQuery<number | undefined>[];
   [own: string]: any;
 }
 

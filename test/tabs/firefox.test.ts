@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { launchFirefox } from '../../tools/browsers/firefox.mjs';
+import { runs } from '../e2e/open-playground.ts';
+import type { TabScope } from './page/page.ts';
+import { openDatabase, type Site, serveSite } from './tabs.ts';
+
+declare const window: TabScope;
+
+let site: Site;
+let browser: Awaited<ReturnType<typeof launchFirefox>>;
+let name = 0;
+
+type Door = 'connect' | 'Database';
+type Tab = Awaited<ReturnType<typeof open>>;
+
+async function open(door: Door) {
+  const page = await browser.newPage(site.url);
+  const tab = {
+    ...page,
+    /** The value of a function in the page, called with arguments that JSON can hold. */
+    run: <T, A extends unknown[]>(run: (...args: A) => T, ...args: A): Promise<Awaited<T>> =>
+      page.evaluate(`(${run})(...${JSON.stringify(args)})`),
+  };
+  await tab.run(openDatabase, [door, `test ${name}`] as const);
+  return tab;
+}
+
+const leads = (tab: Tab) => tab.run(() => window.db.status.leader);
+const insert = (tab: Tab, ids: readonly string[]) =>
+  tab.run(async (names) => {
+    await window.things.insertMany(names.map((_id) => ({ _id })));
+  }, ids);
+const ids = (tab: Tab) =>
+  tab.run(async () =>
+    (await window.things.filter({})).map((one: { _id: string }) => one._id).sort(),
+  );
+
+describe.runIf(runs('firefox'))('Firefox', () => {
+  beforeAll(async () => {
+    site = await serveSite();
+    browser = await launchFirefox();
+  });
+
+  beforeEach(() => {
+    name++;
+  });
+
+  afterAll(async () => {
+    await browser.close();
+    await site.close();
+  });
+
+  test.for(['connect', 'Database'] as const)('%s: two tabs are one database', async (door) => {
+    const first = await open(door);
+    const second = await open(door);
+    expect([await leads(first), await leads(second)]).toEqual([true, false]);
+    await insert(first, ['a']);
+    await insert(second, ['b']);
+    expect(await ids(first)).toEqual(['a', 'b']);
+    expect(await ids(second)).toEqual(['a', 'b']);
+    // What nobody has saved is told to the next leader by whoever was told of it, or was left by the page that ended.
+    await first.close();
+    expect(await ids(second)).toEqual(['a', 'b']);
+    expect(await leads(second)).toBe(true);
+  });
+
+  test.for(['connect', 'Database'] as const)(
+    '%s: a tab that is loaded again finds what it was told',
+    async (door) => {
+      const tab = await open(door);
+      await insert(tab, ['a', 'b']);
+      await tab.reload();
+      expect(await ids(await open(door))).toEqual(['a', 'b']);
+    },
+  );
+
+  test.for(['connect', 'Database'] as const)(
+    '%s: a leader that rests gives the lead away, and follows when it is back',
+    async (door) => {
+      const first = await open(door);
+      const second = await open(door);
+      await insert(first, ['a']);
+      await first.goto(`${site.url}?elsewhere`);
+      await insert(second, ['b']);
+      expect(await leads(second)).toBe(true);
+      await first.goBack();
+      // Firefox keeps it in its cache, or loads it anew.
+      await expect.poll(() => first.run(() => 'connect' in window)).toBe(true);
+      if (!(await first.run(() => 'db' in window))) {
+        await first.run(openDatabase, [door, `test ${name}`] as const);
+      }
+      await insert(first, ['c']);
+      expect(await ids(first)).toEqual(['a', 'b', 'c']);
+      expect(await ids(second)).toEqual(['a', 'b', 'c']);
+      expect([await leads(first), await leads(second)]).toEqual([false, true]);
+    },
+  );
+});

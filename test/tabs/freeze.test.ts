@@ -1,0 +1,93 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { TabScope } from './page/page.ts';
+import { openUntouchedBrowser, type Tab, type UntouchedBrowser } from './tabs.ts';
+
+declare const window: TabScope;
+
+let browser: UntouchedBrowser;
+let name = 0;
+
+beforeAll(async () => {
+  browser = await openUntouchedBrowser();
+});
+
+beforeEach(() => {
+  name++;
+});
+
+afterEach(() => browser.closeTabs());
+
+afterAll(async () => {
+  await browser.close();
+  expect(browser.errors).toEqual([]);
+});
+
+const open = (door: 'connect' | 'Database') => browser.tab(door, `test ${name}`);
+
+/** Freezes a tab, its worker with it, as the browser does with tabs that are not looked at. */
+async function freeze(tab: Tab) {
+  const session = await browser.context.newCDPSession(tab);
+  await tab.evaluate(() => {
+    window.addEventListener(
+      'freeze',
+      () => {
+        window.frozen = true;
+      },
+      { capture: true },
+    );
+  });
+  await session.send('Page.setWebLifecycleState', { state: 'frozen' });
+  // A test may still run scripts there, but nothing else does.
+  await expect.poll(() => tab.evaluate(() => window.frozen)).toBe(true);
+  return { wake: () => session.send('Page.setWebLifecycleState', { state: 'active' }) };
+}
+
+const leads = (tab: Tab) => tab.evaluate(() => window.db.status.leader);
+const ids = (tab: Tab) =>
+  tab.evaluate(async () =>
+    (await window.things.filter({})).map((one: { _id: string }) => one._id).sort(),
+  );
+
+/** Keeps the page from being told that it is frozen, as in browsers that do not tell. */
+const hideFreezing = (tab: Tab) =>
+  tab.evaluate(() => {
+    window.addEventListener('freeze', (event: Event) => event.stopPropagation(), { capture: true });
+  });
+
+test.for([
+  ['connect', 'told'],
+  ['Database', 'told'],
+  ['connect', 'not told'],
+] as const)(
+  '%s, %s: a leader that is frozen is replaced, and follows when it wakes up',
+  async ([door, how]) => {
+    const leader = await open(door);
+    const follower = await open('connect');
+    await leader.evaluate(() => window.things.insert({ _id: 'a', n: 1 }));
+    await follower.evaluate(() => window.things.insert({ _id: 'b', n: 1 }));
+    if (how === 'not told') await hideFreezing(leader);
+    const { wake } = await freeze(leader);
+
+    // It waits for the leader that is gone, is answered by the next, and has been done once.
+    await follower.evaluate(async () => {
+      await Promise.all([
+        window.things.insert({ _id: 'c' }),
+        window.things.update('b', { n: 2 }),
+        window.numbers.increase('visits', 1),
+      ]);
+      await window.db.save();
+    });
+    expect(await leads(follower)).toBe(true);
+
+    await wake();
+    await leader.evaluate(() => window.things.insert({ _id: 'd' }));
+    await expect.poll(() => leads(leader)).toBe(false);
+    expect(await leads(follower)).toBe(true);
+    // What it was told of while it led, and had not saved, it has handed on.
+    for (const tab of [leader, follower]) {
+      expect(await ids(tab)).toEqual(['a', 'b', 'c', 'd']);
+      expect(await tab.evaluate(() => window.things.get('b'))).toMatchObject({ n: 2 });
+      expect(await tab.evaluate(() => window.numbers.get('visits'))).toBe(1);
+    }
+  },
+);

@@ -1,0 +1,107 @@
+import type { TabScope } from './page/page.ts';
+import { crash, type Tab, type TabBrowser } from './tabs.ts';
+
+declare const window: TabScope;
+
+/** What is known of a tab from what it has said. */
+export interface Worker {
+  readonly id: number;
+  readonly tab: Tab;
+  /** Rounds that it began, was told were done, and was told were saved. */
+  asked: number;
+  told: number;
+  saved: number;
+  end: 'closed' | 'crashed' | undefined;
+}
+
+/** Tabs that each change things steadily; one after the other is closed or crashes, and others come. */
+export class SteadyWork {
+  readonly workers: Worker[] = [];
+  readonly #browser: TabBrowser;
+  #closes = true;
+
+  private constructor(browser: TabBrowser) {
+    this.#browser = browser;
+  }
+
+  static async begin(browser: TabBrowser, tabs: number): Promise<SteadyWork> {
+    const work = new SteadyWork(browser);
+    await browser.context.exposeFunction('say', work.#hear);
+    for (let n = 0; n < tabs; n++) await work.add();
+    return work;
+  }
+
+  get alive(): Worker[] {
+    return this.workers.filter(({ end }) => !end);
+  }
+
+  async add(): Promise<void> {
+    const tab = await this.#browser.tab('connect', 'steady');
+    const id = this.workers.length;
+    const worker: Worker = { id, tab, asked: 0, told: 0, saved: 0, end: undefined };
+    this.workers.push(worker);
+    // Tabs may share a process, and crash with another.
+    tab.on('crash', () => {
+      worker.end = 'crashed';
+    });
+    await tab.evaluate(goOn, id);
+  }
+
+  /** Closes the tab that leads, or makes it crash, in turns. */
+  async endLeader(): Promise<void> {
+    const leader = await this.#leader();
+    if (this.#closes) {
+      leader.end = 'closed';
+      await leader.tab.close({ runBeforeUnload: true });
+    } else {
+      await crash(leader.tab);
+      await leader.tab.close();
+    }
+    this.#closes = !this.#closes;
+  }
+
+  /** Resolves when every tab has been told of all that it has asked. */
+  async rest(): Promise<void> {
+    await Promise.all(this.alive.map(({ tab }) => tab.evaluate(() => window.rest())));
+  }
+
+  async #leader(): Promise<Worker> {
+    for (;;) {
+      for (const worker of this.alive) {
+        const leads = worker.tab.evaluate(() => window.db.status.leader as boolean);
+        // One that has just crashed answers nothing.
+        if (await leads.catch(() => false)) return worker;
+      }
+    }
+  }
+
+  readonly #hear = (id: number, what: 'asked' | 'told' | 'saved', round: number): void => {
+    const worker = this.workers[id];
+    if (worker) worker[what] = Math.max(worker[what], round);
+  };
+}
+
+/** Changes things round by round, until the page is told to rest. */
+function goOn(id: number) {
+  let resting = false;
+  const work = async () => {
+    for (let round = 1; !resting; round++) {
+      window.say(id, 'asked', round);
+      await Promise.all([
+        window.numbers.increase('all', 1),
+        window.numbers.increase(`tab ${id}`, 1),
+        window.things.insert({ _id: `${id}/${round}` }),
+      ]);
+      window.say(id, 'told', round);
+      if (round % 10 === 0) await window.db.save().then(() => window.say(id, 'saved', round));
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
+  };
+  window.lives = [window.numbers.live('all'), window.things.liveCount()];
+  for (const live of window.lives) live.subscribe(() => {});
+  const worked = work();
+  window.rest = () => {
+    resting = true;
+    return worked;
+  };
+}

@@ -1,0 +1,44 @@
+import { chromium } from 'playwright-core';
+import { Child, makeFolder, removeFolder } from './child.mjs';
+import { requireBrowser } from './find.mjs';
+
+/**
+ * Chromium as a user starts it. The one that Playwright starts tells every page that it is visible and has the
+ * focus, so that none can be frozen, and has no back/forward cache. This one can be killed, too.
+ *
+ * @param {object} [options]
+ * @param {string} [options.profile] a folder to open (again); by default a fresh one, removed at the end
+ */
+export async function launchUntouchedChromium({ profile } = {}) {
+  const folder = profile ?? makeFolder('chromium');
+  const isRoot = process.getuid?.() === 0;
+  const child = new Child(requireBrowser('chromium'), [
+    ...(isRoot ? ['--no-sandbox'] : []),
+    '--headless',
+    '--disable-dev-shm-usage',
+    '--disable-gpu',
+    '--disable-quic',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+    '--no-first-run',
+    '--remote-debugging-port=0',
+    `--user-data-dir=${folder}`,
+    'about:blank',
+  ]);
+  const [, endpoint] = await child.waitFor(/DevTools listening on (ws:\S+)/, 30_000);
+  const browser = await chromium.connectOverCDP(String(endpoint), { noDefaults: true });
+  const [context] = browser.contexts();
+  if (!context) throw new Error('Chromium has no profile.');
+  return {
+    context,
+    newPage: () => context.newPage(),
+    /** Ends the whole browser in the middle of whatever it does. */
+    kill: () => child.end(),
+    async close() {
+      await browser.close();
+      await child.end();
+      if (!profile) removeFolder(folder);
+    },
+  };
+}
