@@ -58,6 +58,7 @@ export interface Door {
 
 const nothingYet: EngineStatus = {
   storage: undefined,
+  tabs: 0,
   unsaved: 0,
   unsaved_since: undefined,
   last_save: undefined,

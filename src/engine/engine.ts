@@ -137,6 +137,8 @@ export class Engine {
     }
     return {
       storage: this.#options.storageKind,
+      // A client's name begins with that of its page.
+      tabs: new Set(Array.from(this.#sessions, ({ client }) => client.split('.', 1)[0])).size,
       unsaved,
       unsaved_since: since === Number.POSITIVE_INFINITY ? undefined : new Date(since),
       last_save: this.#lastSave,
@@ -167,9 +169,13 @@ export class Engine {
    * @param client Whose it is; needed by whoever hands on changes.
    */
   join(emit: (event: EngineEvent) => void, client = ''): Session {
-    const leave = () => this.#sessions.delete(session);
+    const leave = () => {
+      this.#sessions.delete(session);
+      this.#tellStatus();
+    };
     const session: Session = new Session(this, client, emit, leave);
     this.#sessions.add(session);
+    this.#tellStatus();
     return session;
   }
 
@@ -264,8 +270,8 @@ export class Engine {
 
   #tellStatus(): void {
     const { status } = this;
-    const { unsaved, unsaved_since, last_save, last_error } = status;
-    const told = [unsaved, Number(unsaved_since), Number(last_save), last_error?.message].join();
+    const { tabs, unsaved, unsaved_since, last_save, last_error } = status;
+    const told = [tabs, unsaved, Number(unsaved_since), Number(last_save), last_error?.message].join();
     if (told === this.#told) return;
     this.#told = told;
     this.#emit({ type: 'status', detail: status });

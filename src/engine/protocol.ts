@@ -198,6 +198,8 @@ export interface Change {
 export interface EngineStatus {
   /** The storage in use: `indexeddb`, `memory`, or what a driver calls itself. */
   readonly storage: string | undefined;
+  /** Pages and threads that use the database now. */
+  readonly tabs: number;
   /** Changes that are not in storage yet, of all collections. */
   readonly unsaved: number;
   /** When the oldest of them was made. */
