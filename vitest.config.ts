@@ -40,7 +40,7 @@ export default defineConfig({
         test: {
           name: 'node',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/browser/**', ...overHttp],
+          exclude: ['test/browser/**', 'test/simulation/**', ...overHttp],
           setupFiles,
         },
       },
@@ -81,6 +81,7 @@ export default defineConfig({
           },
         },
       },
+      { extends: true, test: { name: 'simulation', include: ['test/simulation/**/*.test.ts'] } },
       slow('package'),
       slow('tabs', ['test/tabs/build-page.ts']),
       slow('e2e', ['test/e2e/build-playground.ts']),

@@ -84,12 +84,27 @@ export const steps = [
     note: testCounts,
   },
   {
+    name: 'simulation',
+    minutes: 10,
+    shows: 'tabs that write, end, freeze and fail, by seeds: nothing is lost, nothing made twice',
+    commands: () => [vitest('simulation')],
+    note: (output) => output.match(/\d+ seeds, \d+ a second/g) ?? [],
+  },
+  {
     name: 'package',
     needs: ['build'],
     browsers: true,
     minutes: 10,
     shows: 'the packed tarball works for its users',
     commands: () => [vitest('package')],
+    note: testCounts,
+  },
+  {
+    name: 'tabs',
+    browsers: true,
+    minutes: 10,
+    shows: 'tabs in real browsers: closed, crashed, frozen, killed',
+    commands: () => [vitest('tabs')],
     note: testCounts,
   },
   {

@@ -271,7 +271,13 @@ export class Engine {
   #tellStatus(): void {
     const { status } = this;
     const { tabs, unsaved, unsaved_since, last_save, last_error } = status;
-    const told = [tabs, unsaved, Number(unsaved_since), Number(last_save), last_error?.message].join();
+    const told = [
+      tabs,
+      unsaved,
+      Number(unsaved_since),
+      Number(last_save),
+      last_error?.message,
+    ].join();
     if (told === this.#told) return;
     this.#told = told;
     this.#emit({ type: 'status', detail: status });
