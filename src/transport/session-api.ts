@@ -42,6 +42,8 @@ export function remoteSession(
 ): SessionApi {
   /** The status to send with the reply, while a batch is being executed. */
   let riding: { status: EngineStatus | undefined } | undefined;
+  /** Whether the client listens: from its first call on. */
+  let isHeard = false;
   let told = 0;
   let pending = 0;
   const count = async <T>(call: () => Promise<T>): Promise<T> => {
@@ -54,7 +56,7 @@ export function remoteSession(
   };
   const session: Session = engine.join((event) => {
     if (riding && event.type === 'status') riding.status = event.detail;
-    else tell(eventToWire(event), ++told);
+    else if (isHeard) tell(eventToWire(event), ++told);
   }, client);
   const execute: SessionApi['execute'] = async (batch, first) => {
     const mine: typeof riding = { status: undefined };
@@ -76,6 +78,8 @@ export function remoteSession(
   return {
     handOn: (opened, changes) => {
       session.openAll(opened);
+      isHeard = true;
+      tell(eventToWire({ type: 'status', detail: engine.status }), ++told);
       return count(async () => failuresToWire(await session.handOn(changes)));
     },
     execute: (batch, first) => count(() => execute(batch, first)),
