@@ -26,6 +26,8 @@ export interface HostedEngine {
   /** Whether other tabs can use it. */
   readonly shared: boolean;
   readonly stop: () => Promise<void>;
+  /** Closes it to other tabs. */
+  readonly retire: () => void;
   /** Ends it without saving: another leads. */
   readonly abandon: () => void;
 }
@@ -70,6 +72,7 @@ export async function hostEngine(
       server?.close();
       await engine.stop();
     },
+    retire: () => server?.close(),
     abandon: () => {
       server?.close();
       // Nothing that it still writes counts.

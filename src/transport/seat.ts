@@ -13,6 +13,8 @@ export interface Host {
   join(client: string, events: RouteEvents): Promise<Route>;
   /** Ends it, after all that it is writing. */
   stop(): Promise<void>;
+  /** Lets no other tab in any more, and tells none that anything is saved: another may lead. */
+  retire(): void;
   /** Ends it at once. */
   abandon(): void;
 }
@@ -132,11 +134,9 @@ export class Seat {
   /** Gives the lead away at once, as the page may not come back. */
   release(abandon: boolean): void {
     const hosting = this.#hosting;
-    if (abandon) {
-      this.#hosting = undefined;
-      // Whoever waited for it is told.
-      hosting?.then((host) => host.abandon()).catch(() => undefined);
-    }
+    if (abandon) this.#hosting = undefined;
+    // Whoever waited for it is told.
+    hosting?.then((host) => (abandon ? host.abandon() : host.retire())).catch(() => undefined);
     this.#candidacy.withdraw();
   }
 

@@ -34,6 +34,7 @@ export async function threadEngine(
       };
     },
     stop: hosted.stop,
+    retire: hosted.retire,
     abandon: hosted.abandon,
   };
 }

@@ -79,6 +79,10 @@ export async function workerEngine(
         end();
       }
     },
+    retire: () => {
+      // The page is ending: nobody waits for this.
+      api.retire().catch(() => undefined);
+    },
     abandon: end,
   };
 }

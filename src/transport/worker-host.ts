@@ -12,6 +12,8 @@ export interface WorkerApi extends SessionApi {
   open(settings: DatabaseSettings, lead: Lead, events: MessagePort): Promise<WireOpened>;
   /** Begins the session of the client that has started the worker. */
   join(client: string): WireStatus;
+  /** Closes the engine to other tabs. */
+  retire(): void;
   close(): Promise<WireError | undefined>;
 }
 
@@ -57,6 +59,7 @@ function workerApi(): WorkerApi {
     watch: (on) => opened().watch(on),
     save: () => opened().save(),
     leave: () => opened().leave(),
+    retire: () => hosted?.retire(),
     close: () =>
       attempt(async () => {
         session?.leave();

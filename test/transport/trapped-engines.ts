@@ -210,6 +210,8 @@ export class TrappedEngine implements Host {
     await this.engine.stop();
   }
 
+  retire(): void {}
+
   abandon(): void {
     this.#ended = true;
   }
