@@ -9,6 +9,8 @@ export type Announcement =
   | { readonly type: 'who' }
   /** I do. */
   | ({ readonly type: 'lead' } & Leader)
+  /** I am about to: my engine is being begun, which takes its time where storage is slow. */
+  | { readonly type: 'begin' }
   /** Let me in, on a channel of our own. */
   | {
       readonly type: 'join';
