@@ -150,8 +150,10 @@ export class LeaderFinder implements Member {
     if (said.type === 'begin') this.#beginning = true;
     else if (said.type === 'who' && this.#seat.hosts && !this.#leads)
       this.#announcements?.say({ type: 'begin' });
-    if (said.type !== 'lead' || said.epoch < this.#epoch) return;
-    this.#epoch = said.epoch;
+    if (said.type !== 'lead') return;
+    const { epoch = this.#epoch } = said;
+    if (epoch < this.#epoch) return;
+    this.#epoch = epoch;
     if (said.protocol === PROTOCOL) this.#meet(said);
     else if (said.protocol > PROTOCOL) this.#events.failed(tooOld(this.#database));
     else this.#seat.steal();

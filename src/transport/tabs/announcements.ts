@@ -22,8 +22,8 @@ export type Announcement =
 /** Whoever leads. */
 export interface Leader {
   readonly leader: string;
-  /** Leaders that come later have higher ones. */
-  readonly epoch: number;
+  /** Leaders that come later have higher ones; `undefined` where storage fails, of which those it lets in are told. */
+  readonly epoch: number | undefined;
   readonly protocol: number;
 }
 
