@@ -39,6 +39,8 @@ export class LeaderFinder implements Member {
   /** Whether this page's own engine leads. */
   #leads = false;
   #cancelWait: (() => void) | undefined;
+  /** Whether somebody has said since it was asked last that an engine is being begun. */
+  #beginning = false;
 
   constructor(
     database: string,
@@ -134,12 +136,14 @@ export class LeaderFinder implements Member {
 
   #ask(ms: number): void {
     this.#stopWaiting();
+    this.#beginning = false;
     this.#announcements?.say({ type: 'who' });
     this.#cancelWait = this.#platform.clock.after(ms, () => {
       // An engine that is being begun may take its time; whether it can be is told.
       if (this.#leads || this.#leader || this.#seat.hosts) return;
       if (!this.#platform.broadcast) return this.#events.failed(busy(this.#database));
-      this.#seat.steal();
+      // Two that take the lead from each other while they open their storage would never come to an end.
+      if (!this.#beginning) this.#seat.steal();
       this.#ask(FIRST_ANNOUNCEMENT_MS);
     });
   }
@@ -150,8 +154,13 @@ export class LeaderFinder implements Member {
   }
 
   #hear(said: Announcement): void {
-    if (said.type !== 'lead' || said.epoch < this.#epoch) return;
-    this.#epoch = said.epoch;
+    if (said.type === 'begin') this.#beginning = true;
+    else if (said.type === 'who' && this.#seat.hosts && !this.#leads)
+      this.#announcements?.say({ type: 'begin' });
+    if (said.type !== 'lead') return;
+    const { epoch = this.#epoch } = said;
+    if (epoch < this.#epoch) return;
+    this.#epoch = epoch;
     if (said.protocol === PROTOCOL) this.#meet(said);
     else if (said.protocol > PROTOCOL) this.#events.failed(tooOld(this.#database));
     else this.#seat.steal();

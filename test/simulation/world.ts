@@ -44,12 +44,19 @@ export class World {
     };
   }
 
-  /** Lets time go by until then, with all that happens. */
-  async runUntil(end: number): Promise<void> {
+  /**
+   * Lets time go by until then, with all that happens.
+   *
+   * @param enough Asked after each thing that happens; time stops where it says so.
+   */
+  async runUntil(end: number, enough = () => false): Promise<void> {
     await settled();
-    for (;;) {
+    while (!enough()) {
       const event = this.#events[0];
-      if (!event || event.due > end) break;
+      if (!event || event.due > end) {
+        this.#now = end;
+        return;
+      }
       this.#events.shift();
       this.#now = Math.max(this.#now, event.due);
       const { owner } = event;
@@ -61,7 +68,6 @@ export class World {
       event.call();
       await settled();
     }
-    this.#now = end;
   }
 
   #insert(event: Event): void {

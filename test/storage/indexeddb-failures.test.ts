@@ -220,3 +220,22 @@ test('a new database reports no loss', async () => {
   await (await open()).close();
   expect(damages).toEqual([]);
 });
+
+test('an upgrade that another tab blocks is storage_timeout, and works once that tab is gone', async () => {
+  const name = freshName();
+  const holder = await new Promise<IDBDatabase>((resolve, reject) => {
+    const request = indexedDB.open(`cairn:${name}`, 1);
+    request.onerror = reject;
+    request.onsuccess = () => resolve(request.result);
+  });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const opening = open(name).catch((error: unknown) => error);
+  await vi.advanceTimersByTimeAsync(10_001);
+  expect(await opening).toMatchObject({ code: 'storage_timeout' });
+  vi.useRealTimers();
+  holder.close();
+  const storage = await open(name);
+  await storage.write(put(1), 'relaxed');
+  expect(await storage.getMany('segments', [['a']])).toEqual([{ n: 1 }]);
+  await storage.close();
+});

@@ -9,6 +9,8 @@ export type Announcement =
   | { readonly type: 'who' }
   /** I do. */
   | ({ readonly type: 'lead' } & Leader)
+  /** I am about to: my engine is being begun, which takes its time where storage is slow. */
+  | { readonly type: 'begin' }
   /** Let me in, on a channel of our own. */
   | {
       readonly type: 'join';
@@ -20,8 +22,8 @@ export type Announcement =
 /** Whoever leads. */
 export interface Leader {
   readonly leader: string;
-  /** Leaders that come later have higher ones. */
-  readonly epoch: number;
+  /** Leaders that come later have higher ones; `undefined` where storage fails, of which those it lets in are told. */
+  readonly epoch: number | undefined;
   readonly protocol: number;
 }
 

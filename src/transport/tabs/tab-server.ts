@@ -8,6 +8,9 @@ import { type Announcement, Announcements, PROTOCOL } from './announcements.ts';
 import { PairChannel } from './pair-channel.ts';
 import { EVENT, type TabEvent } from './tab-route.ts';
 
+/** A leader whose storage takes longer to say which epoch it is says that it is there. */
+const SOON_MS = 100;
+
 /** A client in another tab. */
 interface Guest {
   readonly leave: () => void;
@@ -55,19 +58,17 @@ export class TabServer {
   }
 
   #announce(): void {
-    this.#engine.epoch.then(
-      (epoch) => {
-        if (this.#closed) return;
-        this.#announcements.say({
-          type: 'lead',
-          leader: this.#leader,
-          epoch,
-          protocol: PROTOCOL,
-        });
-      },
-      // Whoever opens a collection is told why storage cannot be used.
-      () => undefined,
-    );
+    let isKnown = false;
+    const announce = (epoch?: number) => {
+      isKnown = true;
+      if (this.#closed) return;
+      this.#announcements.say({ type: 'lead', leader: this.#leader, epoch, protocol: PROTOCOL });
+    };
+    // Where it cannot be read others are let in all the same: they are told why, and do not take the lead in vain.
+    this.#engine.epoch.then(announce, () => announce());
+    this.#platform.clock.after(SOON_MS, () => {
+      if (!isKnown && !this.#closed) this.#announcements.say({ type: 'begin' });
+    });
   }
 
   #welcome(client: string, name: string): void {
