@@ -78,7 +78,7 @@ export const steps = [
   {
     name: 'suite',
     browsers: true,
-    minutes: 15,
+    minutes: 25,
     shows: 'tests',
     commands: () => [vitest('node', 'happy-dom', 'types', 'chromium', 'firefox', 'webkit')],
     note: testCounts,
