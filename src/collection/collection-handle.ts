@@ -73,7 +73,7 @@ export abstract class CollectionHandle<Sync> {
     const why = !this.settings.caching
       ? 'the collection has caching: false'
       : started && started !== 'thread'
-        ? 'the engine runs in a worker'
+        ? 'the engine is not in this thread'
         : 'await collection.ready first';
     throw new CollectionError('sync_unavailable', `collection.sync cannot be used: ${why}.`);
   }

@@ -1,3 +1,4 @@
+import { notInMemory } from '../engine/collection-errors.ts';
 import { UNANSWERED } from '../engine/handover.ts';
 import type { FirstNumbers } from '../engine/origin.ts';
 import type { BatchReply, EngineEvent, Request } from '../engine/protocol.ts';
@@ -112,16 +113,16 @@ export class EnduringChannel implements Channel {
     return { engine, started, leader: this.#route?.own === true };
   }
 
-  get executeNow(): ((request: Request) => unknown) | undefined {
+  /** @throws {CollectionError} `sync_unavailable` while the engine is not in this thread: another tab may lead by now. */
+  executeNow(request: Request): unknown {
     const execute = this.#route?.executeNow;
-    if (!execute) return undefined;
-    return (request) => {
-      const batch = [request];
-      const first = this.#number(batch);
-      const value = execute(request, first);
-      this.#note(batch, first, { values: [value], failures: undefined, turn: this.#lastTurn });
-      return value;
-    };
+    if (!execute)
+      throw notInMemory('the engine is not in this thread; another tab leads the database');
+    const batch = [request];
+    const first = this.#number(batch);
+    const value = execute(request, first);
+    this.#note(batch, first, { values: [value], failures: undefined, turn: this.#lastTurn });
+    return value;
   }
 
   execute(batch: readonly Request[]): BatchReply | Promise<BatchReply> {

@@ -1,0 +1,40 @@
+import { beforeAll, expect, test } from 'vitest';
+import { warmUp } from './run-seeds.ts';
+import { SimBroadcast } from './sim-broadcast.ts';
+import { SimLocks } from './sim-locks.ts';
+import { SimStorage } from './sim-storage.ts';
+import { Tab } from './tab.ts';
+import { World } from './world.ts';
+
+beforeAll(warmUp);
+
+const open = ({ door }: Tab) =>
+  new door.Collection({ name: 'log', type: 'KEY_VALUE_BASED', caching: true });
+
+test('what is written without waiting, where another tab has come to lead, is refused and not lost', async () => {
+  const world = new World(1);
+  const browser = {
+    world,
+    locks: new SimLocks(world),
+    broadcast: new SimBroadcast(world),
+    storage: new SimStorage(world),
+    ahead: 0,
+  };
+  const first = new Tab(0, browser);
+  const log = open(first);
+  const ready = log.ready;
+  await world.runUntil(1000);
+  await ready;
+  log.sync.set('a', 1);
+  first.rest(2000);
+  await world.runUntil(1500);
+  const second = new Tab(1, browser);
+  const other = open(second);
+  other.ready.catch(() => undefined);
+  await world.runUntil(10_000);
+  expect([first.door.status.leader, second.door.status.leader]).toEqual([false, true]);
+  expect(() => log.sync.set('a', 2)).toThrow(expect.objectContaining({ code: 'sync_unavailable' }));
+  const value = log.get('a');
+  await world.runUntil(20_000);
+  expect(await value).toBe(1);
+});
