@@ -34,6 +34,10 @@ export class AskedRequests {
   readonly #answered: (batch: readonly Request[], first: FirstNumbers, reply: BatchReply) => void;
   /** In the order they were asked in. */
   readonly #asked = new Set<Asked>();
+  /** Those of them that are not sent on the present route yet. */
+  readonly #waiting = new Set<Asked>();
+  /** The one that may hang and is under way. */
+  #hanging: Asked | undefined;
   #route: Route | undefined;
 
   /** @param answered Called with each batch that is answered, before whoever asked is. */
@@ -60,11 +64,13 @@ export class AskedRequests {
   ): Promise<T> {
     return new Promise((resolve, reject) => {
       const risky = batch[0]?.risky === true;
-      this.#asked.add({
+      const asked: Asked = {
         ...{ send, batch, first, resolve, reject, risky },
         route: undefined,
         attempts: 0,
-      });
+      };
+      this.#asked.add(asked);
+      this.#waiting.add(asked);
       this.#advance();
     });
   }
@@ -72,9 +78,12 @@ export class AskedRequests {
   /** From now on it is asked here; what was asked elsewhere is asked again. */
   start(route: Route): void {
     this.#route = route;
+    this.#hanging = undefined;
+    this.#waiting.clear();
     for (const asked of this.#asked) {
       if (asked.route && asked.batch.some(isImport)) this.#refuse(asked, importLost());
       else if (asked.attempts >= ATTEMPTS) this.#refuse(asked, tooOften());
+      else this.#waiting.add(asked);
     }
     this.#advance();
   }
@@ -108,45 +117,51 @@ export class AskedRequests {
   }
 
   #refuse(asked: Asked, error: CairnError): void {
-    this.#asked.delete(asked);
+    this.#forget(asked);
     asked.reject(error);
   }
 
+  #forget(asked: Asked): void {
+    this.#asked.delete(asked);
+    this.#waiting.delete(asked);
+    if (this.#hanging === asked) this.#hanging = undefined;
+  }
+
+  /** Sends what waits, up to the second that may hang. */
   #advance(): void {
     const route = this.#route;
     if (!route) return;
-    let hanging = false;
     let blocked = false;
-    for (const asked of this.#asked) {
-      const isSent = asked.route === route;
-      blocked ||= asked.risky && hanging && !isSent;
-      hanging ||= asked.risky;
+    for (const asked of this.#waiting) {
+      blocked ||= asked.risky && this.#hanging !== undefined;
       // What others wait for must not wait behind them.
-      if (!isSent && (!blocked || asked.batch[0]?.urgent)) this.#send(asked, route);
+      if (!blocked || asked.batch[0]?.urgent) this.#send(asked, route);
       if (this.#route !== route) return;
     }
   }
 
   #send(asked: Asked, route: Route): void {
+    this.#waiting.delete(asked);
+    if (asked.risky) this.#hanging = asked;
     asked.route = route;
     asked.attempts++;
-    const isCurrent = () => asked.route === route && this.#asked.has(asked);
+    // An engine that answers too late is one whose answers do not count any more.
+    const counts = () => this.#route === route && asked.route === route && this.#asked.has(asked);
+    const end = (tell: () => void) => {
+      this.#forget(asked);
+      tell();
+      if (asked.risky) this.#advance();
+    };
     const settle = (reply: unknown) => {
-      // Answered too late, by an engine whose answers do not count any more.
-      if (!isCurrent() || this.#route !== route) return;
+      if (!counts()) return;
       if (asked.batch.length > 0) {
         if (isTaken(reply as BatchReply)) return;
         this.#answered(asked.batch, asked.first, reply as BatchReply);
       }
-      this.#asked.delete(asked);
-      asked.resolve(reply as never);
-      if (asked.risky) this.#advance();
+      end(() => asked.resolve(reply as never));
     };
     const fail = (error: unknown) => {
-      if (!isCurrent() || this.#route !== route || isEnd(error)) return;
-      this.#asked.delete(asked);
-      asked.reject(error);
-      if (asked.risky) this.#advance();
+      if (counts() && !isEnd(error)) end(() => asked.reject(error));
     };
     try {
       const reply = asked.send(route);
