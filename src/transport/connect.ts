@@ -28,14 +28,10 @@ export function connectInThread(
 ): Promise<Channel> {
   const { name } = settings;
   const seats = seatsFor(settings, platform);
-  let seat = seats?.get(name);
-  if (!seat) {
-    const shared = isShared(settings, platform);
-    seat = new Seat(name, shared, platform, (lead, host) =>
-      threadEngine(settings, lead, host, platform),
-    );
-    seats?.set(name, seat);
-  }
+  const begin: Begin = (lead, host) => threadEngine(settings, lead, host, platform);
+  const seat = seats?.get(name) ?? new Seat(name, isShared(settings, platform), platform, begin);
+  seats?.set(name, seat);
+  seat.renew(begin);
   return EnduringChannel.open(settings, seat, events, platform);
 }
 

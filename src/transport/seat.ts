@@ -57,7 +57,7 @@ const ATTEMPTS = 5;
 export class Seat {
   readonly #name: string;
   readonly #platform: Platform;
-  readonly #begin: Begin;
+  #begin: Begin;
   readonly #shared: boolean;
   readonly #candidacy: Candidacy;
   readonly #members = new Set<Member>();
@@ -78,6 +78,11 @@ export class Seat {
       lost: () => this.#depose(undefined),
       failed: (error) => this.#fail(asCairnError(error)),
     });
+  }
+
+  /** While nobody has a database open, the next door's options are those that count. */
+  renew(begin: Begin): void {
+    if (this.#members.size === 0) this.#begin = begin;
   }
 
   /** Whether an engine runs here, or is being begun. */

@@ -131,3 +131,32 @@ test('a storage that fails to close still gives the database free', async () => 
 function turn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve));
 }
+
+test('a database that was closed is opened again with the options of the door that opens it', async () => {
+  const memory = memoryDriver();
+  const durabilities: string[] = [];
+  const driver: StorageDriver = {
+    kind: 'noting',
+    async open(name, events) {
+      const storage = await memory.open(name, events);
+      return {
+        getMany: (store, keys) => storage.getMany(store, keys),
+        list: (store, range) => storage.list(store, range),
+        keys: (store, prefix) => storage.keys(store, prefix),
+        write: (operations, durability) => {
+          durabilities.push(durability);
+          return storage.write(operations, durability);
+        },
+        close: () => storage.close(),
+      };
+    },
+  };
+  const name = freshName();
+  for (const durability of ['relaxed', 'strict'] as const) {
+    const db = new Database({ name, storage: driver, durability });
+    await notesOf(db).insert({});
+    await db.save();
+    await db.close();
+  }
+  expect([...new Set(durabilities)]).toEqual(['relaxed', 'strict']);
+});
