@@ -34,6 +34,7 @@ export default defineConfig({
   optimizeDeps: { include: ['comlink', 'fast-check', 'idb', 'mingo', 'nanoid'] },
   test: {
     testTimeout: MINUTE,
+    provide: { seed: Number(process.env.SEED ?? 1), effort: Number(process.env.EFFORT ?? 1) },
     projects: [
       {
         extends: true,

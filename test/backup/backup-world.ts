@@ -30,10 +30,13 @@ export interface Kind<Collection extends BackedUp, Command, State> {
 
 /** A backup as the model remembers it. */
 interface Remembered<State> {
-  readonly state: State;
+  /** What it holds, one of these. */
+  readonly states: readonly State[];
   /** Whether it may go by itself: its creation or removal was reported as failed, or a later one of its day comes. */
   readonly passing: boolean;
 }
+
+const BEFORE_LOAD = 'before loadBackup()';
 
 /** A collection with its backups, and a model of both. */
 export class BackupWorld<Collection extends BackedUp, Command, State> {
@@ -49,6 +52,10 @@ export class BackupWorld<Collection extends BackedUp, Command, State> {
   #possible: State[];
   /** Whether what storage holds is known no better than that. */
   #inDoubt = false;
+  /** States that commands issued together went through: a backup that nobody asked for may be made at each. */
+  #passed: State[] = [];
+  /** What was there before restores that failed. The backups they made of it may show after a reload. */
+  readonly #beforeFailed: State[] = [];
 
   constructor(kind: Kind<Collection, Command, State>, retention: number, reopening: Reopening) {
     this.#kind = kind;
@@ -61,6 +68,7 @@ export class BackupWorld<Collection extends BackedUp, Command, State> {
 
   async run(script: readonly BackupStep<Command>[]): Promise<void> {
     for (const step of script) {
+      this.#passed = [];
       await this.#perform(step);
       await this.#takeIn();
       await this.#compareLive();
@@ -124,6 +132,7 @@ export class BackupWorld<Collection extends BackedUp, Command, State> {
       const answer = await answers[at];
       expectSame(answer, subject.model(command, this.#clock.now(), answer));
       this.#possible.push(subject.state);
+      this.#passed.push(subject.state);
     }
   }
 
@@ -131,7 +140,7 @@ export class BackupWorld<Collection extends BackedUp, Command, State> {
     const { state } = this.#kind.subject;
     const name = await this.#succeeds(this.#collection.createBackup());
     if (!name) return;
-    this.#backups.set(name, { state, passing: false });
+    this.#backups.set(name, { states: [state], passing: false });
     this.#isStored();
   }
 
@@ -140,15 +149,16 @@ export class BackupWorld<Collection extends BackedUp, Command, State> {
     const name = await this.#nameAt(pick);
     if (name === undefined) return;
     const before = subject.state;
-    const { state } = this.#backups.get(name) as Remembered<State>;
+    const { states } = this.#backups.get(name) as Remembered<State>;
     const loaded = await this.#succeeds(this.#collection.loadBackup(name));
-    await this.#takeIn(before, 'before loadBackup()');
+    await this.#takeIn([before], BEFORE_LOAD);
     if (loaded) {
-      subject.state = state;
+      await this.#findAmong(states);
       this.#isStored();
       await this.#takeIn();
     } else {
-      this.#possible.push(state);
+      this.#beforeFailed.push(before);
+      this.#possible.push(...states);
       this.#inDoubt = true;
     }
     await this.#expectContents();
@@ -197,10 +207,13 @@ export class BackupWorld<Collection extends BackedUp, Command, State> {
   /**
    * Takes in the backups that were made or removed unasked.
    *
-   * @param state What those hold that are not known.
+   * @param states What those hold that are not known, one of these.
    * @param label Only takes in those that are called so.
    */
-  async #takeIn(state = this.#kind.subject.state, label?: string): Promise<void> {
+  async #takeIn(
+    states = [...this.#passed, this.#kind.subject.state],
+    label?: string,
+  ): Promise<void> {
     await atRest(this.#driver);
     if (this.#door.status.unsaved === 0 && !this.#inDoubt)
       this.#possible = this.#possible.slice(-1);
@@ -209,7 +222,7 @@ export class BackupWorld<Collection extends BackedUp, Command, State> {
       if (this.#backups.has(backup.name) || (label && backup.label !== label)) continue;
       // One that was reported as failed may be there for a while, and may be taken back.
       this.#backups.set(backup.name, {
-        state,
+        states: backup.label === BEFORE_LOAD ? [...states, ...this.#beforeFailed] : states,
         passing: !backup.automatic || backup.label === 'daily',
       });
     }
@@ -238,6 +251,15 @@ export class BackupWorld<Collection extends BackedUp, Command, State> {
     expectSame(await subject.contents(this.#collection), subject.expected(subject.state));
   }
 
+  /** Sees which of some states the collection is in, the last of those it may be. */
+  async #findAmong(states: readonly State[]): Promise<void> {
+    const { subject } = this.#kind;
+    const found = await subject.contents(this.#collection);
+    const state = states.findLast((state) => isSame(found, subject.expected(state)));
+    if (!state) expectSame(found, subject.expected(states.at(-1) as State));
+    subject.state = state as State;
+  }
+
   #open(reopening: Reopening): Collection {
     return this.#kind.open(this.#door, reopening, {
       backup_retention_time: this.#retention,
@@ -262,15 +284,11 @@ export class BackupWorld<Collection extends BackedUp, Command, State> {
   }
 
   async #reopen(reopening: Reopening): Promise<void> {
-    const { subject } = this.#kind;
     const next = new FakeClock(this.#clock.now());
     this.#clock = next;
     this.#door = openDoor(this.#driver, next).door;
     this.#collection = this.#open(reopening);
-    const found = await subject.contents(this.#collection);
-    const at = this.#possible.findLastIndex((state) => isSame(found, subject.expected(state)));
-    if (at < 0) expectSame(found, subject.expected(subject.state));
-    subject.state = this.#possible[at] as State;
+    await this.#findAmong(this.#possible);
     this.#isStored();
     this.#live = this.#watch();
     await this.#takeIn();
@@ -280,15 +298,14 @@ export class BackupWorld<Collection extends BackedUp, Command, State> {
   /** Restores every backup that there is, oldest first. */
   async #end(): Promise<void> {
     await this.#expectContents();
-    const { subject } = this.#kind;
     for (const { name } of (await this.#collection.listBackups()).reverse()) {
+      // Some are taken back by what is written meanwhile, others expire after a restore, which nobody waits for.
+      await atRest(this.#driver);
       const names = (await this.#collection.listBackups()).map((backup) => backup.name);
-      // Taken back by what was written meanwhile, or expired.
       if (!names.includes(name)) continue;
       const remembered = this.#backups.get(name) as Remembered<State>;
       await this.#collection.loadBackup(name);
-      subject.state = remembered.state;
-      await this.#expectContents();
+      await this.#findAmong(remembered.states);
     }
     this.#isStored();
     await this.#compareLive();

@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { LiveRows } from '../../src/backup/live-rows.ts';
 import { SnapshotReader } from '../../src/backup/snapshot-reader.ts';
 import { memoryDriver } from '../../src/storage/memory-driver.ts';
 import { buildSegment, type Segment } from '../../src/storage/segment.ts';
 import { StoredRecord } from '../../src/storage/stored-record.ts';
+import { fc, runs } from '../setup/properties.ts';
 
 /** FNV-1a makes one number of the first two, and one of the last two. */
 const keys = ['costarring', 'liquid', 'declinate', 'macallums', 'a', 'b', ''];
@@ -40,7 +40,7 @@ test('the newest record of each key is live, also where hashes collide', async (
       expect(live.sort()).toEqual([...expected.values()].sort());
       expect(rows.count).toBe(expected.size);
     }),
-    { numRuns: 500 },
+    runs(500),
   );
 });
 

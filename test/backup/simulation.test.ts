@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { test } from 'vitest';
 import type { DocumentCollection } from '../../src/collection/document-collection.ts';
 import type { KeyValueCollection } from '../../src/collection/key-value-collection.ts';
@@ -8,6 +7,7 @@ import { DocumentSubject } from '../model/document-subject.ts';
 import { keyValueCommand } from '../model/key-value-commands.ts';
 import type { KeyValueCommand } from '../model/key-value-model.ts';
 import { type KeyValueState, KeyValueSubject } from '../model/key-value-subject.ts';
+import { fc, runs } from '../setup/properties.ts';
 import { backupSteps } from './backup-steps.ts';
 import { BackupWorld, type Kind } from './backup-world.ts';
 
@@ -32,8 +32,6 @@ const keyValues = (): Kind<KeyValueCollection, KeyValueCommand, KeyValueState> =
   };
 };
 
-const numRuns = Number(process.env.MODEL_RUNS ?? 40);
-
 test.each([
   { caching: true, retention: -1 },
   { caching: false, retention: -1 },
@@ -44,7 +42,7 @@ test.each([
     fc.asyncProperty(backupSteps(documentCommand), (script) =>
       new BackupWorld(documents(), retention, { caching, indexed: caching }).run(script),
     ),
-    { numRuns },
+    runs(40),
   );
 });
 
@@ -56,6 +54,6 @@ test.each([
     fc.asyncProperty(backupSteps(keyValueCommand), (script) =>
       new BackupWorld(keyValues(), retention, { caching, indexed: false }).run(script),
     ),
-    { numRuns },
+    runs(40),
   );
 });

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decode, encode, encodeAndCopy, peek } from '../../src/codec/body.ts';
+import { fc, runs } from '../setup/properties.ts';
 import { leaves, strings, valuesOf } from './arbitrary-values.ts';
 
 const values = valuesOf(leaves);
@@ -25,7 +25,7 @@ test('a value comes back as a structured clone of it', () => {
       // As it crosses to a worker, or rests in storage.
       expect(decode(structuredClone(body))).toStrictEqual(clone);
     }),
-    { numRuns: 2000 },
+    runs(2000),
   );
 });
 

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decode, encode } from '../../src/codec/body.ts';
 import { sameValue } from '../../src/codec/same-value.ts';
+import { fc } from '../setup/properties.ts';
 
 const value = fc.anything({
   withBigInt: true,

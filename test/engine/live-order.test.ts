@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { difference } from '../../src/engine/live/difference.ts';
 import { type Match, OrderedMatches } from '../../src/engine/live/ordered-matches.ts';
 import { StoredRecord } from '../../src/storage/stored-record.ts';
+import { fc, runs } from '../setup/properties.ts';
 
 test('a difference makes the one list of the other', () => {
   const items = fc.uniqueArray(fc.nat(30), { maxLength: 20 });
@@ -64,6 +64,6 @@ test('the first matches are always known, or known not to be', () => {
         }
       },
     ),
-    { numRuns: 300 },
+    runs(300),
   );
 });

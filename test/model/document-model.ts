@@ -1,9 +1,14 @@
+const isNumber = (n: unknown) => typeof n === 'number' || typeof n === 'bigint';
+
 /** Criteria with what they mean, written out by hand. */
 export const queries: readonly { criteria: any; matches: (document: any) => boolean }[] = [
   { criteria: {}, matches: () => true },
   { criteria: { n: 3 }, matches: ({ n }) => n === 3 },
-  { criteria: { n: { $gte: 2 } }, matches: ({ n }) => typeof n === 'number' && n >= 2 },
-  { criteria: { n: { $lt: 4 }, tag: 'x' }, matches: ({ n, tag }) => n < 4 && tag === 'x' },
+  { criteria: { n: { $gte: 2 } }, matches: ({ n }) => isNumber(n) && n >= 2 },
+  {
+    criteria: { n: { $lt: 4 }, tag: 'x' },
+    matches: ({ n, tag }) => isNumber(n) && n < 4 && tag === 'x',
+  },
   { criteria: { list: 2 }, matches: ({ list }) => Boolean(list?.includes(2)) },
   {
     criteria: { 'deep.a': { $exists: true } },

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { test } from 'vitest';
+import { fc, runs } from '../setup/properties.ts';
 import { documentSteps } from './document-commands.ts';
 import { DocumentSubject } from './document-subject.ts';
 import { runSteps } from './world.ts';
@@ -9,7 +9,7 @@ test.each([true, false])(
   async (caching) => {
     await fc.assert(
       fc.asyncProperty(documentSteps, (script) => runSteps(new DocumentSubject(), script, caching)),
-      { numRuns: Number(process.env.MODEL_RUNS ?? 120) },
+      runs(120),
     );
   },
 );

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { test } from 'vitest';
+import { fc, runs } from '../setup/properties.ts';
 import { keyValueCommand } from './key-value-commands.ts';
 import { KeyValueSubject } from './key-value-subject.ts';
 import { runSteps, steps } from './world.ts';
@@ -11,7 +11,7 @@ test.each([true, false])(
       fc.asyncProperty(steps(keyValueCommand), (script) =>
         runSteps(new KeyValueSubject(), script, caching),
       ),
-      { numRuns: Number(process.env.MODEL_RUNS ?? 120) },
+      runs(120),
     );
   },
 );

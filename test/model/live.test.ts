@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { DocumentCollection } from '../../src/collection/document-collection.ts';
 import type { DocumentCollectionOptions, Door, LiveSnapshot } from '../../src/index.ts';
 import { memoryDriver } from '../../src/storage/memory-driver.ts';
 import { openDoor } from '../engine/engine-door.ts';
 import { settled } from '../engine/fake-clock.ts';
+import { fc, runs } from '../setup/properties.ts';
 import { type Shown, type Thing, type View, views } from './live-views.ts';
 
 const id = fc.nat(7).map((n) => `d${n}`);
@@ -181,6 +181,6 @@ test.each([
     fc.asyncProperty(fc.array(command, { minLength: 1, maxLength: 30 }), (script) =>
       runScript(script, options),
     ),
-    { numRuns: Number(process.env.MODEL_RUNS ?? 60) },
+    runs(60),
   );
 });

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { test } from 'vitest';
 import type { DocumentCollection } from '../../src/collection/document-collection.ts';
 import type { Door, IndexOption } from '../../src/index.ts';
+import { fc, runs } from '../setup/properties.ts';
 import { callDocuments, withoutManaged } from './document-calls.ts';
 import type { DocumentState } from './document-model.ts';
 import { type Asking, declarations, type QueryCommand, querySteps } from './query-commands.ts';
@@ -116,7 +116,7 @@ test.each([true, false])(
       fc.asyncProperty(declarations, querySteps, (indexes, script) =>
         runSteps(new QuerySubject(indexes), script, caching),
       ),
-      { numRuns: Number(process.env.MODEL_RUNS ?? 300) },
+      runs(300),
     );
   },
 );

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { Query } from 'mingo';
 import { describe, expect, test } from 'vitest';
 import { compileCriteria, compileItemCriteria } from '../../src/query/criteria.ts';
 import { compareValues, equalValues } from '../../src/query/value-order.ts';
+import { fc, runs } from '../setup/properties.ts';
 import * as arbitrary from './arbitrary-criteria.ts';
 import { naiveMatch, naiveMatchItem, naiveOrder } from './naive-criteria.ts';
 
@@ -45,7 +45,7 @@ describe('compiled criteria agree with the naive reading of the rules', () => {
           }
         },
       ),
-      { numRuns: 3000 },
+      runs(3000),
     );
   });
 
@@ -60,7 +60,7 @@ describe('compiled criteria agree with the naive reading of the rules', () => {
         fc.property(alone, documents, (asked, document) => {
           expect(compileCriteria(asked).test({ ...document })).toBe(naiveMatch(document, asked));
         }),
-        { numRuns: 400 },
+        runs(400),
       );
     });
   }
@@ -71,7 +71,7 @@ describe('compiled criteria agree with the naive reading of the rules', () => {
       fc.property(operators, arbitrary.value, (asked, item) => {
         expect(compileItemCriteria(asked)(item)).toBe(naiveMatchItem(item, asked));
       }),
-      { numRuns: 1000 },
+      runs(1000),
     );
   });
 });
@@ -129,7 +129,7 @@ test('compiled criteria agree with mingo where mingo follows the server', () => 
     fc.property(asked, document, (criteria, document) => {
       expect(compileCriteria(criteria).test(document)).toBe(new Query(criteria).test(document));
     }),
-    { numRuns: 3000 },
+    runs(3000),
   );
 });
 
@@ -144,7 +144,7 @@ describe('the order of values', () => {
           expect(compareValues(a, c)).toBeLessThanOrEqual(0);
         }
       }),
-      { numRuns: 3000 },
+      runs(3000),
     );
   });
 });

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { fc, runs } from '../setup/properties.ts';
 import { definition, type Fields, IndexedWorld } from './indexed-world.ts';
 
 /** Few values, so that ends of ranges meet; every field has an index, so that nearly all is planned. */
@@ -42,7 +42,7 @@ describe('a planned query finds what a scan finds', () => {
           world.byScan({ criteria: asked }),
         );
       }),
-      { numRuns: 2500 },
+      runs(2500),
     );
   });
 });

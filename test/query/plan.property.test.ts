@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compileOrder } from '../../src/query/order.ts';
+import { fc, runs } from '../setup/properties.ts';
 import * as arbitrary from './arbitrary-criteria.ts';
 import { definition, type Fields, IndexedWorld, type Query } from './indexed-world.ts';
 
@@ -176,7 +176,7 @@ describe('any plan finds what a scan finds', () => {
             for (const step of steps) step(world);
           },
         ),
-        { numRuns: 3000 },
+        runs(3000),
       );
     });
   }

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Ranked, Run } from '../../src/query/index/block.ts';
 import { SortedPairs } from '../../src/query/index/sorted-pairs.ts';
 import { compareScalars } from '../../src/query/scalar-order.ts';
+import { fc, runs } from '../setup/properties.ts';
 
 type Pair = readonly [key: number, order: number];
 
@@ -94,7 +94,7 @@ describe('pairs stay in order', () => {
           rig.check(0, below);
         },
       ),
-      { numRuns: 60 },
+      runs(60),
     );
   });
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Top } from '../../src/query/top.ts';
+import { fc } from '../setup/properties.ts';
 
 const ascending = (a: number, b: number) => a - b;
 

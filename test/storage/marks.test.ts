@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Mark, Marks } from '../../src/storage/marks.ts';
+import { fc } from '../setup/properties.ts';
 
 const DAY = 24 * 3600 * 1000;
 

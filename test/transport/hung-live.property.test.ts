@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { EngineDoor } from '../../src/collection/door.ts';
 import type { LiveSnapshot } from '../../src/index.ts';
+import { fc, runs } from '../setup/properties.ts';
 import { TrappedEngines, trap } from './trapped-engines.ts';
 
 interface Note {
@@ -125,6 +125,6 @@ test('whatever hangs or crashes and when, live queries show what is there or tel
         expect(engines.violations).toEqual([]);
       },
     ),
-    { numRuns: 200 },
+    runs(200),
   );
 });

@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Ask } from '../../src/collection/exchange.ts';
 import type { Request } from '../../src/engine/protocol.ts';
 import { type CollectionSettings, plainSettings } from '../../src/engine/settings.ts';
 import { Link } from '../../src/transport/link.ts';
+import { fc, runs } from '../setup/properties.ts';
 import { TrappedEngines, trap } from './trapped-engines.ts';
 
 const command = fc.constantFrom(
@@ -186,6 +186,6 @@ test('whatever hangs or crashes and when, every call settles as if the hung ones
         expect(engines.violations).toEqual([]);
       },
     ),
-    { numRuns: 300 },
+    runs(300),
   );
 });

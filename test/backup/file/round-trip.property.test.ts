@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { encode, peek } from '../../../src/codec/body.ts';
 import { leaves, strings, valuesOf } from '../../codec/arbitrary-values.ts';
+import { fc, runs } from '../../setup/properties.ts';
 import { describeValue } from './describe-value.ts';
 import { read, record, section, write } from './files.ts';
 
@@ -110,7 +110,7 @@ test('all that can be stored comes back from a file as it was', async () => {
         }
       },
     ),
-    { numRuns: 200 },
+    runs(200),
   );
 }, 60_000);
 
