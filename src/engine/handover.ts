@@ -1,22 +1,27 @@
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 import { StorageError } from '../errors/storage-error.ts';
+import { Backoff } from './backoff.ts';
 import type { Clock } from './clock.ts';
-import type { AnsweredChange } from './protocol.ts';
-import type { CollectionSettings } from './settings.ts';
+import type { AnsweredChange, OpenedHandles } from './protocol.ts';
 
 /** What a page left in storage when it ended: changes that it did not know to be saved. */
 export interface LeftBehind {
   readonly client: string;
-  /** The collections that its requests are about, by handle. */
-  readonly opened: readonly (readonly [handle: number, settings: CollectionSettings])[];
+  /** How many times the page had ended or gone to rest. */
+  readonly ending: number;
+  /** The collections that its requests are about. */
+  readonly opened: OpenedHandles;
   readonly changes: readonly AnsweredChange[];
 }
+
+/** Which of the things that pages left. */
+export type LeftKey = readonly [client: string, ending: number];
 
 /** A session, as far as a handover needs it. */
 export interface Successor {
   readonly client: string;
-  openAll(opened: LeftBehind['opened']): void;
+  openAll(opened: OpenedHandles): void;
   makeAgain(change: AnsweredChange): Promise<void>;
   settleAll(): void;
   leave(): void;
@@ -31,8 +36,8 @@ export interface HandoverHost {
   readonly begun: Promise<void>;
   /** What pages left behind. */
   readonly left: () => Promise<readonly LeftBehind[]>;
-  /** Saves everything, and removes what these clients left behind. */
-  readonly forget: (clients: readonly string[]) => Promise<void>;
+  /** Saves everything, and removes these of the things that pages left behind. */
+  readonly forget: (left: readonly LeftKey[]) => Promise<void>;
   readonly report: (error: CairnError) => void;
   /** It is over; turns of what is asked from now on are higher than this. */
   readonly over: (lastTurn: number) => Promise<void>;
@@ -44,9 +49,8 @@ const PATIENCE_MS = 200;
 /** The turn of what nobody has answered: after everything else. */
 export const UNANSWERED = Number.MAX_VALUE;
 
-/** Wait before storage is asked again for what pages left behind: doubled each time, up to the last figure. */
-const FIRST_RETRY_MS = 1000;
-const LAST_RETRY_MS = 30_000;
+/** The first wait before storage is asked again for what pages left behind. */
+const RETRY_MS = 1000;
 
 /** What one client hands on. */
 interface Contribution {
@@ -69,9 +73,9 @@ export class Handover {
   readonly #contributions: Contribution[] = [];
   #missing: Set<string> | undefined;
   #lastTurn = 0;
-  /** Clients of which all that they left is made. */
-  readonly #done: string[] = [];
-  #retryMs = FIRST_RETRY_MS;
+  /** What pages left behind and is made. */
+  readonly #done: LeftKey[] = [];
+  readonly #backoff = new Backoff(RETRY_MS);
   #retrying = false;
   #complete: () => void = () => undefined;
 
@@ -116,14 +120,14 @@ export class Handover {
       await this.#make();
       const done = this.#done.splice(0);
       if (done.length > 0) await this.#host.forget(done);
-      this.#retryMs = FIRST_RETRY_MS;
+      if (!this.#retrying) this.#backoff.succeeded();
     } catch (error) {
       this.#host.report(asCairnError(error));
       this.#retry();
     }
   }
 
-  #add({ client, opened, changes }: LeftBehind): void {
+  #add({ client, ending, opened, changes }: LeftBehind): void {
     const session = this.#host.standIn(client);
     session.openAll(opened);
     this.#contributions.push({
@@ -134,7 +138,7 @@ export class Handover {
         for (const error of failures.values()) this.#host.report(asCairnError(error));
         // Where storage fails for now, nothing may be forgotten.
         if ([...failures.values()].some((error) => error instanceof StorageError)) this.#retry();
-        else this.#done.push(client);
+        else this.#done.push([client, ending]);
       },
     });
   }
@@ -142,11 +146,10 @@ export class Handover {
   #retry(): void {
     if (this.#retrying) return;
     this.#retrying = true;
-    this.#host.clock.after(this.#retryMs, () => {
+    this.#host.clock.after(this.#backoff.failed(), () => {
       this.#retrying = false;
       void this.makeLeft();
     });
-    this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
   }
 
   async #run(expected: Promise<ReadonlySet<string>> | undefined): Promise<void> {

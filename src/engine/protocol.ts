@@ -187,6 +187,9 @@ export interface AnsweredChange {
   readonly request: Request;
 }
 
+/** Collections that a client has open, by the number of its handle. */
+export type OpenedHandles = readonly (readonly [handle: number, settings: CollectionSettings])[];
+
 /** What changed in a collection. */
 export interface Change {
   /** The document's id, or the record of a key-value collection. */

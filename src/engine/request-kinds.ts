@@ -1,11 +1,8 @@
 import type { BackupOperations } from './backup-protocol.ts';
 import type { OperationName, Request } from './protocol.ts';
 
-/** Operations that change something: where they must wait, later requests wait with them. */
-const CHANGING: ReadonlySet<OperationName> = new Set<OperationName>([
-  'open',
-  'ready',
-  'drop',
+/** Edits that may have to read before they write. */
+const READING_EDITS = [
   'patch',
   'archive',
   'unarchive',
@@ -16,6 +13,14 @@ const CHANGING: ReadonlySet<OperationName> = new Set<OperationName>([
   'kvAdd',
   'kvRemove',
   'kvReplace',
+] as const;
+
+/** Operations that change something: where they must wait, later requests wait with them. */
+const CHANGING: ReadonlySet<OperationName> = new Set<OperationName>([
+  ...READING_EDITS,
+  'open',
+  'ready',
+  'drop',
   'createBackup',
   'loadBackup',
   'deleteBackup',
@@ -28,17 +33,8 @@ const EDITS: ReadonlySet<OperationName> = new Set<OperationName>([
   'insertPart',
   'upsert',
   'update',
-  'patch',
-  'archive',
-  'unarchive',
   'delete',
-  'deleteMany',
-  'kvSet',
-  'kvDelete',
-  'kvPush',
-  'kvAdd',
-  'kvRemove',
-  'kvReplace',
+  ...READING_EDITS,
 ]);
 
 /** Operations on backups that wait for their turn. */

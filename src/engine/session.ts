@@ -9,7 +9,13 @@ import type { HostedCollection } from './hosted-collection.ts';
 import { SessionLives } from './live/session-lives.ts';
 import { type Executor, OpenReads } from './open-reads.ts';
 import { type FirstNumbers, type Origin, originKey, parseOriginKey } from './origin.ts';
-import type { AnsweredChange, BatchReply, EngineEvent, Request } from './protocol.ts';
+import type {
+  AnsweredChange,
+  BatchReply,
+  EngineEvent,
+  OpenedHandles,
+  Request,
+} from './protocol.ts';
 import { isEdit } from './request-kinds.ts';
 import type { CollectionSettings } from './settings.ts';
 
@@ -132,7 +138,7 @@ export class Session {
   }
 
   /** Opens collections under their handles. */
-  openAll(opened: readonly (readonly [handle: number, settings: CollectionSettings])[]): void {
+  openAll(opened: OpenedHandles): void {
     for (const [handle, settings] of opened) this.#handles.set(handle, this.#open(settings));
   }
 

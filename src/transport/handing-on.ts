@@ -1,20 +1,20 @@
+import { Backoff } from '../engine/backoff.ts';
 import type { Clock } from '../engine/clock.ts';
-import type { AnsweredChange } from '../engine/protocol.ts';
+import type { AnsweredChange, OpenedHandles } from '../engine/protocol.ts';
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 import { StorageError } from '../errors/storage-error.ts';
 import type { KeptChanges } from './kept-changes.ts';
-import type { Opened, Route } from './route.ts';
+import type { Route } from './route.ts';
 
-/** Wait before changes are handed on again that could not be made: doubled each time, up to the last figure. */
-const FIRST_RETRY_MS = 500;
-const LAST_RETRY_MS = 30_000;
+/** The first wait before changes are handed on again that could not be made. */
+const RETRY_MS = 500;
 
 /** What handing on needs of its client. */
 export interface HandingOnHost {
   readonly clock: Clock;
   readonly kept: KeptChanges;
-  readonly opened: () => Opened;
+  readonly opened: () => OpenedHandles;
   /** The engine that leads now, if any. */
   readonly route: () => Route | undefined;
   /** A change can never be made again. */
@@ -26,7 +26,7 @@ export class HandingOn {
   readonly #host: HandingOnHost;
   /** Why something that the client was told of is not made in the engine that leads. */
   #failure: CairnError | undefined;
-  #retryMs = FIRST_RETRY_MS;
+  readonly #backoff = new Backoff(RETRY_MS);
   #cancel: (() => void) | undefined;
 
   constructor(host: HandingOnHost) {
@@ -51,14 +51,13 @@ export class HandingOn {
     }
     if (gone.size > 0) kept.drop(gone);
     if (!this.#failure) {
-      this.#retryMs = FIRST_RETRY_MS;
+      this.#backoff.succeeded();
       return;
     }
-    this.#cancel = clock.after(this.#retryMs, () => {
+    this.#cancel = clock.after(this.#backoff.failed(), () => {
       // When the route is gone, the next is handed everything.
       this.finish().catch(() => undefined);
     });
-    this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
   }
 
   /** To be called before saving: what is not made cannot be saved. */

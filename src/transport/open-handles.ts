@@ -1,6 +1,5 @@
-import type { BatchReply, Request } from '../engine/protocol.ts';
+import type { BatchReply, OpenedHandles, Request } from '../engine/protocol.ts';
 import type { CollectionSettings } from '../engine/settings.ts';
-import type { Opened } from './route.ts';
 
 /** The collections that a client has opened, so that it can open them with another engine. */
 export class OpenHandles {
@@ -37,7 +36,7 @@ export class OpenHandles {
     );
   }
 
-  all(): Opened {
+  all(): OpenedHandles {
     return [...this.#settings];
   }
 }

@@ -1,11 +1,13 @@
 import type { FirstNumbers } from '../engine/origin.ts';
-import type { AnsweredChange, BatchReply, EngineEvent, Request } from '../engine/protocol.ts';
-import type { CollectionSettings } from '../engine/settings.ts';
+import type {
+  AnsweredChange,
+  BatchReply,
+  EngineEvent,
+  OpenedHandles,
+  Request,
+} from '../engine/protocol.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 import type { Started } from './channel.ts';
-
-/** Collections that are open, by handle. */
-export type Opened = readonly (readonly [handle: number, settings: CollectionSettings])[];
 
 /**
  * A way to the engine that leads, be it in this thread, in a worker or in another tab; a client goes on by another
@@ -20,7 +22,10 @@ export interface Route {
    *
    * @returns what could not be made again, by its place in the list.
    */
-  handOn(opened: Opened, changes: readonly AnsweredChange[]): Promise<ReadonlyMap<number, unknown>>;
+  handOn(
+    opened: OpenedHandles,
+    changes: readonly AnsweredChange[],
+  ): Promise<ReadonlyMap<number, unknown>>;
   /** @param first By handle, the client's number of the first change; the others follow. */
   execute(batch: readonly Request[], first: FirstNumbers): BatchReply | Promise<BatchReply>;
   readonly executeNow?: ((request: Request, first: FirstNumbers) => unknown) | undefined;

@@ -1,8 +1,7 @@
 import type { Engine } from '../engine/engine.ts';
 import type { FirstNumbers } from '../engine/origin.ts';
-import type { AnsweredChange, EngineStatus, Request } from '../engine/protocol.ts';
+import type { AnsweredChange, EngineStatus, OpenedHandles, Request } from '../engine/protocol.ts';
 import type { Session } from '../engine/session.ts';
-import type { Opened } from './route.ts';
 import { toWire, type WireError } from './wire-error.ts';
 import {
   eventToWire,
@@ -22,7 +21,7 @@ export interface SessionProgress {
 
 /** What a session exposes through comlink. Failures are values: comlink would strip them. */
 export interface SessionApi {
-  handOn(opened: Opened, changes: readonly AnsweredChange[]): Promise<WireFailures>;
+  handOn(opened: OpenedHandles, changes: readonly AnsweredChange[]): Promise<WireFailures>;
   execute(batch: readonly Request[], first: FirstNumbers): Promise<WireReply>;
   watch(on: boolean): void;
   save(): Promise<WireError | undefined>;

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { TabScope } from './page/page.ts';
-import { openUntouchedBrowser, type Tab, type UntouchedBrowser } from './tabs.ts';
+import { ids, leads, openUntouchedBrowser, type Tab, type UntouchedBrowser } from './tabs.ts';
 
 declare const window: TabScope;
 
@@ -23,12 +23,6 @@ afterAll(async () => {
 });
 
 const open = (door: 'connect' | 'Database') => browser.tab(door, `test ${name}`);
-
-const leads = (tab: Tab) => tab.evaluate(() => window.db.status.leader);
-const ids = (tab: Tab) =>
-  tab.evaluate(async () =>
-    (await window.things.filter({})).map((one: { _id: string }) => one._id).sort(),
-  );
 
 /** Goes to another page; the one that is left rests in the back/forward cache. */
 const goAway = (tab: Tab) => tab.goto(`${browser.url}?elsewhere`);

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { TabScope } from './page/page.ts';
-import { openUntouchedBrowser, type Tab, type UntouchedBrowser } from './tabs.ts';
+import { ids, leads, openUntouchedBrowser, type Tab, type UntouchedBrowser } from './tabs.ts';
 
 declare const window: TabScope;
 
@@ -41,12 +41,6 @@ async function freeze(tab: Tab) {
   await expect.poll(() => tab.evaluate(() => window.frozen)).toBe(true);
   return { wake: () => session.send('Page.setWebLifecycleState', { state: 'active' }) };
 }
-
-const leads = (tab: Tab) => tab.evaluate(() => window.db.status.leader);
-const ids = (tab: Tab) =>
-  tab.evaluate(async () =>
-    (await window.things.filter({})).map((one: { _id: string }) => one._id).sort(),
-  );
 
 /** Keeps the page from being told that it is frozen, as in browsers that do not tell. */
 const hideFreezing = (tab: Tab) =>

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { TabScope } from './page/page.ts';
-import { openBrowser, type Tab, type TabBrowser } from './tabs.ts';
+import { ids, openBrowser, type Tab, type TabBrowser } from './tabs.ts';
 
 declare const window: TabScope;
 
@@ -16,8 +16,6 @@ afterEach(async () => {
 });
 
 const status = (tab: Tab) => tab.evaluate(() => ({ ...window.db.status }));
-const ids = (tab: Tab) =>
-  tab.evaluate(async () => (await window.things.filter({})).map((one: { _id: string }) => one._id));
 
 for (const doors of [
   ['connect', 'connect'],

@@ -70,6 +70,14 @@ export type TabBrowser = Awaited<ReturnType<typeof openBrowser>>;
 export type UntouchedBrowser = Awaited<ReturnType<typeof openUntouchedBrowser>>;
 export type Tab = Awaited<ReturnType<TabBrowser['tab']>>;
 
+export const leads = (tab: Tab) => tab.evaluate(() => window.db.status.leader);
+
+/** Ids of what a tab finds, sorted. */
+export const ids = (tab: Tab) =>
+  tab.evaluate(async () =>
+    (await window.things.filter({})).map((one: { _id: string }) => one._id).sort(),
+  );
+
 /** Ends a tab as a failure of its renderer does. The page is gone; only closing it is left. */
 export async function crash(tab: Tab): Promise<void> {
   const crashed = tab.waitForEvent('crash');
@@ -94,4 +102,21 @@ export async function openDatabase([door, name]: readonly ['connect' | 'Database
     save_timeout: 3600,
   });
   await Promise.all([scope.things.ready, scope.numbers.ready]);
+}
+
+/** To be run in a page: a transaction of a worker that never ends, as that of a large save. */
+export async function writeAllTheTime(name: string): Promise<void> {
+  const source = `
+    const opening = indexedDB.open(${JSON.stringify(`cairn:${name}`)});
+    opening.onsuccess = () => {
+      const stores = ['collections', 'segments', 'bodies', 'snapshots', 'handover'];
+      const store = opening.result.transaction(stores, 'readwrite').objectStore('segments');
+      const write = () => { store.put(0, ['none', 0]).onsuccess = write; };
+      write();
+      postMessage('');
+    };`;
+  const worker = new Worker(URL.createObjectURL(new Blob([source])));
+  await new Promise((resolve) => {
+    worker.onmessage = resolve;
+  });
 }

@@ -1,5 +1,6 @@
 import { chromium } from 'playwright-core';
 import { makeFolder, removeFolder } from './child.mjs';
+import { CHROMIUM_FLAGS } from './chromium-flags.mjs';
 import { requireBrowser } from './find.mjs';
 
 /**
@@ -13,21 +14,10 @@ import { requireBrowser } from './find.mjs';
  */
 export async function launchChromium({ profile, headless = true, args = [] } = {}) {
   const folder = profile ?? makeFolder('chromium');
-  const isRoot = process.getuid?.() === 0;
   const context = await chromium.launchPersistentContext(folder, {
     executablePath: requireBrowser('chromium'),
     headless,
-    args: [
-      ...(isRoot ? ['--no-sandbox'] : []),
-      '--disable-dev-shm-usage',
-      '--disable-gpu',
-      '--disable-quic',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      '--no-first-run',
-      ...args,
-    ],
+    args: [...CHROMIUM_FLAGS, ...args],
   });
   return {
     context,

@@ -1,5 +1,6 @@
 import { chromium } from 'playwright-core';
 import { Child, makeFolder, removeFolder } from './child.mjs';
+import { CHROMIUM_FLAGS } from './chromium-flags.mjs';
 import { requireBrowser } from './find.mjs';
 
 /**
@@ -11,17 +12,9 @@ import { requireBrowser } from './find.mjs';
  */
 export async function launchUntouchedChromium({ profile } = {}) {
   const folder = profile ?? makeFolder('chromium');
-  const isRoot = process.getuid?.() === 0;
   const child = new Child(requireBrowser('chromium'), [
-    ...(isRoot ? ['--no-sandbox'] : []),
+    ...CHROMIUM_FLAGS,
     '--headless',
-    '--disable-dev-shm-usage',
-    '--disable-gpu',
-    '--disable-quic',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync',
-    '--no-first-run',
     '--remote-debugging-port=0',
     `--user-data-dir=${folder}`,
     'about:blank',

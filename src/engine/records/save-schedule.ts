@@ -1,13 +1,13 @@
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
 import type { Along } from '../../storage/segment-log.ts';
+import { Backoff } from '../backoff.ts';
 import type { Clock } from '../clock.ts';
 import type { CollectionSettings } from '../settings.ts';
 import type { RecordStore } from './record-store.ts';
 
-/** Wait before a failed save is tried again: doubled each time, up to the last figure. */
-const FIRST_RETRY_MS = 500;
-const LAST_RETRY_MS = 30_000;
+/** The first wait before a failed save is tried again. */
+const RETRY_MS = 500;
 
 /** What a schedule tells about its saves. */
 export interface SaveReports {
@@ -35,7 +35,7 @@ export class SaveSchedule {
   /** Settles when nothing is being written any more; never rejects. */
   #writing: Promise<void> | undefined;
   #cancelTimer: (() => void) | undefined;
-  #retryMs = 0;
+  readonly #backoff = new Backoff(RETRY_MS);
   #stopped = false;
   /** Who waits to write, or writes: flushes, and what has the storage to itself. */
   #writers = 0;
@@ -57,12 +57,13 @@ export class SaveSchedule {
     if (this.#writing || this.#stopped) return;
     const { changes, since } = this.#records.waiting;
     if (changes === 0 || since === undefined) return;
-    if (this.#retryMs === 0 && changes >= this.#settings.save_directly_after) {
+    if (this.#backoff.waitMs === 0 && changes >= this.#settings.save_directly_after) {
       this.#start();
       return;
     }
     if (this.#cancelTimer) return;
-    const due = this.#retryMs || since + this.#settings.save_timeout * 1000 - this.#clock.elapsed();
+    const due =
+      this.#backoff.waitMs || since + this.#settings.save_timeout * 1000 - this.#clock.elapsed();
     this.#cancelTimer = this.#clock.after(Math.max(0, due), () => {
       this.#cancelTimer = undefined;
       if (!this.#writing) this.#start();
@@ -142,12 +143,12 @@ export class SaveSchedule {
   async #save(along?: Along): Promise<void> {
     try {
       const changes = await this.#records.save(along);
-      this.#retryMs = 0;
+      this.#backoff.succeeded();
       this.#reports.saved(changes);
     } catch (cause) {
       // With nothing to save, all that failed is what was to go with it, and whoever wanted that is told.
       if (along && this.#records.unsaved === 0) throw cause;
-      this.#retryMs = Math.min(Math.max(this.#retryMs * 2, FIRST_RETRY_MS), LAST_RETRY_MS);
+      this.#backoff.failed();
       const error = asCairnError(cause);
       this.#reports.failed(error);
       throw error;
