@@ -10,7 +10,7 @@ import { SegmentPool } from '../storage/segment-pool.ts';
 import type { Clock } from './clock.ts';
 import { DatabaseRequests } from './database-requests.ts';
 import type { IdGenerator } from './documents/ids.ts';
-import { Handover, type LeftBehind } from './handover.ts';
+import { Handover, type LeftBehind, type LeftKey } from './handover.ts';
 import { type CollectionHost, HostedCollection } from './hosted-collection.ts';
 import type { GiveUp } from './open-reads.ts';
 import type { Change, EngineEvent, EngineStatus, Request } from './protocol.ts';
@@ -37,8 +37,12 @@ interface Succession {
   readonly stolen: boolean;
   /** Clients that may have something to hand on. */
   readonly expected: Promise<ReadonlySet<string>>;
+  /** What pages left behind elsewhere than in storage. */
+  readonly left: Promise<readonly LeftBehind[]>;
   /** Another leader has taken over: nothing that is written from now on counts. */
   readonly taken: () => void;
+  /** These of the things that pages left behind are saved. */
+  readonly forgotten: (left: readonly LeftKey[]) => void;
 }
 
 /**
@@ -56,6 +60,8 @@ export class Engine {
   readonly #database: DatabaseRequests;
   /** Changes to tell of at the end of the batch. Only kept while somebody listens. */
   readonly #changes = new Map<string, Change[]>();
+  /** What pages left behind elsewhere than in storage, and is not saved yet. */
+  #journals: Promise<readonly LeftBehind[]>;
   #turns = 0;
   /** Turns of this engine come after those of all engines before it. */
   #turnsFrom = 0;
@@ -66,6 +72,7 @@ export class Engine {
   constructor(options: EngineOptions) {
     const { durability, clock, newId, succession } = options;
     this.#options = options;
+    this.#journals = succession?.left ?? Promise.resolve([]);
     const storage = new FencedStorage(options.storage, {
       elapsed: () => clock.elapsed(),
       locked: succession?.locked ?? true,
@@ -105,9 +112,9 @@ export class Engine {
       {
         clock,
         begun,
-        left: () => storage.left() as Promise<readonly LeftBehind[]>,
+        left: () => this.#left(),
         standIn: (client) => this.join(() => undefined, client),
-        forget: (clients) => this.#forgetLeft(clients),
+        forget: (left) => this.#forgetLeft(left),
         report: (error) => this.reportError(error),
         over: async (lastTurn) => {
           this.#turnsFrom = Math.max(lastTurn, (await storage.epoch()) * EPOCH_SPAN);
@@ -159,7 +166,8 @@ export class Engine {
   }
 
   /** To be called when a client has ended: it may have left something behind. */
-  takeOver(): void {
+  takeOver(journals?: readonly LeftBehind[]): void {
+    if (journals) this.#journals = Promise.resolve(journals);
     void this.handover.makeLeft();
   }
 
@@ -249,13 +257,22 @@ export class Engine {
     await this.#storage.close();
   }
 
-  async #forgetLeft(clients: readonly string[]): Promise<void> {
+  /** What pages left behind, most of it in two places. */
+  async #left(): Promise<readonly LeftBehind[]> {
+    const stored = (await this.#storage.left()) as LeftBehind[];
+    const journals = await this.#journals;
+    const isStored = (one: LeftBehind) =>
+      stored.some(({ client, ending }) => isKeyOf([client, ending], one));
+    return [...stored, ...journals.filter((one) => !isStored(one))];
+  }
+
+  async #forgetLeft(left: readonly LeftKey[]): Promise<void> {
     await this.save();
-    const gone = clients.map((client) => ['page', client]);
-    await this.#storage.write(
-      gone.map((key) => ({ type: 'delete', store: 'handover', key })),
-      this.#options.durability,
-    );
+    await this.#storage.forget(left, this.#options.durability);
+    const journals = await this.#journals;
+    const isForgotten = (one: LeftBehind) => left.some((key) => isKeyOf(key, one));
+    this.#journals = Promise.resolve(journals.filter((one) => !isForgotten(one)));
+    this.#options.succession?.forgotten(left);
   }
 
   #tellSettled(marks: readonly Mark[]): void {
@@ -313,4 +330,8 @@ export class Engine {
     });
     this.#goAhead(name, ended);
   }
+}
+
+function isKeyOf([client, ending]: LeftKey, left: LeftBehind): boolean {
+  return client === left.client && ending === left.ending;
 }

@@ -1,13 +1,20 @@
 import type { StorageError } from '../errors/storage-error.ts';
 
 /** The object stores. They are fixed: making or dropping a collection never upgrades a database. */
-export const STORE_NAMES = ['collections', 'segments', 'bodies', 'snapshots', 'handover'] as const;
+export const STORE_NAMES = [
+  'collections',
+  'segments',
+  'bodies',
+  'snapshots',
+  'handover',
+  'pages',
+] as const;
 
 /**
  * `collections` holds manifests under `[name]`, `segments` holds segments under `[name, number]`, `bodies`
  * the bodies of those that are not small, under the same keys, `snapshots` what backups remember, under
- * `[name, sequence]`, `handover` what passes from one leader to the next: its epoch under `['epoch']`, what pages
- * left behind under `['page', client]`.
+ * `[name, sequence]`, `handover` the leader's epoch under `['epoch']`, `pages` what pages left behind when they ended,
+ * under `[client, ending]`.
  */
 export type StoreName = (typeof STORE_NAMES)[number];
 
@@ -76,7 +83,7 @@ export interface Storage {
    * Applies all operations or none. Resolves when they are stored, not before.
    *
    * The operations are drawn one by one while the transaction runs, so that a large batch is never
-   * built, or serialised, in one go.
+   * built, or serialised, in one go. Those that concern `pages` come in an array, and alone.
    */
   write(operations: Iterable<StorageOperation>, durability: Durability): Promise<void>;
   /** Releases the database. Later calls reject. */

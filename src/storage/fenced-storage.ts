@@ -86,7 +86,13 @@ export class FencedStorage implements Storage {
 
   /** What pages have left behind. */
   left(): Promise<unknown[]> {
-    return this.#storage.list('handover', { prefix: ['page'], limit: ALL });
+    return this.#storage.list('pages', { prefix: [], limit: ALL });
+  }
+
+  /** Removes what pages have left behind, all of which must be saved: whoever leads by now has it then. */
+  forget(keys: readonly StorageKey[], durability: Durability): Promise<void> {
+    const gone = keys.map((key): StorageOperation => ({ type: 'delete', store: 'pages', key }));
+    return this.#storage.write(gone, durability);
   }
 
   /** To be called whenever the leader does something, before it is done. */

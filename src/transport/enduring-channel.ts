@@ -42,6 +42,8 @@ export class EnduringChannel implements Channel {
   /** Whether what is saved outlives the engine. */
   #lasting = true;
   #isOpen = false;
+  /** How many times the page has ended or gone to rest with something unsaved. */
+  #endings = 0;
   /** Whether the page rests. */
   #resting = false;
   #ended = false;
@@ -99,7 +101,7 @@ export class EnduringChannel implements Channel {
     });
     const { page } = platform;
     if (!page || !isShared(settings, platform)) return;
-    this.#record = platform.pageWriting(settings.name, this.#client);
+    this.#record = platform.pageWriting(settings.name);
     this.#stopListening.push(
       page.onHidden(() => this.#saveNow()),
       page.onLeft((mayReturn) => this.#leavePage(mayReturn)),
@@ -308,7 +310,12 @@ export class EnduringChannel implements Channel {
       unsaved.push({ request, number, turn: UNANSWERED });
     const isWritten =
       unsaved.length > 0 &&
-      this.#record?.write({ client: this.#client, opened: this.#handles.all(), changes: unsaved });
+      this.#record?.write({
+        client: this.#client,
+        ending: ++this.#endings,
+        opened: this.#handles.all(),
+        changes: unsaved,
+      });
     // In this thread a save may be in time, unless another is under way. One that is not would be in the way of the
     // next leader while the page rests, and Chromium throws a page out of the back/forward cache over that.
     if (this.#route?.executeNow && !(mayReturn && isWritten)) this.#saveNow();

@@ -1,5 +1,6 @@
 import { idGenerator } from '../engine/documents/ids.ts';
 import { Engine } from '../engine/engine.ts';
+import type { LeftBehind, LeftKey } from '../engine/handover.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 import { StorageError } from '../errors/storage-error.ts';
 import type { Storage, StorageDriver } from '../storage/driver.ts';
@@ -16,8 +17,24 @@ export interface Lead {
   readonly locked: boolean;
   /** It was taken from a leader that was silent, and may wake up. */
   readonly stolen: boolean;
+  /** What pages wrote elsewhere than to storage when they ended. */
+  readonly left: readonly LeftBehind[];
   /** Clients that are alive, and may have something to hand on. */
   readonly expected: readonly string[];
+}
+
+/** The same, while what takes time to find out is being found out. */
+export interface PendingLead extends Omit<Lead, 'left' | 'expected'> {
+  readonly left: Promise<Lead['left']>;
+  readonly expected: Promise<Lead['expected']>;
+}
+
+/** What an engine tells whoever has put it together. */
+export interface LeadEvents {
+  /** Another leader has taken over. */
+  readonly taken: () => void;
+  /** These of the things that pages left behind are saved. */
+  readonly forgotten: (left: readonly LeftKey[]) => void;
 }
 
 /** An engine with what has to be given back when it ends. */
@@ -35,14 +52,11 @@ export interface HostedEngine {
 /**
  * Puts the engine of a leader together, opens its storage, and lets other tabs in.
  *
- * @param expected Clients that may have something to hand on, once they are known.
- * @param taken Called when it turns out that another leads.
  */
 export async function hostEngine(
   { name, storage, durability }: DatabaseSettings,
-  { leader, locked, stolen }: Omit<Lead, 'expected'>,
-  expected: Promise<readonly string[]>,
-  taken: () => void,
+  { leader, locked, stolen, left, expected }: PendingLead,
+  { taken, forgotten }: LeadEvents,
   platform: Platform,
 ): Promise<HostedEngine> {
   const early: CairnError[] = [];
@@ -54,7 +68,14 @@ export async function hostEngine(
     durability,
     clock: platform.clock,
     newId: idGenerator((bytes) => crypto.getRandomValues(bytes)),
-    succession: { locked, stolen, expected: expected.then((clients) => new Set(clients)), taken },
+    succession: {
+      locked,
+      stolen,
+      left,
+      expected: expected.then((clients) => new Set(clients)),
+      taken,
+      forgotten,
+    },
   });
   report = (error) => engine.reportError(error);
   early.forEach(report);

@@ -1,6 +1,6 @@
 import type { Endpoint } from 'comlink';
 import type { Clock } from '../engine/clock.ts';
-import type { LeftBehind } from '../engine/handover.ts';
+import type { LeftBehind, LeftKey } from '../engine/handover.ts';
 import type { StorageDriver } from '../storage/driver.ts';
 
 /** How a lock is asked for, as in the Web Locks API. */
@@ -44,6 +44,16 @@ export interface PageWriting {
   close(): void;
 }
 
+/** What pages write when they end, outside of storage. */
+export interface PageJournals {
+  /** Writes in this very turn as much as there is room for, the oldest changes first. Returns whether it is all. */
+  write(database: string, left: LeftBehind): boolean;
+  read(database: string): readonly LeftBehind[];
+  forget(database: string, left: readonly LeftKey[]): void;
+  /** Another page has written one. Returns the function that ends the listening. */
+  onWritten(database: string, listener: () => void): () => void;
+}
+
 /** What a page or a thread stands on, given so that a simulation can stand in for it. */
 export interface Platform {
   readonly clock: Clock;
@@ -56,7 +66,8 @@ export interface Platform {
   readonly storage: StorageDriver | undefined;
   /** `undefined` where there is no page. */
   readonly page: PageLife | undefined;
-  readonly pageWriting: (database: string, client: string) => PageWriting;
+  readonly pageWriting: (database: string) => PageWriting;
+  readonly journals: PageJournals;
   /** A name for a client that no other has, in any tab. What comes before the dot is common to the page. */
   newClient(): string;
 }

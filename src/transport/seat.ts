@@ -1,6 +1,7 @@
+import type { LeftBehind } from '../engine/handover.ts';
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
-import type { Lead } from './engine-host.ts';
+import type { LeadEvents, PendingLead } from './engine-host.ts';
 import { Candidacy, livingClients } from './lead/candidacy.ts';
 import type { Platform } from './platform.ts';
 import type { Route, RouteEvents } from './route.ts';
@@ -13,6 +14,8 @@ export interface Host {
   join(client: string, events: RouteEvents): Promise<Route>;
   /** Ends it, after all that it is writing. */
   stop(): Promise<void>;
+  /** Makes what pages left behind: those of the journals, and what else there is. */
+  takeOver(journals: readonly LeftBehind[]): void;
   /** Lets no other tab in any more, and tells none that anything is saved: another may lead. */
   retire(): void;
   /** Ends it at once. */
@@ -20,18 +23,13 @@ export interface Host {
 }
 
 /** What a host tells of itself. */
-export interface HostEvents {
-  /** Another leader has taken over. */
-  readonly taken: () => void;
+export interface HostEvents extends LeadEvents {
   /** It broke down; another may be begun in its place. */
   readonly lost: (error: CairnError) => void;
 }
 
-/** How a seat came to lead; who may have something to hand on is asked meanwhile. */
-export type SeatLead = Omit<Lead, 'expected'> & { readonly expected: Promise<readonly string[]> };
-
 /** Begins an engine. */
-export type Begin = (lead: SeatLead, events: HostEvents) => Promise<Host>;
+export type Begin = (lead: PendingLead, events: HostEvents) => Promise<Host>;
 
 /** A client that takes the way to this engine while it leads. */
 export interface Member {
@@ -66,6 +64,7 @@ export class Seat {
   /** Whether the last member has left and the engine is ending. */
   #stopping = false;
   #attempts = 0;
+  #stopListening: () => void = () => undefined;
 
   /** @param shared Whether other tabs may lead the database; else it is this seat's own. */
   constructor(name: string, shared: boolean, platform: Platform, begin: Begin) {
@@ -91,6 +90,8 @@ export class Seat {
   }
 
   enter(member: Member): void {
+    if (this.#members.size === 0 && this.#shared)
+      this.#stopListening = this.#platform.journals.onWritten(this.#name, () => this.#takeOver());
     this.#members.add(member);
     this.#hosting?.then(
       (host) => this.#members.has(member) && member.leads(host),
@@ -122,6 +123,7 @@ export class Seat {
   async leave(member: Member): Promise<void> {
     this.#members.delete(member);
     if (this.#members.size > 0) return;
+    this.#stopListening();
     const hosting = this.#hosting;
     this.#hosting = undefined;
     this.#stopping = true;
@@ -145,8 +147,16 @@ export class Seat {
     this.#candidacy.withdraw();
   }
 
+  /** A page has ended that wrote a journal. */
+  #takeOver(): void {
+    this.#hosting
+      ?.then((host) => host.takeOver(this.#platform.journals.read(this.#name)))
+      // Whoever waits for the engine is told.
+      .catch(() => undefined);
+  }
+
   #host(stolen: boolean): void {
-    const { locks, locked, newClient } = this.#platform;
+    const { locks, locked, newClient, journals } = this.#platform;
     let current = true;
     const isCurrent = () => current && this.#hosting === hosting;
     const expected = this.#shared
@@ -161,9 +171,12 @@ export class Seat {
         current = false;
         this.#replace(hosting, error);
       },
+      forgotten: (left) => journals.forget(this.#name, left),
     };
+    // Later in this turn: the first look into localStorage takes milliseconds, in which the engine is started.
+    const left = Promise.resolve().then(() => (this.#shared ? journals.read(this.#name) : []));
     const hosting: Promise<Host> = this.#begin(
-      { leader: newClient(), locked, stolen, expected },
+      { leader: newClient(), locked, stolen, left, expected },
       events,
     );
     this.#hosting = hosting;

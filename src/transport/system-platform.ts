@@ -1,14 +1,23 @@
 import { systemClock } from '../engine/clock.ts';
 import { indexedDbDriver } from '../storage/indexeddb-driver.ts';
 import { ThreadLocks } from './lead/thread-locks.ts';
+import { pageJournals } from './page-journal.ts';
 import { PageRecord } from './page-record.ts';
-import type { Broadcast, Locks, PageLife, Platform } from './platform.ts';
+import type { Broadcast, Locks, PageJournals, PageLife, Platform } from './platform.ts';
 
 const scope = globalThis as typeof globalThis & { document?: Document };
 const webLocks = (scope.navigator as { locks?: Locks } | undefined)?.locks;
 const PAGE = Math.random().toString(36).slice(2) + Date.now().toString(36);
 let clients = 0;
 const driver = indexedDbDriver();
+
+/** A worker has no `localStorage`, and Node warns of those who ask for it. */
+const noJournals: PageJournals = {
+  write: () => false,
+  read: () => [],
+  forget: () => undefined,
+  onWritten: () => () => undefined,
+};
 
 /** What a browser, or Node, has. */
 export const systemPlatform: Platform = {
@@ -23,7 +32,8 @@ export const systemPlatform: Platform = {
   get storage() {
     return typeof indexedDB === 'undefined' ? undefined : driver;
   },
-  pageWriting: (database, client) => new PageRecord(database, client),
+  pageWriting: (database) => new PageRecord(database),
+  journals: scope.document ? pageJournals : noJournals,
   page: scope.document && typeof scope.addEventListener === 'function' ? pageLife() : undefined,
   newClient: () => `${PAGE}.${++clients}`,
 };

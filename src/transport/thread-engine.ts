@@ -1,22 +1,22 @@
 import type { DatabaseSettings } from './channel.ts';
-import { hostEngine } from './engine-host.ts';
+import { hostEngine, type PendingLead } from './engine-host.ts';
 import type { Platform } from './platform.ts';
 import type { Route } from './route.ts';
-import type { Host, HostEvents, SeatLead } from './seat.ts';
+import type { Host, HostEvents } from './seat.ts';
 
 /** An engine in this thread, for all clients of the thread. */
 export async function threadEngine(
   settings: DatabaseSettings,
-  lead: SeatLead,
-  { taken }: HostEvents,
+  lead: PendingLead,
+  events: HostEvents,
   platform: Platform,
 ): Promise<Host> {
-  const hosted = await hostEngine(settings, lead, lead.expected, taken, platform);
+  const hosted = await hostEngine(settings, lead, events, platform);
   return {
     shared: hosted.shared,
-    async join(client, events): Promise<Route> {
-      const session = hosted.engine.join(events.event, client);
-      events.event({ type: 'status', detail: hosted.engine.status });
+    async join(client, { event }): Promise<Route> {
+      const session = hosted.engine.join(event, client);
+      event({ type: 'status', detail: hosted.engine.status });
       return {
         started: 'thread',
         own: true,
@@ -33,6 +33,7 @@ export async function threadEngine(
         leave: () => session.leave(),
       };
     },
+    takeOver: (journals) => hosted.engine.takeOver(journals),
     stop: hosted.stop,
     retire: hosted.retire,
     abandon: hosted.abandon,

@@ -2,10 +2,11 @@ import { type Remote, releaseProxy, transfer, wrap } from 'comlink';
 import type { Clock } from '../engine/clock.ts';
 import { WorkerError } from '../errors/worker-error.ts';
 import type { DatabaseSettings } from './channel.ts';
+import type { PendingLead } from './engine-host.ts';
 import { remoteRoute } from './remote-route.ts';
-import type { Host, HostEvents, SeatLead } from './seat.ts';
+import type { Host, HostEvents } from './seat.ts';
 import { fromWire } from './wire-error.ts';
-import { TAKEN, type WorkerApi } from './worker-host.ts';
+import { NOTICE, type Notice, type WorkerApi } from './worker-host.ts';
 import { eventFromWire, statusFromWire, type WireEvent } from './worker-protocol.ts';
 import type { StartedWorker } from './worker-start.ts';
 
@@ -14,7 +15,7 @@ export async function workerEngine(
   { worker, started }: StartedWorker,
   settings: DatabaseSettings,
   { answer_timeout: answerTimeout, clock }: { answer_timeout: number; clock: Clock },
-  { expected, ...lead }: SeatLead,
+  { left, expected, ...lead }: PendingLead,
   host: HostEvents,
 ): Promise<Host> {
   const api = wrap<WorkerApi>(worker) as Remote<WorkerApi>;
@@ -36,8 +37,8 @@ export async function workerEngine(
 
   let shared: boolean;
   try {
-    const clients = await expected;
-    const opening = api.open(settings, { ...lead, expected: clients }, transfer(port2, [port2]));
+    const known = { ...lead, left: await left, expected: await expected };
+    const opening = api.open(settings, known, transfer(port2, [port2]));
     const opened = await Promise.race([opening, lost]);
     if (opened.error) throw fromWire(opened.error);
     shared = opened.shared;
@@ -48,9 +49,10 @@ export async function workerEngine(
   return {
     shared,
     async join(client, events) {
-      port1.onmessage = ({ data }: MessageEvent<WireEvent | typeof TAKEN>) => {
-        if (data === TAKEN) host.taken();
-        else events.event(eventFromWire(data));
+      port1.onmessage = ({ data }: MessageEvent<WireEvent | Notice>) => {
+        if (!(NOTICE in data)) events.event(eventFromWire(data));
+        else if (data[NOTICE] === 'taken') host.taken();
+        else host.forgotten(data.left);
       };
       const route = remoteRoute(api, {
         started,
@@ -69,6 +71,10 @@ export async function workerEngine(
       const status = await Promise.race([api.join(client), lost]);
       events.event({ type: 'status', detail: statusFromWire(status) });
       return route;
+    },
+    takeOver: (journals) => {
+      // They stay where they are until the engine says that they are saved.
+      api.takeOver(journals).catch(() => undefined);
     },
     async stop() {
       try {

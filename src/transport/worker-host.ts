@@ -1,4 +1,5 @@
 import { type Endpoint, expose } from 'comlink';
+import type { LeftBehind, LeftKey } from '../engine/handover.ts';
 import type { DatabaseSettings } from './channel.ts';
 import { type HostedEngine, hostEngine, type Lead } from './engine-host.ts';
 import { attempt, remoteSession, type SessionApi } from './session-api.ts';
@@ -12,13 +13,19 @@ export interface WorkerApi extends SessionApi {
   open(settings: DatabaseSettings, lead: Lead, events: MessagePort): Promise<WireOpened>;
   /** Begins the session of the client that has started the worker. */
   join(client: string): WireStatus;
+  takeOver(journals: readonly LeftBehind[]): void;
   /** Closes the engine to other tabs. */
   retire(): void;
   close(): Promise<WireError | undefined>;
 }
 
-/** Posted on the port of events when another leader has taken over. */
-export const TAKEN = 'cairn:taken';
+/** Marks what an engine tells its page among the events for the client. */
+export const NOTICE = 'cairn:notice';
+
+/** What an engine tells its page, on the port of events. */
+export type Notice =
+  | { readonly [NOTICE]: 'taken' }
+  | { readonly [NOTICE]: 'forgotten'; readonly left: readonly LeftKey[] };
 
 /** Hosts an engine behind an endpoint: a worker's own scope, or one end of a MessageChannel. */
 export function serve(endpoint: Endpoint): void {
@@ -42,9 +49,17 @@ function workerApi(): WorkerApi {
     async open(settings, lead, events) {
       port = events;
       const error = await attempt(async () => {
-        const taken = () => events.postMessage(TAKEN);
-        const expected = Promise.resolve(lead.expected);
-        hosted = await hostEngine(settings, lead, expected, taken, systemPlatform);
+        const tell = (notice: Notice) => events.postMessage(notice);
+        const told = {
+          taken: () => tell({ [NOTICE]: 'taken' }),
+          forgotten: (left: readonly LeftKey[]) => tell({ [NOTICE]: 'forgotten', left }),
+        };
+        const known = {
+          ...lead,
+          left: Promise.resolve(lead.left),
+          expected: Promise.resolve(lead.expected),
+        };
+        hosted = await hostEngine(settings, known, told, systemPlatform);
       });
       return { error, shared: hosted?.shared === true };
     },
@@ -59,6 +74,7 @@ function workerApi(): WorkerApi {
     watch: (on) => opened().watch(on),
     save: () => opened().save(),
     leave: () => opened().leave(),
+    takeOver: (journals) => hosted?.engine.takeOver(journals),
     retire: () => hosted?.retire(),
     close: () =>
       attempt(async () => {

@@ -43,7 +43,9 @@ async function takeOver(...expected: string[]): Promise<Engine> {
       locked: true,
       stolen: false,
       expected: Promise.resolve(new Set(expected)),
+      left: Promise.resolve([]),
       taken: () => undefined,
+      forgotten: () => undefined,
     },
   });
 }
@@ -82,14 +84,14 @@ const insert = (number: number, turn: number, id: string, now?: number): Answere
 
 async function leave(client: string, ...changes: AnsweredChange[]): Promise<void> {
   const storage = await driver.open('handover', { damaged: () => undefined });
-  const value: LeftBehind = { client, opened, changes };
-  const put = { type: 'put', store: 'handover', key: ['page', client], value } as const;
+  const value: LeftBehind = { client, ending: 1, opened, changes };
+  const put = { type: 'put', store: 'pages', key: [client, 1], value } as const;
   await storage.write([put], 'relaxed');
 }
 
 async function leftBehind(): Promise<unknown[]> {
   const storage = await driver.open('handover', { damaged: () => undefined });
-  return storage.keys('handover', ['page']);
+  return storage.keys('pages', []);
 }
 
 describe('what clients hand on', () => {

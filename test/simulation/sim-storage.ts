@@ -1,7 +1,8 @@
+import type { LeftBehind, LeftKey } from '../../src/engine/handover.ts';
 import { StorageError } from '../../src/errors/storage-error.ts';
 import type { Storage, StorageDriver, StorageOperation } from '../../src/storage/driver.ts';
 import { emptyStores, MemoryStorage } from '../../src/storage/memory-storage.ts';
-import type { PageWriting } from '../../src/transport/platform.ts';
+import type { PageJournals, PageWriting } from '../../src/transport/platform.ts';
 import type { Owner, World } from './world.ts';
 
 /** How storage treats those who use it. */
@@ -19,10 +20,15 @@ export class SimStorage {
   readonly violations: string[] = [];
   readonly #world: World;
   readonly #stores = emptyStores();
+  /** Whether what a page begins as it ends is ended with it, as in WebKit: it writes a journal instead. */
+  readonly #endsTransactions: boolean;
+  readonly #journals = new Map<string, LeftBehind>();
+  readonly #listeners = new Set<() => void>();
   #free = 0;
 
   constructor(world: World) {
     this.#world = world;
+    this.#endsTransactions = world.random.chance(0.3);
   }
 
   driverOf(owner: Owner): StorageDriver {
@@ -45,20 +51,48 @@ export class SimStorage {
   }
 
   /** What a page writes as it ends: begun in that moment, and carried out. */
-  pageWritingOf(client: string): PageWriting {
+  get pageWriting(): PageWriting {
     const storage = new MemoryStorage(this.#stores);
     return {
       prepare: () => undefined,
       write: (left) => {
         const value = structuredClone(left);
-        this.#inTurn(undefined, () =>
-          storage.write([{ type: 'put', store: 'handover', key: ['page', client], value }]),
-        );
+        const { random } = this.#world;
+        // Of two places at least one has it: the record's connection may not be open, the journal may have no room.
+        const isNoted = this.#endsTransactions || random.chance(0.7);
+        if (isNoted) this.#note(value);
+        if (!this.#endsTransactions && !(isNoted && random.chance(0.2)))
+          this.#inTurn(undefined, () =>
+            storage.write([
+              { type: 'put', store: 'pages', key: [left.client, left.ending], value },
+            ]),
+          );
         return true;
       },
       close: () => undefined,
     };
   }
+
+  #note(left: LeftBehind): void {
+    const { random } = this.#world;
+    this.#journals.set(keyOf([left.client, left.ending]), left);
+    for (const hear of this.#listeners) this.#world.after(random.between(0, 2), undefined, hear);
+  }
+
+  readonly journals: PageJournals = {
+    write: (_database, left) => {
+      this.#note(structuredClone(left));
+      return true;
+    },
+    read: () => structuredClone([...this.#journals.values()]),
+    forget: (_database, left) => {
+      for (const one of left) this.#journals.delete(keyOf(one));
+    },
+    onWritten: (_database, listener) => {
+      this.#listeners.add(listener);
+      return () => this.#listeners.delete(listener);
+    },
+  };
 
   #write(
     owner: Owner,
@@ -90,7 +124,8 @@ export class SimStorage {
     return new Promise((resolve, reject) => {
       this.#inTurn(owner, async () => {
         // The transaction of a page that is gone is carried out, or not at all.
-        if (owner.dead && !survives && !owner.closing) return;
+        const isCarriedOut = owner.closing && !this.#endsTransactions;
+        if (owner.dead && !survives && !isCarriedOut) return;
         let result: { value: T } | { error: unknown };
         try {
           if (!applied) throw outage();
@@ -115,6 +150,8 @@ export class SimStorage {
     this.#world.after(due - now, undefined, () => void run());
   }
 }
+
+const keyOf = (left: LeftKey) => JSON.stringify(left);
 
 function outage(): StorageError {
   return new StorageError('storage_failed', 'The simulation let storage fail.');

@@ -100,7 +100,8 @@ export class Tab implements Owner {
         onLeft: listen(this.#left),
         onReturned: listen(this.#returned),
       },
-      pageWriting: (_database, client) => storage.pageWritingOf(client),
+      pageWriting: () => storage.pageWriting,
+      journals: storage.journals,
       newClient: () => `tab${this.id}.${++clients}`,
     };
   }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { launchFirefox } from '../../tools/browsers/firefox.mjs';
 import { runs } from '../e2e/open-playground.ts';
 import type { TabScope } from './page/page.ts';
-import { openDatabase, type Site, serveSite } from './tabs.ts';
+import { openDatabase, type Site, serveSite, writeAllTheTime } from './tabs.ts';
 
 declare const window: TabScope;
 
@@ -73,6 +73,14 @@ describe.runIf(runs('firefox'))('Firefox', () => {
       expect(await ids(await open(door))).toEqual(['a', 'b']);
     },
   );
+
+  test('what a page was told is there, although its worker was writing all the time', async () => {
+    const tab = await open('connect');
+    await tab.run(writeAllTheTime, `test ${name}`);
+    await insert(tab, ['told']);
+    await tab.reload();
+    expect(await ids(await open('connect'))).toEqual(['told']);
+  });
 
   test.for(['connect', 'Database'] as const)(
     '%s: a leader that rests gives the lead away, and follows when it is back',

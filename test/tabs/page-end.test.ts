@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { TabScope } from './page/page.ts';
-import { openBrowser, type Tab, type TabBrowser } from './tabs.ts';
+import { ids, openBrowser, type Tab, type TabBrowser, writeAllTheTime } from './tabs.ts';
 
 declare const window: TabScope;
 
@@ -13,11 +13,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await browser.close();
 });
-
-const ids = (tab: Tab) =>
-  tab.evaluate(async () =>
-    (await window.things.filter({})).map((one: { _id: string }) => one._id).sort(),
-  );
 
 const NAMES = Array.from({ length: 500 }, (_, n) => `n${n}`).sort();
 
@@ -70,16 +65,26 @@ describe.each(['connect', 'Database'] as const)('%s: what a page was told is the
 
   test('and what was begun and not answered, once', async () => {
     const tab = await browser.tab(door);
+    const reloaded = tab.waitForEvent('load');
     await tab.evaluate(() => {
       for (let n = 0; n < 20; n++) void window.things.insert({ _id: `n${n}` });
       location.reload();
     });
-    await tab.waitForLoadState();
+    await reloaded;
     await tab.close();
     expect(await ids(await browser.tab(door))).toEqual(
       Array.from({ length: 20 }, (_, n) => `n${n}`).sort(),
     );
   });
+});
+
+test('what a page was told is there, although its worker was writing all the time', async () => {
+  const tab = await browser.tab();
+  await tab.evaluate(writeAllTheTime, 'shared');
+  await tab.evaluate(() => window.things.insert({ _id: 'told' }));
+  await tab.reload();
+  await tab.close();
+  expect(await ids(await browser.tab())).toEqual(['told']);
 });
 
 test('a follower that goes away leaves what the leader has not saved to the leader', async () => {

@@ -9,15 +9,10 @@ import { WorkerError } from '../../src/errors/worker-error.ts';
 import { numbered } from '../../src/transport/change-numbers.ts';
 import type { Connect } from '../../src/transport/channel.ts';
 import { EnduringChannel } from '../../src/transport/enduring-channel.ts';
+import type { PendingLead } from '../../src/transport/engine-host.ts';
 import { ThreadLocks } from '../../src/transport/lead/thread-locks.ts';
 import type { Route, RouteEvents } from '../../src/transport/route.ts';
-import {
-  type Begin,
-  type Host,
-  type HostEvents,
-  Seat,
-  type SeatLead,
-} from '../../src/transport/seat.ts';
+import { type Begin, type Host, type HostEvents, Seat } from '../../src/transport/seat.ts';
 import { FakeClock } from '../engine/fake-clock.ts';
 import { faultyDriver } from '../storage/faulty-driver.ts';
 
@@ -76,6 +71,12 @@ export class TrappedEngines {
       page: undefined,
       pageWriting: () => {
         throw new Error('There is no page.');
+      },
+      journals: {
+        write: () => false,
+        read: () => [],
+        forget: () => undefined,
+        onWritten: () => () => undefined,
       },
       newClient: () => `client ${++this.#clients}`,
     };
@@ -156,7 +157,7 @@ export class TrappedEngine implements Host {
 
   static async begin(
     engines: TrappedEngines,
-    { locked, stolen, expected }: SeatLead,
+    { locked, stolen, expected }: PendingLead,
     events: HostEvents,
   ): Promise<TrappedEngine> {
     const storage = await engines.driver.open('trapped', { damaged: () => undefined });
@@ -170,7 +171,9 @@ export class TrappedEngine implements Host {
         locked,
         stolen,
         expected: expected.then((clients) => new Set(clients)),
+        left: Promise.resolve([]),
         taken: events.taken,
+        forgotten: events.forgotten,
       },
     });
     return new TrappedEngine(engines, engine, events);
@@ -202,6 +205,10 @@ export class TrappedEngine implements Host {
       save: () => this.#answerOrLose(() => session.save()),
       leave: () => undefined,
     };
+  }
+
+  takeOver(): void {
+    throw new Error('There is no page.');
   }
 
   async stop(): Promise<void> {

@@ -1,8 +1,7 @@
 import type { DocumentCollection } from 'cairndb';
 
 // Resolves when the engine has taken the changes: from now on every query sees them,
-// and a save is on its way. A page that ends before it leaves them to the next page;
-// Chromium and Firefox let it, WebKit does not.
+// and a save is on its way. A page that ends before it leaves them to the next page.
 export const write = (notes: DocumentCollection, run: string, count: number) =>
   notes.insertMany(Array.from({ length: count }, (_, number) => ({ run, number })));
 

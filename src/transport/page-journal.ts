@@ -1,0 +1,115 @@
+import { fromBase64, toBase64 } from '../backup/file/base64.ts';
+import { decodeExact } from '../backup/file/exact-decoding.ts';
+import { encodeExact } from '../backup/file/exact-encoding.ts';
+import type { LeftBehind, LeftKey } from '../engine/handover.ts';
+import type { AnsweredChange } from '../engine/protocol.ts';
+import type { PageJournals } from './platform.ts';
+
+/** Browsers give an origin five megabytes, which belong to the app. */
+const MOST_CHARACTERS = 1024 * 1024;
+
+/**
+ * What pages write when they end, as lines in `localStorage`: it is written at once, whatever a worker is writing to
+ * storage in that moment, and read by the next page.
+ */
+export const pageJournals: PageJournals = {
+  write(database, { client, ending, opened, changes }) {
+    const lines = [encodeLine({ client, ending, opened }) as string];
+    let room = MOST_CHARACTERS;
+    for (const change of changes) {
+      const line = encodeLine(change);
+      if (line === undefined) continue;
+      room -= line.length;
+      if (room < 0) break;
+      lines.push(line);
+    }
+    try {
+      localStorage.setItem(keyOf(database, [client, ending]), lines.join('\n'));
+    } catch {
+      // Full, or forbidden by the user: the page ends now, and there is nothing else to write to.
+      return false;
+    }
+    return lines.length > changes.length;
+  },
+
+  read(database) {
+    const journals: LeftBehind[] = [];
+    for (const key of keysOf(database)) {
+      const text = localStorage.getItem(key) as string;
+      try {
+        journals.push(readJournal(text));
+      } catch (error) {
+        localStorage.removeItem(key);
+        console.warn(
+          `cairndb cannot read what a page left in localStorage for "${database}" when it ended (${error}): ` +
+            'somebody else has written to it. It was removed.',
+        );
+      }
+    }
+    return journals;
+  },
+
+  forget(database, left) {
+    const keys = keysOf(database);
+    for (const key of left.map((one) => keyOf(database, one)))
+      if (keys.includes(key)) localStorage.removeItem(key);
+  },
+
+  onWritten(database, listener) {
+    const prefix = prefixOf(database);
+    const heard = ({ key, newValue }: StorageEvent) =>
+      newValue !== null && key?.startsWith(prefix) && listener();
+    addEventListener('storage', heard);
+    return () => removeEventListener('storage', heard);
+  },
+};
+
+function keysOf(database: string): string[] {
+  const prefix = prefixOf(database);
+  try {
+    return Object.keys(localStorage).filter((key) => key.startsWith(prefix));
+  } catch {
+    // Forbidden by the user: then nothing was written either.
+    return [];
+  }
+}
+
+function readJournal(text: string): LeftBehind {
+  const [head = '', ...lines] = text.split('\n');
+  const { client, ending, opened } = decodeLine(head) as LeftBehind;
+  if (typeof client !== 'string' || !Array.isArray(opened)) throw new TypeError('no client');
+  return {
+    client,
+    ending,
+    opened,
+    changes: lines.map((line) => decodeLine(line) as AnsweredChange),
+  };
+}
+
+/** JSON, with the bytes that it refers to. `undefined` for what holds a Blob: it cannot be read in one turn. */
+function encodeLine(value: unknown): string | undefined {
+  const { json, binaries } = encodeExact(value);
+  const bytes: string[] = [];
+  for (const binary of binaries) {
+    if (!(binary instanceof Uint8Array)) return undefined;
+    bytes.push(toBase64(binary));
+  }
+  return JSON.stringify([json, bytes]);
+}
+
+function decodeLine(line: string): unknown {
+  const [json, bytes] = JSON.parse(line) as [json: string, bytes: string[]];
+  return decodeExact(JSON.parse(json), {
+    takeBytes: (place) => fromBase64(bytes[place as number] ?? ''),
+    takeParts: () => [],
+  });
+}
+
+function prefixOf(database: string): string {
+  return `cairn:${JSON.stringify([database]).slice(0, -1)},`;
+}
+
+/** Both names may hold any character. */
+function keyOf(database: string, left: LeftKey): string {
+  return `cairn:${JSON.stringify([database, ...left])}`;
+}

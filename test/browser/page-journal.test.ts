@@ -1,0 +1,106 @@
+import { beforeEach, expect, test, vi } from 'vitest';
+import { encode } from '../../src/codec/body.ts';
+import type { AnsweredChange } from '../../src/engine/protocol.ts';
+import { plainSettings } from '../../src/engine/settings.ts';
+import { pageJournals } from '../../src/transport/page-journal.ts';
+
+const opened = [[1, plainSettings('notes', 'DOCUMENT_BASED')]] as const;
+
+/** An insert of a value. */
+function change(number: number, value: unknown): AnsweredChange {
+  const request = { op: 'insert', handle: 1, id: `n${number}`, body: encode(value, 'value') };
+  return { number, turn: number, request } as AnsweredChange;
+}
+
+beforeEach(() => localStorage.clear());
+
+test('what a page leaves is read as it was', () => {
+  const changes = [
+    { plain: 'ä\n\uD800', __proto: 1 },
+    { at: new Date(7), bytes: new Uint8Array([1, 2, 255]), map: new Map([[1, new Set([2n])]]) },
+    { nothing: undefined, wrong: Number.NaN, pattern: /a+/gi, $date: 0 },
+  ].map((value, at) => change(at + 1, value));
+  expect(pageJournals.write('db', { client: 'page.1', ending: 1, opened, changes })).toBe(true);
+  expect(pageJournals.read('db')).toStrictEqual([{ client: 'page.1', ending: 1, opened, changes }]);
+  expect(pageJournals.read('d')).toEqual([]);
+  expect(pageJournals.read('db","page')).toEqual([]);
+});
+
+test('a Blob cannot be read in time: the rest is left', () => {
+  const changes = [change(1, { a: 1 }), change(2, { file: new Blob(['b']) }), change(3, { c: 3 })];
+  pageJournals.write('db', { client: 'page.1', ending: 1, opened, changes });
+  expect(pageJournals.read('db')[0]?.changes.map(({ number }) => number)).toEqual([1, 3]);
+});
+
+test('as much is left as there is room for, the oldest first', () => {
+  const changes = Array.from({ length: 40 }, (_, n) => change(n, { text: 'x'.repeat(100_000) }));
+  pageJournals.write('db', { client: 'page.1', ending: 1, opened, changes });
+  expect(pageJournals.read('db')[0]?.changes.map(({ number }) => number)).toEqual([
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+  ]);
+});
+
+test('a full localStorage leaves nothing, and says so', () => {
+  const chunk = 'x'.repeat(64 * 1024);
+  expect(() => {
+    for (let n = 0; n < 1000; n++) localStorage.setItem(`other ${n}`, chunk);
+  }).toThrow();
+  const changes = [change(1, { text: chunk })];
+  expect(pageJournals.write('db', { client: 'page.1', ending: 1, opened, changes })).toBe(false);
+  expect(pageJournals.read('db')).toEqual([]);
+});
+
+test('what is saved is removed, and nothing that a page has left since', () => {
+  const write = (client: string, ending: number) =>
+    pageJournals.write('db', { client, ending, opened, changes: [change(ending, {})] });
+  write('page.1', 1);
+  write('page.2', 1);
+  write('page.2', 2);
+  expect(pageJournals.read('db')).toHaveLength(3);
+  pageJournals.forget('db', [
+    ['page.1', 1],
+    ['page.2', 1],
+    ['page.3', 1],
+  ]);
+  expect(pageJournals.read('db')).toMatchObject([{ client: 'page.2', ending: 2 }]);
+});
+
+test('what somebody else has written there is removed, and told of', () => {
+  const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+  pageJournals.write('db', { client: 'page.1', ending: 1, opened, changes: [] });
+  const [key] = Object.keys(localStorage) as [string];
+  for (const text of [
+    '',
+    'null',
+    '{}',
+    '["{", []]',
+    '["{\\"$no\\":1}",[]]',
+    '["1"]\n["1"',
+    '["1",[]]',
+  ]) {
+    localStorage.setItem(key, text);
+    expect(pageJournals.read('db'), text).toEqual([]);
+    expect(localStorage.getItem(key), text).toBeNull();
+  }
+  expect(warn).toHaveBeenCalledTimes(7);
+  warn.mockRestore();
+});
+
+test('other pages hear that one was written', async () => {
+  const heard = vi.fn();
+  const stop = pageJournals.onWritten('db', heard);
+  const frame = document.createElement('iframe');
+  document.body.append(frame);
+  try {
+    const other = (frame.contentWindow as Window).localStorage;
+    other.setItem('another', '1');
+    other.setItem('cairn:["db","page.1",1]', '…');
+    await expect.poll(() => heard.mock.calls.length).toBe(1);
+    stop();
+    other.setItem('cairn:["db","page.2",1]', '…');
+  } finally {
+    frame.remove();
+  }
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(heard).toHaveBeenCalledTimes(1);
+});

@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
+import { launchWebKit } from '../../tools/browsers/webkit.mjs';
+import { runs } from '../e2e/open-playground.ts';
+import { servePlayground } from '../e2e/playground-server.ts';
+import type { RemotePage } from '../e2e/remote-page.ts';
+import type { TabScope } from './page/page.ts';
+import { openDatabase } from './tabs.ts';
+
+declare const window: TabScope;
+
+type Door = 'connect' | 'Database';
+
+let site: Awaited<ReturnType<typeof servePlayground>>;
+let browser: Awaited<ReturnType<typeof launchWebKit>>;
+
+const open = (tab: RemotePage, door: Door) => tab.evaluate(openDatabase, [door, 'shared'] as const);
+const ids = (tab: RemotePage) =>
+  tab.evaluate(async () =>
+    (await window.things.filter({})).map((one: { _id: string }) => one._id).sort(),
+  );
+/** Nothing is saved by itself for an hour: what is there afterwards was written as the page ended. */
+const insert = (tab: RemotePage, names: readonly string[]) =>
+  tab.evaluate(async (names) => {
+    await window.things.insertMany(names.map((_id) => ({ _id, at: new Date(0) })));
+  }, names);
+
+const NAMES = Array.from({ length: 500 }, (_, n) => `n${n}`).sort();
+
+describe.runIf(runs('webkit'))('WebKit', () => {
+  beforeEach(async () => {
+    site = await servePlayground(inject('tabPage'));
+    browser = await launchWebKit();
+  });
+
+  afterEach(async () => {
+    await browser.close();
+    await site.close();
+  });
+
+  test.for(['connect', 'Database'] as const)(
+    '%s: a page that is loaded again finds what it was told',
+    async (door) => {
+      const [tab] = site.remotes;
+      await browser.openTabs([site.remoteUrls[0]]);
+      await open(tab, door);
+      await insert(tab, NAMES);
+      tab.reload();
+      await open(tab, door);
+      expect(await ids(tab)).toEqual(NAMES);
+      // It is in storage by now, and nothing of it is kept for the page after this one.
+      await expect.poll(() => tab.evaluate(() => Object.keys(localStorage))).toEqual([]);
+      expect(await tab.evaluate(() => window.things.get('n1'))).toMatchObject({
+        at: new Date(0).toJSON(),
+      });
+    },
+  );
+
+  test.for(['connect', 'Database'] as const)(
+    '%s: what a tab was told before it went to another site is there for the other one, once',
+    async (door) => {
+      const [first, second] = site.remotes;
+      await browser.openTabs(site.remoteUrls);
+      await open(first, door);
+      await insert(first, NAMES);
+      await first.evaluate(() => window.numbers.set('all', []));
+      await first.evaluate(() => window.numbers.push('all', 1));
+      await open(second, door);
+      first.leave();
+      await expect.poll(() => second.evaluate(() => window.db.status.leader)).toBe(true);
+      expect(await ids(second)).toEqual(NAMES);
+      expect(await second.evaluate(() => window.numbers.get('all'))).toEqual([1]);
+    },
+  );
+});
