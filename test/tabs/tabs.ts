@@ -23,6 +23,26 @@ export async function openBrowser() {
   return shareOrigin(await launchChromium(), undefined);
 }
 
+/** Pages of such a host have no Web Locks: only `https://` and this machine count as secure. */
+const INSECURE_HOST = 'cairn.test';
+
+/** A Chromium whose pages come over `http://` from what looks like another machine. */
+export async function openInsecureBrowser() {
+  const site = await serveSite();
+  const args = [`--host-resolver-rules=MAP ${INSECURE_HOST} 127.0.0.1`];
+  const browser = await shareOrigin(await launchChromium({ args }), {
+    ...site,
+    url: site.url.replace('127.0.0.1', INSECURE_HOST),
+  });
+  return {
+    ...browser,
+    close: async () => {
+      await browser.close();
+      await site.close();
+    },
+  };
+}
+
 /** One whose pages can be frozen and go to the back/forward cache, and that can be killed. */
 export async function openUntouchedBrowser({ site, ...options }: BrowserOptions = {}) {
   const browser = await launchUntouchedChromium(options);

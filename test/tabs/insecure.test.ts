@@ -1,0 +1,50 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { TabScope } from './page/page.ts';
+import { ids, openInsecureBrowser, type Tab, type TabBrowser } from './tabs.ts';
+
+declare const window: TabScope;
+
+let browser: TabBrowser;
+
+beforeEach(async () => {
+  browser = await openInsecureBrowser();
+});
+
+afterEach(async () => {
+  await browser.close();
+  expect(browser.errors).toEqual([]);
+});
+
+const save = (tab: Tab, _id: string) =>
+  tab.evaluate(async (_id) => {
+    await window.things.insert({ _id });
+    await window.db.save();
+  }, _id);
+
+test.for([
+  ['connect', 'connect'],
+  ['Database', 'connect'],
+  ['Database', 'Database'],
+] as const)('%s and %s over http: tabs that write in turns lose nothing', async (doors) => {
+  const [first, second] = [await browser.tab(doors[0]), await browser.tab(doors[1])];
+  expect(await first.evaluate(() => [isSecureContext, 'locks' in navigator])).toEqual([
+    false,
+    false,
+  ]);
+  for (let round = 0; round < 3; round++) {
+    await save(first, `first ${round}`);
+    await save(second, `second ${round}`);
+  }
+  const all = ['first', 'second'].flatMap((tab) => [0, 1, 2].map((round) => `${tab} ${round}`));
+  expect(await ids(second)).toEqual(all);
+  await first.close();
+  expect(await ids(await browser.tab(doors[0]))).toEqual(all);
+});
+
+test('over http: what a page that ends was told is there for the next', async () => {
+  const tab = await browser.tab();
+  await tab.evaluate(() => window.things.insert({ _id: 'told' }));
+  await tab.reload();
+  await tab.close();
+  expect(await ids(await browser.tab())).toEqual(['told']);
+});
