@@ -59,7 +59,7 @@ export class EnduringChannel implements Channel {
   ): Promise<Channel> {
     const channel = new EnduringChannel(settings, seat, events, platform);
     try {
-      await channel.#finder.begin(isShared(settings, platform));
+      channel.#finder.begin(isShared(settings, platform));
       await channel.#opening;
       return channel;
     } catch (error) {
@@ -327,7 +327,7 @@ export class EnduringChannel implements Channel {
   #returnToPage(): void {
     if (!this.#resting) return;
     this.#resting = false;
-    this.#finder.wake().catch((error: unknown) => this.#fail(asCairnError(error)));
+    this.#finder.wake();
   }
 }
 

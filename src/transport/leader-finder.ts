@@ -1,3 +1,4 @@
+import { asCairnError } from '../errors/as-cairn-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 import { StorageError } from '../errors/storage-error.ts';
 import { Presence } from './lead/presence.ts';
@@ -31,6 +32,8 @@ export class LeaderFinder implements Member {
   readonly #platform: Platform;
   readonly #events: FinderEvents;
   readonly #presence: Presence;
+  /** Resolves when this client shows. Locks are given in the order they are asked for: this one before the lead. */
+  #present = Promise.resolve();
   #announcements: Announcements | undefined;
   /** Of another tab; `undefined` while this page leads or nobody is known to. */
   #leader: Leader | undefined;
@@ -58,11 +61,8 @@ export class LeaderFinder implements Member {
   }
 
   /** @param shared Whether other tabs may lead. */
-  async begin(shared: boolean): Promise<void> {
-    if (shared) {
-      this.#listen();
-      await this.#presence.begin();
-    }
+  begin(shared: boolean): void {
+    if (shared) this.#appear();
     this.#seat.enter(this);
     if (shared && !this.#leads) this.#ask(FIRST_ANNOUNCEMENT_MS);
   }
@@ -91,9 +91,8 @@ export class LeaderFinder implements Member {
   }
 
   /** The page is back. */
-  async wake(): Promise<void> {
-    this.#listen();
-    await this.#presence.begin();
+  wake(): void {
+    this.#appear();
     this.#seat.stand();
     this.#ask(FIRST_ANNOUNCEMENT_MS);
   }
@@ -128,10 +127,13 @@ export class LeaderFinder implements Member {
     this.#events.failed(error);
   }
 
-  #listen(): void {
+  /** Listens to other tabs, and shows them that this client lives. */
+  #appear(): void {
     const { broadcast } = this.#platform;
     this.#announcements ??=
       broadcast && new Announcements(this.#database, broadcast, (said) => this.#hear(said));
+    this.#present = this.#presence.begin();
+    this.#present.catch((error: unknown) => this.#events.failed(asCairnError(error)));
   }
 
   #ask(ms: number): void {
@@ -176,9 +178,11 @@ export class LeaderFinder implements Member {
     if (!broadcast || !announcements) return;
     const channel = `cairn:${this.#database}:${newClient()}`;
     const { client } = this;
-    this.#events.found((events) =>
-      tabRoute(said, { client, channel, broadcast, announcements, clock }, events),
-    );
+    this.#events.found(async (events) => {
+      // Whoever lets it in waits for its end by the same lock.
+      await this.#present;
+      return tabRoute(said, { client, channel, broadcast, announcements, clock }, events);
+    });
   }
 }
 
