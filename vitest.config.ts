@@ -24,6 +24,7 @@ const slow = (name: string, globalSetup: string[] = []) => ({
     testTimeout: 3 * MINUTE,
     hookTimeout: 4 * MINUTE,
     fileParallelism: false,
+    maxConcurrency: 2,
   },
 });
 

@@ -1,6 +1,6 @@
 import { fromBase64, toBase64 } from '../backup/file/base64.ts';
 import { decodeExact } from '../backup/file/exact-decoding.ts';
-import { encodeExact } from '../backup/file/exact-encoding.ts';
+import { type ExactJson, encodeExact, TooLong } from '../backup/file/exact-encoding.ts';
 import type { LeftBehind, LeftKey } from '../engine/handover.ts';
 import type { AnsweredChange } from '../engine/protocol.ts';
 import type { PageJournals } from './platform.ts';
@@ -86,9 +86,19 @@ function readJournal(text: string): LeftBehind {
   };
 }
 
-/** JSON, with the bytes that it refers to. `undefined` for what holds a Blob: it cannot be read in one turn. */
+/**
+ * JSON, with the bytes that it refers to. `undefined` for what holds a Blob, which cannot be read in one turn, and for
+ * what is too long for any line.
+ */
 function encodeLine(value: unknown): string | undefined {
-  const { json, binaries } = encodeExact(value);
+  let encoded: ExactJson;
+  try {
+    encoded = encodeExact(value);
+  } catch (error) {
+    if (error instanceof TooLong) return undefined;
+    throw error;
+  }
+  const { json, binaries } = encoded;
   const bytes: string[] = [];
   for (const binary of binaries) {
     if (!(binary instanceof Uint8Array)) return undefined;

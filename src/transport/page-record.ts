@@ -29,31 +29,35 @@ export class PageRecord implements PageWriting {
   write(left: LeftBehind): boolean {
     const isNoted = pageJournals.write(this.#database, left);
     if (!this.#connection) return isNoted;
-    const transaction = this.#connection.transaction('pages', 'readwrite');
-    // The page is gone before anything could be told.
-    transaction.done.catch(() => undefined);
-    transaction.store.put(left, [left.client, left.ending]).catch(() => undefined);
-    transaction.commit();
-    return true;
+    try {
+      const transaction = this.#connection.transaction('pages', 'readwrite');
+      // The page is gone before anything could be told.
+      transaction.done.catch(() => undefined);
+      transaction.store.put(left, [left.client, left.ending]).catch(() => undefined);
+      transaction.commit();
+      return true;
+    } catch {
+      // The connection is being closed, by the browser or for a newer version in another tab.
+      return isNoted;
+    }
   }
 
   close(): void {
+    this.#opening = undefined;
     const connection = this.#connection;
     this.#connection = undefined;
     connection?.close();
   }
 
   async #open(): Promise<void> {
-    const forget = () => {
-      this.close();
-      this.#opening = undefined;
-    };
+    const forget = () => this.close();
     try {
       const connection = await openDB(databaseName(this.#database), undefined, {
         blocking: forget,
         terminated: forget,
       });
-      if (connection.objectStoreNames.contains('pages')) this.#connection = connection;
+      const isWanted = this.#opening && connection.objectStoreNames.contains('pages');
+      if (isWanted) this.#connection = connection;
       else connection.close();
     } catch {
       // The engine reports what is wrong with storage; this is tried again.

@@ -32,6 +32,12 @@ test('a Blob cannot be read in time: the rest is left', () => {
   expect(pageJournals.read('db')[0]?.changes.map(({ number }) => number)).toEqual([1, 3]);
 });
 
+test('what is longer than any line is left out as well', () => {
+  const changes = [change(1, { a: 1 }), change(2, { a: 'x'.repeat(33 * 2 ** 20) })];
+  expect(pageJournals.write('db', { client: 'page.1', ending: 1, opened, changes })).toBe(false);
+  expect(pageJournals.read('db')[0]?.changes.map(({ number }) => number)).toEqual([1]);
+});
+
 test('as much is left as there is room for, the oldest first', () => {
   const changes = Array.from({ length: 40 }, (_, n) => change(n, { text: 'x'.repeat(100_000) }));
   pageJournals.write('db', { client: 'page.1', ending: 1, opened, changes });

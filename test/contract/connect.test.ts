@@ -2,23 +2,29 @@ import * as lib from '../../src/index.ts';
 import { fakeWorker } from './fake-worker.ts';
 import { runContract } from './run-contract.ts';
 
-const hasWorkers = typeof Worker !== 'undefined';
+const door = { lib, storage: 'indexeddb' } as const;
 
-runContract({
-  title: hasWorkers ? 'connect()' : 'connect() where there are no workers',
-  lib,
-  engine: hasWorkers ? 'worker' : 'thread',
-  storage: 'indexeddb',
-  make: (name) => lib.connect({ name }),
-});
-
-// Node and happy-dom have no workers of the web; there the protocol is tested over a channel.
-if (!hasWorkers) {
+if (typeof Worker !== 'undefined') {
   runContract({
-    title: 'connect() over a message channel',
-    lib,
+    ...door,
+    title: 'connect()',
     engine: 'worker',
-    storage: 'indexeddb',
+    make: (name) => lib.connect({ name }),
+  });
+} else if (typeof document === 'undefined') {
+  // Node has no workers of the web; there the protocol is tested over a channel.
+  runContract({
+    ...door,
+    title: 'connect() over a message channel',
+    engine: 'worker',
     make: (name) => lib.connect({ name, worker: fakeWorker }),
+  });
+} else {
+  // What the tests of an app meet in happy-dom.
+  runContract({
+    ...door,
+    title: 'connect() where there are no workers',
+    engine: 'thread',
+    make: (name) => lib.connect({ name }),
   });
 }

@@ -20,9 +20,10 @@ afterAll(async () => {
   tarball?.remove();
 });
 
-test.each(consumers)(
+// A page and its worker keep one core busy between them.
+test.concurrent.for(consumers)(
   '$name: started from $started, passes the contract',
-  async ({ serve, started, caching }) => {
+  async ({ serve, started, caching }, { expect }) => {
     const app = await serve(tarball);
     const page = await chromium.newPage();
     try {
