@@ -2,9 +2,9 @@ import { WorkerError } from '../errors/worker-error.ts';
 import type { Channel, ChannelEvents, DatabaseSettings } from './channel.ts';
 import { EnduringChannel } from './enduring-channel.ts';
 import { isShared } from './engine-host.ts';
+import { pagePlatform } from './page-platform.ts';
 import type { Platform } from './platform.ts';
 import { type Begin, Seat } from './seat.ts';
-import { systemPlatform } from './system-platform.ts';
 import { threadEngine } from './thread-engine.ts';
 import { workerEngine } from './worker-engine.ts';
 import { startWorker, type WorkerSource } from './worker-start.ts';
@@ -24,7 +24,7 @@ const seatsOf = new WeakMap<object, Map<string, Seat>>();
 export function connectInThread(
   settings: DatabaseSettings,
   events: ChannelEvents,
-  platform: Platform = systemPlatform,
+  platform: Platform = pagePlatform,
 ): Promise<Channel> {
   const { name } = settings;
   const seats = seatsFor(settings, platform);
@@ -40,7 +40,7 @@ export function connectToWorker(
   { worker, answer_timeout }: WorkerSettings,
   settings: DatabaseSettings,
   events: ChannelEvents,
-  platform: Platform = systemPlatform,
+  platform: Platform = pagePlatform,
 ): Promise<Channel> {
   // A worker that the caller has made cannot be made again.
   const once = worker !== undefined && typeof worker !== 'function';

@@ -6,7 +6,7 @@ import { StorageError } from '../errors/storage-error.ts';
 import type { Storage, StorageDriver } from '../storage/driver.ts';
 import { memoryDriver } from '../storage/memory-driver.ts';
 import type { DatabaseSettings } from './channel.ts';
-import type { Platform } from './platform.ts';
+import type { EnginePlatform } from './platform.ts';
 import { TabServer } from './tabs/tab-server.ts';
 
 /** How somebody came to lead. */
@@ -57,7 +57,7 @@ export async function hostEngine(
   { name, storage, durability }: DatabaseSettings,
   { leader, locked, stolen, left, expected }: PendingLead,
   { taken, forgotten }: LeadEvents,
-  platform: Platform,
+  platform: EnginePlatform,
 ): Promise<HostedEngine> {
   const early: CairnError[] = [];
   let report = (error: CairnError): void => void early.push(error);
@@ -103,13 +103,13 @@ export async function hostEngine(
 }
 
 /** Whether the database is one for all tabs. */
-export function isShared({ storage }: DatabaseSettings, platform: Platform): boolean {
+export function isShared({ storage }: DatabaseSettings, platform: EnginePlatform): boolean {
   return storage !== 'memory' && typeof storage !== 'object' && platform.storage !== undefined;
 }
 
 function chooseDriver(
   storage: DatabaseSettings['storage'],
-  { storage: shared }: Platform,
+  { storage: shared }: EnginePlatform,
 ): StorageDriver {
   if (typeof storage === 'object') return storage;
   if (storage === 'memory') return memoryDriver();

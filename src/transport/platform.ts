@@ -54,8 +54,8 @@ export interface PageJournals {
   onWritten(database: string, listener: () => void): () => void;
 }
 
-/** What a page or a thread stands on, given so that a simulation can stand in for it. */
-export interface Platform {
+/** What an engine stands on, given so that a simulation can stand in for it. */
+export interface EnginePlatform {
   readonly clock: Clock;
   readonly locks: Locks;
   /** Whether the locks keep other tabs out. */
@@ -64,6 +64,10 @@ export interface Platform {
   readonly broadcast: ((name: string) => Broadcast) | undefined;
   /** Storage that all tabs share; `undefined` where there is none. */
   readonly storage: StorageDriver | undefined;
+}
+
+/** What a page and its doors stand on. */
+export interface Platform extends EnginePlatform {
   /** `undefined` where there is no page. */
   readonly page: PageLife | undefined;
   readonly pageWriting: (database: string) => PageWriting;

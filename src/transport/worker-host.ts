@@ -2,8 +2,8 @@ import { type Endpoint, expose } from 'comlink';
 import type { LeftBehind, LeftKey } from '../engine/handover.ts';
 import type { DatabaseSettings } from './channel.ts';
 import { type HostedEngine, hostEngine, type Lead } from './engine-host.ts';
+import { enginePlatform } from './engine-platform.ts';
 import { attempt, remoteSession, type SessionApi } from './session-api.ts';
-import { systemPlatform } from './system-platform.ts';
 import type { WireError } from './wire-error.ts';
 import { HELLO, READY, statusToWire, type WireOpened, type WireStatus } from './worker-protocol.ts';
 
@@ -59,7 +59,7 @@ function workerApi(): WorkerApi {
           left: Promise.resolve(lead.left),
           expected: Promise.resolve(lead.expected),
         };
-        hosted = await hostEngine(settings, known, told, systemPlatform);
+        hosted = await hostEngine(settings, known, told, enginePlatform);
       });
       return { error, shared: hosted?.shared === true };
     },

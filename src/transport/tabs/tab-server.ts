@@ -1,7 +1,7 @@
 import { expose } from 'comlink';
 import type { Engine } from '../../engine/engine.ts';
 import { whenGone } from '../lead/presence.ts';
-import type { Broadcast, Platform } from '../platform.ts';
+import type { Broadcast, EnginePlatform } from '../platform.ts';
 import { remoteSession } from '../session-api.ts';
 import { READY } from '../worker-protocol.ts';
 import { type Announcement, Announcements, PROTOCOL } from './announcements.ts';
@@ -21,7 +21,7 @@ export class TabServer {
   readonly #engine: Engine;
   readonly #database: string;
   readonly #leader: string;
-  readonly #platform: Platform;
+  readonly #platform: EnginePlatform;
   readonly #broadcast: (name: string) => Broadcast;
   readonly #announcements: Announcements;
   readonly #guests = new Map<string, Guest>();
@@ -32,7 +32,7 @@ export class TabServer {
     engine: Engine,
     database: string,
     leader: string,
-    platform: Platform,
+    platform: EnginePlatform,
     broadcast: (name: string) => Broadcast,
   ) {
     this.#engine = engine;

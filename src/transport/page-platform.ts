@@ -1,17 +1,13 @@
-import { systemClock } from '../engine/clock.ts';
-import { indexedDbDriver } from '../storage/indexeddb-driver.ts';
-import { ThreadLocks } from './lead/thread-locks.ts';
+import { enginePlatform } from './engine-platform.ts';
 import { pageJournals } from './page-journal.ts';
 import { PageRecord } from './page-record.ts';
-import type { Broadcast, Locks, PageJournals, PageLife, Platform } from './platform.ts';
+import type { PageJournals, PageLife, Platform } from './platform.ts';
 
 const scope = globalThis as typeof globalThis & { document?: Document };
-const webLocks = (scope.navigator as { locks?: Locks } | undefined)?.locks;
 const PAGE = Math.random().toString(36).slice(2) + Date.now().toString(36);
 let clients = 0;
-const driver = indexedDbDriver();
 
-/** A worker has no `localStorage`, and Node warns of those who ask for it. */
+/** Without a page there is nothing to end; and Node warns of those who ask for its `localStorage`. */
 const noJournals: PageJournals = {
   write: () => false,
   read: () => [],
@@ -19,18 +15,11 @@ const noJournals: PageJournals = {
   onWritten: () => () => undefined,
 };
 
-/** What a browser, or Node, has. */
-export const systemPlatform: Platform = {
-  clock: systemClock,
-  locks: webLocks ?? new ThreadLocks(),
-  // Without a page there are no other tabs: this is Node.
-  locked: webLocks !== undefined || scope.document === undefined,
-  broadcast:
-    webLocks && typeof BroadcastChannel !== 'undefined'
-      ? (name) => new BroadcastChannel(name) as unknown as Broadcast
-      : undefined,
+/** What a page has, or Node. */
+export const pagePlatform: Platform = {
+  ...enginePlatform,
   get storage() {
-    return typeof indexedDB === 'undefined' ? undefined : driver;
+    return enginePlatform.storage;
   },
   pageWriting: (database) => new PageRecord(database),
   journals: scope.document ? pageJournals : noJournals,
