@@ -1,4 +1,4 @@
-import { type IDBPDatabase, type OpenDBCallbacks, openDB } from 'idb';
+import { type IDBPDatabase, type OpenDBCallbacks, openDB, unwrap, wrap } from 'idb';
 import { StorageError } from '../errors/storage-error.ts';
 import { withDeadline } from './deadline.ts';
 import {
@@ -189,39 +189,36 @@ function storesOf(operations: Iterable<StorageOperation>): readonly StoreName[] 
   return isAboutPages ? ['pages'] : ENGINE_STORES;
 }
 
-interface WritableStore {
-  put(value: unknown, key: IDBValidKey): Promise<unknown>;
-  delete(key: IDBValidKey | IDBKeyRange): Promise<unknown>;
-}
-
 async function writeAll(
   database: IDBPDatabase,
   stores: readonly StoreName[],
   operations: Iterable<StorageOperation>,
   durability: Durability,
 ): Promise<void> {
-  const transaction = database.transaction(stores, 'readwrite', { durability });
-  const done = transaction.done;
+  const wrapped = database.transaction(stores, 'readwrite', { durability });
+  const done = wrapped.done;
   // The reason is thrown below; `done` must not count as unhandled until then.
   done.catch(() => undefined);
+  // Without a promise for each request, which nearly nobody waits for: a failed one aborts the transaction, and
+  // that is what is reported.
+  const transaction = unwrap(wrapped);
   try {
     let behind: Promise<unknown> | undefined;
     let ahead = 0;
     for (const operation of operations) {
       if (operation.type === 'check') {
         const { store, key, epoch } = operation;
-        const value: unknown = await transaction.objectStore(store).get(key as IDBValidKey);
+        const value: unknown = await wrap(transaction.objectStore(store).get(key as IDBValidKey));
         if (epochOf(value) !== epoch) throw databaseTaken();
         continue;
       }
       const request = perform(transaction.objectStore(operation.store), operation);
-      // A failed request aborts the transaction, and that is what is reported.
-      request.catch(() => undefined);
       if (operation.type === 'put') ahead += operation.size ?? 0;
       if (ahead < PUT_AHEAD) continue;
       // For the turn before this one, so that storage always has something to do.
       await behind;
-      behind = request;
+      behind = wrap(request);
+      behind.catch(() => undefined);
       ahead = 0;
     }
     // Without `commit()` the transaction only ends after one more turn of the event loop, which a closing
@@ -236,9 +233,9 @@ async function writeAll(
 }
 
 function perform(
-  store: WritableStore,
+  store: IDBObjectStore,
   operation: Exclude<StorageOperation, StorageCheck>,
-): Promise<unknown> {
+): IDBRequest {
   switch (operation.type) {
     case 'put':
       return store.put(operation.value, operation.key as IDBValidKey);
