@@ -7,13 +7,13 @@ import { ValueError } from '../errors/value-error.ts';
 import { CommonExchanges } from './common-exchanges.ts';
 import { type Build, DocumentStream } from './document-stream.ts';
 import type { Stamp, Stored } from './document-types.ts';
-import { documentAt, encodeDocument, toDocument } from './documents.ts';
+import { documentAt, type EncodedDocument, encodeDocument, toDocument } from './documents.ts';
 import { ask, collect, type Exchange, pause, post, type Ticket } from './exchange.ts';
 import { type FindQuery, parseFindQuery } from './find-query.ts';
 import { checkId } from './item-checks.ts';
 
 /** Characters of bodies encoded in one turn by `insertMany`: about 10 ms of work. */
-const SLICE_SIZE = 1024 * 1024;
+const SLICE_SIZE = 384 * 1024;
 
 /** What a body that is no string counts as: it takes longer than a string of its size. */
 const EXACT_SIZE = 4096;
@@ -59,9 +59,10 @@ export class DocumentExchanges<T extends object, S extends Stamp = never> extend
     const stored: Stored<T, S>[] = [];
     for (const { fields, ticket } of slices) {
       const columns = yield* collect(ticket);
-      fields.forEach((own, index) => {
+      for (let index = 0; index < fields.length; index++) {
+        const own = fields[index] as object;
         stored.push(documentAt(this.#build, columns, index, own) as Stored<T, S>);
-      });
+      }
       if (slices.length > 8) yield* pause();
     }
     return stored;
@@ -167,13 +168,22 @@ function encodeSlice(list: readonly unknown[], from: number) {
   const fields: object[] = [];
   let size = 0;
   for (let index = from; index < list.length && size < SLICE_SIZE; index++) {
-    const encoded = encodeDocument(list[index], `documents[${index}]`);
+    const encoded = encodeListed(list, index);
     bodies.push(encoded.body);
     ids.push(encoded.id);
     fields.push(encoded.fields);
     size += typeof encoded.body === 'string' ? encoded.body.length : EXACT_SIZE;
   }
   return { bodies, fields, ids: ids.some((id) => id !== undefined) ? ids : undefined };
+}
+
+function encodeListed(list: readonly unknown[], index: number): EncodedDocument {
+  try {
+    return encodeDocument(list[index], 'documents[]');
+  } catch {
+    // Only a document that is refused needs a name of its own.
+    return encodeDocument(list[index], `documents[${index}]`);
+  }
 }
 
 function withoutId(document: unknown): unknown {

@@ -15,6 +15,8 @@ export interface StoreContext {
   readonly aborts: Aborts;
   readonly clock: Clock;
   readonly newId: IdGenerator;
+  /** Whether anybody is told of changes. */
+  readonly isWatched: () => boolean;
   /** Tells of a change, once it is made. */
   readonly changed: (id: string, kind: Change['kind']) => void;
 }

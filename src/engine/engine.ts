@@ -90,6 +90,7 @@ export class Engine {
       holds,
       clock,
       newId,
+      isWatched: () => this.#isWatched(),
       changed: (collection, id, kind) => this.#noteChange(collection, { id, kind }),
       saved: (collection, changes) => this.#noteSave(collection, changes),
       settled: (marks) => this.#tellSettled(marks),

@@ -44,6 +44,8 @@ export interface CollectionHost {
   readonly holds: Holds;
   readonly clock: Clock;
   readonly newId: IdGenerator;
+  /** Whether anybody is told of changes. */
+  readonly isWatched: () => boolean;
   readonly changed: (collection: string, id: string, kind: Change['kind']) => void;
   readonly saved: (collection: string, changes: number) => void;
   /** Changes of clients need not be handed on any more. */
@@ -106,6 +108,7 @@ export class HostedCollection implements Executor {
       aborts: this.#aborts,
       clock,
       newId,
+      isWatched: () => this.lives.size > 0 || host.isWatched(),
       changed: (id, kind) => {
         this.lives.touch(id);
         host.changed(name, id, kind);

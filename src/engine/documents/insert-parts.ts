@@ -73,20 +73,20 @@ export class InsertParts {
 
   #keyFor(id: string | undefined, { ids }: Staged): string {
     const { records, settings, newId } = this.#context;
-    if (!ids) return newId(settings.id_length);
     const isTaken = (key: string) => records.get(key) !== undefined || ids?.has(key) === true;
+    // Looked up where that need not be, too: its hash is known from then on, which makes the commit several times shorter.
     if (id === undefined) return unusedId(isTaken, () => newId(settings.id_length));
     // Whether others have it is looked at with the last part, which may be known to be made already: by this call.
-    if (ids.has(id)) throw idTaken(settings.name, id);
+    if (ids?.has(id)) throw idTaken(settings.name, id);
     return id;
   }
 
   #commit({ records: staged, ids }: Staged): void {
-    const { records, indexes, settings, changed } = this.#context;
+    const { records, indexes, settings, changed, isWatched } = this.#context;
     if (ids) for (const key of ids) if (records.get(key)) throw idTaken(settings.name, key);
     for (const record of staged) record.order = records.takeOrder();
     indexes.addAll(staged);
     records.addAll(staged);
-    for (const { key } of staged) changed(key, 'insert');
+    if (isWatched()) for (const { key } of staged) changed(key, 'insert');
   }
 }
