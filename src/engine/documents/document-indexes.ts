@@ -77,14 +77,29 @@ export class DocumentIndexes {
   /** Adds new records, all or none. @throws {ValueError} `unique_violation`. */
   addAll(records: readonly StoredRecord[]): void {
     if (this.isEmpty) return;
+    this.#addUnique(records);
+    this.#indexes.forEach((index, at) => {
+      if (!index.definition.unique)
+        index.addAll(
+          records,
+          records.map((record) => keyAt(record, at)),
+        );
+    });
+  }
+
+  /** First, since nothing else can refuse a record. */
+  #addUnique(records: readonly StoredRecord[]): void {
+    if (this.#unique.length === 0) return;
     let added = 0;
     try {
       for (const record of records) {
-        this.put(record, undefined);
+        this.checkUnique(record);
+        for (const [at, index] of this.#unique) index.add(record, keyAt(record, at));
         added++;
       }
     } catch (error) {
-      for (const record of records.slice(0, added)) this.delete(record);
+      for (const record of records.slice(0, added))
+        for (const [at, index] of this.#unique) index.remove(record, keyAt(record, at));
       throw error;
     }
   }

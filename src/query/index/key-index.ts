@@ -74,6 +74,15 @@ export class KeyIndex<E extends Ranked> {
     else for (const each of this.#keysOf(key)) this.#pairs.add(each, entry);
   }
 
+  /** Adds entries with their keys beside them; the arrays must not change any more. Into an empty index, as cheap as {@link load}. */
+  addAll(entries: readonly E[], keys: readonly IndexKey[]): void {
+    if (this.#size === 0) this.load(entries, keys);
+    else
+      entries.forEach((entry, at) => {
+        this.add(entry, keys[at]);
+      });
+  }
+
   /** @param key The one it was added with. */
   remove(entry: E, key: IndexKey): void {
     this.#size--;
