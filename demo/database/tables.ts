@@ -8,7 +8,7 @@ export const TABLES: readonly Table[] = [
     noun: ['city', 'cities'],
     columns: [
       { path: 'name', title: 'Name', kind: 'text', width: 14 },
-      { path: 'country', title: 'Country', kind: 'text', width: 11, isCountry: true },
+      { path: 'country', title: 'Country', kind: 'text', width: 11 },
       { path: 'population', title: 'Population', kind: 'number', width: 8 },
       { path: 'location.latitude', title: 'Latitude', kind: 'number', width: 7 },
       { path: 'location.longitude', title: 'Longitude', kind: 'number', width: 7 },

@@ -36,6 +36,15 @@ describe.runIf(runs('chromium'))('nothing lost', () => {
     });
   }
 
+  test('what was acknowledged is there after the tab that wrote it closed itself', async () => {
+    const { page, part, browser } = site;
+    await page.getByText('500', { exact: true }).click();
+    await page.getByRole('button', { name: 'Write in a tab that closes at once' }).click();
+    await expect.poll(() => part('outcome').innerText(), PATIENCE).toContain('A tab was closed');
+    expect(await part('recovered').innerText()).toBe('500 of 500 recovered');
+    expect(browser.context.pages()).toHaveLength(2); // the first of them is blank
+  });
+
   test('what was saved before the page was reloaded is counted after it', async () => {
     const { page, part } = site;
     await page.getByText('20,000', { exact: true }).click();
