@@ -28,7 +28,7 @@ describe.runIf(runs('chromium'))('nothing lost', () => {
     test(`what was acknowledged is there after a reload in that moment: ${count}`, async () => {
       const { page, part } = site;
       await page.getByText(choice, { exact: true }).click();
-      await page.getByText('Acknowledged', { exact: true }).click();
+      await page.getByText('acknowledged', { exact: true }).click();
       await page.getByRole('button', { name: 'Write and reload at once' }).click();
       await expect
         .poll(() => part('recovered').innerText(), PATIENCE)
@@ -48,7 +48,7 @@ describe.runIf(runs('chromium'))('nothing lost', () => {
   test('what was saved before the page was reloaded is counted after it', async () => {
     const { page, part } = site;
     await page.getByText('20,000', { exact: true }).click();
-    await page.getByText('Saved', { exact: true }).click();
+    await page.getByText('saved', { exact: true }).click();
     await page.getByRole('button', { name: 'Write and reload at once' }).click();
     await expect
       .poll(() => part('recovered').innerText(), PATIENCE)

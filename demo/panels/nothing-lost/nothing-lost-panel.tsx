@@ -22,7 +22,7 @@ export function NothingLostPanel() {
   return (
     <PanelFrame
       title="Nothing is lost in silence."
-      lead="A change is saved within a second, five are saved at once, and the page always knows what is not yet. What is not saved when it ends it leaves to the page that comes next, where the browser lets it. End it in the worst moment, and see what comes back."
+      lead="A change is saved within a second, and the page always knows what is not saved yet. What a page leaves behind when it ends, the next one makes, where the browser lets it. End one in the worst moment, and see."
     >
       <div class="lost-columns">
         <section class="card" aria-labelledby="pulse-title">
@@ -45,12 +45,13 @@ export function NothingLostPanel() {
                 count.value = value;
               }}
             />
+            <span class="small">documents. End the page as soon as they are</span>
             <Segmented
               legend="End the page as soon as they are"
               name="waits"
               options={[
-                ['acknowledged', 'Acknowledged'],
-                ['saved', 'Saved'],
+                ['acknowledged', 'acknowledged'],
+                ['saved', 'saved'],
               ]}
               value={waits.value}
               onChange={(value) => {

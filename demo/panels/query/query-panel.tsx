@@ -148,7 +148,7 @@ function Plan() {
         sort={querySort.value}
       />
       <Times engineMs={explanation.engine_ms} totalMs={explanation.total_ms} />
-      <p class="soft small">The quickest of three, of all that match.</p>
+      <p class="soft small">All that match are found, three times: this is the quickest.</p>
     </div>
   );
 }

@@ -51,7 +51,8 @@ export function StartPanel() {
 }
 
 function ImportFigures({ count }: { count: number }) {
-  const { documents = 0, ms = 0, longestTask, state } = importJob.value ?? {};
+  const job = importJob.value?.source === citiesSource ? importJob.value : undefined;
+  const { documents = 0, ms = 0, longestTask, state } = job ?? {};
   const isFree = longestTask === 0;
   return (
     <Figures label="How it goes">

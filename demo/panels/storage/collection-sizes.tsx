@@ -45,5 +45,5 @@ const titleOf = (collection: string): string =>
 
 function memoryText(until: CollectionUsage['cached_until']): string {
   if (until === undefined) return 'no';
-  return until === 'never' ? 'for good' : `until ${formatClock(until)}, if nobody asks`;
+  return until === 'never' ? 'for good' : `until ${formatClock(until)}`;
 }
