@@ -129,7 +129,7 @@ describe.runIf(runs('chromium'))('data', () => {
     const refused = [
       ['broken.json', '[{ "name": ', 'broken.json is not JSON'],
       ['list.json', '[1, 2]', 'Row 1 of list.json has no fields: 1'],
-      ['half.ndjson', '{"a":1}\n{"a":', 'half.ndjson, line 2 is not JSON'],
+      ['lines.ndjson', '{"a":\n{"a":1}', 'lines.ndjson, line 1 is not JSON'],
       ['quote.csv', 'name,height\n"Rysy,2499\n', 'a quote is opened and not closed'],
       ['long.csv', 'name,height\nRysy,2499\nGalan,1,100\n', 'row 2 has more fields'],
       ['empty.csv', 'name,height\n', 'There are no rows in empty.csv'],

@@ -15,6 +15,7 @@ describe.runIf(runs('chromium'))('offline', () => {
     const session = await browser.context.newCDPSession(page);
     const { installabilityErrors } = await session.send('Page.getInstallabilityErrors');
     expect(installabilityErrors).toEqual([]);
+    await session.detach();
     const href = await page.locator('link[rel="manifest"]').getAttribute('href');
     const response = await page.request.get(new URL(String(href), site.url).href);
     const manifest = await response.json();

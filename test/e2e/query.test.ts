@@ -48,7 +48,7 @@ describe.runIf(runs('chromium'))('query', () => {
     expect(await page.locator('.cm-lintRange-error').innerText()).toBe('$gtt');
     await ask('{ population: ');
     await expect.poll(problem).toContain('cannot be read yet');
-    expect(await page.locator('.cm-lintRange-error').count()).toBe(1);
+    await expect.poll(() => page.locator('.cm-lintRange-error').count()).toBe(1);
     await ask('(city) => city.mayor.name');
     await expect.poll(problem).toContain('The function stopped');
     await ask('{ name: "Rome" }');
@@ -74,6 +74,7 @@ describe.runIf(runs('chromium'))('query', () => {
     await site.page.getByRole('button', { name: 'Palindromes' }).click();
     await expect.poll(() => site.part('found').innerText(), PATIENCE).toMatch(/At least 50 cities/);
     expect(await editor().innerText()).toContain('reverse()');
+    await expect.poll(plan).toMatch(/Your function[\s\S]*\d,\d{3}\s*looked at[\s\S]*\b50\b/);
     expect(site.errors).toEqual([]);
   });
 });

@@ -38,8 +38,7 @@ function Item({ backup }: { backup: BackupInfo }) {
         {title} {automatic && <span class="badge">made by itself</span>}
       </h3>
       <p class="small soft figures">
-        {formatMoment(created_at)} · {formatCount(documents, 'document')} · names{' '}
-        {formatBytes(bytes)} ·{' '}
+        {formatMoment(created_at)} · {formatCount(documents, 'document')} · {formatBytes(bytes)} ·{' '}
         {expires_at ? `expires ${formatMoment(expires_at)}` : 'never expires'}
       </p>
       <Difference backup={name} />
