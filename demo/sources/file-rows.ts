@@ -1,11 +1,12 @@
 import { type ParseResult, type Parser, parse } from 'papaparse';
+import type { Answer } from './json-worker.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
 /** Rows of a file, some at a time. Those of JSON can be anything. */
 type Rows = AsyncGenerator<readonly unknown[], void>;
 
-const CHARACTERS_A_CHUNK = 200_000;
+const CHARACTERS_A_CHUNK = 50_000;
 const ROWS_A_BATCH = 500;
 const BYTES_LOOKED_AT = 65_536;
 
@@ -45,18 +46,27 @@ function isJsonByLines(start: string): boolean {
 }
 
 async function* jsonRows(file: File): Rows {
-  const rows = rowsIn(readJson(await file.text(), file.name));
-  for (let from = 0; from < rows.length; from += ROWS_A_BATCH) {
-    yield rows.slice(from, from + ROWS_A_BATCH);
+  const worker = new Worker(new URL('./json-worker.ts', import.meta.url), { type: 'module' });
+  try {
+    for (;;) {
+      const answer = await ask(worker, file);
+      if ('problem' in answer) {
+        throw new UnreadableFile(`${file.name} is not JSON: ${answer.problem}`);
+      }
+      if (answer.rows.length === 0) return;
+      yield answer.rows;
+    }
+  } finally {
+    worker.terminate();
   }
 }
 
-/** A list; else the first list of objects inside of an object, as GeoJSON and many exports have it; else one row. */
-function rowsIn(value: unknown): readonly unknown[] {
-  if (Array.isArray(value)) return value;
-  if (typeof value !== 'object' || value === null) return [value];
-  const isList = (inner: unknown) => Array.isArray(inner) && typeof inner[0] === 'object';
-  return Object.values(value).find(isList) ?? [value];
+function ask(worker: Worker, file: File): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    worker.onmessage = ({ data }) => resolve(data);
+    worker.onerror = ({ message }) => reject(new Error(message));
+    worker.postMessage(file);
+  });
 }
 
 async function* lineRows(file: File): Rows {
@@ -67,10 +77,13 @@ async function* lineRows(file: File): Rows {
     const { done, value = '' } = await reader.read();
     const lines = (rest + value).split('\n');
     rest = done ? '' : (lines.pop() ?? '');
-    const rows: unknown[] = [];
+    let rows: unknown[] = [];
     for (const line of lines) {
       number += 1;
-      if (line.trim()) rows.push(readJson(line, `${file.name}, line ${number}`));
+      if (line.trim()) rows.push(readLine(line, `${file.name}, line ${number}`));
+      if (rows.length < ROWS_A_BATCH) continue;
+      yield rows;
+      rows = [];
     }
     if (rows.length > 0) yield rows;
     if (done) return;
@@ -141,7 +154,7 @@ function problemOf(
   );
 }
 
-function readJson(text: string, place: string): unknown {
+function readLine(text: string, place: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
