@@ -25,6 +25,7 @@ export const trialProblem = signal('');
 /** Where a page that reloads notes what it wrote: kept by the tab, not by the database on trial. */
 const KEY = 'trial';
 const LOOK_MS = 20;
+const LOOKS_AFTER_END = 50;
 
 const notes = () => collectionOf('notes');
 
@@ -70,6 +71,7 @@ export const writeAndClose = (count: number, waits: boolean): Promise<void> =>
   perform(async () => {
     const run = newRun();
     const address = `./closing-tab.html?run=${run}&count=${count}${waits ? '&waits' : ''}`;
+    outcome.value = undefined;
     const tab = window.open(address);
     if (!tab) throw new Error('The browser did not let this page open a tab.');
     const unsaved = await unsavedAtEnd(tab, run);
@@ -78,19 +80,22 @@ export const writeAndClose = (count: number, waits: boolean): Promise<void> =>
   });
 
 /** What the tab said it had not saved, once it is gone. */
-function unsavedAtEnd(tab: Window, run: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    let unsaved: number | undefined;
-    const hear = ({ data }: MessageEvent) => {
-      if (data?.run === run) unsaved = data.unsaved;
-    };
-    addEventListener('message', hear);
-    const timer = setInterval(() => {
-      if (!tab.closed) return;
-      clearInterval(timer);
-      removeEventListener('message', hear);
-      if (unsaved !== undefined) resolve(unsaved);
-      else reject(new Error('The tab was closed before its write was acknowledged.'));
-    }, LOOK_MS);
-  });
+async function unsavedAtEnd(tab: Window, run: string): Promise<number> {
+  let unsaved: number | undefined;
+  const hear = ({ data }: MessageEvent) => {
+    if (data?.run === run) unsaved = data.unsaved;
+  };
+  addEventListener('message', hear);
+  try {
+    while (!tab.closed) await lookAgain();
+    // What it said last may come a moment after its end.
+    for (let looks = 0; unsaved === undefined && looks < LOOKS_AFTER_END; looks++)
+      await lookAgain();
+  } finally {
+    removeEventListener('message', hear);
+  }
+  if (unsaved !== undefined) return unsaved;
+  throw new Error('The tab was closed before its write was acknowledged.');
 }
+
+const lookAgain = () => new Promise((resolve) => setTimeout(resolve, LOOK_MS));
