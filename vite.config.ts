@@ -18,5 +18,10 @@ export default defineConfig({
   worker: { format: 'es' },
   optimizeDeps: { include: ['comlink', 'idb', 'nanoid'] },
   server: { fs: { allow: [path('.')] } },
-  build: { outDir: path('demo/dist'), emptyOutDir: true, target: 'es2022' },
+  build: {
+    outDir: path('demo/dist'),
+    emptyOutDir: true,
+    target: 'es2022',
+    rolldownOptions: { input: [path('demo/index.html'), path('demo/closing-tab.html')] },
+  },
 });

@@ -42,8 +42,7 @@ export const PANELS = [
   {
     id: 'nothing-lost',
     title: 'Nothing lost',
-    claim:
-      'Write, and reload in the same moment. The page that comes back counts what it recovered.',
+    claim: 'Write, and close the tab in the same moment. The next page counts what it recovered.',
     icon: 'M10 2.5l6.5 2.5v5c0 4-2.8 6.5-6.5 7.5-3.7-1-6.5-3.5-6.5-7.500V5zM7 10l2.2 2.200L13.2 8',
   },
   {

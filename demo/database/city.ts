@@ -1,7 +1,7 @@
 /** A city as the page inserts it. */
 export interface City {
   name: string;
-  /** ISO 3166, two letters. */
+  /** Its name in English. */
   country: string;
   /** The administrative division inside the country, by its code. */
   region: string;

@@ -18,15 +18,9 @@ const current = computed(() => opened.value.connection);
 /** The connection there is now. Components and effects that call it follow when it is opened anew. */
 export const connection = (): Connection => current.value;
 
-/** When each collection was last asked for here, which is when it was last used. */
-const uses = new Map<string, Date>();
-
-export const lastUse = (name: string): Date | undefined => uses.get(name);
-
 /** A collection of the connection there is now. Follows as {@link connection} does, and after a drop. */
 export function collectionOf(name: string): DocumentCollection {
   const { connection, collections } = opened.value;
-  uses.set(name, new Date());
   let collection = collections.get(name);
   if (!collection) {
     collection = new connection.Collection<AnyDocument>({

@@ -7,8 +7,6 @@ export interface Column {
   readonly width: number;
   /** The collection whose document it names by `_id`, and the field of that to show. */
   readonly names?: { readonly collection: string; readonly field: string };
-  /** Whether its values are codes of countries. */
-  readonly isCountry?: boolean;
   /** Whether it cannot be edited. */
   readonly isFixed?: boolean;
 }
@@ -23,11 +21,9 @@ export interface Table {
   readonly columns: readonly Column[];
 }
 
-/** The paths that a search looks into: what people read there is what is stored. */
-export const searchedPaths = ({ columns }: Table): string[] =>
-  columns
-    .filter(({ kind, names, isCountry }) => kind === 'text' && !names && !isCountry)
-    .map(({ path }) => path);
+/** The columns that a search looks into. */
+export const searchedColumns = ({ columns }: Table): Column[] =>
+  columns.filter(({ kind }) => kind === 'text');
 
 /** The value at a path of a document, where no key holds a dot. */
 export function valueAt(document: object, path: string): unknown {

@@ -16,7 +16,7 @@ interface CodeSampleProps {
 export function CodeSample({ title, source }: CodeSampleProps) {
   const text = withoutOwnImports(source);
   const coloured = useSignal<ComponentChildren>(text);
-  const copied = useSignal(false);
+  const label = useSignal('Copy');
 
   useEffect(() => {
     let isGone = false;
@@ -29,11 +29,15 @@ export function CodeSample({ title, source }: CodeSampleProps) {
   }, [text, coloured]);
 
   async function copy() {
-    await navigator.clipboard.writeText(text);
-    copied.value = true;
-    announce('Copied.');
+    try {
+      await navigator.clipboard.writeText(text);
+      label.value = 'Copied';
+    } catch {
+      label.value = 'Not allowed'; // by the browser: the lines can be selected all the same
+    }
+    announce(`${label.value}.`);
     setTimeout(() => {
-      copied.value = false;
+      label.value = 'Copy';
     }, 2000);
   }
 
@@ -41,8 +45,8 @@ export function CodeSample({ title, source }: CodeSampleProps) {
     <figure class="code-sample">
       <figcaption>
         <span>{title}</span>
-        <button type="button" class="button compact" onClick={copy}>
-          {copied.value ? 'Copied' : 'Copy'}
+        <button type="button" class="button compact copy" onClick={copy}>
+          {label}
         </button>
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}

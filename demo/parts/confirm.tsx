@@ -1,8 +1,9 @@
+import type { ComponentChildren } from 'preact';
 import { useId, useRef } from 'preact/hooks';
 import './confirm.css';
 
 interface ConfirmButtonProps {
-  readonly label: string;
+  readonly label: ComponentChildren;
   /** What is asked before it is done. */
   readonly question: string;
   readonly text: string;

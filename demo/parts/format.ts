@@ -32,14 +32,8 @@ export const formatCount = (count: number, one: string, many = `${one}s`): strin
   `${formatNumber(count)} ${count === 1 ? one : many}`;
 
 const days = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
-const regions = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' });
 
 export const formatDay = (time: Date): string => days.format(time);
-
-/** The name of a country by its two letters, which can be anything: documents can be edited. */
-export function formatCountry(code: string): string {
-  return /^[A-Z]{2}$/.test(code) ? (regions.of(code) ?? code) : code;
-}
 
 const moments = new Intl.DateTimeFormat('en-GB', {
   day: 'numeric',

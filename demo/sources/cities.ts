@@ -1,5 +1,6 @@
 import { count, url } from 'virtual:cities';
 import type { NewDocument } from 'cairndb';
+import { nextTask } from './next-task.ts';
 import type { Source } from './source.ts';
 
 /** Every place with a name and about a thousand people, from geonames.org. */
@@ -10,12 +11,27 @@ export const citiesSource: Source = {
   batches: loadCities,
 };
 
+const BYTES_A_TASK = 32_768;
+
+/** Unpacking happens on the page's own thread: of a chunk as the network brings them it would block it. */
+function inSmallChunks(): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
+  return new TransformStream({
+    async transform(chunk, controller) {
+      for (let from = 0; from < chunk.length; from += BYTES_A_TASK) {
+        controller.enqueue(chunk.subarray(from, from + BYTES_A_TASK));
+        await nextTask();
+      }
+    },
+  });
+}
+
 /** Loads the cities and yields them batch by batch while they still arrive. */
 async function* loadCities(): AsyncGenerator<readonly NewDocument[]> {
   const { ok, status, body } = await fetch(url);
   if (!ok || !body)
     throw new Error(`The cities could not be loaded: the server answered ${status}.`);
   const reader = body
+    .pipeThrough(inSmallChunks())
     .pipeThrough(new DecompressionStream('gzip'))
     .pipeThrough(new TextDecoderStream())
     .getReader(); // WebKit cannot iterate over a stream

@@ -1,30 +1,72 @@
-import { type Parser, parse } from 'papaparse';
+import { type ParseResult, type Parser, parse } from 'papaparse';
+import type { Answer } from './json-worker.ts';
 
-/** Rows of a file, some at a time. */
-type Rows = AsyncGenerator<readonly Record<string, unknown>[], void>;
+type Row = Readonly<Record<string, unknown>>;
 
-const CHARACTERS_A_CHUNK = 200_000;
+/** Rows of a file, some at a time. Those of JSON can be anything. */
+type Rows = AsyncGenerator<readonly unknown[], void>;
+
+const CHARACTERS_A_CHUNK = 50_000;
 const ROWS_A_BATCH = 500;
+const BYTES_LOOKED_AT = 65_536;
 
 /** What a file cannot be read as, in words for whoever chose it. */
 export class UnreadableFile extends Error {}
 
-/** The rows of a file of JSON, one JSON a line, or CSV, told by its name or else by how it begins. */
+/**
+ * The rows of a file of JSON, one JSON a line, or CSV, told by its name or else by how it begins.
+ *
+ * @throws {UnreadableFile}
+ */
 export async function* fileRows(file: File): Rows {
-  const start = (await file.slice(0, 200).text()).trimStart();
+  const start = await startOf(file);
   const name = file.name.toLowerCase();
   if (/\.(csv|tsv)$/.test(name)) yield* csvRows(file);
   else if (/\.(ndjson|jsonl)$/.test(name)) yield* lineRows(file);
-  else if (start.startsWith('[')) yield* arrayRows(file);
-  else if (start.startsWith('{')) yield* lineRows(file);
+  else if (isJsonByLines(start)) yield* lineRows(file);
+  else if (name.endsWith('.json') || /^[[{]/.test(start)) yield* jsonRows(file);
   else yield* csvRows(file);
 }
 
-async function* arrayRows(file: File): Rows {
-  const rows = readJson(await file.text(), file.name) as Record<string, unknown>[];
-  for (let from = 0; from < rows.length; from += ROWS_A_BATCH) {
-    yield rows.slice(from, from + ROWS_A_BATCH);
+async function startOf(file: File): Promise<string> {
+  const bytes = await file.slice(0, BYTES_LOOKED_AT).arrayBuffer();
+  try {
+    // As a stream, because the last character may be cut through.
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
+    if (!text.includes('\0')) return text.trimStart();
+  } catch {
+    // Not UTF-8: refused below, as what has zeros in it.
   }
+  throw new UnreadableFile(`${file.name} is not text in UTF-8. Take a file of JSON or CSV.`);
+}
+
+function isJsonByLines(start: string): boolean {
+  const [first = '', second = ''] = start.split('\n', 2);
+  return first.startsWith('{') && first.trimEnd().endsWith('}') && second.startsWith('{');
+}
+
+async function* jsonRows(file: File): Rows {
+  const worker = new Worker(new URL('./json-worker.ts', import.meta.url), { type: 'module' });
+  try {
+    for (;;) {
+      const answer = await ask(worker, file);
+      if ('problem' in answer) {
+        throw new UnreadableFile(`${file.name} is not JSON: ${answer.problem}`);
+      }
+      if (answer.rows.length === 0) return;
+      yield answer.rows;
+    }
+  } finally {
+    worker.terminate();
+  }
+}
+
+function ask(worker: Worker, file: File): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    worker.onmessage = ({ data }) => resolve(data);
+    worker.onerror = ({ message }) => reject(new Error(message));
+    worker.postMessage(file);
+  });
 }
 
 async function* lineRows(file: File): Rows {
@@ -35,11 +77,13 @@ async function* lineRows(file: File): Rows {
     const { done, value = '' } = await reader.read();
     const lines = (rest + value).split('\n');
     rest = done ? '' : (lines.pop() ?? '');
-    const rows: Record<string, unknown>[] = [];
+    let rows: unknown[] = [];
     for (const line of lines) {
       number += 1;
-      if (line.trim())
-        rows.push(readJson(line, `${file.name}, line ${number}`) as (typeof rows)[0]);
+      if (line.trim()) rows.push(readLine(line, `${file.name}, line ${number}`));
+      if (rows.length < ROWS_A_BATCH) continue;
+      yield rows;
+      rows = [];
     }
     if (rows.length > 0) yield rows;
     if (done) return;
@@ -60,21 +104,31 @@ async function* csvRows(file: File): Rows {
 }
 
 /** Papa Parse reads on only when the rows before have been taken. */
-function csvStream(file: File): ReadableStream<Record<string, unknown>[]> {
+function csvStream(file: File): ReadableStream<Row[]> {
   let parser: Parser | undefined;
+  let rows = 0;
   return new ReadableStream({
     start(controller) {
-      parse<Record<string, unknown>>(file, {
+      parse<Row>(file, {
         header: true,
         dynamicTyping: true,
         skipEmptyLines: true,
         chunkSize: CHARACTERS_A_CHUNK,
-        chunk({ data }, running) {
+        chunk(result, running) {
           parser = running;
+          const problem = problemOf(result, file.name, rows);
+          if (problem) {
+            controller.error(problem);
+            parser.abort();
+            return;
+          }
+          rows += result.data.length;
           parser.pause();
-          controller.enqueue(data);
+          controller.enqueue(result.data);
         },
-        complete: () => controller.close(),
+        complete: ({ meta }) => {
+          if (!meta.aborted) controller.close();
+        },
         error: (error) => controller.error(error),
       });
     },
@@ -83,7 +137,24 @@ function csvStream(file: File): ReadableStream<Record<string, unknown>[]> {
   });
 }
 
-function readJson(text: string, place: string): unknown {
+/** What keeps rows from being told apart. A row with too few fields has no value for the others. */
+function problemOf(
+  { data, errors, meta }: ParseResult<Row>,
+  file: string,
+  before: number,
+): UnreadableFile | undefined {
+  if (errors.some(({ type }) => type === 'Quotes')) {
+    return new UnreadableFile(`${file} is no CSV: somewhere a quote is opened and not closed.`);
+  }
+  const long = data.findIndex((row) => '__parsed_extra' in row);
+  if (long === -1) return undefined;
+  const columns = meta.fields?.length ?? 0;
+  return new UnreadableFile(
+    `${file} is no CSV: row ${before + long + 1} has more fields than the heading, which has ${columns}.`,
+  );
+}
+
+function readLine(text: string, place: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {

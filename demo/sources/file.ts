@@ -25,7 +25,7 @@ export async function openFile(
   const rows = fileRows(file);
   const first = (await rows.next()).value ?? [];
   if (first.length === 0) throw new UnreadableFile(`There are no rows in ${file.name}.`);
-  const documents = first.map((row) => toDocument(row, file.name));
+  const documents = toDocuments(first, file.name, 0);
   const name = freeName(file.name, taken);
   const table: Table = { name, title: name, noun: ['row', 'rows'], columns: columnsOf(documents) };
   const source: Source = {
@@ -34,16 +34,24 @@ export async function openFile(
     total: undefined,
     async *batches() {
       yield documents;
-      for await (const more of rows) yield more.map((row) => toDocument(row, file.name));
+      let before = first.length;
+      for await (const more of rows) {
+        yield toDocuments(more, file.name, before);
+        before += more.length;
+      }
     },
   };
   return { source, table };
 }
 
+/** @param before How many rows were before these. */
+const toDocuments = (rows: readonly unknown[], file: string, before: number): NewDocument[] =>
+  rows.map((row, index) => toDocument(row, `Row ${before + index + 1} of ${file}`));
+
 /** A row as a document: paths of criteria are told apart by dots, so no key has one. */
 function toDocument(row: unknown, place: string): NewDocument {
   if (typeof row !== 'object' || row === null || Array.isArray(row)) {
-    throw new UnreadableFile(`Each row of ${place} must be an object, or a line with a heading.`);
+    throw new UnreadableFile(`${place} has no fields: ${JSON.stringify(row).slice(0, 40)}`);
   }
   const entries = Object.entries(row).map(([key, value]) =>
     key === '_id' ? [key, String(value)] : [key.replaceAll('.', '_').trim() || 'unnamed', value],

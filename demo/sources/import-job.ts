@@ -34,9 +34,17 @@ export function cancelImport(): void {
   stop.abort();
 }
 
-/** Imports what the source has and the collection has not. One import at a time. */
-export async function runImport(source: Source): Promise<void> {
-  if (importJob.peek()?.state === 'running') return;
+/** @throws {Error} if an import runs: one at a time. */
+export function requireNoImport(): void {
+  const { state, source } = importJob.peek() ?? {};
+  if (state === 'running') {
+    throw new Error(`Wait until "${source?.title}" is in, or cancel that import.`);
+  }
+}
+
+/** Imports what the source has and the collection has not. Tells whether all of it is in. */
+export async function runImport(source: Source): Promise<boolean> {
+  requireNoImport();
   stop = new AbortController();
   const { signal } = stop;
   const longTasks = new LongTasks();
@@ -65,6 +73,7 @@ export async function runImport(source: Source): Promise<void> {
     longTasks.stop();
     importedBatch.value = [];
   }
+  return importJob.peek()?.state === 'done';
 }
 
 /** The batches, without documents whose `_id` is there already: an import can be taken up again. */

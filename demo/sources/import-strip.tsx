@@ -20,6 +20,7 @@ export function ImportStrip() {
       <span class="figures">
         {formatCount(documents, 'document')}
         {state === 'done' && ` saved in ${formatSpan(ms)}`}
+        {state === 'failed' && ' went in before this'}
         {state === 'cancelled' && ' went in, then it was stopped'}
         {state === 'running' && `, ${formatNumber(Math.round((documents / ms) * 1000))} a second`}
       </span>

@@ -39,11 +39,15 @@ const pick = <T>(random: () => number, list: readonly T[]): T =>
 
 const upTo = (random: () => number, limit: number) => Math.floor(random() * limit);
 
+/** Readable, and in the order of the names. The number keeps them apart. */
+const idOf = (name: string, index: number): string =>
+  `${name} ${index}`.toLowerCase().replaceAll(' ', '-');
+
 function customer(random: () => number, index: number): NewDocument {
   const first = pick(random, FIRST);
   const last = pick(random, LAST);
   return {
-    _id: `customer_${index}`,
+    _id: idOf(`${first} ${last}`, index),
     name: `${first} ${last}`,
     email: `${first}.${last}${index}@example.com`.toLowerCase(),
     address: { city: pick(random, TOWNS), zip: String(10_000 + upTo(random, 89_999)) },
@@ -53,50 +57,64 @@ function customer(random: () => number, index: number): NewDocument {
 
 function product(random: () => number, index: number): NewDocument {
   const [thing, category] = pick(random, Object.entries(THINGS));
+  const name = `${pick(random, MATERIALS)} ${thing} ${1 + upTo(random, 9)}`;
   return {
-    _id: `product_${index}`,
-    name: `${pick(random, MATERIALS)} ${thing} ${1 + upTo(random, 9)}`,
+    _id: idOf(name, index),
+    name,
     category,
     price: 5 + upTo(random, 40_000) / 100,
     stock: upTo(random, 120),
   };
 }
 
-function order(random: () => number, index: number): NewDocument {
-  return {
-    _id: `order_${index}`,
+type Make = (random: () => number, index: number) => NewDocument;
+
+/** The same each time. */
+function make(count: number, one: Make): NewDocument[] {
+  const random = seededRandom(count);
+  return Array.from({ length: count }, (_, index) => one(random, index));
+}
+
+const customers = () => make(CUSTOMERS, customer);
+const products = () => make(PRODUCTS, product);
+
+/** They name customers and products by `_id`. */
+function orders(): NewDocument[] {
+  const customerIds = customers().map(({ _id }) => _id);
+  const productIds = products().map(({ _id }) => _id);
+  return make(ORDERS, (random, index) => ({
+    _id: `order-${index}`,
     number: 100_000 + index,
-    customer: `customer_${upTo(random, CUSTOMERS)}`,
-    product: `product_${upTo(random, PRODUCTS)}`,
+    customer: pick(random, customerIds),
+    product: pick(random, productIds),
     quantity: 1 + upTo(random, 5),
     status: pick(random, STATES),
     placed: new Date(LAST_DAY - upTo(random, 700) * DAY - upTo(random, DAY)),
-  };
+  }));
 }
 
 function source(
   collection: string,
   title: string,
   total: number,
-  make: (random: () => number, index: number) => NewDocument,
+  documents: () => NewDocument[],
 ): Source {
   return {
     collection,
     title,
     total,
     async *batches() {
-      const random = seededRandom(total);
+      const all = documents();
       for (let from = 0; from < total; from += DOCUMENTS_A_BATCH) {
-        const length = Math.min(DOCUMENTS_A_BATCH, total - from);
-        yield Array.from({ length }, (_, index) => make(random, from + index));
+        yield all.slice(from, from + DOCUMENTS_A_BATCH);
       }
     },
   };
 }
 
-/** Three collections that belong together: orders name customers and products by `_id`. */
+/** Three collections that belong together. */
 export const SHOP: readonly Source[] = [
-  source('customers', 'Customers', CUSTOMERS, customer),
-  source('products', 'Products', PRODUCTS, product),
-  source('orders', 'Orders', ORDERS, order),
+  source('customers', 'Customers', CUSTOMERS, customers),
+  source('products', 'Products', PRODUCTS, products),
+  source('orders', 'Orders', ORDERS, orders),
 ];

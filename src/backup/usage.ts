@@ -4,13 +4,18 @@ import { listLive } from '../storage/open-log.ts';
 import type { Segment } from '../storage/segment.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** What a collection takes of the storage, in rough bytes before the browser compresses them. */
+/** What a collection takes. Bytes are those of the storage, rough, before the browser compresses them. */
 export interface CollectionUsage {
   readonly collection: string;
   /** What it holds now. */
   readonly bytes: number;
   /** What stays for the sake of its backups alone. */
   readonly backup_bytes: number;
+  /**
+   * When what it has in memory is dropped, if nobody asks it for anything until then; `undefined` where it has
+   * nothing there: it is not open, has no `caching`, or was dropped from memory already.
+   */
+  readonly cached_until: Date | 'never' | undefined;
 }
 
 /** The sizes of live segments, by their number. */
@@ -23,7 +28,7 @@ export function usageOf(
   collection: string,
   live: LiveSizes,
   snapshots: readonly Snapshot[],
-): CollectionUsage {
+): Omit<CollectionUsage, 'cached_until'> {
   let bytes = 0;
   for (const { size } of live.values()) bytes += size;
   let backup_bytes = 0;

@@ -150,12 +150,10 @@ export class DatabaseRequests {
       const { name } = manifest;
       const own = snapshots.filter(({ collection }) => collection === name);
       // Of one that is open the list is known, and may change while it is being read.
-      const known = open.get(name)?.records.log;
-      return usageOf(
-        name,
-        known?.exists ? known.segments : await storedSizes(storage, manifest),
-        own,
-      );
+      const one = open.get(name);
+      const known = one?.records.log;
+      const sizes = known?.exists ? known.segments : await storedSizes(storage, manifest);
+      return { ...usageOf(name, sizes, own), cached_until: one?.cachedUntil };
     });
     return Promise.all(usage);
   }

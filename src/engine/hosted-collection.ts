@@ -230,6 +230,13 @@ export class HostedCollection implements Executor {
     await this.#lane.enter(false, () => (this.#unusable ? undefined : wait(this.#saves.flush())));
   }
 
+  /** When its cache is cleared, if nothing is asked until then; `undefined` where there is none. */
+  get cachedUntil(): Date | 'never' | undefined {
+    const left = this.#retention?.left;
+    if (left === Number.POSITIVE_INFINITY) return 'never';
+    return left === undefined ? undefined : new Date(this.#host.clock.now() + left);
+  }
+
   /**
    * Whether it could not be opened, so that opening it again makes sense. One that is damaged stays: two of
    * a name that are both restored would overwrite each other's segments.

@@ -11,7 +11,11 @@ describe.runIf(runs('chromium'))('offline', () => {
   afterAll(() => site?.close());
 
   test('it can be installed', async () => {
-    const { page } = site;
+    const { page, browser } = site;
+    const session = await browser.context.newCDPSession(page);
+    const { installabilityErrors } = await session.send('Page.getInstallabilityErrors');
+    expect(installabilityErrors).toEqual([]);
+    await session.detach();
     const href = await page.locator('link[rel="manifest"]').getAttribute('href');
     const response = await page.request.get(new URL(String(href), site.url).href);
     const manifest = await response.json();

@@ -33,7 +33,7 @@ describe.runIf(runs('chromium'))('query', () => {
     await page.getByRole('switch', { name: 'country' }).click();
     await expect
       .poll(plan, PATIENCE)
-      .toMatch(/Index country: = ES[\s\S]*6,972\s*keys[\s\S]*\b90\b/);
+      .toMatch(/Index country: = Spain[\s\S]*6,972\s*keys[\s\S]*\b90\b/);
     const difference = await part('comparison').innerText();
     expect(difference).toMatch(/Without an index[\s\S]*135,233[\s\S]*With country[\s\S]*6,972/);
     await site.screenshot('query');
@@ -48,6 +48,7 @@ describe.runIf(runs('chromium'))('query', () => {
     expect(await page.locator('.cm-lintRange-error').innerText()).toBe('$gtt');
     await ask('{ population: ');
     await expect.poll(problem).toContain('cannot be read yet');
+    await expect.poll(() => page.locator('.cm-lintRange-error').count()).toBe(1);
     await ask('(city) => city.mayor.name');
     await expect.poll(problem).toContain('The function stopped');
     await ask('{ name: "Rome" }');
@@ -73,6 +74,7 @@ describe.runIf(runs('chromium'))('query', () => {
     await site.page.getByRole('button', { name: 'Palindromes' }).click();
     await expect.poll(() => site.part('found').innerText(), PATIENCE).toMatch(/At least 50 cities/);
     expect(await editor().innerText()).toContain('reverse()');
+    await expect.poll(plan).toMatch(/Your function[\s\S]*\d,\d{3}\s*looked at[\s\S]*\b50\b/);
     expect(site.errors).toEqual([]);
   });
 });

@@ -6,7 +6,10 @@ describe.runIf(runs('chromium'))('storage', () => {
 
   beforeAll(async () => {
     site = await openPlayground();
-    await site.loadCities();
+    await site.openPanel('Data');
+    await site.page.getByText('Orders', { exact: true }).click();
+    await site.page.getByRole('button', { name: 'Fill the shop' }).click();
+    await site.page.getByText('10,000 orders').waitFor();
     await site.openPanel('Storage');
   });
 
@@ -14,12 +17,12 @@ describe.runIf(runs('chromium'))('storage', () => {
 
   test('what is used, what each collection holds, and whether it stays', async () => {
     const { page, part } = site;
-    await expect.poll(() => part('usage').innerText()).toMatch(/^\d+ MB$/);
+    await expect.poll(() => part('usage').innerText()).toMatch(/^[\d.]+ MB$/);
     await expect
-      .poll(() => part('size-cities').innerText(), PATIENCE)
-      .toMatch(/Cities\s+\d+ MB\s+until \d\d:\d\d/);
+      .poll(() => part('size-orders').innerText(), PATIENCE)
+      .toMatch(/Orders\s+\d\.\d MB\s+until \d\d:\d\d:\d\d/);
     expect(await part('persisted').innerText()).toMatch(/^It (stays|may go)$/);
-    expect(await page.getByRole('img', { name: /^Storage used: \d+ MB$/ }).count()).toBe(1);
+    expect(await page.getByRole('img', { name: /^Storage used: [\d.]+ MB$/ }).count()).toBe(1);
     await site.screenshot('storage');
     expect(site.errors).toEqual([]);
   });

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { StorageDriver } from '../../src/storage/driver.ts';
 import { memoryDriver } from '../../src/storage/memory-driver.ts';
 import { openDoor } from './engine-door.ts';
+import { FakeClock } from './fake-clock.ts';
 
 test('an estimate that takes its time does not trip over segments that were merged meanwhile', async () => {
   const memory = memoryDriver();
@@ -52,5 +53,34 @@ test('an estimate that takes its time does not trip over segments that were merg
   open();
   const { collections } = await estimate;
   expect(collections.map(({ collection }) => collection)).toEqual(['things']);
+  await door.close();
+});
+
+test('an estimate tells until when a collection stays in memory', async () => {
+  const clock = new FakeClock();
+  const { door } = openDoor(memoryDriver(), clock);
+  const cached = { type: 'DOCUMENT_BASED', caching: true } as const;
+  const kept = new door.Collection({ ...cached, name: 'kept', cache_retention_time: -1 });
+  const brief = new door.Collection({ ...cached, name: 'brief', cache_retention_time: 2 });
+  const none = new door.Collection({ type: 'DOCUMENT_BASED', name: 'none' });
+  for (const one of [kept, brief, none]) await one.insert({});
+  await door.save();
+  const until = async () => {
+    const { collections } = await door.storage.estimate();
+    return new Map(collections.map((one) => [one.collection, one.cached_until]));
+  };
+  const minutes = (count: number) => new Date(clock.now() + count * 60_000);
+
+  expect(Object.fromEntries(await until())).toEqual({
+    kept: 'never',
+    brief: minutes(2),
+    none: undefined,
+  });
+  await clock.advance(90_000);
+  expect((await until()).get('brief')).toEqual(minutes(0.5));
+  await brief.count();
+  expect((await until()).get('brief')).toEqual(minutes(2));
+  await clock.advance(120_000);
+  expect((await until()).get('brief')).toBe(undefined);
   await door.close();
 });

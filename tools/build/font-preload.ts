@@ -8,7 +8,8 @@ export function fontPreload(): Plugin {
     name: 'font-preload',
     transformIndexHtml: {
       order: 'post',
-      handler(_html, { bundle }) {
+      handler(_html, { bundle, path }) {
+        if (path !== '/index.html') return [];
         const file = Object.keys(bundle ?? {}).find((name) => FILE.test(name));
         if (!file) return [];
         const attrs = { rel: 'preload', href: `./${file}`, as: 'font', type: 'font/woff2' };

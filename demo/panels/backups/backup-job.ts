@@ -123,5 +123,6 @@ export const deleteHalf = (): Promise<void> =>
   perform('Deleting every second document', async () => {
     let number = 0;
     const deleted = await current().deleteMany(() => number++ % 2 === 1);
-    return `${formatCount(deleted, 'document')} deleted. A backup brings them back.`;
+    const way = backups.peek().length > 0 ? 'A backup brings them back.' : '';
+    return `${formatCount(deleted, 'document')} deleted. ${way}`;
   });

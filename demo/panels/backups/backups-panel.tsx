@@ -28,7 +28,7 @@ export function BackupsPanel() {
   useEffect(watchBackups, []);
   return (
     <PanelFrame
-      title="Go back to any of them."
+      title="Go back to any moment you kept."
       lead="A backup is one small write, whatever the size, since what is stored never changes and is shared. Restoring is all or nothing, and can itself be undone."
     >
       <div class="backup-columns">

@@ -1,4 +1,5 @@
 import type { BackupInfo } from 'cairndb';
+import { ConfirmButton } from '../../parts/confirm.tsx';
 import { formatBytes, formatCount, formatMoment, formatNumber } from '../../parts/format.ts';
 import {
   backups,
@@ -37,8 +38,7 @@ function Item({ backup }: { backup: BackupInfo }) {
         {title} {automatic && <span class="badge">made by itself</span>}
       </h3>
       <p class="small soft figures">
-        {formatMoment(created_at)} · {formatCount(documents, 'document')} · names{' '}
-        {formatBytes(bytes)} ·{' '}
+        {formatMoment(created_at)} · {formatCount(documents, 'document')} · {formatBytes(bytes)} ·{' '}
         {expires_at ? `expires ${formatMoment(expires_at)}` : 'never expires'}
       </p>
       <Difference backup={name} />
@@ -67,14 +67,18 @@ function Item({ backup }: { backup: BackupInfo }) {
         >
           Download<span class="hidden"> {title}</span>
         </button>
-        <button
-          type="button"
-          class="button compact danger"
+        <ConfirmButton
+          label={
+            <>
+              Delete…<span class="hidden"> {title}</span>
+            </>
+          }
+          question={`Delete "${title}"?`}
+          text="Nothing brings a backup back. The collection stays as it is."
+          action="Delete it"
           disabled={isBusy}
-          onClick={() => removeNow(backup)}
-        >
-          Delete<span class="hidden"> {title}</span>
-        </button>
+          onConfirm={() => removeNow(backup)}
+        />
       </div>
     </li>
   );

@@ -2,8 +2,9 @@ import { signal } from '@preact/signals';
 import type { Stored } from 'cairndb';
 import { announce } from '../../app/announcer.tsx';
 import { collectionOf } from '../../database/database.ts';
-import type { Column } from '../../database/table.ts';
+import { type Column, valueAt } from '../../database/table.ts';
 import { messageOf } from '../../parts/message-of.ts';
+import { cellText } from './grid/cell-text.ts';
 import { archive, edit, remove, unarchive } from './recipes/change.ts';
 import { table } from './view.ts';
 
@@ -31,21 +32,21 @@ async function perform(text: string, action: () => Promise<Done['undo']>): Promi
 
 const current = () => collectionOf(table.peek().name);
 
-/** What people call a document: the first of its columns. */
+/** What people call a document: what its first cell says. */
 function nameOf(row: Stored): string {
   const [column] = table.peek().columns;
-  return String((column && row[column.path]) ?? row._id);
+  return (column && cellText(row, column)) || row._id;
 }
 
 export const editCell = (row: Stored, column: Column, value: unknown): Promise<void> =>
   perform(`${column.title} of ${nameOf(row)} changed.`, () =>
-    edit(current(), row, column.path, value),
+    edit(current(), row._id, column.path, valueAt(row, column.path), value),
   );
 
 export const toggleArchived = (row: Stored): Promise<void> =>
   row._archived
-    ? perform(`${nameOf(row)} taken out of the archive.`, () => unarchive(current(), row))
-    : perform(`${nameOf(row)} archived.`, () => archive(current(), row));
+    ? perform(`${nameOf(row)} taken out of the archive.`, () => unarchive(current(), row._id))
+    : perform(`${nameOf(row)} archived.`, () => archive(current(), row._id));
 
 export const removeRow = (row: Stored): Promise<void> =>
   perform(`${nameOf(row)} deleted.`, () => remove(current(), row));

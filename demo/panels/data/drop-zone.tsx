@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
-import { keepTable, tables } from '../../database/own-tables.ts';
+import { forgetTable, keepTable, tables } from '../../database/own-tables.ts';
 import { messageOf } from '../../parts/message-of.ts';
 import { Problem } from '../../parts/problem.tsx';
 import { openFile } from '../../sources/file.ts';
-import { runImport } from '../../sources/import-job.ts';
+import { importJob, requireNoImport, runImport } from '../../sources/import-job.ts';
 import { ImportStrip } from '../../sources/import-strip.tsx';
 import { showTable } from './view.ts';
 
@@ -15,6 +15,17 @@ interface DropZoneProps {
   readonly children: ComponentChildren;
 }
 
+/** Brings a file in as a table of its own, and shows it. A table that nothing came into does not stay. */
+async function open(file: File): Promise<void> {
+  requireNoImport();
+  const taken = tables.peek().map(({ name }) => name);
+  const { source, table } = await openFile(file, taken);
+  await keepTable(table);
+  await runImport(source);
+  if (importJob.peek()?.documents === 0) await forgetTable(table.name);
+  else showTable(table.name);
+}
+
 /** Takes visitors' own files, dropped anywhere on it or chosen. */
 export function DropZone({ beside, children }: DropZoneProps) {
   const isOver = useSignal(false);
@@ -22,17 +33,11 @@ export function DropZone({ beside, children }: DropZoneProps) {
   const input = useRef<HTMLInputElement>(null);
 
   async function take(files: FileList | null | undefined) {
-    problem.value = '';
-    for (const file of files ?? []) {
-      try {
-        const taken = tables.peek().map(({ name }) => name);
-        const { source, table } = await openFile(file, taken);
-        await keepTable(table);
-        await runImport(source);
-        showTable(table.name);
-      } catch (error) {
-        problem.value = messageOf(error);
-      }
+    problem.value = files?.length === 0 ? 'What was dropped is no file.' : '';
+    try {
+      for (const file of files ?? []) await open(file);
+    } catch (error) {
+      problem.value = messageOf(error);
     }
   }
 
@@ -45,8 +50,8 @@ export function DropZone({ beside, children }: DropZoneProps) {
         event.preventDefault();
         isOver.value = true;
       }}
-      onDragLeave={() => {
-        isOver.value = false;
+      onDragLeave={({ currentTarget, relatedTarget }) => {
+        isOver.value = currentTarget.contains(relatedTarget as Node | null); // or just to a part of it
       }}
       onDrop={(event) => {
         event.preventDefault();

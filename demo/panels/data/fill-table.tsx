@@ -1,3 +1,4 @@
+import { isOwn } from '../../database/own-tables.ts';
 import { citiesSource } from '../../sources/cities.ts';
 import { ImportControl } from '../../sources/import-control.tsx';
 import { importJob, runImport } from '../../sources/import-job.ts';
@@ -6,35 +7,45 @@ import { table } from './view.ts';
 
 /** In the place of an empty grid: what it can be filled with. */
 export function FillTable() {
-  return (
-    <div class="fill-table card">
-      {table.value.name === 'cities' ? (
-        <>
-          <h2>Every place with a name and about a thousand people</h2>
-          <p class="soft">From geonames.org, three megabytes, kept for offline.</p>
-          <ImportControl source={citiesSource} have={0} label="Load 135,233 cities" />
-        </>
-      ) : (
-        <>
-          <h2>A small shop</h2>
-          <p class="soft">
-            2,000 customers, 240 products and 10,000 orders that name both by their <code>_id</code>
-            . Made by a seeded generator: the same each time.
-          </p>
-          <button
-            type="button"
-            class="button primary"
-            disabled={importJob.value?.state === 'running'}
-            onClick={fillShop}
-          >
-            Fill the shop
-          </button>
-        </>
-      )}
-    </div>
+  return <div class="fill-table card">{offer()}</div>;
+}
+
+function offer() {
+  if (isOwn(table.value)) {
+    return (
+      <>
+        <h2>Every row is gone</h2>
+        <p class="soft">Open the file again to have them back.</p>
+      </>
+    );
+  }
+  return table.value.name === 'cities' ? (
+    <>
+      <h2>Every place with a name and about a thousand people</h2>
+      <p class="soft">From geonames.org, three megabytes, kept for offline.</p>
+      <ImportControl source={citiesSource} have={0} label="Load 135,233 cities" />
+    </>
+  ) : (
+    <>
+      <h2>A small shop</h2>
+      <p class="soft">
+        2,000 customers, 240 products and 10,000 orders that name both by their <code>_id</code>.
+        Made by a seeded generator: the same each time.
+      </p>
+      <button
+        type="button"
+        class="button primary"
+        disabled={importJob.value?.state === 'running'}
+        onClick={fillShop}
+      >
+        Fill the shop
+      </button>
+    </>
   );
 }
 
 async function fillShop(): Promise<void> {
-  for (const source of SHOP) await runImport(source);
+  for (const source of SHOP) {
+    if (!(await runImport(source))) return;
+  }
 }

@@ -1,6 +1,6 @@
 import { collectionOf, drop } from '../../database/database.ts';
 import { forgetTable, isOwn, keepTable } from '../../database/own-tables.ts';
-import type { Table } from '../../database/table.ts';
+import { searchedColumns, type Table } from '../../database/table.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { formatCount, formatSpan } from '../../parts/format.ts';
 import { messageOf } from '../../parts/message-of.ts';
@@ -22,7 +22,7 @@ export function Toolbar({ rows }: { rows: Rows | undefined }) {
         type="search"
         class="field"
         aria-label={`Search ${title}`}
-        placeholder={`Search ${noun[1]}`}
+        placeholder={searchHint(table.value)}
         value={searchText.value}
         autocomplete="off"
         spellcheck={false}
@@ -56,6 +56,11 @@ export function Toolbar({ rows }: { rows: Rows | undefined }) {
       />
     </div>
   );
+}
+
+function searchHint(table: Table): string {
+  const titles = searchedColumns(table).map(({ title }) => title.toLowerCase());
+  return titles.length === 0 ? 'There is no text to search' : `Search by ${titles.join(', ')}`;
 }
 
 async function empty(): Promise<void> {

@@ -2,7 +2,7 @@ import { computed, signal } from '@preact/signals';
 import type { Sort } from 'cairndb';
 import { collectionOf } from '../../database/database.ts';
 import { tables } from '../../database/own-tables.ts';
-import { searchedPaths } from '../../database/table.ts';
+import { searchedColumns } from '../../database/table.ts';
 import { TABLES } from '../../database/tables.ts';
 import { Rows } from './grid/rows.ts';
 import { criteriaFor } from './recipes/search.ts';
@@ -29,7 +29,10 @@ export const askedRows = computed(() => {
   const sort = (path ? { [path]: direction } : undefined) as Sort<object> | undefined;
   return new Rows(
     collectionOf(table.value.name),
-    criteriaFor(searchText.value.trim(), searchedPaths(table.value)),
+    criteriaFor(
+      searchText.value.trim(),
+      searchedColumns(table.value).map(({ path }) => path),
+    ),
     { archived: ARCHIVED[archivedChoice.value], sort },
   );
 });

@@ -6,9 +6,10 @@ import { Problem } from '../../parts/problem.tsx';
 import { Segmented } from '../../parts/segmented.tsx';
 import { OutcomeCard } from './outcome-card.tsx';
 import { Pulse } from './pulse.tsx';
+import closingTabSource from './recipes/closing-tab.ts?raw';
 import watchSource from './recipes/watch.ts?raw';
 import writeSource from './recipes/write.ts?raw';
-import { countRecovered, trialProblem, writeAndReload, writeOnly } from './trial.ts';
+import { countRecovered, trialProblem, writeAndClose, writeAndReload, writeOnly } from './trial.ts';
 import './nothing-lost-panel.css';
 
 /** What is not saved yet, each save as it happens, and a reload in the worst moment. */
@@ -21,7 +22,7 @@ export function NothingLostPanel() {
   return (
     <PanelFrame
       title="Nothing is lost in silence."
-      lead="A change is saved within a second, five are saved at once, and the page always knows what is not yet. What is not saved when it ends it leaves to the page that comes next, where the browser lets it. Reload in the worst moment, and see what comes back."
+      lead="A change is saved within a second, and the page always knows what is not saved yet. What a page leaves behind when it ends, the next one makes, where the browser lets it. End one in the worst moment, and see."
     >
       <div class="lost-columns">
         <section class="card" aria-labelledby="pulse-title">
@@ -44,12 +45,13 @@ export function NothingLostPanel() {
                 count.value = value;
               }}
             />
+            <span class="small">documents. End the page as soon as they are</span>
             <Segmented
-              legend="Reload as soon as they are"
+              legend="End the page as soon as they are"
               name="waits"
               options={[
-                ['acknowledged', 'Acknowledged'],
-                ['saved', 'Saved'],
+                ['acknowledged', 'acknowledged'],
+                ['saved', 'saved'],
               ]}
               value={waits.value}
               onChange={(value) => {
@@ -61,6 +63,13 @@ export function NothingLostPanel() {
             <button
               type="button"
               class="button primary"
+              onClick={() => writeAndClose(Number(count.value), waits.value === 'saved')}
+            >
+              Write in a tab that closes at once
+            </button>
+            <button
+              type="button"
+              class="button"
               onClick={() => writeAndReload(Number(count.value), waits.value === 'saved')}
             >
               Write and reload at once
@@ -75,6 +84,7 @@ export function NothingLostPanel() {
       </div>
       <CodeSection>
         <CodeSample title="Write" source={writeSource} />
+        <CodeSample title="Write, and close the tab at once" source={closingTabSource} />
         <CodeSample title="Watch what is unsaved" source={watchSource} />
       </CodeSection>
     </PanelFrame>

@@ -7,14 +7,19 @@ export function OutcomeCard() {
   if (!value) {
     return (
       <p class="soft outcome-space">
-        Press a button that reloads. What is recovered is counted here.
+        Let a tab close itself, or reload this one. What is recovered is counted here.
       </p>
     );
   }
   const { written, recovered } = value;
   const lost = written - recovered;
   return (
-    <div class="outcome outcome-space" data-tone={lost === 0 ? 'good' : 'bad'} role="status">
+    <div
+      class="outcome outcome-space"
+      data-part="outcome"
+      data-tone={lost === 0 ? 'good' : 'bad'}
+      role="status"
+    >
       <p class="figures" data-part="recovered">
         <strong>
           {formatNumber(recovered)} of {formatNumber(written)}
@@ -28,10 +33,11 @@ export function OutcomeCard() {
   );
 }
 
-function circumstances({ unsaved, waited }: Outcome): string {
-  if (waited) return 'The page was reloaded in the moment the write was in storage.';
+function circumstances({ end, unsaved, waited }: Outcome): string {
+  const what = end === 'closed' ? 'A tab was closed' : 'This tab was reloaded';
+  if (waited) return `${what} in the moment the write was in storage.`;
   const rest = unsaved > 0 ? `, with ${formatCount(unsaved, 'change')} not saved yet` : '';
-  return `The page was reloaded in the moment the write was acknowledged${rest}.`;
+  return `${what} in the moment the write was acknowledged${rest}.`;
 }
 
 function consequence({ written, recovered, unsaved }: Outcome): string {

@@ -2,11 +2,10 @@ import { signal } from '@preact/signals';
 import { collectionOf } from '../../database/database.ts';
 import { status } from '../../database/status.ts';
 import { messageOf } from '../../parts/message-of.ts';
+import { countWritten } from './recipes/closing-tab.ts';
 import { write, writeAndWait } from './recipes/write.ts';
 
-const KEY = 'trial';
-
-/** What was true in the moment before the page went. Kept by the tab, not by the database on trial. */
+/** What was true in the moment before the page went. */
 interface Before {
   readonly run: string;
   readonly written: number;
@@ -16,51 +15,87 @@ interface Before {
 
 /** What came of it. */
 export interface Outcome extends Before {
+  readonly end: 'reloaded' | 'closed';
   readonly recovered: number;
 }
 
 export const outcome = signal<Outcome | undefined>(undefined);
 export const trialProblem = signal('');
 
+/** Where a page that reloads notes what it wrote: kept by the tab, not by the database on trial. */
+const KEY = 'trial';
+const LOOK_MS = 20;
+const LOOKS_AFTER_END = 50;
+
 const notes = () => collectionOf('notes');
 
 const newRun = () => crypto.randomUUID();
 
-/** Writes, and stays. */
-export async function writeOnly(count: number): Promise<void> {
+async function perform(trial: () => Promise<unknown>): Promise<void> {
   trialProblem.value = '';
   try {
-    await write(notes(), newRun(), count);
+    await trial();
   } catch (error) {
     trialProblem.value = messageOf(error);
   }
 }
 
-/** Writes, and reloads the page in the moment in which that is acknowledged. */
-export async function writeAndReload(count: number, waits: boolean): Promise<void> {
-  trialProblem.value = '';
-  const run = newRun();
-  try {
+/** Writes, and stays. */
+export const writeOnly = (count: number): Promise<void> =>
+  perform(() => write(notes(), newRun(), count));
+
+/** Writes, and reloads the page in the moment in which that is acknowledged, or saved. */
+export const writeAndReload = (count: number, waits: boolean): Promise<void> =>
+  perform(async () => {
+    const run = newRun();
     await (waits ? writeAndWait : write)(notes(), run, count);
     const unsaved = status.peek()?.unsaved ?? 0;
     const before: Before = { run, written: count, unsaved, waited: waits };
     sessionStorage.setItem(KEY, JSON.stringify(before));
     location.reload();
-  } catch (error) {
-    trialProblem.value = messageOf(error);
-  }
-}
+  });
 
 /** Counts what is there of the writes before the reload, if there were some. */
-export async function countRecovered(): Promise<void> {
-  const kept = sessionStorage.getItem(KEY);
-  if (!kept) return;
-  sessionStorage.removeItem(KEY);
-  const before: Before = JSON.parse(kept);
-  try {
+export const countRecovered = (): Promise<void> =>
+  perform(async () => {
+    const kept = sessionStorage.getItem(KEY);
+    if (!kept) return;
+    sessionStorage.removeItem(KEY);
+    const before: Before = JSON.parse(kept);
     const recovered = await notes().count({ run: before.run });
-    outcome.value = { ...before, recovered };
-  } catch (error) {
-    trialProblem.value = messageOf(error);
+    outcome.value = { ...before, end: 'reloaded', recovered };
+  });
+
+/** Has another tab write and close itself in that moment, and counts what it left behind. */
+export const writeAndClose = (count: number, waits: boolean): Promise<void> =>
+  perform(async () => {
+    const run = newRun();
+    const address = `./closing-tab.html?run=${run}&count=${count}${waits ? '&waits' : ''}`;
+    outcome.value = undefined;
+    const tab = window.open(address);
+    if (!tab) throw new Error('The browser did not let this page open a tab.');
+    const unsaved = await unsavedAtEnd(tab, run);
+    const recovered = await countWritten(run);
+    outcome.value = { run, written: count, unsaved, waited: waits, end: 'closed', recovered };
+  });
+
+/** What the tab said it had not saved, once it is gone. */
+async function unsavedAtEnd(tab: Window, run: string): Promise<number> {
+  let unsaved: number | undefined;
+  const hear = ({ data }: MessageEvent) => {
+    if (data?.run === run) unsaved = data.unsaved;
+  };
+  addEventListener('message', hear);
+  try {
+    while (!tab.closed) await lookAgain();
+    // What it said last may come a moment after its end.
+    for (let looks = 0; unsaved === undefined && looks < LOOKS_AFTER_END; looks++)
+      await lookAgain();
+  } finally {
+    removeEventListener('message', hear);
   }
+  if (unsaved !== undefined) return unsaved;
+  throw new Error('The tab was closed before its write was acknowledged.');
 }
+
+const lookAgain = () => new Promise((resolve) => setTimeout(resolve, LOOK_MS));

@@ -8,7 +8,7 @@ export interface Example {
 export const EXAMPLES: readonly Example[] = [
   {
     name: 'Large cities of Spain',
-    text: "{\n  country: 'ES',\n  population: { $gte: 100_000 },\n}",
+    text: "{\n  country: 'Spain',\n  population: { $gte: 100_000 },\n}",
     sort: 'population',
   },
   {
@@ -18,11 +18,11 @@ export const EXAMPLES: readonly Example[] = [
   { name: 'Names that begin with Saint', text: '{\n  name: /^Saint /,\n}' },
   {
     name: 'Small and Nordic',
-    text: "{\n  country: { $in: ['IS', 'NO', 'SE', 'FI', 'DK'] },\n  population: { $gt: 0, $lt: 1100 },\n}",
+    text: "{\n  country: { $in: ['Denmark', 'Finland', 'Iceland', 'Norway', 'Sweden'] },\n  population: { $gt: 0, $lt: 1100 },\n}",
   },
   {
     name: 'Either of two',
-    text: "{\n  $or: [\n    { country: 'PT', population: { $gt: 100_000 } },\n    { name: 'Reykjavík' },\n  ],\n}",
+    text: "{\n  $or: [\n    { country: 'Portugal', population: { $gt: 100_000 } },\n    { name: 'Reykjavík' },\n  ],\n}",
   },
   {
     name: 'Palindromes, by a function',

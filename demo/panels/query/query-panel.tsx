@@ -1,7 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { tables } from '../../database/own-tables.ts';
 import { CodeSample, CodeSection } from '../../parts/code-sample.tsx';
-import { formatSpan } from '../../parts/format.ts';
 import { PanelFrame } from '../../parts/panel.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { Comparison } from './comparison.tsx';
@@ -9,6 +8,7 @@ import { CriteriaEditor } from './editor/criteria-editor.tsx';
 import { EXAMPLES, type Example } from './examples.ts';
 import { fieldPaths } from './field-paths.ts';
 import { IndexSwitches } from './index-switches.tsx';
+import { FunctionDrawing } from './plan/function-drawing.tsx';
 import { PlanDrawing } from './plan/plan-drawing.tsx';
 import { Times } from './plan/times.tsx';
 import { answer, isRunning, queriedTable, queryError, querySort, queryText, run } from './query.ts';
@@ -118,7 +118,7 @@ function Choices() {
 }
 
 function Plan() {
-  const { explanation, total, ms } = answer.value ?? {};
+  const { explanation, total, ms, first = [], looked = 0 } = answer.value ?? {};
   if (total === undefined || ms === undefined) {
     return <p class="soft plan-space">{isRunning.value ? 'Asking…' : 'Nothing was asked yet.'}</p>;
   }
@@ -131,10 +131,9 @@ function Plan() {
   }
   if (!explanation) {
     return (
-      <p class="plan-space">
-        A function runs here on the page, with its closures. Documents reach it in chunks, and no
-        index can help: <strong data-part="engine-ms">{formatSpan(ms)}</strong> for the first 50.
-      </p>
+      <div class="plan-space">
+        <FunctionDrawing total={total} looked={looked} returned={first.length} ms={ms} />
+      </div>
     );
   }
   return (
@@ -148,7 +147,7 @@ function Plan() {
         sort={querySort.value}
       />
       <Times engineMs={explanation.engine_ms} totalMs={explanation.total_ms} />
-      <p class="soft small">The quickest of three, of all that match.</p>
+      <p class="soft small">All that match are found, three times: this is the quickest.</p>
     </div>
   );
 }

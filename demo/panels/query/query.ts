@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { CairnError, type Criteria, type Explanation, type Sort, type Stored } from 'cairndb';
+import { CairnError, type Explanation, type Params, type Sort, type Stored } from 'cairndb';
 import { announce } from '../../app/announcer.tsx';
 import { collectionOf } from '../../database/database.ts';
 import { indexesOf } from '../../database/index-lists.ts';
@@ -24,6 +24,8 @@ export interface Answer {
   readonly total: number;
   /** Functions run here, and have no plan. */
   readonly explanation: Explanation | undefined;
+  /** How many documents a function was called with. */
+  readonly looked: number;
   readonly indexes: readonly string[];
 }
 
@@ -70,12 +72,19 @@ async function ask(): Promise<Answer> {
   const text = queryText.peek();
   const path = querySort.peek();
   const sort = (path ? { [path]: -1 } : undefined) as Sort<object> | undefined;
-  const params = readQuery(text);
+  const read = readQuery(text);
   const collection = collectionOf(table);
-  const isCriteria = typeof params !== 'function';
+  const isCriteria = typeof read !== 'function';
   const explanation = isCriteria
-    ? await quickest(() => explain(collection, params as Criteria, { sort }))
+    ? await quickest(() => explain(collection, read, { sort }))
     : undefined;
+  let looked = 0;
+  const params: Params = isCriteria
+    ? read
+    : (document) => {
+        looked += 1;
+        return read(document);
+      };
   const began = performance.now();
   const first = await firstMatches(collection, params, { sort });
   const ms = performance.now() - began;
@@ -83,11 +92,12 @@ async function ask(): Promise<Answer> {
   return {
     table,
     key: JSON.stringify([table, text, path]),
-    paths: isCriteria ? pathsIn(params, path) : [],
+    paths: isCriteria ? pathsIn(read, path) : [],
     first,
     ms,
     total,
     explanation,
+    looked,
     indexes: indexesOf(table),
   };
 }

@@ -40,7 +40,7 @@ export function Results() {
               <tr key={document._id}>
                 {table.columns.map((column) => (
                   <td key={column.path} data-kind={column.kind}>
-                    {valueText(valueAt(document, column.path), column)}
+                    {valueText(valueAt(document, column.path))}
                   </td>
                 ))}
               </tr>

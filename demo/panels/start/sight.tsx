@@ -5,22 +5,12 @@ import './sight.css';
 
 /** In words, what the query under the lens found. */
 export function Sight({ total }: { total: number }) {
-  const { count, largest, ms } = sight.value ?? { count: 0, largest: [], ms: 0 };
   return (
     <div class="sight" id="sight">
       <Problem text={lensProblem.value} />
-      <p class="figures">
-        {total === 0 ? (
-          <span class="soft">The map is empty. Load the cities, and move over it.</span>
-        ) : (
-          <>
-            <strong>{formatNumber(count)}</strong> of {formatNumber(total)} are under the lens,
-            found in <strong data-part="sight-ms">{formatSpan(ms)}</strong>
-          </>
-        )}
-      </p>
+      <p class="figures">{summary(total)}</p>
       <ol>
-        {largest.map(({ _id, name, population }, index) => (
+        {sight.value?.largest.map(({ _id, name, population }, index) => (
           <li key={_id}>
             <span class="rank" aria-hidden="true">
               {index + 1}
@@ -30,5 +20,19 @@ export function Sight({ total }: { total: number }) {
         ))}
       </ol>
     </div>
+  );
+}
+
+function summary(total: number) {
+  if (!sight.value) return <span class="soft">Looking under the lens…</span>;
+  if (total === 0) {
+    return <span class="soft">The map is empty. Load the cities, and move over it.</span>;
+  }
+  const { count, ms } = sight.value;
+  return (
+    <>
+      <strong>{formatNumber(count)}</strong> of {formatNumber(total)} are under the lens, found in{' '}
+      <strong data-part="sight-ms">{formatSpan(ms)}</strong>
+    </>
   );
 }

@@ -1,11 +1,7 @@
 import type { CollectionUsage } from 'cairndb';
-import { lastUse } from '../../database/database.ts';
 import { tables } from '../../database/own-tables.ts';
 import { formatBytes, formatClock } from '../../parts/format.ts';
 import './collection-sizes.css';
-
-/** The default of `cache_retention_time`, in milliseconds. */
-const RETENTION_MS = 10 * 60_000;
 
 /** What each collection holds, itself and for its backups, and how long it stays in memory. */
 export function CollectionSizes({ collections }: { collections: readonly CollectionUsage[] }) {
@@ -21,7 +17,7 @@ export function CollectionSizes({ collections }: { collections: readonly Collect
         </tr>
       </thead>
       <tbody>
-        {collections.map(({ collection, bytes, backup_bytes }) => (
+        {collections.map(({ collection, bytes, backup_bytes, cached_until }) => (
           <tr key={collection} data-part={`size-${collection}`}>
             <th scope="row">{titleOf(collection)}</th>
             <td>
@@ -36,7 +32,7 @@ export function CollectionSizes({ collections }: { collections: readonly Collect
                 <span style={{ width: share(backup_bytes) }} />
               </span>
             </td>
-            <td class="figures">{memoryOf(collection)}</td>
+            <td class="figures">{memoryText(cached_until)}</td>
           </tr>
         ))}
       </tbody>
@@ -47,8 +43,7 @@ export function CollectionSizes({ collections }: { collections: readonly Collect
 const titleOf = (collection: string): string =>
   tables.value.find(({ name }) => name === collection)?.title ?? collection;
 
-function memoryOf(collection: string): string {
-  const used = lastUse(collection);
-  if (!used) return 'no';
-  return `until ${formatClock(new Date(used.getTime() + RETENTION_MS))}, if nobody asks`;
+function memoryText(until: CollectionUsage['cached_until']): string {
+  if (until === undefined) return 'no';
+  return until === 'never' ? 'for good' : `until ${formatClock(until)}`;
 }

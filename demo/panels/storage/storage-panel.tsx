@@ -105,7 +105,10 @@ export function StoragePanel() {
         <section class="card storage-space" aria-labelledby="sizes-title">
           <h2 id="sizes-title">By collection</h2>
           <CollectionSizes collections={collections.value} />
-          <p class="soft small">Rough bytes, before the browser compresses them.</p>
+          <p class="soft small">
+            Rough bytes, before the browser compresses them. Each question puts the end of its time
+            in memory off.
+          </p>
         </section>
         <section class="card" aria-labelledby="usage-title">
           <h2 id="usage-title">Over time</h2>

@@ -10,7 +10,7 @@ export function UsagePlot({ samples }: { samples: readonly Sample[] }) {
   const first = samples[0];
   const last = samples.at(-1);
   const top = roundUp(Math.max(...samples.map(({ usage }) => usage), 1));
-  const span = Math.max((last?.at ?? 0) - (first?.at ?? 0), 60_000);
+  const span = Math.max((last?.at ?? 0) - (first?.at ?? 0), 20_000);
   const x = ({ at }: Sample) => ((at - (first?.at ?? 0)) / span) * WIDTH;
   const y = ({ usage }: Sample) => HEIGHT - (usage / top) * HEIGHT;
   const points = samples.map((sample) => `${x(sample).toFixed(1)},${y(sample).toFixed(1)}`);
@@ -31,6 +31,7 @@ export function UsagePlot({ samples }: { samples: readonly Sample[] }) {
             <path class="usage-area" d={`M0,${HEIGHT} L${points.join(' L')} L${end},${HEIGHT} z`} />
           )}
           <polyline class="usage-line" points={points.join(' ')} />
+          {last && <path class="usage-now" d={`M${points.at(-1)} h0.01`} />}
         </svg>
       </div>
     </figure>

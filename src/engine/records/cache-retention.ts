@@ -21,6 +21,12 @@ export class CacheRetention {
     if (!this.#cancel && this.#idleMs !== Number.POSITIVE_INFINITY) this.#arm(this.#idleMs);
   }
 
+  /** Milliseconds until it calls back, if nothing happens; infinite for never, `undefined` if it has. */
+  get left(): number | undefined {
+    if (this.#idleMs === Number.POSITIVE_INFINITY) return this.#idleMs;
+    return this.#cancel && this.#lastUse + this.#idleMs - this.#clock.elapsed();
+  }
+
   stop(): void {
     this.#cancel?.();
     this.#cancel = undefined;

@@ -7,7 +7,7 @@ import { nameOf } from './names.ts';
 export function cellText(row: Stored, column: Column): string {
   const value = valueAt(row, column.path);
   const { names } = column;
-  return (names && nameOf(names.collection, String(value))) ?? valueText(value, column);
+  return (names && nameOf(names.collection, String(value))) ?? valueText(value);
 }
 
 /** What a cell is edited as. */

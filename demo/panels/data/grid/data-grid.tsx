@@ -12,7 +12,7 @@ import './data-grid.css';
 
 /** The same as in data-grid.css. */
 const ROW_HEIGHT = 44;
-const ACTIONS_WIDTH = 6.5;
+const ACTIONS_WIDTH = 6;
 
 interface DataGridProps {
   readonly table: Table;

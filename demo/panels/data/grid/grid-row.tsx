@@ -36,6 +36,7 @@ export function GridRow(props: GridRowProps) {
       role="row"
       aria-rowindex={index + 2}
       data-archived={row?._archived}
+      data-coming={!row}
       style={{ transform: `translateY(${top}px)` }}
     >
       {columns.map((column, number) => (

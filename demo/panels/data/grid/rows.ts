@@ -3,6 +3,8 @@ import type { DocumentCollection, FindOptions, LiveQuery, Stored } from 'cairndb
 import { livePage } from '../recipes/search.ts';
 
 const ROWS_A_PAGE = 200;
+/** Rows beyond those in sight that are asked for, so that they are there when they are scrolled to. */
+const ROWS_AHEAD = 100;
 /** Pages that stay when others are looked at, so that scrolling back finds them. */
 const MOST_PAGES = 4;
 
@@ -62,11 +64,12 @@ export class Rows {
     return this.#pages.get(Math.floor(index / ROWS_A_PAGE))?.rows?.[index % ROWS_A_PAGE];
   }
 
-  /** Sees to it that these rows come. */
+  /** Sees to it that these rows come, and those around them. */
   look(first: number, last: number): void {
     if (this.#isClosed) return;
-    const from = Math.floor(first / ROWS_A_PAGE);
-    const until = Math.floor(last / ROWS_A_PAGE);
+    const end = Math.max(0, (this.count.peek() ?? 0) - 1);
+    const from = Math.floor(Math.max(0, first - ROWS_AHEAD) / ROWS_A_PAGE);
+    const until = Math.floor(Math.min(end, last + ROWS_AHEAD) / ROWS_A_PAGE);
     for (let number = from; number <= until; number++) {
       const page = this.#pages.get(number) ?? this.#openPage(number);
       // What was looked at last is at the end.

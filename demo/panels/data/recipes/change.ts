@@ -1,21 +1,25 @@
 import type { DocumentCollection, Stored } from 'cairndb';
-import { valueAt } from '../../../database/table.ts';
 
 // Each change comes with the call that takes it back.
-export async function edit(all: DocumentCollection, row: Stored, path: string, value: unknown) {
-  const before = valueAt(row, path);
-  await all.patch(row._id, { [path]: value });
-  return () => all.patch(row._id, { [path]: before });
+export async function edit(
+  all: DocumentCollection,
+  id: string,
+  path: string,
+  before: unknown,
+  after: unknown,
+) {
+  await all.patch(id, { [path]: after });
+  return () => all.patch(id, { [path]: before });
 }
 
-export async function archive(all: DocumentCollection, row: Stored) {
-  await all.archive(row._id);
-  return () => all.unarchive(row._id);
+export async function archive(all: DocumentCollection, id: string) {
+  await all.archive(id);
+  return () => all.unarchive(id);
 }
 
-export async function unarchive(all: DocumentCollection, row: Stored) {
-  await all.unarchive(row._id);
-  return () => all.archive(row._id);
+export async function unarchive(all: DocumentCollection, id: string) {
+  await all.unarchive(id);
+  return () => all.archive(id);
 }
 
 export async function remove(all: DocumentCollection, row: Stored) {

@@ -1,9 +1,11 @@
 import type { DocumentCollection, FindOptions } from 'cairndb';
 
-// What is typed, anywhere in one of the fields.
+// What is typed, anywhere in one of the fields. Where it has a space,
+// they may have a hyphen, as ids do.
 export function criteriaFor(text: string, paths: readonly string[]) {
   if (text === '') return {};
-  const pattern = new RegExp(text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), 'i');
+  const literal = text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+  const pattern = new RegExp(literal.replace(/\s+/g, '[\\s-]'), 'i');
   return { $or: paths.map((path) => ({ [path]: pattern })) };
 }
 

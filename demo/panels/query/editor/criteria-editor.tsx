@@ -17,7 +17,8 @@ import { codeClasses } from '../../../parts/code-classes.ts';
 import { fieldPaths } from '../field-paths.ts';
 import { queryError, queryText, run } from '../query.ts';
 import { criteriaCompletions } from './completions.ts';
-import { locate } from './locate.ts';
+import { firstSyntaxError, locate } from './locate.ts';
+import { UnreadableQuery } from './read-query.ts';
 import '../../../parts/code-colours.css';
 import './criteria-editor.css';
 
@@ -86,10 +87,17 @@ function runByKey(): boolean {
 }
 
 function showError(view: EditorView, error: Error | undefined): void {
-  const place = error instanceof CriteriaError ? error.place : undefined;
-  const span = place && locate(syntaxTree(view.state), view.state.doc.toString(), place);
+  const span = placeOf(view.state, error);
   const diagnostics =
     error && span ? [{ ...span, severity: 'error' as const, message: error.message }] : [];
   view.dispatch(setDiagnostics(view.state, diagnostics));
   if (span) view.dispatch({ selection: { anchor: span.from, head: span.to } });
+}
+
+function placeOf(state: EditorState, error: Error | undefined) {
+  const tree = syntaxTree(state);
+  if (error instanceof CriteriaError && error.place) {
+    return locate(tree, state.doc.toString(), error.place);
+  }
+  return error instanceof UnreadableQuery ? firstSyntaxError(tree) : undefined;
 }

@@ -30,6 +30,18 @@ export function locate(tree: Tree, text: string, place: string): Span | undefine
   return found;
 }
 
+/** Where the text stops being an expression. */
+export function firstSyntaxError(tree: Tree): Span | undefined {
+  let found: Span | undefined;
+  tree.cursor().iterate(({ type, from, to }) => {
+    // What is missing has no length: the character before it is marked.
+    if (type.isError)
+      found ??= to > from ? { from, to } : { from: Math.max(0, from - 1), to: from };
+    return found === undefined;
+  });
+  return found;
+}
+
 function firstObject(top: SyntaxNode): SyntaxNode | null {
   let found: SyntaxNode | null = null;
   top.cursor().iterate((node) => {

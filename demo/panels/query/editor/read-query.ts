@@ -15,7 +15,10 @@ export function readQuery(text: string): Params {
   try {
     value = new Function(`'use strict'; return (${text.trim() || '{}'}\n);`)();
   } catch (cause) {
-    throw new UnreadableQuery(`This cannot be read yet: ${messageOf(cause)}.`, { cause });
+    // What the browser says of syntax is about more than was typed.
+    const what =
+      cause instanceof SyntaxError ? 'something is missing, or too much' : messageOf(cause);
+    throw new UnreadableQuery(`This cannot be read yet: ${what}.`, { cause });
   }
   if (typeof value === 'function' || (typeof value === 'object' && value !== null)) {
     return value as Params;

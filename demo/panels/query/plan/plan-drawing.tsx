@@ -1,7 +1,7 @@
 import type { Plan } from 'cairndb';
-import type { ComponentChildren } from 'preact';
 import { formatNumber } from '../../../parts/format.ts';
 import { rangeText } from './range-text.ts';
+import { Stage } from './stage.tsx';
 import './plan-drawing.css';
 
 interface PlanDrawingProps {
@@ -41,7 +41,7 @@ export function PlanDrawing(props: PlanDrawingProps) {
             title={
               documentsExamined === 0
                 ? 'The keys say it all: no document was looked at'
-                : 'What the index cannot tell'
+                : 'The rest of the criteria, in the documents'
             }
             amount={documentsExamined}
             unit="documents looked at"
@@ -56,29 +56,6 @@ export function PlanDrawing(props: PlanDrawingProps) {
       )}
       <Stage title="Found" amount={returned} unit="documents" total={total} tone="result" />
     </ol>
-  );
-}
-
-interface StageProps {
-  readonly title: ComponentChildren;
-  readonly amount: number;
-  readonly unit: string;
-  readonly total: number;
-  readonly tone?: 'slow' | 'result';
-}
-
-function Stage({ title, amount, unit, total, tone }: StageProps) {
-  const share = total === 0 ? 0 : Math.min(1, amount / total);
-  return (
-    <li class="stage" data-tone={tone}>
-      <p class="stage-title">{title}</p>
-      <p class="figures">
-        <strong>{formatNumber(amount)}</strong> <span class="soft">{unit}</span>
-      </p>
-      <div class="stage-bar" aria-hidden="true">
-        <span style={{ width: `${share * 100}%` }} />
-      </div>
-    </li>
   );
 }
 

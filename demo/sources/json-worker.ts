@@ -1,0 +1,32 @@
+import { messageOf } from '../parts/message-of.ts';
+
+/** What the worker answers each time it is asked: the next rows, none at the end, or what is wrong. */
+export type Answer = { readonly rows: readonly unknown[] } | { readonly problem: string };
+
+const ROWS_A_BATCH = 500;
+
+let rows: readonly unknown[] | undefined;
+let next = 0;
+
+// Here, because a file of many megabytes takes longer to parse than the page may be blocked.
+addEventListener('message', async ({ data: file }: MessageEvent<File>) => {
+  postMessage(await answer(file));
+});
+
+async function answer(file: File): Promise<Answer> {
+  try {
+    rows ??= rowsIn(JSON.parse(await file.text()));
+    next += ROWS_A_BATCH;
+    return { rows: rows.slice(next - ROWS_A_BATCH, next) };
+  } catch (error) {
+    return { problem: messageOf(error) };
+  }
+}
+
+/** A list; else the first list of objects inside of an object, as GeoJSON and many exports have it; else one row. */
+function rowsIn(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  if (typeof value !== 'object' || value === null) return [value];
+  const isList = (inner: unknown) => Array.isArray(inner) && typeof inner[0] === 'object';
+  return Object.values(value).find(isList) ?? [value];
+}
