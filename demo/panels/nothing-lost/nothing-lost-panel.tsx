@@ -22,7 +22,7 @@ export function NothingLostPanel() {
   return (
     <PanelFrame
       title="Nothing is lost in silence."
-      lead="A change is saved within a second, and the page always knows what is not saved yet. What a page leaves behind when it ends, the next one makes, where the browser lets it. End one in the worst moment, and see."
+      lead="A change is saved within a second, and the page always knows what is not saved yet. What a page leaves behind when it ends, the next one makes. End one in the worst moment, and see."
     >
       <div class="lost-columns">
         <section class="card" aria-labelledby="pulse-title">
