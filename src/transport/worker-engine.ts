@@ -5,6 +5,7 @@ import type { DatabaseSettings } from './channel.ts';
 import type { PendingLead } from './engine-host.ts';
 import { remoteRoute } from './remote-route.ts';
 import type { Host, HostEvents } from './seat.ts';
+import { Watchdog } from './watchdog.ts';
 import { fromWire } from './wire-error.ts';
 import { NOTICE, type Notice, type WorkerApi } from './worker-host.ts';
 import { eventFromWire, statusFromWire, type WireEvent } from './worker-protocol.ts';
@@ -34,12 +35,30 @@ export async function workerEngine(
     port1.close();
     worker.terminate();
   };
+  const silent = () => {
+    const error = silentError(answerTimeout);
+    lose(error);
+    return error;
+  };
+  /** For what is asked while no client's route looks after the worker. */
+  const watched = async <T>(asked: Promise<T>): Promise<T> => {
+    const watchdog = new Watchdog(answerTimeout, clock, {
+      busy: () => true,
+      ping: () => api.ping(),
+      silent,
+    });
+    watchdog.wake();
+    try {
+      return await Promise.race([asked, lost]);
+    } finally {
+      watchdog.stop();
+    }
+  };
 
   let shared: boolean;
   try {
     const known = { ...lead, left: await left, expected: await expected };
-    const opening = api.open(settings, known, transfer(port2, [port2]));
-    const opened = await Promise.race([opening, lost]);
+    const opened = await watched(api.open(settings, known, transfer(port2, [port2])));
     if (opened.error) throw fromWire(opened.error);
     shared = opened.shared;
   } catch (error) {
@@ -59,16 +78,12 @@ export async function workerEngine(
         own: true,
         answerTimeout,
         clock,
-        silent: () => {
-          const error = silentError(answerTimeout);
-          events.silent(error);
-          lose(error);
-        },
+        silent: () => events.silent(silent()),
         events,
         lost,
         end: () => undefined,
       });
-      const status = await Promise.race([api.join(client), lost]);
+      const status = await watched(api.join(client));
       events.event({ type: 'status', detail: statusFromWire(status) });
       return route;
     },
@@ -78,7 +93,7 @@ export async function workerEngine(
     },
     async stop() {
       try {
-        const error = await Promise.race([api.close(), lost]);
+        const error = await watched(api.close());
         if (error) throw fromWire(error);
       } finally {
         api[releaseProxy]();

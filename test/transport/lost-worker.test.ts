@@ -154,3 +154,26 @@ test('the worker is ended when the connection is closed, and calls reject as clo
   expect(connection.status.state).toBe('closed');
   await expect(notes.get('a')).rejects.toMatchObject({ code: 'closed' });
 });
+
+test.each(['open', 'join', 'close'])(
+  'a worker that dies while it is to %s is given up after answer_timeout',
+  async (call) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const worker = new MessageWorker();
+    vi.spyOn(worker, 'postMessage').mockImplementation((message, transfer) => {
+      const { path } = message as { path?: readonly string[] };
+      if (path?.[0] === call) worker.fallSilent();
+      MessageWorker.prototype.postMessage.call(worker, message, transfer);
+    });
+    const connection = connectTo(worker);
+    const outcome = async () => {
+      await notesOf(connection).insert({ _id: 'a' });
+      await connection.close();
+    };
+    const ended = outcome().catch((error: { code: string }) => error.code);
+    while (worker.unanswered.length === 0) await new Promise(setImmediate);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await ended).toBe('worker_unresponsive');
+    expect(worker.terminated).toBe(true);
+  },
+);
