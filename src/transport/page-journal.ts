@@ -2,7 +2,7 @@ import { fromBase64, toBase64 } from '../backup/file/base64.ts';
 import { decodeExact } from '../backup/file/exact-decoding.ts';
 import { type ExactJson, encodeExact, TooLong } from '../backup/file/exact-encoding.ts';
 import type { LeftBehind, LeftKey } from '../engine/handover.ts';
-import type { AnsweredChange } from '../engine/protocol.ts';
+import type { AnsweredChange, OpenedHandles } from '../engine/protocol.ts';
 import type { PageJournals } from './platform.ts';
 
 /** Browsers give an origin five megabytes, which belong to the app. */
@@ -37,7 +37,10 @@ export const pageJournals: PageJournals = {
     for (const key of keysOf(database)) {
       const text = localStorage.getItem(key) as string;
       try {
-        journals.push(readJournal(text));
+        const left = readJournal(text);
+        // By any other it would never be found again to be removed.
+        if (key !== keyOf(database, [left.client, left.ending])) throw new TypeError('another key');
+        journals.push(left);
       } catch (error) {
         localStorage.removeItem(key);
         console.warn(
@@ -74,16 +77,25 @@ function keysOf(database: string): string[] {
   }
 }
 
+/** @throws {TypeError} where an engine could not go on with it: what it breaks down over, it is given again. */
 function readJournal(text: string): LeftBehind {
   const [head = '', ...lines] = text.split('\n');
   const { client, ending, opened } = decodeLine(head) as LeftBehind;
-  if (typeof client !== 'string' || !Array.isArray(opened)) throw new TypeError('no client');
-  return {
-    client,
-    ending,
-    opened,
-    changes: lines.map((line) => decodeLine(line) as AnsweredChange),
-  };
+  if (!opened.every(isOpened)) throw new TypeError('no collections');
+  const changes = lines.map((line) => decodeLine(line) as AnsweredChange);
+  if (!changes.every(isChange)) throw new TypeError('no changes');
+  return { client, ending, opened, changes };
+}
+
+function isOpened([handle, { name, type, indexes }]: OpenedHandles[number]): boolean {
+  return (
+    [typeof handle, typeof name, typeof type].join() === 'number,string,string' &&
+    Array.isArray(indexes)
+  );
+}
+
+function isChange({ turn, number, request }: AnsweredChange): boolean {
+  return [typeof turn, typeof number, typeof request.op].join() === 'number,number,string';
 }
 
 /**

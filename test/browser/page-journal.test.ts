@@ -75,6 +75,7 @@ test('what somebody else has written there is removed, and told of', () => {
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
   pageJournals.write('db', { client: 'page.1', ending: 1, opened, changes: [] });
   const [key] = Object.keys(localStorage) as [string];
+  const line = (value: unknown) => JSON.stringify([JSON.stringify(value), []]);
   for (const text of [
     '',
     'null',
@@ -83,12 +84,19 @@ test('what somebody else has written there is removed, and told of', () => {
     '["{\\"$no\\":1}",[]]',
     '["1"]\n["1"',
     '["1",[]]',
+    line({ client: 'page.1', ending: 1, opened: [1] }),
+    line({ client: 'page.1', ending: 1, opened: [[1, null]] }),
+    line({ client: 'page.1', ending: 1, opened: [[1, { name: 'notes' }]] }),
+    line({ client: 'page.1', ending: 2, opened: [] }),
+    `${line({ client: 'page.1', ending: 1, opened: [] })}\n${line(null)}`,
+    `${line({ client: 'page.1', ending: 1, opened: [] })}\n${line({ turn: 1, number: 1 })}`,
+    `${line({ client: 'page.1', ending: 1, opened: [] })}\n${line({ turn: '1', number: 1, request: { op: 'insert' } })}`,
   ]) {
     localStorage.setItem(key, text);
     expect(pageJournals.read('db'), text).toEqual([]);
     expect(localStorage.getItem(key), text).toBeNull();
   }
-  expect(warn).toHaveBeenCalledTimes(7);
+  expect(warn).toHaveBeenCalledTimes(14);
   warn.mockRestore();
 });
 
