@@ -2,6 +2,7 @@ import type { FirstNumbers } from '../engine/origin.ts';
 import type { BatchReply, Request } from '../engine/protocol.ts';
 import { BackupError } from '../errors/backup-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
+import { CollectionError } from '../errors/collection-error.ts';
 import { WorkerError } from '../errors/worker-error.ts';
 import { numbered } from './change-numbers.ts';
 import type { Route } from './route.ts';
@@ -86,6 +87,13 @@ export class AskedRequests {
       else this.#waiting.add(asked);
     }
     this.#advance();
+  }
+
+  /** The page rests, while others go on: what it asked for is not done again to what they have made by then. */
+  rest(): void {
+    for (const asked of this.#asked) {
+      if (asked.route && asked.batch.some(isSweeping)) this.#refuse(asked, outcomeUnknown());
+    }
   }
 
   /** There is no route for now. */
@@ -192,6 +200,18 @@ function codeOf(error: unknown): unknown {
 
 function isImport({ op }: Request): boolean {
   return op === 'importBackup' || op === 'importAll';
+}
+
+/** Whether it removes or replaces all that a collection holds. */
+function isSweeping({ op }: Request): boolean {
+  return op === 'drop' || op === 'loadBackup';
+}
+
+function outcomeUnknown(): CollectionError {
+  return new CollectionError(
+    'answer_lost',
+    'The page came to rest before Drop() or loadBackup() was answered. It may have been done: look, and call it again if it was not.',
+  );
 }
 
 function importLost(): BackupError {
