@@ -217,7 +217,7 @@ function outcomeUnknown(): CollectionError {
 function importLost(): BackupError {
   return new BackupError(
     'import_lost',
-    'The engine was replaced in the middle of the import, so nothing was changed. Import the file again.',
+    'The engine was replaced before the import was answered: all of the file was imported, or nothing. Import it again.',
   );
 }
 
