@@ -10,6 +10,8 @@ const asked = process.env.BROWSERS?.split(',');
 const browsers = BROWSERS.filter((name) => asked?.includes(name) ?? true);
 
 const contract = 'test/contract/**/*.test.ts';
+/** What is in memory is so everywhere: Node says whether it holds. */
+const inMemory = 'test/contract/database-memory.test.ts';
 const overHttp = ['package', 'tabs', 'e2e'].map((folder) => `test/${folder}/**/*.test.ts`);
 const setupFiles = ['test/setup/fake-indexeddb.ts'];
 const MINUTE = 60_000;
@@ -48,7 +50,13 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'happy-dom', environment: 'happy-dom', include: [contract], setupFiles },
+        test: {
+          name: 'happy-dom',
+          environment: 'happy-dom',
+          include: [contract],
+          exclude: [inMemory],
+          setupFiles,
+        },
       },
       {
         extends: true,
@@ -60,6 +68,7 @@ export default defineConfig({
             'test/backup/file/**/*.test.ts',
             'test/browser/**/*.test.ts',
           ],
+          exclude: [inMemory],
           testTimeout: MINUTE,
           browser: {
             enabled: true,
