@@ -270,9 +270,8 @@ export class Engine {
   async #forgetLeft(left: readonly LeftKey[]): Promise<void> {
     await this.save();
     await this.#storage.forget(left, this.#options.durability);
-    const journals = await this.#journals;
     const isForgotten = (one: LeftBehind) => left.some((key) => isKeyOf(key, one));
-    this.#journals = Promise.resolve(journals.filter((one) => !isForgotten(one)));
+    this.#journals = this.#journals.then((all) => all.filter((one) => !isForgotten(one)));
     this.#options.succession?.forgotten(left);
   }
 

@@ -49,10 +49,7 @@ export interface HostedEngine {
   readonly abandon: () => void;
 }
 
-/**
- * Puts the engine of a leader together, opens its storage, and lets other tabs in.
- *
- */
+/** Puts the engine of a leader together, opens its storage, and lets other tabs in. */
 export async function hostEngine(
   { name, storage, durability }: DatabaseSettings,
   { leader, locked, stolen, left, expected }: PendingLead,

@@ -1,8 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
+import { simulateBrowser } from './browser.ts';
 import { warmUp } from './run-seeds.ts';
-import { SimBroadcast } from './sim-broadcast.ts';
-import { SimLocks } from './sim-locks.ts';
-import { SimStorage } from './sim-storage.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';
 
@@ -13,13 +11,7 @@ const open = ({ door }: Tab) =>
 
 test('what others made of a collection while a page rested is not dropped by what it asked before', async () => {
   const world = new World(1);
-  const browser = {
-    world,
-    locks: new SimLocks(world),
-    broadcast: new SimBroadcast(world),
-    storage: new SimStorage(world),
-    ahead: 0,
-  };
+  const browser = simulateBrowser(world);
   const leader = new Tab(0, browser);
   const old = open(leader).insert({ _id: 'old' });
   await world.runUntil(1000);

@@ -1,8 +1,7 @@
 import type { DocumentCollection } from '../../src/collection/document-collection.ts';
 import type { KeyValueCollection } from '../../src/collection/key-value-collection.ts';
+import { type Browser, simulateBrowser } from './browser.ts';
 import { type Fault, FaultyStorage, type StorageCall } from './faulty-storage.ts';
-import { SimBroadcast } from './sim-broadcast.ts';
-import { SimLocks } from './sim-locks.ts';
 import { Tab } from './tab.ts';
 import { Witness } from './witness.ts';
 import { World } from './world.ts';
@@ -42,7 +41,7 @@ export class FaultRun {
   readonly witness: Witness;
   readonly #storage: FaultyStorage;
   readonly #world = new World(1);
-  readonly #browser;
+  readonly #browser: Browser;
   readonly #users: User[] = [];
   #tabs = 0;
   /** What the notes hold by what was acknowledged, by id. */
@@ -55,13 +54,7 @@ export class FaultRun {
   constructor(fault?: Fault) {
     this.#storage = new FaultyStorage(this.#world, fault);
     this.witness = new Witness(this.#world, { notes: this.notes, log: this.log });
-    this.#browser = {
-      world: this.#world,
-      locks: new SimLocks(this.#world),
-      broadcast: new SimBroadcast(this.#world),
-      storage: this.#storage,
-      ahead: 0,
-    };
+    this.#browser = simulateBrowser(this.#world, this.#storage);
   }
 
   async run(scenario: Scenario, ending: Ending): Promise<Outcome> {

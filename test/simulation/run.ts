@@ -1,9 +1,7 @@
 import type { DocumentCollection } from '../../src/collection/document-collection.ts';
 import type { KeyValueCollection } from '../../src/collection/key-value-collection.ts';
-import { SimBroadcast } from './sim-broadcast.ts';
-import { SimLocks } from './sim-locks.ts';
-import { SimStorage } from './sim-storage.ts';
-import { type Browser, Tab } from './tab.ts';
+import { type Browser, simulateBrowser } from './browser.ts';
+import { Tab } from './tab.ts';
 import { World } from './world.ts';
 
 /** A tab with what it did, and was told of it. */
@@ -46,13 +44,7 @@ class Simulation {
   constructor(seed: number, trace: (line: string) => void = () => undefined) {
     this.#trace = (line) => trace(`${this.#world.now.toFixed(1)} ${line}`);
     this.#world = new World(seed);
-    this.#browser = {
-      world: this.#world,
-      locks: new SimLocks(this.#world),
-      broadcast: new SimBroadcast(this.#world),
-      storage: new SimStorage(this.#world),
-      ahead: 0,
-    };
+    this.#browser = simulateBrowser(this.#world);
   }
 
   async run(): Promise<string[]> {

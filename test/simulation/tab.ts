@@ -1,20 +1,8 @@
 import { EngineDoor } from '../../src/collection/door.ts';
 import { connectInThread } from '../../src/transport/connect.ts';
 import type { Platform } from '../../src/transport/platform.ts';
-import type { SimBroadcast } from './sim-broadcast.ts';
-import type { SimLocks } from './sim-locks.ts';
-import type { SimStorage } from './sim-storage.ts';
-import type { Owner, World } from './world.ts';
-
-/** What all tabs of a browser share. */
-export interface Browser {
-  readonly world: World;
-  readonly locks: SimLocks;
-  readonly broadcast: SimBroadcast;
-  readonly storage: SimStorage;
-  /** What the clock on the wall is ahead of the time that has gone by, in milliseconds. */
-  ahead: number;
-}
+import type { Browser } from './browser.ts';
+import type { Owner } from './world.ts';
 
 /** A tab with a database that it has opened. */
 export class Tab implements Owner {
