@@ -25,7 +25,7 @@ export class CommonExchanges {
 
   *drop(enabled: boolean, options: unknown): Exchange<true> {
     const { backup } = checkOptions(options ?? {}, { backup: flag }, 'options');
-    return yield* ask({ op: 'drop', enabled, backup: backup as boolean });
+    return yield* ask({ op: 'drop', enabled, backup: backup as boolean, once: true });
   }
 
   *createBackup(options: unknown): Exchange<string> {
@@ -38,7 +38,7 @@ export class CommonExchanges {
   }
 
   *loadBackup(given: unknown): Exchange<true> {
-    return yield* ask({ op: 'loadBackup', name: checkName(given) });
+    return yield* ask({ op: 'loadBackup', name: checkName(given), once: true });
   }
 
   *deleteBackup(given: unknown): Exchange<true> {

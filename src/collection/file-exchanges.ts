@@ -19,7 +19,7 @@ export function* importFile(
   const { mode, progress, signal } = given as ImportOptions;
   const parts = new FileParts(source, signal);
   const call = Math.random();
-  const importing = yield* post({ op, call, merge: mode === 'merge', urgent: true });
+  const importing = yield* post({ op, call, merge: mode === 'merge', urgent: true, once: true });
   parts.endWith(importing.answer);
   try {
     let read = 0;

@@ -144,9 +144,10 @@ export class DatabaseRequests {
     const { storage } = this.#host;
     const range = { prefix: [], limit: ALL };
     const snapshots = (await storage.list('snapshots', range)) as Snapshot[];
-    const manifests = await storage.list('collections', range);
+    const manifests = (await storage.list('collections', range)) as Manifest[];
     const open = new Map(Array.from(this.#host.open(), (one) => [one.settings.name, one]));
-    const usage = (manifests as Manifest[]).map(async (manifest) => {
+    const shown = manifests.filter(({ kept_until }) => kept_until === undefined);
+    const usage = shown.map(async (manifest) => {
       const { name } = manifest;
       const own = snapshots.filter(({ collection }) => collection === name);
       // Of one that is open the list is known, and may change while it is being read.

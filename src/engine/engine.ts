@@ -16,6 +16,7 @@ import type { GiveUp } from './open-reads.ts';
 import type { Change, EngineEvent, EngineStatus, Request } from './protocol.ts';
 import { Session } from './session.ts';
 import { type CollectionSettings, plainSettings } from './settings.ts';
+import { sweepTombstones } from './tombstones.ts';
 
 /** What an engine stands on. */
 export interface EngineOptions {
@@ -62,6 +63,8 @@ export class Engine {
   readonly #changes = new Map<string, Change[]>();
   /** What pages left behind elsewhere than in storage, and is not saved yet. */
   #journals: Promise<readonly LeftBehind[]>;
+  /** Ends when what earlier drops have left behind is cleared away. */
+  #sweeping: Promise<unknown> = Promise.resolve();
   #turns = 0;
   /** Turns of this engine come after those of all engines before it. */
   #turnsFrom = 0;
@@ -255,6 +258,7 @@ export class Engine {
   /** Ends everything. What is not saved by then is lost: save first. */
   async stop(): Promise<void> {
     await Promise.all(Array.from(this.#collections.values(), (collection) => collection.stop()));
+    await this.#sweeping;
     await this.#storage.close();
   }
 
@@ -329,6 +333,16 @@ export class Engine {
       throw error;
     });
     this.#goAhead(name, ended);
+    // Each drop leaves something behind, and clears away what earlier ones have left.
+    this.#sweeping = Promise.allSettled([this.#sweeping, ended])
+      .then(() => this.#sweep())
+      .catch((error: unknown) => this.reportError(asCairnError(error)));
+  }
+
+  #sweep(): Promise<void> {
+    const { durability, clock } = this.#options;
+    const isUsed = (name: string) => this.#collections.has(name) || this.#ahead.has(name);
+    return sweepTombstones(this.#storage, durability, clock.now(), isUsed);
   }
 }
 

@@ -349,7 +349,7 @@ export class HostedCollection implements Executor {
     // What was asked before still reads from storage.
     yield this.#lane.passed();
     try {
-      yield this.records.log.drop(left);
+      yield this.records.log.drop(this.records.made, left);
     } catch (error) {
       this.#saves.resume();
       this.#backups.resume();

@@ -6,10 +6,9 @@ import { CairnError } from './cairn-error.ts';
  */
 export function asCairnError(cause: unknown): CairnError {
   if (cause instanceof CairnError) return cause;
-  const message = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
   return new CairnError(
     'unexpected',
-    `Something unforeseen failed (${message}). Please report it.`,
+    `Something unforeseen failed (${String(cause)}). Please report it.`,
     { cause },
   );
 }

@@ -29,8 +29,10 @@ export interface Manifest {
   readonly changed?: number;
   /** How far the changes of clients were saved below `next`. */
   readonly marks?: readonly Mark[];
-  /** The collection was dropped, and what is left is kept for its backups. */
+  /** The collection was dropped: what is left is kept for its backups, and the marks for pages that rest. */
   readonly dropped?: true;
+  /** Nothing but marks is left, and they are of use until then, in Unix milliseconds. */
+  readonly kept_until?: number;
 }
 
 export function putManifest(manifest: Manifest): StorageOperation {

@@ -71,6 +71,11 @@ export class Marks {
     }
   }
 
+  /** Until when a client may ask for any of them, in Unix milliseconds. */
+  get keptUntil(): number {
+    return Math.max(0, ...Array.from(this.#marks.values(), ([, , at]) => at)) + KEPT_MS;
+  }
+
   clear(): void {
     this.#marks.clear();
   }

@@ -1,6 +1,7 @@
 import { StorageError } from '../errors/storage-error.ts';
 import type { Storage } from './driver.ts';
 import { FORMAT, type Manifest } from './manifest.ts';
+import type { Mark } from './marks.ts';
 import { type Segment, segmentProblem } from './segment.ts';
 
 /** Segments read in one request: about 2 MB. */
@@ -10,6 +11,8 @@ const READ_AHEAD = 100;
 export interface StoredLog {
   /** `undefined` where there is no such collection. */
   readonly manifest: Manifest | undefined;
+  /** How far the changes of clients were made below the manifest's `next`, or before the collection was dropped. */
+  readonly marks: readonly Mark[];
   /** The highest number of a segment in storage, live or not. */
   readonly highest: number;
   /** Segments that are not live: backups name them, or nobody does. */
@@ -51,11 +54,11 @@ export async function readLog(
   const manifest = await readManifest(storage, name);
   if (!manifest) {
     if ((await first).length > 0) throw manifestLost(name);
-    return { manifest, highest: 0, others: [] };
+    return { manifest, marks: [], highest: 0, others: [] };
   }
-  if (manifest.dropped) return { manifest: undefined, highest: manifest.next - 1, others: [] };
+  const { segments: named, next, marks = [] } = manifest;
+  if (manifest.dropped) return { manifest: undefined, marks, highest: next - 1, others: [] };
   begin(manifest);
-  const { segments: named, next } = manifest;
   const wanted = new Set(named);
   const seen = new Set<number>();
   const others: number[] = [];
@@ -82,7 +85,7 @@ export async function readLog(
     }
   }
   for (const number of named) if (!seen.has(number)) throw segmentLost(name, number);
-  return { manifest, highest, others };
+  return { manifest, marks, highest, others };
 }
 
 /** The numbers of the live segments, in ascending order, whatever is missing among them. */

@@ -126,7 +126,7 @@ export class SegmentLog {
    */
   async open(begin: (type: string) => void, fold: (segment: Segment) => void): Promise<void> {
     const states = new Map<number, SegmentState>();
-    const { manifest, highest, others } = await readLog(
+    const { manifest, marks, highest, others } = await readLog(
       this.#options.storage,
       this.name,
       (found) => begin(found.type),
@@ -137,7 +137,7 @@ export class SegmentLog {
       },
     );
     this.#manifest = manifest;
-    this.marks.take(manifest?.marks ?? []);
+    this.marks.take(marks);
     await this.#begin(highest);
     for (const number of others) this.#orphans.add(number);
     this.#setLive(states);
@@ -383,12 +383,19 @@ export class SegmentLog {
   }
 
   /**
-   * Removes the collection with all it has in storage.
+   * Removes the collection with all it has in storage, but for how far the changes of clients were made: a page that
+   * rests meanwhile hands them on when it is back, and they must not be made in what has the name by then.
    *
    * @param left A backup to keep: what stores it, and the segments that it names.
    */
-  async drop(left?: { snapshot: StorageOperation; segments: ReadonlySet<number> }): Promise<void> {
+  async drop(
+    made: readonly Mark[],
+    left?: { snapshot: StorageOperation; segments: ReadonlySet<number> },
+  ): Promise<void> {
     const { name } = this;
+    const marks = new Marks();
+    marks.take(made);
+    const tombstone = { ...this.#makeManifest([], marks), dropped: true as const };
     const operations: StorageOperation[] = [
       { type: 'deletePrefix', store: 'snapshots', prefix: [name] },
     ];
@@ -397,13 +404,14 @@ export class SegmentLog {
         ([, number]) => number,
       );
       const gone = (stored as number[]).filter((number) => !left.segments.has(number));
-      const tombstone = { ...this.#makeManifest([]), dropped: true as const };
       operations.push(left.snapshot, ...this.#deletions(gone), putManifest(tombstone));
     } else {
       operations.push(
         { type: 'deletePrefix', store: 'segments', prefix: [name] },
         { type: 'deletePrefix', store: 'bodies', prefix: [name] },
-        noManifest(name),
+        marks.size > 0
+          ? putManifest({ ...tombstone, kept_until: marks.keptUntil })
+          : noManifest(name),
       );
     }
     try {
@@ -514,10 +522,10 @@ export class SegmentLog {
   }
 
   /** A manifest of these segments, with every number that was not given yet to come after it. */
-  #makeManifest(segments: readonly number[]): Manifest {
+  #makeManifest(segments: readonly number[], known = this.marks): Manifest {
     const { type } = this.#options;
     const next = this.#last + 1;
-    const marks = this.marks.recent();
+    const marks = known.recent();
     const changed = this.#changed;
     return {
       format: FORMAT,

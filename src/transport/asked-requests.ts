@@ -82,18 +82,12 @@ export class AskedRequests {
     this.#hanging = undefined;
     this.#waiting.clear();
     for (const asked of this.#asked) {
-      if (asked.route && asked.batch.some(isImport)) this.#refuse(asked, importLost());
+      const [request] = asked.batch;
+      if (asked.route && request?.once) this.#refuse(asked, outcomeUnknown(request));
       else if (asked.attempts >= ATTEMPTS) this.#refuse(asked, tooOften());
       else this.#waiting.add(asked);
     }
     this.#advance();
-  }
-
-  /** The page rests, while others go on: what it asked for is not done again to what they have made by then. */
-  rest(): void {
-    for (const asked of this.#asked) {
-      if (asked.route && asked.batch.some(isSweeping)) this.#refuse(asked, outcomeUnknown());
-    }
   }
 
   /** There is no route for now. */
@@ -198,26 +192,17 @@ function codeOf(error: unknown): unknown {
   return (error as { code?: unknown } | undefined)?.code;
 }
 
-function isImport({ op }: Request): boolean {
-  return op === 'importBackup' || op === 'importAll';
-}
-
-/** Whether it removes or replaces all that a collection holds. */
-function isSweeping({ op }: Request): boolean {
-  return op === 'drop' || op === 'loadBackup';
-}
-
-function outcomeUnknown(): CollectionError {
+function outcomeUnknown({ op }: Request): CairnError {
+  const replaced = 'The engine was replaced before it answered. ';
+  if (op.startsWith('import')) {
+    return new BackupError(
+      'import_lost',
+      `${replaced}All of the file was imported, or nothing: import it again.`,
+    );
+  }
   return new CollectionError(
     'answer_lost',
-    'The page came to rest before Drop() or loadBackup() was answered. It may have been done: look, and call it again if it was not.',
-  );
-}
-
-function importLost(): BackupError {
-  return new BackupError(
-    'import_lost',
-    'The engine was replaced before the import was answered: all of the file was imported, or nothing. Import it again.',
+    `${replaced}It may have been done: look, and call it again if not.`,
   );
 }
 

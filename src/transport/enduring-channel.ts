@@ -319,7 +319,6 @@ export class EnduringChannel implements Channel {
     // In this thread a save may be in time, unless another is under way. One that is not would be in the way of the
     // next leader while the page rests, and Chromium throws a page out of the back/forward cache over that.
     if (this.#route?.executeNow && !(mayReturn && isWritten)) this.#saveNow();
-    this.#asked.rest();
     this.#ways++;
     this.#leaveRoute();
     this.#finder.rest(mayReturn);

@@ -205,7 +205,8 @@ export class Link {
     this.#queue = [];
     let batch: Call[] = [];
     for (const call of calls) {
-      if (call.request.risky || call.request.urgent) {
+      const { risky, urgent, once } = call.request;
+      if (risky || urgent || once) {
         this.#dispatch(channel, batch);
         this.#dispatch(channel, [call]);
         batch = [];

@@ -257,11 +257,24 @@ test('an import under way is lost with its engine, and changes nothing', async (
   const { collection } = open();
   const notes = collection('notes');
   await notes(insert('a'));
-  const importing = notes({ op: 'importBackup', call: 1, merge: false, urgent: true });
+  const marks = { urgent: true, once: true } as const;
+  const importing = notes({ op: 'importBackup', call: 1, merge: false, ...marks });
   while (!engines.running?.asked.some(({ op }) => op === 'importBackup')) await engines.wait(1);
   engines.crash();
   await expect(importing).rejects.toMatchObject({ name: 'BackupError', code: 'import_lost' });
   expect(await keysOf(notes)).toEqual(['a']);
+});
+
+test('a Drop() under way when its engine is lost is not done by the next: others may have made something since', async () => {
+  const { collection } = open();
+  const notes = collection('notes');
+  await notes(insert('a'));
+  const dropping = notes({ op: 'drop', enabled: true, once: true });
+  while (!engines.running?.asked.some(({ op }) => op === 'drop')) await engines.wait(1);
+  engines.crash();
+  await expect(dropping).rejects.toMatchObject({ name: 'CollectionError', code: 'answer_lost' });
+  expect(await collection('notes')(insert('b'))).toBeDefined();
+  expect(engines.running?.asked.some(({ op }) => op === 'drop')).toBe(false);
 });
 
 test('another engine opens the same collections, but none that was dropped, and watches', async () => {

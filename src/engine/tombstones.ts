@@ -1,0 +1,28 @@
+import type { Durability, Storage } from '../storage/driver.ts';
+import { type Manifest, noManifest } from '../storage/manifest.ts';
+
+/** More than anybody has collections. */
+const ALL = 100_000;
+
+/**
+ * Removes what is left of collections that were dropped so long ago that it is of no use: no page that rests since then
+ * is going to hand anything on.
+ *
+ * @param now Unix milliseconds.
+ * @param isUsed Whether somebody has made something of the name since.
+ */
+export async function sweepTombstones(
+  storage: Storage,
+  durability: Durability,
+  now: number,
+  isUsed: (name: string) => boolean,
+): Promise<void> {
+  const manifests = (await storage.list('collections', { prefix: [], limit: ALL })) as Manifest[];
+  const outlived = manifests.filter(
+    ({ name, kept_until: until }) => until !== undefined && until < now && !isUsed(name),
+  );
+  if (outlived.length === 0) return;
+  // Whoever opens one of the names from now on writes later.
+  const removals = outlived.map(({ name }) => noManifest(name));
+  await storage.write(removals, durability);
+}

@@ -1,0 +1,106 @@
+import { beforeEach, expect, test } from 'vitest';
+import { Engine } from '../../src/engine/engine.ts';
+import type { Request } from '../../src/engine/protocol.ts';
+import { plainSettings } from '../../src/engine/settings.ts';
+import { type FaultyDriver, faultyDriver, outage } from '../storage/faulty-driver.ts';
+import { FakeClock } from './fake-clock.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+
+let driver: FaultyDriver;
+let clock: FakeClock;
+let engine: Engine;
+let clients = 0;
+
+beforeEach(async () => {
+  driver = faultyDriver();
+  clock = new FakeClock();
+  engine = await begin();
+});
+
+async function begin(): Promise<Engine> {
+  return new Engine({
+    storage: await driver.open('test', { damaged: () => undefined }),
+    storageKind: 'indexeddb',
+    durability: 'relaxed',
+    clock,
+    newId: (length) => ''.padEnd(length, '_'),
+  });
+}
+
+/** What a new client is answered that asks this of a collection. */
+async function ask(name: string, ...requests: readonly object[]): Promise<unknown[]> {
+  const session = engine.join(() => undefined, `client ${++clients}`);
+  session.openAll([[1, plainSettings(name, 'KEY_VALUE_BASED')]]);
+  const batch = requests.map((request) => ({ handle: 1, ...request })) as Request[];
+  const { values, failures } = await session.execute(batch, [[1, 1]]);
+  for (const error of failures?.values() ?? []) throw error;
+  session.leave();
+  return values;
+}
+
+const make = (name: string, ...then: readonly object[]) =>
+  ask(name, { op: 'kvSet', key: 'a', body: '1' }, { op: 'save' }, ...then);
+const drop = (name: string) => make(name, { op: 'drop', enabled: true });
+
+/** What is stored about collections, once the engine has ended. */
+async function left(): Promise<string[]> {
+  await engine.stop();
+  engine = await begin();
+  const storage = await driver.open('test', { damaged: () => undefined });
+  const keys = await storage.keys('collections', []);
+  await storage.close();
+  return keys.map(([name]) => String(name));
+}
+
+test('how far clients had come is kept for a week, then the next drop removes it', async () => {
+  await drop('a');
+  expect(await left()).toEqual(['a']);
+  await clock.advance(6 * DAY_MS);
+  await drop('b');
+  expect(await left()).toEqual(['a', 'b']);
+  await clock.advance(2 * DAY_MS);
+  await drop('c');
+  expect(await left()).toEqual(['b', 'c']);
+});
+
+test('what was made of a name since is not removed', async () => {
+  await drop('open');
+  await drop('saved');
+  await clock.advance(8 * DAY_MS);
+  await make('saved');
+  await left();
+  await make('open');
+  await drop('c');
+  expect(await left()).toEqual(['c', 'open', 'saved']);
+  expect(await ask('open', { op: 'kvGet', key: 'a' })).toMatchObject([{ body: '1' }]);
+});
+
+test('what is left for backups stays', async () => {
+  await make('kept', { op: 'drop', enabled: true, backup: true });
+  await clock.advance(99 * DAY_MS);
+  await drop('c');
+  expect(await left()).toEqual(['c', 'kept']);
+});
+
+test('it takes no room in what is told of storage', async () => {
+  await drop('a');
+  await make('b');
+  const { values } = await engine
+    .join(() => undefined)
+    .execute([{ op: 'usage', handle: 0 } as Request]);
+  expect(values[0]).toMatchObject([{ collection: 'b' }]);
+});
+
+test('where it cannot be removed that is told, and tried again with the next drop', async () => {
+  const errors: unknown[] = [];
+  engine.join(({ type, detail }) => type === 'error' && errors.push(detail.error));
+  await drop('a');
+  await clock.advance(8 * DAY_MS);
+  driver.inject({ call: 'list', when: 'before', after: 2 });
+  await drop('b');
+  expect(await left()).toEqual(['a', 'b']);
+  expect(errors).toEqual([outage]);
+  await drop('c');
+  expect(await left()).toEqual(['b', 'c']);
+});
