@@ -22,7 +22,7 @@ export type Connection = EngineDoor;
 export function connect(options: ConnectOptions): Connection {
   const { worker, answer_timeout, ...database } = parseConnectOptions(options);
   return new EngineDoor(database, async (settings, events) => {
-    const { connectToWorker } = await import('./transport/connect.ts');
+    const { connectToWorker } = await import('./transport/connect-to-worker.ts');
     return connectToWorker({ worker, answer_timeout }, settings, events);
   });
 }

@@ -17,7 +17,7 @@ export class Database extends EngineDoor {
   /** @throws {OptionError} naming the option, what was given and what is allowed. */
   constructor(options: DatabaseOptions) {
     super(parseDatabaseOptions(options), async (settings, events) => {
-      const { connectInThread } = await import('./transport/connect.ts');
+      const { connectInThread } = await import('./transport/connect-in-thread.ts');
       return connectInThread(settings, events);
     });
   }

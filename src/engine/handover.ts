@@ -3,6 +3,7 @@ import type { CairnError } from '../errors/cairn-error.ts';
 import { StorageError } from '../errors/storage-error.ts';
 import { Backoff } from './backoff.ts';
 import type { Clock } from './clock.ts';
+import { UNANSWERED } from './origin.ts';
 import type { AnsweredChange, OpenedHandles } from './protocol.ts';
 
 /** What a page left in storage when it ended: changes that it did not know to be saved. */
@@ -45,9 +46,6 @@ export interface HandoverHost {
 
 /** Clients that are frozen hand on later, or never. Failover has half a second in all. */
 const PATIENCE_MS = 200;
-
-/** The turn of what nobody has answered: after everything else. */
-export const UNANSWERED = Number.MAX_VALUE;
 
 /** The first wait before storage is asked again for what pages left behind. */
 const RETRY_MS = 1000;

@@ -17,3 +17,6 @@ export function parseOriginKey(key: string): Pick<Origin, 'client' | 'handle'> {
   const at = key.lastIndexOf('#');
   return { client: key.slice(0, at), handle: Number(key.slice(at + 1)) };
 }
+
+/** The turn of what nobody has answered: after everything else. */
+export const UNANSWERED = Number.MAX_VALUE;

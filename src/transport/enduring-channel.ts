@@ -1,6 +1,5 @@
 import { notInMemory } from '../engine/collection-errors.ts';
-import { UNANSWERED } from '../engine/handover.ts';
-import type { FirstNumbers } from '../engine/origin.ts';
+import { type FirstNumbers, UNANSWERED } from '../engine/origin.ts';
 import type { BatchReply, EngineEvent, Request } from '../engine/protocol.ts';
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
@@ -8,12 +7,11 @@ import { WorkerError } from '../errors/worker-error.ts';
 import { AskedRequests, isTaken } from './asked-requests.ts';
 import { ChangeNumbers } from './change-numbers.ts';
 import type { Channel, ChannelEvents, DatabaseSettings, EnginePlace, Started } from './channel.ts';
-import { isShared } from './engine-host.ts';
 import { HandingOn } from './handing-on.ts';
 import { KeptChanges } from './kept-changes.ts';
 import { LeaderFinder } from './leader-finder.ts';
 import { OpenHandles } from './open-handles.ts';
-import type { PageWriting, Platform } from './platform.ts';
+import { isShared, type PageWriting, type Platform } from './platform.ts';
 import type { Route, RouteEvents } from './route.ts';
 import type { Seat } from './seat.ts';
 

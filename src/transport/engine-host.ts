@@ -99,11 +99,6 @@ export async function hostEngine(
   };
 }
 
-/** Whether the database is one for all tabs. */
-export function isShared({ storage }: DatabaseSettings, platform: EnginePlatform): boolean {
-  return storage !== 'memory' && typeof storage !== 'object' && platform.storage !== undefined;
-}
-
 function chooseDriver(
   storage: DatabaseSettings['storage'],
   { storage: shared }: EnginePlatform,

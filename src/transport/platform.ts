@@ -2,6 +2,7 @@ import type { Endpoint } from 'comlink';
 import type { Clock } from '../engine/clock.ts';
 import type { LeftBehind, LeftKey } from '../engine/handover.ts';
 import type { StorageDriver } from '../storage/driver.ts';
+import type { DatabaseSettings } from './channel.ts';
 
 /** How a lock is asked for, as in the Web Locks API. */
 export interface LockRequest {
@@ -74,4 +75,9 @@ export interface Platform extends EnginePlatform {
   readonly journals: PageJournals;
   /** A name for a client that no other has, in any tab. What comes before the dot is common to the page. */
   newClient(): string;
+}
+
+/** Whether the database is one for all tabs. */
+export function isShared({ storage }: DatabaseSettings, platform: EnginePlatform): boolean {
+  return storage !== 'memory' && typeof storage !== 'object' && platform.storage !== undefined;
 }

@@ -7,8 +7,14 @@ import { remoteRoute } from './remote-route.ts';
 import type { Host, HostEvents } from './seat.ts';
 import { Watchdog } from './watchdog.ts';
 import { fromWire } from './wire-error.ts';
-import { NOTICE, type Notice, type WorkerApi } from './worker-host.ts';
-import { eventFromWire, statusFromWire, type WireEvent } from './worker-protocol.ts';
+import type { WorkerApi } from './worker-host.ts';
+import {
+  eventFromWire,
+  NOTICE,
+  type Notice,
+  statusFromWire,
+  type WireEvent,
+} from './worker-protocol.ts';
 import type { StartedWorker } from './worker-start.ts';
 
 /** The engine in a worker, for the one client that started it. */

@@ -5,7 +5,15 @@ import { type HostedEngine, hostEngine, type Lead } from './engine-host.ts';
 import { enginePlatform } from './engine-platform.ts';
 import { attempt, remoteSession, type SessionApi } from './session-api.ts';
 import type { WireError } from './wire-error.ts';
-import { HELLO, READY, statusToWire, type WireOpened, type WireStatus } from './worker-protocol.ts';
+import {
+  HELLO,
+  NOTICE,
+  type Notice,
+  READY,
+  statusToWire,
+  type WireOpened,
+  type WireStatus,
+} from './worker-protocol.ts';
 
 /** What a worker exposes through comlink. */
 export interface WorkerApi extends SessionApi {
@@ -18,14 +26,6 @@ export interface WorkerApi extends SessionApi {
   retire(): void;
   close(): Promise<WireError | undefined>;
 }
-
-/** Marks what an engine tells its page among the events for the client. */
-export const NOTICE = 'cairn:notice';
-
-/** What an engine tells its page, on the port of events. */
-export type Notice =
-  | { readonly [NOTICE]: 'taken' }
-  | { readonly [NOTICE]: 'forgotten'; readonly left: readonly LeftKey[] };
 
 /** Hosts an engine behind an endpoint: a worker's own scope, or one end of a MessageChannel. */
 export function serve(endpoint: Endpoint): void {

@@ -1,3 +1,4 @@
+import type { LeftKey } from '../engine/handover.ts';
 import type { LiveDetail } from '../engine/live-protocol.ts';
 import type { EngineEvent, EngineStatus } from '../engine/protocol.ts';
 import { fromWire, toWire, type WireError } from './wire-error.ts';
@@ -6,6 +7,14 @@ import { fromWire, toWire, type WireError } from './wire-error.ts';
 export const HELLO = 'cairn:hello';
 /** A worker's answer to {@link HELLO}, which it also gives unasked once its script has run. */
 export const READY = 'cairn:ready';
+
+/** Marks what an engine tells its page among the events for the client. */
+export const NOTICE = 'cairn:notice';
+
+/** What an engine tells its page, on the port of events. */
+export type Notice =
+  | { readonly [NOTICE]: 'taken' }
+  | { readonly [NOTICE]: 'forgotten'; readonly left: readonly LeftKey[] };
 
 /** An engine's event as it crosses the boundary. */
 export type WireEvent =

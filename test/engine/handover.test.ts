@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Engine } from '../../src/engine/engine.ts';
-import { type LeftBehind, UNANSWERED } from '../../src/engine/handover.ts';
+import type { LeftBehind } from '../../src/engine/handover.ts';
+import { UNANSWERED } from '../../src/engine/origin.ts';
 import type { AnsweredChange, EngineEvent, Request } from '../../src/engine/protocol.ts';
 import type { Session } from '../../src/engine/session.ts';
 import { type CollectionSettings, plainSettings } from '../../src/engine/settings.ts';

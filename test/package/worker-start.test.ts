@@ -60,7 +60,7 @@ const circumstances: Circumstances[] = [
 ];
 
 test.each(circumstances)('$what: $started', async ({ options, started }) => {
-  const { status, saved, warnings } = await withPage(options, storeAndFind, undefined);
+  const { status, saved, loaded, warnings } = await withPage(options, storeAndFind, undefined);
   expect(status).toMatchObject({
     started,
     engine: started === 'thread' ? 'thread' : 'worker',
@@ -68,6 +68,8 @@ test.each(circumstances)('$what: $started', async ({ options, started }) => {
     last_error: undefined,
   });
   expect(saved).toEqual([{ total: 12 }]);
+  // 46 kB (gzip) that a page whose worker has them does not need.
+  expect(loaded.some((url) => url.endsWith('/thread-engine.js'))).toBe(started === 'thread');
   expect(warnings).toEqual(
     started === 'thread' ? [expect.stringContaining('cairndb runs in this thread')] : [],
   );
@@ -134,7 +136,8 @@ async function storeAndFind(given: Given | undefined) {
     const found: { total: number }[] = await orders.filter({ total: { $gt: 10 } });
     const { status } = connection;
     await connection.close();
-    return { status, saved: found.map(({ total }) => ({ total })) };
+    const loaded = performance.getEntriesByType('resource').map(({ name }) => name);
+    return { status, saved: found.map(({ total }) => ({ total })), loaded };
   } catch (error) {
     const { name, code, message } = error as any;
     throw new Error(`${name} ${code} ${message}`);

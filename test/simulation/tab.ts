@@ -1,5 +1,5 @@
 import { EngineDoor } from '../../src/collection/door.ts';
-import { connectInThread } from '../../src/transport/connect.ts';
+import { connectInThread } from '../../src/transport/connect-in-thread.ts';
 import type { Platform } from '../../src/transport/platform.ts';
 import type { Browser } from './browser.ts';
 import type { Owner } from './world.ts';

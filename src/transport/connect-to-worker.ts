@@ -1,11 +1,9 @@
 import { WorkerError } from '../errors/worker-error.ts';
 import type { Channel, ChannelEvents, DatabaseSettings } from './channel.ts';
 import { EnduringChannel } from './enduring-channel.ts';
-import { isShared } from './engine-host.ts';
 import { pagePlatform } from './page-platform.ts';
-import type { Platform } from './platform.ts';
+import { isShared, type Platform } from './platform.ts';
 import { type Begin, Seat } from './seat.ts';
-import { threadEngine } from './thread-engine.ts';
 import { workerEngine } from './worker-engine.ts';
 import { startWorker, type WorkerSource } from './worker-start.ts';
 
@@ -15,24 +13,6 @@ export interface WorkerSettings {
   readonly worker: WorkerSource | undefined;
   /** Seconds of silence after which it counts as dead. */
   readonly answer_timeout: number;
-}
-
-/** Seats by what the storage belongs to, a driver or the platform, and by name: doors to one database share one. */
-const seatsOf = new WeakMap<object, Map<string, Seat>>();
-
-/** A channel to an engine that runs in this thread, or wherever another tab that leads has it. */
-export function connectInThread(
-  settings: DatabaseSettings,
-  events: ChannelEvents,
-  platform: Platform = pagePlatform,
-): Promise<Channel> {
-  const { name } = settings;
-  const seats = seatsFor(settings, platform);
-  const begin: Begin = (lead, host) => threadEngine(settings, lead, host, platform);
-  const seat = seats?.get(name) ?? new Seat(name, isShared(settings, platform), platform, begin);
-  seats?.set(name, seat);
-  seat.renew(begin);
-  return EnduringChannel.open(settings, seat, events, platform);
 }
 
 /** A channel to an engine in a worker, in this thread where none can be had, or wherever another tab has it. */
@@ -62,23 +42,10 @@ export function connectToWorker(
     console.warn(
       `cairndb runs in this thread, because no worker could be started: ${reasons.join(' ')}`,
     );
+    // Pages that have a worker do not load the engine.
+    const { threadEngine } = await import('./thread-engine.ts');
     return threadEngine(settings, lead, host, platform);
   };
   const seat = new Seat(settings.name, isShared(settings, platform), platform, begin);
   return EnduringChannel.open(settings, seat, events, platform);
-}
-
-function seatsFor(
-  { storage }: DatabaseSettings,
-  platform: Platform,
-): Map<string, Seat> | undefined {
-  // Memory is each door's own.
-  if (storage === 'memory' || (storage === undefined && !platform.storage)) return undefined;
-  const owner = typeof storage === 'object' ? storage : platform;
-  let seats = seatsOf.get(owner);
-  if (!seats) {
-    seats = new Map();
-    seatsOf.set(owner, seats);
-  }
-  return seats;
 }
