@@ -1,4 +1,4 @@
-import type { Body } from '../codec/body.ts';
+import type { Body, DecodedBody } from '../codec/body.ts';
 import type { Plan } from '../query/plan/plan.ts';
 import type { Stamps } from '../storage/stored-record.ts';
 import type { BackupOperations } from './backup-protocol.ts';
@@ -14,7 +14,7 @@ export type RecordReply = readonly [
   key: string,
   flags: number,
   stamps: Stamps | undefined,
-  body: Body,
+  body: Body | DecodedBody,
 ];
 
 /** Managed values of many documents, as columns: structured clone takes half the time for them. */
@@ -27,7 +27,7 @@ export interface ManagedColumns {
 /** Some of the documents that a scan comes by. */
 export interface ScanReply extends ManagedColumns {
   readonly orders: Float64Array;
-  readonly bodies: readonly Body[];
+  readonly bodies: readonly (Body | DecodedBody)[];
   /** Whether bodies are whole documents, managed fields included, as `select` left them. */
   readonly whole: boolean;
   /** Whether documents come in the order of the result, not of `orders`. */

@@ -37,6 +37,20 @@ const EDITS: ReadonlySet<OperationName> = new Set<OperationName>([
   ...READING_EDITS,
 ]);
 
+/** Operations that leave everything as it is: nothing has to be saved or told after them. */
+const READS: ReadonlySet<OperationName> = new Set<OperationName>([
+  'get',
+  'scan',
+  'scanNext',
+  'scanEnd',
+  'count',
+  'explain',
+  'kvGet',
+  'kvMatch',
+  'kvKeys',
+  'kvEntries',
+]);
+
 /** Operations on backups that wait for their turn. */
 const ON_BACKUPS: ReadonlySet<OperationName> = new Set<keyof BackupOperations>([
   'createBackup',
@@ -62,6 +76,10 @@ export function isChanging({ op }: Request): boolean {
 /** Whether it changes documents or values. */
 export function isEdit({ op }: Request): boolean {
   return EDITS.has(op);
+}
+
+export function isRead({ op }: Request): boolean {
+  return READS.has(op);
 }
 
 export type BackupRequest = Request<keyof BackupOperations>;

@@ -16,7 +16,7 @@ import type {
   OpenedHandles,
   Request,
 } from './protocol.ts';
-import { isEdit } from './request-kinds.ts';
+import { isEdit, isRead } from './request-kinds.ts';
 import type { CollectionSettings } from './settings.ts';
 
 type Indexes = CollectionSettings['indexes'];
@@ -169,7 +169,7 @@ export class Session {
         failures.set(index, asCairnError(error));
       }
     }
-    this.#engine.settle(touched);
+    if (touched.size > 0) this.#engine.settle(touched);
     const reply = (): BatchReply => ({
       values,
       failures: failures.size > 0 ? failures : undefined,
@@ -177,7 +177,7 @@ export class Session {
     });
     if (waiting.length === 0 && this.#owed.size === 0) return reply();
     return this.#answerInOrder(batch, waiting, () => {
-      if (waiting.length > 0) this.#engine.settle(touched);
+      if (waiting.length > 0 && touched.size > 0) this.#engine.settle(touched);
       return reply();
     });
   }
@@ -221,7 +221,7 @@ export class Session {
       this.#reads.note(collection, request, answer);
       return answer;
     } finally {
-      this.#engine.settle([collection]);
+      if (!isRead(request)) this.#engine.settle([collection]);
     }
   }
 
@@ -243,7 +243,7 @@ export class Session {
   #executorFor(request: Request, touched: Set<HostedCollection>): Executor {
     if (request.handle === DATABASE) return this.#engine;
     const collection = this.#collectionFor(request);
-    touched.add(collection);
+    if (!isRead(request)) touched.add(collection);
     return collection;
   }
 

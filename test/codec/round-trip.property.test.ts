@@ -29,6 +29,21 @@ test('a value comes back as a structured clone of it', () => {
   );
 });
 
+test('what is kept decoded comes out as it was, as a copy of its own', () => {
+  fc.assert(
+    fc.property(values, (value) => {
+      const body = encode(value, 'value');
+      fc.pre(typeof body === 'string');
+      const decoded = peek(body);
+      const out = decode({ decoded });
+      expect(out).toStrictEqual(structuredClone(value));
+      const own = new Set(objectsIn(decoded));
+      for (const object of objectsIn(out)) expect(own.has(object)).toBe(false);
+    }),
+    runs(2000),
+  );
+});
+
 test('the order of keys stays', () => {
   fc.assert(
     fc.property(

@@ -104,6 +104,40 @@ export function syncSuite(door: DoorFixture): void {
       expect(things.sync.count()).toBe(1);
     });
 
+    test('gives copies, however often and by whatever way a document is read', async () => {
+      type Thing = { n: number; at: Date | string; deep: { list: { n: number }[] }[] };
+      const things = door.documents<Thing>({ indexes: ['n'] });
+      await things.ready;
+      const deep = [{ list: [{ n: 1 }] }];
+      const made = [
+        { _id: 'plain', n: 1, at: 'now', deep },
+        { _id: 'exact', n: 1, at: new Date(5), deep },
+      ];
+      await things.insertMany(made);
+      const { sync } = things;
+      const read = (): Thing[] => [
+        ...made.map(({ _id }) => sync.get(_id) as Thing),
+        ...sync.filter({ n: 1 }),
+        ...sync.filter({ 'deep.list.n': 1 }),
+        ...sync.filter((thing) => thing.n === 1),
+        ...sync.filter({}, { sort: { n: 1 }, limit: 2 }),
+      ];
+      const first = read();
+      expect(first).toHaveLength(10);
+      for (const thing of first) {
+        thing.deep[0]?.list.push({ n: 2 });
+        Object.assign(thing.deep[0]?.list[0] as object, { n: 3 });
+        if (thing.at instanceof Date) thing.at.setTime(6);
+        thing.n = 9;
+      }
+      for (const thing of read()) {
+        expect(thing.deep).toEqual(deep);
+        expect(Number(thing.at) === 5 || thing.at === 'now').toBe(true);
+        expect(thing.n).toBe(1);
+      }
+      expect(await things.filter({ n: 1 })).toEqual(sync.filter({ n: 1 }));
+    });
+
     test('sees the calls made before it, and is seen by those after it', async () => {
       const things = door.documents<{ n: number }>();
       await things.ready;

@@ -6,6 +6,7 @@ import { ARCHIVED, stamped, UPDATED } from '../managed.ts';
 import { parseFieldPath } from '../paths/key-path.ts';
 import { setAt } from '../paths/value-path.ts';
 import type { Change, ManagedReply, RecordReply, Request } from '../protocol.ts';
+import { bodyAtHand } from '../records/scan.ts';
 import type { Result, Work } from '../work.ts';
 import { idTaken, unusedId } from './ids.ts';
 import { InsertParts } from './insert-parts.ts';
@@ -130,8 +131,9 @@ export class DocumentStore {
   #get(id: string): Result<RecordReply | undefined> {
     const record = this.#context.records.get(id);
     if (!record) return undefined;
-    if (record.body === undefined) return this.#load(record);
-    return [record.key, record.flags, record.stamps, record.body];
+    const { key, flags, stamps, body } = record;
+    if (body === undefined) return this.#load(record);
+    return [key, flags, stamps, this.#context.aborts.immediate ? bodyAtHand(record, body) : body];
   }
 
   *#load(record: StoredRecord): Work<RecordReply> {

@@ -6,7 +6,7 @@ import type { StoredRecord } from '../../storage/stored-record.ts';
 import type { StoreContext } from '../context.ts';
 import { Pace } from '../pace.ts';
 import type { Explained, Request, ScanReply, Selection } from '../protocol.ts';
-import type { Visited } from '../records/scan.ts';
+import { bodyAtHand, type Visited } from '../records/scan.ts';
 import type { Result, Work } from '../work.ts';
 import type { CompiledSelection } from './compiled-selection.ts';
 import { type Delivery, ListDelivery, ScanDelivery } from './deliveries.ts';
@@ -68,8 +68,10 @@ export class DocumentScans {
     // Nothing has to be sorted to be counted, but where a page begins.
     const sort = selection.after && selection.sort;
     if (!sort && selection.sort !== undefined) compileOrder(selection.sort);
-    const records = yield* this.#recordsOf({ ...selection, sort });
-    return records.length;
+    const pace = this.#pace(selection);
+    const count = yield* new Query(this.#context, { ...selection, sort }, pace).count();
+    pace.check();
+    return count;
   }
 
   *#recordsOf(selection: Partial<Selection>): Work<StoredRecord[]> {
@@ -130,7 +132,7 @@ export class DocumentScans {
       const { done, floor, sorted } = delivery;
       if (done) this.#end(cursor);
       return {
-        ...columnsOf(found, select),
+        ...columnsOf(found, select, this.#context.aborts.immediate),
         floor,
         sorted,
         end,
@@ -152,6 +154,7 @@ export class DocumentScans {
 function columnsOf(
   found: readonly Visited[],
   select: CompiledSelection['select'],
+  isNear: boolean,
 ): Pick<ScanReply, 'keys' | 'flags' | 'stamps' | 'orders' | 'bodies' | 'whole'> {
   const stamped = found.some(({ record }) => record.stamps);
   return {
@@ -159,9 +162,10 @@ function columnsOf(
     flags: Uint8Array.from(found, ({ record }) => record.flags),
     stamps: stamped ? found.map(({ record }) => record.stamps) : undefined,
     orders: Float64Array.from(found, ({ record }) => record.order),
-    bodies: found.map(({ record, body }) =>
-      select ? encode(select(record, body), 'document') : body,
-    ),
+    bodies: found.map(({ record, body }) => {
+      if (select) return encode(select(record, body), 'document');
+      return isNear ? bodyAtHand(record, body) : body;
+    }),
     whole: select !== undefined,
   };
 }

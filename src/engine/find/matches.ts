@@ -46,6 +46,29 @@ export class FirstMatches implements Matches {
   }
 }
 
+/** Matches of which only the number counts. */
+export class CountedMatches implements Matches {
+  readonly worst = Number.POSITIVE_INFINITY;
+  readonly #most: number;
+  #count = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get count(): number {
+    return Math.min(this.#count, this.#most);
+  }
+
+  add(): boolean {
+    return ++this.#count < this.#most;
+  }
+
+  records(): StoredRecord[] {
+    return [];
+  }
+}
+
 /** Matches that come in any order: the `most` that were inserted first. */
 export class OldestMatches implements Matches {
   readonly #top: Top<StoredRecord>;

@@ -10,6 +10,7 @@ import type { Work } from '../work.ts';
 import { Candidates } from './candidates.ts';
 import { type CompiledSelection, compileSelection } from './compiled-selection.ts';
 import {
+  CountedMatches,
   FirstMatches,
   type Matches,
   OldestMatches,
@@ -74,6 +75,20 @@ export class Query {
     const last = records.at(-1);
     if (last && Number.isFinite(this.#most)) this.end = yield* this.#endOf(last);
     return records;
+  }
+
+  /** How many records match. */
+  *count(): Work<number> {
+    // Where a page begins is a matter of order.
+    if (this.#after) return (yield* this.records()).length;
+    const matches = new CountedMatches(this.#most);
+    const release = this.#context.records.pin();
+    try {
+      if (this.#most > 0) yield* this.candidates.read(this.plan, matches);
+    } finally {
+      release();
+    }
+    return Math.max(0, matches.count - this.#skip);
   }
 
   *#endOf(record: StoredRecord): Work<PageEnd> {
