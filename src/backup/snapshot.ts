@@ -1,5 +1,5 @@
+import type { LiveList } from '../storage/log-writes.ts';
 import { FORMAT } from '../storage/manifest.ts';
-import type { LiveList } from '../storage/segment-log.ts';
 
 /** Why a backup was made without being asked for, with the label that it gets. */
 export const REASONS = {

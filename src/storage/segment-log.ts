@@ -1,7 +1,9 @@
 import type { Body } from '../codec/body.ts';
 import type { SegmentState } from './compaction.ts';
 import type { Durability, Storage, StorageOperation, StoragePut } from './driver.ts';
+import { dropOperations, type LeftBackup } from './drop-operations.ts';
 import { LogBodies } from './log-bodies.ts';
+import type { Along, Changes, LiveList, Relisting } from './log-writes.ts';
 import {
   EPOCH_SPAN,
   FORMAT,
@@ -12,42 +14,10 @@ import {
 } from './manifest.ts';
 import { type Mark, Marks } from './marks.ts';
 import { readListed, readLog, readManifest, segmentLost } from './open-log.ts';
-import {
-  buildSegment,
-  cutSegments,
-  deletesSize,
-  type Segment,
-  type SegmentBodies,
-  type SegmentContent,
-} from './segment.ts';
+import { cutSegments, deletesSize, type Segment, type SegmentContent } from './segment.ts';
 import type { SegmentPool } from './segment-pool.ts';
+import { SegmentWriter, type Written } from './segment-writer.ts';
 import type { StoredRecord } from './stored-record.ts';
-
-/** Changes to be written: the newest versions of changed records, and keys that are gone. */
-export interface Changes {
-  readonly records: Iterable<StoredRecord>;
-  readonly deletes: Iterable<string>;
-  /** How far the changes of clients are among these. */
-  readonly marks?: readonly Mark[] | undefined;
-}
-
-/** The live segments at a moment. */
-export interface LiveList {
-  readonly segments: readonly Pick<SegmentState, 'number' | 'size'>[];
-  /** Number of the last change in them: compaction changes segments, and nothing that they say. */
-  readonly changed: number;
-}
-
-/** A value that goes with a save, made once it is known what is live after it. */
-export type Along = (live: LiveList) => StoragePut | undefined;
-
-/** A write that makes other segments the live ones. Nothing else may be written before it is known what became of it. */
-export interface Relisting {
-  readonly operations: readonly StorageOperation[];
-  readonly stored: () => void;
-  /** It may have been stored all the same: the next write takes it back. */
-  readonly failed: () => void;
-}
 
 /** What the log of a collection needs from around it. */
 export interface SegmentLogOptions {
@@ -64,13 +34,6 @@ export interface SegmentLogOptions {
   readonly epoch: () => Promise<number>;
   /** Segments that must stay, live or not: backups name them. */
   readonly kept: () => Promise<ReadonlySet<number>>;
-}
-
-/** A segment as it was written, with the records in it. */
-interface Written {
-  readonly segment: Segment;
-  readonly bodies: SegmentBodies;
-  readonly records: readonly StoredRecord[];
 }
 
 /** A compaction whose write failed. Where the connection was lost, it may have been stored all the same. */
@@ -94,13 +57,12 @@ export class SegmentLog {
   /** How far the changes of clients are in storage. */
   readonly marks = new Marks();
   readonly #options: SegmentLogOptions;
+  readonly #writer: SegmentWriter;
   /** The first number that this leader gives. */
   #first = 1;
   #manifest: Manifest | undefined;
   /** Number of the newest live segment. */
   #newest = 0;
-  /** The highest number that was ever given. Invariant: nothing in storage has a higher one. */
-  #last = 0;
   /** Number of the last change. */
   #changed = 0;
   /** Takes back what failed and may have been stored all the same. Goes with the next write, before it. */
@@ -116,6 +78,7 @@ export class SegmentLog {
     this.#options = options;
     this.name = options.name;
     this.bodies = new LogBodies(options.name, options.pool);
+    this.#writer = new SegmentWriter(options.name, options.columns);
   }
 
   /**
@@ -152,13 +115,13 @@ export class SegmentLog {
     const keys = await storage.keys('segments', [this.name]);
     for (const [, number] of keys) this.#orphans.add(number as number);
     const highest = (keys.at(-1)?.[1] ?? 0) as number;
-    await this.#begin(Math.max(this.#last, (this.#manifest?.next ?? 1) - 1, highest));
+    await this.#begin(Math.max(this.#writer.last, (this.#manifest?.next ?? 1) - 1, highest));
   }
 
   /** @param highest The highest number in storage. */
   async #begin(highest: number): Promise<void> {
     this.#first = (await this.#options.epoch()) * EPOCH_SPAN;
-    this.#last = Math.max(highest, this.#first - 1);
+    this.#writer.last = Math.max(highest, this.#first - 1);
   }
 
   /**
@@ -217,7 +180,7 @@ export class SegmentLog {
           // Cut while it is written, a segment at a time: a large save must not block the thread.
           for (const one of this.#build(cutSegments(deletes, records, pendingBody), { marks })) {
             written.push(one);
-            yield* this.#puts(one);
+            yield* this.#writer.puts(one);
           }
           if (!along) return;
           const segments = [...this.segments.values(), ...written.map(({ segment }) => segment)];
@@ -229,7 +192,7 @@ export class SegmentLog {
       );
     } catch (error) {
       const numbers = written.map(({ segment }) => segment.number);
-      this.#undo.push(...this.#deletions(numbers), ...takenBack);
+      this.#undo.push(...this.#writer.deletions(numbers), ...takenBack);
       throw error;
     }
     if (manifest) this.#manifest = manifest;
@@ -247,11 +210,11 @@ export class SegmentLog {
     const left = [...this.segments.keys()].filter((number) => !numbers.has(number));
     const written = [...this.#build(contents)];
     const manifest = this.#makeManifest([...left, ...written.map(({ segment }) => segment.number)]);
-    const gone = this.#deletions([...numbers].filter((number) => !kept.has(number)));
+    const gone = this.#writer.deletions([...numbers].filter((number) => !kept.has(number)));
     this.#unsettled = { numbers, written, manifest };
     await this.write(
       function* (this: SegmentLog): Generator<StorageOperation> {
-        for (const one of written) yield* this.#puts(one);
+        for (const one of written) yield* this.#writer.puts(one);
         yield* gone;
         yield putManifest(manifest);
       }.call(this),
@@ -281,7 +244,7 @@ export class SegmentLog {
           const { number } = one.segment;
           numbers.push(number);
           this.#orphans.add(number);
-          yield* this.#puts(one);
+          yield* this.#writer.puts(one);
         }
       }.call(this),
     );
@@ -327,7 +290,7 @@ export class SegmentLog {
   ): Promise<Relisting> {
     await this.settle();
     const undo = this.#undo;
-    const changed = ++this.#last;
+    const changed = ++this.#writer.last;
     const manifest = { ...this.#makeManifest([...states.keys()]), changed };
     const before = this.#manifest ? putManifest(this.#manifest) : noManifest(this.name);
     return {
@@ -350,7 +313,7 @@ export class SegmentLog {
     if (this.#orphans.size === 0 || !this.#isKnown) return;
     const kept = await this.#options.kept();
     const gone = [...this.#orphans].filter((number) => !kept.has(number));
-    if (gone.length > 0) await this.write(this.#deletions(gone));
+    if (gone.length > 0) await this.write(this.#writer.deletions(gone));
     this.#orphans.clear();
     this.bodies.forget(gone);
   }
@@ -383,37 +346,15 @@ export class SegmentLog {
   }
 
   /**
-   * Removes the collection with all it has in storage, but for how far the changes of clients were made: a page that
-   * rests meanwhile hands them on when it is back, and they must not be made in what has the name by then.
+   * Removes the collection, but for a tombstone ({@link dropOperations}).
    *
-   * @param left A backup to keep: what stores it, and the segments that it names.
+   * @param made How far the changes of clients were made, saved or not.
    */
-  async drop(
-    made: readonly Mark[],
-    left?: { snapshot: StorageOperation; segments: ReadonlySet<number> },
-  ): Promise<void> {
-    const { name } = this;
+  async drop(made: readonly Mark[], left?: LeftBackup): Promise<void> {
     const marks = new Marks();
     marks.take(made);
-    const tombstone = { ...this.#makeManifest([], marks), dropped: true as const };
-    const operations: StorageOperation[] = [
-      { type: 'deletePrefix', store: 'snapshots', prefix: [name] },
-    ];
-    if (left) {
-      const stored = (await this.#options.storage.keys('segments', [name])).map(
-        ([, number]) => number,
-      );
-      const gone = (stored as number[]).filter((number) => !left.segments.has(number));
-      operations.push(left.snapshot, ...this.#deletions(gone), putManifest(tombstone));
-    } else {
-      operations.push(
-        { type: 'deletePrefix', store: 'segments', prefix: [name] },
-        { type: 'deletePrefix', store: 'bodies', prefix: [name] },
-        marks.size > 0
-          ? putManifest({ ...tombstone, kept_until: marks.keptUntil })
-          : noManifest(name),
-      );
-    }
+    const empty = this.#makeManifest([], marks);
+    const operations = await dropOperations(this.#options.storage, empty, marks.keptUntil, left);
     try {
       await this.write(operations);
     } catch (error) {
@@ -445,35 +386,11 @@ export class SegmentLog {
     this.#undo = [];
   }
 
-  /** Builds segments one by one as they are drawn. */
-  *#build(
+  #build(
     contents: Iterable<SegmentContent>,
-    { staged, marks }: Pick<Segment, 'staged' | 'marks'> = {},
+    marking?: Pick<Segment, 'staged' | 'marks'>,
   ): Generator<Written> {
-    let after = this.#newest;
-    let first = true;
-    for (const content of contents) {
-      const number = ++this.#last;
-      const place: Parameters<typeof buildSegment>[1] = {
-        number,
-        after,
-        ...(staged && { staged }),
-        ...(first && marks && marks.length > 0 && { marks }),
-      };
-      first = false;
-      yield {
-        ...buildSegment(content, place, this.#options.columns),
-        records: content.records,
-      };
-      after = number;
-    }
-  }
-
-  *#puts({ segment, bodies }: Written): Generator<StorageOperation> {
-    const key = [this.name, segment.number];
-    yield { type: 'put', store: 'segments', key, value: segment };
-    if (!segment.bodies)
-      yield { type: 'put', store: 'bodies', key, value: bodies, size: bodies.size };
+    return this.#writer.build(contents, this.#newest, marking);
   }
 
   /** Takes written segments into the books, and tells their records where they rest. */
@@ -514,17 +431,10 @@ export class SegmentLog {
     this.#isKnown = true;
   }
 
-  #deletions(numbers: readonly number[]): StorageOperation[] {
-    const stores = ['segments', 'bodies'] as const;
-    return numbers.flatMap((number) =>
-      stores.map((store) => ({ type: 'delete' as const, store, key: [this.name, number] })),
-    );
-  }
-
   /** A manifest of these segments, with every number that was not given yet to come after it. */
   #makeManifest(segments: readonly number[], known = this.marks): Manifest {
     const { type } = this.#options;
-    const next = this.#last + 1;
+    const next = this.#writer.last + 1;
     const marks = known.recent();
     const changed = this.#changed;
     return {

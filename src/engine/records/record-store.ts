@@ -1,9 +1,10 @@
 import { type Body, peek } from '../../codec/body.ts';
 import { compactLog } from '../../storage/compact-log.ts';
+import type { Along } from '../../storage/log-writes.ts';
 import { type Mark, Marks } from '../../storage/marks.ts';
 import { segmentLost } from '../../storage/open-log.ts';
 import type { SegmentBodies } from '../../storage/segment.ts';
-import type { Along, SegmentLog } from '../../storage/segment-log.ts';
+import type { SegmentLog } from '../../storage/segment-log.ts';
 import { type StoredRecord, savedVersion } from '../../storage/stored-record.ts';
 import type { Clock } from '../clock.ts';
 import { type Origin, originKey } from '../origin.ts';

@@ -1,6 +1,6 @@
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
-import type { Along } from '../../storage/segment-log.ts';
+import type { Along } from '../../storage/log-writes.ts';
 import { Backoff } from '../backoff.ts';
 import type { Clock } from '../clock.ts';
 import type { CollectionSettings } from '../settings.ts';

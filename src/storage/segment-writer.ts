@@ -1,0 +1,63 @@
+import type { StorageOperation } from './driver.ts';
+import { buildSegment, type Segment, type SegmentBodies, type SegmentContent } from './segment.ts';
+import type { StoredRecord } from './stored-record.ts';
+
+/** A segment as it is written, with the records in it. */
+export interface Written {
+  readonly segment: Segment;
+  readonly bodies: SegmentBodies;
+  readonly records: readonly StoredRecord[];
+}
+
+/** Builds the segments of a log, gives them their numbers, and says what stores them. */
+export class SegmentWriter {
+  /** The highest number that was ever given. Invariant: nothing in storage has a higher one. */
+  last = 0;
+  readonly #name: string;
+  readonly #columns: readonly string[];
+
+  constructor(name: string, columns: readonly string[]) {
+    this.#name = name;
+    this.#columns = columns;
+  }
+
+  /**
+   * Builds segments one by one as they are drawn.
+   *
+   * @param after Number of the newest live segment.
+   */
+  *build(
+    contents: Iterable<SegmentContent>,
+    after: number,
+    { staged, marks }: Pick<Segment, 'staged' | 'marks'> = {},
+  ): Generator<Written> {
+    let before = after;
+    let first = true;
+    for (const content of contents) {
+      const number = ++this.last;
+      const place: Parameters<typeof buildSegment>[1] = {
+        number,
+        after: before,
+        ...(staged && { staged }),
+        ...(first && marks && marks.length > 0 && { marks }),
+      };
+      first = false;
+      yield { ...buildSegment(content, place, this.#columns), records: content.records };
+      before = number;
+    }
+  }
+
+  *puts({ segment, bodies }: Written): Generator<StorageOperation> {
+    const key = [this.#name, segment.number];
+    yield { type: 'put', store: 'segments', key, value: segment };
+    if (!segment.bodies)
+      yield { type: 'put', store: 'bodies', key, value: bodies, size: bodies.size };
+  }
+
+  deletions(numbers: readonly number[]): StorageOperation[] {
+    const stores = ['segments', 'bodies'] as const;
+    return numbers.flatMap((number) =>
+      stores.map((store) => ({ type: 'delete' as const, store, key: [this.#name, number] })),
+    );
+  }
+}
