@@ -46,9 +46,9 @@ export class DocumentExchanges<T extends object, S extends Stamp = never> extend
     try {
       for (let from = 0, last = false; !last; ) {
         const { ids, bodies, fields } = encodeSlice(list, from);
+        last = from + bodies.length >= list.length;
+        const ticket = yield* post({ op: 'insertPart', call, from, last, ids, bodies });
         from += bodies.length;
-        last = from >= list.length;
-        const ticket = yield* post({ op: 'insertPart', call, last, ids, bodies });
         slices.push({ fields, ticket });
         if (!last) yield* pause();
       }

@@ -34,6 +34,15 @@ export function answerLost(name: string): CollectionError {
   );
 }
 
+/** A part of an `insertMany` never came. */
+export function insertLost(name: string): CollectionError {
+  return new CollectionError(
+    'insert_lost',
+    `A part of an insertMany() into collection "${name}" was refused, or lost when its page ended: none of its documents was inserted. Insert them again.`,
+    { place: name },
+  );
+}
+
 export function notInMemory(why: string): CollectionError {
   return new CollectionError('sync_unavailable', `collection.sync cannot be used here: ${why}.`);
 }

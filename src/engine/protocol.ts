@@ -123,7 +123,14 @@ export interface Operations extends LiveOperations, BackupOperations, DatabaseOp
   insert: { ask: { id?: string | undefined; body: Body }; reply: ManagedReply };
   /** A part of an `insertMany`; nothing happens before the last. All parts carry the same `call`. */
   insertPart: {
-    ask: { call: number; ids?: (string | undefined)[] | undefined; bodies: Body[]; last: boolean };
+    ask: {
+      call: number;
+      /** Documents of the call in the parts before. */
+      from: number;
+      ids?: (string | undefined)[] | undefined;
+      bodies: Body[];
+      last: boolean;
+    };
     reply: ManagedColumns;
   };
   /** Forgets the parts of an `insertMany` of which a later part could not be encoded. */

@@ -8,7 +8,8 @@ export type CollectionErrorCode =
   | 'collection_dropped'
   | 'closed'
   | 'sync_unavailable'
-  | 'answer_lost';
+  | 'answer_lost'
+  | 'insert_lost';
 
 /** The collection, or the door it came from, is not in a state that allows the call. */
 export class CollectionError extends CairnError<CollectionErrorCode> {

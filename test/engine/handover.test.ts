@@ -260,11 +260,16 @@ describe('what was saved', () => {
 });
 
 describe('the parts of an insertMany', () => {
-  const part = (number: number, turn: number, ids: string[], last: boolean): AnsweredChange => ({
+  const part = (
+    number: number,
+    turn: number,
+    ids: readonly (string | undefined)[],
+    last: boolean,
+  ): AnsweredChange => ({
     number,
     turn,
     request: {
-      ...{ op: 'insertPart', handle: NOTES, call: 7, last },
+      ...{ op: 'insertPart', handle: NOTES, call: 7, from: last ? 2 : 0, last },
       ...{ ids, bodies: ids.map(() => '{}') },
     } as Request,
   });
@@ -308,6 +313,38 @@ describe('the parts of an insertMany', () => {
     const reply = await again.session.execute([end.request], [[NOTES, 3]]);
     expect(reply.failures).toBeUndefined();
     expect(await ids(second)).toEqual(['between', 'a', 'b', 'c']);
+  });
+
+  test('come once, though a page left some of them and hands them on when it is back', async () => {
+    const untold = part(1, UNANSWERED, [undefined, undefined], false);
+    await leave('a', untold);
+    const engine = await takeOver();
+    await engine.handover.over;
+    const { session } = join(engine, 'a');
+    const begun = await ask(session, untold.request);
+    await ask(session, part(2, 0, ['c'], true).request);
+    expect(await ids(engine)).toEqual([...begun.keys, 'c']);
+  });
+
+  test('come to nothing where one is missing, which is told', async () => {
+    const [, end] = parts as [AnsweredChange, AnsweredChange];
+    await leave('a', end);
+    const engine = await takeOver();
+    const { events } = join(engine, 'b');
+    await engine.handover.over;
+    expect(await ids(engine)).toEqual([]);
+    const errors = events.flatMap((event) => (event.type === 'error' ? event.detail.error : []));
+    expect(errors).toMatchObject([{ code: 'insert_lost', place: 'notes' }]);
+  });
+
+  test('are taken when all come again, after one was missing', async () => {
+    const [begin, end] = parts as [AnsweredChange, AnsweredChange];
+    await leave('a', { ...end, request: { ...end.request, last: false } as Request });
+    const engine = await takeOver();
+    await engine.handover.over;
+    const { session } = join(engine, 'a');
+    expect((await session.handOn([begin, end])).size).toBe(0);
+    expect(await ids(engine)).toEqual(['a', 'b', 'c']);
   });
 
   test('fail together', async () => {

@@ -69,7 +69,7 @@ test('a large result comes in parts, each when the last was taken in', async () 
   const bodies = Array.from({ length: 10_000 }, (_, n) =>
     JSON.stringify({ n, pad: 'x'.repeat(250) }),
   );
-  await db.ask({ op: 'insertPart', call: 1, last: true, bodies });
+  await db.ask({ op: 'insertPart', call: 1, from: 0, last: true, bodies });
   await db.live(1, { kind: 'list', archived: false, sort: { n: -1 } });
   const parts: ListPart[] = [];
   while (parts.at(-1)?.more !== false) {
@@ -139,7 +139,7 @@ test('one that ends while its result is being read leaves nothing behind', async
   const bodies = Array.from({ length: 5000 }, (_, n) =>
     JSON.stringify({ n, pad: 'x'.repeat(250) }),
   );
-  await db.ask({ op: 'insertPart', call: 1, last: true, bodies });
+  await db.ask({ op: 'insertPart', call: 1, from: 0, last: true, bodies });
   await db.ask({ op: 'save' });
   for (let live = 0; live < 20; live++) {
     void db.live(live, all);

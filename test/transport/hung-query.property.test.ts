@@ -151,7 +151,7 @@ test('whatever hangs or crashes and when, every call settles as if the hung ones
           for (const [index, id] of ids.entries()) {
             const last = index === ids.length - 1;
             const bodies = [text('many')];
-            const answer = notes({ op: 'insertPart', call, ids: [id], bodies, last });
+            const answer = notes({ op: 'insertPart', call, from: index, ids: [id], bodies, last });
             expectMade(answer, expect.objectContaining({ keys: [id] }));
             await new Promise((resolve) => setImmediate(resolve));
           }

@@ -103,7 +103,14 @@ describe('a change is handed on', () => {
   });
 
   test('as parts with all their ids and times', () => {
-    const part: Request = { op: 'insertPart', handle: HANDLE, call: 1, bodies: ['{}'], last: true };
+    const part: Request = {
+      op: 'insertPart',
+      handle: HANDLE,
+      call: 1,
+      from: 0,
+      bodies: ['{}'],
+      last: true,
+    };
     const answer = { keys: ['a'], flags: new Uint8Array(1), stamps: [[1000, 0, 0, 0]] };
     expect(requestOf(part, answer)).toEqual({ ...part, ids: ['a'], now: 1000 });
   });
@@ -157,7 +164,7 @@ describe('what is settled', () => {
 
 describe('the parts of an insertMany', () => {
   const part = (call: number, last = false): Request => {
-    return { op: 'insertPart', handle: HANDLE, call, ids: ['x'], bodies: ['{}'], last };
+    return { op: 'insertPart', handle: HANDLE, call, from: 0, ids: ['x'], bodies: ['{}'], last };
   };
   const answer = { keys: ['x'], flags: new Uint8Array(1), stamps: undefined };
 

@@ -1,4 +1,5 @@
 import { StoredRecord } from '../../storage/stored-record.ts';
+import { insertLost } from '../collection-errors.ts';
 import type { StoreContext } from '../context.ts';
 import { stamped } from '../managed.ts';
 import type { ManagedColumns, Request } from '../protocol.ts';
@@ -20,7 +21,8 @@ interface Staged {
 
 /**
  * `insertMany` arrives in parts, so that encoding a large one never blocks the page. Parts are staged, and
- * enter the collection together with the last: all or none.
+ * enter the collection together with the last: all or none. One may come again, from a client that did not hear
+ * its answer, or be missing, where an engine before this one has refused it or a page had no room for it when it ended.
  */
 export class InsertParts {
   readonly #context: StoreContext;
@@ -30,12 +32,22 @@ export class InsertParts {
     this.#context = context;
   }
 
-  add({ call, ids, bodies, last, now }: Request<'insertPart'>): ManagedColumns {
-    const staged = this.#staged.get(call) ?? this.#begin(call, now);
+  add({ call, from, ids, bodies, last, now }: Request<'insertPart'>): ManagedColumns {
+    const begun = this.#staged.get(call);
+    // What was missing is there, if the first comes again: then all of them do.
+    const staged = begun && !(begun.failure && from === 0) ? begun : this.#begin(call, now);
     if (last) this.#staged.delete(call);
     if (staged.failure) throw staged.failure.error;
     try {
-      const stamps = stamped(undefined, 'created', this.#context.settings, staged.now);
+      const { settings } = this.#context;
+      const stamps = stamped(undefined, 'created', settings, staged.now);
+      const columnsOf = (keys: string[]): ManagedColumns => ({
+        ...{ keys, flags: new Uint8Array(keys.length) },
+        stamps: stamps && keys.map(() => stamps),
+      });
+      const known = staged.records.slice(from, from + bodies.length);
+      if (known.length > 0) return columnsOf(known.map(({ key }) => key));
+      if (from > staged.records.length) throw insertLost(settings.name);
       if (ids) staged.ids ??= new Set(staged.records.map(({ key }) => key));
       const keys = bodies.map((body, index) => {
         const key = this.#keyFor(ids?.[index], staged);
@@ -46,7 +58,7 @@ export class InsertParts {
         return key;
       });
       if (last) this.#commit(staged);
-      return { keys, flags: new Uint8Array(keys.length), stamps: stamps && keys.map(() => stamps) };
+      return columnsOf(keys);
     } catch (error) {
       staged.failure = { error };
       staged.records.length = 0;
