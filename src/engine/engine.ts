@@ -15,7 +15,7 @@ import { type CollectionHost, HostedCollection } from './hosted-collection.ts';
 import type { GiveUp } from './open-reads.ts';
 import type { Change, EngineEvent, EngineStatus, Request } from './protocol.ts';
 import { Session } from './session.ts';
-import { type CollectionSettings, plainSettings } from './settings.ts';
+import { type CollectionSettings, plainSettings, suits } from './settings.ts';
 import { sweepTombstones } from './tombstones.ts';
 
 /** What an engine stands on. */
@@ -55,6 +55,8 @@ export class Engine {
   readonly #storage: FencedStorage;
   readonly #host: CollectionHost;
   readonly #collections = new Map<string, HostedCollection>();
+  /** Those that others are about to take the place of, for their indexes. */
+  readonly #closing = new Set<HostedCollection>();
   /** What a collection of the name must not be read before: a drop, an import while it is not open. */
   readonly #ahead = new Map<string, Promise<unknown>>();
   readonly #sessions = new Set<Session>();
@@ -142,7 +144,7 @@ export class Engine {
   get status(): EngineStatus {
     let unsaved = 0;
     let since = Number.POSITIVE_INFINITY;
-    for (const { records } of this.#collections.values()) {
+    for (const { records } of [...this.#closing, ...this.#collections.values()]) {
       unsaved += records.unsaved;
       since = Math.min(since, records.unsavedSince ?? since);
     }
@@ -194,11 +196,41 @@ export class Engine {
   /** The collection of these settings, opened if it is not open. */
   open(settings: CollectionSettings): HostedCollection {
     let collection = this.#collections.get(settings.name);
+    if (collection && this.#isOutdated(collection, settings)) {
+      this.#close(collection);
+      collection = undefined;
+    }
     if (!collection || collection.failed) {
       collection = new HostedCollection(settings, this.#host, this.#ahead.get(settings.name));
       this.#collections.set(settings.name, collection);
     }
     return collection;
+  }
+
+  /** Whether it was left open by pages that are gone, which had declared other indexes. */
+  #isOutdated(collection: HostedCollection, { type, indexes }: CollectionSettings): boolean {
+    const { settings } = collection;
+    if (type !== settings.type || suits(indexes, settings.indexes)) return false;
+    for (const session of this.#sessions) if (session.holds(collection)) return false;
+    return true;
+  }
+
+  /** What constructs the name waits until it is saved. Where that fails it stays, and its changes with it. */
+  #close(collection: HostedCollection): void {
+    const { name } = collection.settings;
+    const close = async () => {
+      try {
+        await collection.flush();
+        await collection.stop();
+      } catch (error) {
+        this.#collections.set(name, collection);
+        throw error;
+      } finally {
+        this.#closing.delete(collection);
+      }
+    };
+    this.#closing.add(collection);
+    this.#goAhead(name, close());
   }
 
   /**
@@ -249,7 +281,8 @@ export class Engine {
 
   /** Saves every collection. Rejects with the first failure, after all have been tried. */
   async save(): Promise<void> {
-    const saves = Array.from(this.#collections.values(), (collection) => collection.flush());
+    const all = [...this.#closing, ...this.#collections.values()];
+    const saves = all.map((collection) => collection.flush());
     for (const result of await Promise.allSettled(saves)) {
       if (result.status === 'rejected') throw result.reason;
     }

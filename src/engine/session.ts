@@ -17,9 +17,7 @@ import type {
   Request,
 } from './protocol.ts';
 import { isEdit, isRead } from './request-kinds.ts';
-import type { CollectionSettings } from './settings.ts';
-
-type Indexes = CollectionSettings['indexes'];
+import { type CollectionSettings, suits } from './settings.ts';
 
 /** What a session needs of its engine. */
 export interface SessionHost extends Executor {
@@ -46,6 +44,8 @@ export class Session {
   readonly #leave: () => void;
   /** Collections by the number that the door gave its handle. */
   readonly #handles = new Map<number, HostedCollection | CairnError>();
+  /** Where changes are made again through handles that are refused: others have declared other indexes since. */
+  readonly #inherited = new Map<number, HostedCollection>();
   readonly #reads = new OpenReads();
   readonly #lives: SessionLives;
 
@@ -98,7 +98,7 @@ export class Session {
 
   /** Makes a change again, unless it is known to be made. */
   async makeAgain({ request, number }: AnsweredChange): Promise<void> {
-    const collection = this.#collectionFor(request);
+    const collection = this.#inherited.get(request.handle) ?? this.#collectionFor(request);
     this.#touched.add(collection);
     try {
       const { client } = this;
@@ -135,11 +135,24 @@ export class Session {
   settleAll(): void {
     this.#engine.settle(this.#touched);
     this.#touched.clear();
+    this.#inherited.clear();
   }
 
-  /** Opens collections under their handles. */
+  /** Opens collections under their handles, to make changes again. */
   openAll(opened: OpenedHandles): void {
-    for (const [handle, settings] of opened) this.#handles.set(handle, this.#open(settings));
+    for (const [handle, settings] of opened) {
+      const found = this.#open(settings);
+      this.#handles.set(handle, found);
+      if (found instanceof CairnError && found.code === 'index_mismatch')
+        this.#inherited.set(handle, this.#engine.open(settings));
+    }
+  }
+
+  /** Whether a handle leads to a collection. */
+  holds(collection: HostedCollection): boolean {
+    for (const handles of [this.#handles, this.#inherited])
+      for (const held of handles.values()) if (held === collection) return true;
+    return false;
   }
 
   #execute(batch: readonly Request[], first?: FirstNumbers): BatchReply | Promise<BatchReply> {
@@ -234,6 +247,7 @@ export class Session {
   /** Ends the session; the engine goes on for the others. */
   leave(): void {
     this.#handles.clear();
+    this.#inherited.clear();
     this.#reads.endAll();
     this.#lives.endAll();
     this.#leave();
@@ -260,14 +274,8 @@ export class Session {
     const opened = this.#engine.open(settings);
     const { name, type, indexes } = opened.settings;
     if (type !== settings.type) return typeMismatch(name, type, settings.type);
-    // Whoever declares none does not care; a unique index that is left out in silence would be a trap.
-    const other = settings.indexes.length > 0 && isDifferent(settings.indexes, indexes);
-    return other ? indexMismatch(name) : opened;
+    return suits(settings.indexes, indexes) ? opened : indexMismatch(name);
   }
-}
-
-function isDifferent(declared: Indexes, open: Indexes): boolean {
-  return JSON.stringify(declared) !== JSON.stringify(open);
 }
 
 function indexMismatch(name: string): CollectionError {

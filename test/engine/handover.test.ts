@@ -5,7 +5,7 @@ import { UNANSWERED } from '../../src/engine/origin.ts';
 import type { AnsweredChange, EngineEvent, Request } from '../../src/engine/protocol.ts';
 import type { Session } from '../../src/engine/session.ts';
 import { type CollectionSettings, plainSettings } from '../../src/engine/settings.ts';
-import { type FaultyDriver, faultyDriver } from '../storage/faulty-driver.ts';
+import { type FaultyDriver, faultyDriver, outage } from '../storage/faulty-driver.ts';
 import { FakeClock, settled } from './fake-clock.ts';
 
 let driver: FaultyDriver;
@@ -409,6 +409,24 @@ describe('what a page left behind', () => {
     expect(errors).toMatchObject([{ detail: { error: { code: 'id_taken' } } }]);
     expect(await leftBehind()).toEqual([]);
     expect(await ask(a.session, { op: 'count', handle: NOTES, archived: true })).toBe(2);
+  });
+
+  test('stays while it cannot be saved, and somebody wants other indexes', async () => {
+    const index = { name: 'n', fields: ['n'], unique: false, multi: false };
+    await leave('gone', insert(1, 1, 'x'));
+    driver.inject({ call: 'write', when: 'before', times: 4 });
+    const engine = await takeOver();
+    const session = engine.join(() => undefined, 'a');
+    await engine.handover.over;
+    const other = { ...notes, indexes: [index] };
+    const open: Request = { op: 'open', handle: 9, settings: other };
+    const count: Request = { op: 'count', handle: 9, archived: true };
+    const refused = await Promise.allSettled([ask(session, open), session.save()]);
+    expect(refused).toMatchObject([{ reason: outage }, { reason: outage }]);
+    expect(await leftBehind()).toHaveLength(1);
+    driver.heal();
+    await ask(session, open);
+    expect(await ask(session, count)).toBe(1);
   });
 
   test('stays while storage fails, and is made once it works', async () => {

@@ -1,0 +1,93 @@
+import { beforeAll, expect, test } from 'vitest';
+import { type Browser, simulateBrowser } from './browser.ts';
+import { warmUp } from './run-seeds.ts';
+import { Tab } from './tab.ts';
+import { World } from './world.ts';
+
+beforeAll(warmUp);
+
+const SEEDS = 20;
+
+/** An app, and the version of it that has taken its place. */
+const OLD = ['a'];
+const NEW = ['a', 'b'];
+
+function open(id: number, browser: Browser, indexes: readonly string[]) {
+  const tab = new Tab(id, browser);
+  const errors: unknown[] = [];
+  tab.door.on('error', ({ error }) => errors.push(error));
+  return { tab, own: construct(tab, indexes), errors };
+}
+
+function construct(tab: Tab, indexes: readonly string[]) {
+  const own = new tab.door.Collection<{ a: number }>({
+    ...{ name: 'items', type: 'DOCUMENT_BASED', indexes: [...indexes] },
+    save_timeout: 100,
+  });
+  own.ready.catch(() => undefined);
+  return own;
+}
+
+async function hear<T>(world: World, asked: Promise<T>): Promise<T | { code: string }> {
+  let answer: { value: T | { code: string } } | undefined;
+  const take = (value: T | { code: string }) => {
+    answer = { value };
+  };
+  asked.then(take, take);
+  await world.runUntil(world.now + 20_000, () => answer !== undefined);
+  expect(answer).toBeDefined();
+  return (answer as { value: T }).value;
+}
+
+test('an app that is reloaded as another version has what the old one left, and its own indexes', async () => {
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const world = new World(seed);
+    const browser = simulateBrowser(world);
+    const old = open(0, browser, OLD);
+    await hear(world, old.own.insert({ _id: 'told', a: 1 } as never));
+    old.tab.close();
+    await world.runUntil(world.now + (seed % 2 ? 5 : 1000));
+    const next = new Tab(1, browser);
+    const ready = next.door.ready;
+    // An app need not construct its collections at once.
+    await world.runUntil(world.now + (seed % 4 > 1 ? 2000 : 0));
+    const found = await hear(world, construct(next, NEW).filter({}));
+    await ready;
+    expect([seed, found]).toEqual([seed, [expect.objectContaining({ a: 1 })]]);
+    expect(next.door.status.last_error).toBeUndefined();
+  }
+});
+
+test('an engine that goes on lets the next version of a page have its own indexes', async () => {
+  const world = new World(1);
+  const browser = simulateBrowser(world);
+  const leader = new Tab(0, browser);
+  await hear(world, leader.door.ready);
+  const old = open(1, browser, OLD);
+  await hear(world, old.own.insert({ _id: 'told', a: 1 } as never));
+  const early = open(2, browser, NEW);
+  expect(await hear(world, early.own.count())).toMatchObject({ code: 'index_mismatch' });
+  old.tab.close();
+  await world.runUntil(world.now + 1000);
+  const late = open(3, browser, NEW);
+  expect(await hear(world, late.own.count())).toBe(1);
+  expect(late.errors).toEqual([]);
+});
+
+test('what a page was told is not lost where another version opens the collection first', async () => {
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const world = new World(seed);
+    const browser = simulateBrowser(world);
+    const leader = open(0, browser, OLD);
+    await hear(world, leader.own.count());
+    const next = open(1, browser, NEW);
+    expect(await hear(world, next.own.count())).toMatchObject({ code: 'index_mismatch' });
+    const old = open(2, browser, OLD);
+    await hear(world, old.own.insert({ _id: 'told', a: 1 } as never));
+    leader.tab.kill();
+    await world.runUntil(world.now + 2000);
+    const counts = [await hear(world, next.own.count()), await hear(world, old.own.count())];
+    expect([seed, counts]).toEqual([seed, expect.arrayContaining([1])]);
+    expect([seed, next.errors, old.errors]).toEqual([seed, [], []]);
+  }
+});
