@@ -121,7 +121,7 @@ export class Engine {
         left: () => this.#left(),
         standIn: (client) => this.join(() => undefined, client),
         forget: (left) => this.#forgetLeft(left),
-        report: (error) => this.reportError(error),
+        report: (error, collection) => this.reportError(error, collection),
         over: async (lastTurn) => {
           this.#turnsFrom = Math.max(lastTurn, (await storage.epoch()) * EPOCH_SPAN);
         },

@@ -39,7 +39,7 @@ export interface HandoverHost {
   readonly left: () => Promise<readonly LeftBehind[]>;
   /** Saves everything, and removes these of the things that pages left behind. */
   readonly forget: (left: readonly LeftKey[]) => Promise<void>;
-  readonly report: (error: CairnError) => void;
+  readonly report: (error: CairnError, collection?: string) => void;
   /** It is over; turns of what is asked from now on are higher than this. */
   readonly over: (lastTurn: number) => Promise<void>;
 }
@@ -133,7 +133,11 @@ export class Handover {
       changes,
       made: (failures) => {
         session.leave();
-        for (const error of failures.values()) this.#host.report(asCairnError(error));
+        const settings = new Map(opened);
+        for (const [place, error] of failures) {
+          const handle = changes[place]?.request.handle as number;
+          this.#host.report(asCairnError(error), settings.get(handle)?.name);
+        }
         // Where storage fails for now, nothing may be forgotten.
         if ([...failures.values()].some((error) => error instanceof StorageError)) this.#retry();
         else this.#done.push([client, ending]);

@@ -90,7 +90,7 @@ export class EnduringChannel implements Channel {
       kept: this.#kept,
       opened: () => this.#handles.all(),
       route: () => this.#route,
-      lost: (error) => events.event({ type: 'error', detail: { collection: error.place, error } }),
+      lost: (error, request) => this.#report(error, request),
     });
     this.#finder = new LeaderFinder(settings.name, this.#client, seat, platform, {
       found: (make) => void this.#take(make),
@@ -247,11 +247,12 @@ export class EnduringChannel implements Channel {
     const request = this.#asked.accuse((one) => hungError(collectionOf(one), cause));
     if (!request) return;
     this.#finder.confirm();
-    const collection = collectionOf(request);
-    this.#events.event({
-      type: 'error',
-      detail: { collection, error: hungError(collection, cause) },
-    });
+    this.#report(hungError(collectionOf(request), cause), request);
+  }
+
+  #report(error: CairnError, request: Request): void {
+    const detail = { collection: this.#handles.nameOf(request), error };
+    this.#events.event({ type: 'error', detail });
   }
 
   #leaveRoute(): void {

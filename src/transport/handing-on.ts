@@ -1,6 +1,6 @@
 import { Backoff } from '../engine/backoff.ts';
 import type { Clock } from '../engine/clock.ts';
-import type { AnsweredChange, OpenedHandles } from '../engine/protocol.ts';
+import type { AnsweredChange, OpenedHandles, Request } from '../engine/protocol.ts';
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 import { StorageError } from '../errors/storage-error.ts';
@@ -18,7 +18,7 @@ export interface HandingOnHost {
   /** The engine that leads now, if any. */
   readonly route: () => Route | undefined;
   /** A change can never be made again. */
-  readonly lost: (error: CairnError) => void;
+  readonly lost: (error: CairnError, request: Request) => void;
 }
 
 /** Hands what a client keeps to an engine, and goes on trying for as long as its storage fails. */
@@ -45,8 +45,9 @@ export class HandingOn {
       const error = asCairnError(cause);
       if (error instanceof StorageError) this.#failure = error;
       else {
-        gone.add(changes[place] as AnsweredChange);
-        lost(error);
+        const change = changes[place] as AnsweredChange;
+        gone.add(change);
+        lost(error, change.request);
       }
     }
     if (gone.size > 0) kept.drop(gone);

@@ -406,7 +406,9 @@ describe('what a page left behind', () => {
     await engine.handover.over;
     await settled();
     const errors = a.events.filter(({ type }) => type === 'error');
-    expect(errors).toMatchObject([{ detail: { error: { code: 'id_taken' } } }]);
+    expect(errors).toMatchObject([
+      { detail: { collection: 'notes', error: { code: 'id_taken' } } },
+    ]);
     expect(await leftBehind()).toEqual([]);
     expect(await ask(a.session, { op: 'count', handle: NOTES, archived: true })).toBe(2);
   });
