@@ -191,7 +191,8 @@ export class Handover {
     const all = contributions.flatMap(({ session, changes }) =>
       changes.map((change, place) => ({ session, change, place })),
     );
-    all.sort((a, b) => a.change.turn - b.change.turn || a.change.number - b.change.number);
+    // Those of one turn are one client's, and in their order.
+    all.sort((a, b) => a.change.turn - b.change.turn);
     for (const { change } of all)
       if (change.turn < UNANSWERED) this.#lastTurn = Math.max(this.#lastTurn, change.turn);
     const failures = new Map(contributions.map(({ session }) => [session, new Map()]));

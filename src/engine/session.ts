@@ -224,15 +224,16 @@ export class Session {
   }
 
   /** Executes one request without waiting for anything, or throws. */
-  executeNow(request: Request, first?: FirstNumbers): unknown {
+  executeNow(request: Request, first?: FirstNumbers): BatchReply {
     if (!this.#engine.handover.isOver)
       throw notInMemory('the database is still opening; await db.ready first');
     const collection = this.#collectionFor(request);
+    const turn = this.#engine.takeTurn();
     try {
       const origin = first && this.#originOf(request, new Map(first));
       const answer = collection.executeNow(request, origin);
       this.#reads.note(collection, request, answer);
-      return answer;
+      return { values: [answer], failures: undefined, turn: turn() };
     } finally {
       if (!isRead(request)) this.#engine.settle([collection]);
     }

@@ -35,7 +35,6 @@ export class EnduringChannel implements Channel {
   #ways = 0;
   #started: Started = 'thread';
   readonly #numbers = new ChangeNumbers();
-  #lastTurn = 0;
   #watching = false;
   /** Whether what is saved outlives the engine. */
   #lasting = true;
@@ -120,9 +119,9 @@ export class EnduringChannel implements Channel {
       throw notInMemory('the engine is not in this thread; another tab leads the database');
     const batch = [request];
     const first = this.#number(batch);
-    const value = execute(request, first);
-    this.#note(batch, first, { values: [value], failures: undefined, turn: this.#lastTurn });
-    return value;
+    const reply = execute(request, first);
+    this.#note(batch, first, reply);
+    return reply.values[0];
   }
 
   execute(batch: readonly Request[]): BatchReply | Promise<BatchReply> {
@@ -166,7 +165,6 @@ export class EnduringChannel implements Channel {
   }
 
   #note(batch: readonly Request[], first: FirstNumbers, reply: BatchReply): void {
-    this.#lastTurn = reply.turn;
     this.#finder.confirm();
     this.#handles.noteAnswers(batch, reply);
     this.#kept.note(batch, first, reply);

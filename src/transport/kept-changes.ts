@@ -15,13 +15,11 @@ import { numbered } from './change-numbers.ts';
  * gone, they are handed on to the next.
  */
 export class KeptChanges {
-  /** By handle, in the order of their numbers. */
-  readonly #changes = new Map<number, AnsweredChange[]>();
+  /** In the order they were made in, whatever handle they were made through: several may lead to one collection. */
+  #changes: AnsweredChange[] = [];
 
   get size(): number {
-    let size = 0;
-    for (const changes of this.#changes.values()) size += changes.length;
-    return size;
+    return this.#changes.length;
   }
 
   /** Takes in what was answered. */
@@ -40,11 +38,7 @@ export class KeptChanges {
         continue;
       }
       const again = isMade ? request : asAnswered(request, values[place]);
-      if (!again) continue;
-      const changes = this.#changes.get(request.handle);
-      const change = { number, turn, request: again };
-      if (changes) changes.push(change);
-      else this.#changes.set(request.handle, [change]);
+      if (again) this.#changes.push({ number, turn, request: again });
     }
     for (const request of batch) if (request.op === 'insertAbandon') this.#abandon(request);
   }
@@ -52,36 +46,33 @@ export class KeptChanges {
   /** Forgets the changes through a handle up to a number, but for those that were missed. */
   settle(handle: number, number: number, missed: readonly number[] | undefined): void {
     const isSettled = (one: AnsweredChange) =>
-      one.number <= number && missed?.includes(one.number) !== true;
+      one.request.handle === handle &&
+      one.number <= number &&
+      missed?.includes(one.number) !== true;
     // The parts of a call are settled with the last of them.
     const calls = new Set<number>();
-    for (const one of this.#changes.get(handle) ?? []) {
+    for (const one of this.#changes) {
       if (one.request.op === 'insertPart' && one.request.last && isSettled(one))
         calls.add(one.request.call);
     }
-    this.#filter(handle, (one) =>
+    this.#changes = this.#changes.filter((one) =>
       isBegun(one.request) ? !calls.has(one.request.call) : !isSettled(one),
     );
   }
 
   /** Forgets changes that can never be made again. */
   drop(changes: ReadonlySet<AnsweredChange>): void {
-    for (const handle of [...this.#changes.keys()])
-      this.#filter(handle, (one) => !changes.has(one));
+    this.#changes = this.#changes.filter((one) => !changes.has(one));
   }
 
   all(): AnsweredChange[] {
-    return [...this.#changes.values()].flat();
+    return [...this.#changes];
   }
 
-  #abandon({ handle, call }: Request<'insertPart' | 'insertAbandon'>): void {
-    this.#filter(handle, ({ request }) => !('call' in request && request.call === call));
-  }
-
-  #filter(handle: number, keeps: (change: AnsweredChange) => boolean): void {
-    const left = this.#changes.get(handle)?.filter(keeps) ?? [];
-    if (left.length > 0) this.#changes.set(handle, left);
-    else this.#changes.delete(handle);
+  #abandon({ call }: Request<'insertPart' | 'insertAbandon'>): void {
+    this.#changes = this.#changes.filter(
+      ({ request }) => !('call' in request && request.call === call),
+    );
   }
 }
 

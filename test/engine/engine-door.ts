@@ -31,7 +31,7 @@ export function openDoor(driver: StorageDriver, clock = new FakeClock()): TestDo
       return {
         place: { engine: 'thread', started: 'thread', leader: true },
         execute: (batch) => session.execute(batch),
-        executeNow: (request) => session.executeNow(request),
+        executeNow: (request) => session.executeNow(request).values[0],
         watch: async (on) => {
           session.watching = on;
         },

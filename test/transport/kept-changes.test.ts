@@ -46,8 +46,8 @@ describe('what is kept to be handed on', () => {
     note([set('b', OTHER), undefined], [set('c'), undefined]);
     expect(kept.all()).toEqual([
       { number: 1, turn: 1, request: set('a') },
-      { number: 2, turn: 2, request: set('c') },
       { number: 1, turn: 2, request: set('b', OTHER) },
+      { number: 2, turn: 2, request: set('c') },
     ]);
     expect(kept.size).toBe(3);
   });

@@ -1,0 +1,64 @@
+import { beforeAll, expect, test } from 'vitest';
+import { simulateBrowser } from './browser.ts';
+import { warmUp } from './run-seeds.ts';
+import { Tab } from './tab.ts';
+import { World } from './world.ts';
+
+beforeAll(warmUp);
+
+const options = { name: 'log', type: 'KEY_VALUE_BASED', caching: true, save_timeout: 100 } as const;
+
+/** A leader and a tab that follows it; calls take no time that counts. */
+async function twoTabs() {
+  const world = new World(1);
+  const browser = simulateBrowser(world);
+  const hear = async <T>(asked: Promise<T>): Promise<T> => {
+    const [answer] = await Promise.all([asked, world.runUntil(world.now + 2000)]);
+    return answer;
+  };
+  const leader = new Tab(0, browser);
+  const led = new leader.door.Collection(options);
+  await hear(led.ready);
+  const follower = new Tab(1, browser);
+  const log = new follower.door.Collection(options);
+  await hear(log.ready);
+  return { hear, leader, led, follower, log };
+}
+
+test('what was called first through one handle and then through another is made in this order again', async () => {
+  const { hear, leader, follower, log } = await twoTabs();
+  const other = new follower.door.Collection(options);
+  // The first handle has made more changes by then, so that its numbers are higher.
+  await hear(log.set('before', 1));
+  await hear(Promise.all([log.set('x', 'first'), other.set('x', 'second')]));
+  leader.kill();
+  expect(await hear(other.get('x'))).toBe('second');
+});
+
+test('what was called without waiting is made again after what others were told before', async () => {
+  const { hear, leader, led, log } = await twoTabs();
+  await hear(log.set('x', 'first'));
+  await hear(log.set('x', 'second'));
+  led.sync.set('x', 'third');
+  leader.rest(10_000);
+  expect(await hear(log.get('x'))).toBe('third');
+});
+
+test('whoever was told of a change that can never be made again hears of it on the collection', async () => {
+  const { hear, leader, follower } = await twoTabs();
+  const open = ({ door }: Tab) =>
+    new door.Collection<{ email?: string }>({
+      ...{ name: 'users', type: 'DOCUMENT_BASED', save_timeout: 100 },
+      indexes: [{ fields: 'email', unique: true }],
+    });
+  const [led, users] = [open(leader), open(follower)];
+  const errors: unknown[] = [];
+  users.on('error', ({ error }) => errors.push(error));
+  await hear(Promise.all([led.insert({ _id: 'other' }), users.insert({ _id: 'a', email: 'x' })]));
+  // Only the leader was told of this, which is gone.
+  await hear(led.delete('a'));
+  await hear(users.insert({ _id: 'b', email: 'x' }));
+  leader.kill();
+  expect((await hear(users.filter({}))).map(({ _id }) => _id)).toEqual(['a']);
+  expect(errors).toMatchObject([{ code: 'unique_violation' }]);
+});
