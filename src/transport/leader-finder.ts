@@ -165,7 +165,7 @@ export class LeaderFinder implements Member {
     this.#epoch = epoch;
     if (said.protocol === PROTOCOL) this.#meet(said);
     else if (said.protocol > PROTOCOL) this.#events.failed(tooOld(this.#database));
-    else this.#seat.steal();
+    else if (said.protocol < PROTOCOL) this.#seat.steal();
   }
 
   #meet(said: Leader): void {

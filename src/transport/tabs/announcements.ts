@@ -38,7 +38,8 @@ export class Announcements {
     hear: (announcement: Announcement) => void,
   ) {
     this.#channel = broadcast(`cairn:${database}`);
-    this.#listener = (event) => hear((event as MessageEvent<Announcement>).data);
+    // Whoever else is of this origin may say anything here; an error in a worker counts as its end.
+    this.#listener = (event) => hear((event as MessageEvent<Announcement>).data ?? {});
     this.#channel.addEventListener('message', this.#listener as EventListener);
   }
 
