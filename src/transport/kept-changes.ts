@@ -90,20 +90,20 @@ function asAnswered(request: Request, answer: unknown): Request | undefined {
   switch (request.op) {
     case 'insert': {
       const [id, , stamps] = answer as ManagedReply;
-      return { ...request, id, now: newest(stamps) };
+      return { ...request, id, now: toldTime(stamps) };
     }
     case 'upsert': {
       const [id, , stamps] = answer as ManagedReply;
-      return { ...request, id, now: newest(stamps) };
+      return { ...request, id, now: toldTime(stamps) };
     }
     case 'insertPart': {
       const { keys, stamps } = answer as ManagedColumns;
-      return { ...request, ids: [...keys], now: newest(stamps?.[0]) };
+      return { ...request, ids: [...keys], now: toldTime(stamps?.[0]) };
     }
     case 'update':
     case 'patch': {
       const [, , stamps] = (answer ?? []) as unknown as ManagedReply | RecordReply;
-      return answer === undefined ? undefined : { ...request, now: newest(stamps) };
+      return answer === undefined ? undefined : { ...request, now: toldTime(stamps) };
     }
     case 'kvReplace':
       // The version is one of the engine that is gone; that it was the right one is known.
@@ -121,6 +121,7 @@ function asAnswered(request: Request, answer: unknown): Request | undefined {
   }
 }
 
-function newest(stamps: Stamps | undefined): number | undefined {
-  return stamps && Math.max(...stamps);
+/** When it was made, by the clock of then: which may have been set back since the document was created. */
+function toldTime(stamps: Stamps | undefined): number | undefined {
+  return stamps && (stamps[1] || stamps[0]);
 }

@@ -102,6 +102,11 @@ describe('a change is handed on', () => {
     expect(requestOf(request, answer)).toEqual({ ...request, now: 2000 });
   });
 
+  test('with the time that it was told, though the clock had been set back', () => {
+    const update: Request = { op: 'update', handle: HANDLE, id: 'x', body: '{}' };
+    expect(requestOf(update, ['x', 0, [9000, 2000, 8000, 0]])).toEqual({ ...update, now: 2000 });
+  });
+
   test('as parts with all their ids and times', () => {
     const part: Request = {
       op: 'insertPart',
