@@ -31,6 +31,8 @@ export function remoteRoute(api: Remote<SessionApi>, options: RemoteRouteOptions
   let waiting = 0;
   /** Answers so far. */
   let answered = 0;
+  /** Calls so far, of those that must not overtake each other. */
+  let asked = 0;
   const ping = async (): Promise<void> => {
     const before = waiting;
     const answeredBefore = answered;
@@ -73,13 +75,13 @@ export function remoteRoute(api: Remote<SessionApi>, options: RemoteRouteOptions
       }
       // It is timed from now on, and not from when the last ping was answered.
       if (batch[0]?.risky && waiting === 0) watchdog.stop();
-      const { values, failures, status, turn } = await answer(api.execute(batch, first));
+      const { values, failures, status, turn } = await answer(api.execute(batch, first, ++asked));
       if (status) events.event({ type: 'status', detail: statusFromWire(status) });
       return { values, failures: failures && fromFailures(failures), turn };
     },
     watch: (on) => orLost(api.watch(on)),
     save: async () => {
-      const error: WireError | undefined = await orLost(api.save());
+      const error: WireError | undefined = await orLost(api.save(++asked));
       if (error) throw fromWire(error);
     },
     leave: () => {

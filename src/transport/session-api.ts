@@ -2,6 +2,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { FirstNumbers } from '../engine/origin.ts';
 import type { AnsweredChange, EngineStatus, OpenedHandles, Request } from '../engine/protocol.ts';
 import type { Session } from '../engine/session.ts';
+import { databaseTaken } from '../storage/storage-failure.ts';
 import { toWire, type WireError } from './wire-error.ts';
 import {
   eventToWire,
@@ -22,9 +23,10 @@ export interface SessionProgress {
 /** What a session exposes through comlink. Failures are values: comlink would strip them. */
 export interface SessionApi {
   handOn(opened: OpenedHandles, changes: readonly AnsweredChange[]): Promise<WireFailures>;
-  execute(batch: readonly Request[], first: FirstNumbers): Promise<WireReply>;
+  /** @param place How many calls of these two kinds there are by now: one that comes after a lost one is refused. */
+  execute(batch: readonly Request[], first: FirstNumbers, place: number): Promise<WireReply>;
   watch(on: boolean): void;
-  save(): Promise<WireError | undefined>;
+  save(place: number): Promise<WireError | undefined>;
   leave(): void;
   ping(): SessionProgress;
 }
@@ -45,6 +47,10 @@ export function remoteSession(
   let isHeard = false;
   let told = 0;
   let pending = 0;
+  /** Calls that have come, of those that must not overtake each other. */
+  let heard = 0;
+  /** Once one is lost none counts any more: whoever asks notices by a ping, and asks for all of it again. */
+  const overtakes = (place: number) => place !== ++heard;
   const count = async <T>(call: () => Promise<T>): Promise<T> => {
     pending++;
     try {
@@ -57,7 +63,8 @@ export function remoteSession(
     if (riding && event.type === 'status') riding.status = event.detail;
     else if (isHeard) tell(eventToWire(event), ++told);
   }, client);
-  const execute: SessionApi['execute'] = async (batch, first) => {
+  const execute: SessionApi['execute'] = async (batch, first, place) => {
+    if (overtakes(place)) return refused;
     const mine: typeof riding = { status: undefined };
     riding = mine;
     let reply: ReturnType<Session['execute']>;
@@ -81,15 +88,29 @@ export function remoteSession(
       tell(eventToWire({ type: 'status', detail: engine.status }), ++told);
       return count(async () => failuresToWire(await session.handOn(changes)));
     },
-    execute: (batch, first) => count(() => execute(batch, first)),
+    execute: (...args) => count(() => execute(...args)),
     watch: (on) => {
       session.watching = on;
     },
-    save: () => count(() => attempt(() => session.save())),
+    save: (place) =>
+      count(() =>
+        attempt(async () => {
+          if (overtakes(place)) throw databaseTaken();
+          await session.save();
+        }),
+      ),
     leave: () => session.leave(),
     ping: () => ({ pending, told }),
   };
 }
+
+/** As by an engine that another has taken over from: it counts as no answer. */
+const refused: WireReply = {
+  values: [],
+  failures: [[0, toWire(databaseTaken())]],
+  turn: 0,
+  status: undefined,
+};
 
 export async function attempt(run: () => Promise<void>): Promise<WireError | undefined> {
   try {

@@ -70,9 +70,9 @@ function workerApi(): WorkerApi {
       return statusToWire(hosted.engine.status);
     },
     handOn: (handles, changes) => opened().handOn(handles, changes),
-    execute: (batch, first) => opened().execute(batch, first),
+    execute: (...args) => opened().execute(...args),
     watch: (on) => opened().watch(on),
-    save: () => opened().save(),
+    save: (place) => opened().save(place),
     leave: () => opened().leave(),
     takeOver: (journals) => hosted?.engine.takeOver(journals),
     retire: () => hosted?.retire(),

@@ -8,21 +8,24 @@ beforeAll(warmUp);
 
 const options = { name: 'log', type: 'KEY_VALUE_BASED', caching: true, save_timeout: 100 } as const;
 
-/** A leader and a tab that follows it; calls take no time that counts. */
-async function twoTabs() {
-  const world = new World(1);
+/** A leader and a tab that follows it. */
+async function twoTabs(seed = 1) {
+  const world = new World(seed);
   const browser = simulateBrowser(world);
-  const hear = async <T>(asked: Promise<T>): Promise<T> => {
-    const [answer] = await Promise.all([asked, world.runUntil(world.now + 2000)]);
+  const hear = async <T>(asked: Promise<T>, ms = 2000): Promise<T> => {
+    const [answer] = await Promise.all([asked, world.runUntil(world.now + ms)]);
     return answer;
   };
-  const leader = new Tab(0, browser);
-  const led = new leader.door.Collection(options);
-  await hear(led.ready);
-  const follower = new Tab(1, browser);
-  const log = new follower.door.Collection(options);
-  await hear(log.ready);
-  return { hear, leader, led, follower, log };
+  let tabs = 0;
+  const open = async () => {
+    const tab = new Tab(tabs++, browser);
+    const log = new tab.door.Collection(options);
+    await hear(log.ready);
+    return [tab, log] as const;
+  };
+  const [leader, led] = await open();
+  const [follower, log] = await open();
+  return { hear, open, leader, led, follower, log };
 }
 
 test('what was called first through one handle and then through another is made in this order again', async () => {
@@ -61,4 +64,32 @@ test('whoever was told of a change that can never be made again hears of it on t
   leader.kill();
   expect((await hear(users.filter({}))).map(({ _id }) => _id)).toEqual(['a']);
   expect(errors).toMatchObject([{ code: 'unique_violation' }]);
+});
+
+test('what does not reach a leader that is frozen is not overtaken by what does', async () => {
+  for (let seed = 1; seed <= 20; seed++) {
+    const { hear, leader, log } = await twoTabs(seed);
+    leader.freeze(300);
+    const first = log.set('x', 'first');
+    await hear(Promise.resolve(), 310);
+    await hear(log.set('x', 'second'), 20_000);
+    await hear(first);
+    expect([seed, await hear(log.get('x'))]).toEqual([seed, 'second']);
+  }
+});
+
+test('nor is it left out of what is told to be saved', async () => {
+  for (let seed = 1; seed <= 20; seed++) {
+    const { hear, open, leader, follower, log } = await twoTabs(seed);
+    leader.freeze(300);
+    log.set('x', 'before').catch(() => undefined);
+    await hear(Promise.resolve(), 310);
+    const saved = follower.door.save().then(() => {
+      leader.kill();
+      follower.kill();
+    });
+    await hear(saved, 20_000);
+    const [, later] = await open();
+    expect([seed, await hear(later.get('x'))]).toEqual([seed, 'before']);
+  }
 });
