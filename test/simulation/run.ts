@@ -20,6 +20,11 @@ interface Client {
 }
 
 /** Milliseconds of a run in which things happen, and then until everything is at rest. */
+/** How often something is written as many documents at once, which travel in parts. */
+const MANY = 0.03;
+/** Enough for two parts of what JSON cannot hold. */
+const PARTED = 100;
+const NO_BYTES = new Uint8Array(0);
 const BUSY_MS = 2500;
 const REST_MS = 60_000;
 
@@ -133,16 +138,21 @@ class Simulation {
   }
 
   #write(client: Client): void {
+    const { random } = this.#world;
     const token = `${client.tab.id}:${this.#tokens++}`;
+    const isMany = random.chance(MANY);
     const told = () => {
-      client.told.add(token);
+      const tokens = isMany ? manyOf(token).map(({ _id }) => _id) : [token];
+      for (const one of tokens) client.told.add(one);
       this.#trace(`told ${token}`);
     };
-    this.#trace(`write ${token}`);
-    const make = (): Promise<unknown> =>
-      this.#world.random.chance(0.5)
+    this.#trace(`write ${token}${isMany ? ' and more' : ''}`);
+    const make = (): Promise<unknown> => {
+      if (isMany) return client.notes.insertMany(manyOf(token));
+      return random.chance(0.5)
         ? client.log.push('all', token)
         : client.notes.insert({ _id: token, n: 1 });
+    };
     this.#do(client, () =>
       make().then(told, (error: unknown) => {
         // It is there, only what was answered is lost.
@@ -176,6 +186,8 @@ class Simulation {
       }
       seen.push(JSON.stringify([...tokens].sort()));
       const set = new Set(tokens);
+      for (const [token, there] of countMany(set))
+        if (there < PARTED) say(`${token} is there in part: ${there}`);
       if (set.size < tokens.length) say(`something was made twice: ${twice(tokens)}`);
       for (const other of this.#clients) {
         // What a tab that ended was told, and had not saved, may be gone with it.
@@ -200,6 +212,16 @@ class Simulation {
   }
 }
 
+/** How many there are of those that were inserted together. */
+function countMany(tokens: Iterable<string>): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const token of tokens) {
+    const [call, one] = token.split('+') as [string, string?];
+    if (one) counts.set(call, (counts.get(call) ?? 0) + 1);
+  }
+  return counts;
+}
+
 function openCollections(tab: Tab) {
   const { Collection } = tab.door;
   return {
@@ -211,6 +233,11 @@ function openCollections(tab: Tab) {
     }),
     log: new Collection({ name: 'log', type: 'KEY_VALUE_BASED', save_timeout: 1 }),
   };
+}
+
+/** Documents for one `insertMany`, in more than one part. */
+function manyOf(token: string): { _id: string; n: number; bytes: Uint8Array }[] {
+  return Array.from({ length: PARTED }, (_, n) => ({ _id: `${token}+${n}`, n, bytes: NO_BYTES }));
 }
 
 function twice(tokens: readonly string[]): string {
