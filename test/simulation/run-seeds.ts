@@ -10,6 +10,7 @@ export const FIRST = Number(process.env.SEED ?? 1);
 export async function warmUp(): Promise<void> {
   const db = new Database({ name: 'warm-up', storage: 'memory' });
   await new db.Collection({ name: 'notes', type: 'DOCUMENT_BASED' }).insert({});
+  await new db.Collection({ name: 'notes', type: 'DOCUMENT_BASED' }).live({}).ready;
   await new db.Collection({ name: 'log', type: 'KEY_VALUE_BASED' }).push('all', 1);
   await db.close();
 }

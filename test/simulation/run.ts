@@ -1,5 +1,6 @@
 import type { DocumentCollection } from '../../src/collection/document-collection.ts';
 import type { KeyValueCollection } from '../../src/collection/key-value-collection.ts';
+import type { LiveQuery } from '../../src/collection/live/live-query.ts';
 import { type Browser, simulateBrowser } from './browser.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';
@@ -9,6 +10,8 @@ interface Client {
   readonly tab: Tab;
   readonly notes: DocumentCollection<{ n: number }>;
   readonly log: KeyValueCollection;
+  /** What it watches, in some runs. */
+  readonly live: LiveQuery<readonly { _id: string }[]> | undefined;
   /** Tokens that it was told to be in the log. */
   readonly told: Set<string>;
   /** Tokens that it was told of, and then that everything is saved. */
@@ -21,7 +24,9 @@ interface Client {
 
 /** Milliseconds of a run in which things happen, and then until everything is at rest. */
 /** How often something is written as many documents at once, which travel in parts. */
-const MANY = 0.03;
+const MANY = 0.01;
+/** How often tabs have live queries. */
+const WATCHED = 0.1;
 /** Enough for two parts of what JSON cannot hold. */
 const PARTED = 100;
 const NO_BYTES = new Uint8Array(0);
@@ -45,11 +50,14 @@ class Simulation {
   readonly #violations: string[] = [];
   readonly #trace: (line: string) => void;
   #tokens = 0;
+  /** Whether each tab has a live query. */
+  readonly #watches: boolean;
 
   constructor(seed: number, trace: (line: string) => void = () => undefined) {
     this.#trace = (line) => trace(`${this.#world.now.toFixed(1)} ${line}`);
     this.#world = new World(seed);
     this.#browser = simulateBrowser(this.#world);
+    this.#watches = this.#world.random.chance(WATCHED);
   }
 
   async run(): Promise<string[]> {
@@ -87,8 +95,12 @@ class Simulation {
       this.#trace(`  ${tab.id} ${state} ${leader ? 'leads' : ''} ${unsaved}`),
     );
     tab.door.on('error', ({ error }) => this.#trace(`  ${tab.id} ${error}`));
+    const collections = openCollections(tab);
+    const live = this.#watches ? collections.notes.live({}) : undefined;
+    live?.subscribe(() => undefined);
     this.#clients.push({
-      ...openCollections(tab),
+      ...collections,
+      live,
       told: new Set(),
       saved: new Set(),
       open: 0,
@@ -116,6 +128,7 @@ class Simulation {
     else if (kind === 5) client.tab.hide();
     else if (kind === 6) this.#browser.ahead += random.between(-1, 1) * 1e10;
     else if (kind === 7) this.#save(client);
+    else if (kind === 8 && random.chance(0.5)) this.#closeDoor(client);
     else for (let writes = 1 + random.below(4); writes > 0; writes--) this.#write(client);
   }
 
@@ -172,6 +185,17 @@ class Simulation {
     });
   }
 
+  /** Closes the database, and then the tab. What cannot be saved keeps it open. */
+  #closeDoor(client: Client): void {
+    this.#trace(`close the door of ${client.tab.id}`);
+    this.#do(client, async () => {
+      const before = [...client.told];
+      await client.tab.door.close();
+      for (const token of before) client.saved.add(token);
+      client.tab.kill();
+    });
+  }
+
   async #check(when: string, fresh = false): Promise<void> {
     const say = (what: string) => this.#violations.push(`${when}: ${what}`);
     const seen: string[] = [];
@@ -179,12 +203,14 @@ class Simulation {
       if (client.open > 0) say(`tab ${client.tab.id} waits for ${client.open} answers`);
       const contents = this.#read(client);
       await this.#world.runUntil(this.#world.now + 20_000);
-      const tokens = await Promise.race([contents, Promise.resolve(undefined)]);
-      if (!tokens) {
+      const found = await Promise.race([contents, Promise.resolve(undefined)]);
+      if (!found) {
         say(`tab ${client.tab.id} cannot read`);
         continue;
       }
+      const tokens = [...found.logged, ...found.ids];
       seen.push(JSON.stringify([...tokens].sort()));
+      this.#checkLive(client, found.ids, say);
       const set = new Set(tokens);
       for (const [token, there] of countMany(set))
         if (there < PARTED) say(`${token} is there in part: ${there}`);
@@ -199,12 +225,23 @@ class Simulation {
     if (new Set(seen).size > 1) say(`tabs differ: ${seen.join(' / ')}`);
   }
 
-  async #read({ tab }: Client): Promise<string[] | undefined> {
+  /** A live query shows what a fresh one finds. */
+  #checkLive({ live, tab }: Client, ids: readonly string[], say: (what: string) => void): void {
+    if (!live) return;
+    const { status, data = [], error } = live.getSnapshot();
+    // One that met storage while it failed has said so.
+    if ((error as { code?: string } | undefined)?.code === 'storage_failed') return;
+    const shown = data.map(({ _id }) => _id);
+    if (status !== 'ready' || shown.join() !== ids.join())
+      say(`the live query of tab ${tab.id} is ${status} (${error}): ${shown} instead of ${ids}`);
+  }
+
+  async #read({ tab }: Client): Promise<{ logged: string[]; ids: string[] } | undefined> {
     try {
       // One that could not be opened while storage failed can be constructed again.
       const { log, notes } = openCollections(tab);
       const logged = ((await log.get('all')) ?? []) as string[];
-      return [...logged, ...(await notes.filter({})).map(({ _id }) => _id)];
+      return { logged, ids: (await notes.filter({})).map(({ _id }) => _id) };
     } catch (error) {
       this.#violations.push(`reading: ${error}`);
       return undefined;
