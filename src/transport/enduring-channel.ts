@@ -182,7 +182,7 @@ export class EnduringChannel implements Channel {
       gap: () => {
         if (!isCurrent()) return;
         this.#lose(undefined);
-        this.#finder.doubt();
+        this.#finder.doubt(true);
       },
       silent: (error) => isCurrent() && this.#suspect(error),
     };

@@ -8,10 +8,13 @@ import type { Host, Member, Seat } from './seat.ts';
 import { type Announcement, Announcements, type Leader, PROTOCOL } from './tabs/announcements.ts';
 import { tabRoute } from './tabs/tab-route.ts';
 
-/** Whoever leads and does not say so for this long when asked is frozen, and replaced. */
+/** Whoever leads, has been silent already, and does not say so for this long when asked is frozen, and replaced. */
 const ANNOUNCEMENT_MS = 1000;
 
-/** As above, for a client that has just come: after a reload the old page's lock takes half a second to go. */
+/**
+ * As above, for whoever has not waited yet: after a reload the old page's lock takes half a second to go, and a leader
+ * that was silent for less than two seconds does not know that it may have been replaced.
+ */
 const FIRST_ANNOUNCEMENT_MS = 5000;
 
 /** What comes of looking for a leader. */
@@ -67,11 +70,15 @@ export class LeaderFinder implements Member {
     if (shared && !this.#leads) this.#ask(FIRST_ANNOUNCEMENT_MS);
   }
 
-  /** The leader does not answer, or did not let this client in: finds out whether there is another. */
-  doubt(): void {
+  /**
+   * The leader does not answer, or did not let this client in: finds out whether there is another.
+   *
+   * @param heard Whether it was heard just now.
+   */
+  doubt(heard = false): void {
     if (this.#leads) return;
     this.#leader = undefined;
-    this.#ask(ANNOUNCEMENT_MS);
+    this.#ask(heard ? FIRST_ANNOUNCEMENT_MS : ANNOUNCEMENT_MS);
   }
 
   /** The engine has answered, or what it broke down over is known. */
@@ -120,7 +127,7 @@ export class LeaderFinder implements Member {
   deposed(cause: CairnError | undefined): void {
     this.#events.gone(cause);
     this.#leads = false;
-    this.#ask(ANNOUNCEMENT_MS);
+    this.#ask(FIRST_ANNOUNCEMENT_MS);
   }
 
   failed(error: CairnError): void {
