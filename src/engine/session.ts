@@ -228,14 +228,16 @@ export class Session {
     if (!this.#engine.handover.isOver)
       throw notInMemory('the database is still opening; await db.ready first');
     const collection = this.#collectionFor(request);
-    const turn = this.#engine.takeTurn();
+    const isReading = isRead(request);
+    // Reads are never made again, and there are many of them.
+    const turn = isReading ? undefined : this.#engine.takeTurn();
     try {
       const origin = first && this.#originOf(request, new Map(first));
       const answer = collection.executeNow(request, origin);
       this.#reads.note(collection, request, answer);
-      return { values: [answer], failures: undefined, turn: turn() };
+      return { values: [answer], failures: undefined, turn: turn?.() ?? 0 };
     } finally {
-      if (!isRead(request)) this.#engine.settle([collection]);
+      if (!isReading) this.#engine.settle([collection]);
     }
   }
 
