@@ -42,7 +42,7 @@ export class CommonExchanges {
   }
 
   *deleteBackup(given: unknown): Exchange<true> {
-    return yield* ask({ op: 'deleteBackup', name: checkName(given) });
+    return yield* ask({ op: 'deleteBackup', name: checkName(given), once: true });
   }
 
   *exportBackup(given: unknown): Exchange<{ readonly cursor: number }> {
