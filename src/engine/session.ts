@@ -284,7 +284,7 @@ export class Session {
 function indexMismatch(name: string): CollectionError {
   return new CollectionError(
     'index_mismatch',
-    `Collection "${name}" is open with other indexes; declare the same list wherever it is constructed, or close the database first.`,
+    `Collection "${name}" is open with other indexes, here or in another tab; declare the same list wherever it is constructed, and close tabs with an older version of the app.`,
     { place: name },
   );
 }

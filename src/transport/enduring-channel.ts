@@ -1,6 +1,6 @@
 import { notInMemory } from '../engine/collection-errors.ts';
 import { type FirstNumbers, UNANSWERED } from '../engine/origin.ts';
-import type { BatchReply, EngineEvent, Request } from '../engine/protocol.ts';
+import type { BatchReply, EngineEvent, EngineStatus, Request } from '../engine/protocol.ts';
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 import { WorkerError } from '../errors/worker-error.ts';
@@ -36,8 +36,8 @@ export class EnduringChannel implements Channel {
   #started: Started = 'thread';
   readonly #numbers = new ChangeNumbers();
   #watching = false;
-  /** Whether what is saved outlives the engine. */
-  #lasting = true;
+  /** What the engine said of itself last. */
+  #status: EngineStatus | undefined;
   #isOpen = false;
   /** How many times the page has ended or gone to rest with something unsaved. */
   #endings = 0;
@@ -157,6 +157,9 @@ export class EnduringChannel implements Channel {
   async close(): Promise<void> {
     this.#end();
     await this.#finder.leave();
+    // All is saved by then. The engine says so too, to nobody any more.
+    const detail = this.#status && { ...this.#status, unsaved: 0, unsaved_since: undefined };
+    if (detail) this.#events.event({ type: 'status', detail });
   }
 
   #number(batch: readonly Request[]): FirstNumbers {
@@ -224,7 +227,8 @@ export class EnduringChannel implements Channel {
 
   #lose(cause: CairnError | undefined): void {
     this.#ways++;
-    if (cause && !this.#lasting) {
+    // What is saved does not outlive such an engine.
+    if (cause && this.#status?.storage === 'memory') {
       this.#fail(cause);
       return;
     }
@@ -268,7 +272,7 @@ export class EnduringChannel implements Channel {
       this.#kept.settle(handle, number, missed);
       return;
     }
-    if (event.type === 'status') this.#lasting = event.detail.storage !== 'memory';
+    if (event.type === 'status') this.#status = event.detail;
     this.#events.event(event);
   }
 

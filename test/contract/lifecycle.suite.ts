@@ -146,6 +146,15 @@ export function lifecycleSuite(door: DoorFixture): void {
       expect(await door.documents().count()).toBe(2);
     });
 
+    test('nothing counts as unsaved after it', async () => {
+      const { db } = door;
+      const things = door.documents({ save_timeout: 99, save_directly_after: 99 });
+      await things.insert({});
+      await db.close();
+      expect(db.status).toMatchObject({ state: 'closed', leader: false, unsaved: 0 });
+      expect(db.status.unsaved_since).toBe(undefined);
+    });
+
     test('bad options are refused after it as before', async () => {
       await door.db.close();
       expect(thrown(() => door.documents({ id_length: 1 })).code).toBe('option_invalid');
