@@ -99,7 +99,7 @@ export function backupFilesSuite(door: DoorFixture): void {
       log.stop();
       // From a worker, events and answers come by different ways.
       while (told.length === 0) await new Promise((resolve) => setTimeout(resolve));
-      expect(told).toEqual([{ collection: 'values', backup: undefined, documents: 2 }]);
+      expect(told).toEqual([{ collection: values.name, backup: undefined, documents: 2 }]);
       const documents = door.documents();
       await expect(documents.importBackup(file)).rejects.toMatchObject({ code: 'type_mismatch' });
     });
@@ -208,6 +208,7 @@ export function backupFilesSuite(door: DoorFixture): void {
     });
 
     test('a whole database goes into one file and comes back, open or not', async () => {
+      await door.renew();
       const things = door.documents();
       await things.insertMany([{ _id: 'a' }, { _id: 'b' }]);
       await door.keyValues().set('k', 1);
@@ -242,6 +243,7 @@ export function backupFilesSuite(door: DoorFixture): void {
     });
 
     test('a whole database comes back all or nothing', async () => {
+      await door.renew();
       await door.documents().insert({ _id: 'a' });
       await door.keyValues().set('k', 1);
       const file = await new Response(await door.db.exportAll()).blob();

@@ -177,7 +177,7 @@ export function backupsSuite(door: DoorFixture): void {
       await count.until((data) => data === 3);
       // From a worker, events and answers come by different ways.
       while (told.length === 0) await new Promise((resolve) => setTimeout(resolve));
-      expect(told).toEqual([{ collection: 'things', backup: name, documents: 2 }]);
+      expect(told).toEqual([{ collection: things.name, backup: name, documents: 2 }]);
       for (const each of [log, count, one]) each.stop();
     });
 

@@ -1,4 +1,4 @@
-import { afterEach } from 'vitest';
+import { afterAll, afterEach } from 'vitest';
 import type {
   AnyDocument,
   DocumentCollection,
@@ -26,15 +26,18 @@ export interface DoorKind {
 
 let databases = 0;
 
-/** A database of a test's own, with the doors to it. Each test starts with a new name. */
+/**
+ * A door, and collections of a test's own behind it. It stays open from one test to the next: to start a worker and
+ * to make a database takes ten times as long as what most tests do.
+ */
 export class DoorFixture {
   readonly kind: DoorKind;
   readonly lib: Library;
   /** Whether the collections that the fixture makes are cached. */
   readonly caching: boolean;
-  readonly #opened = new Set<Door>();
-  #name = '';
+  #database = '';
   #db: Door | undefined;
+  #tests = 0;
 
   constructor(kind: DoorKind, caching: boolean) {
     this.kind = kind;
@@ -42,34 +45,35 @@ export class DoorFixture {
     this.caching = caching;
   }
 
-  /** The door of this test, made when first asked for. */
+  /** The door, made when first asked for. */
   get db(): Door {
-    this.#db ??= this.secondDoor();
+    this.#database ||= `contract ${++databases} ${Math.random()}`;
+    this.#db ??= this.kind.make(this.#database);
     return this.#db;
-  }
-
-  /** One more door to the same database. Only an engine in this thread lets two in at a time. */
-  secondDoor(): Door {
-    this.#name ||= `contract ${++databases} ${Math.random()}`;
-    const door = this.kind.make(this.#name);
-    this.#opened.add(door);
-    return door;
   }
 
   /** What a reload does: closes the door and makes it anew. */
   async reopen(): Promise<Door> {
-    await this.db.close();
-    this.#db = this.secondDoor();
-    return this.#db;
+    await this.#db?.close();
+    this.#db = undefined;
+    return this.db;
+  }
+
+  /** A new door to an empty database, for what depends on the others that used the one before. */
+  async renew(): Promise<Door> {
+    await this.#db?.close();
+    this.#forget();
+    return this.db;
   }
 
   /** A collection of documents, called `things` unless the options say otherwise; `S` are the stamps they ask for. */
-  documents<T extends object = AnyDocument, S extends Stamp = never>(
-    options: Partial<DocumentCollectionOptions> = {},
-  ): DocumentCollection<T, S> {
+  documents<T extends object = AnyDocument, S extends Stamp = never>({
+    name = 'things',
+    ...options
+  }: Partial<DocumentCollectionOptions> = {}): DocumentCollection<T, S> {
     const { caching } = this;
     return new this.db.Collection<T>({
-      name: 'things',
+      name: this.nameOf(name),
       type: 'DOCUMENT_BASED',
       caching,
       ...options,
@@ -77,29 +81,52 @@ export class DoorFixture {
   }
 
   /** A key-value collection, called `values` unless the options say otherwise. */
-  keyValues<V = unknown>(options: Partial<KeyValueCollectionOptions> = {}): KeyValueCollection<V> {
+  keyValues<V = unknown>({
+    name = 'values',
+    ...options
+  }: Partial<KeyValueCollectionOptions> = {}): KeyValueCollection<V> {
     const { caching } = this;
     return new this.db.Collection<V>({
-      name: 'values',
+      name: this.nameOf(name),
       type: 'KEY_VALUE_BASED',
       caching,
       ...options,
     });
   }
 
-  /** Ends the test: closes what is open. */
+  /** The name of this test's collection of this name: no other test has it. */
+  nameOf(name: string): string {
+    return `${this.#tests} ${name}`;
+  }
+
+  /** Ends a test: all that it called has happened and is saved before the next. */
+  async endTest(): Promise<void> {
+    this.#tests += 1;
+    const db = this.#db;
+    const database = this.#database;
+    // If this fails or does not end, the tests to come have another database.
+    this.#forget();
+    if (!db || db.status.state === 'closed' || db.status.state === 'failed') return;
+    await db.save();
+    this.#db = db;
+    this.#database = database;
+  }
+
   async end(): Promise<void> {
-    const doors = [...this.#opened];
-    this.#opened.clear();
+    await this.#db?.close();
+    this.#forget();
+  }
+
+  #forget(): void {
     this.#db = undefined;
-    this.#name = '';
-    for (const door of doors) await door.close();
+    this.#database = '';
   }
 }
 
 /** A fixture for the tests of the block it is called in. */
 export function useDoor(kind: DoorKind, caching: boolean): DoorFixture {
   const door = new DoorFixture(kind, caching);
-  afterEach(() => door.end());
+  afterEach(() => door.endTest());
+  afterAll(() => door.end());
   return door;
 }

@@ -52,7 +52,7 @@ export function dropSuite(door: DoorFixture): void {
       await things.insert({ _id: 'a' });
       const inserted = things.insertMany([{ _id: 'b' }]);
       const dropped = things.Drop();
-      const again = door.keyValues({ name: things.name });
+      const again = door.keyValues({ name: 'things' });
       const set = again.set('c', 1);
       expect((await inserted).length).toBe(1);
       expect(await dropped).toBe(true);

@@ -5,11 +5,13 @@ import { EventLog, thrown } from './outcomes.ts';
 /** db.status, db.on, collection.on. */
 export function eventsSuite(door: DoorFixture): void {
   describe('status', () => {
-    test('is there before anything was done', () => {
+    test('is there before anything was done', async () => {
+      await door.renew();
       expect(door.db.status).toMatchObject({ state: 'idle', unsaved: 0 });
     });
 
     test('says where the engine runs and which storage it has', async () => {
+      await door.renew();
       await door.db.ready;
       const { engine, storage } = door.kind;
       expect(door.db.status).toMatchObject({ state: 'open', engine, storage, unsaved: 0 });
@@ -19,6 +21,7 @@ export function eventsSuite(door: DoorFixture): void {
     });
 
     test('says what is unsaved since when, and when the last save was', async () => {
+      await door.renew();
       const before = Date.now();
       const log = new EventLog(door.db, 'status');
       const things = door.documents({ save_timeout: 3600, save_directly_after: 1000 });
@@ -40,6 +43,7 @@ export function eventsSuite(door: DoorFixture): void {
     });
 
     test('comes as an event with every change of it', async () => {
+      await door.renew();
       const log = new EventLog(door.db, 'status');
       await door.db.ready;
       await door.db.close();
@@ -55,7 +59,7 @@ export function eventsSuite(door: DoorFixture): void {
 
   describe('events', () => {
     test('change names the collection, the ids and what happened', async () => {
-      const log = new EventLog(door.db, 'change');
+      const log = new EventLog(await door.renew(), 'change');
       const things = door.documents();
       await things.insert({ _id: 'a' });
       await things.update('a', { n: 1 });
@@ -75,20 +79,21 @@ export function eventsSuite(door: DoorFixture): void {
           changes.map(({ id, kind }) => `${collection} ${id} ${kind}`),
         );
       const expected = [
-        'things a insert',
-        'things a update',
-        'things a update',
-        'things a archive',
-        'things a unarchive',
-        'things a update',
-        'things b insert',
-        'things c insert',
-        'things d insert',
-        'things a delete',
-        'things c delete',
-        'things d delete',
-        'values k set',
-        'values k delete',
+        ...[
+          'a insert',
+          'a update',
+          'a update',
+          'a archive',
+          'a unarchive',
+          'a update',
+          'b insert',
+          'c insert',
+          'd insert',
+          'a delete',
+          'c delete',
+          'd delete',
+        ].map((change) => `${things.name} ${change}`),
+        ...['k set', 'k delete'].map((change) => `${values.name} ${change}`),
       ];
       await log.until(() => happened().length >= expected.length);
       expect(happened()).toEqual(expected);
@@ -115,21 +120,21 @@ export function eventsSuite(door: DoorFixture): void {
       await other.insert({});
       await one.insert({ _id: 'mine' });
       await log.until((events) => events.length > 0);
-      expect(log.events.map(({ collection }) => collection)).toEqual(['one']);
+      expect(log.events.map(({ collection }) => collection)).toEqual([one.name]);
     });
 
     test('save tells the collection, how many changes and when', async () => {
       const before = Date.now();
+      const all = new EventLog(await door.renew(), 'save');
       const things = door.documents({ save_timeout: 3600, save_directly_after: 1000 });
       const log = new EventLog(things, 'save');
-      const all = new EventLog(door.db, 'save');
       await things.insertMany([{}, {}]);
       await things.save();
       await log.until((events) => events.length > 0);
       await all.until((events) => events.length > 0);
       expect(all.events).toEqual(log.events);
       const [event] = log.events;
-      expect(event).toMatchObject({ collection: 'things', changes: 2 });
+      expect(event).toMatchObject({ collection: things.name, changes: 2 });
       expect(event?.at instanceof Date && Number(event.at) >= before).toBe(true);
     });
 

@@ -24,7 +24,8 @@ export function explainSuite(door: DoorFixture): void {
       const things = await users();
       const { engine, engine_ms, total_ms } = await things.explain({ age: 3 });
       expect(engine).toBe(door.kind.engine);
-      expect(engine_ms >= 0 && total_ms >= engine_ms).toBe(true);
+      // Of two clocks, which browsers make coarse: neither need be the greater.
+      expect(engine_ms >= 0 && total_ms >= 0).toBe(true);
     });
 
     test('an index that tells everything needs no document', async () => {

@@ -50,12 +50,14 @@ const INDEXES: IndexOption[] = [
   { fields: 'mix' },
 ];
 
-const answer = async (collection: DocumentCollection, params: Params, options: FindOptions) => ({
-  filter: await collection.filter(params, options),
-  find: await collection.find(params, options),
-  count: await collection.count(params, options),
-  each: await allOf(collection.each(params, options)),
-});
+/** All that is asked at once travels together: one by one, questions take ten times as long from a worker. */
+const answers = (collection: DocumentCollection, params: Params, options: FindOptions) =>
+  Promise.all([
+    collection.filter(params, options),
+    collection.find(params, options),
+    collection.count(params, options),
+    allOf(collection.each(params, options)),
+  ]);
 
 const planOf = async (collection: DocumentCollection, params: Params, options?: FindOptions) => {
   const { plan } = await collection.explain(params, options);
@@ -78,18 +80,19 @@ export function indexesSuite(door: DoorFixture): void {
             return typeof value === 'bigint' ? `${value}n` : value;
           }),
         );
-      for (const [params, options] of QUESTIONS) {
-        for (const archived of [false, true, 'only'] as const) {
+      const checks = QUESTIONS.flatMap(([params, options]) =>
+        ([false, true, 'only'] as const).map(async (archived) => {
           const all = { ...options, archived };
-          const found = await answer(collection, params, all);
-          const wanted = await answer(plain, params, all);
+          const found = await answers(collection, params, all);
+          const wanted = await answers(plain, params, all);
           expect({ params, all, found: unstamped(found) }).toEqual({
             params,
             all,
             found: unstamped(wanted),
           });
-        }
-      }
+        }),
+      );
+      await Promise.all(checks);
       await plain.Drop();
     };
 
@@ -138,7 +141,10 @@ export function indexesSuite(door: DoorFixture): void {
       await log.until((events) => events.at(-1)?.documents === 307);
       const steps = log.events.map(({ documents }) => documents);
       expect(steps).toEqual(steps.toSorted((a, b) => a - b));
-      expect(log.events.every(({ collection, total }) => collection === 'things' && total === 307));
+      const { name } = things;
+      expect(
+        log.events.every(({ collection, total }) => collection === name && total === 307),
+      ).toBe(true);
       await things.deleteMany({ pad: { $exists: true } });
       await expectAnswersOfScan(things);
 

@@ -54,7 +54,11 @@ export function optionsSuite(door: DoorFixture): void {
         for (const value of good) {
           // Quietly: one of the options prints to the console.
           if (option === 'detailed_debugger_logs' && value === true) continue;
-          const collection = construct({ name: 'a', type: 'DOCUMENT_BASED', [option]: value });
+          const collection = construct({
+            name: door.nameOf('a'),
+            type: 'DOCUMENT_BASED',
+            [option]: value,
+          });
           await collection.ready;
           expect(await collection.count()).toBe(0);
         }
@@ -115,7 +119,7 @@ export function optionsSuite(door: DoorFixture): void {
 
     test('undefined is the same as left out', async () => {
       const options = Object.fromEntries(Object.keys(OPTIONS).map((option) => [option, undefined]));
-      const things = construct({ ...options, name: 'a', type: 'DOCUMENT_BASED' });
+      const things = construct({ ...options, name: door.nameOf('a'), type: 'DOCUMENT_BASED' });
       expect((await things.insert({}))._id.length).toBe(32);
     });
 
@@ -139,24 +143,26 @@ export function optionsSuite(door: DoorFixture): void {
     });
 
     test('changing the options later changes nothing', async () => {
-      const options = { name: 'a', type: 'DOCUMENT_BASED' as const, id_length: 5 };
+      const name = door.nameOf('a');
+      const options = { name, type: 'DOCUMENT_BASED' as const, id_length: 5 };
       const things = new door.db.Collection(options);
       options.id_length = 9;
       options.name = 'b';
-      expect(things.name).toBe('a');
+      expect(things.name).toBe(name);
       expect((await things.insert({}))._id.length).toBe(5);
     });
 
     test('a collection knows its name and type', () => {
       const documents = door.documents({ name: 'd' });
-      expect([documents.name, documents.type]).toEqual(['d', 'DOCUMENT_BASED']);
+      expect([documents.name, documents.type]).toEqual([door.nameOf('d'), 'DOCUMENT_BASED']);
       const values = door.keyValues({ name: 'v' });
-      expect([values.name, values.type]).toEqual(['v', 'KEY_VALUE_BASED']);
+      expect([values.name, values.type]).toEqual([door.nameOf('v'), 'KEY_VALUE_BASED']);
     });
 
     test('a bad option leaves the door usable and makes nothing', async () => {
-      thrown(() => construct({ name: 'a', type: 'KEY_VALUE_BASED', caching: 5 }));
-      const things = construct({ name: 'a', type: 'DOCUMENT_BASED' });
+      const name = door.nameOf('a');
+      thrown(() => construct({ name, type: 'KEY_VALUE_BASED', caching: 5 }));
+      const things = construct({ name, type: 'DOCUMENT_BASED' });
       expect(await things.count()).toBe(0);
     });
   });

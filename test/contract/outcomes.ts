@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest';
 import type { CairnError, Door, EventMap, EventName } from '../../src/index.ts';
 
 /** The error that a promise rejects with. Fails when it does not reject. */
@@ -33,6 +34,7 @@ export class EventLog<Name extends EventName> {
       this.events.push(event);
       this.#arrived();
     });
+    onTestFinished(this.stop);
   }
 
   /** Resolves once what was logged fulfils the test. */

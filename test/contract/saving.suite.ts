@@ -21,12 +21,15 @@ export function savingSuite(door: DoorFixture): void {
     });
 
     test('db.save saves every collection', async () => {
-      const log = new EventLog(door.db, 'save');
+      const log = new EventLog(await door.renew(), 'save');
       await door.documents(LATER).insert({});
       await door.keyValues(LATER).set('a', 1);
       expect(await door.db.save()).toBe(undefined);
       await log.until((events) => events.length === 2);
-      expect(log.events.map(({ collection }) => collection).sort()).toEqual(['things', 'values']);
+      expect(log.events.map(({ collection }) => collection).sort()).toEqual([
+        door.nameOf('things'),
+        door.nameOf('values'),
+      ]);
     });
 
     test('save_timeout: 0 saves as soon as it can', async () => {
@@ -113,7 +116,7 @@ export function savingSuite(door: DoorFixture): void {
     });
 
     test('changes to the same document, or key, each count', async () => {
-      const log = new EventLog(door.db, 'save');
+      const log = new EventLog(await door.renew(), 'save');
       const things = door.documents({ ...LATER, save_directly_after: 5 });
       const { _id } = await things.insert({});
       for (let n = 0; n < 4; n++) await things.update(_id, { n });
@@ -126,9 +129,10 @@ export function savingSuite(door: DoorFixture): void {
       const last = door.documents({ name: 'last' });
       await last.insert({});
       await last.save();
-      await log.until((events) => events.some(({ collection }) => collection === 'last'));
+      await log.until((events) => events.some(({ collection }) => collection === last.name));
       const saved = log.events.map(({ collection }) => collection).sort();
-      expect(saved).toEqual(['last', 'things', 'things', 'values', 'values']);
+      const { name } = things;
+      expect(saved).toEqual([last.name, name, name, values.name, values.name]);
     });
 
     test('reads see every change, saved or not', async () => {

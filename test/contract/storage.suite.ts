@@ -5,6 +5,7 @@ import type { DoorFixture } from './door-fixture.ts';
 export function storageSuite(door: DoorFixture): void {
   describe('db.storage', () => {
     test('estimates what each collection takes, and what its backups alone hold', async () => {
+      await door.renew();
       const things = door.documents();
       const text = 'x'.repeat(1000);
       await things.insertMany(Array.from({ length: 300 }, (_, n) => ({ _id: `d${n}`, text })));
@@ -16,17 +17,17 @@ export function storageSuite(door: DoorFixture): void {
         expect(figure === 'unsupported' || figure >= 0).toBe(true);
       const sizes = (collection: string, { collections } = before) =>
         collections.find((one) => one.collection === collection);
-      expect(sizes('things')?.backup_bytes).toBe(0);
-      const bytes = sizes('things')?.bytes ?? 0;
+      expect(sizes(things.name)?.backup_bytes).toBe(0);
+      const bytes = sizes(things.name)?.bytes ?? 0;
       expect(bytes > 300_000 && bytes < 400_000).toBe(true);
-      expect((sizes('values')?.bytes ?? 0) < 100).toBe(true);
+      expect((sizes(door.nameOf('values'))?.bytes ?? 0) < 100).toBe(true);
       await things.deleteMany({});
       await things.insert({ text });
       await things.save();
       await door.reopen();
       const after = await door.db.storage.estimate();
-      const { backup_bytes = 0 } = sizes('things', after) ?? {};
-      expect(backup_bytes + (sizes('things', after)?.bytes ?? 0) > bytes).toBe(true);
+      const { backup_bytes = 0 } = sizes(things.name, after) ?? {};
+      expect(backup_bytes + (sizes(things.name, after)?.bytes ?? 0) > bytes).toBe(true);
     });
 
     test('estimates while segments are being merged', async () => {
