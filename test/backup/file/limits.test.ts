@@ -23,7 +23,7 @@ test.each<[string, () => FileRecord['body']]>([
   ['strings', () => ({ exact: new Array(600).fill('x'.repeat(2 ** 20)) })],
   ['characters that JSON escapes', () => ({ exact: [undefined, '\0'.repeat(MAX_LINE / 5)] })],
   ['keys', () => ({ exact: { ['x'.repeat(MAX_LINE)]: undefined } })],
-  ['values', () => ({ exact: new Array(MAX_LINE).fill(null) })],
+  ['values', () => ({ exact: new Array(MAX_LINE / 4).fill(null) })],
   ['patterns', () => ({ exact: new Array(40).fill(new RegExp('x'.repeat(2 ** 20))) })],
   ['bigints', () => ({ exact: new Array(140).fill(1n << 1_000_000n) })],
 ])('a record is refused with too much of %s', async (_, body) => {
@@ -31,12 +31,16 @@ test.each<[string, () => FileRecord['body']]>([
 });
 
 test('binary data may be larger than a line', async () => {
-  const bytes = new Uint8Array(MAX_LINE + 5).map((_, at) => at >> 7);
+  const bytes = new Uint8Array(MAX_LINE + 5);
+  for (let at = 0; at < bytes.length; at++) bytes[at] = at >> 7;
   const blob = new Blob([bytes]);
   const [back] = await read(await write([section([record(1, { exact: { bytes, blob } })])]));
   const found = peek(back!.records[0]!.body) as { bytes: Uint8Array; blob: Blob };
-  const same = (other: Uint8Array) =>
-    other.length === bytes.length && other.every((byte, at) => byte === bytes[at]);
+  const same = (other: Uint8Array) => {
+    // `every()` takes ten seconds in some browsers.
+    for (let at = 0; at < bytes.length; at++) if (other[at] !== bytes[at]) return false;
+    return other.length === bytes.length;
+  };
   expect(same(found.bytes)).toBe(true);
   expect(same(new Uint8Array(await found.blob.arrayBuffer()))).toBe(true);
 });
