@@ -62,7 +62,7 @@ afterAll(() => {
 
 /** What the compiler says of one file, with our declarations checked as well. */
 async function compile(file: string, options: Record<string, unknown>): Promise<string> {
-  const project = `tsconfig.${JSON.stringify(options).replace(/\W+/g, '-')}.json`;
+  const project = `tsconfig.${JSON.stringify([file, options]).replace(/\W+/g, '-')}.json`;
   const compilerOptions = {
     target: 'ES2022',
     lib: ['ES2022', 'DOM'],
@@ -80,7 +80,8 @@ async function compile(file: string, options: Record<string, unknown>): Promise<
   );
 }
 
-test.each([
+// A compiler keeps one core busy.
+test.concurrent.each([
   { module: 'ESNext', moduleResolution: 'Bundler' },
   { module: 'NodeNext', moduleResolution: 'NodeNext' },
   { module: 'NodeNext', moduleResolution: 'NodeNext', lib: ['ES2022', 'WebWorker'] },
@@ -88,7 +89,7 @@ test.each([
   expect(await compile('app.ts', options)).toBe('');
 });
 
-test('the types reject what is wrong', async () => {
+test.concurrent('the types reject what is wrong', async () => {
   const options = { module: 'ESNext', moduleResolution: 'Bundler' };
   const lines = (await compile('wrong.ts', options)).trim().split('\n');
   const errors = lines.filter((line) => !line.startsWith(' '));

@@ -3,7 +3,7 @@ import { bundleWorker } from './worker-script.ts';
 
 /**
  * Answers requests for the worker's source with the whole worker in one script. The contract suite starts
- * a thousand workers; loading sixty modules for each took longer than everything else together.
+ * hundreds of workers; loading sixty modules for each would take longer than everything else together.
  */
 export function bundledWorker(): Plugin {
   let bundle: ReturnType<typeof bundleWorker> | undefined;
