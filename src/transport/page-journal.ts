@@ -8,6 +8,20 @@ import type { PageJournals } from './platform.ts';
 /** Browsers give an origin five megabytes, which belong to the app. */
 const MOST_CHARACTERS = 1024 * 1024;
 
+let held: Storage | undefined;
+
+/**
+ * Takes hold of `localStorage` while the page lives: WebKit gives none to a page that has called `window.close()`, but
+ * still writes to one that it gave before.
+ */
+export function holdStorage(): void {
+  try {
+    held ??= localStorage;
+  } catch {
+    // Forbidden by the user: then nothing is written to it either.
+  }
+}
+
 /**
  * What pages write when they end, as lines in `localStorage`: it is written at once, whatever a worker is writing to
  * storage in that moment, and read by the next page.
@@ -24,7 +38,7 @@ export const pageJournals: PageJournals = {
       lines.push(line);
     }
     try {
-      localStorage.setItem(keyOf(database, [client, ending]), lines.join('\n'));
+      (held ?? localStorage).setItem(keyOf(database, [client, ending]), lines.join('\n'));
     } catch {
       // Full, or forbidden by the user: the page ends now, and there is nothing else to write to.
       return false;

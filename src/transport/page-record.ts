@@ -1,7 +1,7 @@
 import { type IDBPDatabase, openDB } from 'idb';
 import type { LeftBehind } from '../engine/handover.ts';
 import { databaseName } from '../storage/indexeddb-driver.ts';
-import { pageJournals } from './page-journal.ts';
+import { holdStorage, pageJournals } from './page-journal.ts';
 import type { PageWriting } from './platform.ts';
 
 /**
@@ -51,6 +51,7 @@ export class PageRecord implements PageWriting {
 
   async #open(): Promise<void> {
     const forget = () => this.close();
+    holdStorage();
     try {
       const connection = await openDB(databaseName(this.#database), undefined, {
         blocking: forget,

@@ -100,6 +100,33 @@ for (const [name, launch] of [
       }
     },
   );
+
+  test.runIf(runs(name))(
+    `${name}: what a tab wrote that closed itself at once is all there`,
+    async () => {
+      const { remotes, remoteUrls, close } = await servePlayground(inject('playground'));
+      const [remote] = remotes;
+      const browser = await launch();
+      try {
+        await browser.openTabs([`${remoteUrls[0]}#/nothing-lost`]);
+        const shown = (part: string) => remote.evaluate(textOf, `[data-part="${part}"]`);
+        await expect.poll(() => shown('unsaved'), PATIENCE).toBe('0');
+        // WebKit keeps of a page that ends what has room in a million characters.
+        const choices = { '1': '1', '500': '500', ...(name !== 'webkit' && { '20000': '20,000' }) };
+        for (const [choice, written] of Object.entries(choices)) {
+          await remote.evaluate(click, `[name="count"][value="${choice}"]`);
+          await remote.evaluate(click, '.trial-buttons .primary');
+          await expect
+            .poll(() => shown('recovered'), PATIENCE)
+            .toBe(`${written} of ${written} recovered`);
+          console.log(`${name}: ${await shown('outcome')}`);
+        }
+      } finally {
+        await browser.close();
+        await close();
+      }
+    },
+  );
 }
 
 // What follows runs in a remote page, so it can use nothing from here.

@@ -72,6 +72,11 @@ export class RemotePage {
     this.#add("location.replace('about:blank'), new Promise(() => {})", () => {});
   }
 
+  /** Ends the page, by itself: only one that a page has opened may do that. */
+  close(): void {
+    this.#add('window.close(), new Promise(() => {})', () => {});
+  }
+
   #add(expression: string, settle: Task['settle']): void {
     const id = ++this.#lastId;
     this.#tasks.set(id, { expression, settle });

@@ -71,4 +71,22 @@ describe.runIf(runs('webkit'))('WebKit', () => {
       expect(await second.evaluate(() => window.numbers.get('all'))).toEqual([1]);
     },
   );
+
+  test.for(['connect', 'Database'] as const)(
+    '%s: what a tab was told before it closed itself is there for the one that had opened it, once',
+    async (door) => {
+      const [first, second] = site.remotes;
+      await browser.openTabs([site.remoteUrls[0]]);
+      await first.evaluate((url) => window.open(url) !== null, site.remoteUrls[1]);
+      await open(second, door);
+      await insert(second, NAMES);
+      await second.evaluate(() => window.numbers.set('all', []));
+      await second.evaluate(() => window.numbers.push('all', 1));
+      await open(first, door);
+      second.close();
+      await expect.poll(() => first.evaluate(() => window.db.status.leader)).toBe(true);
+      expect(await ids(first)).toEqual(NAMES);
+      expect(await first.evaluate(() => window.numbers.get('all'))).toEqual([1]);
+    },
+  );
 });

@@ -11,6 +11,9 @@ const FEATURES = [
   '+AccessHandle',
 ].join(',');
 
+/** Nobody presses a button here: pages may open tabs without. */
+const SETTINGS = ['--javascript-can-open-windows-automatically=true'];
+
 /** A display of our own, so that no window opens on the user's; Xvfb finds a free number itself. */
 async function openDisplay() {
   const xvfb = findXvfb();
@@ -39,7 +42,7 @@ export async function launchWebKit() {
   /** @param {readonly string[]} urls */
   function startBrowser(urls) {
     const home = makeFolder('webkit');
-    const child = new Child(binary, [`--features=${FEATURES}`, ...urls], {
+    const child = new Child(binary, [`--features=${FEATURES}`, ...SETTINGS, ...urls], {
       ...process.env,
       HOME: home,
       XDG_DATA_HOME: join(home, 'data'),
