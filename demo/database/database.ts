@@ -38,9 +38,21 @@ export function collectionOf(name: string): DocumentCollection {
 export const cities = (): DocumentCollection<City> =>
   collectionOf('cities') as unknown as DocumentCollection<City>;
 
+const leaving = new WeakSet<DocumentCollection>();
+
+/** Whether this page drops the collection: who reads it need not be told that it is gone. */
+export const isLeaving = (collection: DocumentCollection): boolean => leaving.has(collection);
+
 /** Empties a collection; a backup stays. A dropped one is of no use any more: another takes its place. */
 export async function drop(name: string): Promise<void> {
-  await collectionOf(name).Drop({ backup: true });
+  const dropped = collectionOf(name);
+  leaving.add(dropped);
+  try {
+    await dropped.Drop({ backup: true });
+  } catch (error) {
+    leaving.delete(dropped);
+    throw error;
+  }
   const { connection, collections } = opened.peek();
   const others = [...collections].filter(([other]) => other !== name);
   opened.value = { connection, collections: new Map(others) };

@@ -1,38 +1,63 @@
 import { formatCount, formatNumber, formatSpan } from '../parts/format.ts';
 import { Problem } from '../parts/problem.tsx';
 import { Progress } from '../parts/progress.tsx';
-import { cancelImport, importJob } from './import-job.ts';
+import { cancelImport, type ImportJob, importJob } from './import-job.ts';
 import './import-strip.css';
 
-/** The import that runs or was the last: how far, how fast, and what it did to the page. */
-export function ImportStrip() {
+interface ImportStripProps {
+  /** What is said while there was no import. */
+  readonly hint: string;
+  /** What is wrong with what was to be imported next. */
+  readonly problem: string;
+}
+
+/** The import that runs or was the last: how far, how fast, and what it did to the page. Always of one height. */
+export function ImportStrip({ hint, problem }: ImportStripProps) {
   const job = importJob.value;
-  if (!job) return null;
-  const { source, state, documents, ms, longestTask, problem } = job;
+  const wrong = problem || failureOf(job);
   return (
-    <div class="import-strip small" data-part="import-strip" data-state={state}>
-      <strong>{source.title}</strong>
-      <Progress
-        label={`${source.title} imported`}
-        value={documents}
-        max={source.total ?? (state === 'running' ? documents * 2 : documents || 1)}
-      />
-      <span class="figures">
-        {formatCount(documents, 'document')}
-        {state === 'done' && ` saved in ${formatSpan(ms)}`}
-        {state === 'failed' && ' went in before this'}
-        {state === 'cancelled' && ' went in, then it was stopped'}
-        {state === 'running' && `, ${formatNumber(Math.round((documents / ms) * 1000))} a second`}
-      </span>
-      <span class="soft">{describeLongest(longestTask)}</span>
+    <div class="import-strip small" data-part="import-strip" data-state={job?.state ?? 'idle'}>
+      {job && (job.state === 'running' || !wrong) && <Import job={job} />}
+      {!job && !wrong && <p class="soft">{hint}</p>}
+      <Problem text={wrong} />
+    </div>
+  );
+}
+
+function Import({ job }: { job: ImportJob }) {
+  const { source, state, documents, longestTask } = job;
+  return (
+    <>
+      <div class="import-strip-bar">
+        <strong>{source.title}</strong>
+        <Progress
+          label={`${source.title} imported`}
+          value={documents}
+          max={source.total ?? (state === 'running' ? documents * 2 : documents || 1)}
+        />
+      </div>
+      <div class="import-strip-text">
+        <p class="figures">{`${formatCount(documents, 'document')}${progressText(job)}`}</p>
+        <p class="soft">{describeLongest(longestTask)}</p>
+      </div>
       {state === 'running' && (
         <button type="button" class="button compact" onClick={cancelImport}>
           Cancel
         </button>
       )}
-      <Problem text={problem} />
-    </div>
+    </>
   );
+}
+
+function failureOf(job: ImportJob | undefined): string {
+  if (job?.state !== 'failed') return '';
+  return `${job.problem} ${formatCount(job.documents, 'document')} went in before this.`;
+}
+
+function progressText({ state, documents, ms }: ImportJob): string {
+  if (state === 'done') return ` saved in ${formatSpan(ms)}`;
+  if (state === 'cancelled') return ', then it was stopped';
+  return documents === 0 ? '' : `, ${formatNumber(Math.round((documents / ms) * 1000))} a second`;
 }
 
 function describeLongest(longest: number | undefined): string {

@@ -2,9 +2,10 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { tables } from '../../database/own-tables.ts';
 import { CodeSample, CodeSection } from '../../parts/code-sample.tsx';
+import { Figure, Figures } from '../../parts/figure.tsx';
 import { formatBytes } from '../../parts/format.ts';
 import { PanelFrame } from '../../parts/panel.tsx';
-import { Problem } from '../../parts/problem.tsx';
+import { Told } from '../../parts/told.tsx';
 import {
   backedUp,
   backupNews,
@@ -125,10 +126,11 @@ function Making() {
           }}
         />
       </div>
-      <p class="small backup-news figures" role="status" data-part="backup-news">
-        {doing.value ? `${doing.value}…` : backupNews.value}
-      </p>
-      <Problem text={backupProblem.value} />
+      <Told
+        text={doing.value ? `${doing.value}…` : backupNews.value}
+        problem={backupProblem.value}
+        part="backup-news"
+      />
       <Cost />
     </>
   );
@@ -138,9 +140,9 @@ function Making() {
 function Cost() {
   const { bytes = 0, backup_bytes = 0 } = use.value ?? {};
   return (
-    <p class="soft small figures" data-part="backup-cost">
-      The collection takes {formatBytes(bytes)}. Its backups share that, and take{' '}
-      {formatBytes(backup_bytes)} beyond it.
-    </p>
+    <Figures label="What they cost">
+      <Figure label="The collection" value={formatBytes(bytes)} note="shared by its backups" />
+      <Figure label="Its backups" value={formatBytes(backup_bytes)} note="beyond what they share" />
+    </Figures>
   );
 }

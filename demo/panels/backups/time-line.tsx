@@ -1,6 +1,12 @@
 import type { BackupInfo } from 'cairndb';
 import { ConfirmButton } from '../../parts/confirm.tsx';
-import { formatBytes, formatCount, formatMoment, formatNumber } from '../../parts/format.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatDay,
+  formatMoment,
+  formatNumber,
+} from '../../parts/format.ts';
 import {
   backups,
   compareNow,
@@ -20,28 +26,30 @@ export function TimeLine() {
     );
   }
   return (
-    <ol class="time-line">
-      {backups.value.map((backup) => (
-        <Item key={backup.name} backup={backup} />
+    <ol class="time-line" style={{ '--count': backups.value.length }}>
+      {backups.value.map((backup, place) => (
+        <Item key={backup.name} backup={backup} place={place} />
       ))}
     </ol>
   );
 }
 
-function Item({ backup }: { backup: BackupInfo }) {
+function Item({ backup, place }: { backup: BackupInfo; place: number }) {
   const { name, label, created_at, documents, bytes, automatic, expires_at } = backup;
   const isBusy = doing.value !== '';
   const title = label ?? 'Backup';
+  const facts = [
+    formatMoment(created_at),
+    formatCount(documents, 'document'),
+    formatBytes(bytes),
+    expires_at ? `expires ${formatDay(expires_at)}` : 'never expires',
+  ];
   return (
-    <li data-automatic={automatic} data-part="backup">
+    <li data-automatic={automatic} data-part="backup" style={{ '--place': place }}>
       <h3>
-        {title} {automatic && <span class="badge">made by itself</span>}
+        {title} {automatic && <span class="badge">automatic</span>}
       </h3>
-      <p class="small soft figures">
-        {formatMoment(created_at)} · {formatCount(documents, 'document')} · {formatBytes(bytes)} ·{' '}
-        {expires_at ? `expires ${formatMoment(expires_at)}` : 'never expires'}
-      </p>
-      <Difference backup={name} />
+      <p class="backup-facts small soft figures">{facts.join(' · ')}</p>
       <div class="backup-actions">
         <button
           type="button"
@@ -80,6 +88,7 @@ function Item({ backup }: { backup: BackupInfo }) {
           onConfirm={() => removeNow(backup)}
         />
       </div>
+      <Difference backup={name} />
     </li>
   );
 }
@@ -96,7 +105,7 @@ function Difference({ backup }: { backup: string }) {
     <dl class="difference" data-part="difference">
       {parts.map(([what, count]) => (
         <div key={what} data-what={what}>
-          <dt>{what} since</dt>
+          <dt>{what}</dt>
           <dd class="figures">{formatNumber(count)}</dd>
         </div>
       ))}

@@ -1,7 +1,6 @@
 import { tables } from '../../database/own-tables.ts';
 import { CodeSample, CodeSection } from '../../parts/code-sample.tsx';
 import { PanelFrame } from '../../parts/panel.tsx';
-import { Problem } from '../../parts/problem.tsx';
 import { Segmented } from '../../parts/segmented.tsx';
 import { importJob } from '../../sources/import-job.ts';
 import { actionProblem } from './actions.ts';
@@ -42,13 +41,12 @@ export function DataPanel() {
         }
       >
         <Toolbar rows={rows} />
-        <Problem text={rows?.problem.value || actionProblem.value} />
         {isEmpty && <FillTable />}
         {rows && !isEmpty && (
           <DataGrid key={name} table={table.value} rows={rows} isNarrowed={isNarrowed} />
         )}
         {!rows && <div class="grid" />}
-        <GridFoot />
+        <GridFoot problem={rows?.problem.value || actionProblem.value} />
       </DropZone>
       <CodeSection>
         <CodeSample title="Search, and keep the result true" source={searchSource} />

@@ -3,7 +3,6 @@ import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import { forgetTable, keepTable, tables } from '../../database/own-tables.ts';
 import { messageOf } from '../../parts/message-of.ts';
-import { Problem } from '../../parts/problem.tsx';
 import { openFile } from '../../sources/file.ts';
 import { importJob, requireNoImport, runImport } from '../../sources/import-job.ts';
 import { ImportStrip } from '../../sources/import-strip.tsx';
@@ -64,7 +63,6 @@ export function DropZone({ beside, children }: DropZoneProps) {
         <button type="button" class="button compact" onClick={() => input.current?.click()}>
           Open a file…
         </button>
-        <span class="soft">or drop one here: JSON, NDJSON, CSV. It stays on this device.</span>
         <input
           ref={input}
           type="file"
@@ -81,8 +79,10 @@ export function DropZone({ beside, children }: DropZoneProps) {
           }}
         />
       </div>
-      <Problem text={problem.value} />
-      <ImportStrip />
+      <ImportStrip
+        hint="Or drop one here: JSON, NDJSON or CSV. It stays on this device."
+        problem={problem.value}
+      />
       {children}
     </div>
   );

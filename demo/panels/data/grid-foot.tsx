@@ -1,19 +1,21 @@
+import { Problem } from '../../parts/problem.tsx';
 import { lastDone, undoLast } from './actions.ts';
 
-/** What was done last, with its way back; and the keys of the grid. */
-export function GridFoot() {
+/** What was done last, with its way back, or what went wrong; and the keys of the grid. */
+export function GridFoot({ problem }: { problem: string }) {
   return (
     <div class="grid-foot small">
       <p class="grid-done" data-part="last-done">
-        {lastDone.value && (
+        {!problem && lastDone.value && (
           <>
-            {lastDone.value.text}{' '}
+            <span>{lastDone.value.text}</span>
             <button type="button" class="link-button" onClick={undoLast}>
               Undo
             </button>
           </>
         )}
       </p>
+      <Problem text={problem} />
       <p id="grid-keys" class="soft grid-keys">
         <kbd>Enter</kbd> edits, <kbd>A</kbd> archives or takes back, <kbd>Del</kbd> deletes
       </p>

@@ -45,7 +45,7 @@ export function Toolbar({ rows }: { rows: Rows | undefined }) {
       />
       <p class="toolbar-count figures" data-part="count">
         {count !== undefined && <strong>{formatCount(count, ...noun)}</strong>}
-        {answeredIn !== undefined && <span class="soft"> in {formatSpan(answeredIn)}</span>}
+        {answeredIn !== undefined && <span class="soft">found in {formatSpan(answeredIn)}</span>}
       </p>
       <ConfirmButton
         label="Empty…"

@@ -78,8 +78,10 @@ export function NothingLostPanel() {
               Only write
             </button>
           </div>
-          <Problem text={trialProblem.value} />
-          <OutcomeCard />
+          <div class="outcome-space">
+            <Problem text={trialProblem.value} />
+            <OutcomeCard />
+          </div>
         </section>
       </div>
       <CodeSection>

@@ -6,7 +6,7 @@ export function OutcomeCard() {
   const { value } = outcome;
   if (!value) {
     return (
-      <p class="soft outcome-space">
+      <p class="soft">
         Let a tab close itself, or reload this one. What is recovered is counted here.
       </p>
     );
@@ -14,12 +14,7 @@ export function OutcomeCard() {
   const { written, recovered } = value;
   const lost = written - recovered;
   return (
-    <div
-      class="outcome outcome-space"
-      data-part="outcome"
-      data-tone={lost === 0 ? 'good' : 'bad'}
-      role="status"
-    >
+    <div class="outcome" data-part="outcome" data-tone={lost === 0 ? 'good' : 'bad'} role="status">
       <p class="figures" data-part="recovered">
         <strong>
           {formatNumber(recovered)} of {formatNumber(written)}

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { connection } from '../../database/database.ts';
-import { formatNumber, formatSpan } from '../../parts/format.ts';
+import { formatCount, formatNumber, formatSpan } from '../../parts/format.ts';
 import { watch } from './recipes/watch.ts';
 import './pulse.css';
 
@@ -80,10 +80,13 @@ export function Pulse() {
           <line key={at} class="pulse-beat" x1={x(at)} x2={x(at)} y1={6} y2={HEIGHT} />
         ))}
       </svg>
-      <p class="soft small figures">
+      <p class="pulse-sum soft small figures">
         {beats.length === 0
           ? 'No save in the last 20 seconds'
-          : `${beats.length} saves with ${formatNumber(beats.reduce((sum, { saved }) => sum + saved, 0))} changes in the last 20 seconds`}
+          : `${formatCount(beats.length, 'save')} with ${formatCount(
+              beats.reduce((sum, { saved }) => sum + saved, 0),
+              'change',
+            )} in the last 20 seconds`}
       </p>
     </figure>
   );

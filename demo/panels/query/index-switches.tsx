@@ -1,5 +1,5 @@
-import { Problem } from '../../parts/problem.tsx';
 import { Switch } from '../../parts/switch.tsx';
+import { Told } from '../../parts/told.tsx';
 import { indexJob, switchIndex } from './index-job.ts';
 import { answer } from './query.ts';
 
@@ -7,23 +7,27 @@ import { answer } from './query.ts';
 export function IndexSwitches() {
   const { table = '', paths = [], indexes = [] } = answer.value ?? {};
   const job = indexJob.value;
-  if (paths.length === 0) return null;
   return (
     <fieldset class="index-switches">
       <legend>Indexes</legend>
-      {paths.map((path) => (
-        <Switch
-          key={path}
-          label={<code>{path}</code>}
-          checked={indexes.includes(path)}
-          disabled={job?.isRunning ?? false}
-          onChange={() => switchIndex(table, path)}
-        />
-      ))}
-      <p class="soft small" role="status" data-part="index-job">
-        {job?.text ?? 'Switch one on, and the query runs again.'}
-      </p>
-      <Problem text={job?.problem} />
+      <div class="index-list">
+        {paths.length === 0 && <span class="soft">no field is asked for</span>}
+        {paths.map((path) => (
+          <Switch
+            // By the list: none moves when others are asked for.
+            key={`${paths} ${path}`}
+            label={<code>{path}</code>}
+            checked={indexes.includes(path)}
+            disabled={job?.isRunning ?? false}
+            onChange={() => switchIndex(table, path)}
+          />
+        ))}
+      </div>
+      <Told
+        text={job?.text ?? (paths.length > 0 ? 'Switch one on, and the query runs again.' : '')}
+        problem={job?.problem ?? ''}
+        part="index-job"
+      />
     </fieldset>
   );
 }

@@ -30,18 +30,9 @@ export function QueryPanel() {
       lead="In MongoDB's language or with a function. Every answer tells by which index it was found, how many documents were looked at, and where the time went."
     >
       <div class="query-columns">
-        <section class="card" aria-label="Query">
+        <section class="card query-card" aria-label="Query">
           <Choices />
           <CriteriaEditor />
-          <Problem id="query-problem" text={queryError.value?.message} />
-          <div class="query-run">
-            <button type="button" class="button primary" disabled={isRunning.value} onClick={run}>
-              Run
-            </button>
-            <span class="soft small">
-              <kbd>Ctrl</kbd> <kbd>Enter</kbd> runs, <kbd>Ctrl</kbd> <kbd>Space</kbd> completes
-            </span>
-          </div>
           <fieldset class="examples">
             <legend class="hidden">Examples</legend>
             {EXAMPLES.map((example) => (
@@ -55,10 +46,23 @@ export function QueryPanel() {
               </button>
             ))}
           </fieldset>
+          <div class="query-run">
+            <button type="button" class="button primary" disabled={isRunning.value} onClick={run}>
+              Run
+            </button>
+            {!queryError.value && (
+              <p class="soft small">
+                <kbd>Ctrl</kbd> <kbd>Enter</kbd> runs, <kbd>Ctrl</kbd> <kbd>Space</kbd> completes
+              </p>
+            )}
+            <Problem id="query-problem" text={queryError.value?.message} />
+          </div>
         </section>
         <section class="card" aria-labelledby="plan-title">
           <h2 id="plan-title">How it is found</h2>
-          <Plan />
+          <div class="plan-space">
+            <Plan />
+          </div>
           <IndexSwitches />
         </section>
       </div>
@@ -118,33 +122,36 @@ function Choices() {
 }
 
 function Plan() {
-  const { explanation, total, ms, first = [], looked = 0 } = answer.value ?? {};
+  const { explanation, total, ms, first = [], looked = 0, sort = '' } = answer.value ?? {};
   if (total === undefined || ms === undefined) {
-    return <p class="soft plan-space">{isRunning.value ? 'Asking…' : 'Nothing was asked yet.'}</p>;
+    const text = isRunning.value ? 'Asking…' : 'Nothing was asked yet.';
+    // In the middle, another text is another element: it has not moved.
+    return (
+      <p class="soft" key={text}>
+        {text}
+      </p>
+    );
   }
   if (total === 0) {
     return (
-      <p class="soft plan-space">
+      <p class="soft" key="empty">
         There is nothing to find. <a href="#/data">Fill the collection</a> first.
       </p>
     );
   }
   if (!explanation) {
-    return (
-      <div class="plan-space">
-        <FunctionDrawing total={total} looked={looked} returned={first.length} ms={ms} />
-      </div>
-    );
+    return <FunctionDrawing total={total} looked={looked} returned={first.length} ms={ms} />;
   }
   return (
-    <div class="plan-space">
+    // Another plan is another drawing, whose parts have not moved.
+    <div class="plan-drawing" key={explanation}>
       <PlanDrawing
         plan={explanation.plan}
         total={total}
         keysExamined={explanation.keys_examined}
         documentsExamined={explanation.documents_examined}
         returned={explanation.returned}
-        sort={querySort.value}
+        sort={sort}
       />
       <Times engineMs={explanation.engine_ms} totalMs={explanation.total_ms} />
       <p class="soft small">All that match are found, three times: this is the quickest.</p>

@@ -13,7 +13,9 @@ import { firstMatches } from './recipes/find.ts';
 /** What a query found, and how. */
 export interface Answer {
   readonly table: string;
-  /** The query as it was typed, and what it is sorted by: the same is compared with and without indexes. */
+  /** The path that it is sorted by, if any. */
+  readonly sort: string;
+  /** The query as it was typed, what it is sorted by, and of how many: the same is compared with and without indexes. */
   readonly key: string;
   /** Paths that an index could be on. */
   readonly paths: readonly string[];
@@ -48,7 +50,7 @@ export async function run(): Promise<void> {
   try {
     const found = await ask();
     if (found.key !== answer.peek()?.key) compared.value = new Map();
-    if (found.explanation) {
+    if (found.explanation && found.total > 0) {
       const name = found.indexes.join(', ');
       compared.value = new Map([...compared.peek(), [name, found.explanation]]);
     }
@@ -91,7 +93,8 @@ async function ask(): Promise<Answer> {
   const total = await collection.count();
   return {
     table,
-    key: JSON.stringify([table, text, path]),
+    sort: path,
+    key: JSON.stringify([table, text, path, total]),
     paths: isCriteria ? pathsIn(read, path) : [],
     first,
     ms,

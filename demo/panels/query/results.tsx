@@ -9,10 +9,11 @@ import './results.css';
 export function Results() {
   const { table: name, first, ms, explanation } = answer.value ?? {};
   const table = tables.value.find((each) => each.name === name);
-  if (!table || !first || ms === undefined) return null;
+  if (!table || !first || ms === undefined) return <div class="results" />;
   const count = explanation?.returned ?? first.length;
   return (
-    <section class="results" aria-labelledby="results-title">
+    // Another answer is another table, whose cells have not moved.
+    <section class="results" aria-labelledby="results-title" key={first}>
       <p id="results-title" class="figures" data-part="found">
         <strong>
           {explanation || first.length < 50 ? '' : 'At least '}

@@ -3,8 +3,8 @@ import dexieSource from '../../../bench/page/peers/dexie.mjs?raw';
 import { CodeSample, CodeSection } from '../../parts/code-sample.tsx';
 import { formatNumber } from '../../parts/format.ts';
 import { PanelFrame } from '../../parts/panel.tsx';
-import { Problem } from '../../parts/problem.tsx';
 import { Segmented } from '../../parts/segmented.tsx';
+import { Told } from '../../parts/told.tsx';
 import { Chart } from './chart.tsx';
 import { SHOWN } from './figures.ts';
 import { machine } from './machine.ts';
@@ -62,20 +62,23 @@ export function SpeedPanel() {
               Run
             </button>
           )}
-          <p class="soft small race-news" role="status" data-part="racing">
-            {racing.value || newsOf(figures.value.size)}
-          </p>
         </div>
-        <Problem text={raceProblem.value} />
+        <Told
+          text={racing.value || newsOf(figures.value.size)}
+          problem={raceProblem.value}
+          part="racing"
+        />
         <div class="charts">
           {SHOWN.map((shown) => (
             <Chart key={shown.title} shown={shown} figures={figures.value} />
           ))}
         </div>
-        <p class="soft small" data-part="machine">
-          {machine()}
-          {measuredSize.value > 0 && `, ${formatNumber(measuredSize.value)} documents`}. The middle
-          of the rounds. Other pages and programs slow all of them alike: compare within one run.
+        <p class="soft small">
+          The middle of the rounds. Other pages and programs slow all of them alike: compare within
+          one run.
+        </p>
+        <p class="race-machine soft small" data-part="machine">
+          {`${machine()}${measuredSize.value > 0 ? `, ${formatNumber(measuredSize.value)} documents` : ''}.`}
         </p>
       </section>
       <section aria-labelledby="contenders-title">

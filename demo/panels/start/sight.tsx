@@ -11,7 +11,8 @@ export function Sight({ total }: { total: number }) {
       <p class="figures">{summary(total)}</p>
       <ol>
         {sight.value?.largest.map(({ _id, name, population }, index) => (
-          <li key={_id}>
+          // Another city is another item: it takes the place of the one before, and none moves.
+          <li key={`${index} ${_id}`}>
             <span class="rank" aria-hidden="true">
               {index + 1}
             </span>
@@ -23,6 +24,13 @@ export function Sight({ total }: { total: number }) {
   );
 }
 
+/** Another number is another element: one that ends at the same place would move. */
+const Count = ({ value }: { value: number }) => (
+  <strong class="sight-count" key={value}>
+    {formatNumber(value)}
+  </strong>
+);
+
 function summary(total: number) {
   if (!sight.value) return <span class="soft">Looking under the lens…</span>;
   if (total === 0) {
@@ -31,7 +39,7 @@ function summary(total: number) {
   const { count, ms } = sight.value;
   return (
     <>
-      <strong>{formatNumber(count)}</strong> of {formatNumber(total)} are under the lens, found in{' '}
+      <Count value={count} /> of <Count value={total} /> are under the lens, found in{' '}
       <strong data-part="sight-ms">{formatSpan(ms)}</strong>
     </>
   );

@@ -80,6 +80,6 @@ function ImportFigures({ count }: { count: number }) {
 }
 
 function describeLongest(longest: number | undefined): string {
-  if (longest === undefined) return 'not measured here';
+  if (longest === undefined) return 'unknown';
   return longest === 0 ? 'under 50 ms' : formatSpan(longest);
 }

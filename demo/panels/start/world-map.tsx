@@ -69,6 +69,7 @@ export function WorldMap() {
   });
 
   const { north, south, west, east } = lens.value;
+  const [width, height] = [across(east) - across(west), down(south) - down(north)];
   const place = { latitude: (north + south) / 2, longitude: (west + east) / 2 };
   return (
     <div
@@ -93,10 +94,9 @@ export function WorldMap() {
       <div
         class="lens"
         style={{
-          left: percent(across(west)),
-          top: percent(down(north)),
-          width: percent(across(east) - across(west)),
-          height: percent(down(south) - down(north)),
+          width: percent(width),
+          height: percent(height),
+          translate: `${percent(across(west) / width)} ${percent(down(north) / height)}`,
         }}
       />
       {sight.value?.largest.map(({ _id, location }, index) => (

@@ -5,7 +5,7 @@ import { CodeSample, CodeSection } from '../../parts/code-sample.tsx';
 import { Figure, Figures } from '../../parts/figure.tsx';
 import { formatBytes } from '../../parts/format.ts';
 import { PanelFrame } from '../../parts/panel.tsx';
-import { Problem } from '../../parts/problem.tsx';
+import { Told } from '../../parts/told.tsx';
 import { CollectionSizes } from './collection-sizes.tsx';
 import roomSource from './recipes/room.ts?raw';
 import {
@@ -48,6 +48,8 @@ const REASONS: Readonly<Record<StorageStatus, string>> = {
   memory: 'with the page',
   unsupported: 'the browser does not say',
 };
+
+const HINT = 'Pages that are installed, or visited often, are mostly kept.';
 
 const told = (bytes: number | 'unsupported' | undefined): string | undefined =>
   bytes === 'unsupported' ? 'Unknown' : bytes === undefined ? undefined : formatBytes(bytes);
@@ -96,19 +98,19 @@ export function StoragePanel() {
         >
           Ask the browser to keep it
         </button>
-        <p class="soft small" role="status">
-          {persistAnswer.value}
-        </p>
+        <Told text={persistAnswer.value || HINT} problem={storageProblem.value} />
       </div>
-      <Problem text={storageProblem.value} />
       <div class="storage-columns">
         <section class="card storage-space" aria-labelledby="sizes-title">
           <h2 id="sizes-title">By collection</h2>
-          <CollectionSizes collections={collections.value} />
           <p class="soft small">
             Rough bytes, before the browser compresses them. Each question puts the end of its time
             in memory off.
           </p>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
+          <section class="storage-sizes" tabIndex={0} aria-label="By collection">
+            <CollectionSizes collections={collections.value} />
+          </section>
         </section>
         <section class="card" aria-labelledby="usage-title">
           <h2 id="usage-title">Over time</h2>

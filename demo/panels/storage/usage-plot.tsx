@@ -19,7 +19,9 @@ export function UsagePlot({ samples }: { samples: readonly Sample[] }) {
     <figure class="usage-plot">
       <figcaption class="soft small">Used over the last minutes</figcaption>
       <div class="usage-axes">
-        <span class="figures">{formatBytes(top)}</span>
+        <span class="figures" key={top}>
+          {formatBytes(top)}
+        </span>
         <span class="figures">0</span>
         <svg
           viewBox={`0 0 ${WIDTH} ${HEIGHT}`}

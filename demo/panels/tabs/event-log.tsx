@@ -5,9 +5,10 @@ import './event-log.css';
 /** What happened to the engine, newest first. */
 export function EventLog() {
   return (
-    <ol class="event-log" data-part="events">
-      {events.value.map(({ at, what, outcome, tone }) => (
-        <li key={at.getTime()} data-tone={tone}>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
+    <ol class="event-log" data-part="events" tabIndex={0} aria-label="What happened">
+      {events.value.map(({ at, what, outcome, tone }, place) => (
+        <li key={at.getTime()} data-tone={tone} style={{ '--place': place }}>
           <time class="small soft figures" dateTime={at.toISOString()}>
             {formatClock(at)}
           </time>

@@ -10,18 +10,20 @@ export function Heap() {
   return (
     <div class="heap">
       <ul class="heap-stones" aria-hidden="true">
-        {stones.toReversed().map(({ _id, by }) => (
-          <li key={_id} data-own={by === ME} />
+        {/* By place: when the oldest makes room, none moves. */}
+        {stones.toReversed().map(({ by }, place) => (
+          <li key={place} data-own={by === ME} />
         ))}
       </ul>
       <div class="heap-foot">
         <button type="button" class="button" onClick={lay}>
           Lay a stone
         </button>
-        <p class="small figures">
-          <strong data-part="stones">{size === undefined ? '–' : formatNumber(size)}</strong> in
-          all, <strong data-part="laid">{formatNumber(laidHere.value)}</strong> laid here: the
-          filled ones
+        <p class="heap-count small figures">
+          <strong data-part="stones">{size === undefined ? '–' : formatNumber(size)}</strong>
+          <span> in all</span>
+          <strong data-part="laid">{formatNumber(laidHere.value)}</strong>
+          <span> laid here: the filled ones</span>
         </p>
       </div>
     </div>

@@ -1,7 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { CodeSample, CodeSection } from '../../parts/code-sample.tsx';
 import { PanelFrame } from '../../parts/panel.tsx';
-import { Problem } from '../../parts/problem.tsx';
 import { crash } from './crash.ts';
 import { EventLog } from './event-log.tsx';
 import { Heap } from './heap.tsx';
@@ -13,7 +12,6 @@ import crashSource from './recipes/crash.ts?raw';
 import engineSource from './recipes/engine.ts?raw';
 import leadSource from './recipes/lead.ts?raw';
 import openSource from './recipes/open.ts?raw';
-import { sharedProblem } from './shared.ts';
 import { ThisTab } from './this-tab.tsx';
 import '../../parts/field.css';
 import './tabs-panel.css';
@@ -28,7 +26,6 @@ export function TabsPanel() {
     >
       <LeadFigures />
       <ThisTab />
-      <Problem text={sharedProblem.value} />
       <div class="tabs-columns">
         <section class="card tabs-board" aria-labelledby="board-title">
           <h2 id="board-title">The same board in each</h2>

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { hrefOf } from '../../app/route.ts';
 import { messageOf } from '../../parts/message-of.ts';
+import { Told } from '../../parts/told.tsx';
 import { noteEnd } from './ends.ts';
 import { ME, shared, sharedProblem, sharedStatus } from './shared.ts';
 
@@ -9,7 +10,7 @@ const CLOSING_MS = 500;
 
 /** Opens another tab, and ends this one. */
 export function ThisTab() {
-  const refusal = useSignal('');
+  const refusal = useSignal('A page may close a tab that a page has opened, and no other.');
 
   async function close() {
     // Chromium fires no event in a tab that closes itself, so nothing could be left behind then.
@@ -23,7 +24,7 @@ export function ThisTab() {
     window.close();
     setTimeout(() => {
       refusal.value =
-        'The browser lets a page close only tabs that pages have opened. Close this one yourself, or reload it.';
+        'No page has opened this tab, so none may close it. Close it yourself, or reload it.';
     }, CLOSING_MS);
   }
 
@@ -38,9 +39,7 @@ export function ThisTab() {
       <button type="button" class="button" onClick={() => location.reload()}>
         Reload this tab
       </button>
-      <p class="soft small" role="status">
-        {refusal.value}
-      </p>
+      <Told text={refusal.value} problem={sharedProblem.value} />
     </div>
   );
 }

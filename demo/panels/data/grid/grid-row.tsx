@@ -25,6 +25,13 @@ interface GridRowProps {
   readonly onCancel: () => void;
 }
 
+/** Another text is another element: one that is aligned to its end would move. */
+const CellText = ({ text }: { text: string | undefined }) => (
+  <span class="cell-text" key={text}>
+    {text}
+  </span>
+);
+
 export function GridRow(props: GridRowProps) {
   const { row, index, top, columns, activeColumn, editedColumn } = props;
   /** Whether the cell under the pointer had the focus before: the second press edits. */
@@ -62,7 +69,7 @@ export function GridRow(props: GridRowProps) {
               onCancel={props.onCancel}
             />
           ) : (
-            <span class="cell-text">{row && cellText(row, column)}</span>
+            <CellText text={row && cellText(row, column)} />
           )}
         </div>
       ))}

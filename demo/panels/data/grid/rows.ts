@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import type { DocumentCollection, FindOptions, LiveQuery, Stored } from 'cairndb';
+import { isLeaving } from '../../../database/database.ts';
 import { livePage } from '../recipes/search.ts';
 
 const ROWS_A_PAGE = 200;
@@ -48,7 +49,7 @@ export class Rows {
     const count = this.#collection.liveCount(this.#criteria, { archived, throttle: 100 });
     this.#stopCount = count.subscribe(({ data, error }) => {
       if (data !== undefined) this.count.value = data;
-      if (error) this.problem.value = error.message;
+      this.#noteProblem(error);
       this.#noteAnswer();
     });
     this.look(0, 0);
@@ -89,12 +90,16 @@ export class Rows {
     const query = livePage(this.#collection, this.#criteria, options);
     const stop = query.subscribe(({ data, error }) => {
       page.rows = data ?? page.rows;
-      if (error) this.problem.value = error.message;
+      this.#noteProblem(error);
       this.version.value += 1;
       this.#noteAnswer();
     });
     const page: Page = { query, stop, rows: undefined };
     return page;
+  }
+
+  #noteProblem(error: Error | undefined): void {
+    if (error && !isLeaving(this.#collection)) this.problem.value = error.message;
   }
 
   #noteAnswer(): void {

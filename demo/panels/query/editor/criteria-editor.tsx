@@ -9,7 +9,7 @@ import { javascriptLanguage } from '@codemirror/lang-javascript';
 import { bracketMatching, syntaxHighlighting, syntaxTree } from '@codemirror/language';
 import { setDiagnostics } from '@codemirror/lint';
 import { EditorState, Prec } from '@codemirror/state';
-import { drawSelection, EditorView, keymap } from '@codemirror/view';
+import { EditorView, keymap } from '@codemirror/view';
 import { useSignalEffect } from '@preact/signals';
 import { CriteriaError } from 'cairndb';
 import { useEffect, useRef } from 'preact/hooks';
@@ -38,7 +38,6 @@ export function CriteriaEditor() {
       extensions: [
         Prec.high(keymap.of([{ key: 'Mod-Enter', run: runByKey }])),
         history(),
-        drawSelection(),
         bracketMatching(),
         closeBrackets(),
         keymap.of([

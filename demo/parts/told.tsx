@@ -1,0 +1,23 @@
+import { Problem } from './problem.tsx';
+import './told.css';
+
+interface ToldProps {
+  /** How it goes, or what came of it. */
+  readonly text: string;
+  /** What went wrong; it comes in the place of the text. */
+  readonly problem: string;
+  /** For tests. */
+  readonly part?: string;
+}
+
+/** What is said about something, in a place that is there from the start: nothing moves when it is filled. */
+export function Told({ text, problem, part }: ToldProps) {
+  return (
+    <div class="told small">
+      <p class="soft figures" role="status" data-part={part}>
+        {problem ? '' : text}
+      </p>
+      <Problem text={problem} />
+    </div>
+  );
+}
