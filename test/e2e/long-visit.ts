@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { ALL, PATIENCE, type Playground } from './open-playground.ts';
 
 /** Says what comes next, when all that came before is painted. */
-export type Say = (step: string) => Promise<void>;
+type Say = (step: string) => Promise<void>;
 
 type Visit = (site: Playground, say: Say) => Promise<void>;
 
