@@ -108,7 +108,7 @@ export function StoragePanel() {
             in memory off.
           </p>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
-          <section class="storage-sizes" tabIndex={0} aria-label="By collection">
+          <section class="storage-sizes" tabIndex={0} aria-label="Sizes of the collections">
             <CollectionSizes collections={collections.value} />
           </section>
         </section>
