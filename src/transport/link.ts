@@ -92,8 +92,8 @@ export class Link {
   /** Sends a request with the others of this microtask. */
   send(request: Request): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      // What has begun goes on while the door is closing.
-      const refusal = request.urgent ? this.#ended : this.#refusal;
+      // What has begun goes on while the door is closing: it stays open where it cannot save.
+      const refusal = request.urgent || 'live' in request ? this.#ended : this.#refusal;
       if (refusal) return reject(refusal);
       this.#queue.push({ request, resolve, reject });
       if (this.#flushing) return;
