@@ -54,8 +54,16 @@ export interface FaultyDriver extends StorageDriver {
 
 export const outage = new StorageError('storage_lost', 'The test took the storage away.');
 
-/** @param slow Whether each call takes a turn of the event loop. */
-export function faultyDriver(inner: StorageDriver = memoryDriver(), slow = false): FaultyDriver {
+/**
+ * @param slow Whether each call takes a turn of the event loop.
+ * @param copies Whether values are copied, as by a real one.
+ */
+export function faultyDriver(
+  inner: StorageDriver = memoryDriver(),
+  slow = false,
+  copies = true,
+): FaultyDriver {
+  const passed = <T>(value: T): T => (copies ? structuredClone(value) : value);
   const calls = { write: 0, getMany: 0, list: 0, keys: 0 };
   const log: StorageCall[] = [];
   const batches: (readonly StorageOperation[])[] = [];
@@ -113,15 +121,14 @@ export function faultyDriver(inner: StorageDriver = memoryDriver(), slow = false
     };
     return {
       getMany: (store, keys) =>
-        perform('getMany', async () => structuredClone(await storage.getMany(store, keys))),
-      list: (store, range) =>
-        perform('list', async () => structuredClone(await storage.list(store, range))),
+        perform('getMany', async () => passed(await storage.getMany(store, keys))),
+      list: (store, range) => perform('list', async () => passed(await storage.list(store, range))),
       keys: (store, prefix) => perform('keys', () => storage.keys(store, prefix)),
       write: (operations, durability) =>
         perform('write', async () => {
-          const copies = Array.from(operations, (operation) => structuredClone(operation));
-          await storage.write(copies, durability);
-          batches.push(copies);
+          const batch = Array.from(operations, passed);
+          await storage.write(batch, durability);
+          batches.push(batch);
         }),
       close: () => storage.close(),
     };
