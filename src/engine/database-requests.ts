@@ -7,7 +7,7 @@ import { storedSizes, usageOf } from '../backup/usage.ts';
 import { BackupError } from '../errors/backup-error.ts';
 import type { Durability, Storage } from '../storage/driver.ts';
 import type { Manifest } from '../storage/manifest.ts';
-import { listLive } from '../storage/open-log.ts';
+import { listLive, listManifests } from '../storage/open-log.ts';
 import type { FrozenCollection } from './backups/backup-requests.ts';
 import { Exports } from './backups/exports.ts';
 import type { Importing } from './backups/importing.ts';
@@ -31,7 +31,7 @@ export interface DatabaseHost {
   ) => Promise<T>;
 }
 
-/** More than anybody has collections. */
+/** More than anybody has backups. */
 const ALL = 100_000;
 
 /** What is asked about the whole database. */
@@ -144,7 +144,7 @@ export class DatabaseRequests {
     const { storage } = this.#host;
     const range = { prefix: [], limit: ALL };
     const snapshots = (await storage.list('snapshots', range)) as Snapshot[];
-    const manifests = (await storage.list('collections', range)) as Manifest[];
+    const manifests = await listManifests(storage);
     const open = new Map(Array.from(this.#host.open(), (one) => [one.settings.name, one]));
     const shown = manifests.filter(({ kept_until }) => kept_until === undefined);
     const usage = shown.map(async (manifest) => {
@@ -161,8 +161,7 @@ export class DatabaseRequests {
 
   /** Of the collections that are stored. */
   async #manifests(): Promise<Manifest[]> {
-    const found = await this.#host.storage.list('collections', { prefix: [], limit: ALL });
-    return (found as Manifest[]).filter(({ dropped }) => !dropped);
+    return (await listManifests(this.#host.storage)).filter(({ dropped }) => !dropped);
   }
 }
 

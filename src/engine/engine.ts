@@ -144,7 +144,7 @@ export class Engine {
   get status(): EngineStatus {
     let unsaved = 0;
     let since = Number.POSITIVE_INFINITY;
-    for (const { records } of [...this.#closing, ...this.#collections.values()]) {
+    for (const { records } of this.#held()) {
       unsaved += records.unsaved;
       since = Math.min(since, records.unsavedSince ?? since);
     }
@@ -281,11 +281,16 @@ export class Engine {
 
   /** Saves every collection. Rejects with the first failure, after all have been tried. */
   async save(): Promise<void> {
-    const all = [...this.#closing, ...this.#collections.values()];
-    const saves = all.map((collection) => collection.flush());
+    const saves = Array.from(this.#held(), (collection) => collection.flush());
     for (const result of await Promise.allSettled(saves)) {
       if (result.status === 'rejected') throw result.reason;
     }
+  }
+
+  /** All that may have something unsaved. */
+  *#held(): Generator<HostedCollection> {
+    yield* this.#closing;
+    yield* this.#collections.values();
   }
 
   /** Ends everything. What is not saved by then is lost: save first. */

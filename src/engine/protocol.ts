@@ -79,7 +79,7 @@ export interface Marks {
   readonly risky?: true | undefined;
   /** It is about an earlier call that has begun, and waits for no later one. */
   readonly urgent?: true | undefined;
-  /** It replaces all that is there, and is not asked again of another engine: others may have made something since. */
+  /** It replaces or removes what is there, and is not asked again of another engine: others may have made something since. */
   readonly once?: true | undefined;
   /** When it was made, Unix milliseconds, where another engine has answered it before. */
   readonly now?: number | undefined;

@@ -1,8 +1,6 @@
 import type { Durability, Storage } from '../storage/driver.ts';
-import { type Manifest, noManifest } from '../storage/manifest.ts';
-
-/** More than anybody has collections. */
-const ALL = 100_000;
+import { noManifest } from '../storage/manifest.ts';
+import { listManifests } from '../storage/open-log.ts';
 
 /**
  * Removes what is left of collections that were dropped so long ago that it is of no use: no page that rests since then
@@ -17,8 +15,7 @@ export async function sweepTombstones(
   now: number,
   isUsed: (name: string) => boolean,
 ): Promise<void> {
-  const manifests = (await storage.list('collections', { prefix: [], limit: ALL })) as Manifest[];
-  const outlived = manifests.filter(
+  const outlived = (await listManifests(storage)).filter(
     ({ name, kept_until: until }) => until !== undefined && until < now && !isUsed(name),
   );
   if (outlived.length === 0) return;

@@ -1,5 +1,6 @@
 import type { Storage, StorageOperation } from './driver.ts';
 import { type Manifest, noManifest, putManifest } from './manifest.ts';
+import { deletionsOf } from './segment-writer.ts';
 
 /** A backup that outlives its collection. */
 export interface LeftBackup {
@@ -27,11 +28,8 @@ export async function dropOperations(
   if (left) {
     const stored = await storage.keys('segments', [name]);
     const gone = stored.filter(([, number]) => !left.segments.has(number as number));
-    const stores = ['segments', 'bodies'] as const;
-    const deletions = gone.flatMap((key) =>
-      stores.map((store) => ({ type: 'delete' as const, store, key })),
-    );
-    return [snapshots, left.snapshot, ...deletions, putManifest({ ...empty, dropped: true })];
+    const tombstone: Manifest = { ...empty, dropped: true };
+    return [snapshots, left.snapshot, ...deletionsOf(gone), putManifest(tombstone)];
   }
   const tombstone: Manifest = { ...empty, dropped: true, kept_until: keptUntil };
   return [

@@ -26,6 +26,15 @@ export async function readManifest(storage: Storage, name: string): Promise<Mani
   return manifest;
 }
 
+/** More than anybody has collections. */
+const ALL_COLLECTIONS = 100_000;
+
+/** The manifests of all collections, of those that were dropped too. */
+export function listManifests(storage: Storage): Promise<Manifest[]> {
+  const range = { prefix: [], limit: ALL_COLLECTIONS };
+  return storage.list('collections', range) as Promise<Manifest[]>;
+}
+
 /** @throws {StorageError} `format_newer` */
 export function checkFormat(name: string, format: number): void {
   if (format <= FORMAT) return;

@@ -1,4 +1,4 @@
-import type { StorageOperation } from './driver.ts';
+import type { StorageKey, StorageOperation } from './driver.ts';
 import { buildSegment, type Segment, type SegmentBodies, type SegmentContent } from './segment.ts';
 import type { StoredRecord } from './stored-record.ts';
 
@@ -55,9 +55,12 @@ export class SegmentWriter {
   }
 
   deletions(numbers: readonly number[]): StorageOperation[] {
-    const stores = ['segments', 'bodies'] as const;
-    return numbers.flatMap((number) =>
-      stores.map((store) => ({ type: 'delete' as const, store, key: [this.#name, number] })),
-    );
+    return deletionsOf(numbers.map((number) => [this.#name, number]));
   }
+}
+
+/** What removes segments, with their bodies. */
+export function deletionsOf(keys: readonly StorageKey[]): StorageOperation[] {
+  const stores = ['segments', 'bodies'] as const;
+  return keys.flatMap((key) => stores.map((store) => ({ type: 'delete' as const, store, key })));
 }

@@ -22,7 +22,6 @@ interface Client {
   closed: boolean;
 }
 
-/** Milliseconds of a run in which things happen, and then until everything is at rest. */
 /** How often something is written as many documents at once, which travel in parts. */
 const MANY = 0.01;
 /** How often tabs have live queries. */
@@ -30,6 +29,7 @@ const WATCHED = 0.1;
 /** Enough for two parts of what JSON cannot hold. */
 const PARTED = 100;
 const NO_BYTES = new Uint8Array(0);
+/** Milliseconds of a run in which things happen, and then until everything is at rest. */
 const BUSY_MS = 2500;
 const REST_MS = 60_000;
 

@@ -65,12 +65,7 @@ export class Query {
   /** The records that match, in order. */
   *records(): Work<StoredRecord[]> {
     const matches = this.#gather();
-    const release = this.#context.records.pin();
-    try {
-      if (this.#most > 0) yield* this.candidates.read(this.plan, matches);
-    } finally {
-      release();
-    }
+    yield* this.#read(matches);
     const records = matches.records().slice(this.#skip);
     const last = records.at(-1);
     if (last && Number.isFinite(this.#most)) this.end = yield* this.#endOf(last);
@@ -82,13 +77,17 @@ export class Query {
     // Where a page begins is a matter of order.
     if (this.#after) return (yield* this.records()).length;
     const matches = new CountedMatches(this.#most);
+    yield* this.#read(matches);
+    return Math.max(0, matches.count - this.#skip);
+  }
+
+  *#read(matches: Matches): Work<void> {
     const release = this.#context.records.pin();
     try {
       if (this.#most > 0) yield* this.candidates.read(this.plan, matches);
     } finally {
       release();
     }
-    return Math.max(0, matches.count - this.#skip);
   }
 
   *#endOf(record: StoredRecord): Work<PageEnd> {
