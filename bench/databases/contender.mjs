@@ -18,3 +18,6 @@ export const contend = (peer, cairn, suffix = '') => ({
   peer,
   cairn,
 });
+
+/** Whether it is Cairn, in whichever build. @param {{ readonly name: string }} contender */
+export const isCairn = ({ name }) => name.startsWith('cairn');

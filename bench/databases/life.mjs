@@ -39,6 +39,7 @@ export async function live(page, origin, contender, terms, chosen, note) {
   const { keeps } = contender.peer;
   const asked = inPage.filter(({ name, reloads }) => chosen.includes(name) && (keeps || !reloads));
   const after = asked.filter(({ name }) => name !== BEFORE && name !== FILLING);
+  await calls.rehearse();
   if (chosen.includes(BEFORE)) await perform(BEFORE);
   if (chosen.includes(FILLING)) await perform(FILLING);
   else if (keeps && after.length > 0) await calls.fill();

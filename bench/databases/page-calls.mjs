@@ -1,3 +1,5 @@
+import { isCairn } from './contender.mjs';
+
 /**
  * @typedef {import('./contender.mjs').Contender} Contender
  * @typedef {import('../page/model.mjs').Change} Change
@@ -23,6 +25,8 @@ export class PageCalls {
   #database;
   /** What was done to the documents so far. @type {Change[]} */
   #changes = [];
+  /** What this build of Cairn loads on first use. @type {readonly string[]} */
+  #parts = [];
 
   /**
    * @param {import('playwright-core').Page} page
@@ -36,6 +40,11 @@ export class PageCalls {
     this.#contender = contender;
     this.#terms = terms;
     this.#database = `${contender.name}-${terms.size}-${terms.round}`;
+  }
+
+  /** Finds out which code this contender loads on first use, so that it is there before anything is measured. */
+  async rehearse() {
+    if (isCairn(this.#contender)) this.#parts = await this.#call('rehearse');
   }
 
   /** Inserts all documents, unmeasured. */
@@ -66,14 +75,14 @@ export class PageCalls {
     return !keeps || isFirst || part === 'verify' || workload === 'first-answer';
   }
 
-  /** @param {'fill' | 'perform' | 'verify'} part @param {string} [workload] @returns {Promise<any>} */
+  /** @param {'rehearse' | 'fill' | 'perform' | 'verify'} part @param {string} [workload] @returns {Promise<any>} */
   async #call(part, workload) {
     const { peer, cairn } = this.#contender;
     const { deadline, ...terms } = this.#terms;
     if (!terms.hasty || this.#isAboutReload(part, workload)) await this.#reload();
     const request = {
       peer: peer.name,
-      cairn: `${this.#origin}${cairn}/index.js`,
+      cairn: { url: `${this.#origin}${cairn}/index.js`, parts: this.#parts },
       database: this.#database,
       ...terms,
       changes: this.#changes,

@@ -1,5 +1,6 @@
 import { summarize } from '../page/statistics.mjs';
 import { workloads } from './catalogue.mjs';
+import { isCairn } from './contender.mjs';
 
 /**
  * @typedef {import('./results.mjs').Results} Results
@@ -28,9 +29,6 @@ import { workloads } from './catalogue.mjs';
 
 /** Names of the peers that bound what others can reach. */
 const LIMITS = { storage: 'indexeddb', page: 'loop', worker: 'message' };
-
-/** @param {ContenderInfo} contender */
-export const isCairn = ({ name }) => name.startsWith('cairn');
 
 /** All figures at one size. @param {Results} results @param {number} size @returns {Ranking[]} */
 export function rank(results, size) {

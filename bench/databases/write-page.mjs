@@ -1,7 +1,7 @@
 import { peers } from '../page/peers.mjs';
 import { machineLine } from '../shared/machine.mjs';
 import { figure } from '../shared/print-table.mjs';
-import { isCairn } from './ranking.mjs';
+import { isCairn } from './contender.mjs';
 
 /**
  * @typedef {import('./results.mjs').Results} Results

@@ -36,8 +36,9 @@ export async function measureWorkload(
     const prepared = new Map();
     for (const size of sizes) {
       const input = { database: `${workload.name}-${size}`, size, prepared: undefined };
-      if (workload.prepare)
-        prepared.set(size, await runInPage(page, workload.name, 'prepare', input));
+      if (!workload.prepare) continue;
+      if (workload.freshPage) await page.reload();
+      prepared.set(size, await runInPage(page, workload.name, 'prepare', input));
     }
     for (let round = 1; round <= rounds; round++) {
       for (const size of sizes) {

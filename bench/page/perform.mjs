@@ -36,6 +36,17 @@ export async function perform(name, given) {
  */
 const isOf = (peer, { metrics }, metric) => peer.keeps || !metrics[metric]?.durable;
 
+/** Uses another database a little: by then all is loaded that opening and asking takes. @param {import('./session.mjs').Given} given */
+export async function rehearse(given) {
+  const session = await Session.begin(given);
+  const store = await session.openOther('rehearsal');
+  await store.insertMany(session.newDocuments(1, 1));
+  await store.findGroup?.(0);
+  await store.saved?.();
+  await store.close();
+  await session.end();
+}
+
 /** Fills the database, unmeasured. @param {import('./session.mjs').Given} given */
 export async function fill(given) {
   const session = await Session.begin(given);

@@ -1,7 +1,8 @@
 import { Dexie } from 'dexie';
+import { loadCairn, loadedParts } from '../../page/cairn-build.mjs';
 import { GROUP_SIZE, makeParts } from '../../page/documents.mjs';
 import { measure } from '../../page/measure.mjs';
-import { checkDoor, fill, library, openDoor, openPeople } from '../page/cairn.mjs';
+import { checkDoor, fill, LIBRARY, openDoor, openPeople } from '../page/cairn.mjs';
 import { defineWorkload } from '../workload.mjs';
 
 const INDEXES = ['group'];
@@ -21,11 +22,14 @@ async function fillDexie(name, size) {
   database.close();
 }
 
-/** @param {string} name @param {number} size */
-async function fillCairn(name, size) {
-  const database = await openDoor('thread', name);
-  await fill(openPeople(database, { indexes: INDEXES }), size);
+/** @param {import('../page/cairn.mjs').DoorName} door @param {string} name @param {number} size */
+async function fillCairn(door, name, size) {
+  const database = await openDoor(door, name);
+  const people = openPeople(database, { indexes: INDEXES });
+  await fill(people, size);
+  await people.filter({ group: GROUP });
   await database.close();
+  return loadedParts({ url: LIBRARY });
 }
 
 /** @param {readonly unknown[]} found */
@@ -42,8 +46,8 @@ function checkGroup({ length }) {
  */
 const openThrough =
   (door, caching) =>
-  async ({ prepared: { cairn: name } }) => {
-    const { connect, Database } = await library();
+  async ({ prepared: { cairn: name, parts } }) => {
+    const { connect, Database } = await loadCairn({ url: LIBRARY, parts: parts[door] });
     const { ms, result } = await measure(async () => {
       const database = door === 'thread' ? new Database({ name }) : connect({ name });
       const people = openPeople(database, { caching, indexes: INDEXES });
@@ -65,9 +69,11 @@ export default defineWorkload({
   freshPage: true,
   async prepare({ database, size }) {
     const names = { cairn: database, dexie: `${database}-dexie` };
-    await fillCairn(names.cairn, size);
+    // This page has loaded nothing yet: what it loads first is what the worker's door takes.
+    const worker = await fillCairn('worker', `${database}-rehearsal`, 1);
+    const thread = await fillCairn('thread', names.cairn, size);
     await fillDexie(names.dexie, size);
-    return names;
+    return { ...names, parts: { worker, thread } };
   },
   contenders: {
     async dexie({ prepared: { dexie: name } }) {
