@@ -43,9 +43,12 @@ export function encodeAndCopy(value: unknown, root: string): { body: Body; copy:
  *
  * @throws {StorageError} `data_damaged`
  */
-export function decode(body: Body | DecodedBody): unknown {
-  if (typeof body === 'string') return parse(body);
-  return 'decoded' in body ? copyDecoded(body.decoded) : copy(body.exact);
+export function decode(body: Body): unknown {
+  return typeof body === 'string' ? parse(body) : copy(body.exact);
+}
+
+export function isDecoded(body: Body | DecodedBody): body is DecodedBody {
+  return typeof body === 'object' && 'decoded' in body;
 }
 
 /**
@@ -57,16 +60,22 @@ export function peek(body: Body): unknown {
   return typeof body === 'string' ? parse(body) : body.exact;
 }
 
-/** A spread copies the fields of an object in one go: up to ten times faster than parsing. */
+/**
+ * Makes a flat copy of decoded fields a deep one: up to ten times faster than parsing, as a spread copies all fields
+ * of an object in one go.
+ */
+export function copyHeld(fields: object, copy: object): object {
+  for (const key in fields) {
+    const field = (fields as Record<string, unknown>)[key];
+    if (typeof field === 'object' && field !== null)
+      (copy as Record<string, unknown>)[key] = copyDecoded(field);
+  }
+  return copy;
+}
+
 function copyDecoded(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(copyDecoded);
-  const fields: Record<string, unknown> = { ...value };
-  for (const key in fields) {
-    const field = fields[key];
-    if (typeof field === 'object' && field !== null) fields[key] = copyDecoded(field);
-  }
-  return fields;
+  return Array.isArray(value) ? value.map(copyDecoded) : copyHeld(value, { ...value });
 }
 
 function parse(json: string): unknown {

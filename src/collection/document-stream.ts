@@ -1,9 +1,9 @@
-import { type Body, decode, encode } from '../codec/body.ts';
+import { type Body, type DecodedBody, decode, encode } from '../codec/body.ts';
 import type { DocumentBuilder } from '../engine/managed.ts';
 import type { ScanReply } from '../engine/protocol.ts';
 import { compileSelect } from '../query/projection.ts';
 import type { Stamp, Stored } from './document-types.ts';
-import { documentAt } from './documents.ts';
+import { buildFrom } from './documents.ts';
 import { ask, type Exchange, post } from './exchange.ts';
 import { type FindQuery, notePageEnd } from './find-query.ts';
 import { Sequence } from './sequence.ts';
@@ -95,7 +95,17 @@ export class DocumentStream<T extends object, S extends Stamp> {
   }
 
   #read(chunk: ScanReply, index: number): Stored<T, S> {
-    const fields = decode(chunk.bodies[index] as Body) as object;
-    return (chunk.whole ? fields : documentAt(this.#build, chunk, index, fields)) as Stored<T, S>;
+    const { keys, flags, stamps, bodies, whole } = chunk;
+    const body = bodies[index] as Body | DecodedBody;
+    const document = whole
+      ? decode(body as Body)
+      : buildFrom(
+          this.#build,
+          keys[index] as string,
+          flags[index] as number,
+          stamps?.[index],
+          body,
+        );
+    return document as Stored<T, S>;
   }
 }

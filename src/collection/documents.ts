@@ -1,9 +1,17 @@
-import { type Body, decode, encodeAndCopy } from '../codec/body.ts';
+import {
+  type Body,
+  copyHeld,
+  type DecodedBody,
+  decode,
+  encodeAndCopy,
+  isDecoded,
+} from '../codec/body.ts';
 import { isPlainObject } from '../codec/kinds.ts';
 import type { DocumentBuilder } from '../engine/managed.ts';
 import type { ManagedColumns, RecordReply } from '../engine/protocol.ts';
 import { ValueError } from '../errors/value-error.ts';
 import { MANAGED_FIELDS } from '../storage/managed-fields.ts';
+import type { Stamps } from '../storage/stored-record.ts';
 import { checkId } from './item-checks.ts';
 
 /** A caller's document, ready to be sent. */
@@ -35,7 +43,21 @@ export function toDocument(
   build: DocumentBuilder,
   [key, flags, stamps, body]: RecordReply,
 ): object {
-  return build(key, flags, stamps, decode(body) as object);
+  return buildFrom(build, key, flags, stamps, body);
+}
+
+/** Builds a document of a body that has arrived. */
+export function buildFrom(
+  build: DocumentBuilder,
+  key: string,
+  flags: number,
+  stamps: Stamps | undefined,
+  body: Body | DecodedBody,
+): object {
+  if (!isDecoded(body)) return build(key, flags, stamps, decode(body) as object);
+  const fields = body.decoded as object;
+  // Building copies the fields, not what they hold.
+  return copyHeld(fields, build(key, flags, stamps, fields));
 }
 
 /** The document at a place in the columns. */

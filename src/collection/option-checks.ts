@@ -84,7 +84,8 @@ export function checkOptions(
     throw new OptionError('option_unknown', message, { place: option });
   }
   const settings: Record<string, unknown> = {};
-  for (const [option, { allowed, test, required, fallback }] of Object.entries(checks)) {
+  for (const option in checks) {
+    const { allowed, test, required, fallback } = checks[option] as Check;
     const place = path + option;
     const value = (options as Record<string, unknown>)[option];
     settings[option] = value === undefined ? fallback : value;

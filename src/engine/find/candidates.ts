@@ -52,7 +52,11 @@ export class Candidates {
     const { records } = this.#context;
     const { test, order, byFields } = this.#selection;
     if (plan.kind !== 'scan') return yield* this.#readPlan(plan, matches);
-    if (!test && !order) return yield* this.#visit(records.list().values(), matches, false);
+    if (!test && !order) {
+      const list = records.list();
+      let at = 0;
+      return yield* this.#visit(() => list[at++], matches, false);
+    }
     const decoded = byFields ? records.decoded() : undefined;
     yield* decoded ? this.#scanDecoded(decoded, matches) : this.#scan(matches);
   }
@@ -109,18 +113,17 @@ export class Candidates {
       from: plan.kind === 'index' && plan.ordered ? this.#after : undefined,
     });
     try {
-      yield* this.#visit(candidates(reader), matches, !plan.exact);
+      yield* this.#visit(() => reader.next(), matches, !plan.exact);
     } finally {
       this.keys = reader.keys;
     }
   }
 
-  /** @param tests Whether the criteria have to be looked at still. */
-  *#visit(
-    candidates: IterableIterator<StoredRecord>,
-    matches: Matches,
-    tests: boolean,
-  ): Work<void> {
+  /**
+   * @param next The next candidate, until there is none.
+   * @param tests Whether the criteria have to be looked at still.
+   */
+  *#visit(next: () => StoredRecord | undefined, matches: Matches, tests: boolean): Work<void> {
     const { test, sorted } = this.#selection;
     const tested = tests ? test : undefined;
     const keyed = matches instanceof SortedMatches;
@@ -131,11 +134,12 @@ export class Candidates {
       if (tested && !tested(record, body as Body)) return true;
       return keyed ? matches.add(record, sorted(record, body as Body)) : matches.add(record);
     };
-    for (const record of candidates) {
+    for (let record = next(); record; record = next()) {
       if (!this.#wanted(record)) continue;
       if ((looks && record.body === undefined) || this.#pace.due) {
         // An index must not be read on after a pause: it may have changed.
-        const rest = [record, ...candidates].filter(this.#wanted);
+        const rest: StoredRecord[] = [];
+        for (; record; record = next()) if (this.#wanted(record)) rest.push(record);
         yield* matches instanceof FirstMatches
           ? this.#inOrder(rest, looks, visit)
           : this.#inAnyOrder(rest, looks, visit);
@@ -176,7 +180,3 @@ export class Candidates {
 }
 
 type Visit = (record: StoredRecord, body: Body | undefined) => boolean;
-
-function* candidates(reader: PlanReader<StoredRecord>): Generator<StoredRecord> {
-  for (let record = reader.next(); record; record = reader.next()) yield record;
-}

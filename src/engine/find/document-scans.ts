@@ -1,8 +1,8 @@
-import { encode } from '../../codec/body.ts';
+import { type Body, type DecodedBody, encode } from '../../codec/body.ts';
 import { ValueError } from '../../errors/value-error.ts';
 import { WorkerError } from '../../errors/worker-error.ts';
 import { compileOrder } from '../../query/order.ts';
-import type { StoredRecord } from '../../storage/stored-record.ts';
+import type { Stamps, StoredRecord } from '../../storage/stored-record.ts';
 import type { StoreContext } from '../context.ts';
 import { Pace } from '../pace.ts';
 import type { Explained, Request, ScanReply, Selection } from '../protocol.ts';
@@ -156,16 +156,24 @@ function columnsOf(
   select: CompiledSelection['select'],
   isNear: boolean,
 ): Pick<ScanReply, 'keys' | 'flags' | 'stamps' | 'orders' | 'bodies' | 'whole'> {
-  const stamped = found.some(({ record }) => record.stamps);
-  return {
-    keys: found.map(({ record }) => record.key),
-    flags: Uint8Array.from(found, ({ record }) => record.flags),
-    stamps: stamped ? found.map(({ record }) => record.stamps) : undefined,
-    orders: Float64Array.from(found, ({ record }) => record.order),
-    bodies: found.map(({ record, body }) => {
-      if (select) return encode(select(record, body), 'document');
-      return isNear ? bodyAtHand(record, body) : body;
-    }),
-    whole: select !== undefined,
-  };
+  const { length } = found;
+  const keys = new Array<string>(length);
+  const flags = new Uint8Array(length);
+  const orders = new Float64Array(length);
+  const bodies = new Array<Body | DecodedBody>(length);
+  let stamps: (Stamps | undefined)[] | undefined;
+  // One loop, not one a column: this is most of what the delivery of a few hundred costs.
+  for (let at = 0; at < length; at++) {
+    const { record, body } = found[at] as Visited;
+    keys[at] = record.key;
+    flags[at] = record.flags;
+    orders[at] = record.order;
+    if (record.stamps) {
+      stamps ??= new Array(length).fill(undefined);
+      stamps[at] = record.stamps;
+    }
+    if (select) bodies[at] = encode(select(record, body), 'document');
+    else bodies[at] = isNear ? bodyAtHand(record, body) : body;
+  }
+  return { keys, flags, stamps, orders, bodies, whole: select !== undefined };
 }
