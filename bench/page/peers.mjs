@@ -8,7 +8,7 @@ import { dexie } from './peers/dexie.mjs';
 import { idb } from './peers/idb.mjs';
 import { indexedDb } from './peers/indexeddb.mjs';
 import { localforage } from './peers/localforage.mjs';
-import { loki } from './peers/loki.mjs';
+import { loki, lokiClone } from './peers/loki.mjs';
 import { loop } from './peers/loop.mjs';
 import { message } from './peers/message.mjs';
 import { nedb } from './peers/nedb.mjs';
@@ -33,6 +33,7 @@ export const peers = [
   rxdbDexie,
   rxdbMemory,
   loki,
+  lokiClone,
   tinybase,
   signaldb,
   tanstackIndexedDb,
