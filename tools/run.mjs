@@ -1,6 +1,16 @@
 import { spawn } from 'node:child_process';
 import { ROOT } from './setup.mjs';
 
+/** Ends what a command has started. @type {Set<() => void>} */
+const running = new Set();
+
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.once(signal, () => {
+    for (const kill of running) kill();
+    process.exit(130);
+  });
+}
+
 /**
  * Runs a command and keeps its output. It and all that it started are ended when its time is over,
  * or when this process is told to stop.
@@ -30,15 +40,11 @@ export function run([program = '', ...args], minutes) {
     output += `\nnot done after ${minutes} minutes: ended\n`;
     kill();
   }, minutes * 60_000);
-  const stop = () => {
-    kill();
-    process.exit(130);
-  };
-  process.once('SIGINT', stop).once('SIGTERM', stop);
+  running.add(kill);
   return new Promise((resolve) => {
     const settle = (/** @type {boolean} */ ok) => {
       clearTimeout(timer);
-      process.off('SIGINT', stop).off('SIGTERM', stop);
+      running.delete(kill);
       resolve({ ok, output });
     };
     child.once('error', (error) => {

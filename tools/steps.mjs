@@ -9,6 +9,7 @@ import { bin, ROOT } from './setup.mjs';
  * @property {string} shows what holds when it passes
  * @property {() => string[][]} commands run one after the other
  * @property {string[]} [needs] names of earlier steps whose result it uses
+ * @property {boolean} [beside] whether it runs beside the step before it; each of these keeps one core busy at most
  * @property {boolean} [browsers] whether it starts browsers
  * @property {number} [minutes] after which a command of it is ended; 3 if not given
  * @property {(output: string) => string[]} [note] what of the output is worth a word
@@ -36,9 +37,15 @@ export const steps = [
   },
   {
     name: 'types',
-    shows: 'everything, the library without Node, and what the types cost an editor',
+    beside: true,
+    shows: 'everything, and what tests say of types',
+    commands: () => [[bin('tsc'), '--noEmit']],
+  },
+  {
+    name: 'library',
+    beside: true,
+    shows: 'types of the library without Node, and what they cost an editor',
     commands: () => [
-      [bin('tsc'), '--noEmit'],
       [bin('tsc'), '--noEmit', '--project', 'tsconfig.library.json'],
       [process.execPath, 'tools/type-cost.mjs'],
     ],
@@ -46,6 +53,7 @@ export const steps = [
   },
   {
     name: 'layers',
+    beside: true,
     shows: 'folders import only to their right, no cycles',
     commands: () => [
       [bin('depcruise'), '--output-type', 'err', 'src', 'worker', 'demo', 'bench/page'],
@@ -53,12 +61,14 @@ export const steps = [
   },
   {
     name: 'unused',
+    beside: true,
     shows: 'no unused file, export or dependency',
     commands: () => [[bin('knip'), '--no-progress']],
   },
   { name: 'build', shows: 'dist', commands: () => [[bin('tsdown')]] },
   {
     name: 'demo',
+    beside: true,
     shows: 'the playground builds',
     commands: () => [[bin('vite'), 'build']],
   },
@@ -70,6 +80,7 @@ export const steps = [
   },
   {
     name: 'size',
+    beside: true,
     needs: ['build'],
     shows: 'within the limits',
     commands: () => [[bin('size-limit')]],
@@ -80,7 +91,7 @@ export const steps = [
     browsers: true,
     minutes: 25,
     shows: 'tests',
-    commands: () => [vitest('node', 'happy-dom', 'types', 'chromium', 'firefox', 'webkit')],
+    commands: () => [vitest('node', 'happy-dom', 'chromium', 'firefox', 'webkit')],
     note: testCounts,
   },
   {

@@ -1,5 +1,5 @@
 /**
- * npm test: gets a fresh clone ready, then runs every check and stops at the first that fails.
+ * npm test: gets a fresh clone ready, then runs every check and stops where one fails.
  * npm test -- lint types: just those, and what they need.
  */
 import { rmSync } from 'node:fs';
@@ -53,15 +53,29 @@ async function perform(step) {
   return true;
 }
 
+/** @param {typeof steps} chosen those that run beside each other, group by group */
+function groupsOf(chosen) {
+  /** @type {typeof steps[]} */
+  const groups = [];
+  for (const step of chosen) {
+    const last = groups.at(-1);
+    if (step.beside && last && !step.needs?.some((need) => last.some(({ name }) => name === need)))
+      last.push(step);
+    else groups.push([step]);
+  }
+  return groups;
+}
+
 const began = performance.now();
 let passed = 0;
 let failed = 0;
 try {
   const chosen = choose(process.argv.slice(2));
   prepare(chosen);
-  for (const step of chosen) {
-    if (await perform(step)) passed += 1;
-    else failed += 1;
+  for (const group of groupsOf(chosen)) {
+    const results = await Promise.all(group.map(perform));
+    passed += results.filter((ok) => ok).length;
+    failed += results.filter((ok) => !ok).length;
     if (failed > 0) break;
   }
 } catch (error) {
