@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BROWSERS } from './tools/browsers/find.mjs';
 import { installedBrowsers } from './tools/browsers/provider.mjs';
@@ -16,17 +17,19 @@ const overHttp = ['package', 'tabs', 'e2e'].map((folder) => `test/${folder}/**/*
 const setupFiles = ['test/setup/fake-indexeddb.ts'];
 const MINUTE = 60_000;
 
-/** Projects that start programs of their own and so need time, and the machine for themselves. */
-const slow = (name: string, globalSetup: string[] = []) => ({
+/** Projects that start programs of their own and so need time, and the machine for themselves: one after the other. */
+const slow = (name: string, groupOrder: number, maxWorkers: number, globalSetup: string) => ({
   extends: true as const,
   test: {
     name,
     include: [`test/${name}/**/*.test.ts`],
-    globalSetup,
+    globalSetup: [globalSetup],
     testTimeout: 3 * MINUTE,
     hookTimeout: 4 * MINUTE,
-    fileParallelism: false,
-    maxConcurrency: 2,
+    expect: { poll: { timeout: MINUTE / 2 } }, // what comes at all is waited for, on a busy machine too
+    maxWorkers,
+    maxConcurrency: 3,
+    sequence: { groupOrder },
   },
 });
 
@@ -37,6 +40,8 @@ export default defineConfig({
   optimizeDeps: { include: ['comlink', 'fast-check', 'idb', 'mingo', 'nanoid'] },
   test: {
     testTimeout: MINUTE,
+    // Vitest keeps one core for itself, and of two that is half: what transforms has little to do most of the time.
+    maxWorkers: availableParallelism(),
     provide: { seed: Number(process.env.SEED ?? 1), effort: Number(process.env.EFFORT ?? 1) },
     projects: [
       {
@@ -73,29 +78,18 @@ export default defineConfig({
           browser: {
             enabled: true,
             headless: true,
+            fileParallelism: false, // one page in each: the engines run side by side
             screenshotFailures: false,
             provider: installedBrowsers,
             instances: browsers.map((browser) => ({ browser, name: browser })),
           },
         },
       },
-      {
-        extends: true,
-        test: {
-          name: 'types',
-          include: [],
-          typecheck: {
-            enabled: true,
-            only: true,
-            include: ['test/**/*.test-d.ts'],
-            ignoreSourceErrors: true, // the compiler's own run reports those
-          },
-        },
-      },
       { extends: true, test: { name: 'simulation', include: ['test/simulation/**/*.test.ts'] } },
-      slow('package'),
-      slow('tabs', ['test/tabs/build-page.ts']),
-      slow('e2e', ['test/e2e/build-playground.ts']),
+      // a test of these keeps one core busy, or waits; eight tabs of one test need both
+      slow('package', 1, 2, 'test/package/pack.ts'),
+      slow('tabs', 2, 1, 'test/tabs/build-page.ts'),
+      slow('e2e', 3, 2, 'test/e2e/build-playground.ts'),
     ],
   },
 });

@@ -3,28 +3,24 @@ import { launchChromium } from '../../tools/browsers/chromium.mjs';
 import { consumers, serveClassicScript } from './consumers.ts';
 import { bundleContract } from './contract-script.ts';
 import type { TestResult } from './page/run-suites.ts';
-import { packTarball, type Tarball } from './tarball.ts';
 
 let chromium: Awaited<ReturnType<typeof launchChromium>>;
-let tarball: Tarball;
 let contract: string;
 
 beforeAll(async () => {
-  tarball = await packTarball();
   contract = await bundleContract();
   chromium = await launchChromium();
 });
 
 afterAll(async () => {
   await chromium?.close();
-  tarball?.remove();
 });
 
 // A page and its worker keep one core busy between them.
 test.concurrent.for(consumers)(
   '$name: started from $started, passes the contract',
   async ({ serve, started, caching }, { expect }) => {
-    const app = await serve(tarball);
+    const app = await serve();
     const page = await chromium.newPage();
     try {
       const errors: Error[] = [];
@@ -44,7 +40,7 @@ test.concurrent.for(consumers)(
 );
 
 test('an app in one classic script, where no URL leads to the file: started from inline', async () => {
-  const app = await serveClassicScript(tarball);
+  const app = await serveClassicScript();
   const page = await chromium.newPage();
   try {
     await page.goto(app.url);

@@ -1,8 +1,9 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { inject } from 'vitest';
 import { Child, makeFolder, removeFolder } from '../../tools/browsers/child.mjs';
 import { type StaticServerOptions, serveFolder } from './static-server.ts';
-import { ROOT, run, type Tarball, userEnvironment } from './tarball.ts';
+import { ROOT, run, unpackInto, userEnvironment } from './tarball.ts';
 
 /** An app that uses the package, being served. */
 export interface Served {
@@ -17,7 +18,7 @@ export interface Consumer {
   readonly started: 'file' | 'inline';
   /** Whether the contract is run with caching: the engine is the same everywhere, so each does one. */
   readonly caching: boolean;
-  serve(tarball: Tarball): Promise<Served>;
+  serve(): Promise<Served>;
 }
 
 /** All that an app of ours does: the tests do the rest from outside. */
@@ -57,15 +58,15 @@ export const consumers: readonly Consumer[] = [
     name: 'Vite, build',
     started: 'file',
     caching: true,
-    serve: (tarball) => serveBuilt(tarball, VITE_APP, process.execPath, [VITE, 'build']),
+    serve: () => serveBuilt(VITE_APP, process.execPath, [VITE, 'build']),
   },
   {
     name: 'webpack',
     started: 'file',
     caching: false,
-    serve: (tarball) => {
+    serve: () => {
       const args = [WEBPACK, '--mode', 'production'];
-      return serveBuilt(tarball, bundledApp('main.js'), process.execPath, args);
+      return serveBuilt(bundledApp('main.js'), process.execPath, args);
     },
   },
   {
@@ -73,9 +74,9 @@ export const consumers: readonly Consumer[] = [
     name: 'esbuild',
     started: 'inline',
     caching: true,
-    serve: (tarball) => {
+    serve: () => {
       const args = ['src/index.js', '--bundle', '--format=esm', '--splitting', '--outdir=dist'];
-      return serveBuilt(tarball, bundledApp('index.js'), ESBUILD, args);
+      return serveBuilt(bundledApp('index.js'), ESBUILD, args);
     },
   },
   {
@@ -87,35 +88,28 @@ export const consumers: readonly Consumer[] = [
 ];
 
 /** A page that imports the package by its URL. */
-export async function servePlainPage(
-  tarball: Tarball,
-  options?: StaticServerOptions,
-): Promise<Served> {
-  return serveUntilClosed(await makeApp(tarball, PLAIN_PAGE), options);
+export async function servePlainPage(options?: StaticServerOptions): Promise<Served> {
+  return serveUntilClosed(await makeApp(PLAIN_PAGE), options);
 }
 
 /** A fresh folder with the package installed and these files in it. */
-export async function makeApp(
-  tarball: Tarball,
-  files: Readonly<Record<string, string>>,
-): Promise<string> {
+export async function makeApp(files: Readonly<Record<string, string>>): Promise<string> {
   const folder = makeFolder('app');
   const manifest = JSON.stringify({ name: 'app', private: true, type: 'module' });
   for (const [path, text] of Object.entries({ 'package.json': manifest, ...files })) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
   }
-  await tarball.unpackInto(folder);
+  await unpackInto(folder, inject('tarball'));
   return folder;
 }
 
 async function serveBuilt(
-  tarball: Tarball,
   files: Readonly<Record<string, string>>,
   command: string,
   args: readonly string[],
 ): Promise<Served> {
-  const folder = await makeApp(tarball, files);
+  const folder = await makeApp(files);
   await run(command, args, folder);
   // away from node_modules, as on a web host
   const published = makeFolder('published');
@@ -135,8 +129,8 @@ async function serveUntilClosed(folder: string, options?: StaticServerOptions): 
   };
 }
 
-async function serveByVite(tarball: Tarball): Promise<Served> {
-  const folder = await makeApp(tarball, VITE_APP);
+async function serveByVite(): Promise<Served> {
+  const folder = await makeApp(VITE_APP);
   const args = [VITE, folder, '--host', '127.0.0.1', '--port', '0'];
   const vite = new Child(process.execPath, args, userEnvironment());
   const [, url] = await vite.waitFor(/Local:\s+(http:\S+)/, 60_000);
@@ -150,11 +144,11 @@ async function serveByVite(tarball: Tarball): Promise<Served> {
 }
 
 /** An app in one classic script: there is no `import.meta.url` in it to find the worker's file by. */
-export function serveClassicScript(tarball: Tarball): Promise<Served> {
+export function serveClassicScript(): Promise<Served> {
   const app = {
     ...bundledApp(''),
     'dist/index.html': PAGE('<script src="main.js"></script>'),
   };
   const args = ['src/index.js', '--bundle', '--outfile=dist/main.js'];
-  return serveBuilt(tarball, app, ESBUILD, args);
+  return serveBuilt(app, ESBUILD, args);
 }

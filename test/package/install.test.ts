@@ -1,11 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { makeFolder, removeFolder } from '../../tools/browsers/child.mjs';
-import { packFolder, packTarball, ROOT, run } from './tarball.ts';
+import { packFolder, ROOT, run } from './tarball.ts';
 
 test('npm installs the tarball, without the network where its dependencies are at hand', async () => {
-  const tarball = await packTarball();
   const app = makeFolder('installed');
   try {
     const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
@@ -14,7 +13,7 @@ test('npm installs the tarball, without the network where its dependencies are a
       overrides[name] = `file:${await packFolder(join(ROOT, 'node_modules', name), app)}`;
     }
     writeFileSync(join(app, 'package.json'), JSON.stringify({ private: true, overrides }));
-    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball.path], app);
+    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', inject('tarball')], app);
     expect(readdirSync(join(app, 'node_modules')).sort()).toEqual(
       expect.arrayContaining(['cairndb', ...Object.keys(dependencies)]),
     );
@@ -23,6 +22,5 @@ test('npm installs the tarball, without the network where its dependencies are a
     expect(stdout.trim()).toBe('true');
   } finally {
     removeFolder(app);
-    tarball.remove();
   }
 });

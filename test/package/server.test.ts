@@ -1,14 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { removeFolder } from '../../tools/browsers/child.mjs';
 import { makeApp } from './consumers.ts';
-import { packTarball, run } from './tarball.ts';
+import { run } from './tarball.ts';
 
 let app: string;
 
 beforeAll(async () => {
-  const tarball = await packTarball();
-  app = await makeApp(tarball, {});
-  tarball.remove();
+  app = await makeApp({});
 });
 
 afterAll(() => {

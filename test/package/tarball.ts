@@ -25,28 +25,18 @@ export function userEnvironment(): NodeJS.ProcessEnv {
   return env;
 }
 
-/** The package as npm would publish it. */
-export interface Tarball {
-  readonly path: string;
-  /** Does what installing does to node_modules. */
-  unpackInto(consumer: string): Promise<void>;
-  remove(): void;
-}
-
-/** Packs the package, after a build where dist is older than what it is made from. */
-export async function packTarball(): Promise<Tarball> {
+/** The package as npm would publish it, after a build where dist is older than what it is made from. */
+export async function packTarball(): Promise<{ path: string; remove: () => void }> {
   if (!isBuilt()) await run('npm', ['run', 'build'], ROOT);
   const folder = makeFolder('tarball');
-  const path = await packFolder(ROOT, folder);
-  return {
-    path,
-    async unpackInto(consumer) {
-      const target = join(consumer, 'node_modules/cairndb');
-      mkdirSync(target, { recursive: true });
-      await run('tar', ['-xzf', path, '-C', target, '--strip-components=1'], consumer);
-    },
-    remove: () => removeFolder(folder),
-  };
+  return { path: await packFolder(ROOT, folder), remove: () => removeFolder(folder) };
+}
+
+/** Does what installing does to the node_modules of a consumer. */
+export async function unpackInto(consumer: string, tarball: string): Promise<void> {
+  const target = join(consumer, 'node_modules/cairndb');
+  mkdirSync(target, { recursive: true });
+  await run('tar', ['-xzf', tarball, '-C', target, '--strip-components=1'], consumer);
 }
 
 /** `npm pack` of a package's folder as it lies there; the path of the tarball. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { removeFolder } from '../../tools/browsers/child.mjs';
 import { makeApp } from './consumers.ts';
-import { packTarball, ROOT, run } from './tarball.ts';
+import { ROOT, run } from './tarball.ts';
 
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 
@@ -51,9 +51,7 @@ connect({ name: 'shop', worker: 'worker.js' });
 let app: string;
 
 beforeAll(async () => {
-  const tarball = await packTarball();
-  app = await makeApp(tarball, { 'app.ts': APP, 'wrong.ts': WRONG });
-  tarball.remove();
+  app = await makeApp({ 'app.ts': APP, 'wrong.ts': WRONG });
 });
 
 afterAll(() => {

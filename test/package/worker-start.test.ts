@@ -2,18 +2,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchChromium } from '../../tools/browsers/chromium.mjs';
 import { servePlainPage } from './consumers.ts';
 import type { Answer, StaticServerOptions } from './static-server.ts';
-import { packTarball, type Tarball } from './tarball.ts';
 
 let chromium: Awaited<ReturnType<typeof launchChromium>>;
-let tarball: Tarball;
 
 beforeAll(async () => {
-  [tarball, chromium] = await Promise.all([packTarball(), launchChromium()]);
+  chromium = await launchChromium();
 });
 
 afterAll(async () => {
   await chromium?.close();
-  tarball?.remove();
 });
 
 interface Circumstances {
@@ -108,7 +105,7 @@ async function withPage<T extends object>(
   inPage: (given: Given | undefined) => Promise<T>,
   given: Given | undefined,
 ): Promise<T & { warnings: string[] }> {
-  const app = await servePlainPage(tarball, options);
+  const app = await servePlainPage(options);
   const page = await chromium.newPage();
   try {
     const warnings: string[] = [];
