@@ -1,19 +1,28 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { TabScope } from './page/page.ts';
 import { ids, openInsecureBrowser, type Tab, type TabBrowser } from './tabs.ts';
 
 declare const window: TabScope;
 
 let browser: TabBrowser;
+let name = 0;
 
-beforeEach(async () => {
+beforeAll(async () => {
   browser = await openInsecureBrowser();
 });
 
+beforeEach(() => {
+  name++;
+});
+
 afterEach(async () => {
-  await browser.close();
+  await browser.closeTabs();
   expect(browser.errors).toEqual([]);
 });
+
+afterAll(() => browser.close());
+
+const open = (door: 'connect' | 'Database' = 'connect') => browser.tab(door, `test ${name}`);
 
 const save = (tab: Tab, _id: string) =>
   tab.evaluate(async (_id) => {
@@ -26,7 +35,7 @@ test.for([
   ['Database', 'connect'],
   ['Database', 'Database'],
 ] as const)('%s and %s over http: tabs that write in turns lose nothing', async (doors) => {
-  const [first, second] = [await browser.tab(doors[0]), await browser.tab(doors[1])];
+  const [first, second] = [await open(doors[0]), await open(doors[1])];
   expect(await first.evaluate(() => [isSecureContext, 'locks' in navigator])).toEqual([
     false,
     false,
@@ -38,13 +47,13 @@ test.for([
   const all = ['first', 'second'].flatMap((tab) => [0, 1, 2].map((round) => `${tab} ${round}`));
   expect(await ids(second)).toEqual(all);
   await first.close();
-  expect(await ids(await browser.tab(doors[0]))).toEqual(all);
+  expect(await ids(await open(doors[0]))).toEqual(all);
 });
 
 test('over http: what a page that ends was told is there for the next', async () => {
-  const tab = await browser.tab();
+  const tab = await open();
   await tab.evaluate(() => window.things.insert({ _id: 'told' }));
   await tab.reload();
   await tab.close();
-  expect(await ids(await browser.tab())).toEqual(['told']);
+  expect(await ids(await open())).toEqual(['told']);
 });

@@ -1,18 +1,26 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { TabScope } from './page/page.ts';
 import { ids, openBrowser, type Tab, type TabBrowser, writeAllTheTime } from './tabs.ts';
 
 declare const window: TabScope;
 
 let browser: TabBrowser;
+let name = 0;
 
-beforeEach(async () => {
+beforeAll(async () => {
   browser = await openBrowser();
 });
 
-afterEach(async () => {
-  await browser.close();
+beforeEach(() => {
+  name++;
 });
+
+afterEach(() => browser.closeTabs());
+
+afterAll(() => browser.close());
+
+const database = () => `test ${name}`;
+const open = (door: 'connect' | 'Database' = 'connect') => browser.tab(door, database());
 
 const NAMES = Array.from({ length: 500 }, (_, n) => `n${n}`).sort();
 
@@ -24,23 +32,23 @@ const write = (tab: Tab) =>
 
 describe.each(['connect', 'Database'] as const)('%s: what a page was told is there', (door) => {
   test('after a reload', async () => {
-    const tab = await browser.tab(door);
+    const tab = await open(door);
     await write(tab);
     await tab.reload();
     await tab.close();
-    expect(await ids(await browser.tab(door))).toEqual(NAMES);
+    expect(await ids(await open(door))).toEqual(NAMES);
   });
 
   test('after going to another site', async () => {
-    const tab = await browser.tab(door);
+    const tab = await open(door);
     await write(tab);
     await tab.goto('data:text/html,elsewhere');
     await tab.close();
-    expect(await ids(await browser.tab(door))).toEqual(NAMES);
+    expect(await ids(await open(door))).toEqual(NAMES);
   });
 
   test('after going away and coming back', async () => {
-    const tab = await browser.tab(door);
+    const tab = await open(door);
     await write(tab);
     await tab.goto(`${browser.url}?elsewhere`);
     await tab.goBack();
@@ -51,20 +59,20 @@ describe.each(['connect', 'Database'] as const)('%s: what a page was told is the
       expect(await ids(tab)).toEqual(['later', ...NAMES]);
     } else {
       await tab.close();
-      expect(await ids(await browser.tab(door))).toEqual(NAMES);
+      expect(await ids(await open(door))).toEqual(NAMES);
     }
   });
 
   test('after it was closed', async () => {
-    const tab = await browser.tab(door);
+    const tab = await open(door);
     await write(tab);
     await tab.close({ runBeforeUnload: true });
     await expect.poll(() => tab.isClosed()).toBe(true);
-    expect(await ids(await browser.tab(door))).toEqual(NAMES);
+    expect(await ids(await open(door))).toEqual(NAMES);
   });
 
   test('and what was begun and not answered, once', async () => {
-    const tab = await browser.tab(door);
+    const tab = await open(door);
     const reloaded = tab.waitForEvent('load');
     await tab.evaluate(() => {
       for (let n = 0; n < 20; n++) void window.things.insert({ _id: `n${n}` });
@@ -72,24 +80,24 @@ describe.each(['connect', 'Database'] as const)('%s: what a page was told is the
     });
     await reloaded;
     await tab.close();
-    expect(await ids(await browser.tab(door))).toEqual(
+    expect(await ids(await open(door))).toEqual(
       Array.from({ length: 20 }, (_, n) => `n${n}`).sort(),
     );
   });
 });
 
 test('what a page was told is there, although its worker was writing all the time', async () => {
-  const tab = await browser.tab();
-  await tab.evaluate(writeAllTheTime, 'shared');
+  const tab = await open();
+  await tab.evaluate(writeAllTheTime, database());
   await tab.evaluate(() => window.things.insert({ _id: 'told' }));
   await tab.reload();
   await tab.close();
-  expect(await ids(await browser.tab())).toEqual(['told']);
+  expect(await ids(await open())).toEqual(['told']);
 });
 
 test('a follower that goes away leaves what the leader has not saved to the leader', async () => {
-  const leader = await browser.tab();
-  const follower = await browser.tab();
+  const leader = await open();
+  const follower = await open();
   await write(follower);
   await follower.evaluate(() => window.things.update('n1', { n: 1 }));
   await follower.reload();
@@ -98,7 +106,7 @@ test('a follower that goes away leaves what the leader has not saved to the lead
   await leader.evaluate(() => window.db.save());
   await leader.close();
   await follower.close();
-  const later = await browser.tab();
+  const later = await open();
   expect(await ids(later)).toEqual(NAMES);
   expect(await later.evaluate(() => window.things.get('n1'))).toMatchObject({ n: 2 });
 });

@@ -1,19 +1,28 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { TabScope } from './page/page.ts';
 import { ids, openBrowser, type Tab, type TabBrowser } from './tabs.ts';
 
 declare const window: TabScope;
 
 let browser: TabBrowser;
+let name = 0;
 
-beforeEach(async () => {
+beforeAll(async () => {
   browser = await openBrowser();
 });
 
+beforeEach(() => {
+  name++;
+});
+
 afterEach(async () => {
-  await browser.close();
+  await browser.closeTabs();
   expect(browser.errors).toEqual([]);
 });
+
+afterAll(() => browser.close());
+
+const open = (door: 'connect' | 'Database' = 'connect') => browser.tab(door, `test ${name}`);
 
 const status = (tab: Tab) => tab.evaluate(() => ({ ...window.db.status }));
 
@@ -23,8 +32,8 @@ for (const doors of [
   ['connect', 'Database'],
 ] as const) {
   test(`${doors.join(' and ')}: the first leads, both see what either did`, async () => {
-    const first = await browser.tab(doors[0]);
-    const second = await browser.tab(doors[1]);
+    const first = await open(doors[0]);
+    const second = await open(doors[1]);
     expect(await status(first)).toMatchObject({ leader: true, state: 'open' });
     expect(await status(second)).toMatchObject({ leader: false, engine: 'tab', state: 'open' });
     await first.evaluate(() => window.things.insert({ _id: 'a' }));
@@ -34,8 +43,8 @@ for (const doors of [
   });
 
   test(`${doors.join(' and ')}: when the leader closes, what the other was told is not lost`, async () => {
-    const first = await browser.tab(doors[0]);
-    const second = await browser.tab(doors[1]);
+    const first = await open(doors[0]);
+    const second = await open(doors[1]);
     await second.evaluate(() => window.things.insert({ _id: 'b', n: 1 }));
     await first.evaluate(() => window.things.update('b', { n: 2 }));
     await second.evaluate(() => window.things.insertMany([{ _id: 'c' }, { _id: 'd' }]));
