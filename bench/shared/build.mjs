@@ -3,7 +3,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { bin, ROOT } from '../../tools/setup.mjs';
 
 const SOURCES = ['src', 'worker', 'tools/build', 'tsdown.config.ts', 'package.json'];
-const BUILT = ['dist/index.js', 'dist/worker.js', 'dist/thread-channel.js'];
+const BUILT = ['dist/index.js', 'dist/inline.js', 'dist/worker.js'];
 
 /** When the newest file in there was changed. @param {string} path @returns {number} */
 function changedAt(path) {
