@@ -23,9 +23,11 @@ export interface Snapshot {
   /** Rank by time of creation: clocks may be set back. */
   readonly sequence: number;
   readonly name: string;
-  readonly label: string | undefined;
+  readonly label?: string | undefined;
   /** Left out where somebody asked for it. */
-  readonly reason: BackupReason | undefined;
+  readonly reason?: BackupReason | undefined;
+  /** A number that only the request for it has: asked again of another engine, it is answered with this one. */
+  readonly asked?: number | undefined;
   /** Unix time in milliseconds. */
   readonly created_at: number;
   readonly documents: number;
@@ -37,11 +39,12 @@ export interface Snapshot {
   readonly changed: number;
 }
 
+/** What a snapshot is made for. */
+export type SnapshotCause = Pick<Snapshot, 'label' | 'reason' | 'asked'>;
+
 /** What a snapshot says beside what was live. */
-export type SnapshotHead = Pick<
-  Snapshot,
-  'collection' | 'type' | 'sequence' | 'label' | 'reason' | 'created_at' | 'documents'
->;
+export type SnapshotHead = SnapshotCause &
+  Pick<Snapshot, 'collection' | 'type' | 'sequence' | 'created_at' | 'documents'>;
 
 export function makeSnapshot(head: SnapshotHead, { segments, changed }: LiveList): Snapshot {
   const sorted = [...segments].sort((a, b) => a.number - b.number);

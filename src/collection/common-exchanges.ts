@@ -30,7 +30,11 @@ export class CommonExchanges {
 
   *createBackup(options: unknown): Exchange<string> {
     const given = checkOptions(options ?? {}, { label }, 'options');
-    return yield* ask({ op: 'createBackup', label: given.label as string | undefined });
+    return yield* ask({
+      op: 'createBackup',
+      label: given.label as string | undefined,
+      asked: Math.random(),
+    });
   }
 
   *listBackups(): Exchange<BackupInfo[]> {

@@ -29,7 +29,11 @@ export interface ImportProgress {
 
 /** The operations on backups. */
 export interface BackupOperations {
-  createBackup: { ask: { label?: string | undefined }; reply: string };
+  createBackup: {
+    /** What has the same `asked` is the same request, asked again because its answer was lost. */
+    ask: { label?: string | undefined; asked: number };
+    reply: string;
+  };
   listBackups: { ask: object; reply: BackupInfo[] };
   loadBackup: { ask: { name: string }; reply: true };
   deleteBackup: { ask: { name: string }; reply: true };

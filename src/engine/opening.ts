@@ -46,11 +46,11 @@ export function* openCollection(host: OpeningHost): Work<void> {
 function* bringUpToDate({ context, backups, saves }: OpeningHost, loading: Loading): Work<void> {
   const { log } = context.records;
   if (loading.isIncomplete) {
-    yield backups.create(undefined, 'indexes');
+    yield backups.create({ reason: 'indexes' });
     yield saves.alone(async () => run(loading.complete()));
   }
   if (log.isOlder) {
-    yield backups.create(undefined, 'format');
+    yield backups.create({ reason: 'format' });
     yield saves.alone(() => log.upgrade());
   }
 }

@@ -55,7 +55,8 @@ export class BackupRequests {
     switch (request.op) {
       case 'createBackup': {
         if (damage) throw damage;
-        const { name } = await this.backups.create(request.label);
+        const { label, asked } = request;
+        const { name } = await this.backups.create({ label, asked });
         return name;
       }
       case 'listBackups':
@@ -125,7 +126,7 @@ export class BackupRequests {
   async keepAlone() {
     const snapshot = this.#host.damage()
       ? await this.#remains()
-      : await this.backups.create(undefined, 'drop');
+      : await this.backups.create({ reason: 'drop' });
     return snapshot && { snapshot: putSnapshot(snapshot), segments: new Set(snapshot.segments) };
   }
 

@@ -7,6 +7,7 @@ import {
   makeSnapshot,
   REASONS,
   type Snapshot,
+  type SnapshotCause,
   type SnapshotHead,
 } from '../../backup/snapshot.ts';
 import { deleteSnapshot, putSnapshot, Snapshots } from '../../backup/snapshots.ts';
@@ -50,13 +51,12 @@ export class CollectionBackups {
    *
    * @param since None is made where this is the number of the last change.
    */
-  async create(
-    label: string | undefined,
-    reason?: BackupReason,
-    since?: number,
-  ): Promise<Snapshot> {
+  async create(cause: SnapshotCause, since?: number): Promise<Snapshot> {
     const { context, saves } = this.#host;
-    const head = await this.#head(0, label, reason);
+    const { asked } = cause;
+    const made = asked && (await this.snapshots.list()).find((one) => one.asked === asked);
+    if (made) return made;
+    const head = await this.#head(0, cause);
     let snapshot: Snapshot | undefined;
     await this.#change(() => {
       const { size: documents } = context.records;
@@ -103,7 +103,7 @@ export class CollectionBackups {
     const snapshots = await this.snapshots.list();
     const { make, outdated } = this.#daily.look(snapshots, changed, clock.now());
     // What was unsaved may have come to nothing meanwhile.
-    if (make) await this.create(undefined, 'daily', snapshots.at(-1)?.changed ?? 0);
+    if (make) await this.create({ reason: 'daily' }, snapshots.at(-1)?.changed ?? 0);
     await this.remove(outdated);
     this.#daily.done(changed);
   }
@@ -190,7 +190,7 @@ export class CollectionBackups {
   /** A backup, not stored yet, of what the collection holds; nothing may be unsaved, or change before it is stored. */
   async present(reason: BackupReason): Promise<Snapshot> {
     const { records } = this.#host.context;
-    const head = await this.#head(records.size, undefined, reason);
+    const head = await this.#head(records.size, { reason });
     return makeSnapshot(head, records.log.live);
   }
 
@@ -203,7 +203,7 @@ export class CollectionBackups {
     const lost = new Set(problems.map(({ segment }) => segment));
     const readable = segments.filter((number) => !lost.has(number));
     const remains = readable.map((number) => ({ number, size: examiner.sizeOf(number) }));
-    const head = await this.#head(documents, undefined, 'damage');
+    const head = await this.#head(documents, { reason: 'damage' });
     return makeSnapshot(head, { segments: remains, changed: 0 });
   }
 
@@ -219,15 +219,11 @@ export class CollectionBackups {
     });
   }
 
-  async #head(
-    documents: number,
-    label: string | undefined,
-    reason: BackupReason | undefined,
-  ): Promise<SnapshotHead> {
+  async #head(documents: number, cause: SnapshotCause): Promise<SnapshotHead> {
     const { settings, clock } = this.#host.context;
     const { name: collection, type } = settings;
     const sequence = await this.snapshots.takeSequence();
-    return { collection, type, sequence, label, reason, created_at: clock.now(), documents };
+    return { collection, type, sequence, ...cause, created_at: clock.now(), documents };
   }
 
   async #examine(look: (examiner: Examiner) => Promise<Verdict>): Promise<Verification> {

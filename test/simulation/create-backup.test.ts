@@ -1,0 +1,30 @@
+import { beforeAll, expect, test } from 'vitest';
+import { simulateBrowser } from './browser.ts';
+import { warmUp } from './run-seeds.ts';
+import { Tab } from './tab.ts';
+import { World } from './world.ts';
+
+beforeAll(warmUp);
+
+const open = ({ door }: Tab) => new door.Collection({ name: 'log', type: 'DOCUMENT_BASED' });
+
+test('a backup is made once, and named to whoever wanted it, whenever the leader is gone', async () => {
+  for (let seed = 1; seed <= 60; seed++) {
+    const world = new World(seed);
+    const browser = simulateBrowser(world);
+    const hear = async <T>(asked: Promise<T>): Promise<T> => {
+      const [answer] = await Promise.all([asked, world.runUntil(world.now + 1000)]);
+      return answer;
+    };
+    const leader = new Tab(0, browser);
+    await hear(open(leader).insert({}));
+    const log = open(new Tab(1, browser));
+    const before = await hear(log.createBackup({ label: 'the same' }));
+    const told = log.createBackup({ label: 'the same' });
+    await world.runUntil(world.now + seed / 8);
+    leader.kill();
+    const name = await hear(told);
+    const names = (await hear(log.listBackups())).map((backup) => backup.name);
+    expect([seed, names]).toEqual([seed, [name, before]]);
+  }
+});
