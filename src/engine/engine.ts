@@ -186,6 +186,7 @@ export class Engine {
     const leave = () => {
       this.#sessions.delete(session);
       this.#tellStatus();
+      return !Array.from(this.#sessions).some((other) => other.client === client);
     };
     const session: Session = new Session(this, client, emit, leave);
     this.#sessions.add(session);

@@ -206,9 +206,11 @@ export class HostedCollection implements Executor {
     });
   }
 
-  /** Ends what nobody goes on with, at once and whatever became of the rest. */
   giveUp(request: GiveUp): void {
     if (request.op === 'scanEnd') this.#store.execute(request);
+    // Parts that came before may wait for their turn.
+    else if (request.op === 'insertAbandon')
+      void this.#lane.enter(false, () => this.#store.execute(request));
     else if (request.op === 'abort') this.#backups.abort(request.call);
     else {
       this.#backups.endExport(request.cursor).catch((error: unknown) => {

@@ -41,7 +41,7 @@ export class Session {
   /** Whether changes are to be told. */
   watching = false;
   readonly #engine: SessionHost;
-  readonly #leave: () => void;
+  readonly #leave: () => boolean;
   /** Collections by the number that the door gave its handle. */
   readonly #handles = new Map<number, HostedCollection | CairnError>();
   /** Where changes are made again through handles that are refused: others have declared other indexes since. */
@@ -56,11 +56,12 @@ export class Session {
   /** Collections that were changed outside of a batch. */
   readonly #touched = new Set<HostedCollection>();
 
+  /** @param leave Called when it ends; returns whether that was the last session of the client. */
   constructor(
     engine: SessionHost,
     client: string,
     emit: (event: EngineEvent) => void,
-    leave: () => void,
+    leave: () => boolean,
   ) {
     this.client = client;
     this.#engine = engine;
@@ -102,7 +103,10 @@ export class Session {
     this.#touched.add(collection);
     try {
       const { client } = this;
-      await collection.execute(request, undefined, { client, handle: request.handle, number });
+      const origin = { client, handle: request.handle, number };
+      const made = collection.execute(request, undefined, origin);
+      this.#reads.notePart(collection, request);
+      await made;
     } catch (error) {
       // Where it cannot be made, or is made, the last part says so.
       if (request.op === 'insertPart' && !request.last) return;
@@ -168,6 +172,7 @@ export class Session {
         const executor = this.#executorFor(request, touched);
         const origin = numbers && this.#originOf(request, numbers);
         const value = executor.execute(request, this.#lives.readerFor(request), origin);
+        this.#reads.notePart(executor, request);
         const answer = (answered: unknown): void => {
           values[index] = answered;
           this.#reads.note(executor, request, answered);
@@ -251,9 +256,8 @@ export class Session {
   leave(): void {
     this.#handles.clear();
     this.#inherited.clear();
-    this.#reads.endAll();
     this.#lives.endAll();
-    this.#leave();
+    this.#reads.endAll(this.#leave());
   }
 
   /** @param touched Takes the collection, where it is one. */

@@ -326,6 +326,39 @@ describe('the parts of an insertMany', () => {
     expect(await ids(engine)).toEqual([...begun.keys, 'c']);
   });
 
+  test('are kept for as long as their client is there, and no longer', async () => {
+    const [begin, end] = parts as [AnsweredChange, AnsweredChange];
+    for (const wait of [true, false]) {
+      const engine = await takeOver();
+      const [a, again, b] = [join(engine, 'a'), join(engine, 'a'), join(engine, 'b')];
+      const begun = [a.session.execute([begin.request]), again.session.execute([begin.request])];
+      // Else they wait until the collection is open.
+      if (wait) await Promise.all(begun);
+      a.session.leave();
+      await Promise.all(begun);
+      await ask(again.session, end.request);
+      expect(await ids(engine)).toEqual(['a', 'b', 'c']);
+      await ask(again.session, { op: 'deleteMany', handle: NOTES, ids: ['a', 'b', 'c'] });
+
+      const left = again.session.execute([begin.request]);
+      if (wait) await left;
+      again.session.leave();
+      await left;
+      await expect(ask(b.session, end.request)).rejects.toMatchObject({ code: 'insert_lost' });
+      expect(await ids(engine)).toEqual([]);
+      driver.crash();
+    }
+  });
+
+  test('are not kept of a page that left some of them', async () => {
+    const [begin, end] = parts as [AnsweredChange, AnsweredChange];
+    await leave('a', begin);
+    const engine = await takeOver();
+    await engine.handover.over;
+    const b = join(engine, 'b');
+    await expect(ask(b.session, end.request)).rejects.toMatchObject({ code: 'insert_lost' });
+  });
+
   test('come to nothing where one is missing, which is told', async () => {
     const [, end] = parts as [AnsweredChange, AnsweredChange];
     await leave('a', end);
