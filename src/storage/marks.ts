@@ -16,7 +16,7 @@ export type Mark = readonly [
 /** Far longer than any page keeps changes that it was told of and that were not saved. */
 const KEPT_MS = 7 * 24 * 3600 * 1000;
 
-/** So many marks stay whatever the clock says: it may jump. */
+/** So many of those that were noted last stay whatever the clock says: it may be wrong, and set right. */
 const KEPT_AT_LEAST = 256;
 
 /** Of those that failed so many are remembered; nobody asks for older ones again. */
@@ -29,6 +29,7 @@ const MISSED_AT_MOST = 256;
  * A client numbers the changes that it makes through a handle one after the other.
  */
 export class Marks {
+  /** In the order in which they were noted last. */
   readonly #marks = new Map<string, Mark>();
 
   get size(): number {
@@ -52,23 +53,25 @@ export class Marks {
   /** Notes that a change is made. */
   note(origin: string, number: number, at: number): void {
     const [, last = 0, , missed] = this.#marks.get(origin) ?? [];
-    if (number === last + 1) this.#marks.set(origin, [origin, number, at, missed]);
+    if (number === last + 1) this.#put([origin, number, at, missed]);
     else if (number <= last) {
       if (missed?.includes(number))
-        this.#marks.set(origin, [origin, last, at, missed.filter((one) => one !== number)]);
+        this.#put([origin, last, at, missed.filter((one) => one !== number)]);
     } else {
       const skipped = Array.from({ length: number - last - 1 }, (_, index) => last + 1 + index);
       const all = [...(missed ?? []), ...skipped].slice(-MISSED_AT_MOST);
-      this.#marks.set(origin, [origin, number, at, all]);
+      this.#put([origin, number, at, all]);
     }
   }
 
-  /** Takes in marks that know of all that these know: what was stored later, or after these. */
+  /** Takes in marks that know of all that these know: what was stored later, or after these; in the order of that. */
   take(marks: Iterable<Mark>): void {
-    for (const mark of marks) {
-      const known = this.#marks.get(mark[0]);
-      if (!known || mark[1] >= known[1]) this.#marks.set(mark[0], mark);
-    }
+    for (const mark of marks) if (mark[1] >= this.of(mark[0])) this.#put(mark);
+  }
+
+  #put(mark: Mark): void {
+    this.#marks.delete(mark[0]);
+    this.#marks.set(mark[0], mark);
   }
 
   /** Until when a client may ask for any of them, in Unix milliseconds. */
@@ -84,12 +87,11 @@ export class Marks {
     return this.#marks.values();
   }
 
-  /** Those that a client may still ask for. */
+  /** Those that a client may still ask for, in the order in which they were noted. */
   recent(): readonly Mark[] {
     const all = [...this.#marks.values()];
-    if (all.length <= KEPT_AT_LEAST) return all;
-    all.sort((a, b) => b[2] - a[2]);
-    const newest = all[0]?.[2] ?? 0;
-    return all.filter(([, , at], index) => index < KEPT_AT_LEAST || newest - at < KEPT_MS);
+    const last = all.at(-1)?.[2] ?? 0;
+    const older = all.length - KEPT_AT_LEAST;
+    return all.filter(([, , at], index) => index >= older || Math.abs(last - at) < KEPT_MS);
   }
 }

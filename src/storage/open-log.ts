@@ -11,7 +11,7 @@ const READ_AHEAD = 100;
 export interface StoredLog {
   /** `undefined` where there is no such collection. */
   readonly manifest: Manifest | undefined;
-  /** How far the changes of clients were made below the manifest's `next`, or before the collection was dropped. */
+  /** How far the changes of clients were made, before the collection was dropped if it was; what was stored last comes last. */
   readonly marks: readonly Mark[];
   /** The highest number of a segment in storage, live or not. */
   readonly highest: number;
@@ -68,6 +68,7 @@ export async function readLog(
   const { segments: named, next, marks = [] } = manifest;
   if (manifest.dropped) return { manifest: undefined, marks, highest: next - 1, others: [] };
   begin(manifest);
+  const made = [...marks];
   const wanted = new Set(named);
   const seen = new Set<number>();
   const others: number[] = [];
@@ -89,12 +90,14 @@ export async function readLog(
       }
       if (number >= next && after >= next && !seen.has(after)) throw segmentLost(name, after);
       checkSegment(name, number, segment);
+      // The manifest knows of those below.
+      if (number >= next) made.push(...(segment.marks ?? []));
       seen.add(number);
       take(segment);
     }
   }
   for (const number of named) if (!seen.has(number)) throw segmentLost(name, number);
-  return { manifest, marks, highest, others };
+  return { manifest, marks: made, highest, others };
 }
 
 /** The numbers of the live segments, in ascending order, whatever is missing among them. */

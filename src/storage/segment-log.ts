@@ -95,7 +95,6 @@ export class SegmentLog {
       (found) => begin(found.type),
       (segment) => {
         this.#note(states, segment);
-        if (segment.marks) this.marks.take(segment.marks);
         fold(segment);
       },
     );

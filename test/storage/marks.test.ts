@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { type Mark, Marks } from '../../src/storage/marks.ts';
+import { StoredRecord } from '../../src/storage/stored-record.ts';
 import { fc } from '../setup/properties.ts';
+import { faultyDriver } from './faulty-driver.ts';
+import { openRecords } from './record-rig.ts';
 
 const DAY = 24 * 3600 * 1000;
 
@@ -57,6 +60,43 @@ test('take in what was stored later, and nothing older', () => {
   marks.take([['a', 5, 20, []]]);
   expect(marks.has('a', 3)).toBe(true);
   expect(marks.size).toBe(2);
+});
+
+test('of which a client may still ask are kept, however wrong the clock was', () => {
+  for (const wrong of [-1000 * DAY, 1000 * DAY]) {
+    const marks = new Marks();
+    const now = 2000 * DAY;
+    for (let client = 0; client < 300; client++) marks.note(`wrong ${client}`, 1, now + wrong);
+    // They go through storage, some of them many times.
+    const stored = new Marks();
+    stored.take(marks.recent());
+    for (let client = 0; client < 300; client++) {
+      stored.note(`right ${client}`, 1, now + client);
+      const again = new Marks();
+      again.take(stored.recent());
+      const kept = again.recent().filter(([origin]) => origin.startsWith('right'));
+      expect(kept).toHaveLength(client + 1);
+    }
+    expect(stored.recent()).toHaveLength(300);
+  }
+});
+
+test('come from storage in the order in which they were noted last', async () => {
+  const driver = faultyDriver();
+  const leaders = [['b', 'a', 'c'], ['b', 'd'], ['a'], ['e', 'b']];
+  let number = 0;
+  for (const [epoch, clients] of leaders.entries()) {
+    const { records } = await openRecords(driver, { epoch });
+    records.takeMarks();
+    for (const client of clients) {
+      const order = records.takeOrder();
+      records.put(new StoredRecord(`${++number}`, order, 0, undefined, '1'));
+      records.mark({ client, handle: 1, number });
+      await records.save();
+    }
+  }
+  const { log } = await openRecords(driver);
+  expect(log.marks.recent().map(([origin]) => origin)).toEqual(['c#1', 'd#1', 'a#1', 'e#1', 'b#1']);
 });
 
 test('are kept for a week, and 256 of them for ever', () => {
