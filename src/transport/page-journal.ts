@@ -37,13 +37,15 @@ export const pageJournals: PageJournals = {
       if (room < 0) break;
       lines.push(line);
     }
-    try {
-      (held ?? localStorage).setItem(keyOf(database, [client, ending]), lines.join('\n'));
-    } catch {
-      // Full, or forbidden by the user: the page ends now, and there is nothing else to write to.
-      return false;
+    const key = keyOf(database, [client, ending]);
+    // As many as fit, from the first on. Without any the head says nothing.
+    let fitting = 1;
+    let tooMany = lines.length + 1;
+    for (let tried = lines.length; tried > fitting; tried = (fitting + tooMany) >> 1) {
+      if (store(key, lines.slice(0, tried).join('\n'))) fitting = tried;
+      else tooMany = tried;
     }
-    return lines.length > changes.length;
+    return fitting > changes.length;
   },
 
   read(database) {
@@ -88,6 +90,16 @@ function keysOf(database: string): string[] {
   } catch {
     // Forbidden by the user: then nothing was written either.
     return [];
+  }
+}
+
+/** @returns whether there was room for it; there is none either where the user forbids it. */
+function store(key: string, text: string): boolean {
+  try {
+    (held ?? localStorage).setItem(key, text);
+    return true;
+  } catch {
+    return false;
   }
 }
 

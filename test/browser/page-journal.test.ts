@@ -46,11 +46,38 @@ test('as much is left as there is room for, the oldest first', () => {
   ]);
 });
 
-test('a full localStorage leaves nothing, and says so', () => {
-  const chunk = 'x'.repeat(64 * 1024);
+const chunk = 'x'.repeat(64 * 1024);
+
+function fill(): void {
   expect(() => {
     for (let n = 0; n < 1000; n++) localStorage.setItem(`other ${n}`, chunk);
   }).toThrow();
+}
+
+test('where others have left little room as much is left as fits, the oldest first', () => {
+  fill();
+  localStorage.removeItem('other 0');
+  const left = { client: 'page.1', ending: 1, opened };
+  for (const [count, size] of [
+    [40, 5000],
+    [3, 50_000],
+  ] as const) {
+    const changes = Array.from({ length: count }, (_, n) =>
+      change(n + 1, { text: 'y'.repeat(size) }),
+    );
+    expect(pageJournals.write('db', { ...left, changes })).toBe(false);
+    const [read] = pageJournals.read('db');
+    const fitting = read?.changes.length ?? 0;
+    expect(read).toStrictEqual({ ...left, changes: changes.slice(0, fitting) });
+    // Each change takes some characters beside its text.
+    expect(fitting).toBeGreaterThanOrEqual(Math.floor(60_000 / (size + 200)));
+    expect(fitting).toBeLessThan(count);
+    localStorage.removeItem('cairn:["db","page.1",1]');
+  }
+});
+
+test('a full localStorage leaves nothing, and says so', () => {
+  fill();
   const changes = [change(1, { text: chunk })];
   expect(pageJournals.write('db', { client: 'page.1', ending: 1, opened, changes })).toBe(false);
   expect(pageJournals.read('db')).toEqual([]);
@@ -73,7 +100,7 @@ test('what is saved is removed, and nothing that a page has left since', () => {
 
 test('what somebody else has written there is removed, and told of', () => {
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
-  pageJournals.write('db', { client: 'page.1', ending: 1, opened, changes: [] });
+  pageJournals.write('db', { client: 'page.1', ending: 1, opened, changes: [change(1, {})] });
   const [key] = Object.keys(localStorage) as [string];
   const line = (value: unknown) => JSON.stringify([JSON.stringify(value), []]);
   for (const text of [

@@ -60,8 +60,11 @@ export class SimStorage {
         const { random } = this.#world;
         // Of two places at least one has it: the record's connection may not be open, the journal may have no room.
         const isNoted = this.#endsTransactions || random.chance(0.7);
-        if (isNoted) this.#note(value);
-        if (!this.#endsTransactions && !(isNoted && random.chance(0.2)))
+        const isRecorded = !this.#endsTransactions && !(isNoted && random.chance(0.2));
+        // Beside a record it may be cut short.
+        const room = isRecorded && random.chance(0.5) ? random.below(3) : value.changes.length;
+        if (isNoted) this.#note({ ...value, changes: value.changes.slice(0, room) });
+        if (isRecorded)
           this.#inTurn(undefined, () =>
             storage.write([
               { type: 'put', store: 'pages', key: [left.client, left.ending], value },
