@@ -100,7 +100,7 @@ export class DocumentExchanges<T extends object, S extends Stamp = never> extend
 
   *change(op: 'archive' | 'unarchive' | 'delete', id: unknown): Exchange<boolean> {
     checkId(id);
-    return yield* ask({ op, id });
+    return (yield* ask({ op, id })) !== false;
   }
 
   *deleteMany(params: unknown, options?: unknown): Exchange<number> {

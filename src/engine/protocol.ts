@@ -141,8 +141,9 @@ export interface Operations extends LiveOperations, BackupOperations, DatabaseOp
     ask: { id: string; changes: [path: string, body: Body][] };
     reply: RecordReply | undefined;
   };
-  archive: { ask: { id: string }; reply: boolean };
-  unarchive: { ask: { id: string }; reply: boolean };
+  /** Answered with when it was done, Unix milliseconds, `false` where it was so already. */
+  archive: { ask: { id: string }; reply: number | false };
+  unarchive: { ask: { id: string }; reply: number | false };
   delete: { ask: { id: string }; reply: boolean };
   deleteMany: { ask: Partial<Selection> & { ids?: string[] | undefined }; reply: number };
   get: { ask: { id: string }; reply: RecordReply | undefined };

@@ -105,6 +105,9 @@ function asAnswered(request: Request, answer: unknown): Request | undefined {
       const [, , stamps] = (answer ?? []) as unknown as ManagedReply | RecordReply;
       return answer === undefined ? undefined : { ...request, now: toldTime(stamps) };
     }
+    case 'archive':
+    case 'unarchive':
+      return answer === false ? undefined : { ...request, now: answer as number };
     case 'kvReplace':
       // The version is one of the engine that is gone; that it was the right one is known.
       return answer
@@ -116,7 +119,7 @@ function asAnswered(request: Request, answer: unknown): Request | undefined {
     case 'kvRemove':
       return request;
     default:
-      // Archived, deleted: or there was nothing to do it to.
+      // Deleted: or there was nothing to delete.
       return answer ? request : undefined;
   }
 }

@@ -98,6 +98,8 @@ describe('a change is handed on', () => {
     [{ op: 'upsert', handle: HANDLE, id: 'x', body: '{}' }, ['x', 0, stamps]],
     [{ op: 'update', handle: HANDLE, id: 'x', body: '{}' }, ['x', 0, stamps]],
     [{ op: 'patch', handle: HANDLE, id: 'x', changes: [] }, ['x', 0, stamps, '{}']],
+    [{ op: 'archive', handle: HANDLE, id: 'x' }, 2000],
+    [{ op: 'unarchive', handle: HANDLE, id: 'x' }, 2000],
   ])('with the time that it was told: %o', (request, answer) => {
     expect(requestOf(request, answer)).toEqual({ ...request, now: 2000 });
   });
@@ -130,7 +132,6 @@ describe('a change is handed on', () => {
     [{ op: 'kvAdd', handle: HANDLE, key: 'k', amount: 2 }, 2],
     [{ op: 'kvRemove', handle: HANDLE, key: 'k', criteria: '{}' }, '[]'],
     [{ op: 'kvDelete', handle: HANDLE, key: 'k' }, true],
-    [{ op: 'archive', handle: HANDLE, id: 'x' }, true],
     [{ op: 'delete', handle: HANDLE, id: 'x' }, true],
     [{ op: 'deleteMany', handle: HANDLE, criteria: {} }, 4],
   ])('as it was asked: %o', (request, answer) => {

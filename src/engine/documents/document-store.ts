@@ -41,9 +41,9 @@ export class DocumentStore {
       case 'patch':
         return this.#patch(request);
       case 'archive':
-        return this.#archive(request.id, true);
+        return this.#archive(request, true);
       case 'unarchive':
-        return this.#archive(request.id, false);
+        return this.#archive(request, false);
       case 'delete':
         return this.#delete(request.id);
       case 'deleteMany':
@@ -99,16 +99,17 @@ export class DocumentStore {
     return [key, flags, stamps, body];
   }
 
-  *#archive(id: string, archive: boolean): Work<boolean> {
+  *#archive(request: Request<'archive' | 'unarchive'>, archive: boolean): Work<number | false> {
     const { records, settings, clock } = this.#context;
+    const { id, now = clock.now() } = request;
     const before = records.get(id);
     if (!before || ((before.flags & ARCHIVED) !== 0) === archive) return false;
     const body = yield* records.body(before);
     const flags = archive ? before.flags | ARCHIVED : before.flags & ~ARCHIVED;
     const name = archive ? 'archived' : 'unarchived';
-    const stamps = stamped(before.stamps, name, settings, clock.now());
+    const stamps = stamped(before.stamps, name, settings, now);
     this.#replace(before, flags, stamps, body, archive ? 'archive' : 'unarchive');
-    return true;
+    return now;
   }
 
   #delete(id: string): boolean {

@@ -1,0 +1,45 @@
+import { beforeAll, expect, test } from 'vitest';
+import { simulateBrowser } from './browser.ts';
+import { warmUp } from './run-seeds.ts';
+import { Tab } from './tab.ts';
+import { World } from './world.ts';
+
+beforeAll(warmUp);
+
+const open = ({ door }: Tab) =>
+  new door.Collection<{ n: number }>({
+    ...{ name: 'log', type: 'DOCUMENT_BASED', save_timeout: 1000, save_directly_after: 1000 },
+    ...{ indicate_created_at: true, indicate_updated_at: true },
+    ...{ indicate_archived_at: true, indicate_unarchived_timestamp: true },
+  });
+
+type Log = ReturnType<typeof open>;
+
+const changes: ((log: Log) => Promise<unknown>)[] = [
+  (log) => log.insert({ _id: 'x', n: 1 }),
+  (log) => log.upsert({ _id: 'x', n: 2 }),
+  (log) => log.update('x', { n: 3 }),
+  (log) => log.patch('x', { n: 4 }),
+  (log) => log.archive('x'),
+  (log) => log.unarchive('x'),
+  (log) => log.archive('x'),
+  (log) => log.insertMany([{ n: 1 }, { n: 2 }]),
+];
+
+test('documents have the times that were told, though another leader has made their changes again', async () => {
+  for (let count = 1; count <= changes.length; count++) {
+    const world = new World(count);
+    const browser = simulateBrowser(world);
+    const hear = async <T>(asked: Promise<T>): Promise<T> => {
+      const [answer] = await Promise.all([asked, world.runUntil(world.now + 1000)]);
+      return answer;
+    };
+    const leader = new Tab(0, browser);
+    await hear(open(leader).count());
+    const log = open(new Tab(1, browser));
+    for (const change of changes.slice(0, count)) await hear(change(log));
+    const told = await hear(log.filter({}, { archived: true }));
+    leader.kill();
+    expect(await hear(log.filter({}, { archived: true }))).toEqual(told);
+  }
+});
