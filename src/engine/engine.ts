@@ -296,7 +296,7 @@ export class Engine {
 
   /** Ends everything. What is not saved by then is lost: save first. */
   async stop(): Promise<void> {
-    await Promise.all(Array.from(this.#collections.values(), (collection) => collection.stop()));
+    await Promise.all(Array.from(this.#held(), (collection) => collection.stop()));
     await this.#sweeping;
     await this.#storage.close();
   }
