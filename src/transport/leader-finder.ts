@@ -17,6 +17,9 @@ const ANNOUNCEMENT_MS = 1000;
  */
 const FIRST_ANNOUNCEMENT_MS = 5000;
 
+/** So often it is asked within that time: a question may get lost, or its answer. */
+const QUESTIONS = 4;
+
 /** What comes of looking for a leader. */
 export interface FinderEvents {
   /** There is one: this makes the way to it. */
@@ -45,7 +48,7 @@ export class LeaderFinder implements Member {
   /** Whether this page's own engine leads. */
   #leads = false;
   #cancelWait: (() => void) | undefined;
-  /** Whether somebody has said since it was asked last that an engine is being begun. */
+  /** Whether somebody has said since it is asked that an engine is being begun. */
   #beginning = false;
 
   constructor(
@@ -143,13 +146,14 @@ export class LeaderFinder implements Member {
     this.#present.catch((error: unknown) => this.#events.failed(asCairnError(error)));
   }
 
-  #ask(ms: number): void {
+  #ask(ms: number, questions = QUESTIONS): void {
     this.#stopWaiting();
-    this.#beginning = false;
+    if (questions === QUESTIONS) this.#beginning = false;
     this.#announcements?.say({ type: 'who' });
-    this.#cancelWait = this.#platform.clock.after(ms, () => {
+    this.#cancelWait = this.#platform.clock.after(ms / QUESTIONS, () => {
       // An engine that is being begun may take its time; whether it can be is told.
       if (this.#leads || this.#leader || this.#seat.hosts) return;
+      if (questions > 1) return this.#ask(ms, questions - 1);
       if (!this.#platform.broadcast) return this.#events.failed(busy(this.#database));
       // Two that take the lead from each other while they open their storage would never come to an end.
       if (!this.#beginning) this.#seat.steal();

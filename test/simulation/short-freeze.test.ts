@@ -26,3 +26,18 @@ test('a leader that is frozen for less than two seconds is not replaced, even wh
     expect([seed, leader.door.status.leader]).toEqual([seed, true]);
   }
 });
+
+test('a leader that misses a question is not replaced, and is found all the same', async () => {
+  for (let seed = 1; seed <= 20; seed++) {
+    const world = new World(seed);
+    const browser = simulateBrowser(world);
+    const leader = new Tab(0, browser);
+    await Promise.all([leader.door.ready, world.runUntil(1000)]);
+    leader.freeze(100);
+    const follower = new Tab(1, browser);
+    const ready = follower.door.ready;
+    await world.runUntil(10_000);
+    await ready;
+    expect([seed, leader.door.status.leader]).toEqual([seed, true]);
+  }
+});
