@@ -1,7 +1,8 @@
+import type { LiveNews } from '../engine/live-protocol.ts';
 import type { Request } from '../engine/protocol.ts';
 import type { CollectionSettings } from '../engine/settings.ts';
 import type { Started } from '../transport/channel.ts';
-import type { Link, LiveSignal } from '../transport/link.ts';
+import type { Link } from '../transport/link.ts';
 import type { Ask } from './exchange.ts';
 import type { Turns } from './turns.ts';
 
@@ -45,7 +46,7 @@ export class Port implements CallPort {
   }
 
   /** Hears what the engine tells of a live query; the number stands for it in requests. */
-  hear(tell: (signal: LiveSignal) => void): number {
+  hear(tell: (signal: LiveNews) => void): number {
     return this.#link.hear(tell);
   }
 

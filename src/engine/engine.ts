@@ -186,6 +186,7 @@ export class Engine {
     const leave = () => {
       this.#sessions.delete(session);
       this.#tellStatus();
+      for (const other of this.#sessions) other.retry();
       return !Array.from(this.#sessions).some((other) => other.client === client);
     };
     const session: Session = new Session(this, client, emit, leave);

@@ -44,6 +44,8 @@ export type LiveNews =
   | { readonly count: number }
   /** Only of a risky one: something changed, and is looked at once a risky `liveNext` asks for that. */
   | { readonly changed: true }
+  /** It has to be asked anew: another engine knows nothing of it, or what it was refused over may be gone. */
+  | { readonly restarted: true }
   | { readonly error: Error; readonly count?: undefined };
 
 /** News with the number that the door gave the live query. */

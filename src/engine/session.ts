@@ -1,5 +1,5 @@
 import { asCairnError } from '../errors/as-cairn-error.ts';
-import { CairnError } from '../errors/cairn-error.ts';
+import type { CairnError } from '../errors/cairn-error.ts';
 import { CollectionError } from '../errors/collection-error.ts';
 import type { Mark } from '../storage/marks.ts';
 import { dropped, notInMemory, typeMismatch } from './collection-errors.ts';
@@ -18,6 +18,12 @@ import type {
 } from './protocol.ts';
 import { isEdit, isRead } from './request-kinds.ts';
 import { type CollectionSettings, suits } from './settings.ts';
+
+/** A handle that cannot have its collection for now: what it asks for, and why it has it not. */
+interface Refused {
+  readonly settings: CollectionSettings;
+  readonly error: CairnError;
+}
 
 /** What a session needs of its engine. */
 export interface SessionHost extends Executor {
@@ -43,7 +49,7 @@ export class Session {
   readonly #engine: SessionHost;
   readonly #leave: () => boolean;
   /** Collections by the number that the door gave its handle. */
-  readonly #handles = new Map<number, HostedCollection | CairnError>();
+  readonly #handles = new Map<number, HostedCollection | Refused>();
   /** Where changes are made again through handles that are refused: others have declared other indexes since. */
   readonly #inherited = new Map<number, HostedCollection>();
   readonly #reads = new OpenReads();
@@ -147,7 +153,7 @@ export class Session {
     for (const [handle, settings] of opened) {
       const found = this.#open(settings);
       this.#handles.set(handle, found);
-      if (found instanceof CairnError && found.code === 'index_mismatch')
+      if ('error' in found && found.error.code === 'index_mismatch')
         this.#inherited.set(handle, this.#engine.open(settings));
     }
   }
@@ -212,8 +218,7 @@ export class Session {
     const changed = new Set<Executor>();
     for (const request of batch) {
       const collection = this.#handles.get(request.handle);
-      if (isEdit(request) && collection && !(collection instanceof CairnError))
-        changed.add(collection);
+      if (isEdit(request) && collection && !('error' in collection)) changed.add(collection);
     }
     const before = [...changed].flatMap((collection) => this.#owed.get(collection) ?? []);
     if (waiting.length === 0 && before.length === 0) return reply();
@@ -269,19 +274,29 @@ export class Session {
   }
 
   #collectionFor(request: Request): HostedCollection {
-    if (request.op === 'open') this.#handles.set(request.handle, this.#open(request.settings));
-    const collection = this.#handles.get(request.handle);
-    if (!collection) throw dropped();
-    if (collection instanceof CairnError) throw collection;
-    return collection;
+    const { handle } = request;
+    let held = this.#handles.get(handle);
+    if (request.op === 'open') held = this.#open(request.settings);
+    // Whoever stood against it may be gone.
+    else if (held && 'error' in held) held = this.#open(held.settings);
+    if (!held) throw dropped();
+    this.#handles.set(handle, held);
+    if (!('error' in held)) return held;
+    if (request.op === 'live') this.#lives.refuse(request.live);
+    throw held.error;
+  }
+
+  /** Somebody has left, who may have stood against what was refused here. */
+  retry(): void {
+    this.#lives.retry();
   }
 
   /** The collection, or why the handle cannot have it. */
-  #open(settings: CollectionSettings): HostedCollection | CairnError {
+  #open(settings: CollectionSettings): HostedCollection | Refused {
     const opened = this.#engine.open(settings);
     const { name, type, indexes } = opened.settings;
-    if (type !== settings.type) return typeMismatch(name, type, settings.type);
-    return suits(settings.indexes, indexes) ? opened : indexMismatch(name);
+    if (type !== settings.type) return { settings, error: typeMismatch(name, type, settings.type) };
+    return suits(settings.indexes, indexes) ? opened : { settings, error: indexMismatch(name) };
   }
 }
 

@@ -19,12 +19,6 @@ interface Call {
  */
 export type LinkState = 'idle' | 'opening' | 'open' | 'closing' | 'closed' | 'failed';
 
-/** What is heard of a live query. */
-export type LiveSignal =
-  | LiveNews
-  /** Another engine has taken the place of the one that knew it. */
-  | { readonly restarted: true };
-
 /** What a link tells. */
 export interface LinkEvents {
   readonly event: (event: DoorEvent) => void;
@@ -53,7 +47,7 @@ export class Link {
   /** Rejections of whatever else waits for the engine. */
   readonly #rejections = new Set<(error: unknown) => void>();
   /** Who hears of each live query, by its number. */
-  readonly #lives = new Map<number, (signal: LiveSignal) => void>();
+  readonly #lives = new Map<number, (signal: LiveNews) => void>();
   #lastHandle = 0;
 
   constructor(settings: DatabaseSettings, connect: Connect, events: LinkEvents) {
@@ -79,7 +73,7 @@ export class Link {
    * Hears what is told of a live query, under a number that requests call it by. The last that is heard,
    * when the engine is left or lost, is the error of every later call.
    */
-  hear(tell: (signal: LiveSignal) => void): number {
+  hear(tell: (signal: LiveNews) => void): number {
     const live = this.takeHandle();
     this.#lives.set(live, tell);
     return live;

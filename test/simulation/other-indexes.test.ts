@@ -91,3 +91,35 @@ test('what a page was told is not lost where another version opens the collectio
     expect([seed, next.errors, old.errors]).toEqual([seed, [], []]);
   }
 });
+
+test.each(['the leader', 'another'])(
+  'calls and live queries that were refused work once the other version is gone, which was that of %s',
+  async (who) => {
+    for (let seed = 1; seed <= SEEDS; seed++) {
+      const world = new World(seed);
+      const browser = simulateBrowser(world);
+      if (who === 'another') await hear(world, new Tab(0, browser).door.ready);
+      const old = [1, 2].map((id) => open(id, browser, OLD));
+      for (const { own } of old) {
+        await hear(world, own.insert({ a: 1 }));
+        await hear(world, own.save());
+      }
+      const next = open(3, browser, NEW);
+      const live = next.own.live({ a: 1 });
+      const told: string[] = [];
+      live.subscribe(({ status, data }) => told.push(`${status} ${data?.length}`));
+      expect(await hear(world, next.own.count())).toMatchObject({ code: 'index_mismatch' });
+      for (const { tab } of old) {
+        expect(live.getSnapshot().error).toMatchObject({ code: 'index_mismatch' });
+        if (seed % 2) tab.close();
+        else tab.kill();
+        await world.runUntil(world.now + 2000);
+      }
+      expect([seed, told]).toEqual([seed, ['error undefined', 'ready 2']]);
+      await hear(world, next.own.insert({ a: 1 }));
+      await world.runUntil(world.now + 1000);
+      expect(live.getSnapshot()).toMatchObject({ status: 'ready', data: { length: 3 } });
+      expect([seed, await hear(world, next.own.count())]).toEqual([seed, 3]);
+    }
+  },
+);

@@ -1,7 +1,6 @@
-import type { LiveSpec } from '../../engine/live-protocol.ts';
+import type { LiveNews, LiveSpec } from '../../engine/live-protocol.ts';
 import type { Key, Marks } from '../../engine/protocol.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
-import type { LiveSignal } from '../../transport/link.ts';
 import { ask, type Exchange } from '../exchange.ts';
 import { type FindQuery, findQuery } from '../find-query.ts';
 import { run } from '../run.ts';
@@ -22,7 +21,7 @@ export class LiveFeed {
   #snapshot: LiveSnapshot<unknown> | undefined;
   /** The number of the live query in the engine, while there is one. */
   #live: number | undefined;
-  /** Whether the engine has answered that it knows it. */
+  /** Whether the engine has answered that it knows it, or refuses it. */
   #begun = false;
 
   constructor(source: LiveSource, publish: (snapshot: LiveSnapshot<unknown>) => void) {
@@ -74,7 +73,7 @@ export class LiveFeed {
     return { ...find.selection, kind: count && !find.test ? 'count' : 'list' };
   }
 
-  #take(signal: LiveSignal): void {
+  #take(signal: LiveNews): void {
     try {
       if ('error' in signal) this.#fail(signal.error);
       else if ('restarted' in signal) this.#restart();
@@ -107,7 +106,11 @@ export class LiveFeed {
 
   #fail(cause: unknown): void {
     const error = cause instanceof Error ? cause : asCairnError(cause);
-    this.end();
+    // Until whoever has the collection open with other indexes is gone, which is told.
+    if (isMismatch(error)) {
+      this.#begun = true;
+      if (isMismatch(this.#snapshot?.error)) return;
+    } else this.end();
     this.#tell({ status: 'error', data: this.#snapshot?.data, error });
   }
 
@@ -131,6 +134,10 @@ export class LiveFeed {
       },
     );
   }
+}
+
+function isMismatch(error: unknown): boolean {
+  return (error as { code?: string } | undefined)?.code === 'index_mismatch';
 }
 
 /** Whether what is shown is what was shown: documents that did not change are the same objects. */
