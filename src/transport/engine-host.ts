@@ -35,6 +35,8 @@ export interface LeadEvents {
   readonly taken: () => void;
   /** These of the things that pages left behind are saved. */
   readonly forgotten: (left: readonly LeftKey[]) => void;
+  /** A port is to be brought to another tab. */
+  readonly bring: (address: string, port: MessagePort) => void;
 }
 
 /** An engine with what has to be given back when it ends. */
@@ -53,7 +55,7 @@ export interface HostedEngine {
 export async function hostEngine(
   { name, storage, durability }: DatabaseSettings,
   { leader, locked, stolen, left, expected }: PendingLead,
-  { taken, forgotten }: LeadEvents,
+  { taken, forgotten, bring }: LeadEvents,
   platform: EnginePlatform,
 ): Promise<HostedEngine> {
   const early: CairnError[] = [];
@@ -80,7 +82,7 @@ export async function hostEngine(
   // What is in the memory of one tab is no other's.
   const server =
     broadcast && opened.kind === 'indexeddb'
-      ? new TabServer(engine, name, leader, platform, broadcast)
+      ? new TabServer(engine, name, leader, platform, broadcast, bring)
       : undefined;
   return {
     engine,

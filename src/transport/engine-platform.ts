@@ -17,6 +17,7 @@ export const enginePlatform: EnginePlatform = {
     webLocks && typeof BroadcastChannel !== 'undefined'
       ? (name) => new BroadcastChannel(name) as unknown as Broadcast
       : undefined,
+  newPorts: () => new MessageChannel(),
   get storage() {
     return typeof indexedDB === 'undefined' ? undefined : driver;
   },

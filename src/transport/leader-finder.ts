@@ -184,7 +184,7 @@ export class LeaderFinder implements Member {
     if (this.#leads || this.#leader?.leader === said.leader) return;
     this.#stopWaiting();
     this.#leader = said;
-    const { broadcast, newClient, clock } = this.#platform;
+    const { broadcast, newClient, clock, switchboard } = this.#platform;
     const announcements = this.#announcements;
     if (!broadcast || !announcements) return;
     const channel = `cairn:${this.#database}:${newClient()}`;
@@ -192,7 +192,8 @@ export class LeaderFinder implements Member {
     this.#events.found(async (events) => {
       // Whoever lets it in waits for its end by the same lock.
       await this.#present;
-      return tabRoute(said, { client, channel, broadcast, announcements, clock }, events);
+      const options = { client, channel, broadcast, announcements, clock, switchboard };
+      return tabRoute(said, options, events);
     });
   }
 }

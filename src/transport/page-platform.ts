@@ -2,6 +2,7 @@ import { enginePlatform } from './engine-platform.ts';
 import { pageJournals } from './page-journal.ts';
 import { PageRecord } from './page-record.ts';
 import type { PageJournals, PageLife, Platform } from './platform.ts';
+import { sharedWorkerSwitchboard } from './tabs/switchboard.ts';
 
 const scope = globalThis as typeof globalThis & { document?: Document };
 const PAGE = Math.random().toString(36).slice(2) + Date.now().toString(36);
@@ -23,6 +24,7 @@ export const pagePlatform: Platform = {
   },
   pageWriting: (database) => new PageRecord(database),
   journals: scope.document ? pageJournals : noJournals,
+  switchboard: typeof SharedWorker === 'undefined' ? undefined : sharedWorkerSwitchboard,
   page: scope.document && typeof scope.addEventListener === 'function' ? pageLife() : undefined,
   newClient: () => `${PAGE}.${++clients}`,
 };

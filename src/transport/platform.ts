@@ -3,6 +3,7 @@ import type { Clock } from '../engine/clock.ts';
 import type { LeftBehind, LeftKey } from '../engine/handover.ts';
 import type { StorageDriver } from '../storage/driver.ts';
 import type { DatabaseSettings } from './channel.ts';
+import type { Switchboard } from './tabs/switchboard.ts';
 
 /** How a lock is asked for, as in the Web Locks API. */
 export interface LockRequest {
@@ -63,6 +64,8 @@ export interface EnginePlatform {
   readonly locked: boolean;
   /** Messages to other tabs; `undefined` where there are none. */
   readonly broadcast: ((name: string) => Broadcast) | undefined;
+  /** A pair of ports. */
+  readonly newPorts: () => MessageChannel;
   /** Storage that all tabs share; `undefined` where there is none. */
   readonly storage: StorageDriver | undefined;
 }
@@ -73,6 +76,8 @@ export interface Platform extends EnginePlatform {
   readonly page: PageLife | undefined;
   readonly pageWriting: (database: string) => PageWriting;
   readonly journals: PageJournals;
+  /** `undefined` where tabs cannot be given ports. */
+  readonly switchboard: Switchboard | undefined;
   /** A name for a client that no other has, in any tab. What comes before the dot is common to the page. */
   newClient(): string;
 }

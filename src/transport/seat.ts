@@ -156,7 +156,7 @@ export class Seat {
   }
 
   #host(stolen: boolean): void {
-    const { locks, locked, newClient, journals } = this.#platform;
+    const { locks, locked, newClient, journals, switchboard } = this.#platform;
     let current = true;
     const isCurrent = () => current && this.#hosting === hosting;
     const expected = this.#shared
@@ -172,6 +172,7 @@ export class Seat {
         this.#replace(hosting, error);
       },
       forgotten: (left) => journals.forget(this.#name, left),
+      bring: (address, port) => switchboard?.bring(address, port),
     };
     // Later in this turn: the first look into localStorage takes milliseconds, in which the engine is started.
     const left = Promise.resolve().then(() => (this.#shared ? journals.read(this.#name) : []));

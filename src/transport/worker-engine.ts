@@ -77,7 +77,8 @@ export async function workerEngine(
       port1.onmessage = ({ data }: MessageEvent<WireEvent | Notice>) => {
         if (!(NOTICE in data)) events.event(eventFromWire(data));
         else if (data[NOTICE] === 'taken') host.taken();
-        else host.forgotten(data.left);
+        else if (data[NOTICE] === 'forgotten') host.forgotten(data.left);
+        else host.bring(data.address, data.port);
       };
       const route = remoteRoute(api, {
         started,

@@ -49,10 +49,13 @@ function workerApi(): WorkerApi {
     async open(settings, lead, events) {
       port = events;
       const error = await attempt(async () => {
-        const tell = (notice: Notice) => events.postMessage(notice);
+        const tell = (notice: Notice, ports: MessagePort[] = []) =>
+          events.postMessage(notice, ports);
         const told = {
           taken: () => tell({ [NOTICE]: 'taken' }),
           forgotten: (left: readonly LeftKey[]) => tell({ [NOTICE]: 'forgotten', left }),
+          bring: (address: string, given: MessagePort) =>
+            tell({ [NOTICE]: 'bring', address, port: given }, [given]),
         };
         const known = {
           ...lead,

@@ -14,7 +14,8 @@ export const NOTICE = 'cairn:notice';
 /** What an engine tells its page, on the port of events. */
 export type Notice =
   | { readonly [NOTICE]: 'taken' }
-  | { readonly [NOTICE]: 'forgotten'; readonly left: readonly LeftKey[] };
+  | { readonly [NOTICE]: 'forgotten'; readonly left: readonly LeftKey[] }
+  | { readonly [NOTICE]: 'bring'; readonly address: string; readonly port: MessagePort };
 
 /** An engine's event as it crosses the boundary. */
 export type WireEvent =

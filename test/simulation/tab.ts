@@ -65,7 +65,7 @@ export class Tab implements Owner {
   }
 
   #platform(): Platform {
-    const { world, locks, broadcast, storage } = this.#browser;
+    const { world, locks, broadcast, switchboard, storage } = this.#browser;
     const listen =
       <T>(set: Set<T>) =>
       (listener: T) => {
@@ -82,6 +82,8 @@ export class Tab implements Owner {
       locks: locks.of(this),
       locked: true,
       broadcast: broadcast.of(this),
+      switchboard: switchboard.of(this),
+      newPorts: () => switchboard.newPorts(this),
       storage: storage.driverOf(this),
       page: {
         onHidden: listen(this.#hidden),

@@ -69,6 +69,8 @@ export class TrappedEngines {
       broadcast: undefined,
       storage: this.driver,
       page: undefined,
+      switchboard: undefined,
+      newPorts: () => new MessageChannel(),
       pageWriting: () => {
         throw new Error('There is no page.');
       },

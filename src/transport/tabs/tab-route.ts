@@ -8,6 +8,7 @@ import type { SessionApi } from '../session-api.ts';
 import { eventFromWire, READY, type WireEvent } from '../worker-protocol.ts';
 import type { Announcements, Leader } from './announcements.ts';
 import { PairChannel } from './pair-channel.ts';
+import type { Switchboard } from './switchboard.ts';
 
 /** Marks an event among the messages of comlink. */
 export const EVENT = 'cairn:event';
@@ -28,6 +29,15 @@ const SILENCE_S = 5;
 /** How long a leader may take to let somebody in. */
 const WELCOME_MS = 2000;
 
+/** So late a port is asked for: whoever opens a database, or has just lost its leader, has better things to do. */
+const PORT_MS = 250;
+
+/** What a leader exposes to another tab through comlink. */
+export interface TabApi extends SessionApi {
+  /** Brings a port for the channel of the two to where it is waited for. Older leaders cannot. */
+  bringPort(address: string): void;
+}
+
 /** Who asks to be let in, and how. */
 export interface TabRouteOptions {
   readonly client: string;
@@ -36,12 +46,13 @@ export interface TabRouteOptions {
   readonly broadcast: (name: string) => Broadcast;
   readonly announcements: Announcements;
   readonly clock: Clock;
+  readonly switchboard: Switchboard | undefined;
 }
 
 /** A route to the engine of another tab. */
 export async function tabRoute(
   { leader }: Leader,
-  { client, channel: name, broadcast, announcements, clock }: TabRouteOptions,
+  { client, channel: name, broadcast, announcements, clock, switchboard }: TabRouteOptions,
   events: RouteEvents,
 ): Promise<Route> {
   const channel = new PairChannel(name, broadcast);
@@ -61,7 +72,16 @@ export async function tabRoute(
     events.event(eventFromWire(event));
   }) as EventListener);
   let told = 0;
-  const api = wrap<SessionApi>(channel);
+  const api = wrap<TabApi>(channel);
+  let stopWaiting =
+    switchboard &&
+    clock.after(PORT_MS, () => {
+      stopWaiting = switchboard.open(
+        // A leader that cannot leaves the channel as it is.
+        (address) => void api.bringPort(address).catch(() => undefined),
+        (port) => channel.use(port),
+      );
+    });
   return remoteRoute(api, {
     started: 'tab',
     own: false,
@@ -75,6 +95,7 @@ export async function tabRoute(
     },
     lost: new Promise(() => undefined),
     end: () => {
+      stopWaiting?.();
       // Nobody waits for the answer: the channel is closed, at once, as a page that rests must not hear anything.
       api.leave().catch(() => undefined);
       api[releaseProxy]();

@@ -6,7 +6,7 @@ import { remoteSession } from '../session-api.ts';
 import { READY } from '../worker-protocol.ts';
 import { type Announcement, Announcements, PROTOCOL } from './announcements.ts';
 import { PairChannel } from './pair-channel.ts';
-import { EVENT, type TabEvent } from './tab-route.ts';
+import { EVENT, type TabApi, type TabEvent } from './tab-route.ts';
 
 /** A leader whose storage takes longer to say which epoch it is says that it is there. */
 const SOON_MS = 100;
@@ -24,22 +24,28 @@ export class TabServer {
   readonly #platform: EnginePlatform;
   readonly #broadcast: (name: string) => Broadcast;
   readonly #announcements: Announcements;
+  readonly #bring: (address: string, port: MessagePort) => void;
   readonly #guests = new Map<string, Guest>();
   #closed = false;
 
-  /** @param leader A name for this leadership that no other has. */
+  /**
+   * @param leader A name for this leadership that no other has.
+   * @param bring Brings a port to another tab.
+   */
   constructor(
     engine: Engine,
     database: string,
     leader: string,
     platform: EnginePlatform,
     broadcast: (name: string) => Broadcast,
+    bring: (address: string, port: MessagePort) => void,
   ) {
     this.#engine = engine;
     this.#database = database;
     this.#leader = leader;
     this.#platform = platform;
     this.#broadcast = broadcast;
+    this.#bring = bring;
     this.#announcements = new Announcements(database, broadcast, (said) => this.#hear(said));
     this.#announce();
   }
@@ -96,7 +102,12 @@ export class TabServer {
         leave: () => {
           guest.leave();
         },
-      },
+        bringPort: (address) => {
+          const { port1, port2 } = this.#platform.newPorts();
+          channel.offer(port1);
+          this.#bring(address, port2);
+        },
+      } satisfies TabApi,
       channel,
     );
     channel.postMessage(READY);
