@@ -2,7 +2,7 @@ import { Random } from './random.ts';
 
 /** Something that happens at a time, to somebody. */
 interface Event {
-  readonly due: number;
+  due: number;
   readonly order: number;
   readonly owner: Owner | undefined;
   readonly call: () => void;
@@ -62,7 +62,9 @@ export class World {
       const { owner } = event;
       if (owner?.dead) continue;
       if (owner && owner.frozenUntil > this.#now) {
-        this.#insert({ ...event, due: owner.frozenUntil });
+        // The same event: it can still be prevented.
+        event.due = owner.frozenUntil;
+        this.#insert(event);
         continue;
       }
       event.call();

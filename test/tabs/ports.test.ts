@@ -1,0 +1,112 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { TabScope } from './page/page.ts';
+import { ids, leads, openUntouchedBrowser, type Tab, type UntouchedBrowser } from './tabs.ts';
+
+declare const window: TabScope;
+
+let browser: UntouchedBrowser;
+let name = 0;
+
+beforeAll(async () => {
+  browser = await openUntouchedBrowser();
+  // Counts what pages send to other tabs by BroadcastChannels.
+  await browser.context.addInitScript(() => {
+    window.sent = 0;
+    const { postMessage } = BroadcastChannel.prototype;
+    BroadcastChannel.prototype.postMessage = function (message) {
+      window.sent++;
+      postMessage.call(this, message);
+    };
+  });
+});
+
+beforeEach(() => {
+  name++;
+});
+
+afterEach(() => browser.closeTabs());
+
+afterAll(async () => {
+  await browser.close();
+});
+
+const open = (door: 'connect' | 'Database') => browser.tab(door, `test ${name}`);
+
+/** How many messages a call costs on BroadcastChannels. */
+const sentByCall = (tab: Tab) =>
+  tab.evaluate(async () => {
+    const before = window.sent;
+    await window.things.get('a');
+    return window.sent - before;
+  });
+
+const usesPort = (tab: Tab) => expect.poll(() => sentByCall(tab), { timeout: 10_000 }).toBe(0);
+
+for (const doors of [
+  ['connect', 'connect'],
+  ['Database', 'connect'],
+  ['connect', 'Database'],
+] as const) {
+  test(`${doors.join(' and ')}: calls travel by a port, and keep their order when it comes`, async () => {
+    const leader = await open(doors[0]);
+    const follower = await open(doors[1]);
+    const counted = await follower.evaluate(async () => {
+      const answers: number[] = [];
+      const end = performance.now() + 1000;
+      const asked: Promise<unknown>[] = [];
+      while (performance.now() < end) {
+        const told = window.numbers.increase('n', 1) as Promise<number>;
+        asked.push(told.then((n) => answers.push(n)));
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+      await Promise.all(asked);
+      return answers;
+    });
+    expect(counted).toEqual(counted.map((_, n) => n + 1));
+    await usesPort(follower);
+    expect(await leader.evaluate(() => window.numbers.get('n'))).toBe(counted.length);
+  });
+}
+
+test('two tabs that rest, one after the other, come back from the cache and have a port again', async () => {
+  const first = await open('connect');
+  const second = await open('connect');
+  await usesPort(second);
+  for (const [rests, stays] of [
+    [second, first],
+    [first, second],
+  ] as const) {
+    await rests.goto(`${browser.url}?elsewhere`);
+    await stays.evaluate(
+      (_id) => window.things.insert({ _id }),
+      `by ${await stays.url()} ${rests === first}`,
+    );
+    expect(await leads(stays)).toBe(true);
+    await rests.goBack({ waitUntil: 'commit' });
+    expect(await rests.evaluate(() => 'db' in window)).toBe(true);
+    expect(await ids(rests)).toEqual(await ids(stays));
+    expect(await leads(rests)).toBe(false);
+    await usesPort(rests);
+  }
+});
+
+test('a page whose policy forbids scripts from blobs goes on by the BroadcastChannel', async () => {
+  const leader = await open('connect');
+  const follower = await browser.tab('connect', 'another');
+  await follower.evaluate(async (shared) => {
+    const policy = document.createElement('meta');
+    policy.httpEquiv = 'Content-Security-Policy';
+    policy.content = "worker-src 'self'";
+    const refused = new Promise((resolve) =>
+      document.addEventListener('securitypolicyviolation', resolve, { once: true }),
+    );
+    document.head.append(policy);
+    window.db = window.connect({ name: shared });
+    window.things = new window.db.Collection({ name: 'things', type: 'DOCUMENT_BASED' });
+    await window.things.insert({ _id: 'a' });
+    await refused;
+    await window.things.insert({ _id: 'b' });
+  }, `test ${name}`);
+  expect(await ids(leader)).toEqual(['a', 'b']);
+  expect(await sentByCall(follower)).toBe(1);
+});
