@@ -6,6 +6,7 @@ import { KeyValueExchanges } from './key-value-exchanges.ts';
 import { signalIn } from './option-checks.ts';
 import type { Port } from './port.ts';
 import { run } from './run.ts';
+import type { SyncPort } from './run-now.ts';
 import type { SyncDocuments } from './sync-documents.ts';
 import type { SyncKeyValues } from './sync-key-values.ts';
 
@@ -20,6 +21,7 @@ type Method = (...args: unknown[]) => Exchange<never>;
 export class Calls {
   readonly #exchanges: DocumentExchanges<object> | KeyValueExchanges;
   readonly #port: Port;
+  readonly #name: string;
 
   constructor(settings: CollectionSettings, port: Port) {
     this.#exchanges =
@@ -27,6 +29,7 @@ export class Calls {
         ? new DocumentExchanges(settings)
         : new KeyValueExchanges();
     this.#port = port;
+    this.#name = settings.name;
   }
 
   /** @param alone Whether no other call of the collection may come between its requests. */
@@ -60,11 +63,17 @@ export class Calls {
   /** Loads the methods without promises: most pages never need them. */
   async loadSync(): Promise<SyncDocuments<object> | SyncKeyValues> {
     const exchanges = this.#exchanges;
+    const port = this.#port;
+    const syncPort: SyncPort = {
+      name: this.#name,
+      turns: port.turns,
+      sendNow: (request) => port.sendNow(request),
+    };
     if (exchanges instanceof KeyValueExchanges) {
       const { SyncKeyValues } = await import('./sync-key-values.ts');
-      return new SyncKeyValues(exchanges, this.#port);
+      return new SyncKeyValues(exchanges, syncPort);
     }
     const { SyncDocuments } = await import('./sync-documents.ts');
-    return new SyncDocuments(exchanges, this.#port);
+    return new SyncDocuments(exchanges, syncPort);
   }
 }

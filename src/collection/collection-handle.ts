@@ -2,7 +2,7 @@ import type { BackupInfo, Verification } from '../engine/backup-protocol.ts';
 import type { CollectionSettings } from '../engine/settings.ts';
 import { CollectionError } from '../errors/collection-error.ts';
 import type { CallName, Calls, CallsClass } from './calls.ts';
-import type { EventMap, EventName, Listener } from './events.ts';
+import type { DoorStatus, EventMap, EventName, Listener } from './events.ts';
 import type { FileSource, ImportOptions } from './file-parts.ts';
 import { kept, keptOptions, loadCalls, loadedCalls, orAborted } from './load-calls.ts';
 import { signalIn } from './option-checks.ts';
@@ -25,6 +25,7 @@ export interface DropOptions {
 
 /** What a collection needs of its door. */
 export interface CollectionDoor {
+  readonly status: DoorStatus;
   /** Listens to an event of the door. */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void;
 }
@@ -37,7 +38,7 @@ export abstract class CollectionHandle<Sync> {
   readonly type: CollectionSettings['type'];
   protected readonly settings: CollectionSettings;
   protected readonly port: Port;
-  readonly #door: CollectionDoor;
+  protected readonly door: CollectionDoor;
   #calls: Calls | undefined;
   #sync: Sync | undefined;
 
@@ -46,7 +47,7 @@ export abstract class CollectionHandle<Sync> {
     this.type = settings.type;
     this.settings = settings;
     this.port = port;
-    this.#door = door;
+    this.door = door;
     // Now, while the engine starts. The first call tells when it fails.
     loadCalls().catch(() => undefined);
   }
@@ -69,18 +70,20 @@ export abstract class CollectionHandle<Sync> {
    */
   get sync(): Sync {
     if (this.#sync) return this.#sync;
-    const { started } = this.port;
+    const { engine } = this.door.status;
     const why = !this.settings.caching
-      ? 'the collection has caching: false'
-      : started && started !== 'thread'
+      ? 'construct it with caching: true'
+      : engine && engine !== 'thread'
         ? 'the engine is not in this thread'
         : 'await collection.ready first';
-    throw new CollectionError('sync_unavailable', `collection.sync cannot be used: ${why}.`);
+    throw new CollectionError('sync_unavailable', `collection.sync cannot be used: ${why}.`, {
+      place: this.name,
+    });
   }
 
   async #makeReady(): Promise<void> {
     await this.call('ready', []);
-    if (this.settings.caching && this.port.started === 'thread')
+    if (this.settings.caching && this.door.status.engine === 'thread')
       this.#sync ??= (await this.callsWith(await loadCalls()).loadSync()) as Sync;
   }
 
@@ -179,8 +182,8 @@ export abstract class CollectionHandle<Sync> {
    */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void {
     // The door refuses what is no function, which the wrapper would hide.
-    if (typeof listener !== 'function') return this.#door.on(name, listener);
-    return this.#door.on(name, (event: EventMap[Name]) => {
+    if (typeof listener !== 'function') return this.door.on(name, listener);
+    return this.door.on(name, (event: EventMap[Name]) => {
       if (!('collection' in event) || event.collection === this.name) listener(event);
     });
   }

@@ -20,8 +20,8 @@ import type { SyncDocuments } from './sync-documents.ts';
 
 /** How a query was answered, and what it cost. */
 export interface Explanation extends Explained {
-  /** Where the engine runs. */
-  readonly engine: 'thread' | 'worker';
+  /** Where the engine runs: in this thread, in a worker of this page, or in another tab, which leads. */
+  readonly engine: 'thread' | 'worker' | 'tab';
   /** Milliseconds from the call to the answer. */
   readonly total_ms: number;
 }
@@ -74,7 +74,8 @@ export class DocumentCollection<
   }
 
   /**
-   * Replaces the caller's fields of a document and keeps the managed ones.
+   * Replaces the caller's fields of a document and keeps the managed ones. There are no operators: `{ $set: … }` is a
+   * document with a field of that name.
    *
    * @returns the document, or `undefined` if there is none with this id.
    */
@@ -84,7 +85,7 @@ export class DocumentCollection<
 
   /**
    * Sets single fields of a document; a dotted path such as `'address.city'` reaches deeper. `undefined` is
-   * stored, not removed.
+   * stored, not removed. There are no operators: `{ $set: … }` sets a field of that name.
    *
    * @returns the document, or `undefined` if there is none with this id.
    * @throws {KeyError} `kind_mismatch` when a path leads through something that is no object or array.
@@ -169,7 +170,7 @@ export class DocumentCollection<
   ): Promise<Explanation> {
     const began = performance.now();
     const explained = await this.call<Explained>('explain', [params], options);
-    const engine = this.port.started === 'thread' ? 'thread' : 'worker';
+    const { engine } = this.door.status as Pick<Explanation, 'engine'>;
     return { ...explained, engine, total_ms: performance.now() - began };
   }
 

@@ -36,7 +36,7 @@ export function loadCalls(): Promise<CallsClass> {
 export function loadFailed(cause: unknown): never {
   throw new CairnError(
     'load_failed',
-    'A part of Cairn could not be loaded: call again once online, or reload.',
+    'A part of Cairn was not loaded: call again once online, or reload.',
     { cause },
   );
 }

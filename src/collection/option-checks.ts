@@ -79,8 +79,10 @@ export function checkOptions(
   }
   for (const option of Object.keys(options)) {
     if (Object.hasOwn(checks, option)) continue;
-    const meant = nearestName(option, Object.keys(checks));
-    const message = `There is no option "${option}"; did you mean "${meant}"?`;
+    const known = Object.keys(checks);
+    const meant = nearestName(option, known);
+    const hint = meant ? `did you mean "${meant}"?` : `there are ${known.join(', ')}.`;
+    const message = `There is no option "${option}"; ${hint}`;
     throw new OptionError('option_unknown', message, { place: option });
   }
   const settings: Record<string, unknown> = {};

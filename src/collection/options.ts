@@ -137,7 +137,7 @@ export function parseCollectionOptions(options: unknown): CollectionSettings {
   for (const place of Object.keys(documentOnly)) {
     // A flag that is off says nothing.
     if (settings.type === 'KEY_VALUE_BASED' && given[place]) {
-      const message = `"${place}" is for collections of type DOCUMENT_BASED only.`;
+      const message = `"${place}" is for DOCUMENT_BASED only.`;
       throw new OptionError('option_invalid', message, { place });
     }
   }
@@ -169,7 +169,7 @@ function eitherSpelling(given: Record<string, unknown>, form: 'at' | 'timestamp'
   if ((given[spelling] ?? own) === own) return own as boolean;
   throw new OptionError(
     'option_conflict',
-    `"${option}" is ${own} and "${spelling}" is ${!own}, but they are two spellings of one option; give one of them.`,
+    `"${option}" and "${spelling}" are two spellings of one option; give one.`,
     { place: option },
   );
 }

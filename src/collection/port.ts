@@ -1,7 +1,6 @@
 import type { LiveNews } from '../engine/live-protocol.ts';
 import type { Request } from '../engine/protocol.ts';
 import type { CollectionSettings } from '../engine/settings.ts';
-import type { Started } from '../transport/channel.ts';
 import type { Link } from '../transport/link.ts';
 import type { Ask } from './exchange.ts';
 import type { Turns } from './turns.ts';
@@ -38,11 +37,6 @@ export class Port implements CallPort {
     this.#handle = link.takeHandle();
     // Every later call rejects with the same error when the collection cannot be opened.
     turns.enter(() => this.send({ op: 'open', settings })).then(events.opened, () => undefined);
-  }
-
-  /** Where the engine runs, once it does. */
-  get started(): Started | undefined {
-    return this.#link.channel?.place.started;
   }
 
   /** Hears what the engine tells of a live query; the number stands for it in requests. */

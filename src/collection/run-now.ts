@@ -1,13 +1,22 @@
 import { CollectionError } from '../errors/collection-error.ts';
-import type { Exchange, Step, Ticket } from './exchange.ts';
-import type { Port } from './port.ts';
+import type { Ask, Exchange, Step, Ticket } from './exchange.ts';
+import type { Turns } from './turns.ts';
+
+/** What exchanges are run over without waiting. */
+export interface SyncPort {
+  /** The collection's name. */
+  readonly name: string;
+  readonly turns: Turns;
+  sendNow(request: Ask): unknown;
+}
 
 /** Runs an exchange without waiting for anything, or throws. */
-export function runNow<T>(port: Port, exchange: Exchange<T>): T {
+export function runNow<T>(port: SyncPort, exchange: Exchange<T>): T {
   if (port.turns.busy) {
     throw new CollectionError(
       'sync_unavailable',
-      'collection.sync cannot be used: an earlier insertMany, or a call with a function, is under way.',
+      'collection.sync cannot be used: an earlier insertMany, or a call with a function, is under way. Await it first.',
+      { place: port.name },
     );
   }
   let step = exchange.next();
@@ -24,7 +33,7 @@ export function runNow<T>(port: Port, exchange: Exchange<T>): T {
   return step.value;
 }
 
-function answerNow(port: Port, step: Step): unknown {
+function answerNow(port: SyncPort, step: Step): unknown {
   switch (step.kind) {
     case 'ask':
       return port.sendNow(step.ask);
@@ -33,7 +42,11 @@ function answerNow(port: Port, step: Step): unknown {
     case 'collect':
       return step.ticket.answer;
     case 'wait':
-      throw new CollectionError('sync_unavailable', 'A stream cannot be read without waiting.');
+      throw new CollectionError(
+        'sync_unavailable',
+        'A stream cannot be read without waiting; use the method that returns a promise.',
+        { place: port.name },
+      );
     case 'pause':
       return undefined;
   }

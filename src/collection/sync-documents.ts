@@ -9,15 +9,14 @@ import type {
   Stamp,
   Stored,
 } from './document-types.ts';
-import type { Port } from './port.ts';
-import { runNow } from './run-now.ts';
+import { runNow, type SyncPort } from './run-now.ts';
 
 /** The methods of {@link DocumentCollection} without promises. */
 export class SyncDocuments<T extends object, S extends Stamp = never> {
   readonly #exchanges: DocumentExchanges<T, S>;
-  readonly #port: Port;
+  readonly #port: SyncPort;
 
-  constructor(exchanges: DocumentExchanges<T, S>, port: Port) {
+  constructor(exchanges: DocumentExchanges<T, S>, port: SyncPort) {
     this.#exchanges = exchanges;
     this.#port = port;
   }

@@ -1,15 +1,14 @@
 import type { Key } from '../engine/protocol.ts';
 import type { ItemParams } from './item-params.ts';
 import type { KeyValueExchanges } from './key-value-exchanges.ts';
-import type { Port } from './port.ts';
-import { runNow } from './run-now.ts';
+import { runNow, type SyncPort } from './run-now.ts';
 
 /** The methods of {@link KeyValueCollection} without promises. */
 export class SyncKeyValues<V = unknown> {
   readonly #exchanges: KeyValueExchanges;
-  readonly #port: Port;
+  readonly #port: SyncPort;
 
-  constructor(exchanges: KeyValueExchanges, port: Port) {
+  constructor(exchanges: KeyValueExchanges, port: SyncPort) {
     this.#exchanges = exchanges;
     this.#port = port;
   }

@@ -43,6 +43,7 @@ export function insertLost(name: string): CollectionError {
   );
 }
 
-export function notInMemory(why: string): CollectionError {
-  return new CollectionError('sync_unavailable', `collection.sync cannot be used here: ${why}.`);
+export function notInMemory(place: string | undefined, why: string): CollectionError {
+  const message = `collection.sync of "${place}" cannot be used here: ${why}.`;
+  return new CollectionError('sync_unavailable', message, { place });
 }

@@ -173,14 +173,15 @@ export class HostedCollection implements Executor {
   /** Executes a request now, or throws if something would have to be waited for. */
   executeNow(request: Request, origin?: Origin): unknown {
     this.#retention?.touch();
-    if (!this.settings.caching)
-      throw notInMemory(`collection "${this.settings.name}" has caching: false`);
+    const { name, caching } = this.settings;
+    if (!caching)
+      throw notInMemory(name, 'it has caching: false; construct it with caching: true first');
     if (this.#lane.busy)
-      throw notInMemory('earlier calls are still waiting; await collection.ready first');
+      throw notInMemory(name, 'earlier calls are still waiting; await collection.ready first');
     this.#aborts.immediate = true;
     try {
       const result = this.#perform(request, undefined, origin);
-      return isWork(result) ? runNow(result) : result;
+      return isWork(result) ? runNow(result, name) : result;
     } finally {
       this.#aborts.immediate = false;
     }

@@ -235,9 +235,12 @@ export class Session {
 
   /** Executes one request without waiting for anything, or throws. */
   executeNow(request: Request, first?: FirstNumbers): BatchReply {
-    if (!this.#engine.handover.isOver)
-      throw notInMemory('the database is still opening; await db.ready first');
     const collection = this.#collectionFor(request);
+    if (!this.#engine.handover.isOver)
+      throw notInMemory(
+        collection.settings.name,
+        'the database is still opening; await db.ready first',
+      );
     const isReading = isRead(request);
     // Reads are never made again, and there are many of them.
     const turn = isReading ? undefined : this.#engine.takeTurn();

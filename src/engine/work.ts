@@ -1,4 +1,4 @@
-import { CollectionError } from '../errors/collection-error.ts';
+import { notInMemory } from './collection-errors.ts';
 
 /**
  * A computation that may have to wait. It yields the promises it waits for; what is resident never
@@ -28,15 +28,15 @@ export function run<T>(work: Work<T>): T | Promise<T> {
   return step.done ? step.value : finish(work, step.value);
 }
 
-/** Runs work that must not wait. */
-export function runNow<T>(work: Work<T>): T {
+/** Runs work of a collection that must not wait. */
+export function runNow<T>(work: Work<T>, place: string): T {
   const step = work.next();
   if (step.done) return step.value;
   step.value.catch(() => undefined);
   work.return(undefined as never);
-  throw new CollectionError(
-    'sync_unavailable',
-    'Not everything is in memory: the cache was cleared after cache_retention_time. Await collection.ready first.',
+  throw notInMemory(
+    place,
+    'the cache was cleared after cache_retention_time; await collection.ready first',
   );
 }
 

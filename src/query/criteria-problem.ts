@@ -44,7 +44,8 @@ export function operatorUnknown(
   known: readonly string[],
   elsewhere: string | undefined,
 ): CriteriaError {
-  const hint = elsewhere ?? `did you mean ${nearestName(name, known)}?`;
+  const near = nearestName(name, known);
+  const hint = elsewhere ?? (near ? `did you mean ${near}?` : 'there is none like it.');
   const message = `Unknown operator ${name} at '${place}': ${hint} Allowed here: ${known.join(', ')}.`;
   return new CriteriaError('operator_unknown', message, { place });
 }

@@ -33,6 +33,7 @@ interface Asked {
  */
 export class AskedRequests {
   readonly #answered: (batch: readonly Request[], first: FirstNumbers, reply: BatchReply) => void;
+  readonly #placeOf: (request: Request) => string;
   /** In the order they were asked in. */
   readonly #asked = new Set<Asked>();
   /** Those of them that are not sent on the present route yet. */
@@ -41,11 +42,16 @@ export class AskedRequests {
   #hanging: Asked | undefined;
   #route: Route | undefined;
 
-  /** @param answered Called with each batch that is answered, before whoever asked is. */
+  /**
+   * @param answered Called with each batch that is answered, before whoever asked is.
+   * @param placeOf What a request is about, for errors: a collection, or the database.
+   */
   constructor(
     answered: (batch: readonly Request[], first: FirstNumbers, reply: BatchReply) => void,
+    placeOf: (request: Request) => string,
   ) {
     this.#answered = answered;
+    this.#placeOf = placeOf;
   }
 
   get size(): number {
@@ -83,7 +89,8 @@ export class AskedRequests {
     this.#waiting.clear();
     for (const asked of this.#asked) {
       const [request] = asked.batch;
-      if (asked.route && request?.once) this.#refuse(asked, outcomeUnknown(request));
+      if (asked.route && request?.once)
+        this.#refuse(asked, outcomeUnknown(request, this.#placeOf(request)));
       else if (asked.attempts >= ATTEMPTS) this.#refuse(asked, tooOften());
       else this.#waiting.add(asked);
     }
@@ -192,18 +199,15 @@ function codeOf(error: unknown): unknown {
   return (error as { code?: unknown } | undefined)?.code;
 }
 
-function outcomeUnknown({ op }: Request): CairnError {
-  const replaced = 'The engine was replaced before it answered. ';
+function outcomeUnknown({ op }: Request, place: string): CairnError {
+  const method = op === 'drop' ? 'Drop' : op;
+  const lost = `The engine was replaced before it answered ${method}() of "${place}".`;
   if (op.startsWith('import')) {
-    return new BackupError(
-      'import_lost',
-      `${replaced}All of the file was imported, or nothing: import it again.`,
-    );
+    const message = `${lost} All of the file was imported, or nothing: import it again.`;
+    return new BackupError('import_lost', message, { place });
   }
-  return new CollectionError(
-    'answer_lost',
-    `${replaced}It may have been done: look, and call it again if not.`,
-  );
+  const message = `${lost} It may have been done: look, and call it again if not.`;
+  return new CollectionError('answer_lost', message, { place });
 }
 
 function tooOften(): WorkerError {

@@ -75,7 +75,10 @@ export class EnduringChannel implements Channel {
   ) {
     this.#events = events;
     this.#client = platform.newClient();
-    this.#asked = new AskedRequests((...answer) => this.#note(...answer));
+    this.#asked = new AskedRequests(
+      (...answer) => this.#note(...answer),
+      (request) => this.#handles.nameOf(request) ?? settings.name,
+    );
     let resolve: () => void = () => undefined;
     let reject: (error: unknown) => void = () => undefined;
     this.#opening = new Promise<void>((done, failed) => {
@@ -116,7 +119,10 @@ export class EnduringChannel implements Channel {
   executeNow(request: Request): unknown {
     const execute = this.#route?.executeNow;
     if (!execute)
-      throw notInMemory('the engine is not in this thread; another tab leads the database');
+      throw notInMemory(
+        this.#handles.nameOf(request),
+        'another tab leads the database; use the methods that return promises',
+      );
     const batch = [request];
     const first = this.#number(batch);
     const reply = execute(request, first);
@@ -281,6 +287,11 @@ export class EnduringChannel implements Channel {
     this.#end();
     this.#asked.rejectAll(error);
     this.#opened.reject(error);
+    // Whoever shows the status sees why: an app that is older than another tab's has to be loaded again.
+    this.#events.event({
+      type: 'status',
+      detail: { ...(this.#status ?? unknownYet), last_error: error },
+    });
     this.#events.lost(error);
     // Whatever this one could not have, another may.
     this.#finder.leave().catch(() => undefined);
@@ -331,6 +342,16 @@ export class EnduringChannel implements Channel {
     this.#finder.wake();
   }
 }
+
+/** What is said of an engine that was never there. */
+const unknownYet: EngineStatus = {
+  storage: undefined,
+  tabs: 0,
+  unsaved: 0,
+  unsaved_since: undefined,
+  last_save: undefined,
+  last_error: undefined,
+};
 
 function hungError(place: string | undefined, cause: CairnError): WorkerError {
   return new WorkerError(

@@ -117,6 +117,13 @@ export function optionsSuite(door: DoorFixture): void {
       }
     });
 
+    test('an option that is like none is refused with all that there are', () => {
+      const error = thrown(() => construct({ name: 'a', type: 'DOCUMENT_BASED', primaryKey: 1 }));
+      expect(error).toMatchObject({ code: 'option_unknown', place: 'primaryKey' });
+      expect(error.message.includes('did you mean')).toBe(false);
+      for (const option of Object.keys(OPTIONS)) expect(error.message.includes(option)).toBe(true);
+    });
+
     test('undefined is the same as left out', async () => {
       const options = Object.fromEntries(Object.keys(OPTIONS).map((option) => [option, undefined]));
       const things = construct({ ...options, name: door.nameOf('a'), type: 'DOCUMENT_BASED' });

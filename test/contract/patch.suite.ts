@@ -21,6 +21,15 @@ export function patchSuite(door: DoorFixture): void {
       expect(await door.documents().get(_id)).toEqual(patched);
     });
 
+    test('knows no operators: $set is a field like any other', async () => {
+      const things = door.documents();
+      const { _id } = await things.insert({ a: 1 });
+      expect(await things.patch(_id, { $set: { a: 2 } })).toMatchObject({ a: 1, $set: { a: 2 } });
+      expect(await things.update(_id, { $set: { a: 3 } })).toMatchObject({ $set: { a: 3 } });
+      await door.reopen();
+      expect(await door.documents().get(_id)).toMatchObject({ $set: { a: 3 } });
+    });
+
     test('is shallow: an object replaces an object', async () => {
       const things = door.documents();
       const { _id } = await things.insert({ b: { c: 2, d: 3 } });

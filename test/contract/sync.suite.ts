@@ -18,6 +18,11 @@ export function syncSuite(door: DoorFixture): void {
         expect(error instanceof door.lib.CollectionError).toBe(true);
         expect(error.code).toBe('sync_unavailable');
       }
+      expect(errors.map(({ place }) => place)).toEqual([
+        cached.name,
+        uncached.name,
+        ...errors.slice(2).map(() => cached.name),
+      ]);
       expect(errors[1]?.message.includes('caching')).toBe(true);
       if (door.kind.engine === 'thread') {
         expect(early.message.includes('ready')).toBe(true);
@@ -31,7 +36,10 @@ export function syncSuite(door: DoorFixture): void {
       const things = door.documents();
       await things.ready;
       const inserted = things.insertMany([{}, {}]);
-      expect(thrown(() => things.sync.count()).code).toBe('sync_unavailable');
+      expect(thrown(() => things.sync.count())).toMatchObject({
+        code: 'sync_unavailable',
+        place: things.name,
+      });
       await inserted;
       expect(things.sync.count()).toBe(2);
     });

@@ -108,6 +108,10 @@ test('the message of an unknown operator names the nearest and all that are allo
     /did you mean \$gt\?.*\$eq, \$ne.*\$elemMatch/,
   );
   expect(refusalOf({ $an: [] }).message).toMatch(/did you mean \$and\?.*\$and, \$or, \$nor/);
+  expect(refusalOf({ a: { $contains: 1 } }).message).not.toContain('did you mean');
+  expect(refusalOf({ a: { $contains: 1 } }).message).toMatch(/\$contains.*\$eq, \$ne/);
+  expect(refusalOf({ a: { $type: 'text' } }).message).not.toContain('such as');
+  expect(refusalOf({ a: { $type: 'strin' } }).message).toContain("such as 'string'");
   expect(refusalOf({ $gt: 1 }).message).toContain('inside the criteria of a field');
   expect(refusalOf({ a: { $or: [] } }).message).toContain('at the top');
 });

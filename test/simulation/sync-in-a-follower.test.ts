@@ -25,7 +25,9 @@ test('what is written without waiting, where another tab has come to lead, is re
   other.ready.catch(() => undefined);
   await world.runUntil(10_000);
   expect([first.door.status.leader, second.door.status.leader]).toEqual([false, true]);
-  expect(() => log.sync.set('a', 2)).toThrow(expect.objectContaining({ code: 'sync_unavailable' }));
+  expect(() => log.sync.set('a', 2)).toThrow(
+    expect.objectContaining({ code: 'sync_unavailable', place: 'log' }),
+  );
   const value = log.get('a');
   await world.runUntil(20_000);
   expect(await value).toBe(1);

@@ -261,7 +261,12 @@ test('an import under way is lost with its engine, and changes nothing', async (
   const importing = notes({ op: 'importBackup', call: 1, merge: false, ...marks });
   while (!engines.running?.asked.some(({ op }) => op === 'importBackup')) await engines.wait(1);
   engines.crash();
-  await expect(importing).rejects.toMatchObject({ name: 'BackupError', code: 'import_lost' });
+  await expect(importing).rejects.toMatchObject({
+    name: 'BackupError',
+    code: 'import_lost',
+    place: 'notes',
+    message: expect.stringContaining('importBackup() of "notes"'),
+  });
   expect(await keysOf(notes)).toEqual(['a']);
 });
 
@@ -272,7 +277,12 @@ test('a Drop() under way when its engine is lost is not done by the next: others
   const dropping = notes({ op: 'drop', enabled: true, once: true });
   while (!engines.running?.asked.some(({ op }) => op === 'drop')) await engines.wait(1);
   engines.crash();
-  await expect(dropping).rejects.toMatchObject({ name: 'CollectionError', code: 'answer_lost' });
+  await expect(dropping).rejects.toMatchObject({
+    name: 'CollectionError',
+    code: 'answer_lost',
+    place: 'notes',
+    message: expect.stringContaining('Drop() of "notes"'),
+  });
   expect(await collection('notes')(insert('b'))).toBeDefined();
   expect(engines.running?.asked.some(({ op }) => op === 'drop')).toBe(false);
 });

@@ -25,7 +25,8 @@ function typeTest(type: unknown, place: string) {
   const test = typeof alias === 'string' ? typeTests.get(alias) : undefined;
   if (test) return test;
   const aliases = [...typeTests.keys()];
-  const hint = typeof type === 'string' ? ` such as '${nearestName(type, aliases)}'` : '';
+  const near = typeof type === 'string' && nearestName(type, aliases);
+  const hint = near ? ` such as '${near}'` : '';
   throw operandInvalid(place, `a BSON type${hint}: ${aliases.join(', ')}, or its number`, type);
 }
 
