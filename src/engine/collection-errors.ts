@@ -12,7 +12,7 @@ export function dropped(name?: string): CollectionError {
 export function dropDisabled(name: string): CollectionError {
   return new CollectionError(
     'drop_disabled',
-    `Drop() of collection "${name}" is not enabled; construct it with activate_drop_method: true.`,
+    `Drop() of collection "${name}" needs activate_drop_method: true.`,
     { place: name },
   );
 }
@@ -29,7 +29,7 @@ export function typeMismatch(name: string, is: string, asked: string): Collectio
 export function answerLost(name: string): CollectionError {
   return new CollectionError(
     'answer_lost',
-    `A change of collection "${name}" was made, but the answer was lost: the tab that led the database ended, or this one was frozen. Read what you need again.`,
+    `A change of collection "${name}" was made, and the answer lost with the tab that led. Read what you need again.`,
     { place: name },
   );
 }
@@ -38,7 +38,7 @@ export function answerLost(name: string): CollectionError {
 export function insertLost(name: string): CollectionError {
   return new CollectionError(
     'insert_lost',
-    `A part of an insertMany() into collection "${name}" was refused, or lost when its page ended: none of its documents was inserted. Insert them again.`,
+    `A part of an insertMany() into collection "${name}" was refused or lost: none of its documents was inserted. Insert them again.`,
     { place: name },
   );
 }

@@ -174,10 +174,9 @@ export class HostedCollection implements Executor {
   executeNow(request: Request, origin?: Origin): unknown {
     this.#retention?.touch();
     const { name, caching } = this.settings;
-    if (!caching)
-      throw notInMemory(name, 'it has caching: false; construct it with caching: true first');
+    if (!caching) throw notInMemory(name, 'it was opened with caching: false');
     if (this.#lane.busy)
-      throw notInMemory(name, 'earlier calls are still waiting; await collection.ready first');
+      throw notInMemory(name, 'earlier calls wait; await collection.ready first');
     this.#aborts.immediate = true;
     try {
       const result = this.#perform(request, undefined, origin);

@@ -237,10 +237,7 @@ export class Session {
   executeNow(request: Request, first?: FirstNumbers): BatchReply {
     const collection = this.#collectionFor(request);
     if (!this.#engine.handover.isOver)
-      throw notInMemory(
-        collection.settings.name,
-        'the database is still opening; await db.ready first',
-      );
+      throw notInMemory(collection.settings.name, 'the database is opening; await db.ready first');
     const isReading = isRead(request);
     // Reads are never made again, and there are many of them.
     const turn = isReading ? undefined : this.#engine.takeTurn();
@@ -306,7 +303,7 @@ export class Session {
 function indexMismatch(name: string): CollectionError {
   return new CollectionError(
     'index_mismatch',
-    `Collection "${name}" is open with other indexes, here or in another tab; declare the same list wherever it is constructed, and close tabs with an older version of the app.`,
+    `Collection "${name}" is open with other indexes, here or in another tab; declare the same list everywhere, and close tabs with an older app.`,
     { place: name },
   );
 }

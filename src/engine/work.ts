@@ -34,10 +34,7 @@ export function runNow<T>(work: Work<T>, place: string): T {
   if (step.done) return step.value;
   step.value.catch(() => undefined);
   work.return(undefined as never);
-  throw notInMemory(
-    place,
-    'the cache was cleared after cache_retention_time; await collection.ready first',
-  );
+  throw notInMemory(place, 'the cache was cleared; await collection.ready first');
 }
 
 async function finish<T>(work: Work<T>, first: Promise<unknown>): Promise<T> {

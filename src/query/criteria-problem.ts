@@ -45,7 +45,7 @@ export function operatorUnknown(
   elsewhere: string | undefined,
 ): CriteriaError {
   const near = nearestName(name, known);
-  const hint = elsewhere ?? (near ? `did you mean ${near}?` : 'there is none like it.');
+  const hint = elsewhere ?? (near ? `did you mean ${near}?` : 'none is near.');
   const message = `Unknown operator ${name} at '${place}': ${hint} Allowed here: ${known.join(', ')}.`;
   return new CriteriaError('operator_unknown', message, { place });
 }

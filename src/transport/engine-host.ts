@@ -111,7 +111,7 @@ function chooseDriver(
   if (storage === 'indexeddb') {
     throw new StorageError(
       'storage_unavailable',
-      'There is no IndexedDB here; leave `storage` out to use memory where it is missing.',
+      'There is no IndexedDB here; leave `storage` out to use memory.',
     );
   }
   warnAboutMemory('there is no IndexedDB here');
@@ -135,7 +135,5 @@ async function open(
 }
 
 function warnAboutMemory(why: string): void {
-  console.warn(
-    `cairndb keeps its data in memory only: ${why}. It is gone when this page or process ends.`,
-  );
+  console.warn(`cairndb keeps its data in memory only: ${why}. It is gone when this page ends.`);
 }

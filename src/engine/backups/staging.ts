@@ -59,7 +59,7 @@ export class Staging {
     if (rank <= MAX_RANK) return rank;
     throw new BackupError(
       'file_damaged',
-      `The rank of document "${key}" is too high: this is no file that Cairn wrote. Nothing was changed.`,
+      `The rank of document "${key}" is too high: Cairn did not write it so. Nothing was changed.`,
       { place: key },
     );
   }

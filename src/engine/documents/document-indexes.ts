@@ -138,7 +138,7 @@ export class DocumentIndexes {
     const value = JSON.stringify(key, (_, part) => (typeof part === 'bigint' ? `${part}n` : part));
     return new ValueError(
       'unique_violation',
-      `The unique index "${index}" of collection "${this.#collection}" already has ${value}, in the document with the _id "${id}". Change one of the two, or declare the index without unique.`,
+      `The unique index "${index}" of collection "${this.#collection}" already has ${value}, in the document with the _id "${id}". Change one, or declare the index without unique.`,
       { place: index },
     );
   }

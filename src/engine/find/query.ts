@@ -114,7 +114,7 @@ export class Query {
     if (rank === undefined) {
       throw new CriteriaError(
         'after_unknown',
-        'The document given as "after" is not in the collection any more; pass one that a call with a limit returned.',
+        'The document given as "after" is not in the collection any more; pass one that is.',
         { place: 'after' },
       );
     }
