@@ -295,6 +295,11 @@ export class Engine {
     yield* this.#collections.values();
   }
 
+  /** Begins no write any more, as the lead is given away. */
+  leave(): void {
+    this.#storage.leave();
+  }
+
   /** Ends everything. What is not saved by then is lost: save first. */
   async stop(): Promise<void> {
     await Promise.all(Array.from(this.#held(), (collection) => collection.stop()));

@@ -58,7 +58,8 @@ export class FencedStorage implements Storage {
   #first: Promise<void> | undefined;
   #alive: number;
   #suspect: boolean;
-  #taken = false;
+  /** Whether another leads, or may. */
+  #left = false;
 
   constructor(storage: Storage, options: FenceOptions) {
     this.#storage = storage;
@@ -95,6 +96,14 @@ export class FencedStorage implements Storage {
     return this.#storage.write(gone, durability);
   }
 
+  /**
+   * To be called when the lead is given away. No write is begun from now on: the next leader claims no epoch before it
+   * writes, and relies on what it has read.
+   */
+  leave(): void {
+    this.#left = true;
+  }
+
   /** To be called whenever the leader does something, before it is done. */
   touch(): void {
     const now = this.#options.elapsed();
@@ -125,9 +134,9 @@ export class FencedStorage implements Storage {
   }
 
   async #write(operations: Iterable<StorageOperation>, durability: Durability): Promise<void> {
-    if (this.#taken) throw databaseTaken();
     const epoch = await this.epoch();
     if (this.#claimed === 'doubtful') await this.#resolveDoubt();
+    if (this.#left) throw databaseTaken();
     this.touch();
     const claiming = this.#claimed !== 'yes';
     try {
@@ -165,8 +174,8 @@ export class FencedStorage implements Storage {
   }
 
   #lose(): void {
-    if (this.#taken) return;
-    this.#taken = true;
+    if (this.#left) return;
+    this.#left = true;
     this.#options.taken();
   }
 

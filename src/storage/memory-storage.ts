@@ -75,7 +75,7 @@ export class MemoryStorage implements Storage {
   }
 
   #check(): void {
-    if (this.#closed) throw new StorageError('storage_lost', 'The storage was closed.');
+    if (this.#closed) throw new StorageError('storage_lost', 'The database was closed.');
   }
 }
 

@@ -128,10 +128,7 @@ export class SegmentLog {
    * Else the first save does it.
    */
   async record(): Promise<void> {
-    if (!this.#manifest || this.#isRecorded) return;
-    const manifest = this.#makeManifest([...this.segments.keys()]);
-    await this.write([putManifest(manifest)]);
-    this.#manifest = manifest;
+    if (this.#manifest && !this.#isRecorded) await this.upgrade();
   }
 
   get #isRecorded(): boolean {

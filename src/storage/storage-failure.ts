@@ -9,7 +9,7 @@ export function epochOf(value: unknown): number {
 export function databaseTaken(): StorageError {
   return new StorageError(
     'database_taken',
-    'Another tab has taken over this database meanwhile, so nothing was written.',
+    'Another tab has taken over this database, so nothing was written.',
   );
 }
 

@@ -1,6 +1,7 @@
 import { idGenerator } from '../engine/documents/ids.ts';
 import { Engine } from '../engine/engine.ts';
 import type { LeftBehind, LeftKey } from '../engine/handover.ts';
+import { nextTurn } from '../engine/next-turn.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 import { StorageError } from '../errors/storage-error.ts';
 import type { Storage, StorageDriver } from '../storage/driver.ts';
@@ -45,7 +46,7 @@ export interface HostedEngine {
   /** Whether other tabs can use it. */
   readonly shared: boolean;
   readonly stop: () => Promise<void>;
-  /** Closes it to other tabs. */
+  /** Closes it to other tabs, and begins no write any more: another may lead. */
   readonly retire: () => void;
   /** Ends it without saving: another leads. */
   readonly abandon: () => void;
@@ -92,10 +93,14 @@ export async function hostEngine(
       server?.close();
       await engine.stop();
     },
-    retire: () => server?.close(),
+    retire: () => {
+      server?.close();
+      // What is saved as the page ends is begun in this turn.
+      nextTurn().then(() => engine.leave());
+    },
     abandon: () => {
       server?.close();
-      // Nothing that it still writes counts.
+      engine.leave();
       engine.stop().catch(() => undefined);
     },
   };

@@ -51,6 +51,29 @@ const callsOf = async (run: () => Promise<unknown>) => {
   };
 };
 
+describe('a leader that gives the lead away', () => {
+  test('begins no write any more, whether it has claimed its epoch or not', async () => {
+    for (const writes of [0, 1]) {
+      const { storage } = await lead();
+      for (let number = 1; number <= writes; number++)
+        await storage.write([append(number)], 'relaxed');
+      const asked = storage.write([manifest(7)], 'relaxed');
+      storage.leave();
+      await expect(asked).rejects.toMatchObject(taken);
+      await expect(storage.write([append(9)], 'relaxed')).rejects.toMatchObject(taken);
+      expect(await stored('collections')).toEqual([]);
+      expect(await stored('segments')).toHaveLength(writes);
+    }
+  });
+
+  test('is not told of the next one', async () => {
+    const leader = await lead();
+    leader.storage.leave();
+    await expect(leader.storage.claim()).rejects.toMatchObject(taken);
+    expect(leader.taken).toBe(0);
+  });
+});
+
 describe('the epoch', () => {
   test('goes up by one with each leader that writes, along with its first write', async () => {
     for (const epoch of [1, 2, 3]) {

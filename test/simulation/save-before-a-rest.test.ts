@@ -1,0 +1,52 @@
+import { beforeAll, expect, test } from 'vitest';
+import { simulateBrowser } from './browser.ts';
+import { warmUp } from './run-seeds.ts';
+import { Tab } from './tab.ts';
+import { World } from './world.ts';
+
+beforeAll(warmUp);
+
+const SEEDS = Array.from({ length: 40 }, (_, seed) => seed);
+
+/** A save that failed is tried again after so long. */
+const RETRY_MS = 500;
+
+const open = ({ door }: Tab) =>
+  new door.Collection({
+    name: 'log',
+    type: 'DOCUMENT_BASED',
+    caching: false,
+    save_timeout: 0.2,
+  });
+
+test('a page that led, could not save, rests and comes back changes nothing that the next leader has read', async () => {
+  for (const seed of SEEDS) {
+    const world = new World(seed);
+    const browser = simulateBrowser(world);
+    const first = new Tab(0, browser);
+    const log = open(first);
+    await Promise.all([log.ready, world.runUntil(1000)]);
+    const told = log.insert({ _id: 'one' });
+    const { weather } = browser.storage;
+    weather.failures = 1;
+    let failed = Number.POSITIVE_INFINITY;
+    first.door.on('error', () => {
+      failed = Math.min(failed, world.now);
+      weather.failures = 0;
+      weather.slowness = 200;
+    });
+    await world.runUntil(1500);
+    await told;
+    // It may have been stored all the same. What is to find out, as it is tried again, is under way.
+    await world.runUntil(failed + RETRY_MS + 20 + seed);
+    first.rest(4000);
+    await world.runUntil(world.now + 100);
+    // It has read which segments there are, and none of their documents.
+    const opened = open(new Tab(1, browser));
+    await Promise.all([opened.ready, world.runUntil(world.now + 2000)]);
+    await world.runUntil(world.now + 60_000);
+    const found = opened.filter({}).catch((error: Error) => error.message);
+    await world.runUntil(world.now + 10_000);
+    expect([seed, await found]).toMatchObject([seed, [{ _id: 'one' }]]);
+  }
+});
