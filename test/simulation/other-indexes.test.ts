@@ -123,3 +123,29 @@ test.each(['the leader', 'another'])(
     }
   },
 );
+
+test('a live query whose refusal is still on its way when the other version goes works, too', async () => {
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const world = new World(seed);
+    const browser = simulateBrowser(world);
+    const leader = new Tab(0, browser);
+    await hear(world, leader.door.ready);
+    const old = open(1, browser, OLD);
+    await hear(world, old.own.insert({ a: 1 }));
+    await hear(world, old.own.save());
+    const next = open(2, browser, NEW);
+    await hear(world, next.tab.door.ready);
+    // What is asked along with it takes as long as storage does.
+    browser.storage.weather.slowness = 1000;
+    const other = new next.tab.door.Collection({ name: 'others', type: 'DOCUMENT_BASED' });
+    const lives = [next.own.live({}), other.live({})];
+    for (const live of lives) live.subscribe(() => undefined);
+    await world.runUntil(world.now + seed);
+    old.tab.close();
+    await world.runUntil(world.now + 20_000);
+    for (const [index, live] of lives.entries()) {
+      const { status, data } = live.getSnapshot();
+      expect([seed, status, data?.length]).toEqual([seed, 'ready', 1 - index]);
+    }
+  }
+});

@@ -23,6 +23,8 @@ export class LiveFeed {
   #live: number | undefined;
   /** Whether the engine has answered that it knows it, or refuses it. */
   #begun = false;
+  /** Whether what it is refused over may be gone since: it was told so before it was answered. */
+  #outdated = false;
 
   constructor(source: LiveSource, publish: (snapshot: LiveSnapshot<unknown>) => void) {
     this.#source = source;
@@ -52,6 +54,7 @@ export class LiveFeed {
     const { port, throttle } = this.#source;
     this.#list.restart();
     this.#begun = false;
+    this.#outdated = false;
     const live = port.hear((signal) => {
       // In this thread it is told in the middle of the engine's work, which listeners must not enter.
       queueMicrotask(() => this.#live === live && this.#take(signal));
@@ -91,6 +94,7 @@ export class LiveFeed {
     // Where it was not answered yet it is asked again as it was, though an engine that is gone may have told of it.
     if (!this.#begun) {
       this.#list.restart();
+      this.#outdated = true;
       return;
     }
     this.end();
@@ -109,6 +113,10 @@ export class LiveFeed {
     // Until whoever has the collection open with other indexes is gone, which is told.
     if (isMismatch(error)) {
       this.#begun = true;
+      if (this.#outdated) {
+        this.#restart();
+        return;
+      }
       if (isMismatch(this.#snapshot?.error)) return;
     } else this.end();
     this.#tell({ status: 'error', data: this.#snapshot?.data, error });
