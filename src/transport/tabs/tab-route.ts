@@ -78,7 +78,7 @@ export async function tabRoute(
     clock.after(PORT_MS, () => {
       stopWaiting = switchboard.open(
         // A leader that cannot leaves the channel as it is.
-        (address) => void api.bringPort(address).catch(() => undefined),
+        (address) => void api.bringPort(address).catch(() => stopWaiting?.()),
         (port) => channel.use(port),
       );
     });
