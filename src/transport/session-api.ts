@@ -2,7 +2,6 @@ import type { Engine } from '../engine/engine.ts';
 import type { FirstNumbers } from '../engine/origin.ts';
 import type { AnsweredChange, EngineStatus, OpenedHandles, Request } from '../engine/protocol.ts';
 import type { Session } from '../engine/session.ts';
-import { databaseTaken } from '../storage/storage-failure.ts';
 import { toWire, type WireError } from './wire-error.ts';
 import {
   eventToWire,
@@ -23,7 +22,7 @@ export interface SessionProgress {
 /** What a session exposes through comlink. Failures are values: comlink would strip them. */
 export interface SessionApi {
   handOn(opened: OpenedHandles, changes: readonly AnsweredChange[]): Promise<WireFailures>;
-  /** @param place How many calls of these two kinds there are by now: one that comes after a lost one is refused. */
+  /** @param place How many calls of these two kinds there are by now: one that comes after a lost one is not answered. */
   execute(batch: readonly Request[], first: FirstNumbers, place: number): Promise<WireReply>;
   watch(on: boolean): void;
   save(place: number): Promise<WireError | undefined>;
@@ -35,11 +34,13 @@ export interface SessionApi {
  * Begins a session whose client is on the other side of a boundary.
  *
  * @param tell Takes what is told without being asked, and how many it is by now.
+ * @param mayLose Whether messages may get lost on the way.
  */
 export function remoteSession(
   engine: Engine,
   client: string,
   tell: (event: WireEvent, told: number) => void,
+  mayLose = false,
 ): SessionApi {
   /** The status to send with the reply, while a batch is being executed. */
   let riding: { status: EngineStatus | undefined } | undefined;
@@ -49,8 +50,6 @@ export function remoteSession(
   let pending = 0;
   /** Calls that have come, of those that must not overtake each other. */
   let heard = 0;
-  /** Once one is lost none counts any more: whoever asks notices by a ping, and asks for all of it again. */
-  const overtakes = (place: number) => place !== ++heard;
   const count = async <T>(call: () => Promise<T>): Promise<T> => {
     pending++;
     try {
@@ -59,12 +58,14 @@ export function remoteSession(
       pending--;
     }
   };
+  /** Once one is lost none is answered any more: whoever asks notices by a ping, and asks for all of it again. */
+  const inPlace = <T>(place: number, call: () => Promise<T>): Promise<T> =>
+    place === ++heard || !mayLose ? count(call) : new Promise<never>(() => undefined);
   const session: Session = engine.join((event) => {
     if (riding && event.type === 'status') riding.status = event.detail;
     else if (isHeard) tell(eventToWire(event), ++told);
   }, client);
-  const execute: SessionApi['execute'] = async (batch, first, place) => {
-    if (overtakes(place)) return refused;
+  const execute = async (batch: readonly Request[], first: FirstNumbers): Promise<WireReply> => {
     const mine: typeof riding = { status: undefined };
     riding = mine;
     let reply: ReturnType<Session['execute']>;
@@ -88,29 +89,15 @@ export function remoteSession(
       tell(eventToWire({ type: 'status', detail: engine.status }), ++told);
       return count(async () => failuresToWire(await session.handOn(changes)));
     },
-    execute: (...args) => count(() => execute(...args)),
+    execute: (batch, first, place) => inPlace(place, () => execute(batch, first)),
     watch: (on) => {
       session.watching = on;
     },
-    save: (place) =>
-      count(() =>
-        attempt(async () => {
-          if (overtakes(place)) throw databaseTaken();
-          await session.save();
-        }),
-      ),
+    save: (place) => inPlace(place, () => attempt(() => session.save())),
     leave: () => session.leave(),
     ping: () => ({ pending, told }),
   };
 }
-
-/** As by an engine that another has taken over from: it counts as no answer. */
-const refused: WireReply = {
-  values: [],
-  failures: [[0, toWire(databaseTaken())]],
-  turn: 0,
-  status: undefined,
-};
 
 export async function attempt(run: () => Promise<void>): Promise<WireError | undefined> {
   try {

@@ -80,8 +80,11 @@ export class TabServer {
   #welcome(client: string, name: string): void {
     this.#guests.get(client)?.leave();
     const channel = new PairChannel(name, this.#broadcast);
-    const session = remoteSession(this.#engine, client, (event, told) =>
-      channel.postMessage({ [EVENT]: event, told } satisfies TabEvent),
+    const session = remoteSession(
+      this.#engine,
+      client,
+      (event, told) => channel.postMessage({ [EVENT]: event, told } satisfies TabEvent),
+      true,
     );
     const stopWaiting = whenGone(this.#database, client, this.#platform.locks, () => {
       guest.leave();
