@@ -276,11 +276,12 @@ export class Session {
   #collectionFor(request: Request): HostedCollection {
     const { handle } = request;
     let held = this.#handles.get(handle);
-    if (request.op === 'open') held = this.#open(request.settings);
-    // Whoever stood against it may be gone.
-    else if (held && 'error' in held) held = this.#open(held.settings);
+    // Whoever stood against what was refused may be gone.
+    if (request.op === 'open' || (held && 'error' in held)) {
+      held = this.#open(request.op === 'open' ? request.settings : (held as Refused).settings);
+      this.#handles.set(handle, held);
+    }
     if (!held) throw dropped();
-    this.#handles.set(handle, held);
     if (!('error' in held)) return held;
     if (request.op === 'live') this.#lives.refuse(request.live);
     throw held.error;

@@ -12,19 +12,15 @@ test('a backup is made once, and named to whoever wanted it, whenever the leader
   for (let seed = 1; seed <= 60; seed++) {
     const world = new World(seed);
     const browser = simulateBrowser(world);
-    const hear = async <T>(asked: Promise<T>): Promise<T> => {
-      const [answer] = await Promise.all([asked, world.runUntil(world.now + 1000)]);
-      return answer;
-    };
     const leader = new Tab(0, browser);
-    await hear(open(leader).insert({}));
+    await world.hear(open(leader).insert({}));
     const log = open(new Tab(1, browser));
-    const before = await hear(log.createBackup({ label: 'the same' }));
+    const before = await world.hear(log.createBackup({ label: 'the same' }));
     const told = log.createBackup({ label: 'the same' });
     await world.runUntil(world.now + seed / 8);
     leader.kill();
-    const name = await hear(told);
-    const names = (await hear(log.listBackups())).map((backup) => backup.name);
+    const name = await world.hear(told);
+    const names = (await world.hear(log.listBackups())).map((backup) => backup.name);
     expect([seed, names]).toEqual([seed, [name, before]]);
   }
 });

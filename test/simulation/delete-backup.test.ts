@@ -12,17 +12,13 @@ test('a backup that is removed is never told to be unknown, whenever the leader 
   for (let seed = 1; seed <= 60; seed++) {
     const world = new World(seed);
     const browser = simulateBrowser(world);
-    const hear = async <T>(asked: Promise<T>): Promise<T> => {
-      const [answer] = await Promise.all([asked, world.runUntil(world.now + 1000)]);
-      return answer;
-    };
     const leader = new Tab(0, browser);
-    await hear(open(leader).insert({}));
+    await world.hear(open(leader).insert({}));
     const log = open(new Tab(1, browser));
-    const name = await hear(log.createBackup());
+    const name = await world.hear(log.createBackup());
     const told = log.deleteBackup(name).catch((error: { code: string }) => error.code);
     await world.runUntil(world.now + seed / 8);
     leader.kill();
-    expect([true, 'answer_lost']).toContain(await hear(told));
+    expect([true, 'answer_lost']).toContain(await world.hear(told));
   }
 });

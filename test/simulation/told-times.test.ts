@@ -30,16 +30,12 @@ test('documents have the times that were told, though another leader has made th
   for (let count = 1; count <= changes.length; count++) {
     const world = new World(count);
     const browser = simulateBrowser(world);
-    const hear = async <T>(asked: Promise<T>): Promise<T> => {
-      const [answer] = await Promise.all([asked, world.runUntil(world.now + 1000)]);
-      return answer;
-    };
     const leader = new Tab(0, browser);
-    await hear(open(leader).count());
+    await world.hear(open(leader).count());
     const log = open(new Tab(1, browser));
-    for (const change of changes.slice(0, count)) await hear(change(log));
-    const told = await hear(log.filter({}, { archived: true }));
+    for (const change of changes.slice(0, count)) await world.hear(change(log));
+    const told = await world.hear(log.filter({}, { archived: true }));
     leader.kill();
-    expect(await hear(log.filter({}, { archived: true }))).toEqual(told);
+    expect(await world.hear(log.filter({}, { archived: true }))).toEqual(told);
   }
 });

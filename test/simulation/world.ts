@@ -44,6 +44,12 @@ export class World {
     };
   }
 
+  /** What a promise brings, for which a second goes by. */
+  async hear<T>(asked: Promise<T>): Promise<T> {
+    const [answer] = await Promise.all([asked, this.runUntil(this.#now + 1000)]);
+    return answer;
+  }
+
   /**
    * Lets time go by until then, with all that happens.
    *
