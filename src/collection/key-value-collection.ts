@@ -36,7 +36,7 @@ export class KeyValueCollection<V = unknown> extends CollectionHandle<SyncKeyVal
   }
 
   /** Whether the key exists; with `params`, whether the array there has such an item. */
-  has<I = unknown>(key: Key, ...params: [ItemParams<I>?]): Promise<boolean> {
+  has<I = unknown>(key: Key, params?: ItemParams<I>): Promise<boolean> {
     return this.call('has', [key, params]);
   }
 

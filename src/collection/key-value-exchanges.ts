@@ -24,10 +24,10 @@ export class KeyValueExchanges extends CommonExchanges {
     return reply && decode(reply.body);
   }
 
-  *has(key: unknown, params: readonly unknown[]): Exchange<boolean> {
+  *has(key: unknown, params?: unknown): Exchange<boolean> {
     const path = checkKey(key);
-    if (params.length === 0) return (yield* ask({ op: 'kvGet', key: path })) !== undefined;
-    return (yield* this.#matching(path, params[0], true)).length > 0;
+    if (params === undefined) return (yield* ask({ op: 'kvGet', key: path })) !== undefined;
+    return (yield* this.#matching(path, params, true)).length > 0;
   }
 
   *delete(key: unknown): Exchange<boolean> {

@@ -21,7 +21,7 @@ export class SyncKeyValues<V = unknown> {
     return runNow(this.#port, this.#exchanges.get(key)) as T | undefined;
   }
 
-  has<I = unknown>(key: Key, ...params: [ItemParams<I>?]): boolean {
+  has<I = unknown>(key: Key, params?: ItemParams<I>): boolean {
     return runNow(this.#port, this.#exchanges.has(key, params));
   }
 

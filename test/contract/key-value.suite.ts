@@ -82,6 +82,13 @@ export function keyValueSuite(door: DoorFixture): void {
       });
     });
 
+    test('has without params, be they given as undefined, tells whether the key exists', async () => {
+      const values = door.keyValues();
+      await values.set('a', 5);
+      expect(await values.has('a', undefined)).toBe(true);
+      expect(await values.has('b', undefined)).toBe(false);
+    });
+
     test('has tells whether the key exists, be its value undefined', async () => {
       const values = door.keyValues();
       await values.set('a', { b: undefined, list: [0] });
