@@ -1,5 +1,5 @@
 import { ValueError } from '../errors/value-error.ts';
-import { isPlainObject, tagOf } from './kinds.ts';
+import { isPlainObject, type Tag, tagOf } from './kinds.ts';
 
 /**
  * Deepest nesting a value may have. Structured clone and `JSON.parse` recurse on the native stack, which
@@ -136,59 +136,54 @@ function takePlain(
 }
 
 function takeBuiltIn(value: object, trail: Trail, depth: number): unknown {
-  switch (tagOf(value)) {
-    case 'Date':
-      return new Date((value as Date).getTime());
-    case 'RegExp':
-      return new RegExp((value as RegExp).source, (value as RegExp).flags);
-    case 'Map': {
-      const entries = Array.from(value as Map<unknown, unknown>, ([key, item]) => {
-        trail.keys[depth] = typeof key === 'object' ? '<key>' : String(key);
-        return [take(key, trail, depth + 1), take(item, trail, depth + 1)] as const;
-      });
-      return new Map(entries);
-    }
-    case 'Set': {
-      const items = Array.from(value as Set<unknown>, (item, index) => {
-        trail.keys[depth] = index;
-        return take(item, trail, depth + 1);
-      });
-      return new Set(items);
-    }
-    case 'ArrayBuffer':
-      return takeBytes(value as ArrayBuffer, trail, depth).buffer;
-    case 'View': {
-      const View = value.constructor as new (buffer: ArrayBuffer) => ArrayBufferView;
-      return new View(takeBytes(value as ArrayBufferView, trail, depth).buffer);
-    }
-    case 'Blob':
-    case 'File':
-      // Immutable, so the copy may share it.
-      return value;
-    default: {
-      const { name } = (value as { constructor?: { name?: unknown } }).constructor ?? {};
-      throw unsupported(trail, depth, `an instance of ${name || 'a class'}`);
-    }
+  const tag = tagOf(value);
+  const held = contentOf(value, tag);
+  if (!held) {
+    const what = tag ? 'an unreadable' : 'an instance of';
+    const { constructor: Class } = value as { constructor?: { name?: unknown } };
+    throw unsupported(trail, depth, `${what} ${Class?.name || 'a class'}`);
   }
+  if (tag === 'Map') {
+    const entries = (held as [unknown, unknown][]).map(([key, item]) => {
+      trail.keys[depth] = typeof key === 'object' ? '<key>' : String(key);
+      return [take(key, trail, depth + 1), take(item, trail, depth + 1)] as const;
+    });
+    return new Map(entries);
+  }
+  return tag === 'Set' ? new Set(takeArray(held as unknown[], trail, depth)) : held;
 }
 
-/** The bytes that a buffer or view shows; a view of ten bytes must not drag ten megabytes along. */
-function takeBytes(
-  value: ArrayBuffer | ArrayBufferView,
-  trail: Trail,
-  depth: number,
-): Uint8Array<ArrayBuffer> {
-  const view = ArrayBuffer.isView(value) ? value : undefined;
+/**
+ * A copy of a built-in, of a Map or Set the list of what it holds; nothing for an instance of any other class, and
+ * for what has none of the insides that it claims to have: a proxy, a detached buffer.
+ */
+function contentOf(value: object, tag: Tag | undefined): object | undefined {
   try {
-    return new Uint8Array(
-      view?.buffer ?? (value as ArrayBuffer),
-      view?.byteOffset,
-      view?.byteLength,
-    ).slice();
+    switch (tag) {
+      case 'Date':
+        return new Date((value as Date).getTime());
+      case 'RegExp':
+        return new RegExp(value as RegExp);
+      case 'Map':
+      case 'Set':
+        return [...(value as Set<unknown>)];
+      case 'ArrayBuffer':
+        return (value as ArrayBuffer).slice(0);
+      case 'View': {
+        // Only the bytes it shows: a view of ten must not drag ten megabytes along.
+        const view = value as ArrayBufferView;
+        const { buffer } = new Uint8Array(view.buffer, view.byteOffset, view.byteLength).slice();
+        return new (view.constructor as new (buffer: ArrayBuffer) => ArrayBufferView)(buffer);
+      }
+      case 'Blob':
+      case 'File':
+        // Immutable, so the copy may share it. One that cannot be cloned would keep all others from being saved.
+        return (value as Blob).size >= 0 ? value : undefined;
+    }
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw unsupported(trail, depth, 'a detached ArrayBuffer');
   }
+  return undefined;
 }
 
 function unsupported(trail: Trail, depth: number, what: string): ValueError {

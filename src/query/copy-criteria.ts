@@ -61,35 +61,28 @@ function ownValue(container: object, key: string, place: string): unknown {
 }
 
 function copyBuiltIn(value: object, place: string, depth: number): unknown {
-  try {
-    switch (bracketOf(value)) {
-      case bracket.map:
-        return new Map(
-          Array.from(Map.prototype.entries.call(value), ([key, item]) => [
-            copyCriteria(key, placeBelow(place, '<key>'), depth + 1),
-            copyCriteria(item, placeBelow(place, '<value>'), depth + 1),
-          ]),
-        );
-      case bracket.set:
-        return new Set(
-          Array.from(Set.prototype.values.call(value), (item, index) =>
-            copyCriteria(item, placeBelow(place, index), depth + 1),
-          ),
-        );
-      case bracket.other:
-        break;
-      default:
-        return copy(value);
-    }
-  } catch (error) {
-    // An object that only claims to be a Date (by its constructor's name) has none of a Date's insides.
-    if (!(error instanceof TypeError)) throw error;
-    throw criteriaInvalid(place, 'hold an object that is not what it claims to be.', error);
+  switch (bracketOf(value)) {
+    case bracket.map:
+      return new Map(
+        Array.from(value as Map<unknown, unknown>, ([key, item]) => [
+          copyCriteria(key, placeBelow(place, '<key>'), depth + 1),
+          copyCriteria(item, placeBelow(place, '<value>'), depth + 1),
+        ]),
+      );
+    case bracket.set:
+      return new Set(
+        Array.from(value as Set<unknown>, (item, index) =>
+          copyCriteria(item, placeBelow(place, index), depth + 1),
+        ),
+      );
+    case bracket.other:
+      throw criteriaInvalid(
+        place,
+        'are an instance of a class; use plain objects, arrays, and the values that documents can hold.',
+      );
+    default:
+      return copy(value);
   }
-  throw criteriaInvalid(
-    place,
-    'are an instance of a class; use plain objects, arrays, and the values that documents can hold.',
-  );
 }
 
 function shorten(place: string): string {

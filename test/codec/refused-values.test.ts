@@ -27,11 +27,17 @@ function nested(levels: number): object {
   return value;
 }
 
+/** What calls itself a built-in, and has none of its insides. */
+function imitation(name: string): object {
+  return Object.create({ constructor: { name }, [Symbol.toStringTag]: name }) as object;
+}
+
 const cyclic: Record<string, unknown> = { list: [] };
 (cyclic.list as unknown[]).push(cyclic);
 const cyclicMap = new Map<unknown, unknown>();
 cyclicMap.set('self', { map: cyclicMap });
 const detached = new ArrayBuffer(8);
+const detachedView = new Uint8Array(detached);
 structuredClone(detached, { transfer: [detached] });
 
 describe('a value that cannot be kept is refused with its place', () => {
@@ -49,6 +55,18 @@ describe('a value that cannot be kept is refused with its place', () => {
     ['a URL', { a: new URL('http://localhost') }, 'document.a', 'value_unsupported'],
     ['a boxed string', { a: Object('a') }, 'document.a', 'value_unsupported'],
     ['a detached buffer', { a: detached }, 'document.a', 'value_unsupported'],
+    ['a detached view', { a: detachedView }, 'document.a', 'value_unsupported'],
+    ['a proxy of a Map', { a: new Proxy(new Map(), {}) }, 'document.a', 'value_unsupported'],
+    ['a proxy of a Set', { a: [new Proxy(new Set(), {})] }, 'document.a[0]', 'value_unsupported'],
+    [
+      'a bare Blob.prototype',
+      { a: Object.create(Blob.prototype) },
+      'document.a',
+      'value_unsupported',
+    ],
+    ['a class named File', { a: imitation('File') }, 'document.a', 'value_unsupported'],
+    ['a class named Map', { a: imitation('Map') }, 'document.a', 'value_unsupported'],
+    ['a class named Date', { a: imitation('Date') }, 'document.a', 'value_unsupported'],
     ['a function in a Map', { m: new Map([['k', () => 1]]) }, 'document.m.k', 'value_unsupported'],
     ['a function in a Set', { s: new Set([1, () => 1]) }, 'document.s[1]', 'value_unsupported'],
     ['an object that contains itself', cyclic, 'document.list[0]', 'value_cyclic'],

@@ -7,6 +7,11 @@ class Money {
   amount = 5;
 }
 class Tags extends Set<string> {}
+/** As some stand-ins for the platform's own do. */
+const FakeFile = class File {
+  readonly [Symbol.toStringTag] = 'File';
+  readonly text = () => Promise.resolve('');
+};
 
 const cycle = () => {
   const object: Record<string, unknown> = { n: 1 };
@@ -98,6 +103,23 @@ export function refusedValuesSuite(door: DoorFixture): void {
         for (const [call] of writesOf(things, make)) await rejection(call());
       await door.reopen();
       expect(await door.documents().filter({})).toEqual([before]);
+    });
+
+    test('what only looks like a Blob keeps nothing else from being saved', async () => {
+      const things = door.documents();
+      for (const blob of [Object.create(Blob.prototype), new FakeFile()]) {
+        expect(await rejection(things.insert({ blob }))).toMatchObject({
+          code: 'value_unsupported',
+          place: 'document.blob',
+        });
+        expect(await rejection(things.filter({ blob }))).toMatchObject({
+          code: 'criteria_invalid',
+          place: 'params.blob',
+        });
+      }
+      await things.insert({ _id: 'a' });
+      await things.save();
+      expect(await things.count()).toBe(1);
     });
 
     test('nesting that the platform cannot keep', async () => {

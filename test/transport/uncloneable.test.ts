@@ -4,6 +4,7 @@ import { MessageWorker } from './message-worker.ts';
 
 /** As some polyfill has it: it passes for a Blob, and no message can carry it. */
 class Blob {
+  readonly size = 0;
   readonly text = () => '';
 
   get [Symbol.toStringTag](): string {
