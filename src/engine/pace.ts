@@ -41,17 +41,22 @@ export class Pace {
     this.check();
   }
 
-  /** Goes on for another call of the same caller. */
-  resume(call: number | undefined): void {
+  /**
+   * Goes on for another call of the same caller. The slice goes on too: in this thread, what the caller did in
+   * between kept others from their turn as well.
+   *
+   * @throws {CairnError} `aborted`
+   */
+  *resume(call: number | undefined): Work<void> {
     this.#call = call;
-    this.#since = this.#clock.elapsed();
+    if (this.late) yield* this.pause();
     this.check();
   }
 
   /** @throws {CairnError} `aborted`, when the call was given up. */
   check(): void {
     if (this.#aborts.has(this.#call)) {
-      throw new CairnError('aborted', 'The call was aborted by its signal.');
+      throw new CairnError('aborted', 'The signal aborted the call.');
     }
   }
 }

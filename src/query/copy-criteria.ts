@@ -20,7 +20,7 @@ export function copyCriteria(value: unknown, place: string, depth = 0): unknown 
   if (depth > MAX_CRITERIA_DEPTH) {
     throw criteriaInvalid(
       shorten(place),
-      `are nested over ${MAX_CRITERIA_DEPTH} levels deep, or contain themselves.`,
+      `are nested over ${MAX_CRITERIA_DEPTH} levels, or contain themselves.`,
     );
   }
   if (Array.isArray(value)) return copyItems(value, place, depth);
@@ -78,7 +78,7 @@ function copyBuiltIn(value: object, place: string, depth: number): unknown {
     case bracket.other:
       throw criteriaInvalid(
         place,
-        'are an instance of a class; use plain objects, arrays, and the values that documents can hold.',
+        'are an instance of a class; use plain objects and values that documents can hold.',
       );
     default:
       return copy(value);

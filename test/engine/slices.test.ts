@@ -13,6 +13,15 @@ class RushingClock extends FakeClock {
   }
 }
 
+/** Time goes by with what the page does, and none in the engine. */
+class PageClock extends FakeClock {
+  passed = 0;
+
+  override elapsed(): number {
+    return super.elapsed() + this.passed;
+  }
+}
+
 interface Item {
   n: number;
 }
@@ -51,13 +60,12 @@ async function expectGetFirst(things: DocumentCollection<Item>, read: Read): Pro
 describe.each([true, false])('with caching %s', (caching) => {
   const options = { name: 'items', type: 'DOCUMENT_BASED', caching, indexes } as const;
 
-  async function items() {
+  async function items<C extends FakeClock>(clock: C) {
     const driver = faultyDriver();
     const first = openDoor(driver);
     const filled = new first.door.Collection<Item>(options);
     await filled.insertMany(Array.from({ length: COUNT }, (_, n) => ({ _id: `${n}`, n })));
     await first.door.close();
-    const clock = new RushingClock();
     const { door } = openDoor(driver, clock);
     await door.ready;
     return { door, clock, things: new door.Collection<Item>(options) };
@@ -67,21 +75,21 @@ describe.each([true, false])('with caching %s', (caching) => {
     // What changes something keeps others waiting until it has.
     if (name !== 'deleteMany') {
       test(`a get is answered before a long ${name} ends`, async () => {
-        const { door, things } = await items();
+        const { door, things } = await items(new RushingClock());
         await things.ready;
         await expectGetFirst(things, read);
         await door.close();
       });
 
       test(`also when the ${name} had to wait for the collection to open`, async () => {
-        const { door, things } = await items();
+        const { door, things } = await items(new RushingClock());
         await expectGetFirst(things, read);
         await door.close();
       });
     }
 
     test(`an abort ends a long ${name} early`, async () => {
-      const { door, clock, things } = await items();
+      const { door, clock, things } = await items(new RushingClock());
       await things.ready;
       // The first time everything is read from storage and decoded.
       await read(things);
@@ -105,8 +113,30 @@ describe.each([true, false])('with caching %s', (caching) => {
     });
   }
 
+  test.each(['filter', 'each'] as const)(
+    'others have their turn while the page takes in what %s delivers',
+    async (name) => {
+      const { door, clock, things } = await items(new PageClock());
+      await things.ready;
+      const pass = () => {
+        clock.passed += 0.1;
+        return true;
+      };
+      const read = async (signal?: AbortSignal) => {
+        if (name === 'filter') return things.filter(pass, { signal });
+        for await (const _ of things.each({}, { signal })) pass();
+      };
+      // From here on nothing waits for storage.
+      await read();
+      const controller = new AbortController();
+      setImmediate(() => controller.abort());
+      await expect(read(controller.signal)).rejects.toMatchObject({ name: 'AbortError' });
+      await door.close();
+    },
+  );
+
   test('an aborted deleteMany has deleted nothing', async () => {
-    const { door, things } = await items();
+    const { door, things } = await items(new RushingClock());
     await things.ready;
     const controller = new AbortController();
     const deleting = things.deleteMany({ n: { $mod: [1, 0] } }, { signal: controller.signal });

@@ -2,7 +2,7 @@ import { type Body, type DecodedBody, encode } from '../../codec/body.ts';
 import { ValueError } from '../../errors/value-error.ts';
 import { WorkerError } from '../../errors/worker-error.ts';
 import { compileOrder } from '../../query/order.ts';
-import type { Stamps, StoredRecord } from '../../storage/stored-record.ts';
+import type { Stamps } from '../../storage/stored-record.ts';
 import type { StoreContext } from '../context.ts';
 import { Pace } from '../pace.ts';
 import type { Explained, Request, ScanReply, Selection } from '../protocol.ts';
@@ -60,7 +60,9 @@ export class DocumentScans {
 
   /** Ids of the documents that match, in their order. */
   *idsOf(selection: Partial<Selection>): Work<string[]> {
-    const records = yield* this.#recordsOf(selection);
+    const pace = this.#pace(selection);
+    const records = yield* new Query(this.#context, selection, pace).records();
+    pace.check();
     return records.map(({ key }) => key);
   }
 
@@ -72,13 +74,6 @@ export class DocumentScans {
     const count = yield* new Query(this.#context, { ...selection, sort }, pace).count();
     pace.check();
     return count;
-  }
-
-  *#recordsOf(selection: Partial<Selection>): Work<StoredRecord[]> {
-    const pace = this.#pace(selection);
-    const records = yield* new Query(this.#context, selection, pace).records();
-    pace.check();
-    return records;
   }
 
   *#explain(selection: Selection): Work<Explained> {
@@ -126,7 +121,7 @@ export class DocumentScans {
       );
     const { delivery, pace, select, end } = open;
     try {
-      pace.resume(call);
+      yield* pace.resume(call);
       const found = yield* delivery.next(open.chunk, CHUNK_SIZE);
       open.chunk = Math.min(open.chunk * 2, LARGEST_CHUNK);
       const { done, floor, sorted } = delivery;

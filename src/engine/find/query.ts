@@ -114,7 +114,7 @@ export class Query {
     if (rank === undefined) {
       throw new CriteriaError(
         'after_unknown',
-        'The document given as "after" is not in the collection any more; pass one that is.',
+        'The document given as "after" is gone; pass another.',
         { place: 'after' },
       );
     }
