@@ -131,11 +131,13 @@ export function uniqueIndexesSuite(door: DoorFixture): void {
       const at = new Date(86_400_000);
       await things.insert({ _id: 'a', tags: ['x', 'y', 'x'], deep: { at }, n: 5 });
       for (const [document, value, index] of [
-        [{ tags: ['z', 'y'] }, ['y', 'z'], 'tags'],
+        [{ tags: ['z', 'y', 'a'] }, 'y', 'tags'],
         [{ tags: 'x' }, 'x', 'tags'],
         [{ deep: { at: new Date(at) } }, at, 'deep.at'],
       ] as const) {
-        expectViolation(await rejection(things.insert(document)), value, 'a', index);
+        const error = await rejection(things.insert(document));
+        expectViolation(error, value, 'a', index);
+        expect(error.message).not.toContain('"z"');
       }
       expect((await rejection(things.insert({ n: 5n }))).code).toBe('unique_violation');
       await things.insert({ tags: ['z'], deep: { at: 86_400_000 }, n: '5' });

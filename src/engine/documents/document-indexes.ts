@@ -128,13 +128,12 @@ export class DocumentIndexes {
   /** @throws {ValueError} `unique_violation`, if another record has one of its keys. */
   checkUnique(record: StoredRecord): void {
     for (const [at, index] of this.#unique) {
-      const key = keyAt(record, at);
-      const owner = index.owner(key, record.order);
-      if (owner) throw this.#violation(index.definition.name, key, owner.key);
+      const taken = index.owner(keyAt(record, at), record.order);
+      if (taken) throw this.#violation(index.definition.name, ...taken);
     }
   }
 
-  #violation(index: string, key: IndexKey, id: string): ValueError {
+  #violation(index: string, { key: id }: StoredRecord, key: IndexKey): ValueError {
     const value = JSON.stringify(key, (_, part) => (typeof part === 'bigint' ? `${part}n` : part));
     return new ValueError(
       'unique_violation',

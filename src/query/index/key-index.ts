@@ -2,7 +2,7 @@ import { compareScalars } from '../scalar-order.ts';
 import type { Past, Ranked, Run } from './block.ts';
 import type { IndexDefinition } from './definition.ts';
 import { type IndexKey, keyReader, type Scalar } from './key.ts';
-import { compareTuples, type KeyRange } from './key-range.ts';
+import { compareTuples, type KeyRange, WHOLE } from './key-range.ts';
 import { SortedPairs } from './sorted-pairs.ts';
 
 /** A scalar, or a tuple of them for an index of several fields. */
@@ -99,18 +99,18 @@ export class KeyIndex<E extends Ranked> {
   }
 
   /**
-   * Who has this key, or for a multi index one of its items.
+   * Who has this key, or for a multi index one of its items, and which.
    * @param except The rank of the entry that may have it.
    */
-  owner(key: IndexKey, except?: number): E | undefined {
+  owner(key: IndexKey, except?: number): readonly [owner: E, key: Key] | undefined {
     if (key === undefined) return undefined;
     for (const each of this.#keysOf(key)) {
       const point = Array.isArray(each) ? (each as readonly Scalar[]) : [each as Scalar];
       if (point.includes(null)) continue;
-      const range = { from: point, to: point, fromOpen: false, toOpen: false };
-      for (const { entries, from, to } of this.runs(range, false)) {
+      for (const { entries, from, to } of this.runs({ ...WHOLE, from: point, to: point }, false)) {
         for (let at = from; at < to; at++) {
-          if (entries[at]?.order !== except) return entries[at];
+          const entry = entries[at] as E;
+          if (entry.order !== except) return [entry, each];
         }
       }
     }
