@@ -123,8 +123,8 @@ describe.each([true, false])('with caching %s', (caching) => {
         return true;
       };
       const read = async (signal?: AbortSignal) => {
-        if (name === 'filter') return things.filter(pass, { signal });
-        for await (const _ of things.each({}, { signal })) pass();
+        if (name === 'filter') await things.filter(pass, { signal });
+        else for await (const _ of things.each({}, { signal })) pass();
       };
       // From here on nothing waits for storage.
       await read();
