@@ -79,6 +79,19 @@ export function backupFilesSuite(door: DoorFixture): void {
       expect(await door.documents().filter({})).toEqual(found);
     });
 
+    test('of nothing can be merged, and can replace', async () => {
+      const things = door.documents({ indexes: [{ fields: 'n', unique: true }] });
+      const file = await exported(things);
+      await things.insertMany([{ n: 1 }, { n: 2 }]);
+      const before = await things.filter({});
+      expect(await things.importBackup(file, { mode: 'merge' })).toBe(0);
+      expect(await things.filter({})).toEqual(before);
+      expect((await rejection(things.insert({ n: 1 }))).code).toBe('unique_violation');
+      expect(await things.importBackup(file)).toBe(0);
+      expect(await things.count()).toBe(0);
+      await things.insert({ n: 1 });
+    });
+
     test('work for keys and values, and tell live queries', async () => {
       const values = door.keyValues();
       await values.set('a', new Map([['x', 1]]));

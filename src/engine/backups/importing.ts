@@ -36,9 +36,10 @@ export class Importing {
     const { log } = this.#host.context.records;
     const staged = this.#staging.segments;
     const before = this.#merge ? [...log.segments.keys()] : [];
-    const [first = 0] = staged;
+    // An empty file has none.
+    const [first = Number.POSITIVE_INFINITY] = staged;
     await this.replacing.bring([...before, ...staged], (segment) => {
-      if (segment.number >= first) this.#checkKeys(segment);
+      if (segment.number >= first) this.#checkKeys(segment, first);
     });
     this.#checkRanks();
   }
@@ -52,9 +53,9 @@ export class Importing {
     }
   }
 
-  #checkKeys({ keys }: Segment): void {
+  /** @param first The number of the first segment that was written. */
+  #checkKeys({ keys }: Segment, first: number): void {
     const { records } = this.replacing.records;
-    const [first = 0] = this.#staging.segments;
     const here = new Set<string>();
     for (const key of keys) {
       const before = records.get(key)?.segment ?? 0;
