@@ -76,6 +76,21 @@ export function liveReadingSuite(door: DoorFixture): void {
       second.stop();
     });
 
+    test('is pending again once nobody reads: it may be true no more', async () => {
+      const things = await counter();
+      const query = things.live({});
+      const log = new LiveLog(query);
+      const before = await log.until(() => true);
+      log.stop();
+      await turn();
+      expect(query.getSnapshot()).toEqual({ status: 'pending', data: before, error: undefined });
+      expect((await query.ready).data).toBe(before);
+      await turn();
+      await things.insert({ n: 1 });
+      expect((await query.ready).data.length).toBe(2);
+      expect(log.snapshots.length).toBe(1);
+    });
+
     test('a listener may leave, or fail, without harm to the others', async () => {
       const things = await counter();
       const query = things.live({});

@@ -40,7 +40,15 @@ export class LiveFeed {
     if (snapshot.error) this.#tell({ ...snapshot, status: 'pending', error: undefined });
   }
 
+  /** Nobody reads: what is shown is not kept true from here on, and not called so. */
   end(): void {
+    if (this.#live === undefined) return;
+    this.#leave();
+    const { data, status } = this.#snapshot ?? {};
+    if (status === 'ready') this.#tell({ status: 'pending', data, error: undefined });
+  }
+
+  #leave(): void {
     const { port } = this.#source;
     const live = this.#live;
     if (live === undefined) return;
@@ -97,14 +105,15 @@ export class LiveFeed {
       this.#outdated = true;
       return;
     }
-    this.end();
+    this.#leave();
     this.#begin();
   }
 
-  #show(data: unknown): void {
-    const before = this.#snapshot;
-    if (before?.status !== 'ready' || !isSame(before.data, data))
-      this.#tell({ status: 'ready', data, error: undefined });
+  #show(now: unknown): void {
+    const { status, data } = this.#snapshot ?? {};
+    const same = isSame(data, now);
+    if (status !== 'ready' || !same)
+      this.#tell({ status: 'ready', data: same ? data : now, error: undefined });
     this.#next();
   }
 
@@ -118,7 +127,7 @@ export class LiveFeed {
         return;
       }
       if (isMismatch(this.#snapshot?.error)) return;
-    } else this.end();
+    } else this.#leave();
     this.#tell({ status: 'error', data: this.#snapshot?.data, error });
   }
 

@@ -1,6 +1,6 @@
 /** What a live query knows at a moment. Never changes: each change makes a new one. */
 export type LiveSnapshot<T> =
-  /** Nothing is known yet, or not again after an error. */
+  /** Nothing is known yet, or not again: after an error, or since nobody read. `data` is the last that was known. */
   | { readonly status: 'pending'; readonly data: T | undefined; readonly error: undefined }
   | { readonly status: 'ready'; readonly data: T; readonly error: undefined }
   /** It has ended; `data` is the last that was known. */
