@@ -135,6 +135,23 @@ describe.each([true, false])('with caching %s', (caching) => {
     },
   );
 
+  test('others have their turn while a long live query is told', async () => {
+    const { door, things } = await items(new FakeClock());
+    await things.ready;
+    // From here on nothing waits for storage, and all that live queries need is loaded.
+    await things.live({}).ready;
+    const turns: number[] = [];
+    let turn = 0;
+    setImmediate(() => turn++);
+    const query = things.live({});
+    const stop = query.subscribe(() => turns.push(turn));
+    await query.ready;
+    expect(query.getSnapshot().data).toHaveLength(COUNT);
+    expect(turns).toEqual([1]);
+    stop();
+    await door.close();
+  });
+
   test('an aborted deleteMany has deleted nothing', async () => {
     const { door, things } = await items(new RushingClock());
     await things.ready;

@@ -51,7 +51,7 @@ function cutFromBlocks(makeBlock: () => string, length: number): () => string {
 export function idTaken(collection: string, id: string): ValueError {
   return new ValueError(
     'id_taken',
-    `Collection "${collection}" already has a document with the _id "${id}"; use update() or upsert() to change it.`,
+    `Collection "${collection}" already has a document with the _id "${id}"; update() or upsert() changes it.`,
     { place: '_id' },
   );
 }

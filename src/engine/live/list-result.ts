@@ -152,10 +152,11 @@ export class ListResult implements LiveResult {
 
   *#load(): Work<void> {
     const { records, clock, aborts } = this.#context;
-    const query = new Query(this.#context, this.#selection, new Pace(clock, aborts));
-    const found = yield* query.records();
+    const pace = new Pace(clock, aborts);
+    const found = yield* new Query(this.#context, this.#selection, pace).records();
     const matches: Match[] = [];
     for (let from = 0; from < found.length; from += BATCH) {
+      if (pace.late) yield* pace.pause();
       const batch = found.slice(from, from + BATCH);
       const bodies = this.#compiled.order ? yield* records.bodiesOf(batch) : [];
       for (const [index, record] of batch.entries()) {

@@ -3,6 +3,7 @@ import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
 import type { Clock } from '../clock.ts';
 import type { LiveNews } from '../live-protocol.ts';
+import { nextTurn } from '../next-turn.ts';
 import type { RecordStore } from '../records/record-store.ts';
 import { run, type Work } from '../work.ts';
 import type { LiveResult } from './live-result.ts';
@@ -162,6 +163,8 @@ export class LiveReader {
         if (!news || this.#ended) return false;
         if (!('more' in news && news.more)) break;
         yield this.#told(news);
+        // A reader in this thread takes it in at once, and would let nobody else have a turn until the last.
+        yield nextTurn();
         if (this.#ended) return false;
       }
     } finally {
