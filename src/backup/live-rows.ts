@@ -1,3 +1,4 @@
+import { hash, hashKeys, repeatedHashes } from '../storage/key-hashes.ts';
 import type { Segment } from '../storage/segment.ts';
 
 /** Reads segments by their numbers, in the order given. */
@@ -18,13 +19,16 @@ export class LiveRows {
   /** @param numbers In ascending order: what a higher one says wins. */
   static async find(read: ReadSegments, numbers: readonly number[]): Promise<LiveRows> {
     const rows = new LiveRows();
-    const hashes = new KeyHashes();
+    /** Of what is put and of what is deleted, by segment. */
+    const hashes = new Map<number, Uint32Array>();
     await read(numbers, ({ number, keys, deletes }) => {
       rows.#count += keys.length;
-      hashes.add(number, [keys, deletes]);
+      hashes.set(number, hashKeys([...keys, ...deletes]));
     });
-    const repeated = hashes.repeated();
-    const again = numbers.filter((number) => hashes.hasAny(number, repeated)).reverse();
+    const repeated = repeatedHashes(hashes.values());
+    const again = numbers
+      .filter((number) => repeated.size > 0 && hashes.get(number)?.some((one) => repeated.has(one)))
+      .reverse();
     /** Keys of which something newer was seen. */
     const newer = new Set<string>();
     await read(again, (segment) => rows.#take(segment, repeated, newer));
@@ -59,48 +63,4 @@ export class LiveRows {
     for (const key of deletes) if (repeated.has(hash(key))) newer.add(key);
     this.#dead.set(number, dead);
   }
-}
-
-/** The hashes of all keys, by segment: four bytes for each. */
-class KeyHashes {
-  readonly #hashes = new Map<number, Uint32Array>();
-  #size = 0;
-
-  add(segment: number, [keys, deletes]: readonly [readonly string[], readonly string[]]): void {
-    const hashes = new Uint32Array(keys.length + deletes.length);
-    for (let index = 0; index < keys.length; index++) hashes[index] = hash(keys[index] as string);
-    for (let index = 0; index < deletes.length; index++)
-      hashes[keys.length + index] = hash(deletes[index] as string);
-    this.#hashes.set(segment, hashes);
-    this.#size += hashes.length;
-  }
-
-  /** Those that came by more than once: a key twice, or by accident two keys, of a million some hundred. */
-  repeated(): ReadonlySet<number> {
-    const all = new Uint32Array(this.#size);
-    let at = 0;
-    for (const hashes of this.#hashes.values()) {
-      all.set(hashes, at);
-      at += hashes.length;
-    }
-    all.sort();
-    const repeated = new Set<number>();
-    for (let index = 1; index < all.length; index++) {
-      if (all[index] === all[index - 1]) repeated.add(all[index] as number);
-    }
-    return repeated;
-  }
-
-  hasAny(segment: number, some: ReadonlySet<number>): boolean {
-    return some.size > 0 && (this.#hashes.get(segment)?.some((one) => some.has(one)) ?? false);
-  }
-}
-
-/** FNV-1a (Fowler, Noll, Vo), 32 bits. */
-function hash(key: string): number {
-  let value = 0x811c9dc5;
-  for (let index = 0; index < key.length; index++) {
-    value = Math.imul(value ^ key.charCodeAt(index), 0x01000193);
-  }
-  return value >>> 0;
 }

@@ -314,13 +314,16 @@ export class HostedCollection implements Executor {
     }
   }
 
-  /** Loads what caching keeps, and sorts indexes, while requests are answered already. */
+  /** Loads what caching keeps, and does what opening has left, while requests are answered already. */
   async #settleIn(): Promise<void> {
     this.#backups.look();
     if (this.settings.caching) await this.records.load();
-    for (const _slice of this.#context.indexes.sorting()) {
-      await nextTurn();
-      if (this.#stopped || this.#unusable) return;
+    for (const left of [this.records.entering(), this.#context.indexes.sorting()]) {
+      // Whoever waited for the opening comes first.
+      do {
+        await nextTurn();
+        if (this.#stopped || this.#unusable) return;
+      } while (!left.next().done);
     }
   }
 

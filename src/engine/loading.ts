@@ -42,7 +42,7 @@ export class Loading {
     live: boolean,
   ): Work<void> {
     this.records.finish(segments);
-    yield* this.#builder.build([...this.records.records.values()], progress, live);
+    yield* this.#builder.build(this.records.list, progress, live);
   }
 
   /** Takes the place of what the collection holds. */

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { hash } from '../../src/storage/key-hashes.ts';
 import type { Manifest } from '../../src/storage/manifest.ts';
 import type { Segment } from '../../src/storage/segment.ts';
 import { SEGMENT_SIZE } from '../../src/storage/segment.ts';
+import { fc, runs } from '../setup/properties.ts';
 import { faultyDriver } from './faulty-driver.ts';
 import { filler, openRecords } from './record-rig.ts';
 
@@ -80,6 +82,64 @@ describe.each([true, false])('a log, caching %s', (caching) => {
     for (const { size } of rig.log.segments.values())
       expect(size).toBeLessThan(SEGMENT_SIZE + 11 * 1024);
     expect(await (await openRecords(driver, { caching })).all()).toHaveLength(50);
+  });
+
+  test('tells keys apart that have one hash', async () => {
+    const driver = faultyDriver();
+    const rig = await openRecords(driver, { caching });
+    const [first, second] = ['costarring', 'liquid'];
+    expect(hash(first)).toBe(hash(second));
+    await rig.saveEach({ [first]: 1, [second]: 2, other: 3 });
+    const reopened = await openRecords(driver, { caching });
+    expect((await reopened.all()).map(([key]) => key)).toEqual([first, second, 'other']);
+    reopened.delete(first);
+    reopened.put(second, 4);
+    await reopened.records.save();
+    expect(await (await openRecords(driver, { caching })).all()).toEqual([
+      [second, 4],
+      ['other', 3],
+    ]);
+  });
+
+  test('folds to what was there, whatever was put, deleted, saved and merged before', async () => {
+    const key = fc.constantFrom('a', 'b', 'c', 'costarring', 'liquid');
+    const step = fc.oneof(
+      { weight: 4, arbitrary: fc.record({ put: key, kilobytes: fc.constantFrom(0, 1, 50) }) },
+      { weight: 2, arbitrary: fc.record({ delete: key }) },
+      { weight: 3, arbitrary: fc.constant('save' as const) },
+      { weight: 1, arbitrary: fc.constantFrom('compact' as const, 'reopen' as const) },
+    );
+    const script = fc.array(step, { maxLength: 40, size: 'max' });
+    await fc.assert(
+      fc.asyncProperty(script, async (steps) => {
+        const driver = faultyDriver();
+        let rig = await openRecords(driver, { caching });
+        const model = new Map<string, number>();
+        for (const [turn, step] of steps.entries()) {
+          if (step === 'save') await rig.records.save();
+          else if (step === 'compact') await rig.compact();
+          else if (step === 'reopen') {
+            await rig.records.save();
+            rig = await openRecords(driver, { caching });
+          } else if ('delete' in step) {
+            rig.delete(step.delete);
+            model.delete(step.delete);
+          } else {
+            rig.put(step.put, [turn, filler(step.kilobytes)]);
+            model.set(step.put, turn);
+          }
+        }
+        await rig.records.save();
+        const reopened = await openRecords(driver, { caching });
+        const found = await reopened.all();
+        expect(found.map(([key, value]) => [key, (value as [number])[0]])).toEqual([...model]);
+        let live = 0;
+        for (const record of reopened.records.list()) live += record.size;
+        const counted = [...reopened.log.segments.values()];
+        expect(counted.reduce((sum, state) => sum + state.live, 0)).toBe(live);
+      }),
+      runs(150),
+    );
   });
 
   test('keeps deletes that alone fill more than a segment', async () => {

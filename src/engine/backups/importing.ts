@@ -1,6 +1,5 @@
 import type { FileHeader, FileRecord } from '../../backup/file/file-contents.ts';
 import { BackupError } from '../../errors/backup-error.ts';
-import type { Segment } from '../../storage/segment.ts';
 import { type ReplaceHost, Replacing } from './replacing.ts';
 import { Staging } from './staging.ts';
 
@@ -38,8 +37,12 @@ export class Importing {
     const before = this.#merge ? [...log.segments.keys()] : [];
     // An empty file has none.
     const [first = Number.POSITIVE_INFINITY] = staged;
-    await this.replacing.bring([...before, ...staged], (segment) => {
-      if (segment.number >= first) this.#checkKeys(segment, first);
+    const known = new Set<string>();
+    await this.replacing.bring([...before, ...staged], ({ number, keys }) => {
+      for (const key of number < first ? [] : keys) {
+        if (known.has(key)) throw damaged(`has document "${key}" twice`, key);
+        known.add(key);
+      }
     });
     this.#checkRanks();
   }
@@ -53,20 +56,9 @@ export class Importing {
     }
   }
 
-  /** @param first The number of the first segment that was written. */
-  #checkKeys({ keys }: Segment, first: number): void {
-    const { records } = this.replacing.records;
-    const here = new Set<string>();
-    for (const key of keys) {
-      const before = records.get(key)?.segment ?? 0;
-      if (before >= first || here.has(key)) throw damaged(`has document "${key}" twice`, key);
-      here.add(key);
-    }
-  }
-
   #checkRanks(): void {
     let last = 0;
-    for (const { order, key } of this.replacing.records.records.values()) {
+    for (const { order, key } of this.replacing.records.list) {
       if (order <= last) throw damaged(`has two documents of one rank, one of them "${key}"`, key);
       last = order;
     }

@@ -27,7 +27,7 @@ async function bring(replacing: Replacing, snapshot: Snapshot): Promise<void> {
     if (!(cause instanceof StorageError) || cause.code !== 'data_damaged') throw cause;
     throw damaged(snapshot, cause.message, cause);
   }
-  const { size } = replacing.records.records;
+  const { length: size } = replacing.records.list;
   if (size === snapshot.documents) return;
   throw damaged(snapshot, `It holds ${size} documents instead of ${snapshot.documents}.`);
 }

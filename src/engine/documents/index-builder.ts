@@ -88,11 +88,11 @@ export class IndexBuilder {
     for (const record of this.#groups.get(segment.number) ?? []) records[record.index] = record;
     if (records.includes(undefined)) {
       const { bodies } = await log.bodies.load(segment.number);
-      readRecords(segment, [], (record) => {
-        if (records[record.index]) return;
+      for (const record of readRecords(segment, [])) {
+        if (records[record.index]) continue;
         this.#indexes.extract(record, bodies[record.index] as Body);
         records[record.index] = record;
-      });
+      }
     }
     return indexedColumns(records as StoredRecord[], log.columns);
   }

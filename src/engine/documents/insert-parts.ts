@@ -85,9 +85,10 @@ export class InsertParts {
 
   #keyFor(id: string | undefined, { ids }: Staged): string {
     const { records, settings, newId } = this.#context;
+    const make = () => newId(settings.id_length);
+    if (id === undefined && !ids) return make();
     const isTaken = (key: string) => records.get(key) !== undefined || ids?.has(key) === true;
-    // Looked up where that need not be, too: its hash is known from then on, which makes the commit several times shorter.
-    if (id === undefined) return unusedId(isTaken, () => newId(settings.id_length));
+    if (id === undefined) return unusedId(isTaken, make);
     // Whether others have it is looked at with the last part, which may be known to be made already: by this call.
     if (ids?.has(id)) throw idTaken(settings.name, id);
     return id;

@@ -1,17 +1,28 @@
 import type { SegmentState } from '../../storage/compaction.ts';
+import { hashKeys, repeatedHashes } from '../../storage/key-hashes.ts';
 import { readRecords, type Segment } from '../../storage/segment.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
 
-/** The records that a list of segments stands for, while and after they are read. */
+/**
+ * The records that a list of segments stands for, while and after they are read.
+ *
+ * What a later segment puts or deletes is told by the hashes of keys: nearly all come by once. A map of a hundred
+ * thousand keys takes longer than reading them, and most questions after a start need none.
+ */
 export class FoldedRecords {
-  /** Invariant, once finished: iterates in the order of `record.order`. */
-  records = new Map<string, StoredRecord>();
+  /** Invariant, once finished: one record a key, in the order of `record.order`. */
+  list: StoredRecord[] = [];
   /** Whether every record has its body. */
   resident = true;
   /** The highest rank. */
   last = 0;
   readonly #columns: readonly string[];
   readonly #caching: boolean;
+  /** Of the keys that segments put, in the order of the list. */
+  readonly #hashes: Uint32Array[] = [];
+  /** Segments with deletes in them, and these. */
+  readonly #deletes: Pick<Segment, 'number' | 'deletes'>[] = [];
+  #sorted = true;
 
   constructor(columns: readonly string[], caching: boolean) {
     this.#columns = columns;
@@ -20,29 +31,49 @@ export class FoldedRecords {
 
   /** Takes in a segment; lowest number first, then {@link finish}. */
   fold(segment: Segment): void {
-    const { records } = this;
+    const { number, keys, deletes } = segment;
     const bodies = this.#caching ? segment.bodies : undefined;
-    for (const key of segment.deletes) records.delete(key);
-    readRecords(segment, this.#columns, (record) => {
+    this.#hashes.push(hashKeys(keys));
+    if (deletes.length > 0) this.#deletes.push({ number, deletes });
+    for (const record of readRecords(segment, this.#columns)) {
       record.body = bodies?.[record.index];
-      records.set(record.key, record);
-    });
-    if (segment.keys.length > 0 && !bodies) this.resident = false;
+      if (record.order < this.last) this.#sorted = false;
+      else this.last = record.order;
+      this.list.push(record);
+    }
+    if (keys.length > 0 && !bodies) this.resident = false;
   }
 
-  /** Counts what is live, and brings the records in order: compaction moves old ones into new segments. */
+  /** Leaves out what is superseded, counts what is live, and brings the records in order: compaction moves old ones into new segments. */
   finish(segments: ReadonlyMap<number, SegmentState>): void {
-    for (const state of segments.values()) state.live = 0;
-    let state: { number: number; live: number } = { number: 0, live: 0 };
-    let sorted = true;
-    for (const { order, segment, size } of this.records.values()) {
-      if (order < this.last) sorted = false;
-      else this.last = order;
-      if (state.number !== segment) state = segments.get(segment) ?? state;
-      state.live += size;
+    const dead = this.#dead();
+    for (const { segment, size } of dead) (segments.get(segment) as SegmentState).live -= size;
+    if (dead.size > 0) this.list = this.list.filter((record) => !dead.has(record));
+    if (!this.#sorted) this.list.sort((a, b) => a.order - b.order);
+  }
+
+  /** The records that a later segment puts again or deletes. */
+  #dead(): ReadonlySet<StoredRecord> {
+    const deleted = this.#deletes.map(({ deletes }) => hashKeys(deletes));
+    const repeated = repeatedHashes([...this.#hashes, ...deleted]);
+    const dead = new Set<StoredRecord>();
+    if (repeated.size === 0) return dead;
+    /** By key, the segment that has the last word. */
+    const newest = new Map<string, number>();
+    const suspects: StoredRecord[] = [];
+    let at = 0;
+    for (const hashes of this.#hashes) {
+      for (const hash of hashes) {
+        const record = this.list[at++] as StoredRecord;
+        if (!repeated.has(hash)) continue;
+        suspects.push(record);
+        newest.set(record.key, record.segment);
+      }
     }
-    if (sorted) return;
-    const records = [...this.records.values()].sort((a, b) => a.order - b.order);
-    this.records = new Map(records.map((record) => [record.key, record]));
+    for (const { number, deletes } of this.#deletes)
+      for (const key of deletes) newest.set(key, Math.max(number, newest.get(key) ?? 0));
+    for (const record of suspects)
+      if (record.segment < (newest.get(record.key) as number)) dead.add(record);
+    return dead;
   }
 }

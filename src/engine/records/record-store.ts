@@ -13,6 +13,7 @@ import { BodyLoader } from './body-loader.ts';
 import { DecodedDocuments } from './decoded-documents.ts';
 import type { FoldedRecords } from './folded-records.ts';
 import { PendingChanges } from './pending-changes.ts';
+import { RecordTable } from './record-table.ts';
 
 /** So many values are decoded in one go without blocking anybody. */
 const FEW = 1000;
@@ -27,11 +28,8 @@ export class RecordStore {
   readonly log: SegmentLog;
   readonly #clock: Clock;
   readonly #caching: boolean;
-  /** Invariant: iterates in the order of `record.order`. */
-  #records = new Map<string, StoredRecord>();
-  /** The records in order, made when asked for and kept until one is added or removed. */
-  #list: readonly StoredRecord[] | undefined;
-  /** The decoded values of the list, in its order. */
+  readonly #records = new RecordTable();
+  /** The decoded values of all records, in order. */
   #decoded: DecodedDocuments | undefined;
   /** Whether there has been such a list since the cache was cleared. */
   #hasDecoded = false;
@@ -128,8 +126,7 @@ export class RecordStore {
 
   /** All records in order, as of now: the array never changes. */
   list(): readonly StoredRecord[] {
-    this.#list ??= Array.from(this.#records.values());
-    return this.#list;
+    return this.#records.list();
   }
 
   /**
@@ -174,26 +171,24 @@ export class RecordStore {
       record.previous = this.#mayBeStored(before) ? before : before.previous;
       this.#pending.records.delete(before);
     }
-    this.#records.set(record.key, record);
-    this.#list = this.#decoded = undefined;
+    this.#records.set(record);
+    this.#decoded = undefined;
     this.#pending.records.add(record);
     this.#noteChange();
   }
 
-  /** Adds records whose keys nothing has. */
+  /** Adds records whose keys nothing has, in order, behind all others. */
   addAll(records: readonly StoredRecord[]): void {
-    for (const record of records) {
-      this.#records.set(record.key, record);
-      this.#pending.records.add(record);
-    }
-    this.#list = this.#decoded = undefined;
+    this.#records.append(records);
+    for (const record of records) this.#pending.records.add(record);
+    this.#decoded = undefined;
     this.#noteChange(records.length);
   }
 
   delete(record: StoredRecord): void {
     const { key } = record;
     this.#records.delete(key);
-    this.#list = this.#decoded = undefined;
+    this.#decoded = undefined;
     this.#pending.records.delete(record);
     // While a failed save may have been stored after all, storage may hold anything that was ever pending.
     const stored =
@@ -275,18 +270,23 @@ export class RecordStore {
   }
 
   /** Takes the place of all records; nothing may be unsaved. Whoever reads the old ones may go on. */
-  take({ records, resident, last }: FoldedRecords): void {
-    this.#records = records;
+  take({ list, resident, last }: FoldedRecords): void {
+    this.#records.replace(list);
     this.#resident = resident;
     this.#nextOrder = last + 1;
-    this.#list = this.#decoded = undefined;
+    this.#decoded = undefined;
+  }
+
+  /** Finds out who has which key, slice by slice; whoever wants to know meanwhile need not wait. */
+  entering(): Generator<void> {
+    return this.#records.entering();
   }
 
   /** Drops what can be read again from storage. */
   clearCache(): void {
     this.#decoded = undefined;
     this.#hasDecoded = false;
-    for (const record of this.#records.values()) {
+    for (const record of this.list()) {
       record.value = undefined;
       if (record.segment === 0) continue;
       record.body = undefined;

@@ -1,0 +1,84 @@
+import type { StoredRecord } from '../../storage/stored-record.ts';
+
+/** Records that are entered by key in one slice of work. */
+const SLICE = 8192;
+/** So often a key is looked for one by one instead: each time takes a millisecond or two among a hundred thousand. */
+const PASSES = 4;
+
+/**
+ * The newest version of each record, in order and by key. Those that come in great numbers are entered by key when
+ * that is first wanted: it takes as long as reading them, and after a start nobody may ask.
+ */
+export class RecordTable {
+  /** Invariant: iterates in the order of `record.order`, and what waits comes after it. */
+  readonly #byKey = new Map<string, StoredRecord>();
+  /** What is not entered yet, in order. */
+  #waiting: (readonly StoredRecord[])[] = [];
+  /** All records in order, made when asked for and kept until one is added or removed. */
+  #list: readonly StoredRecord[] | undefined;
+  #passes = 0;
+
+  get size(): number {
+    return this.#waiting.reduce((size, { length }) => size + length, this.#byKey.size);
+  }
+
+  get(key: string): StoredRecord | undefined {
+    const record = this.#byKey.get(key);
+    if (record || this.#waiting.length === 0) return record;
+    if (this.#passes++ === PASSES) return this.#entered().get(key);
+    for (const records of this.#waiting) {
+      const found = records.find((other) => other.key === key);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  keys(): IterableIterator<string> {
+    return this.#entered().keys();
+  }
+
+  /** All records in order, as of now: the array never changes. */
+  list(): readonly StoredRecord[] {
+    this.#list ??= [...this.#byKey.values()].concat(...this.#waiting);
+    return this.#list;
+  }
+
+  set(record: StoredRecord): void {
+    this.#entered().set(record.key, record);
+    this.#list = undefined;
+  }
+
+  delete(key: string): void {
+    this.#entered().delete(key);
+    this.#list = undefined;
+  }
+
+  /** Adds records whose keys nothing has, in order, behind all others. */
+  append(records: readonly StoredRecord[]): void {
+    for (let from = 0; from < records.length; from += SLICE)
+      this.#waiting.push(records.slice(from, from + SLICE));
+    this.#list = undefined;
+  }
+
+  /** Takes records in the place of all, in order. The array must not change any more. */
+  replace(records: readonly StoredRecord[]): void {
+    this.#byKey.clear();
+    this.#waiting = [];
+    this.append(records);
+    this.#list = records;
+  }
+
+  /** Enters what waits, in slices of a few milliseconds; reads and changes may come in between. */
+  *entering(): Generator<void> {
+    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
+      for (const record of next) this.#byKey.set(record.key, record);
+      yield;
+    }
+    this.#passes = 0;
+  }
+
+  #entered(): Map<string, StoredRecord> {
+    if (this.#waiting.length > 0) for (const _slice of this.entering());
+    return this.#byKey;
+  }
+}

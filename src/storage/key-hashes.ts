@@ -1,0 +1,32 @@
+/** The hashes of keys: four bytes for each, where a key takes fifty, and a map of keys more than a hundred. */
+export function hashKeys(keys: readonly string[]): Uint32Array {
+  const hashes = new Uint32Array(keys.length);
+  for (let index = 0; index < keys.length; index++) hashes[index] = hash(keys[index] as string);
+  return hashes;
+}
+
+/** Those that come by more than once: of a key that does, or by accident of two keys, among a million some hundred. */
+export function repeatedHashes(lists: Iterable<Uint32Array>): ReadonlySet<number> {
+  const parts = [...lists];
+  const all = new Uint32Array(parts.reduce((size, { length }) => size + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  all.sort();
+  const repeated = new Set<number>();
+  for (let index = 1; index < all.length; index++) {
+    if (all[index] === all[index - 1]) repeated.add(all[index] as number);
+  }
+  return repeated;
+}
+
+/** FNV-1a (Fowler, Noll, Vo), 32 bits. */
+export function hash(key: string): number {
+  let value = 0x811c9dc5;
+  for (let index = 0; index < key.length; index++) {
+    value = Math.imul(value ^ key.charCodeAt(index), 0x01000193);
+  }
+  return value >>> 0;
+}

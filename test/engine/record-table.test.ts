@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { RecordTable } from '../../src/engine/records/record-table.ts';
+import { StoredRecord } from '../../src/storage/stored-record.ts';
+import { fc, runs } from '../setup/properties.ts';
+
+const record = (key: string, order: number) => new StoredRecord(key, order, 0, undefined, '1');
+
+test('answers by key and in order, however much of what was taken is entered', () => {
+  const key = fc.integer({ min: 0, max: 60 }).map((number) => `k${number}`);
+  const step = fc.oneof(
+    { weight: 3, arbitrary: fc.record({ get: key }) },
+    fc.record({ set: key }),
+    fc.record({ delete: key }),
+    fc.record({ take: fc.uniqueArray(key) }),
+    fc.record({ append: fc.uniqueArray(key) }),
+    fc.constantFrom('enter' as const, 'list' as const, 'keys' as const),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
+      const table = new RecordTable();
+      let model = new Map<string, StoredRecord>();
+      let entering = table.entering();
+      let order = 0;
+      for (const step of steps) {
+        if (step === 'enter') entering.next();
+        else if (step === 'list') expect(table.list()).toEqual([...model.values()]);
+        else if (step === 'keys') expect([...table.keys()]).toEqual([...model.keys()]);
+        else if ('get' in step) expect(table.get(step.get)).toBe(model.get(step.get));
+        else if ('set' in step) {
+          const put = record(step.set, model.get(step.set)?.order ?? ++order);
+          table.set(put);
+          model.set(step.set, put);
+        } else if ('delete' in step) {
+          table.delete(step.delete);
+          model.delete(step.delete);
+        } else if ('append' in step) {
+          const added = step.append
+            .filter((key) => !model.has(key))
+            .map((key) => record(key, ++order));
+          table.append(added);
+          for (const each of added) model.set(each.key, each);
+        } else {
+          const taken = step.take.map((key) => record(key, ++order));
+          table.replace(taken);
+          model = new Map(taken.map((each) => [each.key, each]));
+          entering = table.entering();
+        }
+        expect(table.size).toBe(model.size);
+      }
+    }),
+    runs(300),
+  );
+});
+
+test('enters in slices, and what is asked or changed meanwhile is right', () => {
+  const table = new RecordTable();
+  const records = Array.from({ length: 20_000 }, (_, at) => record(`k${at}`, at + 1));
+  table.replace(records);
+  const entering = table.entering();
+  expect(entering.next().done).toBe(false);
+  for (let times = 0; times < 40; times++) {
+    expect(table.get('k19999')).toBe(records[19_999]);
+    expect(table.get('nobody')).toBeUndefined();
+  }
+  table.replace(records);
+  const later = table.entering();
+  later.next();
+  table.delete('k15000');
+  expect(later.next().done).toBe(true);
+  expect(table.get('k15000')).toBeUndefined();
+  expect(table.get('k15001')).toBe(records[15_001]);
+  expect(table.list()).toHaveLength(19_999);
+});
