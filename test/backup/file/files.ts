@@ -83,6 +83,28 @@ export function gzipped(content: string | Bytes): Promise<Bytes> {
   return through(content, new CompressionStream('gzip'));
 }
 
+/** Bytes that one block of deflate holds as they are. */
+const BLOCK = 0xffff;
+
+/**
+ * gzip that packs nothing. A test that makes thousands of files would otherwise do little else than to start
+ * compressors.
+ */
+export function stored(content: Bytes): Bytes {
+  if (content.length > BLOCK) throw new Error('This is too much for one block.');
+  const checksum = new Crc32();
+  checksum.update(content);
+  const file = new Uint8Array(content.length + 23);
+  const view = new DataView(file.buffer);
+  file.set([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff, 1]);
+  view.setUint16(11, content.length, true);
+  view.setUint16(13, ~content.length, true);
+  file.set(content, 15);
+  view.setUint32(file.length - 8, Number.parseInt(checksum.digest(), 16), true);
+  view.setUint32(file.length - 4, content.length, true);
+  return file;
+}
+
 export async function unpacked(file: Bytes): Promise<string> {
   return new TextDecoder().decode(await through(file, new DecompressionStream('gzip')));
 }
