@@ -9,7 +9,8 @@ export interface TestDoor {
   readonly clock: FakeClock;
 }
 
-let ids = 0;
+/** How many ids the doors were given. Whoever sets it back has what comes next happen with the same ids again. */
+export const ids = { given: 0 };
 
 export function openDoor(driver: StorageDriver, clock = new FakeClock()): TestDoor {
   const door = new EngineDoor(
@@ -22,7 +23,7 @@ export function openDoor(driver: StorageDriver, clock = new FakeClock()): TestDo
         storageKind: driver.kind,
         durability: settings.durability,
         clock,
-        newId: (length) => `${++ids}`.padStart(length, '_'),
+        newId: (length) => `${++ids.given}`.padStart(length, '_'),
       });
       const session = engine.join((event) => {
         if (event.type !== 'settled') events.event(event);
