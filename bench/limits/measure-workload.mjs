@@ -11,23 +11,26 @@ import { recordProfiles } from './profile.mjs';
  * @property {number[]} values one for each round
  */
 
+/** With a fresh profile. */
+export const launch = () =>
+  launchChromium({ args: ['--js-flags=--expose-gc', '--enable-precise-memory-info'] });
+
 /**
- * Runs a workload in a browser of its own with a fresh profile: every contender in turn, round by round,
- * so that a load that comes and goes meets all of them.
+ * Runs a workload in a page of its own: every contender in turn, round by round, so that a load that comes and
+ * goes meets all of them.
  *
+ * @param {Awaited<ReturnType<typeof launch>>} browser
  * @param {import('./workload.mjs').Workload} workload
  * @param {{ origin: string, rounds: number, sizes: number[], without: string[], patient: boolean, profileTo?: string | undefined }} options
  * @returns {Promise<{ measured: Measured[], load: number }>} with how busy the machine was otherwise, from 0 to 1
  */
 export async function measureWorkload(
+  browser,
   workload,
   { origin, rounds, sizes, without, patient, profileTo },
 ) {
-  const browser = await launchChromium({
-    args: ['--js-flags=--expose-gc', '--enable-precise-memory-info'],
-  });
+  const page = await openPage(browser, origin);
   try {
-    const page = await openPage(browser, origin);
     const profiles = profileTo ? await recordProfiles(page, profileTo) : undefined;
     /** @type {Map<string, Measured>} */
     const measured = new Map();
@@ -62,11 +65,11 @@ export async function measureWorkload(
     const load = patient ? summarize(quiet.loads).median : 0;
     return { measured: [...measured.values()], load };
   } finally {
-    await browser.close();
+    await page.close();
   }
 }
 
-/** @param {Awaited<ReturnType<typeof launchChromium>>} browser @param {string} origin */
+/** @param {Awaited<ReturnType<typeof launch>>} browser @param {string} origin */
 async function openPage(browser, origin) {
   const page = await browser.newPage(`${origin}/bench/limits/page/index.html`);
   page.on('console', (message) => {

@@ -6,7 +6,7 @@ import { FOLDER, writeResults } from '../shared/results.mjs';
 import { startServer } from '../shared/server.mjs';
 import { checkResults } from './check-results.mjs';
 import { checkLimits } from './limits.mjs';
-import { measureWorkload } from './measure-workload.mjs';
+import { launch, measureWorkload } from './measure-workload.mjs';
 import { readLimitOptions } from './options.mjs';
 import { printWorkload } from './print.mjs';
 
@@ -20,6 +20,8 @@ export async function runLimits(args) {
     '/node_modules/mingo/dist': `${ROOT}node_modules/mingo/dist`,
     '/dist': dist === undefined ? buildIfStale() : resolve(dist),
   });
+  /** Where nothing is timed, one browser does for all; else each workload has a fresh one. */
+  let browser = smoke ? await launch() : undefined;
   try {
     const machine = await describeMachine();
     console.log(machineLine(machine));
@@ -29,7 +31,8 @@ export async function runLimits(args) {
     for (const workload of chosen) {
       const { name, title, limits } = workload;
       const sizes = givenSizes ?? (smoke ? workload.smokeSizes : workload.sizes);
-      const { measured, load } = await measureWorkload(workload, {
+      browser ??= await launch();
+      const { measured, load } = await measureWorkload(browser, workload, {
         origin: server.origin(),
         rounds,
         sizes,
@@ -37,6 +40,10 @@ export async function runLimits(args) {
         patient: !smoke,
         profileTo: profile ? `${FOLDER}/profiles` : undefined,
       });
+      if (!smoke) {
+        await browser.close();
+        browser = undefined;
+      }
       const checked = checkLimits(limits, measured);
       const result = { name, title, rounds, load, measured, checked };
       printWorkload(result, smoke);
@@ -47,6 +54,7 @@ export async function runLimits(args) {
     checkResults(results, expected);
     console.log(`\nwritten to ${writeResults(results, 'limits')}`);
   } finally {
+    await browser?.close();
     server.close();
   }
 }
