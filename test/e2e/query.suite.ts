@@ -1,0 +1,82 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { PATIENCE, type Playground } from './open-playground.ts';
+
+/** The panel Query, where all cities are there. */
+export function querySuite(shared: () => Playground): void {
+  describe('query', () => {
+    let site: Playground;
+
+    const editor = () => site.page.getByRole('textbox', { name: 'Criteria or a function' });
+    const plan = () => site.part('plan').innerText();
+    const problem = () => site.page.locator('#query-problem').innerText();
+
+    async function type(text: string): Promise<void> {
+      await editor().focus();
+      await site.page.keyboard.press('Control+a');
+      await site.page.keyboard.insertText(text);
+    }
+
+    async function ask(text: string): Promise<void> {
+      await type(text);
+      await site.page.keyboard.press('Control+Enter');
+    }
+
+    beforeAll(async () => {
+      site = shared();
+      await site.openPanel('Query');
+    });
+
+    test('an index takes the place of a scan, and the difference is shown', async () => {
+      const { page, part } = site;
+      await expect.poll(plan, PATIENCE).toMatch(/Scan[\s\S]*135,233\s*looked at[\s\S]*\b90\b/);
+      await page.getByRole('switch', { name: 'country' }).click();
+      await expect
+        .poll(plan, PATIENCE)
+        .toMatch(/Index country: = Spain[\s\S]*6,972\s*keys[\s\S]*\b90\b/);
+      const difference = await part('comparison').innerText();
+      expect(difference).toMatch(/Without an index[\s\S]*135,233[\s\S]*With country[\s\S]*6,972/);
+      await site.screenshot('query');
+      await page.getByRole('switch', { name: 'country' }).click();
+      await expect.poll(plan, PATIENCE).toContain('Scan');
+    });
+
+    test('what is wrong is said in words, and marked where it stands', async () => {
+      const { page } = site;
+      await ask("{ $or: [{ name: 'Rome' }, { population: { $gtt: 5 } }] }");
+      await expect.poll(problem).toContain('$gtt');
+      expect(await page.locator('.cm-lintRange-error').innerText()).toBe('$gtt');
+      await ask('{ population: ');
+      await expect.poll(problem).toContain('cannot be read yet');
+      await expect.poll(() => page.locator('.cm-lintRange-error').count()).toBe(1);
+      await ask('(city) => city.mayor.name');
+      await expect.poll(problem).toContain('The function stopped');
+      await ask('{ name: "Rome" }');
+      await expect.poll(problem).toBe('');
+      await expect.poll(() => site.part('found').innerText()).toMatch(/^\d cities/);
+    });
+
+    test('fields of the data and operators are completed where they may stand', async () => {
+      const { page } = site;
+      const options = () => page.locator('.cm-completionLabel').allInnerTexts();
+      await type('{ ');
+      await page.keyboard.type('loc');
+      await expect.poll(options).toContain('location.latitude');
+      await page.keyboard.press('Escape');
+      await type('{ population: { ');
+      await page.keyboard.type('$g');
+      await expect.poll(options).toContain('$gte');
+      expect(await options()).not.toContain('population');
+      await page.keyboard.press('Escape');
+    });
+
+    test('a function finds what no criteria can', async () => {
+      await site.page.getByRole('button', { name: 'Palindromes' }).click();
+      await expect
+        .poll(() => site.part('found').innerText(), PATIENCE)
+        .toMatch(/At least 50 cities/);
+      expect(await editor().innerText()).toContain('reverse()');
+      await expect.poll(plan).toMatch(/Your function[\s\S]*\d,\d{3}\s*looked at[\s\S]*\b50\b/);
+      expect(site.errors).toEqual([]);
+    });
+  });
+}
