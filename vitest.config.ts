@@ -50,6 +50,9 @@ export default defineConfig({
           name: 'node',
           include: ['test/**/*.test.ts'],
           exclude: ['test/browser/**', 'test/simulation/**', ...overHttp],
+          // One process after the other would take as long to start as most files take. Modules are loaded anew for
+          // each; a test puts back what it changes of the globals.
+          isolate: false,
           setupFiles,
         },
       },
