@@ -12,10 +12,7 @@ const options = { name: 'log', type: 'KEY_VALUE_BASED', caching: true, save_time
 async function twoTabs(seed = 1) {
   const world = new World(seed);
   const browser = simulateBrowser(world);
-  const hear = async <T>(asked: Promise<T>, ms = 2000): Promise<T> => {
-    const [answer] = await Promise.all([asked, world.runUntil(world.now + ms)]);
-    return answer;
-  };
+  const hear = <T>(asked: Promise<T>, ms = 2000): Promise<T> => world.hear(asked, ms);
   let tabs = 0;
   const open = async () => {
     const tab = new Tab(tabs++, browser);

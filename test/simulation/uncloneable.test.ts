@@ -1,20 +1,11 @@
 import { beforeAll, expect, test } from 'vitest';
+import { uncloneableBlob } from '../transport/uncloneable-blob.ts';
 import { simulateBrowser } from './browser.ts';
 import { warmUp } from './run-seeds.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';
 
 beforeAll(warmUp);
-
-/** As some polyfill has it: it passes for a Blob, and no message can carry it. */
-class Blob {
-  readonly size = 0;
-  readonly text = () => '';
-
-  get [Symbol.toStringTag](): string {
-    return 'Blob';
-  }
-}
 
 test('a call of a follower that no message can carry rejects, and keeps no other from being answered', async () => {
   for (let seed = 1; seed <= 20; seed++) {
@@ -26,7 +17,7 @@ test('a call of a follower that no message can carry rejects, and keeps no other
     await Promise.all([notes.ready, world.runUntil(200 + seed * 10)]);
     const told: unknown[] = [];
     const note = (answer: unknown) => told.push(answer);
-    notes.insert({ blob: new Blob() }).catch((error) => note(error.cause.name));
+    notes.insert({ blob: uncloneableBlob() }).catch((error) => note(error.cause.name));
     await world.runUntil(500);
     notes.insert({}).then(() => note('inserted'), note);
     await world.runUntil(5000);

@@ -44,9 +44,9 @@ export class World {
     };
   }
 
-  /** What a promise brings, for which a second goes by. */
-  async hear<T>(asked: Promise<T>): Promise<T> {
-    const [answer] = await Promise.all([asked, this.runUntil(this.#now + 1000)]);
+  /** What a promise brings, for which so many milliseconds go by. */
+  async hear<T>(asked: Promise<T>, ms = 1000): Promise<T> {
+    const [answer] = await Promise.all([asked, this.runUntil(this.#now + ms)]);
     return answer;
   }
 

@@ -1,23 +1,14 @@
 import { expect, test } from 'vitest';
 import { connect } from '../../src/index.ts';
 import { MessageWorker } from './message-worker.ts';
-
-/** As some polyfill has it: it passes for a Blob, and no message can carry it. */
-class Blob {
-  readonly size = 0;
-  readonly text = () => '';
-
-  get [Symbol.toStringTag](): string {
-    return 'Blob';
-  }
-}
+import { uncloneableBlob } from './uncloneable-blob.ts';
 
 test('a call that no message can carry rejects, and keeps no other from being answered', async () => {
   const worker = new MessageWorker().asWorker;
   const db = connect({ name: 'uncloneable', storage: 'memory', worker });
   const things = new db.Collection({ name: 'things', type: 'DOCUMENT_BASED' });
   await things.ready;
-  await expect(things.insert({ blob: new Blob() })).rejects.toMatchObject({
+  await expect(things.insert({ blob: uncloneableBlob() })).rejects.toMatchObject({
     cause: { name: 'DataCloneError' },
   });
   await things.insert({});
