@@ -78,6 +78,7 @@ export default defineConfig({
           ],
           exclude: [inMemory],
           testTimeout: MINUTE,
+          isolate: false, // as in Node: a page for each file would load all of the sources each time
           browser: {
             enabled: true,
             headless: true,
