@@ -3,17 +3,18 @@ import { RecordTable } from '../../src/engine/records/record-table.ts';
 import { StoredRecord } from '../../src/storage/stored-record.ts';
 import { fc, runs } from '../setup/properties.ts';
 
-const record = (key: string, order: number) => new StoredRecord(key, order, 0, undefined, '1');
+const record = (key: string, order: number, flags = 0) =>
+  new StoredRecord(key, order, flags, undefined, '1');
 
 test('answers by key and in order, however much of what was taken is entered', () => {
   const key = fc.integer({ min: 0, max: 60 }).map((number) => `k${number}`);
   const step = fc.oneof(
     { weight: 3, arbitrary: fc.record({ get: key }) },
-    fc.record({ set: key }),
+    fc.record({ set: key, flags: fc.constantFrom(0, 0, 1, 2) }),
     fc.record({ delete: key }),
     fc.record({ take: fc.uniqueArray(key) }),
     fc.record({ append: fc.uniqueArray(key) }),
-    fc.constantFrom('enter' as const, 'list' as const, 'keys' as const),
+    fc.constantFrom('enter' as const, 'list' as const, 'keys' as const, 'flags' as const),
   );
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
@@ -25,9 +26,12 @@ test('answers by key and in order, however much of what was taken is entered', (
         if (step === 'enter') entering.next();
         else if (step === 'list') expect(table.list()).toEqual([...model.values()]);
         else if (step === 'keys') expect([...table.keys()]).toEqual([...model.keys()]);
-        else if ('get' in step) expect(table.get(step.get)).toBe(model.get(step.get));
+        else if (step === 'flags') {
+          const flags = [...model.values()].reduce((all, each) => all | each.flags, 0);
+          expect(table.flags & flags).toBe(flags);
+        } else if ('get' in step) expect(table.get(step.get)).toBe(model.get(step.get));
         else if ('set' in step) {
-          const put = record(step.set, model.get(step.set)?.order ?? ++order);
+          const put = record(step.set, model.get(step.set)?.order ?? ++order, step.flags);
           table.set(put);
           model.set(step.set, put);
         } else if ('delete' in step) {

@@ -4,6 +4,7 @@ import { PlanReader } from '../../query/plan/read-plan.ts';
 import type { SegmentBodies } from '../../storage/segment.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
 import type { StoreContext } from '../context.ts';
+import { ARCHIVED } from '../managed.ts';
 import type { Pace } from '../pace.ts';
 import { BodyReader, bySegment } from '../records/body-reader.ts';
 import type { DecodedDocuments } from '../records/decoded-documents.ts';
@@ -103,15 +104,27 @@ export class Candidates {
     }
   }
 
-  *#readPlan(plan: PlanByKeys, matches: Matches): Work<void> {
+  /** How many match, where a plan tells it without a look at any of them. */
+  counted(plan: Plan): number | undefined {
+    const { records } = this.#context;
+    const { archived } = this.#selection;
+    const all = archived === true || (archived === false && (records.flags & ARCHIVED) === 0);
+    if (!all || !plan.exact || this.#after) return undefined;
+    return plan.kind === 'scan' ? records.size : this.#reader(plan).count();
+  }
+
+  #reader(plan: PlanByKeys): PlanReader<StoredRecord> {
     const { records, indexes } = this.#context;
-    const { order } = this.#selection;
-    const reader = new PlanReader<StoredRecord>(plan, {
+    return new PlanReader<StoredRecord>(plan, {
       indexes: indexes.byName,
       byId: (id) => records.get(id),
-      order,
+      order: this.#selection.order,
       from: plan.kind === 'index' && plan.ordered ? this.#after : undefined,
     });
+  }
+
+  *#readPlan(plan: PlanByKeys, matches: Matches): Work<void> {
+    const reader = this.#reader(plan);
     try {
       yield* this.#visit(() => reader.next(), matches, !plan.exact);
     } finally {

@@ -11,6 +11,7 @@ import { decodedValue, type RecordTest } from '../records/scan.ts';
 /** What a selection means for records. */
 export interface CompiledSelection {
   readonly criteria: object;
+  readonly archived: ArchivedFilter;
   /** Whether the record is of the kind looked for, archived or not; needs no body. */
   readonly wanted: (record: StoredRecord) => boolean;
   /** Whether the document matches the criteria; left out where all do. */
@@ -45,6 +46,7 @@ export function compileSelection(
   const project = select === undefined ? undefined : compileSelect(select);
   return {
     criteria,
+    archived,
     wanted: archivedTest(archived),
     test: matching && ((record, body) => matching.test(matched(record, body))),
     parts: matching?.parts ?? [],

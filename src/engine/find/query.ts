@@ -76,6 +76,8 @@ export class Query {
   *count(): Work<number> {
     // Where a page begins is a matter of order.
     if (this.#after) return (yield* this.records()).length;
+    const counted = this.candidates.counted(this.plan);
+    if (counted !== undefined) return Math.max(0, Math.min(counted, this.#most) - this.#skip);
     const matches = new CountedMatches(this.#most);
     yield* this.#read(matches);
     return Math.max(0, matches.count - this.#skip);

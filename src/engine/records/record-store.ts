@@ -58,6 +58,11 @@ export class RecordStore {
     return this.#records.size;
   }
 
+  /** All flags that any record has, and perhaps some that none has any more. */
+  get flags(): number {
+    return this.#records.flags;
+  }
+
   /** Changes not yet in storage, those of the save under way included. */
   get unsaved(): number {
     return this.#pending.size + (this.#saving?.size ?? 0);

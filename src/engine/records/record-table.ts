@@ -16,6 +16,7 @@ export class RecordTable {
   #waiting: (readonly StoredRecord[])[] = [];
   /** All records in order, made when asked for and kept until one is added or removed. */
   #list: readonly StoredRecord[] | undefined;
+  #flags: number | undefined;
   #passes = 0;
 
   get size(): number {
@@ -43,9 +44,16 @@ export class RecordTable {
     return this.#list;
   }
 
+  /** All flags that any record has, and perhaps some that none has any more. */
+  get flags(): number {
+    this.#flags ??= this.list().reduce((flags, record) => flags | record.flags, 0);
+    return this.#flags;
+  }
+
   set(record: StoredRecord): void {
     this.#entered().set(record.key, record);
     this.#list = undefined;
+    if (this.#flags !== undefined) this.#flags |= record.flags;
   }
 
   delete(key: string): void {
@@ -58,6 +66,7 @@ export class RecordTable {
     for (let from = 0; from < records.length; from += SLICE)
       this.#waiting.push(records.slice(from, from + SLICE));
     this.#list = undefined;
+    this.#flags = undefined;
   }
 
   /** Takes records in the place of all, in order. The array must not change any more. */

@@ -34,7 +34,7 @@ export interface PlanSource<E extends Ranked> {
 export class PlanReader<E extends Ranked> {
   /** Keys looked at so far. */
   keys = 0;
-  readonly #runs: Iterator<Run<E>>;
+  readonly #runs: Generator<Run<E>>;
   readonly #seen: Set<number> | undefined;
   #run: Run<E> = { entries: [], from: 0, to: 0 };
   #at = 0;
@@ -60,6 +60,14 @@ export class PlanReader<E extends Ranked> {
       this.#run = value;
       this.#at = value.from;
     }
+  }
+
+  /** How many there are, none of them looked at unless one may come twice; in the place of `next`. */
+  count(): number {
+    let count = 0;
+    if (this.#seen) while (this.next()) count++;
+    else for (const { from, to } of this.#runs) count += to - from;
+    return count;
   }
 }
 
