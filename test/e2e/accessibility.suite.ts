@@ -43,21 +43,6 @@ export function accessibilitySuite(shared: () => Playground): void {
       }
     });
 
-    test('nothing jumps while a panel opens', async () => {
-      const { page, url } = site;
-      await page.setViewportSize({ width: 1280, height: 900 });
-      const addresses = titles.map((title) => page.getByRole('link', { name: title, exact: true }));
-      const hashes = await Promise.all(addresses.map((link) => link.first().getAttribute('href')));
-      for (const hash of hashes) {
-        await page.goto('about:blank');
-        await page.goto(`${url}${hash}`);
-        await page.getByRole('heading', { level: 1 }).waitFor();
-        await settle();
-        const shift = await page.evaluate(layoutShift);
-        expect(shift, String(hash)).toBeLessThan(0.02);
-      }
-    });
-
     async function violations(): Promise<string[]> {
       const { violations } = await site.page.evaluate(() =>
         (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
@@ -69,25 +54,5 @@ export function accessibilitySuite(shared: () => Playground): void {
     async function settle(): Promise<void> {
       await site.page.waitForTimeout(300);
     }
-  });
-}
-
-// What follows runs in the page, so it can use nothing from here.
-
-/** How far things moved that nobody had touched, by the Layout Instability API. */
-function layoutShift(): Promise<number> {
-  return new Promise((resolve) => {
-    let sum = 0;
-    const observer = new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) {
-        const { value, hadRecentInput } = entry as PerformanceEntry & {
-          value: number;
-          hadRecentInput: boolean;
-        };
-        if (!hadRecentInput) sum += value;
-      }
-    });
-    observer.observe({ type: 'layout-shift', buffered: true });
-    setTimeout(() => resolve(sum), 100);
   });
 }

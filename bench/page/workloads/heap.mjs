@@ -9,9 +9,9 @@ const MB = 1_000_000;
 const ANSWERS_WITHIN_MS = 5_000;
 const TRIES = 4;
 
-/** Of the page and its workers, in bytes, if the browser tells. @returns {Promise<number | undefined>} */
-async function usedMemory() {
-  for (let tries = 0; tries < TRIES; tries++) {
+/** Of the page and its workers, in bytes, if the browser tells. @param {boolean} hasty @returns {Promise<number | undefined>} */
+async function usedMemory(hasty) {
+  for (let tries = hasty ? 1 : TRIES; tries > 0; tries--) {
     const measured = /** @type {any} */ (performance).measureUserAgentSpecificMemory();
     const answer = await Promise.race([measured, wait(ANSWERS_WITHIN_MS)]);
     if (answer) return answer.bytes;
@@ -26,13 +26,14 @@ export const heap = defineWorkload({
   async run(session) {
     if (!globalThis.crossOriginIsolated) return undefined; // only there can it be measured
     if (!session.peer.keeps) session.makeModel(); // it is filled from there, and that is not its memory
-    const before = await usedMemory();
+    const before = await usedMemory(session.hasty);
+    if (before === undefined) return undefined;
     const store = await session.openFilled();
     if (!store.findGroup) return undefined;
     await store.findGroup(Math.floor(session.random() * groupCount(session.size)));
     if (!session.hasty) await wait(SETTLE_MS); // what is loaded behind the first answer is there
-    const after = await usedMemory();
-    if (before === undefined || after === undefined) return undefined;
+    const after = await usedMemory(session.hasty);
+    if (after === undefined) return undefined;
     return { MB: Math.max(0, after - before) / MB };
   },
 });
