@@ -8,12 +8,13 @@ const record = (key: string, order: number, flags = 0) =>
 
 test('answers by key and in order, however much of what was taken is entered', () => {
   const key = fc.integer({ min: 0, max: 60 }).map((number) => `k${number}`);
+  const flags = fc.constantFrom(0, 0, 1, 2);
   const step = fc.oneof(
     { weight: 3, arbitrary: fc.record({ get: key }) },
-    fc.record({ set: key, flags: fc.constantFrom(0, 0, 1, 2) }),
+    fc.record({ set: key, flags }),
     fc.record({ delete: key }),
-    fc.record({ take: fc.uniqueArray(key) }),
-    fc.record({ append: fc.uniqueArray(key) }),
+    fc.record({ take: fc.uniqueArray(key), flags }),
+    fc.record({ append: fc.uniqueArray(key), flags }),
     fc.constantFrom('enter' as const, 'list' as const, 'keys' as const, 'flags' as const),
   );
   fc.assert(
@@ -40,11 +41,11 @@ test('answers by key and in order, however much of what was taken is entered', (
         } else if ('append' in step) {
           const added = step.append
             .filter((key) => !model.has(key))
-            .map((key) => record(key, ++order));
+            .map((key) => record(key, ++order, step.flags));
           table.append(added);
           for (const each of added) model.set(each.key, each);
         } else {
-          const taken = step.take.map((key) => record(key, ++order));
+          const taken = step.take.map((key) => record(key, ++order, step.flags));
           table.replace(taken);
           model = new Map(taken.map((each) => [each.key, each]));
           entering = table.entering();

@@ -4,7 +4,6 @@ import { PlanReader } from '../../query/plan/read-plan.ts';
 import type { SegmentBodies } from '../../storage/segment.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
 import type { StoreContext } from '../context.ts';
-import { ARCHIVED } from '../managed.ts';
 import type { Pace } from '../pace.ts';
 import { BodyReader, bySegment } from '../records/body-reader.ts';
 import type { DecodedDocuments } from '../records/decoded-documents.ts';
@@ -107,8 +106,9 @@ export class Candidates {
   /** How many match, where a plan tells it without a look at any of them. */
   counted(plan: Plan): number | undefined {
     const { records } = this.#context;
-    const { archived } = this.#selection;
-    const all = archived === true || (archived === false && (records.flags & ARCHIVED) === 0);
+    const { archived, wanted } = this.#selection;
+    // A flag that no record has keeps none out; `only` asks for one that some may lack.
+    const all = archived !== 'only' && wanted(records);
     if (!all || !plan.exact || this.#after) return undefined;
     return plan.kind === 'scan' ? records.size : this.#reader(plan).count();
   }

@@ -13,7 +13,7 @@ export interface CompiledSelection {
   readonly criteria: object;
   readonly archived: ArchivedFilter;
   /** Whether the record is of the kind looked for, archived or not; needs no body. */
-  readonly wanted: (record: StoredRecord) => boolean;
+  readonly wanted: (record: Pick<StoredRecord, 'flags'>) => boolean;
   /** Whether the document matches the criteria; left out where all do. */
   readonly test: RecordTest | undefined;
   /** What the criteria consist of; all must match. */
@@ -57,7 +57,7 @@ export function compileSelection(
   };
 }
 
-function archivedTest(archived: ArchivedFilter): (record: StoredRecord) => boolean {
+function archivedTest(archived: ArchivedFilter): CompiledSelection['wanted'] {
   if (archived === true) return () => true;
   const wanted = archived === 'only' ? ARCHIVED : 0;
   return (record) => (record.flags & ARCHIVED) === wanted;

@@ -46,14 +46,14 @@ export class RecordTable {
 
   /** All flags that any record has, and perhaps some that none has any more. */
   get flags(): number {
-    this.#flags ??= this.list().reduce((flags, record) => flags | record.flags, 0);
+    this.#flags ??= this.list().reduce(withFlags, 0);
     return this.#flags;
   }
 
   set(record: StoredRecord): void {
     this.#entered().set(record.key, record);
     this.#list = undefined;
-    if (this.#flags !== undefined) this.#flags |= record.flags;
+    if (this.#flags !== undefined) this.#flags = withFlags(this.#flags, record);
   }
 
   delete(key: string): void {
@@ -66,13 +66,14 @@ export class RecordTable {
     for (let from = 0; from < records.length; from += SLICE)
       this.#waiting.push(records.slice(from, from + SLICE));
     this.#list = undefined;
-    this.#flags = undefined;
+    if (this.#flags !== undefined) this.#flags = records.reduce(withFlags, this.#flags);
   }
 
   /** Takes records in the place of all, in order. The array must not change any more. */
   replace(records: readonly StoredRecord[]): void {
     this.#byKey.clear();
     this.#waiting = [];
+    this.#flags = undefined;
     this.append(records);
     this.#list = records;
   }
@@ -90,4 +91,8 @@ export class RecordTable {
     if (this.#waiting.length > 0) for (const _slice of this.entering());
     return this.#byKey;
   }
+}
+
+function withFlags(flags: number, record: StoredRecord): number {
+  return flags | record.flags;
 }
