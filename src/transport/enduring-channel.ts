@@ -316,7 +316,6 @@ export class EnduringChannel implements Channel {
   /** The page ends, or rests; what it does now is all that it can be sure to do. */
   #leavePage(mayReturn: boolean): void {
     if (this.#resting) return;
-    this.#resting = true;
     const unsaved = this.#kept.all();
     for (const [request, , number] of this.#asked.changes())
       unsaved.push({ request, number, turn: UNANSWERED });
@@ -334,6 +333,8 @@ export class EnduringChannel implements Channel {
     this.#ways++;
     this.#leaveRoute();
     this.#finder.rest(mayReturn);
+    // Not before: where this was ended by the browser on the way, it is done again.
+    this.#resting = true;
   }
 
   #returnToPage(): void {

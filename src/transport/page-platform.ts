@@ -35,9 +35,14 @@ function hasFastPorts(): boolean {
 }
 
 function pageLife(): PageLife {
-  const on = (target: EventTarget, type: string, listener: (event: Event) => void) => {
-    target.addEventListener(type, listener);
-    return () => target.removeEventListener(type, listener);
+  const on = (
+    target: EventTarget,
+    type: string,
+    listener: (event: Event) => void,
+    capture = false,
+  ) => {
+    target.addEventListener(type, listener, capture);
+    return () => target.removeEventListener(type, listener, capture);
   };
   const all = (stops: readonly (() => void)[]) => () => {
     for (const stop of stops) stop();
@@ -46,12 +51,17 @@ function pageLife(): PageLife {
   return {
     onHidden: (listener) =>
       on(document, 'visibilitychange', () => document.visibilityState === 'hidden' && listener()),
-    onLeft: (listener) =>
-      all([
-        on(scope, 'pagehide', (event) => listener((event as PageTransitionEvent).persisted)),
+    onLeft: (listener) => {
+      const left = (event: Event) => listener((event as PageTransitionEvent).persisted);
+      return all([
+        // Twice: Firefox, when it closes the last tab of a site, ends the script that runs in that moment, wherever it
+        // is, and goes on with the next listener.
+        on(scope, 'pagehide', left, true),
+        on(scope, 'pagehide', left),
         // A page that is frozen where it is still answers messages in Chromium, while its storage does not.
         on(document, 'freeze', () => listener(true)),
-      ]),
+      ]);
+    },
     onReturned: (listener) =>
       all([
         on(scope, 'pageshow', (event) => (event as PageTransitionEvent).persisted && listener()),

@@ -27,8 +27,20 @@ export class PageRecord implements PageWriting {
   }
 
   write(left: LeftBehind): boolean {
-    const isNoted = pageJournals.write(this.#database, left);
-    if (!this.#connection) return isNoted;
+    // Quickest first: Firefox may end this script anywhere, and the journal is written to another process.
+    const isStored = this.#store(left);
+    return pageJournals.write(this.#database, left) || isStored;
+  }
+
+  close(): void {
+    this.#opening = undefined;
+    const connection = this.#connection;
+    this.#connection = undefined;
+    connection?.close();
+  }
+
+  #store(left: LeftBehind): boolean {
+    if (!this.#connection) return false;
     try {
       const transaction = this.#connection.transaction('pages', 'readwrite');
       // The page is gone before anything could be told.
@@ -38,15 +50,8 @@ export class PageRecord implements PageWriting {
       return true;
     } catch {
       // The connection is being closed, by the browser or for a newer version in another tab.
-      return isNoted;
+      return false;
     }
-  }
-
-  close(): void {
-    this.#opening = undefined;
-    const connection = this.#connection;
-    this.#connection = undefined;
-    connection?.close();
   }
 
   async #open(): Promise<void> {

@@ -1,8 +1,11 @@
 import { EngineDoor } from '../../src/collection/door.ts';
 import { connectInThread } from '../../src/transport/connect-in-thread.ts';
-import type { Platform } from '../../src/transport/platform.ts';
+import type { PageWriting, Platform } from '../../src/transport/platform.ts';
 import type { Browser } from './browser.ts';
 import type { Owner } from './world.ts';
+
+/** A script that a browser has ended: nothing in it hears of that. */
+class ScriptEnded extends Error {}
 
 /** A tab with a database that it has opened. */
 export class Tab implements Owner {
@@ -15,6 +18,8 @@ export class Tab implements Owner {
   readonly #hidden = new Set<() => void>();
   readonly #left = new Set<(mayReturn: boolean) => void>();
   readonly #returned = new Set<() => void>();
+  /** Where the script is ended that writes what the page leaves behind. */
+  #endedWhere: 'before' | 'after' | undefined;
 
   constructor(id: number, browser: Browser) {
     this.id = id;
@@ -40,7 +45,10 @@ export class Tab implements Owner {
   /** Ends as a tab does that is closed, after the page was told. */
   close(): void {
     this.closing = true;
-    for (const listener of this.#left) listener(false);
+    const { random } = this.#browser.world;
+    // Firefox ends what runs when the last tab of a site is closed, and goes on with the next listener.
+    if (random.chance(0.3)) this.#endedWhere = random.chance(0.5) ? 'before' : 'after';
+    for (let turn = 0; turn < 2; turn++) for (const listener of this.#left) this.#tell(listener);
     // What the page begins in this moment is begun; then it is gone.
     this.#browser.world.after(0, undefined, () => this.kill());
   }
@@ -62,6 +70,32 @@ export class Tab implements Owner {
     world.after(ms + 1, this, () => {
       for (const listener of this.#returned) listener();
     });
+  }
+
+  #tell(listener: (mayReturn: boolean) => void): void {
+    try {
+      listener(false);
+    } catch (error) {
+      if (!(error instanceof ScriptEnded)) throw error;
+    }
+  }
+
+  #writing(): PageWriting {
+    const writing = this.#browser.storage.pageWriting;
+    const endAt = (where: 'before' | 'after') => {
+      if (this.#endedWhere !== where) return;
+      this.#endedWhere = undefined;
+      throw new ScriptEnded();
+    };
+    return {
+      ...writing,
+      write: (left) => {
+        endAt('before');
+        const isWritten = writing.write(left);
+        endAt('after');
+        return isWritten;
+      },
+    };
   }
 
   #platform(): Platform {
@@ -90,7 +124,7 @@ export class Tab implements Owner {
         onLeft: listen(this.#left),
         onReturned: listen(this.#returned),
       },
-      pageWriting: () => storage.pageWriting,
+      pageWriting: () => this.#writing(),
       journals: storage.journals,
       newClient: () => `tab${this.id}.${++clients}`,
     };

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { launchFirefox } from '../../tools/browsers/firefox.mjs';
 import { runs } from '../e2e/open-playground.ts';
 import type { TabScope } from './page/page.ts';
@@ -9,18 +9,28 @@ declare const window: TabScope;
 let site: Site;
 let browser: Awaited<ReturnType<typeof launchFirefox>>;
 let name = 0;
+/** Of the test that runs. Those that stay keep the process of later ones, which ends otherwise. */
+let tabs: Tab[] = [];
 
 type Door = 'connect' | 'Database';
-type Tab = Awaited<ReturnType<typeof open>>;
+type Page = Awaited<ReturnType<typeof browser.newPage>>;
 
-async function open(door: Door) {
+interface Tab extends Page {
+  /** The value of a function in the page, called with arguments that JSON can hold. */
+  run<T, A extends unknown[]>(run: (...args: A) => T, ...args: A): Promise<Awaited<T>>;
+}
+
+async function open(door: Door): Promise<Tab> {
   const page = await browser.newPage(site.url);
-  const tab = {
+  const tab: Tab = {
     ...page,
-    /** The value of a function in the page, called with arguments that JSON can hold. */
-    run: <T, A extends unknown[]>(run: (...args: A) => T, ...args: A): Promise<Awaited<T>> =>
-      page.evaluate(`(${run})(...${JSON.stringify(args)})`),
+    close: async () => {
+      tabs = tabs.filter((one) => one !== tab);
+      await page.close();
+    },
+    run: (run, ...args) => page.evaluate(`(${run})(...${JSON.stringify(args)})`),
   };
+  tabs.push(tab);
   await tab.run(openDatabase, [door, `test ${name}`] as const);
   return tab;
 }
@@ -43,6 +53,10 @@ describe.runIf(runs('firefox'))('Firefox', () => {
 
   beforeEach(() => {
     name++;
+  });
+
+  afterEach(async () => {
+    for (const tab of tabs) await tab.close();
   });
 
   afterAll(async () => {
@@ -81,6 +95,27 @@ describe.runIf(runs('firefox'))('Firefox', () => {
     await tab.reload();
     expect(await ids(await open('connect'))).toEqual(['told']);
   });
+
+  test.for(['connect', 'Database'] as const)(
+    '%s: what a page was told is there, although its script was ended while it wrote that down',
+    async (door) => {
+      const tab = await open(door);
+      await tab.run(writeAllTheTime, `test ${name}`);
+      await insert(tab, ['told']);
+      await tab.run(() => {
+        const { setItem } = Storage.prototype;
+        // Firefox ends what runs when it closes the last tab of a site: here, for sure.
+        Storage.prototype.setItem = function (...item) {
+          Storage.prototype.setItem = setItem;
+          const end = performance.now() + 2000;
+          while (performance.now() < end);
+          setItem.apply(this, item);
+        };
+      });
+      await tab.close();
+      expect(await ids(await open(door))).toEqual(['told']);
+    },
+  );
 
   test.for(['connect', 'Database'] as const)(
     '%s: a leader that rests gives the lead away, and follows when it is back',
