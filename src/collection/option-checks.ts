@@ -1,4 +1,5 @@
 import { MAX_NAME } from '../backup/file/limits.ts';
+import { isPlainObject } from '../codec/kinds.ts';
 import { nearestName } from '../errors/nearest-name.ts';
 import { OptionError } from '../errors/option-error.ts';
 
@@ -73,7 +74,8 @@ export function checkOptions(
   taker: string,
   path = '',
 ): Record<string, unknown> {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+  // Of anything else, such as a Map, what is meant would go unnoticed.
+  if (!isPlainObject(options)) {
     const message = `${taker} takes an object of options, not ${describe(options)}.`;
     throw new OptionError('option_invalid', message, { place: taker });
   }
@@ -107,5 +109,6 @@ function describe(value: unknown): string {
     return value.length > 40 ? `a string of ${value.length} characters` : `'${value}'`;
   if (typeof value === 'function') return 'a function';
   if (Array.isArray(value)) return 'an array';
-  return typeof value === 'object' && value !== null ? 'an object' : String(value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  return isPlainObject(value) ? 'an object' : 'an instance of a class';
 }

@@ -33,6 +33,8 @@ const OPTIONS: [unknown, string, string, string][] = [
   [5, 'OptionError', 'option_invalid', 'options'],
   ['sort', 'OptionError', 'option_invalid', 'options'],
   [[], 'OptionError', 'option_invalid', 'options'],
+  [new Map([['limit', 1]]), 'OptionError', 'option_invalid', 'options'],
+  [new AbortController().signal, 'OptionError', 'option_invalid', 'options'],
   [{ sort: 'n' }, 'CriteriaError', 'sort_invalid', 'sort'],
   [{ sort: ['n'] }, 'CriteriaError', 'sort_invalid', 'sort'],
   [{ sort: {} }, 'CriteriaError', 'sort_invalid', 'sort'],
