@@ -112,6 +112,7 @@ export const steps = [
   },
   {
     name: 'tabs',
+    beside: true, // a third of its time it waits
     browsers: true,
     minutes: 10,
     shows: 'tabs in real browsers: closed, crashed, frozen, killed',
