@@ -75,7 +75,9 @@ describe.runIf(runs('firefox'))('Firefox', () => {
     // What nobody has saved is told to the next leader by whoever was told of it, or was left by the page that ended.
     await first.close();
     expect(await ids(second)).toEqual(['a', 'b']);
-    expect(await leads(second)).toBe(true);
+    // On a busy machine the page that was closed may have answered that.
+    await expect.poll(() => leads(second)).toBe(true);
+    expect(await ids(second)).toEqual(['a', 'b']);
   });
 
   test.for(['connect', 'Database'] as const)(
