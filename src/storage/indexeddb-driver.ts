@@ -202,13 +202,15 @@ async function writeAll(
   // Without a promise for each request, which nearly nobody waits for: a failed one aborts the transaction, and
   // that is what is reported.
   const transaction = unwrap(wrapped);
+  const guard = new ScriptGuard(transaction);
   try {
-    let behind: Promise<unknown> | undefined;
+    let behind: (() => Promise<unknown>) | undefined;
     let ahead = 0;
     for (const operation of operations) {
       if (operation.type === 'check') {
         const { store, key, epoch } = operation;
-        const value: unknown = await wrap(transaction.objectStore(store).get(key as IDBValidKey));
+        const got = guard.waiter(transaction.objectStore(store).get(key as IDBValidKey));
+        const value = await got();
         if (epochOf(value) !== epoch) throw databaseTaken();
         continue;
       }
@@ -216,11 +218,11 @@ async function writeAll(
       if (operation.type === 'put') ahead += operation.size ?? 0;
       if (ahead < PUT_AHEAD) continue;
       // For the turn before this one, so that storage always has something to do.
-      await behind;
-      behind = wrap(request);
-      behind.catch(() => undefined);
+      await behind?.();
+      behind = guard.waiter(request);
       ahead = 0;
     }
+    guard.finish();
     // Without `commit()` the transaction only ends after one more turn of the event loop, which a closing
     // page does not give it.
     transaction.commit();
@@ -230,6 +232,38 @@ async function writeAll(
   }
   // A full disk shows itself here alone: every put has fired success by then.
   await done;
+}
+
+/**
+ * Firefox ends a page's script without an exception when it closes the last tab of a site, and then commits what the
+ * script has put so far: half a save. So where a request succeeds while nobody waits for any, nothing is stored.
+ */
+class ScriptGuard {
+  #awaited: IDBRequest | undefined;
+  #isWhole = false;
+
+  constructor(transaction: IDBTransaction) {
+    const heard = ({ target }: Event) => {
+      if (target === this.#awaited) this.#awaited = undefined;
+      else if (!this.#awaited && !this.#isWhole) abort(transaction);
+    };
+    transaction.addEventListener('success', heard, true);
+  }
+
+  /** @returns waits for the request, now or later. */
+  waiter(request: IDBRequest): () => Promise<unknown> {
+    const told = wrap(request);
+    told.catch(() => undefined);
+    return () => {
+      if (request.readyState === 'pending') this.#awaited = request;
+      return told;
+    };
+  }
+
+  /** To be called when all is put. */
+  finish(): void {
+    this.#isWhole = true;
+  }
 }
 
 function perform(

@@ -119,6 +119,24 @@ describe.runIf(runs('firefox'))('Firefox', () => {
     },
   );
 
+  test('a save is stored whole or not at all, although its script was ended in the middle', async () => {
+    const tab = await open('Database');
+    await tab.run(async () => {
+      // Several segments.
+      const many = Array.from({ length: 1000 }, () => ({ text: 'x'.repeat(300) }));
+      await window.things.insertMany(many);
+      const { put } = IDBObjectStore.prototype;
+      IDBObjectStore.prototype.put = function (...item) {
+        const request = put.apply(this, item);
+        const end = performance.now() + (this.name === 'segments' ? 2000 : 0);
+        while (performance.now() < end);
+        return request;
+      };
+    });
+    await tab.close();
+    expect(await ids(await open('Database'))).toHaveLength(1000);
+  });
+
   test.for(['connect', 'Database'] as const)(
     '%s: a leader that rests gives the lead away, and follows when it is back',
     async (door) => {
