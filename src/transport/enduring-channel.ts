@@ -1,6 +1,13 @@
 import { notInMemory } from '../engine/collection-errors.ts';
+import type { LeftBehind } from '../engine/handover.ts';
 import { type FirstNumbers, UNANSWERED } from '../engine/origin.ts';
-import type { BatchReply, EngineEvent, EngineStatus, Request } from '../engine/protocol.ts';
+import type {
+  AnsweredChange,
+  BatchReply,
+  EngineEvent,
+  EngineStatus,
+  Request,
+} from '../engine/protocol.ts';
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 import { WorkerError } from '../errors/worker-error.ts';
@@ -103,7 +110,7 @@ export class EnduringChannel implements Channel {
     if (!page || !isShared(settings, platform)) return;
     this.#record = platform.pageWriting(settings.name);
     this.#stopListening.push(
-      page.onHidden(() => this.#saveNow()),
+      page.onHidden(() => this.#hidePage()),
       page.onLeft((mayReturn) => this.#leavePage(mayReturn)),
       page.onReturned(() => this.#returnToPage()),
     );
@@ -276,6 +283,7 @@ export class EnduringChannel implements Channel {
     if (event.type === 'settled') {
       const { handle, number, missed } = event.detail;
       this.#kept.settle(handle, number, missed);
+      if (this.#kept.size === 0) this.#record?.forget();
       return;
     }
     if (event.type === 'status') this.#status = event.detail;
@@ -313,20 +321,22 @@ export class EnduringChannel implements Channel {
     this.#route?.save().catch(() => undefined);
   }
 
+  /** The page may never be seen again, or end in a moment. */
+  #hidePage(): void {
+    // Before the save: in Firefox a record that had to wait for one ended with the page. What a follower was told, the
+    // leader knows.
+    if (this.#route?.own && this.#kept.size > 0)
+      this.#record?.store(this.#leftBehind(this.#kept.all()));
+    this.#saveNow();
+  }
+
   /** The page ends, or rests; what it does now is all that it can be sure to do. */
   #leavePage(mayReturn: boolean): void {
     if (this.#resting) return;
     const unsaved = this.#kept.all();
     for (const [request, , number] of this.#asked.changes())
       unsaved.push({ request, number, turn: UNANSWERED });
-    const isWritten =
-      unsaved.length > 0 &&
-      this.#record?.write({
-        client: this.#client,
-        ending: ++this.#endings,
-        opened: this.#handles.all(),
-        changes: unsaved,
-      });
+    const isWritten = unsaved.length > 0 && this.#record?.write(this.#leftBehind(unsaved));
     // In this thread a save may be in time, unless another is under way. One that is not would be in the way of the
     // next leader while the page rests, and Chromium throws a page out of the back/forward cache over that.
     if (this.#route?.executeNow && !(mayReturn && isWritten)) this.#saveNow();
@@ -335,6 +345,11 @@ export class EnduringChannel implements Channel {
     this.#finder.rest(mayReturn);
     // Not before: where this was ended by the browser on the way, it is done again.
     this.#resting = true;
+  }
+
+  #leftBehind(changes: readonly AnsweredChange[]): LeftBehind {
+    const opened = this.#handles.all();
+    return { client: this.#client, ending: ++this.#endings, opened, changes };
   }
 
   #returnToPage(): void {

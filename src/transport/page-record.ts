@@ -1,4 +1,4 @@
-import { type IDBPDatabase, openDB } from 'idb';
+import { type IDBPDatabase, openDB, unwrap } from 'idb';
 import type { LeftBehind } from '../engine/handover.ts';
 import { databaseName } from '../storage/indexeddb-driver.ts';
 import { holdStorage, pageJournals } from './page-journal.ts';
@@ -16,6 +16,8 @@ export class PageRecord implements PageWriting {
   readonly #database: string;
   #opening: Promise<void> | undefined;
   #connection: IDBPDatabase | undefined;
+  /** Records that were written, and may still be there. */
+  #written: IDBValidKey[] = [];
 
   constructor(database: string) {
     this.#database = database;
@@ -28,8 +30,20 @@ export class PageRecord implements PageWriting {
 
   write(left: LeftBehind): boolean {
     // Quickest first: Firefox may end this script anywhere, and the journal is written to another process.
-    const isStored = this.#store(left);
+    const isStored = this.store(left);
     return pageJournals.write(this.#database, left) || isStored;
+  }
+
+  store(left: LeftBehind): boolean {
+    const key = [left.client, left.ending];
+    const isStored = this.#change((pages) => pages.put(left, key));
+    if (isStored) this.#written.push(key);
+    return isStored;
+  }
+
+  forget(): void {
+    // Where that fails, the next leader finds that it has all of it.
+    for (const key of this.#written.splice(0)) this.#change((pages) => pages.delete(key));
   }
 
   close(): void {
@@ -39,13 +53,12 @@ export class PageRecord implements PageWriting {
     connection?.close();
   }
 
-  #store(left: LeftBehind): boolean {
+  /** @returns whether it is begun. */
+  #change(change: (pages: IDBObjectStore) => void): boolean {
     if (!this.#connection) return false;
     try {
-      const transaction = this.#connection.transaction('pages', 'readwrite');
-      // The page is gone before anything could be told.
-      transaction.done.catch(() => undefined);
-      transaction.store.put(left, [left.client, left.ending]).catch(() => undefined);
+      const transaction = unwrap(this.#connection).transaction('pages', 'readwrite');
+      change(transaction.objectStore('pages'));
       transaction.commit();
       return true;
     } catch {

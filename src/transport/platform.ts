@@ -43,6 +43,10 @@ export interface PageWriting {
   prepare(): void;
   /** Writes in this very turn what the page does not know to be saved, if it is ready to. */
   write(left: LeftBehind): boolean;
+  /** As above, where the page may well live on: only what holds any number of changes. */
+  store(left: LeftBehind): boolean;
+  /** All that was written is saved, and the page lives on. */
+  forget(): void;
   close(): void;
 }
 

@@ -1,6 +1,11 @@
 import type { LeftBehind, LeftKey } from '../../src/engine/handover.ts';
 import { StorageError } from '../../src/errors/storage-error.ts';
-import type { Storage, StorageDriver, StorageOperation } from '../../src/storage/driver.ts';
+import type {
+  Storage,
+  StorageDriver,
+  StorageKey,
+  StorageOperation,
+} from '../../src/storage/driver.ts';
 import { emptyStores, MemoryStorage } from '../../src/storage/memory-storage.ts';
 import type { PageJournals, PageWriting } from '../../src/transport/platform.ts';
 import type { Owner, World } from './world.ts';
@@ -53,8 +58,25 @@ export class SimStorage {
   /** What a page writes as it ends: begun in that moment, and carried out. */
   get pageWriting(): PageWriting {
     const storage = new MemoryStorage(this.#stores);
+    const written: StorageKey[] = [];
+    const record = (left: LeftBehind) => {
+      const key = [left.client, left.ending];
+      const value = structuredClone(left);
+      written.push(key);
+      this.#inTurn(undefined, () => storage.write([{ type: 'put', store: 'pages', key, value }]));
+    };
     return {
       prepare: () => undefined,
+      store: (left) => {
+        // Its connection may not be open.
+        const isOpen = this.#world.random.chance(0.8);
+        if (isOpen) record(left);
+        return isOpen;
+      },
+      forget: () => {
+        for (const key of written.splice(0))
+          this.#inTurn(undefined, () => storage.write([{ type: 'delete', store: 'pages', key }]));
+      },
       write: (left) => {
         const value = structuredClone(left);
         const { random } = this.#world;
@@ -64,12 +86,7 @@ export class SimStorage {
         // Beside a record it may be cut short.
         const room = isRecorded && random.chance(0.5) ? random.below(3) : value.changes.length;
         if (isNoted) this.#note({ ...value, changes: value.changes.slice(0, room) });
-        if (isRecorded)
-          this.#inTurn(undefined, () =>
-            storage.write([
-              { type: 'put', store: 'pages', key: [left.client, left.ending], value },
-            ]),
-          );
+        if (isRecorded) record(left);
         return true;
       },
       close: () => undefined,

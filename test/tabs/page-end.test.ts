@@ -110,3 +110,28 @@ test('a follower that goes away leaves what the leader has not saved to the lead
   expect(await ids(later)).toEqual(NAMES);
   expect(await later.evaluate(() => window.things.get('n1'))).toMatchObject({ n: 2 });
 });
+
+test('what a page was told lies beside the save from the moment it is hidden until that is done', async () => {
+  const tab = await open();
+  await tab.evaluate(() => window.things.insert({ _id: 'told' }));
+  const counts = await tab.evaluate(async (database) => {
+    const connection = await new Promise<IDBDatabase>((resolve) => {
+      const opening = indexedDB.open(database);
+      opening.onsuccess = () => resolve(opening.result);
+    });
+    const countRecords = () =>
+      new Promise<number>((resolve) => {
+        const counting = connection.transaction('pages').objectStore('pages').count();
+        counting.onsuccess = () => resolve(counting.result);
+      });
+    Object.defineProperty(document, 'visibilityState', { value: 'hidden' });
+    document.dispatchEvent(new Event('visibilitychange'));
+    const beside = await countRecords();
+    await window.db.save();
+    let left = beside;
+    for (let look = 0; look < 200 && left > 0; look++) left = await countRecords();
+    document.dispatchEvent(new Event('visibilitychange'));
+    return [beside, left, await countRecords()];
+  }, `cairn:${database()}`);
+  expect(counts).toEqual([1, 0, 0]);
+});
