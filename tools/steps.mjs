@@ -9,7 +9,7 @@ import { bin, ROOT } from './setup.mjs';
  * @property {string} shows what holds when it passes
  * @property {() => string[][]} commands run one after the other
  * @property {string[]} [needs] names of earlier steps whose result it uses
- * @property {boolean} [beside] whether it runs beside the step before it; each of these keeps one core busy at most
+ * @property {boolean} [beside] whether it runs beside the step before it: together they keep two cores busy
  * @property {boolean} [browsers] whether it starts browsers
  * @property {number} [minutes] after which a command of it is ended; 3 if not given
  * @property {(output: string) => string[]} [note] what of the output is worth a word
@@ -112,7 +112,7 @@ export const steps = [
   },
   {
     name: 'tabs',
-    beside: true, // a third of its time it waits
+    beside: true, // for a good part of its time, both wait
     browsers: true,
     minutes: 10,
     shows: 'tabs in real browsers: closed, crashed, frozen, killed',

@@ -37,7 +37,7 @@ export interface PageLife {
   onReturned(listener: () => void): () => void;
 }
 
-/** What a page writes when it ends. */
+/** What a page writes when it is hidden or ends. */
 export interface PageWriting {
   /** Gets ready, so that {@link write} can be done at once. */
   prepare(): void;

@@ -129,7 +129,7 @@ test('what a page was told lies beside the save from the moment it is hidden unt
     const beside = await countRecords();
     await window.db.save();
     let left = beside;
-    for (let look = 0; look < 200 && left > 0; look++) left = await countRecords();
+    while (left > 0) left = await countRecords();
     document.dispatchEvent(new Event('visibilitychange'));
     return [beside, left, await countRecords()];
   }, `cairn:${database()}`);
