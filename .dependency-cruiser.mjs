@@ -1,5 +1,12 @@
 /** The folders of src: each may import only folders to its right; the last group, any may import. */
-const layers = [['collection'], ['transport'], ['engine'], ['query', 'backup'], ['storage']];
+const layers = [
+  ['client'],
+  ['collection'],
+  ['transport'],
+  ['engine'],
+  ['query', 'backup'],
+  ['storage'],
+];
 const everywhere = { codec: ['errors'], errors: [] };
 
 const layerRules = layers.flatMap((layer, index) =>

@@ -23,7 +23,7 @@ const common: UserConfig = {
 export default defineConfig([
   {
     ...common,
-    entry: { index: 'src/index.ts', inline: 'src/transport/inline-worker.ts' },
+    entry: { index: 'src/index.ts', inline: 'src/transport/worker/inline-worker.ts' },
     plugins: [workerScript(), workerUrl()],
   },
   {

@@ -1,8 +1,8 @@
-import { EngineDoor } from './collection/door.ts';
-import { type ConnectOptions, parseConnectOptions } from './collection/door-options.ts';
+import { BaseClient } from './client/base-client.ts';
+import { type ConnectOptions, parseConnectOptions } from './client/client-options.ts';
 
 /** A database whose engine runs in a worker. */
-export type Connection = EngineDoor;
+export type Connection = BaseClient;
 
 /**
  * Connects to a database whose engine runs in a Web Worker; it needs no configuration of a bundler. Where no
@@ -21,8 +21,8 @@ export type Connection = EngineDoor;
  */
 export function connect(options: ConnectOptions): Connection {
   const { worker, answer_timeout, ...database } = parseConnectOptions(options);
-  return new EngineDoor(database, async (settings, events) => {
-    const { connectToWorker } = await import('./transport/connect-to-worker.ts');
+  return new BaseClient(database, async (settings, events) => {
+    const { connectToWorker } = await import('./transport/worker/connect-to-worker.ts');
     return connectToWorker({ worker, answer_timeout }, settings, events);
   });
 }

@@ -1,5 +1,5 @@
-import { EngineDoor } from './collection/door.ts';
-import { type DatabaseOptions, parseDatabaseOptions } from './collection/door-options.ts';
+import { BaseClient } from './client/base-client.ts';
+import { type DatabaseOptions, parseDatabaseOptions } from './client/client-options.ts';
 
 /**
  * A database whose engine runs in this thread: for Node, tests, server rendering and small pages. In a
@@ -13,11 +13,11 @@ import { type DatabaseOptions, parseDatabaseOptions } from './collection/door-op
  * await db.close();
  * ```
  */
-export class Database extends EngineDoor {
+export class Database extends BaseClient {
   /** @throws {OptionError} naming the option, what was given and what is allowed. */
   constructor(options: DatabaseOptions) {
     super(parseDatabaseOptions(options), async (settings, events) => {
-      const { connectInThread } = await import('./transport/connect-in-thread.ts');
+      const { connectInThread } = await import('./transport/thread/connect-in-thread.ts');
       return connectInThread(settings, events);
     });
   }

@@ -1,8 +1,11 @@
 export type { Problem, Verdict } from './backup/examine.ts';
 export type { CollectionUsage } from './backup/usage.ts';
+export type { DatabaseClient } from './client/base-client.ts';
+export type { ClientOptions, ConnectOptions, DatabaseOptions } from './client/client-options.ts';
+export type { DatabaseStorage, StorageStatus, StorageUse } from './client/database-storage.ts';
+export type { FileSource, ImportOptions } from './collection/calls/file-parts.ts';
 export type { CollectionConstructor } from './collection/collection-constructor.ts';
 export type { BackupOptions, DropOptions } from './collection/collection-handle.ts';
-export type { DatabaseStorage, StorageStatus, StorageUse } from './collection/database-storage.ts';
 export type { DocumentCollection, Explanation } from './collection/document-collection.ts';
 export type {
   AnyDocument,
@@ -15,11 +18,7 @@ export type {
   Stamp,
   Stored,
 } from './collection/document-types.ts';
-export type { Door } from './collection/door.ts';
-export type { ConnectOptions, DatabaseOptions, DoorOptions } from './collection/door-options.ts';
-export type { Change, DoorStatus, EventMap, EventName, Listener } from './collection/events.ts';
-export type { FileSource, ImportOptions } from './collection/file-parts.ts';
-export type { IndexOption } from './collection/index-options.ts';
+export type { Change, ClientStatus, EventMap, EventName, Listener } from './collection/events.ts';
 export type { ItemParams } from './collection/item-params.ts';
 export type { KeyValueCollection } from './collection/key-value-collection.ts';
 export type { LiveCountOptions, LiveOptions } from './collection/live/live-options.ts';
@@ -30,13 +29,18 @@ export type {
   CommonOptions,
   DocumentCollectionOptions,
   KeyValueCollectionOptions,
-} from './collection/options.ts';
+} from './collection/options/collection-options.ts';
+export type { IndexOption } from './collection/options/index-options.ts';
 export type { SyncDocuments } from './collection/sync-documents.ts';
 export type { SyncKeyValues } from './collection/sync-key-values.ts';
 export { type Connection, connect } from './connection.ts';
 export { Database } from './database.ts';
-export type { BackupInfo, ImportProgress, Verification } from './engine/backup-protocol.ts';
-export type { Key } from './engine/protocol.ts';
+export type {
+  BackupInfo,
+  ImportProgress,
+  Verification,
+} from './engine/protocol/backup-protocol.ts';
+export type { Key } from './engine/protocol/requests.ts';
 export { BackupError, type BackupErrorCode } from './errors/backup-error.ts';
 export { CairnError, type CairnErrorDetails } from './errors/cairn-error.ts';
 export { CollectionError, type CollectionErrorCode } from './errors/collection-error.ts';

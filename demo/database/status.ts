@@ -1,9 +1,9 @@
 import { computed, effect, signal } from '@preact/signals';
-import type { DoorStatus } from 'cairndb';
+import type { ClientStatus } from 'cairndb';
 import { connection } from './database.ts';
 
 /** What the database says of itself, as it says it. */
-export const status = signal<DoorStatus | undefined>(undefined);
+export const status = signal<ClientStatus | undefined>(undefined);
 
 /** How many saves there were since the page was opened. */
 export const saves = signal(0);

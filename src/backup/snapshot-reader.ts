@@ -67,14 +67,14 @@ export class SnapshotReader {
   }
 
   #liveOf(segment: Segment, bodies: readonly Body[]): readonly FileRecord[] {
-    const { number, keys, orders, flags, stamps } = segment;
+    const { number, keys, ranks, flags, stamps } = segment;
     const isLive = this.#rows.isLive(number);
     const live: FileRecord[] = [];
     for (let index = 0; index < keys.length; index++) {
       if (!isLive(index)) continue;
       live.push({
         key: keys[index] as string,
-        order: orders[index] as number,
+        order: ranks[index] as number,
         flags: flags[index] as number,
         stamps: stamps && readStamps(stamps, index),
         body: bodies[index] as Body,

@@ -6,7 +6,7 @@ import type {
   DocumentCollectionOptions,
   KeyValueCollectionOptions,
   StampOptions,
-} from './options.ts';
+} from './options/collection-options.ts';
 
 /**
  * The constructor that both doors expose. Constructing a collection that exists opens it.

@@ -1,12 +1,12 @@
-import type { BackupInfo, Verification } from '../engine/backup-protocol.ts';
-import type { CollectionSettings } from '../engine/settings.ts';
+import type { BackupInfo, Verification } from '../engine/protocol/backup-protocol.ts';
+import type { CollectionSettings } from '../engine/protocol/settings.ts';
 import { CollectionError } from '../errors/collection-error.ts';
-import type { CallName, Calls, CallsClass } from './calls.ts';
-import type { DoorStatus, EventMap, EventName, Listener } from './events.ts';
-import type { FileSource, ImportOptions } from './file-parts.ts';
-import { kept, keptOptions, loadCalls, loadedCalls, orAborted } from './load-calls.ts';
-import { signalIn } from './option-checks.ts';
-import type { Port } from './port.ts';
+import type { CallName, Calls, CallsClass } from './calls/calls.ts';
+import type { FileSource, ImportOptions } from './calls/file-parts.ts';
+import { kept, keptOptions, loadCalls, loadedCalls, orAborted } from './calls/load-calls.ts';
+import type { Port } from './calls/port.ts';
+import type { ClientStatus, EventMap, EventName, Listener } from './events.ts';
+import { signalIn } from './options/option-checks.ts';
 
 /** Options of {@link CollectionHandle.createBackup}. */
 export interface BackupOptions {
@@ -24,8 +24,8 @@ export interface DropOptions {
 }
 
 /** What a collection needs of its door. */
-export interface CollectionDoor {
-  readonly status: DoorStatus;
+export interface CollectionOwner {
+  readonly status: ClientStatus;
   /** Listens to an event of the door. */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void;
 }
@@ -38,11 +38,11 @@ export abstract class CollectionHandle<Sync> {
   readonly type: CollectionSettings['type'];
   protected readonly settings: CollectionSettings;
   protected readonly port: Port;
-  protected readonly door: CollectionDoor;
+  protected readonly door: CollectionOwner;
   #calls: Calls | undefined;
   #sync: Sync | undefined;
 
-  constructor(settings: CollectionSettings, port: Port, door: CollectionDoor) {
+  constructor(settings: CollectionSettings, port: Port, door: CollectionOwner) {
     this.name = settings.name;
     this.type = settings.type;
     this.settings = settings;

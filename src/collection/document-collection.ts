@@ -1,4 +1,6 @@
-import type { Explained } from '../engine/protocol.ts';
+import type { Explained } from '../engine/protocol/requests.ts';
+import { checkId } from './calls/item-checks.ts';
+import { kept, keptOptions, loadCalls, loadedCalls } from './calls/load-calls.ts';
 import { CollectionHandle } from './collection-handle.ts';
 import type {
   AnyDocument,
@@ -11,11 +13,9 @@ import type {
   Stamp,
   Stored,
 } from './document-types.ts';
-import { checkId } from './item-checks.ts';
 import type { LiveCountOptions, LiveOptions } from './live/live-options.ts';
 import { documentsSource } from './live/live-params.ts';
 import { LiveQuery } from './live/live-query.ts';
-import { kept, keptOptions, loadCalls, loadedCalls } from './load-calls.ts';
 import type { SyncDocuments } from './sync-documents.ts';
 
 /** How a query was answered, and what it cost. */

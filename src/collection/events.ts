@@ -1,11 +1,11 @@
-import type { EngineEvents, EngineStatus } from '../engine/protocol.ts';
-import type { EnginePlace } from '../transport/channel.ts';
-import type { LinkState } from '../transport/link.ts';
+import type { EngineEvents, EngineStatus } from '../engine/protocol/requests.ts';
+import type { EnginePlace } from '../transport/channel/channel.ts';
+import type { LinkState } from '../transport/channel/link.ts';
 
-export type { Change } from '../engine/protocol.ts';
+export type { Change } from '../engine/protocol/requests.ts';
 
 /** What a door says of itself. `storage` is known once it is open. */
-export interface DoorStatus extends EngineStatus, EnginePlace {
+export interface ClientStatus extends EngineStatus, EnginePlace {
   /** `idle` until the first collection is made. */
   readonly state: LinkState;
 }
@@ -20,7 +20,7 @@ interface QuotaDetail {
 
 /** What listeners get, by event. */
 export interface EventMap extends EngineEvents {
-  status: DoorStatus;
+  status: ClientStatus;
   /** What this site stores nears what it may store: from 80 % on, looked at after saves while somebody listens. */
   quota: QuotaDetail;
 }

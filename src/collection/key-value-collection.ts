@@ -1,6 +1,6 @@
-import type { Key } from '../engine/protocol.ts';
+import type { Key } from '../engine/protocol/requests.ts';
+import { checkKey } from './calls/item-checks.ts';
 import { CollectionHandle } from './collection-handle.ts';
-import { checkKey } from './item-checks.ts';
 import type { ItemParams } from './item-params.ts';
 import { LiveQuery } from './live/live-query.ts';
 import type { SyncKeyValues } from './sync-key-values.ts';

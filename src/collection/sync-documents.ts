@@ -1,4 +1,5 @@
-import type { DocumentExchanges } from './document-exchanges.ts';
+import type { DocumentExchanges } from './calls/document-exchanges.ts';
+import { runNow, type SyncPort } from './calls/run-now.ts';
 import type {
   FindOptions,
   Found,
@@ -9,7 +10,6 @@ import type {
   Stamp,
   Stored,
 } from './document-types.ts';
-import { runNow, type SyncPort } from './run-now.ts';
 
 /** The methods of {@link DocumentCollection} without promises. */
 export class SyncDocuments<T extends object, S extends Stamp = never> {

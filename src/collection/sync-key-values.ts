@@ -1,7 +1,7 @@
-import type { Key } from '../engine/protocol.ts';
+import type { Key } from '../engine/protocol/requests.ts';
+import type { KeyValueExchanges } from './calls/key-value-exchanges.ts';
+import { runNow, type SyncPort } from './calls/run-now.ts';
 import type { ItemParams } from './item-params.ts';
-import type { KeyValueExchanges } from './key-value-exchanges.ts';
-import { runNow, type SyncPort } from './run-now.ts';
 
 /** The methods of {@link KeyValueCollection} without promises. */
 export class SyncKeyValues<V = unknown> {

@@ -1,10 +1,10 @@
-import type { Clock } from './clock.ts';
 import type { DocumentIndexes } from './documents/document-indexes.ts';
 import type { IdGenerator } from './documents/ids.ts';
-import type { Aborts } from './pace.ts';
-import type { Change } from './protocol.ts';
+import type { Change } from './protocol/requests.ts';
+import type { CollectionSettings } from './protocol/settings.ts';
 import type { RecordStore } from './records/record-store.ts';
-import type { CollectionSettings } from './settings.ts';
+import type { Clock } from './scheduling/clock.ts';
+import type { Aborts } from './scheduling/pace.ts';
 
 /** What the store of a collection works with. */
 export interface StoreContext {

@@ -12,9 +12,9 @@ import type { FrozenCollection } from './backups/backup-requests.ts';
 import { Exports } from './backups/exports.ts';
 import type { Importing } from './backups/importing.ts';
 import { Imports } from './backups/imports.ts';
-import type { Clock } from './clock.ts';
 import type { HostedCollection } from './hosted-collection.ts';
-import type { Request } from './protocol.ts';
+import type { Request } from './protocol/requests.ts';
+import type { Clock } from './scheduling/clock.ts';
 
 /** What requests about the whole database need of the engine. */
 export interface DatabaseHost {

@@ -5,17 +5,17 @@ import type { CairnError } from '../errors/cairn-error.ts';
 import type { Durability, Storage } from '../storage/driver.ts';
 import { FencedStorage } from '../storage/fenced-storage.ts';
 import { EPOCH_SPAN } from '../storage/manifest.ts';
-import type { Mark } from '../storage/marks.ts';
+import type { Watermark } from '../storage/marks.ts';
 import { SegmentPool } from '../storage/segment-pool.ts';
-import type { Clock } from './clock.ts';
 import { DatabaseRequests } from './database-requests.ts';
 import type { IdGenerator } from './documents/ids.ts';
-import { Handover, type LeftBehind, type LeftKey } from './handover.ts';
 import { type CollectionHost, HostedCollection } from './hosted-collection.ts';
 import type { GiveUp } from './open-reads.ts';
-import type { Change, EngineEvent, EngineStatus, Request } from './protocol.ts';
+import type { Change, EngineEvent, EngineStatus, Request } from './protocol/requests.ts';
+import { type CollectionSettings, plainSettings, suits } from './protocol/settings.ts';
+import { Recovery, type RecoveryKey, type RecoveryRecord } from './recovery.ts';
+import type { Clock } from './scheduling/clock.ts';
 import { Session } from './session.ts';
-import { type CollectionSettings, plainSettings, suits } from './settings.ts';
 import { sweepTombstones } from './tombstones.ts';
 
 /** What an engine stands on. */
@@ -39,18 +39,18 @@ interface Succession {
   /** Clients that may have something to hand on. */
   readonly expected: Promise<ReadonlySet<string>>;
   /** What pages left behind elsewhere than in storage. */
-  readonly left: Promise<readonly LeftBehind[]>;
+  readonly left: Promise<readonly RecoveryRecord[]>;
   /** Another leader has taken over: nothing that is written from now on counts. */
   readonly taken: () => void;
   /** These of the things that pages left behind are saved. */
-  readonly forgotten: (left: readonly LeftKey[]) => void;
+  readonly forgotten: (left: readonly RecoveryKey[]) => void;
 }
 
 /**
  * The collections of one database, shared by all sessions: each open door is one.
  */
 export class Engine {
-  readonly handover: Handover;
+  readonly recovery: Recovery;
   readonly #options: EngineOptions;
   readonly #storage: FencedStorage;
   readonly #host: CollectionHost;
@@ -64,7 +64,7 @@ export class Engine {
   /** Changes to tell of at the end of the batch. Only kept while somebody listens. */
   readonly #changes = new Map<string, Change[]>();
   /** What pages left behind elsewhere than in storage, and is not saved yet. */
-  #journals: Promise<readonly LeftBehind[]>;
+  #journals: Promise<readonly RecoveryRecord[]>;
   /** Ends when what earlier drops have left behind is cleared away. */
   #sweeping: Promise<unknown> = Promise.resolve();
   #turns = 0;
@@ -98,7 +98,7 @@ export class Engine {
       isWatched: () => this.#isWatched(),
       changed: (collection, id, kind) => this.#noteChange(collection, { id, kind }),
       saved: (collection, changes) => this.#noteSave(collection, changes),
-      settled: (marks) => this.#tellSettled(marks),
+      settled: (marks) => this.#tellReleased(marks),
       indexing: (collection, documents, total) =>
         this.#emit({ type: 'index', detail: { collection, documents, total } }),
       failed: (collection, error) => this.reportError(error, collection),
@@ -114,7 +114,7 @@ export class Engine {
       open: () => [...this.#collections.values()].filter(({ failed }) => !failed),
       use: (header, use) => this.#use(header, use),
     });
-    this.handover = new Handover(
+    this.recovery = new Recovery(
       {
         clock,
         begun,
@@ -172,9 +172,9 @@ export class Engine {
   }
 
   /** To be called when a client has ended: it may have left something behind. */
-  takeOver(journals?: readonly LeftBehind[]): void {
+  takeOver(journals?: readonly RecoveryRecord[]): void {
     if (journals) this.#journals = Promise.resolve(journals);
-    void this.handover.makeLeft();
+    void this.recovery.recover();
   }
 
   /**
@@ -308,24 +308,24 @@ export class Engine {
   }
 
   /** What pages left behind, most of it in two places. */
-  async #left(): Promise<readonly LeftBehind[]> {
-    const stored = (await this.#storage.left()) as LeftBehind[];
+  async #left(): Promise<readonly RecoveryRecord[]> {
+    const stored = (await this.#storage.left()) as RecoveryRecord[];
     const journals = await this.#journals;
-    const isStored = (one: LeftBehind) =>
+    const isStored = (one: RecoveryRecord) =>
       stored.some(({ client, ending }) => isKeyOf([client, ending], one));
     return [...stored, ...journals.filter((one) => !isStored(one))];
   }
 
-  async #forgetLeft(left: readonly LeftKey[]): Promise<void> {
+  async #forgetLeft(left: readonly RecoveryKey[]): Promise<void> {
     await this.save();
     await this.#storage.forget(left, this.#options.durability);
-    const isForgotten = (one: LeftBehind) => left.some((key) => isKeyOf(key, one));
+    const isForgotten = (one: RecoveryRecord) => left.some((key) => isKeyOf(key, one));
     this.#journals = this.#journals.then((all) => all.filter((one) => !isForgotten(one)));
     this.#options.succession?.forgotten(left);
   }
 
-  #tellSettled(marks: readonly Mark[]): void {
-    for (const session of this.#sessions) session.tellSettled(marks);
+  #tellReleased(marks: readonly Watermark[]): void {
+    for (const session of this.#sessions) session.tellReleased(marks);
   }
 
   #emit(event: EngineEvent): void {
@@ -391,6 +391,6 @@ export class Engine {
   }
 }
 
-function isKeyOf([client, ending]: LeftKey, left: LeftBehind): boolean {
+function isKeyOf([client, ending]: RecoveryKey, left: RecoveryRecord): boolean {
   return client === left.client && ending === left.ending;
 }

@@ -6,33 +6,33 @@ import { CollectionError } from '../errors/collection-error.ts';
 import { StorageError } from '../errors/storage-error.ts';
 import type { Durability } from '../storage/driver.ts';
 import type { FencedStorage } from '../storage/fenced-storage.ts';
-import type { Mark } from '../storage/marks.ts';
+import type { Watermark } from '../storage/marks.ts';
 import { SegmentLog } from '../storage/segment-log.ts';
 import type { SegmentPool } from '../storage/segment-pool.ts';
 import { BackupRequests, type FrozenCollection } from './backups/backup-requests.ts';
 import type { Importing } from './backups/importing.ts';
-import type { Clock } from './clock.ts';
 import { answerLost, dropDisabled, dropped, notInMemory } from './collection-errors.ts';
 import type { StoreContext } from './context.ts';
 import { DocumentIndexes, indexColumns } from './documents/document-indexes.ts';
 import { DocumentStore } from './documents/document-store.ts';
 import type { IdGenerator } from './documents/ids.ts';
 import { KeyValueStore } from './key-values/key-value-store.ts';
-import { Lane } from './lane.ts';
 import { LiveQueries } from './live/live-queries.ts';
 import type { LiveReader } from './live/live-reader.ts';
-import { nextTurn } from './next-turn.ts';
 import type { Executor, GiveUp } from './open-reads.ts';
 import { type OpeningHost, openCollection } from './opening.ts';
-import type { Origin } from './origin.ts';
-import { Aborts } from './pace.ts';
-import type { Change, Request } from './protocol.ts';
+import type { IdempotencyKey } from './protocol/idempotency-key.ts';
+import { isChanging, isEdit, isOnBackups, isPartOfFile } from './protocol/request-kinds.ts';
+import type { Change, Request } from './protocol/requests.ts';
+import type { CollectionSettings } from './protocol/settings.ts';
 import { CacheRetention } from './records/cache-retention.ts';
 import { RecordStore } from './records/record-store.ts';
 import { SaveSchedule } from './records/save-schedule.ts';
-import { isChanging, isEdit, isOnBackups, isPartOfFile } from './request-kinds.ts';
-import type { CollectionSettings } from './settings.ts';
-import { isWork, type Result, runNow, type Work, wait } from './work.ts';
+import type { Clock } from './scheduling/clock.ts';
+import { type Coroutine, isCoroutine, type Result, runSync, wait } from './scheduling/coroutine.ts';
+import { nextTurn } from './scheduling/next-turn.ts';
+import { Aborts } from './scheduling/pace.ts';
+import { SerialQueue } from './scheduling/serial-queue.ts';
 
 /** What an engine lends to its collections. */
 export interface CollectionHost {
@@ -49,7 +49,7 @@ export interface CollectionHost {
   readonly changed: (collection: string, id: string, kind: Change['kind']) => void;
   readonly saved: (collection: string, changes: number) => void;
   /** Changes of clients need not be handed on any more. */
-  readonly settled: (marks: readonly Mark[]) => void;
+  readonly settled: (marks: readonly Watermark[]) => void;
   /** Indexes are being built, or have been when both numbers are the same. */
   readonly indexing: (collection: string, documents: number, total: number) => void;
   readonly failed: (collection: string, error: CairnError) => void;
@@ -74,7 +74,7 @@ export class HostedCollection implements Executor {
   readonly records: RecordStore;
   readonly lives: LiveQueries;
   readonly #host: CollectionHost;
-  readonly #lane = new Lane();
+  readonly #lane = new SerialQueue();
   readonly #context: StoreContext;
   readonly #backups: BackupRequests;
   readonly #opening: OpeningHost;
@@ -122,7 +122,7 @@ export class HostedCollection implements Executor {
       saved: (changes) => {
         this.#log(`saved ${changes} changes`);
         host.saved(name, changes);
-        this.#tellSettled();
+        this.#tellReleased();
       },
       failed: (error) => host.failed(name, error),
     });
@@ -153,7 +153,7 @@ export class HostedCollection implements Executor {
    * @param reader Where the request is about a live query, who reads it.
    * @param origin Whose it is. A change that is known to be made is not made again.
    */
-  execute(request: Request, reader?: LiveReader, origin?: Origin): unknown {
+  execute(request: Request, reader?: LiveReader, origin?: IdempotencyKey): unknown {
     this.#retention?.touch();
     // At once, whatever keeps others waiting.
     if (isPartOfFile(request)) return this.#backups.execute(request);
@@ -171,7 +171,7 @@ export class HostedCollection implements Executor {
   }
 
   /** Executes a request now, or throws if something would have to be waited for. */
-  executeNow(request: Request, origin?: Origin): unknown {
+  executeNow(request: Request, origin?: IdempotencyKey): unknown {
     this.#retention?.touch();
     const { name, caching } = this.settings;
     if (!caching) throw notInMemory(name, 'it was opened with caching: false');
@@ -180,7 +180,7 @@ export class HostedCollection implements Executor {
     this.#aborts.immediate = true;
     try {
       const result = this.#perform(request, undefined, origin);
-      return isWork(result) ? runNow(result, name) : result;
+      return isCoroutine(result) ? runSync(result, name) : result;
     } finally {
       this.#aborts.immediate = false;
     }
@@ -223,7 +223,7 @@ export class HostedCollection implements Executor {
   settle(): void {
     if (this.#unusable) return;
     this.lives.settle();
-    this.#tellSettled();
+    this.#tellReleased();
     this.#saves.check();
   }
 
@@ -255,7 +255,7 @@ export class HostedCollection implements Executor {
     await this.#saves.stop();
   }
 
-  #perform(request: Request, reader?: LiveReader, origin?: Origin): Result<unknown> {
+  #perform(request: Request, reader?: LiveReader, origin?: IdempotencyKey): Result<unknown> {
     if (request.op === 'drop') return this.#drop(request);
     if (isOnBackups(request) && (!this.#unusable || this.#isDamaged))
       return wait(this.#backups.execute(request));
@@ -269,7 +269,7 @@ export class HostedCollection implements Executor {
       : this.#store.execute(request);
   }
 
-  #makeOnce(request: Request, origin: Origin): Result<unknown> {
+  #makeOnce(request: Request, origin: IdempotencyKey): Result<unknown> {
     // The parts before the last change nothing yet, and belong to it: it says whether they are made.
     if (request.op === 'insertPart' && !request.last) return this.#store.execute(request);
     if (this.records.isMade(origin)) {
@@ -278,24 +278,24 @@ export class HostedCollection implements Executor {
     }
     const result = this.#store.execute(request);
     const mark = () => this.records.mark(origin);
-    if (isWork(result)) return this.#andThen(result, mark);
+    if (isCoroutine(result)) return this.#andThen(result, mark);
     mark();
     return result;
   }
 
   /** In the same turn, so that no save comes in between. */
-  *#andThen<T>(work: Work<T>, then: () => void): Work<T> {
+  *#andThen<T>(work: Coroutine<T>, then: () => void): Coroutine<T> {
     const value = yield* work;
     then();
     return value;
   }
 
-  #tellSettled(): void {
-    const marks = this.records.takeSettled();
+  #tellReleased(): void {
+    const marks = this.records.takeReleased();
     if (marks.length > 0) this.#host.settled(marks);
   }
 
-  *#open(after: Promise<unknown> | undefined): Work<void> {
+  *#open(after: Promise<unknown> | undefined): Coroutine<void> {
     try {
       if (after) yield after;
       const { stolen, storage } = this.#host;
@@ -339,12 +339,12 @@ export class HostedCollection implements Executor {
     return this.#unusable instanceof StorageError && this.#unusable.code === 'data_damaged';
   }
 
-  *#ready(): Work<undefined> {
+  *#ready(): Coroutine<undefined> {
     if (this.settings.caching && !this.records.resident) yield this.records.load();
     return undefined;
   }
 
-  *#drop({ enabled, backup }: Request<'drop'>): Work<true> {
+  *#drop({ enabled, backup }: Request<'drop'>): Coroutine<true> {
     const { name } = this.settings;
     if (!enabled) throw dropDisabled(name);
     if (this.#unusable instanceof CollectionError) throw this.#unusable;

@@ -4,7 +4,7 @@ import type { StoreContext } from './context.ts';
 import { DocumentIndexes } from './documents/document-indexes.ts';
 import { type BuildProgress, IndexBuilder } from './documents/index-builder.ts';
 import { FoldedRecords } from './records/folded-records.ts';
-import type { Work } from './work.ts';
+import type { Coroutine } from './scheduling/coroutine.ts';
 
 /**
  * Brings a list of segments into memory, aside from what is there: when a collection is opened, and when a
@@ -40,7 +40,7 @@ export class Loading {
     segments: ReadonlyMap<number, SegmentState>,
     progress: BuildProgress,
     live: boolean,
-  ): Work<void> {
+  ): Coroutine<void> {
     this.records.finish(segments);
     yield* this.#builder.build(this.records.list, progress, live);
   }
@@ -57,7 +57,7 @@ export class Loading {
   }
 
   /** To be called once it is taken: writes what storage lacks. */
-  complete(): Work<void> {
+  complete(): Coroutine<void> {
     return this.#builder.write();
   }
 }

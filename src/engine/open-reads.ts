@@ -1,6 +1,6 @@
 import type { LiveReader } from './live/live-reader.ts';
-import type { Origin } from './origin.ts';
-import type { Request, ScanReply } from './protocol.ts';
+import type { IdempotencyKey } from './protocol/idempotency-key.ts';
+import type { Request, ScanReply } from './protocol/requests.ts';
 
 /** What says that nobody goes on with something. */
 export type GiveUp = Request<'scanEnd' | 'exportEnd' | 'abort' | 'insertAbandon'>;
@@ -8,7 +8,7 @@ export type GiveUp = Request<'scanEnd' | 'exportEnd' | 'abort' | 'insertAbandon'
 /** A collection, or the whole database. */
 export interface Executor {
   /** The result is a promise only if something has to be waited for. */
-  execute(request: Request, reader?: LiveReader, origin?: Origin): unknown;
+  execute(request: Request, reader?: LiveReader, origin?: IdempotencyKey): unknown;
   /** Ends what nobody goes on with, whatever became of the rest. */
   giveUp(request: GiveUp): void;
 }

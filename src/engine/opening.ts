@@ -6,7 +6,7 @@ import type { StoreContext } from './context.ts';
 import type { BuildProgress } from './documents/index-builder.ts';
 import { Loading } from './loading.ts';
 import type { SaveSchedule } from './records/save-schedule.ts';
-import { run, type Work } from './work.ts';
+import { type Coroutine, run } from './scheduling/coroutine.ts';
 
 /** What it takes to open a collection. */
 export interface OpeningHost {
@@ -24,7 +24,7 @@ export interface OpeningHost {
  * @throws {StorageError} `data_damaged`, `format_newer` …; {CollectionError} `type_mismatch`; {ValueError}
  *   `unique_violation`.
  */
-export function* openCollection(host: OpeningHost): Work<void> {
+export function* openCollection(host: OpeningHost): Coroutine<void> {
   const { context, indexing, failed } = host;
   const { name, type } = context.settings;
   const { log } = context.records;
@@ -43,7 +43,10 @@ export function* openCollection(host: OpeningHost): Work<void> {
   }
 }
 
-function* bringUpToDate({ context, backups, saves }: OpeningHost, loading: Loading): Work<void> {
+function* bringUpToDate(
+  { context, backups, saves }: OpeningHost,
+  loading: Loading,
+): Coroutine<void> {
   const { log } = context.records;
   if (loading.isIncomplete) {
     yield backups.create({ reason: 'indexes' });

@@ -1,23 +1,28 @@
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 import { CollectionError } from '../errors/collection-error.ts';
-import type { Mark } from '../storage/marks.ts';
+import type { Watermark } from '../storage/marks.ts';
 import { dropped, notInMemory, typeMismatch } from './collection-errors.ts';
-import { DATABASE } from './database-protocol.ts';
-import type { Handover } from './handover.ts';
 import type { HostedCollection } from './hosted-collection.ts';
 import { SessionLives } from './live/session-lives.ts';
 import { type Executor, OpenReads } from './open-reads.ts';
-import { type FirstNumbers, type Origin, originKey, parseOriginKey } from './origin.ts';
+import { DATABASE } from './protocol/database-protocol.ts';
+import {
+  type FirstSequenceNumbers,
+  type IdempotencyKey,
+  parseWatermarkKey,
+  watermarkKey,
+} from './protocol/idempotency-key.ts';
+import { isEdit, isRead } from './protocol/request-kinds.ts';
 import type {
-  AnsweredChange,
+  AcknowledgedChange,
   BatchReply,
   EngineEvent,
   OpenedHandles,
   Request,
-} from './protocol.ts';
-import { isEdit, isRead } from './request-kinds.ts';
-import { type CollectionSettings, suits } from './settings.ts';
+} from './protocol/requests.ts';
+import { type CollectionSettings, suits } from './protocol/settings.ts';
+import type { Recovery } from './recovery.ts';
 
 /** A handle that cannot have its collection for now: what it asks for, and why it has it not. */
 interface Refused {
@@ -27,7 +32,7 @@ interface Refused {
 
 /** What a session needs of its engine. */
 export interface SessionHost extends Executor {
-  readonly handover: Handover;
+  readonly recovery: Recovery;
   /** The turn of a batch that begins now; what it returns says where that is among all turns. */
   takeTurn(): () => number;
   open(settings: CollectionSettings): HostedCollection;
@@ -55,7 +60,7 @@ export class Session {
   readonly #reads = new OpenReads();
   readonly #lives: SessionLives;
 
-  /** Batches that wait for the handover; no later one may pass them. */
+  /** Batches that wait for the recovery; no later one may pass them. */
   #held = 0;
   /** Batches with changes that are not answered yet, the last of each collection. */
   readonly #owed = new Map<Executor, Promise<unknown>>();
@@ -82,13 +87,16 @@ export class Session {
    * @param first The client's own number of the first change through each handle; the others follow. Without it no
    *   change is known again when it is handed on.
    */
-  execute(batch: readonly Request[], first?: FirstNumbers): BatchReply | Promise<BatchReply> {
-    const { handover } = this.#engine;
-    if (handover.isOver && this.#held === 0) return this.#execute(batch, first);
+  execute(
+    batch: readonly Request[],
+    first?: FirstSequenceNumbers,
+  ): BatchReply | Promise<BatchReply> {
+    const { recovery } = this.#engine;
+    if (recovery.isOver && this.#held === 0) return this.#execute(batch, first);
     // Collections are being read meanwhile.
     for (const request of batch) if (request.op === 'open') this.#open(request.settings);
     this.#held++;
-    return handover.over.then(() => {
+    return recovery.over.then(() => {
       this.#held--;
       return this.#execute(batch, first);
     });
@@ -99,12 +107,12 @@ export class Session {
    *
    * @returns what could not be made again, by its place in the list.
    */
-  handOn(changes: readonly AnsweredChange[]): Promise<ReadonlyMap<number, unknown>> {
-    return this.#engine.handover.handOn(this, changes);
+  replay(changes: readonly AcknowledgedChange[]): Promise<ReadonlyMap<number, unknown>> {
+    return this.#engine.recovery.replay(this, changes);
   }
 
   /** Makes a change again, unless it is known to be made. */
-  async makeAgain({ request, number }: AnsweredChange): Promise<void> {
+  async reapply({ request, number }: AcknowledgedChange): Promise<void> {
     const collection = this.#inherited.get(request.handle) ?? this.#collectionFor(request);
     this.#touched.add(collection);
     try {
@@ -118,22 +126,24 @@ export class Session {
       if (request.op === 'insertPart' && !request.last) return;
       if ((error as { code?: string }).code !== 'answer_lost') throw error;
       const { client } = this;
-      const mark = collection.records.log.marks.get(originKey({ client, handle: request.handle }));
-      if (mark) this.tellSettled([mark]);
+      const mark = collection.records.log.marks.get(
+        watermarkKey({ client, handle: request.handle }),
+      );
+      if (mark) this.tellReleased([mark]);
     }
   }
 
   /** Tells the client which of its changes need not be handed on any more. */
-  tellSettled(marks: readonly Mark[]): void {
+  tellReleased(marks: readonly Watermark[]): void {
     for (const [origin, number, , missed] of marks) {
-      const { client, handle } = parseOriginKey(origin);
+      const { client, handle } = parseWatermarkKey(origin);
       if (client === this.client)
-        this.emit({ type: 'settled', detail: { handle, number, missed } });
+        this.emit({ type: 'released', detail: { handle, number, missed } });
     }
   }
 
   /** @param next Numbers of the next change by handle; moves on. */
-  #originOf(request: Request, next: Map<number, number>): Origin | undefined {
+  #originOf(request: Request, next: Map<number, number>): IdempotencyKey | undefined {
     const { handle } = request;
     const number = next.get(handle);
     if (number === undefined || !isEdit(request)) return undefined;
@@ -165,7 +175,10 @@ export class Session {
     return false;
   }
 
-  #execute(batch: readonly Request[], first?: FirstNumbers): BatchReply | Promise<BatchReply> {
+  #execute(
+    batch: readonly Request[],
+    first?: FirstSequenceNumbers,
+  ): BatchReply | Promise<BatchReply> {
     const turn = this.#engine.takeTurn();
     const numbers = first && new Map(first);
     const values: unknown[] = new Array(batch.length);
@@ -234,9 +247,9 @@ export class Session {
   }
 
   /** Executes one request without waiting for anything, or throws. */
-  executeNow(request: Request, first?: FirstNumbers): BatchReply {
+  executeNow(request: Request, first?: FirstSequenceNumbers): BatchReply {
     const collection = this.#collectionFor(request);
-    if (!this.#engine.handover.isOver)
+    if (!this.#engine.recovery.isOver)
       throw notInMemory(collection.settings.name, 'the database is opening; await db.ready first');
     const isReading = isRead(request);
     // Reads are never made again, and there are many of them.
@@ -253,7 +266,7 @@ export class Session {
 
   /** Saves every collection, with all that was asked before. */
   async save(): Promise<void> {
-    if (this.#held > 0) await this.#engine.handover.over;
+    if (this.#held > 0) await this.#engine.recovery.over;
     await this.#engine.save();
   }
 

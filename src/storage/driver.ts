@@ -6,8 +6,8 @@ export const STORE_NAMES = [
   'segments',
   'bodies',
   'snapshots',
-  'handover',
-  'pages',
+  'leadership',
+  'recovery',
 ] as const;
 
 /**

@@ -87,12 +87,12 @@ export class FencedStorage implements Storage {
 
   /** What pages have left behind. */
   left(): Promise<unknown[]> {
-    return this.#storage.list('pages', { prefix: [], limit: ALL });
+    return this.#storage.list('recovery', { prefix: [], limit: ALL });
   }
 
   /** Removes what pages have left behind, all of which must be saved: whoever leads by now has it then. */
   forget(keys: readonly StorageKey[], durability: Durability): Promise<void> {
-    const gone = keys.map((key): StorageOperation => ({ type: 'delete', store: 'pages', key }));
+    const gone = keys.map((key): StorageOperation => ({ type: 'delete', store: 'recovery', key }));
     return this.#storage.write(gone, durability);
   }
 
@@ -157,7 +157,7 @@ export class FencedStorage implements Storage {
   }
 
   async #stored(): Promise<StoredEpoch | undefined> {
-    const [value] = await this.#storage.getMany('handover', [EPOCH]);
+    const [value] = await this.#storage.getMany('leadership', [EPOCH]);
     return value as StoredEpoch | undefined;
   }
 
@@ -183,7 +183,7 @@ export class FencedStorage implements Storage {
   *#claiming(epoch: number, operations: Iterable<StorageOperation>): Generator<StorageOperation> {
     const value: StoredEpoch = { epoch, claim: this.#claim };
     yield checkOf(epoch - 1);
-    yield { type: 'put', store: 'handover', key: EPOCH, value };
+    yield { type: 'put', store: 'leadership', key: EPOCH, value };
     yield* operations;
   }
 }
@@ -208,5 +208,5 @@ function isAppend({ type, store }: StorageOperation): boolean {
 }
 
 function checkOf(epoch: number): StorageCheck {
-  return { type: 'check', store: 'handover', key: EPOCH, epoch };
+  return { type: 'check', store: 'leadership', key: EPOCH, epoch };
 }

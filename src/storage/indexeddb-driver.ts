@@ -178,15 +178,15 @@ class IndexedDbStorage implements Storage {
 }
 
 /** All but `pages`, unless it is about those. */
-const ENGINE_STORES = STORE_NAMES.filter((name) => name !== 'pages');
+const ENGINE_STORES = STORE_NAMES.filter((name) => name !== 'recovery');
 
 /**
  * The stores to lock for a write. A page that ends must not find the store of pages locked by its worker, which ends
  * with it: a transaction that has not begun by then never does (measured in Chromium: 0 of 8; 8 of 8 with a store of its own).
  */
 function storesOf(operations: Iterable<StorageOperation>): readonly StoreName[] {
-  const isAboutPages = Array.isArray(operations) && operations[0]?.store === 'pages';
-  return isAboutPages ? ['pages'] : ENGINE_STORES;
+  const isAboutPages = Array.isArray(operations) && operations[0]?.store === 'recovery';
+  return isAboutPages ? ['recovery'] : ENGINE_STORES;
 }
 
 async function writeAll(

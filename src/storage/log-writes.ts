@@ -1,6 +1,6 @@
 import type { SegmentState } from './compaction.ts';
 import type { StorageOperation, StoragePut } from './driver.ts';
-import type { Mark } from './marks.ts';
+import type { Watermark } from './marks.ts';
 import type { StoredRecord } from './stored-record.ts';
 
 /** Changes to be written: the newest versions of changed records, and keys that are gone. */
@@ -8,7 +8,7 @@ export interface Changes {
   readonly records: Iterable<StoredRecord>;
   readonly deletes: Iterable<string>;
   /** How far the changes of clients are among these. */
-  readonly marks?: readonly Mark[] | undefined;
+  readonly marks?: readonly Watermark[] | undefined;
 }
 
 /** The live segments at a moment. */

@@ -1,5 +1,5 @@
 import type { StorageOperation } from './driver.ts';
-import type { Mark } from './marks.ts';
+import type { Watermark } from './marks.ts';
 
 /**
  * Number of the format of manifests, segments and snapshots. Code refuses a number higher than its own.
@@ -28,7 +28,7 @@ export interface Manifest {
   /** Number of the last change below `next`; what compaction writes is none. Since format 2. */
   readonly changed?: number;
   /** How far the changes of clients were saved below `next`. */
-  readonly marks?: readonly Mark[];
+  readonly marks?: readonly Watermark[];
   /** The collection was dropped: what is left is kept for its backups, and the marks for pages that rest. */
   readonly dropped?: true;
   /** Nothing but marks is left, and they are of use until then, in Unix milliseconds. */

@@ -6,7 +6,7 @@
  * - `at`: when it was noted, in Unix milliseconds.
  * - `missed`: lower numbers that were not made.
  */
-export type Mark = readonly [
+export type Watermark = readonly [
   origin: string,
   number: number,
   at: number,
@@ -28,15 +28,15 @@ const MISSED_AT_MOST = 256;
  *
  * A client numbers the changes that it makes through a handle one after the other.
  */
-export class Marks {
+export class Watermarks {
   /** In the order in which they were noted last. */
-  readonly #marks = new Map<string, Mark>();
+  readonly #marks = new Map<string, Watermark>();
 
   get size(): number {
     return this.#marks.size;
   }
 
-  get(origin: string): Mark | undefined {
+  get(origin: string): Watermark | undefined {
     return this.#marks.get(origin);
   }
 
@@ -65,11 +65,11 @@ export class Marks {
   }
 
   /** Takes in marks that know of all that these know: what was stored later, or after these; in the order of that. */
-  take(marks: Iterable<Mark>): void {
+  take(marks: Iterable<Watermark>): void {
     for (const mark of marks) if (mark[1] >= this.of(mark[0])) this.#put(mark);
   }
 
-  #put(mark: Mark): void {
+  #put(mark: Watermark): void {
     this.#marks.delete(mark[0]);
     this.#marks.set(mark[0], mark);
   }
@@ -83,12 +83,12 @@ export class Marks {
     this.#marks.clear();
   }
 
-  [Symbol.iterator](): Iterator<Mark> {
+  [Symbol.iterator](): Iterator<Watermark> {
     return this.#marks.values();
   }
 
   /** Those that a client may still ask for, in the order in which they were noted. */
-  recent(): readonly Mark[] {
+  recent(): readonly Watermark[] {
     const all = [...this.#marks.values()];
     const last = all.at(-1)?.[2] ?? 0;
     const older = all.length - KEPT_AT_LEAST;

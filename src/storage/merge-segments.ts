@@ -34,6 +34,6 @@ export function mergeSegments(
     if (oldestLeft > segment.number) continue;
     for (const key of segment.deletes) if (!saved(key)) deletes.add(key);
   }
-  const records = [...live.keys()].sort((a, b) => a.order - b.order);
+  const records = [...live.keys()].sort((a, b) => a.rank - b.rank);
   return [...cutSegments(deletes, records, (record) => live.get(record) as Body)];
 }

@@ -1,7 +1,7 @@
 import { StorageError } from '../errors/storage-error.ts';
 import type { Storage } from './driver.ts';
 import { FORMAT, type Manifest } from './manifest.ts';
-import type { Mark } from './marks.ts';
+import type { Watermark } from './marks.ts';
 import { type Segment, segmentProblem } from './segment.ts';
 
 /** Segments read in one request: about 2 MB. */
@@ -12,7 +12,7 @@ export interface StoredLog {
   /** `undefined` where there is no such collection. */
   readonly manifest: Manifest | undefined;
   /** How far the changes of clients were made, before the collection was dropped if it was; what was stored last comes last. */
-  readonly marks: readonly Mark[];
+  readonly marks: readonly Watermark[];
   /** The highest number of a segment in storage, live or not. */
   readonly highest: number;
   /** Segments that are not live: backups name them, or nobody does. */

@@ -12,7 +12,7 @@ import {
   noManifest,
   putManifest,
 } from './manifest.ts';
-import { type Mark, Marks } from './marks.ts';
+import { type Watermark, Watermarks } from './marks.ts';
 import { readListed, readLog, readManifest, segmentLost } from './open-log.ts';
 import { cutSegments, deletesSize, type Segment, type SegmentContent } from './segment.ts';
 import type { SegmentPool } from './segment-pool.ts';
@@ -55,7 +55,7 @@ export class SegmentLog {
   /** The live segments, lowest number first. Whoever supersedes a record takes its size from `live`. */
   readonly segments = new Map<number, SegmentState>();
   /** How far the changes of clients are in storage. */
-  readonly marks = new Marks();
+  readonly marks = new Watermarks();
   readonly #options: SegmentLogOptions;
   readonly #writer: SegmentWriter;
   /** The first number that this leader gives. */
@@ -346,8 +346,8 @@ export class SegmentLog {
    *
    * @param made How far the changes of clients were made, saved or not.
    */
-  async drop(made: readonly Mark[], left?: LeftBackup): Promise<void> {
-    const marks = new Marks();
+  async drop(made: readonly Watermark[], left?: LeftBackup): Promise<void> {
+    const marks = new Watermarks();
     marks.take(made);
     const empty = this.#makeManifest([], marks);
     const operations = await dropOperations(this.#options.storage, empty, marks.keptUntil, left);

@@ -1,6 +1,6 @@
 import type { Body } from '../codec/body.ts';
 import { bodySize } from '../codec/size.ts';
-import type { Mark } from './marks.ts';
+import type { Watermark } from './marks.ts';
 import { type Stamps, StoredRecord } from './stored-record.ts';
 
 /**
@@ -25,11 +25,11 @@ export interface Segment {
   /** It counts for nothing unless the manifest names it: an import writes what may yet be given up. */
   readonly staged?: true | undefined;
   /** How far the changes of clients are saved with it and the segments written along with it. */
-  readonly marks?: readonly Mark[] | undefined;
+  readonly marks?: readonly Watermark[] | undefined;
   /** Keys that were deleted. They count before this segment's own records. */
   readonly deletes: readonly string[];
   readonly keys: readonly string[];
-  readonly orders: Float64Array;
+  readonly ranks: Float64Array;
   readonly flags: Uint8Array;
   /** Four for each record, as in {@link Stamps}; left out where no record has any. */
   readonly stamps: Float64Array | undefined;
@@ -55,9 +55,9 @@ export function segmentProblem(value: unknown, number: number): string | undefin
   if (value === undefined) return 'is missing from storage';
   const segment = value as Partial<Segment>;
   if (segment.number !== number) return `says it is number ${segment.number}`;
-  const { keys, deletes, orders, flags, sizes, stamps, bodies } = segment;
+  const { keys, deletes, ranks, flags, sizes, stamps, bodies } = segment;
   if (!Array.isArray(keys) || !Array.isArray(deletes)) return 'is none';
-  const lengths = [orders?.length, flags?.length, sizes?.length];
+  const lengths = [ranks?.length, flags?.length, sizes?.length];
   if (stamps) lengths.push(stamps.length / 4);
   if (bodies) lengths.push(bodies.length);
   return lengths.some((length) => length !== keys.length)
@@ -132,12 +132,12 @@ export function buildSegment(
   const { records, deletes, size } = content;
   const { number } = place;
   const bodies: SegmentBodies = { number, size, bodies: content.bodies };
-  const orders = new Float64Array(records.length);
+  const ranks = new Float64Array(records.length);
   const flags = new Uint8Array(records.length);
   const sizes = new Uint32Array(records.length);
   let stamps: Float64Array | undefined;
   const keys = records.map((record, index) => {
-    orders[index] = record.order;
+    ranks[index] = record.rank;
     flags[index] = record.flags;
     sizes[index] = record.size;
     if (record.stamps) {
@@ -151,7 +151,7 @@ export function buildSegment(
     ...place,
     deletes,
     keys,
-    orders,
+    ranks,
     flags,
     stamps,
     indexed: indexedColumns(records, columns),
@@ -184,7 +184,7 @@ export function deletesSize(deletes: readonly string[]): number {
  * @param columns As for {@link buildSegment}; where one is missing, records have no keys yet.
  */
 export function readRecords(segment: Segment, columns: readonly string[]): StoredRecord[] {
-  const { number, keys, orders, flags, stamps, sizes } = segment;
+  const { number, keys, ranks, flags, stamps, sizes } = segment;
   const indexed = lacksColumns(segment, columns)
     ? []
     : columns.map((column) => segment.indexed?.[column] as readonly unknown[]);
@@ -192,7 +192,7 @@ export function readRecords(segment: Segment, columns: readonly string[]): Store
   for (let index = 0; index < keys.length; index++) {
     const record = new StoredRecord(
       keys[index] as string,
-      orders[index] as number,
+      ranks[index] as number,
       flags[index] as number,
       stamps && readStamps(stamps, index),
       undefined,

@@ -17,7 +17,7 @@ export type Stamps = readonly [
 export class StoredRecord {
   readonly key: string;
   /** Rank by time of insertion. It stays through updates and compaction, and orders every scan. Set once, on entry. */
-  order: number;
+  rank: number;
   /** Bits of the managed values; 0 in key-value collections. */
   readonly flags: number;
   readonly stamps: Stamps | undefined;
@@ -44,7 +44,7 @@ export class StoredRecord {
     body: Body | undefined,
   ) {
     this.key = key;
-    this.order = order;
+    this.rank = order;
     this.flags = flags;
     this.stamps = stamps;
     this.body = body;

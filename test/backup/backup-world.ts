@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
-import type { BackupInfo, Door, LiveQuery, Verification } from '../../src/index.ts';
+import type { BackupInfo, DatabaseClient, LiveQuery, Verification } from '../../src/index.ts';
 import { openDoor } from '../engine/engine-door.ts';
 import { FakeClock, settled } from '../engine/fake-clock.ts';
 import { expectSame, isSame, outcome, type Subject } from '../model/world.ts';
@@ -22,7 +22,7 @@ interface BackedUp {
 /** What a kind of collection has to bring besides. */
 export interface Kind<Collection extends BackedUp, Command, State> {
   readonly subject: Subject<Collection, Command, State>;
-  open(door: Door, reopening: Reopening, options: object): Collection;
+  open(door: DatabaseClient, reopening: Reopening, options: object): Collection;
   /** A live query, and what it has to show of all that is there. */
   watch(collection: Collection): LiveQuery<unknown>;
   shown(contents: unknown): unknown;
@@ -44,7 +44,7 @@ export class BackupWorld<Collection extends BackedUp, Command, State> {
   readonly #retention: number;
   readonly #driver = faultyDriver();
   #clock = new FakeClock();
-  #door: Door;
+  #door: DatabaseClient;
   #collection: Collection;
   #live: { readonly query: LiveQuery<unknown>; readonly stop: () => void };
   #backups = new Map<string, Remembered<State>>();

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { serialize } from 'node:v8';
 import { expect } from 'vitest';
 import type { DocumentCollection } from '../../src/collection/document-collection.ts';
-import type { DocumentCollectionOptions, Door } from '../../src/index.ts';
+import type { DatabaseClient, DocumentCollectionOptions } from '../../src/index.ts';
 import { ids, openDoor } from '../engine/engine-door.ts';
 import { FakeClock, settled } from '../engine/fake-clock.ts';
 import {
@@ -36,7 +36,7 @@ export interface Scenario {
 
 /** A door with its clock, and a collection. */
 export interface World {
-  readonly door: Door;
+  readonly door: DatabaseClient;
   readonly clock: FakeClock;
   readonly things: Things;
   open(options?: Options): Things;
@@ -244,10 +244,10 @@ export async function checkWhole(
 }
 
 /** The same for all that cannot be told apart later: numbers that are drawn by chance are left out. */
-function digestOf({ handover, snapshots, ...stored }: Stored, present: readonly string[]): string {
+function digestOf({ recovery, snapshots, ...stored }: Stored, present: readonly string[]): string {
   const left = {
     ...stored,
-    handover: handover.map(([key, { claim: _, ...leader }]) => [key, leader]),
+    recovery: recovery.map(([key, { claim: _, ...leader }]) => [key, leader]),
     snapshots: snapshots.map(([key, { asked: _, ...snapshot }]) => [key, snapshot]),
   };
   return createHash('sha256')

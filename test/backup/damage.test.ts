@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Door } from '../../src/index.ts';
+import type { DatabaseClient } from '../../src/index.ts';
 import { memoryDriver } from '../../src/storage/memory-driver.ts';
 import { allOf } from '../contract/outcomes.ts';
 import { openDoor } from '../engine/engine-door.ts';
@@ -64,7 +64,7 @@ const bodies = damageIn('bodies');
 const open = async (stored: Stored, caching: boolean, options: object = {}) => {
   const driver = await driverWith(stored);
   const { door } = openDoor(driver);
-  const construct = (at: Door = door, more: object = {}): Things =>
+  const construct = (at: DatabaseClient = door, more: object = {}): Things =>
     new at.Collection<any>({ ...documents, caching, ...options, ...more });
   return { driver, door, things: construct(), construct };
 };

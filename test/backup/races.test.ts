@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Door } from '../../src/index.ts';
+import type { DatabaseClient } from '../../src/index.ts';
 import { memoryDriver } from '../../src/storage/memory-driver.ts';
 import { openDoor } from '../engine/engine-door.ts';
 import { FakeClock } from '../engine/fake-clock.ts';
@@ -19,7 +19,7 @@ const documents = {
 interface Opened {
   readonly driver: FaultyDriver;
   readonly clock: FakeClock;
-  readonly door: Door;
+  readonly door: DatabaseClient;
   readonly things: Things;
   readonly reopen: () => Things;
 }
@@ -28,7 +28,7 @@ interface Opened {
 function openSlowly(slow: boolean, options: object): Opened {
   const driver = faultyDriver(memoryDriver(), slow);
   const { door, clock } = openDoor(driver);
-  const open = (at: Door) => new at.Collection<any>({ ...documents, ...options });
+  const open = (at: DatabaseClient) => new at.Collection<any>({ ...documents, ...options });
   const reopen = () => open(openDoor(driver, new FakeClock(clock.now())).door);
   return { driver, clock, door, things: open(door), reopen };
 }

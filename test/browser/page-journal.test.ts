@@ -1,15 +1,15 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { encode } from '../../src/codec/body.ts';
-import type { AnsweredChange } from '../../src/engine/protocol.ts';
-import { plainSettings } from '../../src/engine/settings.ts';
-import { pageJournals } from '../../src/transport/page-journal.ts';
+import type { AcknowledgedChange } from '../../src/engine/protocol/requests.ts';
+import { plainSettings } from '../../src/engine/protocol/settings.ts';
+import { unloadJournals } from '../../src/transport/unload/unload-journal.ts';
 
 const opened = [[1, plainSettings('notes', 'DOCUMENT_BASED')]] as const;
 
 /** An insert of a value. */
-function change(number: number, value: unknown): AnsweredChange {
+function change(number: number, value: unknown): AcknowledgedChange {
   const request = { op: 'insert', handle: 1, id: `n${number}`, body: encode(value, 'value') };
-  return { number, turn: number, request } as AnsweredChange;
+  return { number, turn: number, request } as AcknowledgedChange;
 }
 
 beforeEach(() => localStorage.clear());
@@ -20,28 +20,30 @@ test('what a page leaves is read as it was', () => {
     { at: new Date(7), bytes: new Uint8Array([1, 2, 255]), map: new Map([[1, new Set([2n])]]) },
     { nothing: undefined, wrong: Number.NaN, pattern: /a+/gi, $date: 0 },
   ].map((value, at) => change(at + 1, value));
-  expect(pageJournals.write('db', { client: 'page.1', ending: 1, opened, changes })).toBe(true);
-  expect(pageJournals.read('db')).toStrictEqual([{ client: 'page.1', ending: 1, opened, changes }]);
-  expect(pageJournals.read('d')).toEqual([]);
-  expect(pageJournals.read('db","page')).toEqual([]);
+  expect(unloadJournals.write('db', { client: 'page.1', ending: 1, opened, changes })).toBe(true);
+  expect(unloadJournals.read('db')).toStrictEqual([
+    { client: 'page.1', ending: 1, opened, changes },
+  ]);
+  expect(unloadJournals.read('d')).toEqual([]);
+  expect(unloadJournals.read('db","page')).toEqual([]);
 });
 
 test('a Blob cannot be read in time: the rest is left', () => {
   const changes = [change(1, { a: 1 }), change(2, { file: new Blob(['b']) }), change(3, { c: 3 })];
-  pageJournals.write('db', { client: 'page.1', ending: 1, opened, changes });
-  expect(pageJournals.read('db')[0]?.changes.map(({ number }) => number)).toEqual([1, 3]);
+  unloadJournals.write('db', { client: 'page.1', ending: 1, opened, changes });
+  expect(unloadJournals.read('db')[0]?.changes.map(({ number }) => number)).toEqual([1, 3]);
 });
 
 test('what is longer than any line is left out as well', () => {
   const changes = [change(1, { a: 1 }), change(2, { a: 'x'.repeat(33 * 2 ** 20) })];
-  expect(pageJournals.write('db', { client: 'page.1', ending: 1, opened, changes })).toBe(false);
-  expect(pageJournals.read('db')[0]?.changes.map(({ number }) => number)).toEqual([1]);
+  expect(unloadJournals.write('db', { client: 'page.1', ending: 1, opened, changes })).toBe(false);
+  expect(unloadJournals.read('db')[0]?.changes.map(({ number }) => number)).toEqual([1]);
 });
 
 test('as much is left as there is room for, the oldest first', () => {
   const changes = Array.from({ length: 40 }, (_, n) => change(n, { text: 'x'.repeat(100_000) }));
-  pageJournals.write('db', { client: 'page.1', ending: 1, opened, changes });
-  expect(pageJournals.read('db')[0]?.changes.map(({ number }) => number)).toEqual([
+  unloadJournals.write('db', { client: 'page.1', ending: 1, opened, changes });
+  expect(unloadJournals.read('db')[0]?.changes.map(({ number }) => number)).toEqual([
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
   ]);
 });
@@ -65,8 +67,8 @@ test('where others have left little room as much is left as fits, the oldest fir
     const changes = Array.from({ length: count }, (_, n) =>
       change(n + 1, { text: 'y'.repeat(size) }),
     );
-    expect(pageJournals.write('db', { ...left, changes })).toBe(false);
-    const [read] = pageJournals.read('db');
+    expect(unloadJournals.write('db', { ...left, changes })).toBe(false);
+    const [read] = unloadJournals.read('db');
     const fitting = read?.changes.length ?? 0;
     expect(read).toStrictEqual({ ...left, changes: changes.slice(0, fitting) });
     // Each change takes some characters beside its text.
@@ -79,28 +81,28 @@ test('where others have left little room as much is left as fits, the oldest fir
 test('a full localStorage leaves nothing, and says so', () => {
   fill();
   const changes = [change(1, { text: chunk })];
-  expect(pageJournals.write('db', { client: 'page.1', ending: 1, opened, changes })).toBe(false);
-  expect(pageJournals.read('db')).toEqual([]);
+  expect(unloadJournals.write('db', { client: 'page.1', ending: 1, opened, changes })).toBe(false);
+  expect(unloadJournals.read('db')).toEqual([]);
 });
 
 test('what is saved is removed, and nothing that a page has left since', () => {
   const write = (client: string, ending: number) =>
-    pageJournals.write('db', { client, ending, opened, changes: [change(ending, {})] });
+    unloadJournals.write('db', { client, ending, opened, changes: [change(ending, {})] });
   write('page.1', 1);
   write('page.2', 1);
   write('page.2', 2);
-  expect(pageJournals.read('db')).toHaveLength(3);
-  pageJournals.forget('db', [
+  expect(unloadJournals.read('db')).toHaveLength(3);
+  unloadJournals.forget('db', [
     ['page.1', 1],
     ['page.2', 1],
     ['page.3', 1],
   ]);
-  expect(pageJournals.read('db')).toMatchObject([{ client: 'page.2', ending: 2 }]);
+  expect(unloadJournals.read('db')).toMatchObject([{ client: 'page.2', ending: 2 }]);
 });
 
 test('what somebody else has written there is removed, and told of', () => {
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
-  pageJournals.write('db', { client: 'page.1', ending: 1, opened, changes: [change(1, {})] });
+  unloadJournals.write('db', { client: 'page.1', ending: 1, opened, changes: [change(1, {})] });
   const [key] = Object.keys(localStorage) as [string];
   const line = (value: unknown) => JSON.stringify([JSON.stringify(value), []]);
   for (const text of [
@@ -120,7 +122,7 @@ test('what somebody else has written there is removed, and told of', () => {
     `${line({ client: 'page.1', ending: 1, opened: [] })}\n${line({ turn: '1', number: 1, request: { op: 'insert' } })}`,
   ]) {
     localStorage.setItem(key, text);
-    expect(pageJournals.read('db'), text).toEqual([]);
+    expect(unloadJournals.read('db'), text).toEqual([]);
     expect(localStorage.getItem(key), text).toBeNull();
   }
   expect(warn).toHaveBeenCalledTimes(14);
@@ -129,7 +131,7 @@ test('what somebody else has written there is removed, and told of', () => {
 
 test('other pages hear that one was written', async () => {
   const heard = vi.fn();
-  const stop = pageJournals.onWritten('db', heard);
+  const stop = unloadJournals.onWritten('db', heard);
   const frame = document.createElement('iframe');
   document.body.append(frame);
   try {

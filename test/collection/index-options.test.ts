@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseIndexes } from '../../src/collection/index-options.ts';
+import { parseIndexes } from '../../src/collection/options/index-options.ts';
 import { OptionError } from '../../src/errors/option-error.ts';
 
 function refusalOf(option: unknown): OptionError {

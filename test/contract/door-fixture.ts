@@ -1,9 +1,9 @@
 import { afterAll, afterEach } from 'vitest';
 import type {
   AnyDocument,
+  DatabaseClient,
   DocumentCollection,
   DocumentCollectionOptions,
-  Door,
   KeyValueCollection,
   KeyValueCollectionOptions,
   Stamp,
@@ -21,7 +21,7 @@ export interface DoorKind {
   /** The storage that the door has to have. */
   readonly storage: 'memory' | 'indexeddb';
   /** Makes a door to the database of this name; what was saved through an earlier one is there. */
-  readonly make: (name: string) => Door;
+  readonly make: (name: string) => DatabaseClient;
 }
 
 let databases = 0;
@@ -36,7 +36,7 @@ export class DoorFixture {
   /** Whether the collections that the fixture makes are cached. */
   readonly caching: boolean;
   #database = '';
-  #db: Door | undefined;
+  #db: DatabaseClient | undefined;
   #tests = 0;
 
   constructor(kind: DoorKind, caching: boolean) {
@@ -46,21 +46,21 @@ export class DoorFixture {
   }
 
   /** The door, made when first asked for. */
-  get db(): Door {
+  get db(): DatabaseClient {
     this.#database ||= `contract ${++databases} ${Math.random()}`;
     this.#db ??= this.kind.make(this.#database);
     return this.#db;
   }
 
   /** What a reload does: closes the door and makes it anew. */
-  async reopen(): Promise<Door> {
+  async reopen(): Promise<DatabaseClient> {
     await this.#db?.close();
     this.#db = undefined;
     return this.db;
   }
 
   /** A new door to an empty database, for what depends on the others that used the one before. */
-  async renew(): Promise<Door> {
+  async renew(): Promise<DatabaseClient> {
     await this.#db?.close();
     this.#forget();
     return this.db;

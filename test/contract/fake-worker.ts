@@ -1,4 +1,4 @@
-import { serve } from '../../src/transport/worker-host.ts';
+import { serve } from '../../src/transport/worker/worker-host.ts';
 
 /** Looks like a worker that runs `cairndb/worker`; the engine is at the other end of a MessageChannel. */
 export function fakeWorker(): Worker {

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { CairnError, Door, EventMap, EventName } from '../../src/index.ts';
+import type { CairnError, DatabaseClient, EventMap, EventName } from '../../src/index.ts';
 
 /** The error that a promise rejects with. Fails when it does not reject. */
 export async function rejection(promise: Promise<unknown>): Promise<CairnError> {
@@ -29,7 +29,7 @@ export class EventLog<Name extends EventName> {
   readonly stop: () => void;
   #arrived: () => void = () => undefined;
 
-  constructor(source: Pick<Door, 'on'>, name: Name) {
+  constructor(source: Pick<DatabaseClient, 'on'>, name: Name) {
     this.stop = source.on(name, (event) => {
       this.events.push(event);
       this.#arrived();

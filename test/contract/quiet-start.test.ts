@@ -22,7 +22,7 @@ test('no constructor touches what only browsers have', async () => {
     });
   });
   const name = `quiet ${Math.random()}`;
-  let doors: lib.Door[];
+  let doors: lib.DatabaseClient[];
   try {
     doors = [new lib.Database({ name }), lib.connect({ name: `${name} too` })];
     for (const door of doors) {

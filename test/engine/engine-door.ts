@@ -1,11 +1,11 @@
-import { EngineDoor } from '../../src/collection/door.ts';
+import { BaseClient } from '../../src/client/base-client.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import type { StorageDriver } from '../../src/storage/driver.ts';
 import { FakeClock } from './fake-clock.ts';
 
 /** A door to an engine in this thread whose time, ids and storage belong to the test. */
 export interface TestDoor {
-  readonly door: EngineDoor;
+  readonly door: BaseClient;
   readonly clock: FakeClock;
 }
 
@@ -13,7 +13,7 @@ export interface TestDoor {
 export const ids = { given: 0 };
 
 export function openDoor(driver: StorageDriver, clock = new FakeClock()): TestDoor {
-  const door = new EngineDoor(
+  const door = new BaseClient(
     { name: 'test', storage: driver, durability: 'relaxed' },
     async (settings, events) => {
       const early: Parameters<Engine['reportError']>[0][] = [];
@@ -26,7 +26,7 @@ export function openDoor(driver: StorageDriver, clock = new FakeClock()): TestDo
         newId: (length) => `${++ids.given}`.padStart(length, '_'),
       });
       const session = engine.join((event) => {
-        if (event.type !== 'settled') events.event(event);
+        if (event.type !== 'released') events.event(event);
       });
       for (const error of early) engine.reportError(error);
       return {

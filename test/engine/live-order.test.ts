@@ -35,7 +35,7 @@ test('the first matches are always known, or known not to be', () => {
         const all = new Map<string, Match>();
         const inOrder = () =>
           [...all.values()].sort(
-            (a, b) => compare(a.sort, b.sort) || a.record.order - b.record.order,
+            (a, b) => compare(a.sort, b.sort) || a.record.rank - b.record.rank,
           );
         let order = 0;
         for (const batch of batches) {

@@ -1,9 +1,9 @@
 import { Engine } from '../../src/engine/engine.ts';
 import type { HostedCollection } from '../../src/engine/hosted-collection.ts';
-import type { LiveNews, LiveSpec } from '../../src/engine/live-protocol.ts';
-import type { Request } from '../../src/engine/protocol.ts';
+import type { LiveNews, LiveSpec } from '../../src/engine/protocol/live-protocol.ts';
+import type { Request } from '../../src/engine/protocol/requests.ts';
+import type { CollectionSettings } from '../../src/engine/protocol/settings.ts';
 import type { Session } from '../../src/engine/session.ts';
-import type { CollectionSettings } from '../../src/engine/settings.ts';
 import { memoryDriver } from '../../src/storage/memory-driver.ts';
 import { FakeClock } from './fake-clock.ts';
 

@@ -32,7 +32,7 @@ test('answers by key and in order, however much of what was taken is entered', (
           expect(table.flags & flags).toBe(flags);
         } else if ('get' in step) expect(table.get(step.get)).toBe(model.get(step.get));
         else if ('set' in step) {
-          const put = record(step.set, model.get(step.set)?.order ?? ++order, step.flags);
+          const put = record(step.set, model.get(step.set)?.rank ?? ++order, step.flags);
           table.set(put);
           model.set(step.set, put);
         } else if ('delete' in step) {

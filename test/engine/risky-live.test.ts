@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import type { LiveSpec } from '../../src/engine/live-protocol.ts';
+import type { LiveSpec } from '../../src/engine/protocol/live-protocol.ts';
 import { settled } from './fake-clock.ts';
 import { LiveSession } from './live-session.ts';
 
@@ -19,18 +19,18 @@ function watchPattern(): string[] {
 }
 
 const found: LiveSpec = { kind: 'list', criteria: { text: /^a/ }, archived: false };
-const risky = true;
+const mayHang = true;
 const changed = [1, { changed: true }];
 
 for (const caching of [true, false]) {
   const open = () => LiveSession.open({ caching });
 
-  test(`a pattern is only tried until the risky request is answered, caching ${caching}`, async () => {
+  test(`a pattern is only tried until the mayHang request is answered, caching ${caching}`, async () => {
     const db = await open();
     for (let n = 0; n < 4; n++) await db.put(`a${n}`, { text: `a${n}` });
     await db.ask({ op: 'save' });
     const tried = watchPattern();
-    await db.ask({ op: 'live', live: 1, spec: { ...found, limit: 2 }, throttle: 0, risky });
+    await db.ask({ op: 'live', live: 1, spec: { ...found, limit: 2 }, throttle: 0, mayHang });
     expect(db.news.length).toBe(1);
     expect(tried.splice(0).length).toBeGreaterThan(0);
     await db.ask({ op: 'liveNext', live: 1 });
@@ -41,7 +41,7 @@ for (const caching of [true, false]) {
     await settled();
     expect(tried).toEqual([]);
     expect(db.news.slice(1)).toEqual([changed]);
-    await db.ask({ op: 'liveNext', live: 1, risky });
+    await db.ask({ op: 'liveNext', live: 1, mayHang });
     expect(db.news[2]?.[1]).toMatchObject({ keys: ['a2', 'a3'] });
     expect(tried.splice(0).toSorted()).toEqual(['ab', 'b0']);
 
@@ -52,7 +52,7 @@ for (const caching of [true, false]) {
     await settled();
     expect(tried).toEqual([]);
     expect(db.news.slice(3)).toEqual([changed]);
-    await db.ask({ op: 'liveNext', live: 1, risky });
+    await db.ask({ op: 'liveNext', live: 1, mayHang });
     expect(db.news[4]?.[1]).toMatchObject({ keys: ['a2'] });
   });
 }
@@ -60,23 +60,23 @@ for (const caching of [true, false]) {
 test('one that finds nothing new is answered too, and waits for the next change', async () => {
   const db = await LiveSession.open();
   const spec = { ...found, kind: 'count' } as const;
-  await db.ask({ op: 'live', live: 1, spec, throttle: 50, risky });
+  await db.ask({ op: 'live', live: 1, spec, throttle: 50, mayHang });
   await db.ask({ op: 'liveNext', live: 1 });
   await db.put('a', { text: 'b' });
   await db.clock.advance(100);
   expect(db.news.splice(0)).toEqual([[1, { count: 0 }], changed]);
-  await db.ask({ op: 'liveNext', live: 1, risky });
+  await db.ask({ op: 'liveNext', live: 1, mayHang });
   expect(db.news).toEqual([]);
   await db.put('a', { text: 'a' });
   expect(db.news).toEqual([changed]);
-  await db.ask({ op: 'liveNext', live: 1, risky });
+  await db.ask({ op: 'liveNext', live: 1, mayHang });
   expect(db.news.slice(1)).toEqual([[1, { count: 1 }]]);
 });
 
-test('a risky request is answered whatever became of its live query', async () => {
+test('a mayHang request is answered whatever became of its live query', async () => {
   const db = await LiveSession.open();
-  const live = (live: number) => db.ask({ op: 'live', live, spec: found, throttle: 0, risky });
-  const next = (live: number) => db.ask({ op: 'liveNext', live, risky });
+  const live = (live: number) => db.ask({ op: 'live', live, spec: found, throttle: 0, mayHang });
+  const next = (live: number) => db.ask({ op: 'liveNext', live, mayHang });
   await next(7);
   await db.ask({ op: 'liveEnd', live: 7 });
   await live(1);

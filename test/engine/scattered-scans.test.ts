@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Database, type Door } from '../../src/index.ts';
+import { Database, type DatabaseClient } from '../../src/index.ts';
 import { faultyDriver } from '../storage/faulty-driver.ts';
 import { openDoor } from './engine-door.ts';
 
@@ -92,8 +92,8 @@ test('a scan that is given up lets compaction go on', async () => {
 test('a door that is closed in the middle of a scan does not hold up compaction for others', async () => {
   const { driver, door } = await scattered();
   await door.close();
-  const one: Door = new Database({ name: 'test', storage: driver });
-  const two: Door = new Database({ name: 'test', storage: driver });
+  const one: DatabaseClient = new Database({ name: 'test', storage: driver });
+  const two: DatabaseClient = new Database({ name: 'test', storage: driver });
   const own = new two.Collection<Note>(options);
   await own.ready;
   let seen = 0;

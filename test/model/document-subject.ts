@@ -1,5 +1,5 @@
 import type { DocumentCollection } from '../../src/collection/document-collection.ts';
-import type { DocumentCollectionOptions, Door } from '../../src/index.ts';
+import type { DatabaseClient, DocumentCollectionOptions } from '../../src/index.ts';
 import { callDocuments, withoutManaged } from './document-calls.ts';
 import { type DocumentCommand, DocumentModel, type DocumentState } from './document-model.ts';
 import type { Subject } from './world.ts';
@@ -10,7 +10,11 @@ type Documents = DocumentCollection<any>;
 export class DocumentSubject implements Subject<Documents, DocumentCommand, DocumentState> {
   readonly #model = new DocumentModel();
 
-  open(door: Door, caching: boolean, options: Partial<DocumentCollectionOptions> = {}): Documents {
+  open(
+    door: DatabaseClient,
+    caching: boolean,
+    options: Partial<DocumentCollectionOptions> = {},
+  ): Documents {
     return new door.Collection<any>({
       name: 'documents',
       type: 'DOCUMENT_BASED',

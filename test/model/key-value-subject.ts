@@ -1,5 +1,5 @@
 import type { KeyValueCollection } from '../../src/collection/key-value-collection.ts';
-import type { Door, KeyValueCollectionOptions } from '../../src/index.ts';
+import type { DatabaseClient, KeyValueCollectionOptions } from '../../src/index.ts';
 import { itemTests, type KeyValueCommand, KeyValueModel } from './key-value-model.ts';
 import type { Subject } from './world.ts';
 
@@ -12,7 +12,7 @@ export class KeyValueSubject
   readonly #model = new KeyValueModel();
 
   open(
-    door: Door,
+    door: DatabaseClient,
     caching: boolean,
     options: Partial<KeyValueCollectionOptions> = {},
   ): KeyValueCollection {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import type { DocumentCollection } from '../../src/collection/document-collection.ts';
-import type { DocumentCollectionOptions, Door, LiveSnapshot } from '../../src/index.ts';
+import type { DatabaseClient, DocumentCollectionOptions, LiveSnapshot } from '../../src/index.ts';
 import { memoryDriver } from '../../src/storage/memory-driver.ts';
 import { openDoor } from '../engine/engine-door.ts';
 import { settled } from '../engine/fake-clock.ts';
@@ -109,7 +109,7 @@ async function runScript(
   options: Pick<DocumentCollectionOptions, 'caching' | 'indexes'>,
 ): Promise<void> {
   const driver = memoryDriver();
-  let door: Door = openDoor(driver).door;
+  let door: DatabaseClient = openDoor(driver).door;
   let things: DocumentCollection<Thing>;
   let watched: Watched[] = [];
   const open = (): DocumentCollection<Thing> => {

@@ -1,6 +1,6 @@
 import { test } from 'vitest';
 import type { DocumentCollection } from '../../src/collection/document-collection.ts';
-import type { Door, IndexOption } from '../../src/index.ts';
+import type { DatabaseClient, IndexOption } from '../../src/index.ts';
 import { fc, runs } from '../setup/properties.ts';
 import { callDocuments, withoutManaged } from './document-calls.ts';
 import type { DocumentState } from './document-model.ts';
@@ -22,7 +22,7 @@ class QuerySubject implements Subject<Documents, QueryCommand, DocumentState> {
     this.#declarations = indexes;
   }
 
-  open(door: Door, caching: boolean): Documents {
+  open(door: DatabaseClient, caching: boolean): Documents {
     const declared = this.#declarations[this.#opened++ % this.#declarations.length];
     return new door.Collection<any>({
       name: 'documents',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { CairnError, Door } from '../../src/index.ts';
+import type { CairnError, DatabaseClient } from '../../src/index.ts';
 import { openDoor } from '../engine/engine-door.ts';
 import { FakeClock, settled } from '../engine/fake-clock.ts';
 import { type FaultMoment, faultyDriver, outage } from '../storage/faulty-driver.ts';
@@ -64,7 +64,7 @@ export function steps<Command>(
 
 /** What a kind of collection has to bring to be tested. */
 export interface Subject<Collection, Command, State> {
-  open(door: Door, caching: boolean): Collection;
+  open(door: DatabaseClient, caching: boolean): Collection;
   /** The state of the model. */
   state: State;
   /** Fixes what a command refers to, as of now. */

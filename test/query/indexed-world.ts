@@ -10,7 +10,7 @@ import { type PageEnd, PlanReader } from '../../src/query/plan/read-plan.ts';
 export type Fields = Record<string, unknown>;
 
 export interface Entry {
-  readonly order: number;
+  readonly rank: number;
   readonly document: Fields;
 }
 
@@ -37,7 +37,7 @@ export class IndexedWorld {
     for (const document of documents) this.#enter(document);
     // As they come from storage: in any order, their keys cloned.
     const loaded = [...this.entries.values()].sort(
-      (a, b) => ((a.order * 7) % 5) - ((b.order * 7) % 5),
+      (a, b) => ((a.rank * 7) % 5) - ((b.rank * 7) % 5),
     );
     for (const index of this.indexes.values()) {
       const keys: IndexKey[] = loaded.map(({ document }) => index.keyOf(document));
@@ -46,8 +46,8 @@ export class IndexedWorld {
   }
 
   #enter(document: Fields): Entry {
-    const order = ++this.#lastOrder;
-    const entry = { order, document: { _id: `id${order}`, ...document } };
+    const rank = ++this.#lastOrder;
+    const entry = { rank, document: { _id: `id${rank}`, ...document } };
     this.entries.set(entry.document._id as string, entry);
     return entry;
   }
@@ -60,7 +60,7 @@ export class IndexedWorld {
   update(id: string, document: Fields): void {
     const before = this.entries.get(id);
     if (!before) return;
-    const after = { order: before.order, document: { _id: id, ...document } };
+    const after = { rank: before.rank, document: { _id: id, ...document } };
     this.entries.set(id, after);
     for (const index of this.indexes.values()) {
       index.replace(before, after, index.keyOf(before.document), index.keyOf(after.document));
@@ -122,5 +122,5 @@ function sorted(entries: readonly Entry[], sort: Fields | undefined): Entry[] {
 }
 
 function byRank(a: Entry, b: Entry): number {
-  return a.order - b.order;
+  return a.rank - b.rank;
 }

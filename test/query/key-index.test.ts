@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { KeyIndex } from '../../src/query/index/key-index.ts';
 import { definition, type Entry, type Fields } from './indexed-world.ts';
 
-function entry(order: number, document: Fields): Entry {
-  return { order, document };
+function entry(rank: number, document: Fields): Entry {
+  return { rank, document };
 }
 
 function indexOf(fields: string | string[], multi: boolean, documents: readonly Fields[]) {

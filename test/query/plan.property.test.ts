@@ -142,7 +142,7 @@ function check(world: IndexedWorld, asked: Query): void {
   const plan = world.plan(asked);
   const expected = world.byScan(asked);
   expect(world.byPlan(asked, structuredClone(plan)), fc.stringify([asked, plan])).toEqual(expected);
-  const found = world.candidates(plan, asked.sort).map(({ order }) => order);
+  const found = world.candidates(plan, asked.sort).map(({ rank }) => rank);
   expect(new Set(found).size).toBe(found.length);
   if (plan.kind === 'index' && plan.ordered) checkPages(world, asked);
 }
@@ -155,11 +155,11 @@ function checkPages(world: IndexedWorld, { criteria, sort }: Query): void {
   const order = sort && compileOrder(sort);
   all.forEach((last, at) => {
     const key = order?.keyOf(last.document);
-    const rest = world.candidates(plan, sort, { key, order: last.order });
+    const rest = world.candidates(plan, sort, { key, rank: last.rank });
     expect(
-      rest.map((entry) => entry.order),
+      rest.map((entry) => entry.rank),
       fc.stringify([plan, last, all]),
-    ).toEqual(all.slice(at + 1).map((entry) => entry.order));
+    ).toEqual(all.slice(at + 1).map((entry) => entry.rank));
   });
 }
 

@@ -153,7 +153,7 @@ describe('a reader', () => {
   test('looks at no more keys than are asked for', () => {
     const sort = { age: -1 };
     const reader = read(world.plan({ criteria: {}, sort, limit: 3 }), sort);
-    expect([reader.next(), reader.next(), reader.next()].map((entry) => entry?.order)).toEqual(
+    expect([reader.next(), reader.next(), reader.next()].map((entry) => entry?.rank)).toEqual(
       world.byScan({ criteria: {}, sort, limit: 3 }).map((id) => Number(id.slice(2))),
     );
     expect(reader.keys).toBe(3);
@@ -164,7 +164,7 @@ describe('a reader', () => {
     const found = new Set<number>();
     let given = 0;
     for (let entry = reader.next(); entry; entry = reader.next()) {
-      found.add(entry.order);
+      found.add(entry.rank);
       given++;
     }
     expect(given).toBe(found.size);
@@ -174,7 +174,7 @@ describe('a reader', () => {
 
   test('leaves out ids that are none', () => {
     const reader = read(world.plan({ criteria: { _id: { $in: ['id5', 'none'] } } }));
-    expect(reader.next()?.order).toBe(5);
+    expect(reader.next()?.rank).toBe(5);
     expect(reader.next()).toBeUndefined();
   });
 });

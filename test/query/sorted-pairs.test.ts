@@ -4,7 +4,7 @@ import { SortedPairs } from '../../src/query/index/sorted-pairs.ts';
 import { compareScalars } from '../../src/query/scalar-order.ts';
 import { fc, runs } from '../setup/properties.ts';
 
-type Pair = readonly [key: number, order: number];
+type Pair = readonly [key: number, rank: number];
 
 /** Pairs as an array that is sorted whenever somebody looks. */
 class Rig {
@@ -22,21 +22,21 @@ class Rig {
   }
 
   #enter(key: number): Ranked {
-    const order = ++this.#lastOrder;
-    this.model.set(order, key);
-    return { order };
+    const rank = ++this.#lastOrder;
+    this.model.set(rank, key);
+    return { rank };
   }
 
-  remove(order: number): void {
-    const key = this.model.get(order);
+  remove(rank: number): void {
+    const key = this.model.get(rank);
     if (key === undefined) return;
-    this.model.delete(order);
-    expect(this.pairs.remove(key, order)).toBe(true);
+    this.model.delete(rank);
+    expect(this.pairs.remove(key, rank)).toBe(true);
   }
 
   between(from: number, to: number): Pair[] {
     return [...this.model]
-      .map(([order, key]): Pair => [key, order])
+      .map(([rank, key]): Pair => [key, rank])
       .filter(([key]) => key >= from && key < to)
       .sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   }
@@ -45,15 +45,15 @@ class Rig {
     const low = this.pairs.from(from);
     const high = this.pairs.from(to);
     const expected = this.between(from, to);
-    expect(ordersOf(this.pairs.runs(low, high))).toEqual(expected.map(([, order]) => order));
+    expect(ordersOf(this.pairs.runs(low, high))).toEqual(expected.map(([, rank]) => rank));
     const descending = expected.toSorted((a, b) => b[0] - a[0] || a[1] - b[1]);
-    expect(ordersOf(this.pairs.reversed(low, high))).toEqual(descending.map(([, order]) => order));
+    expect(ordersOf(this.pairs.reversed(low, high))).toEqual(descending.map(([, rank]) => rank));
   }
 }
 
 function ordersOf(runs: Iterable<Run<Ranked>>): number[] {
   return [...runs].flatMap(({ entries, from, to }) =>
-    entries.slice(from, to).map(({ order }) => order),
+    entries.slice(from, to).map(({ rank }) => rank),
   );
 }
 
@@ -68,7 +68,7 @@ function keys(count: number, below: number, seed: number): number[] {
   });
 }
 
-describe('pairs stay in order', () => {
+describe('pairs stay in rank', () => {
   test('over many blocks, loaded, added, removed, and sorted in the background', () => {
     fc.assert(
       fc.property(
@@ -87,7 +87,7 @@ describe('pairs stay in order', () => {
           const sorting = rig.pairs.sorting();
           for (let slice = 0; slice < slices; slice++) sorting.next();
           for (const key of keys(added, below, seed + 1)) rig.add(key);
-          for (const order of keys(added / 2, loaded + added + 1, seed + 2)) rig.remove(order);
+          for (const rank of keys(added / 2, loaded + added + 1, seed + 2)) rig.remove(rank);
           rig.check(below / 3, below / 2);
           rig.check(0, below);
           while (!sorting.next().done) rig.check(0, 1);
@@ -101,7 +101,7 @@ describe('pairs stay in order', () => {
   test('until nothing is left, and on from there', () => {
     const rig = new Rig();
     rig.load(keys(3000, 50, 1));
-    for (const order of [...rig.model.keys()]) rig.remove(order);
+    for (const rank of [...rig.model.keys()]) rig.remove(rank);
     rig.check(0, 50);
     for (const key of keys(600, 50, 2)) rig.add(key);
     rig.check(0, 50);
@@ -111,7 +111,7 @@ describe('pairs stay in order', () => {
     const rig = new Rig();
     for (let key = 0; key < 3000; key++) rig.add(key);
     rig.check(0, 3000);
-    for (let order = 1; order <= 3000; order += 3) rig.remove(order);
+    for (let rank = 1; rank <= 3000; rank += 3) rig.remove(rank);
     rig.check(0, 3000);
   });
 });
@@ -123,10 +123,10 @@ test('the first reads of one key look through what was loaded, the later ones fi
   rig.add(8);
   const low = rig.pairs.from(7);
   const high = rig.pairs.from(8);
-  const expected = rig.between(7, 8).map(([, order]) => order);
+  const expected = rig.between(7, 8).map(([, rank]) => rank);
   let passes = 0;
   for (let found = rig.pairs.matching(7); found; found = rig.pairs.matching(7)) {
-    expect(found.map(({ order }) => order)).toEqual(expected);
+    expect(found.map(({ rank }) => rank)).toEqual(expected);
     passes++;
   }
   expect(passes).toBeGreaterThan(1);

@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { Handover } from '../../src/engine/handover.ts';
+import { Recovery } from '../../src/engine/recovery.ts';
 import { MemoryStorage } from '../../src/storage/memory-storage.ts';
-import { KeptChanges } from '../../src/transport/kept-changes.ts';
+import { ReplayBuffer } from '../../src/transport/channel/replay-buffer.ts';
 import { PairChannel } from '../../src/transport/tabs/pair-channel.ts';
-import { Watchdog } from '../../src/transport/watchdog.ts';
+import { Watchdog } from '../../src/transport/wire/watchdog.ts';
 import { firstFailure, warmUp } from './run-seeds.ts';
 
 beforeAll(warmUp);
@@ -30,7 +30,7 @@ test(
       store,
       keys,
     ) {
-      return store === 'handover'
+      return store === 'leadership'
         ? Promise.resolve(keys.map(() => undefined))
         : getMany.call(this, store, keys);
     });
@@ -42,7 +42,7 @@ test(
 test(
   'an engine that forgets what is handed on is found out',
   async () => {
-    vi.spyOn(Handover.prototype, 'handOn').mockImplementation(async () => new Map());
+    vi.spyOn(Recovery.prototype, 'replay').mockImplementation(async () => new Map());
     expect(await firstFailure()).toBeDefined();
   },
   PATIENCE,
@@ -51,7 +51,7 @@ test(
 test(
   'a client that keeps nothing is found out',
   async () => {
-    vi.spyOn(KeptChanges.prototype, 'note').mockImplementation(() => undefined);
+    vi.spyOn(ReplayBuffer.prototype, 'note').mockImplementation(() => undefined);
     expect(await firstFailure()).toBeDefined();
   },
   PATIENCE,

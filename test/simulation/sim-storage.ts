@@ -1,4 +1,4 @@
-import type { LeftBehind, LeftKey } from '../../src/engine/handover.ts';
+import type { RecoveryKey, RecoveryRecord } from '../../src/engine/recovery.ts';
 import { StorageError } from '../../src/errors/storage-error.ts';
 import type {
   Storage,
@@ -7,7 +7,7 @@ import type {
   StorageOperation,
 } from '../../src/storage/driver.ts';
 import { emptyStores, MemoryStorage } from '../../src/storage/memory-storage.ts';
-import type { PageJournals, PageWriting } from '../../src/transport/platform.ts';
+import type { UnloadJournals, UnloadWriter } from '../../src/transport/platform/platform.ts';
 import type { Owner, World } from './world.ts';
 
 /** How storage treats those who use it. */
@@ -27,7 +27,7 @@ export class SimStorage {
   readonly #stores = emptyStores();
   /** Whether what a page begins as it ends is ended with it, as in WebKit: it writes a journal instead. */
   readonly #endsTransactions: boolean;
-  readonly #journals = new Map<string, LeftBehind>();
+  readonly #journals = new Map<string, RecoveryRecord>();
   readonly #listeners = new Set<() => void>();
   #free = 0;
 
@@ -56,14 +56,16 @@ export class SimStorage {
   }
 
   /** What a page writes as it ends: begun in that moment, and carried out. */
-  get pageWriting(): PageWriting {
+  get pageWriting(): UnloadWriter {
     const storage = new MemoryStorage(this.#stores);
     const written: StorageKey[] = [];
-    const record = (left: LeftBehind) => {
+    const record = (left: RecoveryRecord) => {
       const key = [left.client, left.ending];
       const value = structuredClone(left);
       written.push(key);
-      this.#inTurn(undefined, () => storage.write([{ type: 'put', store: 'pages', key, value }]));
+      this.#inTurn(undefined, () =>
+        storage.write([{ type: 'put', store: 'recovery', key, value }]),
+      );
     };
     return {
       prepare: () => undefined,
@@ -75,7 +77,9 @@ export class SimStorage {
       },
       forget: () => {
         for (const key of written.splice(0))
-          this.#inTurn(undefined, () => storage.write([{ type: 'delete', store: 'pages', key }]));
+          this.#inTurn(undefined, () =>
+            storage.write([{ type: 'delete', store: 'recovery', key }]),
+          );
       },
       write: (left) => {
         const value = structuredClone(left);
@@ -93,13 +97,13 @@ export class SimStorage {
     };
   }
 
-  #note(left: LeftBehind): void {
+  #note(left: RecoveryRecord): void {
     const { random } = this.#world;
     this.#journals.set(keyOf([left.client, left.ending]), left);
     for (const hear of this.#listeners) this.#world.after(random.between(0, 2), undefined, hear);
   }
 
-  readonly journals: PageJournals = {
+  readonly journals: UnloadJournals = {
     write: (_database, left) => {
       this.#note(structuredClone(left));
       return true;
@@ -171,7 +175,7 @@ export class SimStorage {
   }
 }
 
-const keyOf = (left: LeftKey) => JSON.stringify(left);
+const keyOf = (left: RecoveryKey) => JSON.stringify(left);
 
 function outage(): StorageError {
   return new StorageError('storage_failed', 'The simulation let storage fail.');

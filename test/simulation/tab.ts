@@ -1,6 +1,6 @@
-import { EngineDoor } from '../../src/collection/door.ts';
-import { connectInThread } from '../../src/transport/connect-in-thread.ts';
-import type { PageWriting, Platform } from '../../src/transport/platform.ts';
+import { BaseClient } from '../../src/client/base-client.ts';
+import type { Platform, UnloadWriter } from '../../src/transport/platform/platform.ts';
+import { connectInThread } from '../../src/transport/thread/connect-in-thread.ts';
 import type { Browser } from './browser.ts';
 import type { Owner } from './world.ts';
 
@@ -10,7 +10,7 @@ class ScriptEnded extends Error {}
 /** A tab with a database that it has opened. */
 export class Tab implements Owner {
   readonly id: number;
-  readonly door: EngineDoor;
+  readonly door: BaseClient;
   dead = false;
   closing = false;
   frozenUntil = 0;
@@ -25,7 +25,7 @@ export class Tab implements Owner {
     this.id = id;
     this.#browser = browser;
     const platform = this.#platform();
-    this.door = new EngineDoor(
+    this.door = new BaseClient(
       { name: 'db', storage: undefined, durability: 'relaxed' },
       (settings, events) => connectInThread(settings, events, platform),
     );
@@ -80,7 +80,7 @@ export class Tab implements Owner {
     }
   }
 
-  #writing(): PageWriting {
+  #writing(): UnloadWriter {
     const writing = this.#browser.storage.pageWriting;
     const endAt = (where: 'before' | 'after') => {
       if (this.#endedWhere !== where) return;

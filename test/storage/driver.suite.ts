@@ -239,13 +239,13 @@ export function describeDriver(title: string, driver: StorageDriver): void {
       const key: StorageKey = ['epoch'];
       const check = (epoch: number): StorageOperation => ({
         type: 'check',
-        store: 'handover',
+        store: 'leadership',
         key,
         epoch,
       });
       const claim = (epoch: number): StorageOperation => ({
         type: 'put',
-        store: 'handover',
+        store: 'leadership',
         key,
         value: { epoch },
       });
@@ -274,7 +274,7 @@ export function describeDriver(title: string, driver: StorageDriver): void {
           }
         }
         expect(await storage.list('segments', { prefix: [], limit: 9 })).toEqual([{ n: 1 }]);
-        expect(await storage.getMany('handover', [key])).toEqual([{ epoch: 2 }]);
+        expect(await storage.getMany('leadership', [key])).toEqual([{ epoch: 2 }]);
         await storage.close();
       });
 

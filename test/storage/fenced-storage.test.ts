@@ -39,7 +39,7 @@ const manifest = (next: number): StoragePut => ({
   value: { next },
 });
 
-const stored = async (store: 'segments' | 'collections' | 'handover') =>
+const stored = async (store: 'segments' | 'collections' | 'leadership') =>
   (await driver.open('db', events)).list(store, { prefix: [], limit: 99 });
 
 const callsOf = async (run: () => Promise<unknown>) => {
@@ -79,12 +79,12 @@ describe('the epoch', () => {
     for (const epoch of [1, 2, 3]) {
       const { storage } = await lead();
       expect(await storage.epoch()).toBe(epoch);
-      expect(await stored('handover')).toMatchObject(epoch === 1 ? [] : [{ epoch: epoch - 1 }]);
+      expect(await stored('leadership')).toMatchObject(epoch === 1 ? [] : [{ epoch: epoch - 1 }]);
       expect(await callsOf(() => storage.write([append(epoch)], 'relaxed'))).toEqual({
         writes: 1,
         reads: 0,
       });
-      expect(await stored('handover')).toMatchObject([{ epoch }]);
+      expect(await stored('leadership')).toMatchObject([{ epoch }]);
     }
     expect(await stored('segments')).toHaveLength(3);
   });
@@ -100,7 +100,7 @@ describe('the epoch', () => {
     const { storage } = await lead();
     expect(await callsOf(() => storage.claim())).toEqual({ writes: 1, reads: 1 });
     expect(await callsOf(() => storage.claim())).toEqual({ writes: 0, reads: 0 });
-    expect(await stored('handover')).toMatchObject([{ epoch: 1 }]);
+    expect(await stored('leadership')).toMatchObject([{ epoch: 1 }]);
   });
 
   test('that could not be read is read by whoever asks next', async () => {
@@ -120,7 +120,7 @@ describe('the epoch', () => {
     });
     await Promise.all([1, 2, 3, 4].map((number) => storage.write([append(number)], 'relaxed')));
     for (const batch of slow.batches)
-      claims.push(batch.filter(({ store }) => store === 'handover').map(({ type }) => type));
+      claims.push(batch.filter(({ store }) => store === 'leadership').map(({ type }) => type));
     expect(claims).toEqual([['check', 'put'], [], [], []]);
     expect(await stored('segments')).toHaveLength(4);
   });
@@ -133,16 +133,16 @@ describe('the epoch', () => {
     expect(first).toMatchObject({ status: 'rejected', reason: outage });
     expect(second?.status).toBe('fulfilled');
     expect(await stored('segments')).toEqual([{ number: 2 }]);
-    expect(await stored('handover')).toMatchObject([{ epoch: 1 }]);
+    expect(await stored('leadership')).toMatchObject([{ epoch: 1 }]);
   });
 
   test('that was claimed by a write reported as failed is known again', async () => {
     const leader = await lead();
     driver.inject({ call: 'write', when: 'after' });
     await expect(leader.storage.write([append(1)], 'relaxed')).rejects.toBe(outage);
-    expect(await stored('handover')).toMatchObject([{ epoch: 1 }]);
+    expect(await stored('leadership')).toMatchObject([{ epoch: 1 }]);
     await leader.storage.write([append(2), manifest(3)], 'relaxed');
-    expect(await stored('handover')).toMatchObject([{ epoch: 1 }]);
+    expect(await stored('leadership')).toMatchObject([{ epoch: 1 }]);
     expect(await stored('segments')).toHaveLength(2);
     expect(leader.taken).toBe(0);
   });

@@ -5,15 +5,15 @@ import { describeDriver } from './driver.suite.ts';
 describeDriver('IndexedDB driver', indexedDbDriver());
 
 test('what an engine writes leaves the store of pages free for a page that ends', async () => {
-  const storage = await indexedDbDriver().open('pages', { damaged: () => undefined });
+  const storage = await indexedDbDriver().open('recovery', { damaged: () => undefined });
   const begun = vi.spyOn(IDBDatabase.prototype, 'transaction');
   const locked = () => begun.mock.calls.flatMap(([stores]) => stores as string | string[]);
   await storage.write([{ type: 'put', store: 'segments', key: ['a'], value: {} }], 'relaxed');
   expect(locked()).toContain('segments');
-  expect(locked()).not.toContain('pages');
+  expect(locked()).not.toContain('recovery');
   begun.mockClear();
-  await storage.write([{ type: 'delete', store: 'pages', key: ['page.1', 1] }], 'relaxed');
-  expect(locked()).toEqual(['pages']);
+  await storage.write([{ type: 'delete', store: 'recovery', key: ['page.1', 1] }], 'relaxed');
+  expect(locked()).toEqual(['recovery']);
   begun.mockRestore();
   await storage.close();
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Mark, Marks } from '../../src/storage/marks.ts';
+import { type Watermark, Watermarks } from '../../src/storage/marks.ts';
 import { StoredRecord } from '../../src/storage/stored-record.ts';
 import { fc } from '../setup/properties.ts';
 import { faultyDriver } from './faulty-driver.ts';
@@ -8,7 +8,7 @@ import { openRecords } from './record-rig.ts';
 const DAY = 24 * 3600 * 1000;
 
 test('know up to which number the changes of an origin are made, and nothing of others', () => {
-  const marks = new Marks();
+  const marks = new Watermarks();
   expect(marks.of('a')).toBe(0);
   expect(marks.has('a', 1)).toBe(false);
   marks.note('a', 1, 10);
@@ -22,14 +22,14 @@ test('know up to which number the changes of an origin are made, and nothing of 
 test('know which were made, whatever the order and whatever was left out', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 60 }), (numbers) => {
-      const marks = new Marks();
+      const marks = new Watermarks();
       const made = new Set<number>();
       for (const [at, number] of numbers.entries()) {
         marks.note('a', number, at);
         made.add(number);
       }
-      const stored = new Marks();
-      stored.take(structuredClone(marks.recent()) as Mark[]);
+      const stored = new Watermarks();
+      stored.take(structuredClone(marks.recent()) as Watermark[]);
       for (let number = 1; number <= 41; number++) {
         expect([number, marks.has('a', number)]).toEqual([number, made.has(number)]);
         expect([number, stored.has('a', number)]).toEqual([number, made.has(number)]);
@@ -40,16 +40,16 @@ test('know which were made, whatever the order and whatever was left out', () =>
 });
 
 test('forget what was missed long ago, which counts as made then', () => {
-  const marks = new Marks();
+  const marks = new Watermarks();
   for (let number = 2; number <= 1200; number += 2) marks.note('a', number, number);
-  const [mark] = marks as unknown as [Mark];
+  const [mark] = marks as unknown as [Watermark];
   expect(mark[3]?.length).toBeLessThanOrEqual(256);
   expect(marks.has('a', 1199)).toBe(false);
   expect(marks.has('a', 1)).toBe(true);
 });
 
 test('take in what was stored later, and nothing older', () => {
-  const marks = new Marks();
+  const marks = new Watermarks();
   marks.take([
     ['a', 5, 10, [3]],
     ['b', 1, 10],
@@ -64,15 +64,15 @@ test('take in what was stored later, and nothing older', () => {
 
 test('of which a client may still ask are kept, however wrong the clock was', () => {
   for (const wrong of [-1000 * DAY, 1000 * DAY]) {
-    const marks = new Marks();
+    const marks = new Watermarks();
     const now = 2000 * DAY;
     for (let client = 0; client < 300; client++) marks.note(`wrong ${client}`, 1, now + wrong);
     // They go through storage, some of them many times.
-    const stored = new Marks();
+    const stored = new Watermarks();
     stored.take(marks.recent());
     for (let client = 0; client < 300; client++) {
       stored.note(`right ${client}`, 1, now + client);
-      const again = new Marks();
+      const again = new Watermarks();
       again.take(stored.recent());
       const kept = again.recent().filter(([origin]) => origin.startsWith('right'));
       expect(kept).toHaveLength(client + 1);
@@ -89,7 +89,7 @@ test('come from storage in the order in which they were noted last', async () =>
     const { records } = await openRecords(driver, { epoch });
     records.takeMarks();
     for (const client of clients) {
-      const order = records.takeOrder();
+      const order = records.takeRank();
       records.put(new StoredRecord(`${++number}`, order, 0, undefined, '1'));
       records.mark({ client, handle: 1, number });
       await records.save();
@@ -100,12 +100,12 @@ test('come from storage in the order in which they were noted last', async () =>
 });
 
 test('are kept for a week, and 256 of them for ever', () => {
-  const marks = new Marks();
+  const marks = new Watermarks();
   const now = 1000 * DAY;
   for (let client = 0; client < 300; client++)
     marks.note(`old ${client}`, 1, now - 8 * DAY + client);
   // As long as there are few, the clock may say what it likes.
-  const few = new Marks();
+  const few = new Watermarks();
   few.take([...marks].slice(0, 256));
   few.note('newest', 1, now + 1000 * DAY);
   expect(few.recent().length).toBeGreaterThanOrEqual(256);

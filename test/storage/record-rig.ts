@@ -1,10 +1,10 @@
 import { decode, encode } from '../../src/codec/body.ts';
-import { systemClock } from '../../src/engine/clock.ts';
-import { Aborts, Pace } from '../../src/engine/pace.ts';
 import { FoldedRecords } from '../../src/engine/records/folded-records.ts';
 import { RecordStore } from '../../src/engine/records/record-store.ts';
 import { Scan } from '../../src/engine/records/scan.ts';
-import { run } from '../../src/engine/work.ts';
+import { systemClock } from '../../src/engine/scheduling/clock.ts';
+import { run } from '../../src/engine/scheduling/coroutine.ts';
+import { Aborts, Pace } from '../../src/engine/scheduling/pace.ts';
 import type { StorageDriver } from '../../src/storage/driver.ts';
 import { FencedStorage, type FenceOptions } from '../../src/storage/fenced-storage.ts';
 import { SegmentLog } from '../../src/storage/segment-log.ts';
@@ -24,7 +24,7 @@ export class RecordRig {
   }
 
   put(key: string, value: unknown): void {
-    const order = this.records.get(key)?.order ?? this.records.takeOrder();
+    const order = this.records.get(key)?.rank ?? this.records.takeRank();
     const body = encode(value, 'value');
     this.records.put(new StoredRecord(key, order, 0, undefined, body));
   }
@@ -53,7 +53,7 @@ export class RecordRig {
     const found = await run(scan.next(() => true));
     scan.end();
     return found
-      .sort((a, b) => a.record.order - b.record.order)
+      .sort((a, b) => a.record.rank - b.record.rank)
       .map(({ record, body }) => [record.key, decode(body)]);
   }
 

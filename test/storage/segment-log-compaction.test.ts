@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/engine/clock.ts';
-import { Aborts, Pace } from '../../src/engine/pace.ts';
 import { Scan } from '../../src/engine/records/scan.ts';
-import { run } from '../../src/engine/work.ts';
+import { systemClock } from '../../src/engine/scheduling/clock.ts';
+import { run } from '../../src/engine/scheduling/coroutine.ts';
+import { Aborts, Pace } from '../../src/engine/scheduling/pace.ts';
 import { faultyDriver } from './faulty-driver.ts';
 import { filler, openRecords } from './record-rig.ts';
 

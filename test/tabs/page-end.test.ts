@@ -121,7 +121,7 @@ test('what a page was told lies beside the save from the moment it is hidden unt
     });
     const countRecords = () =>
       new Promise<number>((resolve) => {
-        const counting = connection.transaction('pages').objectStore('pages').count();
+        const counting = connection.transaction('recovery').objectStore('recovery').count();
         counting.onsuccess = () => resolve(counting.result);
       });
     Object.defineProperty(document, 'visibilityState', { value: 'hidden' });

@@ -129,7 +129,7 @@ export async function writeAllTheTime(name: string): Promise<void> {
   const source = `
     const opening = indexedDB.open(${JSON.stringify(`cairn:${name}`)});
     opening.onsuccess = () => {
-      const stores = ['collections', 'segments', 'bodies', 'snapshots', 'handover'];
+      const stores = ['collections', 'segments', 'bodies', 'snapshots', 'leadership'];
       const store = opening.result.transaction(stores, 'readwrite').objectStore('segments');
       const write = () => { store.put(0, ['none', 0]).onsuccess = write; };
       write();

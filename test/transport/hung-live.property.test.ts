@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { EngineDoor } from '../../src/collection/door.ts';
+import { BaseClient } from '../../src/client/base-client.ts';
 import type { LiveSnapshot } from '../../src/index.ts';
 import { fc, runs } from '../setup/properties.ts';
 import { TrappedEngines, trap } from './trapped-engines.ts';
@@ -52,7 +52,7 @@ test('whatever hangs or crashes and when, live queries show what is there or tel
       async (commands, delays, caching) => {
         using engines = new TrappedEngines();
         engines.delay = () => delays.next().value as number;
-        const db = new EngineDoor(settings, engines.connect);
+        const db = new BaseClient(settings, engines.connect);
         const options = { name: 'notes', type: 'DOCUMENT_BASED', caching } as const;
         const notes = new db.Collection<{ text: string }>(options);
         const texts = new Map<string, string>();

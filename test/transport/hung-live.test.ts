@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { EngineDoor } from '../../src/collection/door.ts';
+import { BaseClient } from '../../src/client/base-client.ts';
 import { LiveLog } from '../contract/live-log.ts';
 import { TrappedEngines, trap } from './trapped-engines.ts';
 
@@ -16,7 +16,7 @@ afterEach(() => {
 
 function open() {
   const settings = { name: 'trapped', storage: undefined, durability: 'relaxed' } as const;
-  const db = new EngineDoor(settings, engines.connect);
+  const db = new BaseClient(settings, engines.connect);
   const notes = new db.Collection<{ text: string }>({
     name: 'notes',
     type: 'DOCUMENT_BASED',

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Ask } from '../../src/collection/exchange.ts';
-import type { Request } from '../../src/engine/protocol.ts';
-import { type CollectionSettings, plainSettings } from '../../src/engine/settings.ts';
-import { Link } from '../../src/transport/link.ts';
+import type { Ask } from '../../src/collection/calls/exchange.ts';
+import type { Request } from '../../src/engine/protocol/requests.ts';
+import { type CollectionSettings, plainSettings } from '../../src/engine/protocol/settings.ts';
+import { Link } from '../../src/transport/channel/link.ts';
 import { fc, runs } from '../setup/properties.ts';
 import { TrappedEngines, trap } from './trapped-engines.ts';
 
@@ -13,7 +13,7 @@ const command = fc.constantFrom(
     'push',
     'push',
     'count',
-    'risky',
+    'mayHang',
     'hang',
     'clear',
     'many',
@@ -99,7 +99,7 @@ test('whatever hangs or crashes and when, every call settles as if the hung ones
               // Those that begin with "a", which the trap finds.
               const left = present.filter((id) => id.startsWith('b'));
               const criteria = { text: trap(9) };
-              const ask = { op: 'deleteMany', criteria, archived: true, risky: true } as const;
+              const ask = { op: 'deleteMany', criteria, archived: true, mayHang: true } as const;
               // As above: those that came and went with it need not be there when it is asked again.
               expectMade(notes(ask), expect.any(Number));
               present = left;
@@ -111,9 +111,9 @@ test('whatever hangs or crashes and when, every call settles as if the hung ones
               expectCount(notes({ op: 'count', criteria, archived: true }));
               break;
             }
-            case 'risky': {
+            case 'mayHang': {
               const criteria = { text: { $in: [trap(8)], $not: /many|hang/ } };
-              const counted = notes({ op: 'count', criteria, archived: true, risky: true });
+              const counted = notes({ op: 'count', criteria, archived: true, mayHang: true });
               settle(counted, (result) => expect(result).toEqual(expect.any(Number)));
               break;
             }
@@ -121,7 +121,7 @@ test('whatever hangs or crashes and when, every call settles as if the hung ones
               // Trap 7 is in a document that only this one finds.
               expectMade(notes({ op: 'upsert', id: 'z', body: text('hang7') }), expect.anything());
               const criteria = { text: trap(7) };
-              const hung = notes({ op: 'count', criteria, archived: true, risky: true });
+              const hung = notes({ op: 'count', criteria, archived: true, mayHang: true });
               settle(hung, (result) => expect(result).toEqual({ code: 'query_hung' }));
               // Where it came and went without a save, the next engine has nothing to delete.
               expectMade(notes({ op: 'delete', id: 'z' }), expect.any(Boolean));

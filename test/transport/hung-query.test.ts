@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Ask } from '../../src/collection/exchange.ts';
-import type { DoorEvent, Request } from '../../src/engine/protocol.ts';
-import { type CollectionSettings, plainSettings } from '../../src/engine/settings.ts';
-import { Link, type LinkState } from '../../src/transport/link.ts';
+import type { Ask } from '../../src/collection/calls/exchange.ts';
+import type { ClientEvent, Request } from '../../src/engine/protocol/requests.ts';
+import { type CollectionSettings, plainSettings } from '../../src/engine/protocol/settings.ts';
+import { Link, type LinkState } from '../../src/transport/channel/link.ts';
 import { TrappedEngines, trap } from './trapped-engines.ts';
 
 let engines: TrappedEngines;
@@ -18,7 +18,7 @@ afterEach(() => {
 
 function open() {
   const states: LinkState[] = [];
-  const events: DoorEvent[] = [];
+  const events: ClientEvent[] = [];
   const settings = { name: 'trapped', storage: undefined, durability: 'relaxed' } as const;
   const link = new Link(settings, engines.connect, {
     event: (event) => events.push(event),
@@ -40,8 +40,8 @@ const insert = (id: string, text = id) =>
   ({ op: 'insert', id, body: JSON.stringify({ text }) }) as const;
 const push = (value: number) => ({ op: 'kvPush', key: 'list', body: `${value}` }) as const;
 const count = { op: 'count', archived: true } as const;
-const risky = { ...count, criteria: { text: trap(2) }, risky: true } as const;
-const hang = { ...count, criteria: { text: trap(1) }, risky: true } as const;
+const mayHang = { ...count, criteria: { text: trap(2) }, mayHang: true } as const;
+const hang = { ...count, criteria: { text: trap(1) }, mayHang: true } as const;
 /** What {@link hang} hangs in. */
 const bait = insert('bait', 'hang1');
 
@@ -80,7 +80,7 @@ describe('a call that hangs', () => {
     const notes = collection('notes');
     const calls = [notes(bait)];
     for (let round = 0; round < 12; round++) {
-      calls.push(notes(count), notes(hang), notes(insert(`n${round}`)), notes(risky));
+      calls.push(notes(count), notes(hang), notes(insert(`n${round}`)), notes(mayHang));
     }
     const outcomes = await codes(calls);
     expect(outcomes.filter((code) => code === 'query_hung')).toHaveLength(12);
@@ -120,7 +120,7 @@ describe('a call that hangs', () => {
     const [first] = engines.engines;
     let early: readonly string[] = [];
     const hanging = notes(hang);
-    const calls = [notes(insert('at once')), notes(risky), notes(insert('behind'))];
+    const calls = [notes(insert('at once')), notes(mayHang), notes(insert('behind'))];
     calls.push(notes({ op: 'abort', call: 7, urgent: true }));
     hanging.catch(() => {
       early = first?.asked.map(({ op }) => op) ?? [];
@@ -143,9 +143,9 @@ test('one that may hang waits until the one before is answered', async () => {
   await notes(insert('a'));
   let most = 0;
   engines.asked = () => {
-    most = Math.max(most, engines.running?.risky ?? 0);
+    most = Math.max(most, engines.running?.mayHang ?? 0);
   };
-  expect(await Promise.all(Array.from({ length: 5 }, () => notes(risky)))).toEqual(
+  expect(await Promise.all(Array.from({ length: 5 }, () => notes(mayHang)))).toEqual(
     Array(5).fill(1),
   );
   expect(most).toBe(0);

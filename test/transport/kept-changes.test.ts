@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { BatchReply, Request } from '../../src/engine/protocol.ts';
-import { ChangeNumbers } from '../../src/transport/change-numbers.ts';
-import { KeptChanges } from '../../src/transport/kept-changes.ts';
+import type { BatchReply, Request } from '../../src/engine/protocol/requests.ts';
+import { ChangeNumbers } from '../../src/transport/channel/change-numbers.ts';
+import { ReplayBuffer } from '../../src/transport/channel/replay-buffer.ts';
 
-let kept: KeptChanges;
+let kept: ReplayBuffer;
 let numbers: ChangeNumbers;
 let turns = 0;
 
 beforeEach(() => {
-  kept = new KeptChanges();
+  kept = new ReplayBuffer();
   numbers = new ChangeNumbers();
   turns = 0;
 });

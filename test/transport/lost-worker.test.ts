@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { type Connection, connect, type Door } from '../../src/index.ts';
+import { type Connection, connect, type DatabaseClient } from '../../src/index.ts';
 import { MessageWorker } from './message-worker.ts';
 
 afterEach(() => {
@@ -18,7 +18,8 @@ function connectTo(worker: MessageWorker): Connection {
   });
 }
 
-const notesOf = (door: Door) => new door.Collection({ name: 'notes', type: 'DOCUMENT_BASED' });
+const notesOf = (door: DatabaseClient) =>
+  new door.Collection({ name: 'notes', type: 'DOCUMENT_BASED' });
 
 test('a worker that fails rejects everything that waits, and everything later, with worker_lost', async () => {
   const worker = new MessageWorker();

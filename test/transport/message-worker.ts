@@ -1,4 +1,4 @@
-import { serve } from '../../src/transport/worker-host.ts';
+import { serve } from '../../src/transport/worker/worker-host.ts';
 
 /** A worker as a page sees it, that the test can spoil; the engine is behind a MessageChannel. */
 export class MessageWorker extends EventTarget {

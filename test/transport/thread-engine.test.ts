@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { Database, type Door } from '../../src/index.ts';
+import { Database, type DatabaseClient } from '../../src/index.ts';
 import type { StorageDriver } from '../../src/storage/driver.ts';
 import { memoryDriver } from '../../src/storage/memory-driver.ts';
 import { faultyDriver, outage } from '../storage/faulty-driver.ts';
@@ -11,7 +11,8 @@ afterEach(() => {
 
 let names = 0;
 const freshName = () => `thread engine ${++names}`;
-const notesOf = (door: Door) => new door.Collection({ name: 'notes', type: 'DOCUMENT_BASED' });
+const notesOf = (door: DatabaseClient) =>
+  new door.Collection({ name: 'notes', type: 'DOCUMENT_BASED' });
 
 /** Lets `indexedDB.open` fail, as private modes do. */
 function forbidToOpen(name: string): void {

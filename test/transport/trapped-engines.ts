@@ -1,18 +1,23 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Engine } from '../../src/engine/engine.ts';
-import type { FirstNumbers } from '../../src/engine/origin.ts';
-import type { EngineEvent, Request } from '../../src/engine/protocol.ts';
+import type { FirstSequenceNumbers } from '../../src/engine/protocol/idempotency-key.ts';
+import type { EngineEvent, Request } from '../../src/engine/protocol/requests.ts';
 import type { Session } from '../../src/engine/session.ts';
 import { asCairnError } from '../../src/errors/as-cairn-error.ts';
 import type { CairnError } from '../../src/errors/cairn-error.ts';
 import { WorkerError } from '../../src/errors/worker-error.ts';
-import { numbered } from '../../src/transport/change-numbers.ts';
-import type { Connect } from '../../src/transport/channel.ts';
-import { EnduringChannel } from '../../src/transport/enduring-channel.ts';
-import type { PendingLead } from '../../src/transport/engine-host.ts';
-import { ThreadLocks } from '../../src/transport/lead/thread-locks.ts';
-import type { Route, RouteEvents } from '../../src/transport/route.ts';
-import { type Begin, type Host, type HostEvents, Seat } from '../../src/transport/seat.ts';
+import { numbered } from '../../src/transport/channel/change-numbers.ts';
+import type { Connect } from '../../src/transport/channel/channel.ts';
+import { FailoverChannel } from '../../src/transport/channel/failover-channel.ts';
+import type { Route, RouteEvents } from '../../src/transport/channel/route.ts';
+import {
+  type LeaderEngine,
+  type LeaderEngineEvents,
+  Leadership,
+  type StartEngine,
+} from '../../src/transport/leadership/leadership.ts';
+import { ThreadLocks } from '../../src/transport/leadership/thread-locks.ts';
+import type { PendingTerm } from '../../src/transport/thread/engine-host.ts';
 import { FakeClock } from '../engine/fake-clock.ts';
 import { faultyDriver } from '../storage/faulty-driver.ts';
 
@@ -82,11 +87,11 @@ export class TrappedEngines {
       },
       newClient: () => `client ${++this.#clients}`,
     };
-    const seat = new Seat(settings.name, true, platform, this.begin);
-    return EnduringChannel.open(settings, seat, events, platform);
+    const seat = new Leadership(settings.name, true, platform, this.begin);
+    return FailoverChannel.open(settings, seat, events, platform);
   };
 
-  readonly begin: Begin = async (lead, events) => {
+  readonly begin: StartEngine = async (lead, events) => {
     await this.wait();
     if (this.left-- <= 0)
       throw new WorkerError('worker_start_failed', 'There are no more workers.');
@@ -115,10 +120,10 @@ export class TrappedEngines {
     const running = working.getStore();
     // One that has ended does not know it.
     if (!source.startsWith('trap') || !running || running.hasEnded) return;
-    const { risky, engine } = running;
+    const { mayHang, engine } = running;
     // What is handed on is known to come to its end.
-    if (risky > 1 || (risky === 0 && engine.handover.isOver))
-      this.violations.push(`a pattern with ${risky} risky requests`);
+    if (mayHang > 1 || (mayHang === 0 && engine.recovery.isOver))
+      this.violations.push(`a pattern with ${mayHang} mayHang requests`);
     if (text !== `hang${source.slice(4, source.indexOf('|'))}`) return;
     this.hung++;
     running.hang();
@@ -127,7 +132,7 @@ export class TrappedEngines {
 }
 
 /** An engine as it is in a worker: what comes is heard in order, and answered later. */
-export class TrappedEngine implements Host {
+export class TrappedEngine implements LeaderEngine {
   readonly shared: boolean;
   readonly engine: Engine;
   /** What it was asked, in order. */
@@ -136,8 +141,8 @@ export class TrappedEngine implements Host {
   readonly numbers: number[] = [];
   /** Numbers of the changes that it was handed. */
   readonly handed: number[] = [];
-  /** How many risky requests are being executed. */
-  risky = 0;
+  /** How many mayHang requests are being executed. */
+  mayHang = 0;
   readonly #engines: TrappedEngines;
   readonly #routes: RouteEvents[] = [];
   #ended = false;
@@ -147,7 +152,7 @@ export class TrappedEngine implements Host {
   #lose: (error: CairnError) => void = () => undefined;
   readonly #lost: Promise<never>;
 
-  private constructor(engines: TrappedEngines, engine: Engine, events: HostEvents) {
+  private constructor(engines: TrappedEngines, engine: Engine, events: LeaderEngineEvents) {
     this.#engines = engines;
     this.engine = engine;
     this.shared = engines.storageKind !== 'memory';
@@ -159,8 +164,8 @@ export class TrappedEngine implements Host {
 
   static async begin(
     engines: TrappedEngines,
-    { locked, stolen, expected }: PendingLead,
-    events: HostEvents,
+    { locked, stolen, expected }: PendingTerm,
+    events: LeaderEngineEvents,
   ): Promise<TrappedEngine> {
     const storage = await engines.driver.open('trapped', { damaged: () => undefined });
     const engine = new Engine({
@@ -193,11 +198,11 @@ export class TrappedEngine implements Host {
     return {
       started: 'file',
       own: true,
-      handOn: (opened, changes) =>
+      replay: (opened, changes) =>
         this.#answerOrLose(() => {
           this.handed.push(...changes.map(({ number }) => number));
           session.openAll(opened);
-          return session.handOn(structuredClone(changes));
+          return session.replay(structuredClone(changes));
         }),
       execute: (batch, first) => this.#execute(session, structuredClone(batch), first),
       watch: (on) =>
@@ -247,19 +252,19 @@ export class TrappedEngine implements Host {
     this.#engines.driver.crash();
   }
 
-  async #execute(session: Session, batch: readonly Request[], first: FirstNumbers) {
+  async #execute(session: Session, batch: readonly Request[], first: FirstSequenceNumbers) {
     // Who is lost with it is answered by another engine, if at all.
     return this.#answer(async () => {
       const { violations, asked } = this.#engines;
-      const risky = batch[0]?.risky === true;
-      if (risky && batch.length > 1) violations.push('risky beside others');
+      const mayHang = batch[0]?.mayHang === true;
+      if (mayHang && batch.length > 1) violations.push('mayHang beside others');
       this.asked.push(...batch);
       for (const [, , number] of numbered(batch, first)) this.numbers.push(number);
       batch.forEach(asked);
       if (this.#ended) return never;
-      if (risky) this.risky++;
+      if (mayHang) this.mayHang++;
       const reply = await session.execute(batch, first);
-      if (risky) this.risky--;
+      if (mayHang) this.mayHang--;
       return reply;
     });
   }

@@ -2,11 +2,11 @@ import { describe, expectTypeOf, test } from 'vitest';
 import {
   type AnyDocument,
   type Change,
+  type ClientStatus,
   type Connection,
   connect,
   Database,
-  type Door,
-  type DoorStatus,
+  type DatabaseClient,
   memoryDriver,
   type Stored,
 } from '../../src/index.ts';
@@ -15,8 +15,8 @@ const db = new Database({ name: 'types' });
 
 describe('doors', () => {
   test('both implement one interface', () => {
-    expectTypeOf<Database>().toExtend<Door>();
-    expectTypeOf<Connection>().toExtend<Door>();
+    expectTypeOf<Database>().toExtend<DatabaseClient>();
+    expectTypeOf<Connection>().toExtend<DatabaseClient>();
     expectTypeOf(connect({ name: 'a' })).toEqualTypeOf<Connection>();
   });
 
@@ -39,9 +39,9 @@ describe('doors', () => {
   });
 
   test('give events their own types', () => {
-    expectTypeOf(db.status).toEqualTypeOf<DoorStatus>();
+    expectTypeOf(db.status).toEqualTypeOf<ClientStatus>();
     expectTypeOf(db.on('status', () => undefined)).toEqualTypeOf<() => void>();
-    db.on('status', (status) => expectTypeOf(status).toEqualTypeOf<DoorStatus>());
+    db.on('status', (status) => expectTypeOf(status).toEqualTypeOf<ClientStatus>());
     db.on('change', ({ collection, changes }) => {
       expectTypeOf(collection).toEqualTypeOf<string>();
       expectTypeOf(changes).toEqualTypeOf<readonly Change[]>();

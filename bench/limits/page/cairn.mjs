@@ -3,7 +3,7 @@ import { deletePlain } from './plain-indexeddb.mjs';
 
 /**
  * @typedef {import('../../page/documents.mjs').Person} Person
- * @typedef {import('../../../src/index.ts').Door} Door
+ * @typedef {import('../../../src/index.ts').DatabaseClient} Door
  * @typedef {import('../../../src/index.ts').DocumentCollection<Person>} People
  * @typedef {'thread' | 'worker'} DoorName
  */

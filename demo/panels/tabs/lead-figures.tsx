@@ -1,11 +1,11 @@
-import type { DoorStatus } from 'cairndb';
+import type { ClientStatus } from 'cairndb';
 import { Figure, Figures } from '../../parts/figure.tsx';
 import { formatNumber, formatSpan } from '../../parts/format.ts';
 import { lastFailover } from './lead-story.ts';
 import { sharedStatus } from './shared.ts';
 
 /** Until every engine tells how many tabs it has. */
-type Status = DoorStatus & { readonly tabs?: number };
+type Status = ClientStatus & { readonly tabs?: number };
 
 const ENGINES = {
   worker: 'In a worker of this tab',

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { DoorStatus } from 'cairndb';
+import type { ClientStatus } from 'cairndb';
 import { announce } from '../../app/announcer.tsx';
 import { formatCount, formatSpan } from '../../parts/format.ts';
 import { messageOf } from '../../parts/message-of.ts';
@@ -54,7 +54,7 @@ export function followLead(): void {
   });
 }
 
-function hear(status: DoorStatus): void {
+function hear(status: ClientStatus): void {
   sharedStatus.value = status;
   const { state, leader, last_error } = status;
   if (state === 'failed') sharedProblem.value = last_error?.message ?? 'The database has ended.';

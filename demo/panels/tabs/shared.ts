@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { Connection, DoorStatus } from 'cairndb';
+import type { ClientStatus, Connection } from 'cairndb';
 import { messageOf } from '../../parts/message-of.ts';
 import { openBoard } from './recipes/board.ts';
 import { makeWorker } from './recipes/crash.ts';
@@ -13,7 +13,7 @@ export const shared: Connection = openShared(makeWorker);
 export const board = openBoard(shared);
 
 /** What it says of itself. */
-export const sharedStatus = signal<DoorStatus>(shared.status);
+export const sharedStatus = signal<ClientStatus>(shared.status);
 export const sharedProblem = signal('');
 
 /** How many stones this tab has laid. */

@@ -1,9 +1,9 @@
-import type { LiveNews, LiveSpec } from '../../engine/live-protocol.ts';
-import type { Key, Marks } from '../../engine/protocol.ts';
+import type { LiveNews, LiveSpec } from '../../engine/protocol/live-protocol.ts';
+import type { Key, RequestFlags } from '../../engine/protocol/requests.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
-import { ask, type Exchange } from '../exchange.ts';
-import { type FindQuery, findQuery } from '../find-query.ts';
-import { run } from '../run.ts';
+import { ask, type Exchange } from '../calls/exchange.ts';
+import { run } from '../calls/run.ts';
+import { type FindQuery, findQuery } from '../find/find-query.ts';
 import { LiveList } from './live-list.ts';
 import type { LiveSnapshot } from './live-snapshot.ts';
 import type { LiveSource } from './live-source.ts';
@@ -68,13 +68,16 @@ export class LiveFeed {
       queueMicrotask(() => this.#live === live && this.#take(signal));
     });
     this.#live = live;
-    this.#send(ask({ op: 'live', live, spec: this.#spec(), throttle, risky: this.#risky }), () => {
-      this.#begun = true;
-    });
+    this.#send(
+      ask({ op: 'live', live, spec: this.#spec(), throttle, mayHang: this.#mayHang }),
+      () => {
+        this.#begun = true;
+      },
+    );
   }
 
-  get #risky(): Marks['risky'] {
-    return this.#find?.selection.risky;
+  get #mayHang(): RequestFlags['mayHang'] {
+    return this.#find?.selection.mayHang;
   }
 
   #spec(): LiveSpec {
@@ -88,7 +91,7 @@ export class LiveFeed {
     try {
       if ('error' in signal) this.#fail(signal.error);
       else if ('restarted' in signal) this.#restart();
-      else if ('changed' in signal) this.#next(this.#risky);
+      else if ('changed' in signal) this.#next(this.#mayHang);
       else if ('count' in signal) this.#show(signal.count);
       else if (this.#list.take(signal)) this.#show(this.#list.data());
       else this.#next();
@@ -137,8 +140,8 @@ export class LiveFeed {
   }
 
   /** Asks for more: the page has had the time to take in what it was told. */
-  #next(risky?: Marks['risky']): void {
-    if (this.#live !== undefined) this.#send(ask({ op: 'liveNext', live: this.#live, risky }));
+  #next(mayHang?: RequestFlags['mayHang']): void {
+    if (this.#live !== undefined) this.#send(ask({ op: 'liveNext', live: this.#live, mayHang }));
   }
 
   /** Sends a request about the live query there is now. */

@@ -1,11 +1,11 @@
 import { type Body, decode } from '../../codec/body.ts';
 import { sameValue } from '../../codec/same-value.ts';
-import type { ListPart } from '../../engine/live-protocol.ts';
-import { documentBuilder } from '../../engine/managed.ts';
-import type { CollectionSettings } from '../../engine/settings.ts';
+import type { ListPart } from '../../engine/protocol/live-protocol.ts';
+import { documentBuilder } from '../../engine/protocol/managed.ts';
+import type { CollectionSettings } from '../../engine/protocol/settings.ts';
 import { compileSelect } from '../../query/projection.ts';
-import { documentAt } from '../documents.ts';
-import type { FindQuery } from '../find-query.ts';
+import { documentAt } from '../find/documents.ts';
+import type { FindQuery } from '../find/find-query.ts';
 import type { LiveSource } from './live-source.ts';
 
 /** A place in the list that the engine keeps for this query. */

@@ -1,5 +1,5 @@
-import { type Check, checkOptions, number } from '../option-checks.ts';
-import { checkSearch, findChecks } from '../search.ts';
+import { checkSearch, findChecks } from '../find/search.ts';
+import { type Check, checkOptions, number } from '../options/option-checks.ts';
 import type { LiveSource } from './live-source.ts';
 
 const throttleCheck: Check = number('milliseconds, 0 or more', (value) => value >= 0, 0);

@@ -1,7 +1,7 @@
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import { CollectionError } from '../../errors/collection-error.ts';
+import { loadCalls } from '../calls/load-calls.ts';
 import { callSafely, checkListener } from '../emitter.ts';
-import { loadCalls } from '../load-calls.ts';
 import type { LiveFeed } from './live-feed.ts';
 import type { LiveIteration } from './live-reading.ts';
 import type { LiveListener, LiveSnapshot } from './live-snapshot.ts';

@@ -1,7 +1,7 @@
-import type { Key } from '../../engine/protocol.ts';
-import type { CollectionSettings } from '../../engine/settings.ts';
-import type { Port } from '../port.ts';
-import type { Search } from '../search.ts';
+import type { Key } from '../../engine/protocol/requests.ts';
+import type { CollectionSettings } from '../../engine/protocol/settings.ts';
+import type { Port } from '../calls/port.ts';
+import type { Search } from '../find/search.ts';
 
 /** What a live query shows, with its options checked. */
 export interface LiveSource {

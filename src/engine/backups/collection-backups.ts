@@ -13,8 +13,8 @@ import {
 import { deleteSnapshot, putSnapshot, Snapshots } from '../../backup/snapshots.ts';
 import type { Storage } from '../../storage/driver.ts';
 import { listLive, readManifest } from '../../storage/open-log.ts';
-import type { BackupInfo, Verification } from '../backup-protocol.ts';
 import type { StoreContext } from '../context.ts';
+import type { BackupInfo, Verification } from '../protocol/backup-protocol.ts';
 import type { SaveSchedule } from '../records/save-schedule.ts';
 
 /** What backups need of their collection. */

@@ -1,5 +1,5 @@
 import type { FileHeader } from '../../backup/file/file-contents.ts';
-import type { CollectionSettings } from '../settings.ts';
+import type { CollectionSettings } from '../protocol/settings.ts';
 
 /** What a file says of a collection, so that whoever reads it elsewhere knows how it was set up. */
 export function headerOf(

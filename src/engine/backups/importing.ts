@@ -58,9 +58,9 @@ export class Importing {
 
   #checkRanks(): void {
     let last = 0;
-    for (const { order, key } of this.replacing.records.list) {
-      if (order <= last) throw damaged(`has two documents of one rank, one of them "${key}"`, key);
-      last = order;
+    for (const { rank, key } of this.replacing.records.list) {
+      if (rank <= last) throw damaged(`has two documents of one rank, one of them "${key}"`, key);
+      last = rank;
     }
   }
 }

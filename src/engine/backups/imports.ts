@@ -2,7 +2,7 @@ import type { FileHeader } from '../../backup/file/file-contents.ts';
 import { readFile } from '../../backup/file/read-file.ts';
 import { BackupError } from '../../errors/backup-error.ts';
 import { CairnError } from '../../errors/cairn-error.ts';
-import type { ImportProgress } from '../backup-protocol.ts';
+import type { ImportProgress } from '../protocol/backup-protocol.ts';
 import { ImportFeed } from './import-feed.ts';
 import type { Importing } from './importing.ts';
 

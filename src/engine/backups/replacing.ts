@@ -7,7 +7,7 @@ import type { BuildProgress } from '../documents/index-builder.ts';
 import { Loading } from '../loading.ts';
 import type { FoldedRecords } from '../records/folded-records.ts';
 import type { SaveSchedule } from '../records/save-schedule.ts';
-import { run } from '../work.ts';
+import { run } from '../scheduling/coroutine.ts';
 
 /** What it takes to replace what a collection holds. */
 export interface ReplaceHost {

@@ -33,7 +33,7 @@ export class Staging {
       throw typeMismatch(settings.name, settings.type, header.type);
     this.#context = context;
     this.#merge = merge;
-    this.#base = merge ? records.lastOrder : 0;
+    this.#base = merge ? records.lastRank : 0;
   }
 
   async add(records: readonly FileRecord[]): Promise<void> {
@@ -55,7 +55,7 @@ export class Staging {
   /** A document that is there already keeps its place, as with an update. */
   #rankOf(key: string, order: number): number {
     const known = this.#merge ? this.#context.records.get(key) : undefined;
-    const rank = known?.order ?? this.#base + order;
+    const rank = known?.rank ?? this.#base + order;
     if (rank <= MAX_RANK) return rank;
     throw new BackupError(
       'file_damaged',

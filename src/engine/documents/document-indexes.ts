@@ -3,8 +3,8 @@ import { ValueError } from '../../errors/value-error.ts';
 import type { IndexKey } from '../../query/index/key.ts';
 import { KeyIndex } from '../../query/index/key-index.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
-import { type DocumentBuilder, documentBuilder, isManaged } from '../managed.ts';
-import type { CollectionSettings } from '../settings.ts';
+import { type DocumentBuilder, documentBuilder, isManaged } from '../protocol/managed.ts';
+import type { CollectionSettings } from '../protocol/settings.ts';
 
 /**
  * Names of the columns in which segments keep what these indexes need: other keys, another column. What is
@@ -128,7 +128,7 @@ export class DocumentIndexes {
   /** @throws {ValueError} `unique_violation`, if another record has one of its keys. */
   checkUnique(record: StoredRecord): void {
     for (const [at, index] of this.#unique) {
-      const taken = index.owner(keyAt(record, at), record.order);
+      const taken = index.owner(keyAt(record, at), record.rank);
       if (taken) throw this.#violation(index.definition.name, ...taken);
     }
   }

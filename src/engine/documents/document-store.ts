@@ -2,12 +2,12 @@ import { type Body, decode, encode } from '../../codec/body.ts';
 import { StoredRecord } from '../../storage/stored-record.ts';
 import type { StoreContext } from '../context.ts';
 import { DocumentScans } from '../find/document-scans.ts';
-import { ARCHIVED, stamped, UPDATED } from '../managed.ts';
 import { parseFieldPath } from '../paths/key-path.ts';
 import { setAt } from '../paths/value-path.ts';
-import type { Change, ManagedReply, RecordReply, Request } from '../protocol.ts';
+import { ARCHIVED, stamped, UPDATED } from '../protocol/managed.ts';
+import type { Change, ManagedReply, RecordReply, Request } from '../protocol/requests.ts';
 import { bodyAtHand } from '../records/scan.ts';
-import type { Result, Work } from '../work.ts';
+import type { Coroutine, Result } from '../scheduling/coroutine.ts';
 import { idTaken, unusedId } from './ids.ts';
 import { InsertParts } from './insert-parts.ts';
 
@@ -61,7 +61,7 @@ export class DocumentStore {
     if (id !== undefined && isTaken(id)) throw idTaken(settings.name, id);
     const key = id ?? unusedId(isTaken, () => newId(settings.id_length));
     const stamps = stamped(undefined, 'created', settings, now ?? clock.now());
-    this.#put(new StoredRecord(key, records.takeOrder(), 0, stamps, body), undefined, 'insert');
+    this.#put(new StoredRecord(key, records.takeRank(), 0, stamps, body), undefined, 'insert');
     return stamps ? [key, 0, stamps] : [key, 0];
   }
 
@@ -84,7 +84,7 @@ export class DocumentStore {
     return this.#replace(before, before.flags | UPDATED, stamps, body, 'update');
   }
 
-  *#patch({ id, changes, now }: Request<'patch'>): Work<RecordReply | undefined> {
+  *#patch({ id, changes, now }: Request<'patch'>): Coroutine<RecordReply | undefined> {
     const { records, settings, clock } = this.#context;
     const paths = changes.map(([path]) => parseFieldPath(path));
     const before = records.get(id);
@@ -99,7 +99,10 @@ export class DocumentStore {
     return [key, flags, stamps, body];
   }
 
-  *#archive(request: Request<'archive' | 'unarchive'>, archive: boolean): Work<number | false> {
+  *#archive(
+    request: Request<'archive' | 'unarchive'>,
+    archive: boolean,
+  ): Coroutine<number | false> {
     const { records, settings, clock } = this.#context;
     const { id, now = clock.now() } = request;
     const before = records.get(id);
@@ -122,7 +125,7 @@ export class DocumentStore {
     return true;
   }
 
-  *#deleteMany({ ids, ...selection }: Request<'deleteMany'>): Work<number> {
+  *#deleteMany({ ids, ...selection }: Request<'deleteMany'>): Coroutine<number> {
     const doomed = ids ?? (yield* this.scans.idsOf(selection));
     let deleted = 0;
     for (const id of doomed) if (this.#delete(id)) deleted++;
@@ -137,7 +140,7 @@ export class DocumentStore {
     return [key, flags, stamps, this.#context.aborts.immediate ? bodyAtHand(record, body) : body];
   }
 
-  *#load(record: StoredRecord): Work<RecordReply> {
+  *#load(record: StoredRecord): Coroutine<RecordReply> {
     return [record.key, record.flags, record.stamps, yield* this.#context.records.body(record)];
   }
 
@@ -148,8 +151,8 @@ export class DocumentStore {
     body: Body,
     kind: Change['kind'],
   ): ManagedReply {
-    const { key, order } = before;
-    this.#put(new StoredRecord(key, order, flags, stamps, body), before, kind);
+    const { key, rank } = before;
+    this.#put(new StoredRecord(key, rank, flags, stamps, body), before, kind);
     return stamps ? [key, flags, stamps] : [key, flags];
   }
 

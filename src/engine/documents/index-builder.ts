@@ -1,10 +1,10 @@
 import type { Body } from '../../codec/body.ts';
 import { indexedColumns, lacksColumns, readRecords, type Segment } from '../../storage/segment.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
-import { nextTurn } from '../next-turn.ts';
 import { BodyReader, bySegment } from '../records/body-reader.ts';
 import type { RecordStore } from '../records/record-store.ts';
-import type { Work } from '../work.ts';
+import type { Coroutine } from '../scheduling/coroutine.ts';
+import { nextTurn } from '../scheduling/next-turn.ts';
 import type { DocumentIndexes } from './document-indexes.ts';
 
 /** Segments that are rewritten in one transaction, so that nobody waits long for it. */
@@ -46,7 +46,11 @@ export class IndexBuilder {
    * @param known Whether these were checked to be unique when they were written, if their segments have columns.
    * @throws {ValueError} `unique_violation`, when an index was declared that documents do not fit.
    */
-  *build(records: readonly StoredRecord[], progress: BuildProgress, known: boolean): Work<void> {
+  *build(
+    records: readonly StoredRecord[],
+    progress: BuildProgress,
+    known: boolean,
+  ): Coroutine<void> {
     if (this.#indexes.isEmpty) return;
     if (this.#lacking.size > 0) {
       const lacking = records.filter(({ segment }) => this.#lacking.has(segment));
@@ -58,7 +62,7 @@ export class IndexBuilder {
     for (const record of records) this.#indexes.checkUnique(record);
   }
 
-  *#extract(total: number, progress: BuildProgress): Work<void> {
+  *#extract(total: number, progress: BuildProgress): Coroutine<void> {
     const reader = new BodyReader(this.#store.log, [...this.#groups.keys()]);
     let done = 0;
     for (const [number, records] of this.#groups) {
@@ -73,7 +77,7 @@ export class IndexBuilder {
   }
 
   /** To be called once they are built: writes the columns that were missing. Where it fails, nothing is lost but time. */
-  *write(): Work<void> {
+  *write(): Coroutine<void> {
     const numbers = [...this.#groups.keys()];
     for (let from = 0; from < numbers.length; from += WRITE_AT_ONCE) {
       const some = numbers.slice(from, from + WRITE_AT_ONCE);

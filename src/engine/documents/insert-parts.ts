@@ -1,8 +1,8 @@
 import { StoredRecord } from '../../storage/stored-record.ts';
 import { insertLost } from '../collection-errors.ts';
 import type { StoreContext } from '../context.ts';
-import { stamped } from '../managed.ts';
-import type { ManagedColumns, Request } from '../protocol.ts';
+import { stamped } from '../protocol/managed.ts';
+import type { ManagedColumns, Request } from '../protocol/requests.ts';
 import { idTaken, unusedId } from './ids.ts';
 
 /** Below this many characters a generated id may well be taken; 16 of them are 95 random bits. */
@@ -97,7 +97,7 @@ export class InsertParts {
   #commit({ records: staged, ids }: Staged): void {
     const { records, indexes, settings, changed, isWatched } = this.#context;
     if (ids) for (const key of ids) if (records.get(key)) throw idTaken(settings.name, key);
-    for (const record of staged) record.order = records.takeOrder();
+    for (const record of staged) record.rank = records.takeRank();
     indexes.addAll(staged);
     records.addAll(staged);
     if (isWatched()) for (const { key } of staged) changed(key, 'insert');

@@ -1,7 +1,7 @@
 import type { CriteriaPart } from '../../query/criteria.ts';
 import type { Order } from '../../query/order.ts';
 import type { DecodedDocuments } from '../records/decoded-documents.ts';
-import type { SortedMatches } from './matches.ts';
+import type { SortedMatches } from './result-collector.ts';
 
 /** Keeps of a block of places those whose documents pass, and returns how many they are. */
 export type BlockFilter = (block: Int32Array, length: number) => number;

@@ -4,14 +4,19 @@ import { PlanReader } from '../../query/plan/read-plan.ts';
 import type { SegmentBodies } from '../../storage/segment.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
 import type { StoreContext } from '../context.ts';
-import type { Pace } from '../pace.ts';
 import { BodyReader, bySegment } from '../records/body-reader.ts';
 import type { DecodedDocuments } from '../records/decoded-documents.ts';
 import { type RecordTest, Scan } from '../records/scan.ts';
-import type { Work } from '../work.ts';
+import type { Coroutine } from '../scheduling/coroutine.ts';
+import type { Pace } from '../scheduling/pace.ts';
 import { criteriaFilter, orderFilter } from './block-filters.ts';
 import type { CompiledSelection } from './compiled-selection.ts';
-import { FirstMatches, type Matches, type PageEnd, SortedMatches } from './matches.ts';
+import {
+  FirstMatches,
+  type PageEnd,
+  type ResultCollector,
+  SortedMatches,
+} from './result-collector.ts';
 
 /** Decoded documents that are looked at together. */
 const BLOCK = 1024;
@@ -44,11 +49,11 @@ export class Candidates {
     this.#after = after;
     const { wanted, order } = selection;
     this.#wanted =
-      after && !order ? (record) => record.order > after.order && wanted(record) : wanted;
+      after && !order ? (record) => record.rank > after.rank && wanted(record) : wanted;
   }
 
   /** Reads for as long as more can change the result. Records must be pinned meanwhile. */
-  *read(plan: Plan, matches: Matches): Work<void> {
+  *read(plan: Plan, matches: ResultCollector): Coroutine<void> {
     const { records } = this.#context;
     const { test, order, byFields } = this.#selection;
     if (plan.kind !== 'scan') return yield* this.#readPlan(plan, matches);
@@ -62,7 +67,7 @@ export class Candidates {
   }
 
   /** Goes over decoded documents, all in memory: nothing of a record is touched unless it matches. */
-  *#scanDecoded(decoded: DecodedDocuments, matches: Matches): Work<void> {
+  *#scanDecoded(decoded: DecodedDocuments, matches: ResultCollector): Coroutine<void> {
     const { documents } = decoded;
     const { parts, order } = this.#selection;
     const filters = parts.map((part) => criteriaFilter(part, decoded));
@@ -85,7 +90,7 @@ export class Candidates {
     }
   }
 
-  *#scan(matches: Matches): Work<void> {
+  *#scan(matches: ResultCollector): Coroutine<void> {
     const { test, order, sorted } = this.#selection;
     const scan = new Scan(this.#context.records, this.#pace);
     let complete = false;
@@ -123,7 +128,7 @@ export class Candidates {
     });
   }
 
-  *#readPlan(plan: PlanByKeys, matches: Matches): Work<void> {
+  *#readPlan(plan: PlanByKeys, matches: ResultCollector): Coroutine<void> {
     const reader = this.#reader(plan);
     try {
       yield* this.#visit(() => reader.next(), matches, !plan.exact);
@@ -136,7 +141,11 @@ export class Candidates {
    * @param next The next candidate, until there is none.
    * @param tests Whether the criteria have to be looked at still.
    */
-  *#visit(next: () => StoredRecord | undefined, matches: Matches, tests: boolean): Work<void> {
+  *#visit(
+    next: () => StoredRecord | undefined,
+    matches: ResultCollector,
+    tests: boolean,
+  ): Coroutine<void> {
     const { test, sorted } = this.#selection;
     const tested = tests ? test : undefined;
     const keyed = matches instanceof SortedMatches;
@@ -162,7 +171,7 @@ export class Candidates {
     }
   }
 
-  *#inOrder(candidates: StoredRecord[], looks: boolean, visit: Visit): Work<void> {
+  *#inOrder(candidates: StoredRecord[], looks: boolean, visit: Visit): Coroutine<void> {
     for (let from = 0; from < candidates.length; from += BATCH) {
       const batch = candidates.slice(from, from + BATCH);
       const bodies = looks ? yield* this.#context.records.bodiesOf(batch) : [];
@@ -174,7 +183,7 @@ export class Candidates {
   }
 
   /** Segment by segment, each read once. */
-  *#inAnyOrder(candidates: StoredRecord[], looks: boolean, visit: Visit): Work<void> {
+  *#inAnyOrder(candidates: StoredRecord[], looks: boolean, visit: Visit): Coroutine<void> {
     const { records } = this.#context;
     const groups = looks ? bySegment(candidates) : new Map([[0, candidates]]);
     const numbers = [...groups.keys()].filter((number) => number > 0);

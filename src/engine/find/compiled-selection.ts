@@ -4,8 +4,8 @@ import { compileOrder, type Order } from '../../query/order.ts';
 import { compileSelect } from '../../query/projection.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
 import type { StoreContext } from '../context.ts';
-import { ARCHIVED, documentBuilder, isManaged } from '../managed.ts';
-import type { ArchivedFilter, Selection } from '../protocol.ts';
+import { ARCHIVED, documentBuilder, isManaged } from '../protocol/managed.ts';
+import type { ArchivedFilter, Selection } from '../protocol/requests.ts';
 import { decodedValue, type RecordTest } from '../records/scan.ts';
 
 /** What a selection means for records. */

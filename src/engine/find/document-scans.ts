@@ -4,14 +4,14 @@ import { WorkerError } from '../../errors/worker-error.ts';
 import { compileOrder } from '../../query/order.ts';
 import type { Stamps } from '../../storage/stored-record.ts';
 import type { StoreContext } from '../context.ts';
-import { Pace } from '../pace.ts';
-import type { Explained, Request, ScanReply, Selection } from '../protocol.ts';
+import type { Explained, Request, ScanReply, Selection } from '../protocol/requests.ts';
 import { bodyAtHand, type Visited } from '../records/scan.ts';
-import type { Result, Work } from '../work.ts';
+import type { Coroutine, Result } from '../scheduling/coroutine.ts';
+import { Pace } from '../scheduling/pace.ts';
 import type { CompiledSelection } from './compiled-selection.ts';
-import { type Delivery, ListDelivery, ScanDelivery } from './deliveries.ts';
-import type { PageEnd } from './matches.ts';
 import { Query } from './query.ts';
+import type { PageEnd } from './result-collector.ts';
+import { type Delivery, ListDelivery, ScanDelivery } from './result-stream.ts';
 
 /** Documents in the first chunk for somebody who may stop at any; each later one holds twice as many. */
 const FIRST_CHUNK = 128;
@@ -59,14 +59,14 @@ export class DocumentScans {
   }
 
   /** Ids of the documents that match, in their order. */
-  *idsOf(selection: Partial<Selection>): Work<string[]> {
+  *idsOf(selection: Partial<Selection>): Coroutine<string[]> {
     const pace = this.#pace(selection);
     const records = yield* new Query(this.#context, selection, pace).records();
     pace.check();
     return records.map(({ key }) => key);
   }
 
-  *#count(selection: Partial<Selection>): Work<number> {
+  *#count(selection: Partial<Selection>): Coroutine<number> {
     // Nothing has to be sorted to be counted, but where a page begins.
     const sort = selection.after && selection.sort;
     if (!sort && selection.sort !== undefined) compileOrder(selection.sort);
@@ -76,7 +76,7 @@ export class DocumentScans {
     return count;
   }
 
-  *#explain(selection: Selection): Work<Explained> {
+  *#explain(selection: Selection): Coroutine<Explained> {
     const { clock } = this.#context;
     const began = clock.elapsed();
     const query = new Query(this.#context, selection, this.#pace(selection));
@@ -91,7 +91,7 @@ export class DocumentScans {
     };
   }
 
-  *#begin(selection: Selection): Work<ScanReply> {
+  *#begin(selection: Selection): Coroutine<ScanReply> {
     const { records } = this.#context;
     const pace = this.#pace(selection);
     const query = new Query(this.#context, selection, pace);
@@ -112,7 +112,7 @@ export class DocumentScans {
     return pace;
   }
 
-  *#next(cursor: number, call: number | undefined): Work<ScanReply> {
+  *#next(cursor: number, call: number | undefined): Coroutine<ScanReply> {
     const open = this.#open.get(cursor);
     if (!open)
       throw new WorkerError(
@@ -150,11 +150,11 @@ function columnsOf(
   found: readonly Visited[],
   select: CompiledSelection['select'],
   isNear: boolean,
-): Pick<ScanReply, 'keys' | 'flags' | 'stamps' | 'orders' | 'bodies' | 'whole'> {
+): Pick<ScanReply, 'keys' | 'flags' | 'stamps' | 'ranks' | 'bodies' | 'whole'> {
   const { length } = found;
   const keys = new Array<string>(length);
   const flags = new Uint8Array(length);
-  const orders = new Float64Array(length);
+  const ranks = new Float64Array(length);
   const bodies = new Array<Body | DecodedBody>(length);
   let stamps: (Stamps | undefined)[] | undefined;
   // One loop, not one a column: this is most of what the delivery of a few hundred costs.
@@ -162,7 +162,7 @@ function columnsOf(
     const { record, body } = found[at] as Visited;
     keys[at] = record.key;
     flags[at] = record.flags;
-    orders[at] = record.order;
+    ranks[at] = record.rank;
     if (record.stamps) {
       stamps ??= new Array(length).fill(undefined);
       stamps[at] = record.stamps;
@@ -170,5 +170,5 @@ function columnsOf(
     if (select) bodies[at] = encode(select(record, body), 'document');
     else bodies[at] = isNear ? bodyAtHand(record, body) : body;
   }
-  return { keys, flags, stamps, orders, bodies, whole: select !== undefined };
+  return { keys, flags, stamps, ranks, bodies, whole: select !== undefined };
 }

@@ -4,19 +4,19 @@ import type { Plan } from '../../query/plan/plan.ts';
 import { planQuery } from '../../query/plan/plan-query.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
 import type { StoreContext } from '../context.ts';
-import type { Pace } from '../pace.ts';
-import type { After, Selection } from '../protocol.ts';
-import type { Work } from '../work.ts';
+import type { After, Selection } from '../protocol/requests.ts';
+import type { Coroutine } from '../scheduling/coroutine.ts';
+import type { Pace } from '../scheduling/pace.ts';
 import { Candidates } from './candidates.ts';
 import { type CompiledSelection, compileSelection } from './compiled-selection.ts';
 import {
   CountedMatches,
   FirstMatches,
-  type Matches,
   OldestMatches,
   type PageEnd,
+  type ResultCollector,
   SortedMatches,
-} from './matches.ts';
+} from './result-collector.ts';
 
 /** One question to a collection of documents: how it is answered, and what that cost. */
 export class Query {
@@ -63,7 +63,7 @@ export class Query {
   }
 
   /** The records that match, in order. */
-  *records(): Work<StoredRecord[]> {
+  *records(): Coroutine<StoredRecord[]> {
     const matches = this.#gather();
     yield* this.#read(matches);
     const records = matches.records().slice(this.#skip);
@@ -73,7 +73,7 @@ export class Query {
   }
 
   /** How many records match. */
-  *count(): Work<number> {
+  *count(): Coroutine<number> {
     // Where a page begins is a matter of order.
     if (this.#after) return (yield* this.records()).length;
     const counted = this.candidates.counted(this.plan);
@@ -83,7 +83,7 @@ export class Query {
     return Math.max(0, matches.count - this.#skip);
   }
 
-  *#read(matches: Matches): Work<void> {
+  *#read(matches: ResultCollector): Coroutine<void> {
     const release = this.#context.records.pin();
     try {
       if (this.#most > 0) yield* this.candidates.read(this.plan, matches);
@@ -92,14 +92,14 @@ export class Query {
     }
   }
 
-  *#endOf(record: StoredRecord): Work<PageEnd> {
+  *#endOf(record: StoredRecord): Coroutine<PageEnd> {
     const { order, sorted } = this.compiled;
-    if (!order) return { key: undefined, order: record.order };
+    if (!order) return { key: undefined, rank: record.rank };
     const body = yield* this.#context.records.body(record);
-    return { key: order.keyOf(sorted(record, body)), order: record.order };
+    return { key: order.keyOf(sorted(record, body)), rank: record.rank };
   }
 
-  #gather(): Matches {
+  #gather(): ResultCollector {
     const { order } = this.compiled;
     const { kind, ordered } = this.plan;
     // A scan of what is not in memory comes segment by segment.
@@ -111,16 +111,16 @@ export class Query {
     return inOrder ? new FirstMatches(this.#most) : new OldestMatches(this.#most);
   }
 
-  #pageEnd({ id, order, key, body }: After): PageEnd {
-    const rank = order ?? this.#context.records.get(id)?.order;
-    if (rank === undefined) {
+  #pageEnd({ id, rank, key, body }: After): PageEnd {
+    const found = rank ?? this.#context.records.get(id)?.rank;
+    if (found === undefined) {
       throw new CriteriaError(
         'after_unknown',
         'The document given as "after" is gone; pass another.',
         { place: 'after' },
       );
     }
-    if (body === undefined) return { key, order: rank };
-    return { key: this.compiled.order?.keyOf(peek(body) as object), order: rank };
+    if (body === undefined) return { key, rank: found };
+    return { key: this.compiled.order?.keyOf(peek(body) as object), rank: found };
   }
 }

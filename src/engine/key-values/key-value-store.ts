@@ -3,12 +3,12 @@ import { KeyError } from '../../errors/key-error.ts';
 import { compileItemCriteria } from '../../query/criteria.ts';
 import { StoredRecord } from '../../storage/stored-record.ts';
 import type { StoreContext } from '../context.ts';
-import { Pace } from '../pace.ts';
 import { type KeyPath, parseKey } from '../paths/key-path.ts';
 import { deleteAt, getAt, hasAt, mismatch, setAt } from '../paths/value-path.ts';
-import type { ReplyTo, Request, ValueReply } from '../protocol.ts';
+import type { ReplyTo, Request, ValueReply } from '../protocol/requests.ts';
 import { Scan } from '../records/scan.ts';
-import type { Result, Work } from '../work.ts';
+import type { Coroutine, Result } from '../scheduling/coroutine.ts';
+import { Pace } from '../scheduling/pace.ts';
 
 /**
  * Keys and values: the first segment of a key names a record, the rest is the way inside its value. Every
@@ -57,14 +57,14 @@ export class KeyValueStore {
     }
   }
 
-  *#set(key: KeyPath, body: Body): Work<undefined> {
+  *#set(key: KeyPath, body: Body): Coroutine<undefined> {
     const [name, ...path] = key;
     if (path.length === 0) this.#put(name, body);
     else yield* this.#change(key, () => decode(body));
     return undefined;
   }
 
-  *#get({ key, array = false }: Request<'kvGet'>): Work<ValueReply | undefined> {
+  *#get({ key, array = false }: Request<'kvGet'>): Coroutine<ValueReply | undefined> {
     const [name, ...path] = parseKey(key);
     const record = this.#context.records.get(name);
     if (!record) return undefined;
@@ -79,7 +79,7 @@ export class KeyValueStore {
     return { body: encode(value, 'value'), version };
   }
 
-  *#delete([name, ...path]: KeyPath): Work<boolean> {
+  *#delete([name, ...path]: KeyPath): Coroutine<boolean> {
     const { records, changed } = this.#context;
     const record = records.get(name);
     if (!record) return false;
@@ -94,7 +94,7 @@ export class KeyValueStore {
     return true;
   }
 
-  *#push(key: KeyPath, item: Body): Work<Body> {
+  *#push(key: KeyPath, item: Body): Coroutine<Body> {
     const array = yield* this.#change(key, (before = [], place) => {
       if (!Array.isArray(before)) throw mismatch(place, before, 'an array');
       before.push(decode(item));
@@ -103,7 +103,7 @@ export class KeyValueStore {
     return encode(array, 'value');
   }
 
-  *#add(key: KeyPath, amount: number): Work<number> {
+  *#add(key: KeyPath, amount: number): Coroutine<number> {
     const sum = yield* this.#change(key, (before = 0, place) => {
       if (typeof before !== 'number') throw mismatch(place, before, 'a number');
       return before + amount;
@@ -111,7 +111,7 @@ export class KeyValueStore {
     return sum as number;
   }
 
-  *#match({ key, criteria, first }: Request<'kvMatch'>): Work<Body> {
+  *#match({ key, criteria, first }: Request<'kvMatch'>): Coroutine<Body> {
     const matches = compileItemCriteria(peek(criteria));
     const array = yield* this.#arrayAt(parseKey(key));
     if (!first) return encode(array.filter(matches), 'value');
@@ -119,7 +119,7 @@ export class KeyValueStore {
     return encode(index < 0 ? [] : [array[index]], 'value');
   }
 
-  *#remove(key: KeyPath, criteria: Body): Work<Body> {
+  *#remove(key: KeyPath, criteria: Body): Coroutine<Body> {
     const matches = compileItemCriteria(peek(criteria));
     const before = yield* this.#arrayAt(key);
     const after = before.filter((item) => !matches(item));
@@ -127,7 +127,7 @@ export class KeyValueStore {
     return encode(after, 'value');
   }
 
-  *#replace({ key, body, version }: Request<'kvReplace'>): Work<boolean> {
+  *#replace({ key, body, version }: Request<'kvReplace'>): Coroutine<boolean> {
     const path = parseKey(key);
     const record = this.#context.records.get(path[0]);
     if (!record || this.#versionOf(record) !== version) return false;
@@ -135,19 +135,19 @@ export class KeyValueStore {
     return true;
   }
 
-  *#entries(): Work<ReplyTo<'kvEntries'>> {
+  *#entries(): Coroutine<ReplyTo<'kvEntries'>> {
     const { records, clock, aborts } = this.#context;
     const scan = new Scan(records, new Pace(clock, aborts));
     try {
       const all = yield* scan.next(() => true);
-      all.sort((a, b) => a.record.order - b.record.order);
+      all.sort((a, b) => a.record.rank - b.record.rank);
       return { keys: all.map(({ record }) => record.key), bodies: all.map(({ body }) => body) };
     } finally {
       scan.end();
     }
   }
 
-  *#arrayAt(key: KeyPath): Work<unknown[]> {
+  *#arrayAt(key: KeyPath): Coroutine<unknown[]> {
     const [name, ...path] = key;
     const record = this.#context.records.get(name);
     const value = record && getAt(peek(yield* this.#context.records.body(record)), path);
@@ -157,7 +157,7 @@ export class KeyValueStore {
   }
 
   /** Replaces the value at a key by what `next` makes of it; when that throws, nothing changes. */
-  *#change(key: KeyPath, next: (before: unknown, place: string) => unknown): Work<unknown> {
+  *#change(key: KeyPath, next: (before: unknown, place: string) => unknown): Coroutine<unknown> {
     const [name, ...path] = key;
     const { records } = this.#context;
     const record = records.get(name);
@@ -170,7 +170,7 @@ export class KeyValueStore {
 
   #put(name: string, body: Body): void {
     const { records, changed } = this.#context;
-    const order = records.get(name)?.order ?? records.takeOrder();
+    const order = records.get(name)?.rank ?? records.takeRank();
     records.put(new StoredRecord(name, order, 0, undefined, body));
     changed(name, 'set');
   }

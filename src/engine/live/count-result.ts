@@ -1,10 +1,10 @@
 import type { StoreContext } from '../context.ts';
 import { type CompiledSelection, compileSelection } from '../find/compiled-selection.ts';
 import { Query } from '../find/query.ts';
-import type { LiveNews } from '../live-protocol.ts';
-import { Pace } from '../pace.ts';
-import type { Selection } from '../protocol.ts';
-import type { Work } from '../work.ts';
+import type { LiveNews } from '../protocol/live-protocol.ts';
+import type { Selection } from '../protocol/requests.ts';
+import type { Coroutine } from '../scheduling/coroutine.ts';
+import { Pace } from '../scheduling/pace.ts';
 import type { BodyOf, LiveResult } from './live-result.ts';
 
 /** How many documents match. */
@@ -38,7 +38,7 @@ export class CountResult implements LiveResult {
     this.#loaded = false;
   }
 
-  *next(): Work<LiveNews | undefined> {
+  *next(): Coroutine<LiveNews | undefined> {
     if (!this.#loaded) {
       this.#loaded = true;
       this.#members.clear();

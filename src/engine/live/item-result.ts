@@ -1,9 +1,9 @@
 import { type Body, encode, peek } from '../../codec/body.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
-import type { LiveNews } from '../live-protocol.ts';
 import { getAt, hasAt, type ValuePath } from '../paths/value-path.ts';
+import type { LiveNews } from '../protocol/live-protocol.ts';
 import type { RecordStore } from '../records/record-store.ts';
-import type { Work } from '../work.ts';
+import type { Coroutine } from '../scheduling/coroutine.ts';
 import type { LiveResult } from './live-result.ts';
 import { managedOf } from './managed-values.ts';
 
@@ -29,7 +29,7 @@ export class ItemResult implements LiveResult {
     // It looks at the record each time.
   }
 
-  *next(): Work<LiveNews | undefined> {
+  *next(): Coroutine<LiveNews | undefined> {
     const record = this.#records.get(this.#key);
     const body = record && this.#part(yield* this.#records.body(record));
     const before = this.#told;

@@ -4,10 +4,10 @@ import type { StoredRecord } from '../../storage/stored-record.ts';
 import type { StoreContext } from '../context.ts';
 import { type CompiledSelection, compileSelection } from '../find/compiled-selection.ts';
 import { Query } from '../find/query.ts';
-import type { ListPart } from '../live-protocol.ts';
-import { Pace } from '../pace.ts';
-import type { Selection } from '../protocol.ts';
-import type { Work } from '../work.ts';
+import type { ListPart } from '../protocol/live-protocol.ts';
+import type { Selection } from '../protocol/requests.ts';
+import type { Coroutine } from '../scheduling/coroutine.ts';
+import { Pace } from '../scheduling/pace.ts';
 import { type Difference, difference } from './difference.ts';
 import type { BodyOf, LiveResult } from './live-result.ts';
 import { managedOf } from './managed-values.ts';
@@ -76,7 +76,7 @@ export class ListResult implements LiveResult {
     this.#loaded = false;
   }
 
-  *next(): Work<ListPart | undefined> {
+  *next(): Coroutine<ListPart | undefined> {
     if (!this.#telling) {
       if (!this.#loaded || this.#matches.short) yield* this.#load();
       const list = this.#matches.list.slice(this.#from, this.#to);
@@ -88,7 +88,7 @@ export class ListResult implements LiveResult {
     return yield* this.#part(this.#telling);
   }
 
-  *#part(telling: Telling): Work<ListPart> {
+  *#part(telling: Telling): Coroutine<ListPart> {
     const { gone, at, come } = telling.difference;
     const from = telling.done;
     const bodies: Body[] = [];
@@ -115,7 +115,7 @@ export class ListResult implements LiveResult {
   }
 
   /** What is told of a document. */
-  *#content(match: Match): Work<Body> {
+  *#content(match: Match): Coroutine<Body> {
     if (match.told !== undefined) return match.told;
     const body = yield* this.#context.records.body(match.record);
     const { select } = this.#compiled;
@@ -150,7 +150,7 @@ export class ListResult implements LiveResult {
     return order?.keyOf(sorted(record, bodyOf(record)));
   }
 
-  *#load(): Work<void> {
+  *#load(): Coroutine<void> {
     const { records, clock, aborts } = this.#context;
     const pace = new Pace(clock, aborts);
     const found = yield* new Query(this.#context, this.#selection, pace).records();

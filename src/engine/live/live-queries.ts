@@ -1,9 +1,9 @@
 import { peek } from '../../codec/body.ts';
 import type { StoreContext } from '../context.ts';
-import type { LiveOperations, LiveSpec } from '../live-protocol.ts';
 import { parseKey } from '../paths/key-path.ts';
-import type { Request } from '../protocol.ts';
-import type { Result } from '../work.ts';
+import type { LiveOperations, LiveSpec } from '../protocol/live-protocol.ts';
+import type { Request } from '../protocol/requests.ts';
+import type { Result } from '../scheduling/coroutine.ts';
 import { CountResult } from './count-result.ts';
 import { ItemResult } from './item-result.ts';
 import { ListResult } from './list-result.ts';
@@ -29,20 +29,20 @@ export class LiveQueries {
     return this.#readers.size;
   }
 
-  /** Executes a request about a live query; a risky one is answered when all that it began is done. */
+  /** Executes a request about a live query; a mayHang one is answered when all that it began is done. */
   perform(request: LiveRequest, reader: LiveReader | undefined): Result<undefined> {
     if (!reader) return undefined;
-    if (request.op === 'liveNext') reader.next(request.risky === true);
+    if (request.op === 'liveNext') reader.next(request.mayHang === true);
     else if (request.op === 'liveEnd') reader.end();
     else {
       const { records, clock } = this.#context;
-      const { spec, throttle, risky = false } = request;
+      const { spec, throttle, mayHang = false } = request;
       const result = this.#resultFor(spec);
-      this.#readers.set(reader, spec.kind !== 'item' && !risky);
+      this.#readers.set(reader, spec.kind !== 'item' && !mayHang);
       const left = () => void this.#readers.delete(reader);
-      reader.begin({ result, records, clock, throttle, risky, left });
+      reader.begin({ result, records, clock, throttle, mayHang, left });
     }
-    return request.risky && reader.resting();
+    return request.mayHang && reader.resting();
   }
 
   /** To be called with each change. */

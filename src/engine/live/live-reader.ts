@@ -1,11 +1,11 @@
 import type { Body } from '../../codec/body.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
-import type { Clock } from '../clock.ts';
-import type { LiveNews } from '../live-protocol.ts';
-import { nextTurn } from '../next-turn.ts';
+import type { LiveNews } from '../protocol/live-protocol.ts';
 import type { RecordStore } from '../records/record-store.ts';
-import { run, type Work } from '../work.ts';
+import type { Clock } from '../scheduling/clock.ts';
+import { type Coroutine, run } from '../scheduling/coroutine.ts';
+import { nextTurn } from '../scheduling/next-turn.ts';
 import type { LiveResult } from './live-result.ts';
 
 /** What a reader reads. */
@@ -16,14 +16,14 @@ export interface Reading {
   /** Milliseconds from one result to the next at the least. */
   readonly throttle: number;
   /** Whether what changes is looked at only when that is asked for. */
-  readonly risky: boolean;
+  readonly mayHang: boolean;
   /** Called when nothing is read any more. */
   readonly left: () => void;
 }
 
 /**
  * One who reads a live query. Nothing is computed before what was told last has been taken in: what
- * changes meanwhile is remembered by key. One that is risky tells that something changed, and computes what
+ * changes meanwhile is remembered by key. One that is mayHang tells that something changed, and computes what
  * became of it when that has been taken in.
  *
  * ```
@@ -64,7 +64,7 @@ export class LiveReader {
   /** Takes in that the records with these keys have changed. */
   changed(keys: ReadonlySet<string>): void {
     let all = keys;
-    if (this.#busy || this.#reading?.risky) {
+    if (this.#busy || this.#reading?.mayHang) {
       for (const key of keys) this.#touched.add(key);
       all = this.#touched;
     }
@@ -80,18 +80,18 @@ export class LiveReader {
   /**
    * What was told last has been taken in.
    *
-   * @param risky Whether patterns may be tried. Where they would be and may not, it is about what was told before, by
+   * @param mayHang Whether patterns may be tried. Where they would be and may not, it is about what was told before, by
    *   an engine that is gone.
    */
-  next(risky: boolean): void {
-    if (!this.#taken || this.#ended || (this.#toldChange && !risky)) return;
+  next(mayHang: boolean): void {
+    if (!this.#taken || this.#ended || (this.#toldChange && !mayHang)) return;
     this.#working = true;
     this.#taken();
     this.#taken = undefined;
   }
 
   /** Waits until it has told something, or has nothing to tell. */
-  *resting(): Work<undefined> {
+  *resting(): Coroutine<undefined> {
     while (this.#working) {
       yield new Promise<void>((resolve) => {
         this.#rested = resolve;
@@ -127,10 +127,10 @@ export class LiveReader {
     }
   }
 
-  *#read(reading: Reading, first: ReadonlySet<string> | undefined): Work<void> {
+  *#read(reading: Reading, first: ReadonlySet<string> | undefined): Coroutine<void> {
     for (let keys = first; !this.#ended; keys = this.#touched) {
       // What changes until it is taken in is among these keys.
-      if (keys && reading.risky) yield this.#told({ changed: true });
+      if (keys && reading.mayHang) yield this.#told({ changed: true });
       if (keys === this.#touched) this.#touched = new Set();
       if ((yield* this.#deliver(reading, keys)) && reading.throttle > 0) yield this.#sleep(reading);
       if (this.#touched.size === 0 && !this.#stale) break;
@@ -146,7 +146,10 @@ export class LiveReader {
   }
 
   /** Tells what is new, and waits until it has been taken in. */
-  *#deliver({ result, records }: Reading, keys: ReadonlySet<string> | undefined): Work<boolean> {
+  *#deliver(
+    { result, records }: Reading,
+    keys: ReadonlySet<string> | undefined,
+  ): Coroutine<boolean> {
     if (this.#stale) {
       this.#stale = false;
       result.reload();
@@ -203,7 +206,7 @@ export class LiveReader {
 function* bodiesOf(
   records: RecordStore,
   keys: ReadonlySet<string>,
-): Work<ReadonlyMap<StoredRecord, Body> | undefined> {
+): Coroutine<ReadonlyMap<StoredRecord, Body> | undefined> {
   let bodies: Map<StoredRecord, Body> | undefined;
   for (;;) {
     const missing: StoredRecord[] = [];

@@ -1,7 +1,7 @@
 import type { Body } from '../../codec/body.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
-import type { LiveNews } from '../live-protocol.ts';
-import type { Work } from '../work.ts';
+import type { LiveNews } from '../protocol/live-protocol.ts';
+import type { Coroutine } from '../scheduling/coroutine.ts';
 
 /** The body of a version that was just changed. */
 export type BodyOf = (record: StoredRecord) => Body;
@@ -16,5 +16,5 @@ export interface LiveResult {
    * What to tell next, `undefined` when nothing differs from what was told. Work that waits goes on with
    * the versions it began with; their segments must not be taken away meanwhile.
    */
-  next(): Work<LiveNews | undefined>;
+  next(): Coroutine<LiveNews | undefined>;
 }

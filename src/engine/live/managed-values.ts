@@ -1,6 +1,6 @@
 import type { StoredRecord } from '../../storage/stored-record.ts';
 
 /** The managed values of a version as a text: the same for two versions when none of them differs. */
-export function managedOf({ order, flags, stamps }: StoredRecord): string {
-  return `${order} ${flags} ${stamps}`;
+export function managedOf({ rank, flags, stamps }: StoredRecord): string {
+  return `${rank} ${flags} ${stamps}`;
 }

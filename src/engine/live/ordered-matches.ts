@@ -33,7 +33,7 @@ export class OrderedMatches {
   constructor(bound: number, compare: (a: unknown, b: unknown) => number) {
     this.#bound = bound;
     this.most = 2 * bound + 32;
-    this.#compare = (a, b) => compare(a.sort, b.sort) || a.record.order - b.record.order;
+    this.#compare = (a, b) => compare(a.sort, b.sort) || a.record.rank - b.record.rank;
   }
 
   get list(): readonly Match[] {

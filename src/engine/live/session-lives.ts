@@ -1,4 +1,4 @@
-import type { LiveEvent, Request } from '../protocol.ts';
+import type { LiveEvent, Request } from '../protocol/requests.ts';
 import { LiveReader } from './live-reader.ts';
 
 /** The live queries that a session reads, by the number that its door gave them. */

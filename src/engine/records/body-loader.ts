@@ -1,7 +1,7 @@
 import type { SegmentBodies } from '../../storage/segment.ts';
 import type { SegmentLog } from '../../storage/segment-log.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
-import { run, type Work } from '../work.ts';
+import { type Coroutine, run } from '../scheduling/coroutine.ts';
 import { BodyReader, bySegment } from './body-reader.ts';
 
 /**
@@ -33,7 +33,7 @@ export class BodyLoader {
     return this.#step;
   }
 
-  *#load(missing: () => readonly StoredRecord[]): Work<void> {
+  *#load(missing: () => readonly StoredRecord[]): Coroutine<void> {
     for (let records = missing(); records.length > 0; records = missing()) {
       const groups = bySegment(records);
       const reader = new BodyReader(this.#log, [...groups.keys()]);

@@ -1,7 +1,7 @@
 import type { SegmentBodies } from '../../storage/segment.ts';
 import type { SegmentLog } from '../../storage/segment-log.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
-import { type Work, wait } from '../work.ts';
+import { type Coroutine, wait } from '../scheduling/coroutine.ts';
 
 /** Segments read ahead at the most: about 1.5 MB. */
 const READ_AHEAD = 16;
@@ -25,7 +25,7 @@ export class BodyReader {
   }
 
   /** The bodies of the next segment, which has this number. */
-  *take(number: number): Work<SegmentBodies> {
+  *take(number: number): Coroutine<SegmentBodies> {
     if (!this.#ahead.has(number)) this.#askMore();
     const bodies = yield* wait(this.#ahead.get(number) as Promise<SegmentBodies>);
     this.#ahead.delete(number);

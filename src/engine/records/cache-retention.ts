@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../scheduling/clock.ts';
 
 /** Calls back once nothing has happened for so long. */
 export class CacheRetention {

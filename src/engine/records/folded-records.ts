@@ -37,8 +37,8 @@ export class FoldedRecords {
     if (deletes.length > 0) this.#deletes.push({ number, deletes });
     for (const record of readRecords(segment, this.#columns)) {
       record.body = bodies?.[record.index];
-      if (record.order < this.last) this.#sorted = false;
-      else this.last = record.order;
+      if (record.rank < this.last) this.#sorted = false;
+      else this.last = record.rank;
       this.list.push(record);
     }
     if (keys.length > 0 && !bodies) this.resident = false;
@@ -49,7 +49,7 @@ export class FoldedRecords {
     const dead = this.#dead();
     for (const { segment, size } of dead) (segments.get(segment) as SegmentState).live -= size;
     if (dead.size > 0) this.list = this.list.filter((record) => !dead.has(record));
-    if (!this.#sorted) this.list.sort((a, b) => a.order - b.order);
+    if (!this.#sorted) this.list.sort((a, b) => a.rank - b.rank);
   }
 
   /** The records that a later segment puts again or deletes. */

@@ -1,14 +1,14 @@
 import { type Body, peek } from '../../codec/body.ts';
 import { compactLog } from '../../storage/compact-log.ts';
 import type { Along } from '../../storage/log-writes.ts';
-import { type Mark, Marks } from '../../storage/marks.ts';
+import { type Watermark, Watermarks } from '../../storage/marks.ts';
 import { segmentLost } from '../../storage/open-log.ts';
 import type { SegmentBodies } from '../../storage/segment.ts';
 import type { SegmentLog } from '../../storage/segment-log.ts';
 import { type StoredRecord, savedVersion } from '../../storage/stored-record.ts';
-import type { Clock } from '../clock.ts';
-import { type Origin, originKey } from '../origin.ts';
-import { type Work, wait } from '../work.ts';
+import { type IdempotencyKey, watermarkKey } from '../protocol/idempotency-key.ts';
+import type { Clock } from '../scheduling/clock.ts';
+import { type Coroutine, wait } from '../scheduling/coroutine.ts';
 import { BodyLoader } from './body-loader.ts';
 import { DecodedDocuments } from './decoded-documents.ts';
 import type { FoldedRecords } from './folded-records.ts';
@@ -35,12 +35,12 @@ export class RecordStore {
   #hasDecoded = false;
   #pending = new PendingChanges();
   /** Which changes of clients are made, saved or not. */
-  readonly #made = new Marks();
+  readonly #made = new Watermarks();
   /** Marks of what was saved, not told yet. */
-  #settled: Mark[] = [];
+  #settled: Watermark[] = [];
   /** What the save under way is writing. */
   #saving: PendingChanges | undefined;
-  #nextOrder = 1;
+  #nextRank = 1;
   #loader: BodyLoader | undefined;
   /** Works that read from segments by their number, which compaction must not take from under them. */
   #readers = 0;
@@ -79,19 +79,19 @@ export class RecordStore {
   }
 
   /** Whether a change of a client is made, saved or not. */
-  isMade(origin: Origin): boolean {
-    return this.#made.has(originKey(origin), origin.number);
+  isMade(origin: IdempotencyKey): boolean {
+    return this.#made.has(watermarkKey(origin), origin.number);
   }
 
   /** Notes that a change of a client is made. To be called in the turn in which it is. */
-  mark(origin: Origin): void {
-    const key = originKey(origin);
+  mark(origin: IdempotencyKey): void {
+    const key = watermarkKey(origin);
     this.#made.note(key, origin.number, this.#clock.now());
     this.#pending.marks.add(key);
   }
 
   /** How far clients are settled that were not told yet: nothing of theirs is left to save. */
-  takeSettled(): readonly Mark[] {
+  takeReleased(): readonly Watermark[] {
     const settled = this.#settled;
     this.#settled = [];
     if (this.unsaved === 0 && this.#pending.marks.size > 0) {
@@ -103,7 +103,7 @@ export class RecordStore {
   }
 
   /** Everything that was made; of a collection that is no more, nothing of it can be handed on. */
-  get made(): readonly Mark[] {
+  get made(): readonly Watermark[] {
     return [...this.#made];
   }
 
@@ -112,8 +112,8 @@ export class RecordStore {
     this.#made.take(this.log.marks);
   }
 
-  #marksOf({ marks }: PendingChanges): Mark[] {
-    return Array.from(marks, (key) => this.#made.get(key) as Mark);
+  #marksOf({ marks }: PendingChanges): Watermark[] {
+    return Array.from(marks, (key) => this.#made.get(key) as Watermark);
   }
 
   /** Whether all bodies are in memory, so that no read has to wait. */
@@ -160,13 +160,13 @@ export class RecordStore {
   }
 
   /** The highest rank so far. */
-  get lastOrder(): number {
-    return this.#nextOrder - 1;
+  get lastRank(): number {
+    return this.#nextRank - 1;
   }
 
   /** Rank for a record that is inserted now. */
-  takeOrder(): number {
-    return this.#nextOrder++;
+  takeRank(): number {
+    return this.#nextRank++;
   }
 
   /** Puts a new version, with its body, in the place of the one before. */
@@ -206,7 +206,7 @@ export class RecordStore {
   }
 
   /** The body of a record, read from its segment if need be. */
-  *body(record: StoredRecord): Work<Body> {
+  *body(record: StoredRecord): Coroutine<Body> {
     if (record.body !== undefined) return record.body;
     const release = this.pin();
     try {
@@ -222,7 +222,7 @@ export class RecordStore {
   }
 
   /** The bodies of records, those that have to be read all at once. */
-  *bodiesOf(records: readonly StoredRecord[]): Work<Body[]> {
+  *bodiesOf(records: readonly StoredRecord[]): Coroutine<Body[]> {
     const missing = records.filter((record) => record.body === undefined);
     const read = new Map<number, SegmentBodies>();
     const numbers = new Set(missing.map(({ segment }) => segment));
@@ -255,7 +255,7 @@ export class RecordStore {
   }
 
   /** The bodies of a segment, read if need be. */
-  *bodies(number: number): Work<SegmentBodies> {
+  *bodies(number: number): Coroutine<SegmentBodies> {
     const atHand = this.log.bodies.peek(number);
     return atHand ?? (yield* wait(this.log.bodies.load(number)));
   }
@@ -278,7 +278,7 @@ export class RecordStore {
   take({ list, resident, last }: FoldedRecords): void {
     this.#records.replace(list);
     this.#resident = resident;
-    this.#nextOrder = last + 1;
+    this.#nextRank = last + 1;
     this.#decoded = undefined;
   }
 
@@ -330,7 +330,7 @@ export class RecordStore {
   }
 
   /** The body of a record that a scan comes by in order. */
-  *bodyInOrder(record: StoredRecord): Work<Body> {
+  *bodyInOrder(record: StoredRecord): Coroutine<Body> {
     while (record.body === undefined && this.#loader) yield this.#loader.step;
     return record.body ?? (yield* this.body(record));
   }

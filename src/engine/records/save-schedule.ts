@@ -1,9 +1,9 @@
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
 import type { Along } from '../../storage/log-writes.ts';
-import { Backoff } from '../backoff.ts';
-import type { Clock } from '../clock.ts';
-import type { CollectionSettings } from '../settings.ts';
+import type { CollectionSettings } from '../protocol/settings.ts';
+import { Backoff } from '../scheduling/backoff.ts';
+import type { Clock } from '../scheduling/clock.ts';
 import type { RecordStore } from './record-store.ts';
 
 /** The first wait before a failed save is tried again. */

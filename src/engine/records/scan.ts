@@ -2,8 +2,8 @@ import { type Body, type DecodedBody, peek } from '../../codec/body.ts';
 import { bodySize } from '../../codec/size.ts';
 import type { SegmentBodies } from '../../storage/segment.ts';
 import type { StoredRecord } from '../../storage/stored-record.ts';
-import type { Pace } from '../pace.ts';
-import type { Work } from '../work.ts';
+import type { Coroutine } from '../scheduling/coroutine.ts';
+import type { Pace } from '../scheduling/pace.ts';
 import { BodyReader, bySegment } from './body-reader.ts';
 import type { RecordStore } from './record-store.ts';
 
@@ -71,7 +71,7 @@ export class Scan {
     const block = this.#blocks[this.#block];
     if (!block) return Number.POSITIVE_INFINITY;
     const next = this.#blocks[this.#block + 1]?.floor ?? Number.POSITIVE_INFINITY;
-    return Math.min(block.records[this.#index]?.order ?? next, next);
+    return Math.min(block.records[this.#index]?.rank ?? next, next);
   }
 
   /** Goes on until so many records or bytes have passed the test, or none that counts can come any more. */
@@ -82,7 +82,7 @@ export class Scan {
       size = Number.POSITIVE_INFINITY,
       bound = UNBOUNDED,
     }: ScanLimits = {},
-  ): Work<Visited[]> {
+  ): Coroutine<Visited[]> {
     const found: Visited[] = [];
     let room = size;
     for (let block = this.#blocks[this.#block]; block; block = this.#blocks[this.#block]) {
@@ -126,14 +126,14 @@ export class Scan {
 }
 
 function inMemory(records: readonly StoredRecord[]): Block {
-  return { records: records as StoredRecord[], segment: 0, floor: records[0]?.order ?? 0 };
+  return { records: records as StoredRecord[], segment: 0, floor: records[0]?.rank ?? 0 };
 }
 
 function blocksOf(records: readonly StoredRecord[]): Block[] {
   const blocks = Array.from(bySegment(records), ([segment, group]) => ({
     records: group,
     segment,
-    floor: group[0]?.order ?? 0,
+    floor: group[0]?.rank ?? 0,
   }));
   // Ascending by their first record, which is also the least of everything that follows.
   return blocks.sort((a, b) => a.floor - b.floor);

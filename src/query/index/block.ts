@@ -1,6 +1,6 @@
 /** What an index lists: a record, with its rank of insertion. */
 export interface Ranked {
-  readonly order: number;
+  readonly rank: number;
 }
 
 /** Whether a pair lies behind a bound: false up to some place in the order, true from there on. */
@@ -32,7 +32,7 @@ export function search<K, E extends Ranked>({ keys, entries }: Block<K, E>, past
   let high = keys.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (past(keys[middle] as K, (entries[middle] as E).order)) high = middle;
+    if (past(keys[middle] as K, (entries[middle] as E).rank)) high = middle;
     else low = middle + 1;
   }
   return low;

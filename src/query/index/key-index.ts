@@ -59,7 +59,7 @@ export class KeyIndex<E extends Ranked> {
     const plainKeys: Key[] = [];
     keys.forEach((key, at) => {
       const entry = entries[at] as E;
-      if (key === undefined) this.odd.set(entry.order, entry);
+      if (key === undefined) this.odd.set(entry.rank, entry);
       else {
         plain.push(entry);
         plainKeys.push(key);
@@ -70,7 +70,7 @@ export class KeyIndex<E extends Ranked> {
 
   add(entry: E, key: IndexKey): void {
     this.#size++;
-    if (key === undefined) this.odd.set(entry.order, entry);
+    if (key === undefined) this.odd.set(entry.rank, entry);
     else for (const each of this.#keysOf(key)) this.#pairs.add(each, entry);
   }
 
@@ -86,8 +86,8 @@ export class KeyIndex<E extends Ranked> {
   /** @param key The one it was added with. */
   remove(entry: E, key: IndexKey): void {
     this.#size--;
-    if (key === undefined) this.odd.delete(entry.order);
-    else for (const each of this.#keysOf(key)) this.#pairs.remove(each, entry.order);
+    if (key === undefined) this.odd.delete(entry.rank);
+    else for (const each of this.#keysOf(key)) this.#pairs.remove(each, entry.rank);
   }
 
   /** Puts the next version of an entry, of the same rank, in its place. */
@@ -110,7 +110,7 @@ export class KeyIndex<E extends Ranked> {
       for (const { entries, from, to } of this.runs({ ...WHOLE, from: point, to: point }, false)) {
         for (let at = from; at < to; at++) {
           const entry = entries[at] as E;
-          if (entry.order !== except) return [entry, each];
+          if (entry.rank !== except) return [entry, each];
         }
       }
     }

@@ -47,7 +47,7 @@ export class SortedPairs<K, E extends Ranked> {
       const at = Math.floor((part * keys.length) / wanted);
       const keysThere = this.#keysAt(at);
       const low = keysThere[part % keysThere.length];
-      if (low !== undefined) sample.push({ low, lowOrder: (entries[at] as E).order });
+      if (low !== undefined) sample.push({ low, lowOrder: (entries[at] as E).rank });
     }
     sample.sort((a, b) => this.#compare(a.low, b.low) || a.lowOrder - b.lowOrder);
     this.#blocks = sample
@@ -56,10 +56,10 @@ export class SortedPairs<K, E extends Ranked> {
   }
 
   add(key: K, entry: E): void {
-    const number = this.#home(key, entry.order);
+    const number = this.#home(key, entry.rank);
     const block = this.#blocks[number] as Block<K, E>;
     const { keys, entries } = block;
-    const at = block.sorted ? search(block, this.from(key, entry.order)) : keys.length;
+    const at = block.sorted ? search(block, this.from(key, entry.rank)) : keys.length;
     keys.splice(at, 0, key);
     entries.splice(at, 0, entry);
     if (!block.sorted || keys.length <= FULL) return;
@@ -80,7 +80,7 @@ export class SortedPairs<K, E extends Ranked> {
 
   /** Puts another entry of the same rank in the place of one. */
   replace(key: K, entry: E): void {
-    const place = this.#find(key, entry.order);
+    const place = this.#find(key, entry.rank);
     if (place) (this.#blocks[place.number] as Block<K, E>).entries[place.at] = entry;
   }
 
@@ -162,7 +162,7 @@ export class SortedPairs<K, E extends Ranked> {
         if (same(keys[at] as K)) found.push(entries[at] as E);
       }
     }
-    return found.sort((a, b) => a.order - b.order);
+    return found.sort((a, b) => a.rank - b.rank);
   }
 
   /** How many pairs are between two bounds; a guess from a sample where they are not sorted yet. */
@@ -214,7 +214,7 @@ export class SortedPairs<K, E extends Ranked> {
   }
 
   #put(key: K, entry: E): void {
-    const block = this.#blocks[this.#home(key, entry.order)] as Block<K, E>;
+    const block = this.#blocks[this.#home(key, entry.rank)] as Block<K, E>;
     block.keys.push(key);
     block.entries.push(entry);
     block.sorted = false;
@@ -269,7 +269,7 @@ export class SortedPairs<K, E extends Ranked> {
     const block = this.#blocks[number] as Block<K, E>;
     const at = search(block, this.from(key, order));
     const found =
-      block.entries[at]?.order === order && this.#compare(block.keys[at] as K, key) === 0;
+      block.entries[at]?.rank === order && this.#compare(block.keys[at] as K, key) === 0;
     return found ? { number, at } : undefined;
   }
 
@@ -282,7 +282,7 @@ export class SortedPairs<K, E extends Ranked> {
     const places = Array.from(keys.keys()).sort(
       (a, b) =>
         this.#compare(keys[a] as K, keys[b] as K) ||
-        (entries[a] as E).order - (entries[b] as E).order,
+        (entries[a] as E).rank - (entries[b] as E).rank,
     );
     places.forEach((place, at) => {
       block.keys[at] = keys[place] as K;
@@ -300,7 +300,7 @@ export class SortedPairs<K, E extends Ranked> {
     const block = this.#blocks[number] as Block<K, E>;
     const keys = block.keys.splice(at);
     const entries = block.entries.splice(at);
-    const bound = { low: keys[0] as K, lowOrder: (entries[0] as E).order };
+    const bound = { low: keys[0] as K, lowOrder: (entries[0] as E).rank };
     this.#blocks.splice(number + 1, 0, { ...bound, keys, entries, sorted: true });
   }
 }

@@ -8,7 +8,7 @@ import type { Indexes } from './plan-query.ts';
 export interface PageEnd {
   /** As `order.keyOf` gives it; of no account without an order. */
   readonly key: OrderKey;
-  readonly order: number;
+  readonly rank: number;
 }
 
 export interface PlanSource<E extends Ranked> {
@@ -51,8 +51,8 @@ export class PlanReader<E extends Ranked> {
         const entry = this.#run.entries[this.#at++] as E;
         this.keys++;
         if (!this.#seen) return entry;
-        if (this.#seen.has(entry.order)) continue;
-        this.#seen.add(entry.order);
+        if (this.#seen.has(entry.rank)) continue;
+        this.#seen.add(entry.rank);
         return entry;
       }
       const { done, value } = this.#runs.next();
@@ -113,5 +113,5 @@ function startOf<E extends Ranked>(
     const place = sorted.findIndex((field) => field.path === path);
     return place < 0 ? ranges[0]?.from[at] : values[place];
   });
-  return { key, order: from.order };
+  return { key, order: from.rank };
 }

@@ -1,4 +1,4 @@
-import type { Broadcast } from '../platform.ts';
+import type { Broadcast } from '../platform/platform.ts';
 
 /** Number of what tabs say to each other. Tabs of different numbers do not understand each other. */
 export const PROTOCOL = 1;

@@ -1,4 +1,4 @@
-import type { Broadcast } from '../platform.ts';
+import type { Broadcast } from '../platform/platform.ts';
 
 /** The last message that a tab sends by the BroadcastChannel: those that follow come by the port. */
 const SWITCH = 'cairn:switch';

@@ -1,11 +1,11 @@
 import { releaseProxy, wrap } from 'comlink';
-import type { Clock } from '../../engine/clock.ts';
+import type { Clock } from '../../engine/scheduling/clock.ts';
 import { WorkerError } from '../../errors/worker-error.ts';
-import type { Broadcast } from '../platform.ts';
-import { remoteRoute } from '../remote-route.ts';
-import type { Route, RouteEvents } from '../route.ts';
-import type { SessionApi } from '../session-api.ts';
-import { eventFromWire, READY, type WireEvent } from '../worker-protocol.ts';
+import type { Route, RouteEvents } from '../channel/route.ts';
+import type { Broadcast } from '../platform/platform.ts';
+import { remoteRoute } from '../wire/remote-route.ts';
+import type { SessionApi } from '../wire/session-api.ts';
+import { eventFromWire, READY, type WireEvent } from '../wire/wire-protocol.ts';
 import type { Announcements, Leader } from './announcements.ts';
 import { PairChannel } from './pair-channel.ts';
 import type { Switchboard } from './switchboard.ts';

@@ -1,9 +1,9 @@
 import { expose } from 'comlink';
 import type { Engine } from '../../engine/engine.ts';
-import { whenGone } from '../lead/presence.ts';
-import type { Broadcast, EnginePlatform } from '../platform.ts';
-import { remoteSession } from '../session-api.ts';
-import { READY } from '../worker-protocol.ts';
+import { whenGone } from '../leadership/presence.ts';
+import type { Broadcast, EnginePlatform } from '../platform/platform.ts';
+import { remoteSession } from '../wire/session-api.ts';
+import { READY } from '../wire/wire-protocol.ts';
 import { type Announcement, Announcements, PROTOCOL } from './announcements.ts';
 import { PairChannel } from './pair-channel.ts';
 import { EVENT, type TabApi, type TabEvent } from './tab-route.ts';

@@ -1,0 +1,111 @@
+import { type Body, type DecodedBody, decode, encode } from '../../codec/body.ts';
+import type { DocumentBuilder } from '../../engine/protocol/managed.ts';
+import type { ScanReply } from '../../engine/protocol/requests.ts';
+import { compileSelect } from '../../query/projection.ts';
+import { ask, type Exchange, post } from '../calls/exchange.ts';
+import type { Stamp, Stored } from '../document-types.ts';
+import { buildFrom } from './documents.ts';
+import { type FindQuery, notePageEnd } from './find-query.ts';
+import { Sequence } from './rank-order.ts';
+
+export type Build<T extends object, S extends Stamp> = (
+  ...parts: Parameters<DocumentBuilder>
+) => Stored<T, S>;
+
+/** A document on its way, with what it takes to put it in its place. */
+interface Arrived {
+  readonly order: number;
+  readonly chunk: ScanReply;
+  readonly index: number;
+}
+
+/** The documents that match, in order, chunk by chunk: never more in memory than the engine sends at once. */
+export class DocumentStream<T extends object, S extends Stamp> {
+  readonly #build: Build<T, S>;
+  readonly #query: FindQuery;
+  readonly #sequence = new Sequence<Arrived>();
+  readonly #select: ((document: object) => object) | undefined;
+  /** Of the engine's scan; `undefined` before the first chunk and after the last. */
+  #cursor: number | undefined;
+  #state: 'new' | 'open' | 'done' = 'new';
+  #passed = 0;
+  /** Whether as many have come as were asked for. */
+  #full = false;
+
+  constructor(build: Build<T, S>, query: FindQuery) {
+    this.#build = build;
+    this.#query = query;
+    this.#select = query.select === undefined ? undefined : compileSelect(query.select);
+  }
+
+  /** The next documents, `undefined` at the end. A chunk may be empty. */
+  *next(): Exchange<Stored<T, S>[] | undefined> {
+    if (this.#full || this.#isDone()) return undefined;
+    const chunk =
+      this.#state === 'new'
+        ? yield* ask({ op: 'scan', ...this.#query.selection })
+        : yield* ask({
+            op: 'scanNext',
+            cursor: this.#cursor as number,
+            mayHang: this.#query.selection.mayHang,
+          });
+    this.#cursor = chunk.cursor;
+    if (this.#isDone()) {
+      // Given up while this was on its way.
+      if (chunk.cursor !== undefined) yield* post({ op: 'scanEnd', cursor: chunk.cursor });
+      return undefined;
+    }
+    this.#state = chunk.cursor === undefined ? 'done' : 'open';
+    const arrived = Array.from(chunk.ranks, (order, index) => ({ order, chunk, index }));
+    const floor = this.#state === 'done' ? Number.POSITIVE_INFINITY : chunk.floor;
+    const certain = chunk.sorted ? arrived : this.#sequence.push(arrived, floor);
+    return this.#take(certain, this.#state === 'done' ? chunk.end : undefined);
+  }
+
+  /** Must be called when nobody goes on. */
+  *end(): Exchange<void> {
+    if (this.#state === 'open') yield* post({ op: 'scanEnd', cursor: this.#cursor as number });
+    this.#state = 'done';
+  }
+
+  #isDone(): boolean {
+    return this.#state === 'done';
+  }
+
+  #take(arrived: readonly Arrived[], end: ScanReply['end']): Stored<T, S>[] {
+    const { test, skip, limit } = this.#query;
+    const documents: Stored<T, S>[] = [];
+    let last: { order: number; document: object } | undefined;
+    for (const { chunk, index, order } of arrived) {
+      const document = this.#read(chunk, index);
+      if (test && !test(document)) continue;
+      if (++this.#passed <= skip) continue;
+      const taken = this.#select ? (this.#select(document) as Stored<T, S>) : document;
+      documents.push(taken);
+      last = { order, document };
+      this.#full = this.#passed - skip >= limit;
+      if (this.#full) break;
+    }
+    if (end) notePageEnd(documents.at(-1), this.#query, end);
+    else if (last && Number.isFinite(limit)) {
+      const { order, document } = last;
+      notePageEnd(documents.at(-1), this.#query, { rank: order, body: encode(document, 'after') });
+    }
+    return documents;
+  }
+
+  #read(chunk: ScanReply, index: number): Stored<T, S> {
+    const { keys, flags, stamps, bodies, whole } = chunk;
+    const body = bodies[index] as Body | DecodedBody;
+    const document = whole
+      ? decode(body as Body)
+      : buildFrom(
+          this.#build,
+          keys[index] as string,
+          flags[index] as number,
+          stamps?.[index],
+          body,
+        );
+    return document as Stored<T, S>;
+  }
+}

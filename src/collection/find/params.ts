@@ -1,0 +1,21 @@
+import { capture } from '../../codec/capture.ts';
+import { isPlainObject } from '../../codec/kinds.ts';
+import { CriteriaError } from '../../errors/criteria-error.ts';
+import { ValueError } from '../../errors/value-error.ts';
+
+/** Checks criteria before they travel, and copies them: changing them later changes nothing. */
+export function copyCriteria(criteria: unknown): object {
+  if (!isPlainObject(criteria)) {
+    throw new CriteriaError(
+      'criteria_invalid',
+      'params must be a function or an object of field criteria; {} matches every document.',
+      { place: 'params' },
+    );
+  }
+  try {
+    return capture(criteria, 'params').copy as object;
+  } catch (cause) {
+    if (!(cause instanceof ValueError)) throw cause;
+    throw new CriteriaError('criteria_invalid', cause.message, { place: cause.place, cause });
+  }
+}

@@ -1,0 +1,60 @@
+import { capture } from '../../codec/capture.ts';
+import { CriteriaError } from '../../errors/criteria-error.ts';
+import { type Check, checkOptions, integer, isAbortSignal } from '../options/option-checks.ts';
+import { copyCriteria } from './params.ts';
+
+const anything: Check = { allowed: '', test: () => true };
+const count = integer('a whole number, 0 or more', (value) => value >= 0);
+
+/** What the options of everything that looks for documents may be. */
+export const findChecks = {
+  archived: {
+    allowed: "true, false or 'only'",
+    test: (value) => typeof value === 'boolean' || value === 'only',
+  },
+  // What these hold is checked where it is used.
+  sort: anything,
+  select: anything,
+  skip: count,
+  limit: count,
+  after: {
+    allowed: 'a document that an earlier call returned',
+    test: (value) => typeof (value as { _id?: unknown } | null)?._id === 'string',
+  },
+  where: { allowed: 'a function', test: (value) => typeof value === 'function' },
+  signal: { allowed: 'an AbortSignal', test: isAbortSignal },
+} satisfies Record<string, Check>;
+
+/** What a caller looks for, checked. */
+export interface Search {
+  /** A copy of criteria, or a function. */
+  readonly params: object;
+  readonly given: Readonly<Record<string, unknown>>;
+  /** Copies of what is given. */
+  readonly sort: object | undefined;
+  readonly select: readonly string[] | undefined;
+}
+
+/**
+ * Checks what a caller looks for, and copies it: changing it later changes nothing.
+ *
+ * @throws {OptionError} for an unknown option or a value that is not allowed; {CriteriaError}.
+ */
+export function checkSearch(params: unknown, options: unknown): Search {
+  const given = checkOptions(options ?? {}, findChecks, 'options');
+  return {
+    params: typeof params === 'function' ? params : copyCriteria(params),
+    given,
+    sort: copied(given.sort, 'sort') as object | undefined,
+    select: copied(given.select, 'select') as readonly string[] | undefined,
+  };
+}
+
+function copied(value: unknown, place: 'sort' | 'select'): unknown {
+  try {
+    return capture(value, place).copy;
+  } catch (cause) {
+    const { message } = cause as Error;
+    throw new CriteriaError(`${place}_invalid`, message, { place, cause });
+  }
+}

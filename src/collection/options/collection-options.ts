@@ -1,0 +1,175 @@
+import type { CollectionSettings, StampSettings } from '../../engine/protocol/settings.ts';
+import { OptionError } from '../../errors/option-error.ts';
+import { type IndexOption, indexList, parseIndexes } from './index-options.ts';
+import { type Check, checkOptions, flag, integer, name, number, oneOf } from './option-checks.ts';
+
+/** Options that both types of collection have. */
+export interface CommonOptions {
+  /** Name of the collection: 1 to 128 characters of any kind. */
+  name: string;
+  /**
+   * Seconds after the first unsaved change until the collection is saved, 0 to 3600. What is not saved when
+   * the page ends can be lost.
+   * @default 1
+   */
+  save_timeout?: number | undefined;
+  /**
+   * Changes after which the collection is saved at once.
+   * @default 5
+   */
+  save_directly_after?: number | undefined;
+  /**
+   * Minutes without activity after which a cached collection leaves memory, -1 for never.
+   * @default 10
+   */
+  cache_retention_time?: number | undefined;
+  /**
+   * Days after which backups are deleted, -1 for never.
+   * @default 3
+   */
+  backup_retention_time?: number | undefined;
+  /**
+   * Keeps all documents in memory: faster, and memory grows with the collection.
+   * @default false
+   */
+  caching?: boolean | undefined;
+  /** @default false */
+  auto_create_backup?: boolean | undefined;
+  /**
+   * Prints the events of the collection to the console.
+   * @default false
+   */
+  detailed_debugger_logs?: boolean | undefined;
+  /**
+   * Makes `Drop()` work.
+   * @default false
+   */
+  activate_drop_method?: boolean | undefined;
+}
+
+/** Options for the stamps that documents carry. */
+export interface StampOptions {
+  /** Documents carry `_created_at`, a Date. @default false */
+  indicate_created_at?: boolean | undefined;
+  /** Documents carry `_created_timestamp`, Unix milliseconds. @default false */
+  indicate_created_timestamp?: boolean | undefined;
+  /** Documents carry `_updated_at` once they were updated. @default false */
+  indicate_updated_at?: boolean | undefined;
+  /** Documents carry `_updated_timestamp` once they were updated. @default false */
+  indicate_updated_timestamp?: boolean | undefined;
+  /** Another spelling of `indicate_updated_at`. */
+  indicate_edited_at?: boolean | undefined;
+  /** Another spelling of `indicate_updated_timestamp`. */
+  indicate_edited_timestamp?: boolean | undefined;
+  /** Documents carry `_archived_at` once they were archived. @default false */
+  indicate_archived_at?: boolean | undefined;
+  /** Documents carry `_archived_timestamp` once they were archived. @default false */
+  indicate_archived_timestamp?: boolean | undefined;
+  /** Documents carry `_unarchived_at` once they were unarchived. @default false */
+  indicate_unarchived_at?: boolean | undefined;
+  /** Documents carry `_unarchived_timestamp` once they were unarchived. @default false */
+  indicate_unarchived_timestamp?: boolean | undefined;
+}
+
+/** Options of a collection of documents. */
+export interface DocumentCollectionOptions extends CommonOptions, StampOptions {
+  type: 'DOCUMENT_BASED';
+  /**
+   * Characters of a generated `_id`, 4 to 256.
+   * @default 32
+   */
+  id_length?: number | undefined;
+  /**
+   * What documents are found and sorted by without looking at all of them. Changing the list builds and
+   * drops indexes when the collection is opened, with events `index`.
+   *
+   * @example
+   * ```ts
+   * indexes: ['email', { fields: ['region', 'age'] }, { fields: 'tags', multi: true }]
+   * ```
+   * @default []
+   */
+  indexes?: readonly IndexOption[] | undefined;
+}
+
+/** Options of a key-value collection. */
+export interface KeyValueCollectionOptions extends CommonOptions {
+  type: 'KEY_VALUE_BASED';
+}
+
+export type CollectionOptions = DocumentCollectionOptions | KeyValueCollectionOptions;
+
+const common: Record<keyof CommonOptions | 'type', Check> = {
+  name,
+  type: { ...oneOf(['DOCUMENT_BASED', 'KEY_VALUE_BASED']), required: true },
+  save_timeout: number(
+    'a number of seconds from 0 to 3600',
+    (value) => value >= 0 && value <= 3600,
+    1,
+  ),
+  save_directly_after: integer('a whole number of changes, 1 or more', (value) => value >= 1, 5),
+  cache_retention_time: aboveZeroOrNever('minutes', 10),
+  backup_retention_time: aboveZeroOrNever('days', 3),
+  caching: flag,
+  auto_create_backup: flag,
+  detailed_debugger_logs: flag,
+  activate_drop_method: flag,
+};
+
+const documentOnly: Record<string, Check> = {
+  indexes: indexList,
+  id_length: integer('a whole number from 4 to 256', (value) => value >= 4 && value <= 256, 32),
+};
+for (const stamp of ['created', 'updated', 'edited', 'archived', 'unarchived']) {
+  documentOnly[`indicate_${stamp}_at`] = documentOnly[`indicate_${stamp}_timestamp`] = flag;
+}
+
+const all = { ...common, ...documentOnly };
+
+/**
+ * Checks the options of a collection and fills in the defaults.
+ *
+ * @throws {OptionError} naming the option, what was given and what is allowed.
+ */
+export function parseCollectionOptions(options: unknown): CollectionSettings {
+  const settings = checkOptions(options, all, 'new Collection(options)');
+  const given = options as Readonly<Record<string, unknown>>;
+  for (const place of Object.keys(documentOnly)) {
+    // A flag that is off says nothing.
+    if (settings.type === 'KEY_VALUE_BASED' && given[place]) {
+      const message = `"${place}" is for DOCUMENT_BASED only.`;
+      throw new OptionError('option_invalid', message, { place });
+    }
+  }
+  const stamp = (name: string): StampSettings => ({
+    at: settings[`indicate_${name}_at`] as boolean,
+    timestamp: settings[`indicate_${name}_timestamp`] as boolean,
+  });
+  return {
+    ...(settings as unknown as CollectionSettings),
+    name: (settings.name as string).toWellFormed(),
+    indexes: parseIndexes(settings.indexes),
+    created: stamp('created'),
+    updated: { at: eitherSpelling(given, 'at'), timestamp: eitherSpelling(given, 'timestamp') },
+    archived: stamp('archived'),
+    unarchived: stamp('unarchived'),
+  };
+}
+
+function aboveZeroOrNever(unit: string, fallback: number): Check {
+  const allowed = `a number of ${unit} above 0, or -1`;
+  return number(allowed, (value) => value > 0 || value === -1, fallback);
+}
+
+/** The interface has two names for the flags of the last update. */
+function eitherSpelling(given: Record<string, unknown>, form: 'at' | 'timestamp'): boolean {
+  const option = `indicate_updated_${form}`;
+  const spelling = `indicate_edited_${form}`;
+  const own = given[option] ?? given[spelling] ?? false;
+  if ((given[spelling] ?? own) === own) return own as boolean;
+  throw new OptionError(
+    'option_conflict',
+    `"${option}" and "${spelling}" are two spellings of one option; give one.`,
+    { place: option },
+  );
+}

@@ -1,0 +1,74 @@
+import { OptionError } from '../../errors/option-error.ts';
+import type { IndexDefinition } from '../../query/index/definition.ts';
+import { type Check, checkOptions, flag } from './option-checks.ts';
+
+/** An index as the option `indexes` takes it: a dotted path, or an object. */
+export type IndexOption =
+  | string
+  | {
+      /** Dotted paths, the one that counts most first; one alone needs no list. */
+      fields: string | readonly string[];
+      /** No two documents may have the same key; a missing or null field takes no part. @default false */
+      unique?: boolean | undefined;
+      /** Every item of an array is a key; for one field. @default false */
+      multi?: boolean | undefined;
+    };
+
+export const indexList: Check = { allowed: 'a list of indexes', test: Array.isArray };
+
+const checks = {
+  fields: {
+    allowed: 'a path such as "address.city", or a list of different ones; `_id` needs no index',
+    test: (value: unknown) => {
+      const paths: unknown[] = [value].flat();
+      return paths.length > 0 && new Set(paths).size === paths.length && paths.every(isIndexable);
+    },
+    required: true,
+  },
+  unique: flag,
+  multi: flag,
+};
+
+/**
+ * Checks the option `indexes` and completes it. One index stands for a unique and a plain one over the same
+ * fields.
+ *
+ * @throws {OptionError} naming the place, such as `indexes[1].fields`.
+ */
+export function parseIndexes(option: unknown): IndexDefinition[] {
+  checkOptions({ indexes: option }, { indexes: indexList }, '');
+  const parsed = new Map<string, IndexDefinition>();
+  for (const [number, given] of ((option ?? []) as unknown[]).entries()) {
+    const place = `indexes[${number}]`;
+    const index = parseIndex(given, place);
+    const other = parsed.get(index.name);
+    if (other && (other.unique === index.unique || other.multi !== index.multi)) {
+      throw new OptionError('option_conflict', `"${place}" is declared already; leave one out.`, {
+        place,
+      });
+    }
+    parsed.set(index.name, { ...index, unique: index.unique || (other?.unique ?? false) });
+  }
+  return [...parsed.values()];
+}
+
+function parseIndex(given: unknown, place: string): IndexDefinition {
+  const options = typeof given === 'string' ? { fields: given } : given;
+  const {
+    unique = false,
+    multi = false,
+    ...own
+  } = checkOptions(options, checks, place, `${place}.`);
+  const fields = [own.fields].flat() as string[];
+  if (multi && fields.length > 1) {
+    const message = `"${place}.multi" is for an index of one field.`;
+    throw new OptionError('option_conflict', message, { place: `${place}.multi` });
+  }
+  return { name: fields.join(), fields, unique: unique as boolean, multi: multi as boolean };
+}
+
+function isIndexable(path: unknown): boolean {
+  if (typeof path !== 'string') return false;
+  const keys = path.split('.');
+  return keys[0] !== '_id' && keys.every((key) => key && key !== '__proto__');
+}

@@ -1,0 +1,114 @@
+import { MAX_NAME } from '../../backup/file/limits.ts';
+import { isPlainObject } from '../../codec/kinds.ts';
+import { nearestName } from '../../errors/nearest-name.ts';
+import { OptionError } from '../../errors/option-error.ts';
+
+/** What an option may be. */
+export interface Check {
+  readonly allowed: string;
+  readonly test: (value: unknown) => boolean;
+  readonly required?: boolean;
+  /** What it is when left out. */
+  readonly fallback?: unknown;
+}
+
+export const flag: Check = {
+  allowed: 'true or false',
+  test: (value) => typeof value === 'boolean',
+  fallback: false,
+};
+
+/** Names of databases and collections. */
+export const name: Check = {
+  allowed: `a string of 1 to ${MAX_NAME} characters`,
+  test: (value) => typeof value === 'string' && value.length > 0 && value.length <= MAX_NAME,
+  required: true,
+};
+
+export function oneOf(values: readonly string[], fallback?: string): Check {
+  return {
+    allowed: values.map((value) => `'${value}'`).join(' or '),
+    test: (value) => values.includes(value as string),
+    fallback,
+  };
+}
+
+export function number(
+  allowed: string,
+  test: (value: number) => boolean,
+  fallback?: number,
+): Check {
+  return { allowed, test: (value) => Number.isFinite(value) && test(value as number), fallback };
+}
+
+export function integer(
+  allowed: string,
+  test: (value: number) => boolean,
+  fallback?: number,
+): Check {
+  return number(allowed, (value) => Number.isSafeInteger(value) && test(value), fallback);
+}
+
+/** Whether it can abort something; of whatever realm. */
+export function isAbortSignal(value: unknown): value is AbortSignal {
+  const { aborted, addEventListener } = (value ?? {}) as Partial<AbortSignal>;
+  return typeof aborted === 'boolean' && typeof addEventListener === 'function';
+}
+
+/** The signal among options; anything else is refused where the other options are. */
+export function signalIn(options: unknown): AbortSignal | undefined {
+  const { signal } = (options ?? {}) as { signal?: unknown };
+  return isAbortSignal(signal) ? signal : undefined;
+}
+
+/**
+ * Checks options and fills in what they are when left out, as with `undefined`.
+ *
+ * @param taker What errors say takes them.
+ * @param path What errors put before the name of an option.
+ * @throws {OptionError} naming the option, what was given and what is allowed.
+ */
+export function checkOptions(
+  options: unknown,
+  checks: Readonly<Record<string, Check>>,
+  taker: string,
+  path = '',
+): Record<string, unknown> {
+  // Of anything else, such as a Map, what is meant would go unnoticed.
+  if (!isPlainObject(options)) {
+    const message = `${taker} takes an object of options, not ${describe(options)}.`;
+    throw new OptionError('option_invalid', message, { place: taker });
+  }
+  for (const option of Object.keys(options)) {
+    if (Object.hasOwn(checks, option)) continue;
+    const known = Object.keys(checks);
+    const meant = nearestName(option, known);
+    const hint = meant ? `did you mean "${meant}"?` : `there are ${known.join(', ')}.`;
+    const message = `There is no option "${option}"; ${hint}`;
+    throw new OptionError('option_unknown', message, { place: option });
+  }
+  const settings: Record<string, unknown> = {};
+  for (const option in checks) {
+    const { allowed, test, required, fallback } = checks[option] as Check;
+    const place = path + option;
+    const value = (options as Record<string, unknown>)[option];
+    settings[option] = value === undefined ? fallback : value;
+    if (value === undefined && required) {
+      throw new OptionError('option_missing', `"${place}" is required: ${allowed}.`, { place });
+    }
+    if (value !== undefined && !test(value)) {
+      const message = `"${place}" must be ${allowed}, not ${describe(value)}.`;
+      throw new OptionError('option_invalid', message, { place });
+    }
+  }
+  return settings;
+}
+
+function describe(value: unknown): string {
+  if (typeof value === 'string')
+    return value.length > 40 ? `a string of ${value.length} characters` : `'${value}'`;
+  if (typeof value === 'function') return 'a function';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value !== 'object' || value === null) return String(value);
+  return isPlainObject(value) ? 'an object' : 'an instance of a class';
+}

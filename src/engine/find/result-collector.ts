@@ -1,0 +1,131 @@
+import type { Order, OrderKey } from '../../query/order.ts';
+import { Top } from '../../query/top.ts';
+import type { StoredRecord } from '../../storage/stored-record.ts';
+
+/** Where a page ends: the sort key of its last document, and that one's rank. */
+export interface PageEnd {
+  readonly key: OrderKey;
+  readonly rank: number;
+}
+
+interface Keyed {
+  readonly key: OrderKey;
+  readonly record: StoredRecord;
+}
+
+/** Gathers the first so many matches in the order asked for. */
+export interface ResultCollector {
+  /**
+   * Takes a match. `false` once no later one can change the result.
+   *
+   * @param document What the order looks at; left out where it does not matter.
+   */
+  add(record: StoredRecord, document?: object): boolean;
+  /** The greatest rank that still counts, for what comes by rank. */
+  readonly worst: number;
+  records(): StoredRecord[];
+}
+
+/** Matches that come in their order: the first `most`. */
+export class FirstMatches implements ResultCollector {
+  readonly worst = Number.POSITIVE_INFINITY;
+  readonly #most: number;
+  readonly #records: StoredRecord[] = [];
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  add(record: StoredRecord): boolean {
+    if (this.#records.length < this.#most) this.#records.push(record);
+    return this.#records.length < this.#most;
+  }
+
+  records(): StoredRecord[] {
+    return this.#records;
+  }
+}
+
+/** Matches of which only the number counts. */
+export class CountedMatches implements ResultCollector {
+  readonly worst = Number.POSITIVE_INFINITY;
+  readonly #most: number;
+  #count = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get count(): number {
+    return Math.min(this.#count, this.#most);
+  }
+
+  add(): boolean {
+    return ++this.#count < this.#most;
+  }
+
+  records(): StoredRecord[] {
+    return [];
+  }
+}
+
+/** Matches that come in any order: the `most` that were inserted first. */
+export class OldestMatches implements ResultCollector {
+  readonly #top: Top<StoredRecord>;
+
+  constructor(most: number) {
+    this.#top = new Top(most, (a, b) => a.rank - b.rank);
+  }
+
+  get worst(): number {
+    return this.#top.worst?.rank ?? Number.POSITIVE_INFINITY;
+  }
+
+  add(record: StoredRecord): boolean {
+    this.#top.add(record);
+    return true;
+  }
+
+  records(): StoredRecord[] {
+    return this.#top.sorted();
+  }
+}
+
+/** Matches that come in any order: the `most` that sort first, equal ones by rank of insertion. */
+export class SortedMatches implements ResultCollector {
+  readonly worst = Number.POSITIVE_INFINITY;
+  readonly #order: Order;
+  readonly #after: PageEnd | undefined;
+  readonly #top: Top<Keyed>;
+
+  constructor(order: Order, most: number, after: PageEnd | undefined) {
+    this.#order = order;
+    this.#after = after;
+    const { compare } = order;
+    this.#top = new Top(most, (a, b) => compare(a.key, b.key) || a.record.rank - b.record.rank);
+  }
+
+  /** The key that a document has to come before, `undefined` while there is room. */
+  get worstKey(): OrderKey | undefined {
+    return this.#top.worst?.key;
+  }
+
+  add(record: StoredRecord, document: object): boolean {
+    const key = this.#order.keyOf(document);
+    const { worst } = this.#top;
+    const after = this.#after;
+    // Refused before anything is made for it.
+    if (worst && this.#compare(key, record, worst.key, worst.record.rank) >= 0) return true;
+    if (after && this.#compare(key, record, after.key, after.rank) <= 0) return true;
+    this.#top.add({ key, record });
+    return true;
+  }
+
+  #compare(key: OrderKey, record: StoredRecord, other: OrderKey, order: number): number {
+    return this.#order.compare(key, other) || record.rank - order;
+  }
+
+  records(): StoredRecord[] {
+    return this.#top.sorted().map(({ record }) => record);
+  }
+}

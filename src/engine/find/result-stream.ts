@@ -1,0 +1,92 @@
+import { bodySize } from '../../codec/size.ts';
+import type { StoredRecord } from '../../storage/stored-record.ts';
+import type { RecordStore } from '../records/record-store.ts';
+import { type RecordTest, Scan, type Visited } from '../records/scan.ts';
+import type { Coroutine } from '../scheduling/coroutine.ts';
+import type { Pace } from '../scheduling/pace.ts';
+import type { Query } from './query.ts';
+
+/** Documents on their way to a caller, chunk by chunk. */
+export interface Delivery {
+  /** Whether they come in the order of the result; else by `order`, as far as `floor` says. */
+  readonly sorted: boolean;
+  readonly done: boolean;
+  /** No document still to come was inserted before this rank. */
+  readonly floor: number;
+  /** The next documents: at most so many, and about so many characters. */
+  next(limit: number, size: number): Coroutine<Visited[]>;
+  /** Must be called when it is given up or done: it keeps compaction waiting. */
+  end(): void;
+}
+
+/** What a scan comes by, handed over without having all of it first. */
+export class ScanDelivery implements Delivery {
+  readonly sorted = false;
+  readonly #scan: Scan;
+  readonly #test: RecordTest;
+
+  constructor(store: RecordStore, { wanted, test }: Query['compiled'], pace: Pace) {
+    this.#scan = new Scan(store, pace);
+    this.#test = test ? (record, body) => wanted(record) && test(record, body) : wanted;
+  }
+
+  get done(): boolean {
+    return this.#scan.done;
+  }
+
+  get floor(): number {
+    return this.#scan.floor;
+  }
+
+  next(limit: number, size: number): Coroutine<Visited[]> {
+    return this.#scan.next(this.#test, { limit, size });
+  }
+
+  end(): void {
+    this.#scan.end();
+  }
+}
+
+/** A result that is known by its records. */
+export class ListDelivery implements Delivery {
+  readonly sorted = true;
+  readonly floor = 0;
+  readonly #store: RecordStore;
+  readonly #records: readonly StoredRecord[];
+  readonly #release: () => void;
+  #at = 0;
+
+  constructor(store: RecordStore, records: readonly StoredRecord[]) {
+    this.#store = store;
+    this.#records = records;
+    this.#release = store.pin();
+  }
+
+  get done(): boolean {
+    return this.#at >= this.#records.length;
+  }
+
+  *next(limit: number, size: number): Coroutine<Visited[]> {
+    const found: Visited[] = [];
+    let room = size;
+    while (!this.done && found.length < limit && room > 0) {
+      // Read together; how large they are is known only then.
+      const batch = this.#records.slice(this.#at, this.#at + Math.min(BATCH, limit - found.length));
+      const bodies = yield* this.#store.bodiesOf(batch);
+      for (const [index, body] of bodies.entries()) {
+        found.push({ record: batch[index] as StoredRecord, body });
+        room -= bodySize(body);
+        this.#at++;
+        if (room <= 0) break;
+      }
+    }
+    return found;
+  }
+
+  end(): void {
+    this.#at = this.#records.length;
+    this.#release();
+  }
+}
+
+const BATCH = 256;

@@ -1,0 +1,57 @@
+import { MANAGED_FIELDS, STAMPS } from '../../storage/managed-fields.ts';
+import type { Stamps } from '../../storage/stored-record.ts';
+import type { CollectionSettings } from './settings.ts';
+
+/** Bits of the managed values of a document. */
+export const UPDATED = 1;
+export const ARCHIVED = 2;
+
+/** Whether a dotted path leads to a managed field. */
+export function isManaged(path: string): boolean {
+  return MANAGED_FIELDS.has(path.split('.', 1)[0] as string);
+}
+
+export type StampName = (typeof STAMPS)[number]['setting'];
+
+/** Builds documents: managed fields first, in the order of the contract, then the caller's. */
+export type DocumentBuilder = (
+  key: string,
+  flags: number,
+  stamps: Stamps | undefined,
+  fields: object,
+) => object;
+
+export function documentBuilder(settings: CollectionSettings): DocumentBuilder {
+  const shown = STAMPS.filter(
+    ({ setting }) => settings[setting].at || settings[setting].timestamp,
+  ).map(({ setting, place }) => ({ ...settings[setting], setting, place }));
+  return (key, flags, stamps, fields) => {
+    const _updated = (flags & UPDATED) !== 0;
+    const _archived = (flags & ARCHIVED) !== 0;
+    // A literal with a spread copies the fields in one go, which `Object.assign` does not.
+    if (!stamps) return { _id: key, _updated, _archived, ...fields };
+    const managed: Record<string, unknown> = { _id: key, _updated, _archived };
+    for (const { setting, place, at, timestamp } of shown) {
+      const instant = stamps[place];
+      if (instant === 0) continue;
+      if (at) managed[`_${setting}_at`] = new Date(instant);
+      if (timestamp) managed[`_${setting}_timestamp`] = instant;
+    }
+    return { ...managed, ...fields };
+  };
+}
+
+/** Sets a stamp, where the collection wants it. */
+export function stamped(
+  stamps: Stamps | undefined,
+  name: StampName,
+  settings: CollectionSettings,
+  now: number,
+): Stamps | undefined {
+  const { at, timestamp } = settings[name];
+  if (!at && !timestamp) return stamps;
+  const four = stamps ? [...stamps] : [0, 0, 0, 0];
+  const place = STAMPS.findIndex(({ setting }) => setting === name);
+  four[place] = now;
+  return four as unknown as Stamps;
+}

@@ -1,0 +1,97 @@
+import type { BackupOperations } from './backup-protocol.ts';
+import type { OperationName, Request } from './requests.ts';
+
+/** Edits that may have to read before they write. */
+const READING_EDITS = [
+  'patch',
+  'archive',
+  'unarchive',
+  'deleteMany',
+  'kvSet',
+  'kvDelete',
+  'kvPush',
+  'kvAdd',
+  'kvRemove',
+  'kvReplace',
+] as const;
+
+/** Operations that change something: where they must wait, later requests wait with them. */
+const CHANGING: ReadonlySet<OperationName> = new Set<OperationName>([
+  ...READING_EDITS,
+  'open',
+  'ready',
+  'drop',
+  'createBackup',
+  'loadBackup',
+  'deleteBackup',
+  'importBackup',
+]);
+
+/** Operations that change documents or values. */
+const EDITS: ReadonlySet<OperationName> = new Set<OperationName>([
+  'insert',
+  'insertPart',
+  'upsert',
+  'update',
+  'delete',
+  ...READING_EDITS,
+]);
+
+/** Operations that leave everything as it is: nothing has to be saved or told after them. */
+const READS: ReadonlySet<OperationName> = new Set<OperationName>([
+  'get',
+  'scan',
+  'scanNext',
+  'scanEnd',
+  'count',
+  'explain',
+  'kvGet',
+  'kvMatch',
+  'kvKeys',
+  'kvEntries',
+]);
+
+/** Operations on backups that wait for their turn. */
+const ON_BACKUPS: ReadonlySet<OperationName> = new Set<keyof BackupOperations>([
+  'createBackup',
+  'listBackups',
+  'loadBackup',
+  'deleteBackup',
+  'verify',
+  'exportBackup',
+  'importBackup',
+]);
+
+/** Parts of files, executed at once: a file may be read into the very collection that it is being written from. */
+const PARTS_OF_FILES: ReadonlySet<OperationName> = new Set<PartOfFile>([
+  'importPart',
+  'exportNext',
+  'exportEnd',
+]);
+
+export function isChanging({ op }: Request): boolean {
+  return CHANGING.has(op);
+}
+
+/** Whether it changes documents or values. */
+export function isEdit({ op }: Request): boolean {
+  return EDITS.has(op);
+}
+
+export function isRead({ op }: Request): boolean {
+  return READS.has(op);
+}
+
+export type BackupRequest = Request<keyof BackupOperations>;
+
+type PartOfFile = 'importPart' | 'exportNext' | 'exportEnd';
+
+export function isOnBackups(
+  request: Request,
+): request is Request<Exclude<keyof BackupOperations, PartOfFile>> {
+  return ON_BACKUPS.has(request.op);
+}
+
+export function isPartOfFile(request: Request): request is Request<PartOfFile> {
+  return PARTS_OF_FILES.has(request.op);
+}

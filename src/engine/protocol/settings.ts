@@ -1,0 +1,66 @@
+import type { IndexDefinition } from '../../query/index/definition.ts';
+
+type Indexes = readonly IndexDefinition[];
+
+/** Which instants documents carry, and in which forms. */
+export interface StampSettings {
+  readonly at: boolean;
+  readonly timestamp: boolean;
+}
+
+/** The options of a collection, checked and completed. */
+export interface CollectionSettings {
+  readonly name: string;
+  readonly type: 'DOCUMENT_BASED' | 'KEY_VALUE_BASED';
+  readonly indexes: Indexes;
+  /** Characters of a generated id. */
+  readonly id_length: number;
+  readonly created: StampSettings;
+  readonly updated: StampSettings;
+  readonly archived: StampSettings;
+  readonly unarchived: StampSettings;
+  /** Seconds. */
+  readonly save_timeout: number;
+  /** Changes. */
+  readonly save_directly_after: number;
+  /** Minutes, -1 for ever. */
+  readonly cache_retention_time: number;
+  /** Days, -1 for ever. */
+  readonly backup_retention_time: number;
+  readonly caching: boolean;
+  readonly auto_create_backup: boolean;
+  readonly detailed_debugger_logs: boolean;
+  readonly activate_drop_method: boolean;
+}
+
+/**
+ * Whether a collection that is open serves whoever declares this list of indexes. Who declares none does not care;
+ * a unique index that is left out in silence would be a trap.
+ */
+export function suits(declared: Indexes, open: Indexes): boolean {
+  return declared.length === 0 || JSON.stringify(declared) === JSON.stringify(open);
+}
+
+const NO_STAMPS: StampSettings = { at: false, timestamp: false };
+
+/** The settings of a collection that nobody has constructed: it does nothing by itself. */
+export function plainSettings(name: string, type: CollectionSettings['type']): CollectionSettings {
+  return {
+    name,
+    type,
+    indexes: [],
+    id_length: 32,
+    created: NO_STAMPS,
+    updated: NO_STAMPS,
+    archived: NO_STAMPS,
+    unarchived: NO_STAMPS,
+    save_timeout: 1,
+    save_directly_after: 5,
+    cache_retention_time: -1,
+    backup_retention_time: -1,
+    caching: false,
+    auto_create_backup: false,
+    detailed_debugger_logs: false,
+    activate_drop_method: false,
+  };
+}

@@ -1,0 +1,51 @@
+import { notInMemory } from '../collection-errors.ts';
+
+/**
+ * A computation that may have to wait. It yields the promises it waits for; what is resident never
+ * yields, and so runs to its end without a single turn of the event loop.
+ */
+export type Coroutine<T> = Generator<Promise<unknown>, T, void>;
+
+/** A result that is there already, or the work that will bring it. */
+export type Result<T> = T | Coroutine<T>;
+
+export function isCoroutine<T>(result: Result<T>): result is Coroutine<T> {
+  return typeof (result as { next?: unknown } | undefined)?.next === 'function';
+}
+
+/** Waits for what a promise brings. */
+export function* wait<T>(promise: Promise<T>): Coroutine<T> {
+  let value: T | undefined;
+  yield promise.then((brought) => {
+    value = brought;
+  });
+  return value as T;
+}
+
+/** Runs work; the result is a promise only if it had to wait. */
+export function run<T>(work: Coroutine<T>): T | Promise<T> {
+  const step = work.next();
+  return step.done ? step.value : finish(work, step.value);
+}
+
+/** Runs work of a collection that must not wait. */
+export function runSync<T>(work: Coroutine<T>, place: string): T {
+  const step = work.next();
+  if (step.done) return step.value;
+  step.value.catch(() => undefined);
+  work.return(undefined as never);
+  throw notInMemory(place, 'the cache was cleared; await collection.ready first');
+}
+
+async function finish<T>(work: Coroutine<T>, first: Promise<unknown>): Promise<T> {
+  let waiting = first;
+  for (;;) {
+    let failure: { error: unknown } | undefined;
+    await waiting.catch((error: unknown) => {
+      failure = { error };
+    });
+    const step = failure ? work.throw(failure.error) : work.next();
+    if (step.done) return step.value;
+    waiting = step.value;
+  }
+}

@@ -1,0 +1,86 @@
+import { CairnError } from '../../errors/cairn-error.ts';
+import type { Clock } from './clock.ts';
+import type { Coroutine } from './coroutine.ts';
+import { nextTurn } from './next-turn.ts';
+
+/** How long work may keep the thread before it lets others have a turn. */
+const SLICE_MS = 10;
+
+/** Looks at the clock once in so many calls: looking costs more than testing a document. */
+const LOOK_EVERY = 256;
+
+/** Lets long reads be interrupted: by other requests, and for good by whoever asked for them. */
+export class Pace {
+  readonly #clock: Clock;
+  readonly #aborts: Aborts;
+  #call: number | undefined;
+  #steps = 0;
+  #since: number;
+
+  constructor(clock: Clock, aborts: Aborts, call?: number) {
+    this.#clock = clock;
+    this.#aborts = aborts;
+    this.#call = call;
+    this.#since = clock.elapsed();
+  }
+
+  /** Whether it is time to {@link Pace.pause}; to be asked for every document. */
+  get due(): boolean {
+    return ++this.#steps % LOOK_EVERY === 0 && this.late;
+  }
+
+  /** The same, to be asked now and then. */
+  get late(): boolean {
+    return !this.#aborts.immediate && this.#clock.elapsed() - this.#since > SLICE_MS;
+  }
+
+  /** Lets others have a turn. @throws {CairnError} `aborted` */
+  *pause(): Coroutine<void> {
+    yield nextTurn();
+    this.#since = this.#clock.elapsed();
+    this.check();
+  }
+
+  /**
+   * Goes on for another call of the same caller. The slice goes on too: in this thread, what the caller did in
+   * between kept others from their turn as well.
+   *
+   * @throws {CairnError} `aborted`
+   */
+  *resume(call: number | undefined): Coroutine<void> {
+    this.#call = call;
+    if (this.late) yield* this.pause();
+    this.check();
+  }
+
+  /** @throws {CairnError} `aborted`, when the call was given up. */
+  check(): void {
+    if (this.#aborts.has(this.#call)) {
+      throw new CairnError('aborted', 'The signal aborted the call.');
+    }
+  }
+}
+
+/** The calls that their callers have given up, of those that have not ended. */
+export class Aborts {
+  /** Set while a request must be executed without waiting. */
+  immediate = false;
+  readonly #calls = new Map<number, boolean>();
+
+  /** To be called with what can be given up, until it ends. */
+  note(call: number | undefined, result: Promise<unknown>): void {
+    if (call === undefined) return;
+    const end = () => void this.#calls.delete(call);
+    this.#calls.set(call, false);
+    result.then(end, end);
+  }
+
+  /** One that has ended already, or goes on with another request, is none of ours. */
+  abort(call: number): undefined {
+    if (this.#calls.has(call)) this.#calls.set(call, true);
+  }
+
+  has(call: number | undefined): boolean {
+    return call !== undefined && this.#calls.get(call) === true;
+  }
+}

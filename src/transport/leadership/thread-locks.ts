@@ -1,0 +1,67 @@
+import type { LockRequest, Locks } from '../platform/platform.ts';
+
+interface Waiting {
+  readonly grant: () => void;
+}
+
+interface Held {
+  /** Ends it for its holder. */
+  readonly rob: () => void;
+}
+
+/** Locks among the doors of one thread, where there are no Web Locks: Node before version 24, and simulations. */
+export class ThreadLocks implements Locks {
+  readonly #held = new Map<string, Held>();
+  readonly #queues = new Map<string, Waiting[]>();
+
+  request(
+    name: string,
+    { signal, ifAvailable, steal }: LockRequest,
+    hold: (lock: unknown) => Promise<unknown> | undefined,
+  ): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const grant = () => {
+        const held: Held = { rob: () => reject(aborted('The lock was stolen.')) };
+        this.#held.set(name, held);
+        Promise.resolve(hold({ name }))
+          .then(resolve, reject)
+          .finally(() => {
+            if (this.#held.get(name) === held) this.#free(name);
+          });
+      };
+      if (steal) {
+        this.#held.get(name)?.rob();
+        this.#held.delete(name);
+        return grant();
+      }
+      if (!this.#held.has(name)) return grant();
+      if (ifAvailable) {
+        Promise.resolve(hold(null)).then(resolve, reject);
+        return;
+      }
+      const waiting = { grant };
+      const queue = this.#queues.get(name) ?? [];
+      this.#queues.set(name, queue);
+      queue.push(waiting);
+      signal?.addEventListener('abort', () => {
+        const at = queue.indexOf(waiting);
+        if (at < 0) return;
+        queue.splice(at, 1);
+        reject(aborted('The request was aborted.'));
+      });
+    });
+  }
+
+  async query(): Promise<{ held: { name: string }[] }> {
+    return { held: Array.from(this.#held.keys(), (name) => ({ name })) };
+  }
+
+  #free(name: string): void {
+    this.#held.delete(name);
+    this.#queues.get(name)?.shift()?.grant();
+  }
+}
+
+function aborted(message: string): Error {
+  return Object.assign(new Error(message), { name: 'AbortError' });
+}

@@ -1,0 +1,24 @@
+import { systemClock } from '../../engine/scheduling/clock.ts';
+import { indexedDbDriver } from '../../storage/indexeddb-driver.ts';
+import { ThreadLocks } from '../leadership/thread-locks.ts';
+import type { Broadcast, EnginePlatform, Locks } from './platform.ts';
+
+const scope = globalThis as typeof globalThis & { document?: Document };
+const webLocks = (scope.navigator as { locks?: Locks } | undefined)?.locks;
+const driver = indexedDbDriver();
+
+/** What a worker has, a page, or Node. */
+export const enginePlatform: EnginePlatform = {
+  clock: systemClock,
+  locks: webLocks ?? new ThreadLocks(),
+  // Without a page there are no other tabs: this is Node.
+  locked: webLocks !== undefined || scope.document === undefined,
+  broadcast:
+    webLocks && typeof BroadcastChannel !== 'undefined'
+      ? (name) => new BroadcastChannel(name) as unknown as Broadcast
+      : undefined,
+  newPorts: () => new MessageChannel(),
+  get storage() {
+    return typeof indexedDB === 'undefined' ? undefined : driver;
+  },
+};

@@ -1,0 +1,41 @@
+import type { DatabaseSettings } from '../channel/channel.ts';
+import type { Route } from '../channel/route.ts';
+import type { LeaderEngine, LeaderEngineEvents } from '../leadership/leadership.ts';
+import type { Platform } from '../platform/platform.ts';
+import { hostEngine, type PendingTerm } from './engine-host.ts';
+
+/** An engine in this thread, for all clients of the thread. */
+export async function threadEngine(
+  settings: DatabaseSettings,
+  lead: PendingTerm,
+  events: LeaderEngineEvents,
+  platform: Platform,
+): Promise<LeaderEngine> {
+  const hosted = await hostEngine(settings, lead, events, platform);
+  return {
+    shared: hosted.shared,
+    async join(client, { event }): Promise<Route> {
+      const session = hosted.engine.join(event, client);
+      event({ type: 'status', detail: hosted.engine.status });
+      return {
+        started: 'thread',
+        own: true,
+        replay: (opened, changes) => {
+          session.openAll(opened);
+          return session.replay(changes);
+        },
+        execute: (batch, first) => session.execute(batch, first),
+        executeNow: (request, first) => session.executeNow(request, first),
+        watch: async (on) => {
+          session.watching = on;
+        },
+        save: () => session.save(),
+        leave: () => session.leave(),
+      };
+    },
+    takeOver: (journals) => hosted.engine.takeOver(journals),
+    stop: hosted.stop,
+    retire: hosted.retire,
+    abandon: hosted.abandon,
+  };
+}

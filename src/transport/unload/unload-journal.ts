@@ -1,0 +1,163 @@
+import { fromBase64, toBase64 } from '../../backup/file/base64.ts';
+import { decodeExact } from '../../backup/file/exact-decoding.ts';
+import { type ExactJson, encodeExact, TooLong } from '../../backup/file/exact-encoding.ts';
+import type { AcknowledgedChange, OpenedHandles } from '../../engine/protocol/requests.ts';
+import type { RecoveryKey, RecoveryRecord } from '../../engine/recovery.ts';
+import type { UnloadJournals } from '../platform/platform.ts';
+
+/** Browsers give an origin five megabytes, which belong to the app. */
+const MOST_CHARACTERS = 1024 * 1024;
+
+let held: Storage | undefined;
+
+/**
+ * Takes hold of `localStorage` while the page lives: WebKit gives none to a page that has called `window.close()`, but
+ * still writes to one that it gave before.
+ */
+export function holdStorage(): void {
+  try {
+    held ??= localStorage;
+  } catch {
+    // Forbidden by the user: then nothing is written to it either.
+  }
+}
+
+/**
+ * What pages write when they end, as lines in `localStorage`: it is written at once, whatever a worker is writing to
+ * storage in that moment, and read by the next page.
+ */
+export const unloadJournals: UnloadJournals = {
+  write(database, { client, ending, opened, changes }) {
+    const lines = [encodeLine({ client, ending, opened }) as string];
+    let room = MOST_CHARACTERS;
+    for (const change of changes) {
+      const line = encodeLine(change);
+      if (line === undefined) continue;
+      room -= line.length;
+      if (room < 0) break;
+      lines.push(line);
+    }
+    const key = keyOf(database, [client, ending]);
+    // As many as fit, from the first on. Without any the head says nothing.
+    let fitting = 1;
+    let tooMany = lines.length + 1;
+    for (let tried = lines.length; tried > fitting; tried = (fitting + tooMany) >> 1) {
+      if (store(key, lines.slice(0, tried).join('\n'))) fitting = tried;
+      else tooMany = tried;
+    }
+    return fitting > changes.length;
+  },
+
+  read(database) {
+    const journals: RecoveryRecord[] = [];
+    for (const key of keysOf(database)) {
+      const text = localStorage.getItem(key) as string;
+      try {
+        const left = readJournal(text);
+        // By any other it would never be found again to be removed.
+        if (key !== keyOf(database, [left.client, left.ending])) throw new TypeError('another key');
+        journals.push(left);
+      } catch (error) {
+        localStorage.removeItem(key);
+        console.warn(
+          `cairndb cannot read what a page left in localStorage for "${database}" when it ended (${error}): ` +
+            'somebody else has written to it. It was removed.',
+        );
+      }
+    }
+    return journals;
+  },
+
+  forget(database, left) {
+    const keys = keysOf(database);
+    for (const key of left.map((one) => keyOf(database, one)))
+      if (keys.includes(key)) localStorage.removeItem(key);
+  },
+
+  onWritten(database, listener) {
+    const prefix = prefixOf(database);
+    const heard = ({ key, newValue }: StorageEvent) =>
+      newValue !== null && key?.startsWith(prefix) && listener();
+    addEventListener('storage', heard);
+    return () => removeEventListener('storage', heard);
+  },
+};
+
+function keysOf(database: string): string[] {
+  const prefix = prefixOf(database);
+  try {
+    return Object.keys(localStorage).filter((key) => key.startsWith(prefix));
+  } catch {
+    // Forbidden by the user: then nothing was written either.
+    return [];
+  }
+}
+
+/** @returns whether there was room for it; there is none either where the user forbids it. */
+function store(key: string, text: string): boolean {
+  try {
+    (held ?? localStorage).setItem(key, text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @throws {TypeError} where an engine could not go on with it: what it breaks down over, it is given again. */
+function readJournal(text: string): RecoveryRecord {
+  const [head = '', ...lines] = text.split('\n');
+  const { client, ending, opened } = decodeLine(head) as RecoveryRecord;
+  if (!opened.every(isOpened)) throw new TypeError('no collections');
+  const changes = lines.map((line) => decodeLine(line) as AcknowledgedChange);
+  if (!changes.every(isChange)) throw new TypeError('no changes');
+  return { client, ending, opened, changes };
+}
+
+function isOpened([handle, { name, type, indexes }]: OpenedHandles[number]): boolean {
+  return (
+    [typeof handle, typeof name, typeof type].join() === 'number,string,string' &&
+    Array.isArray(indexes)
+  );
+}
+
+function isChange({ turn, number, request }: AcknowledgedChange): boolean {
+  return [typeof turn, typeof number, typeof request.op].join() === 'number,number,string';
+}
+
+/**
+ * JSON, with the bytes that it refers to. `undefined` for what holds a Blob, which cannot be read in one turn, and for
+ * what is too long for any line.
+ */
+function encodeLine(value: unknown): string | undefined {
+  let encoded: ExactJson;
+  try {
+    encoded = encodeExact(value);
+  } catch (error) {
+    if (error instanceof TooLong) return undefined;
+    throw error;
+  }
+  const { json, binaries } = encoded;
+  const bytes: string[] = [];
+  for (const binary of binaries) {
+    if (!(binary instanceof Uint8Array)) return undefined;
+    bytes.push(toBase64(binary));
+  }
+  return JSON.stringify([json, bytes]);
+}
+
+function decodeLine(line: string): unknown {
+  const [json, bytes] = JSON.parse(line) as [json: string, bytes: string[]];
+  return decodeExact(JSON.parse(json), {
+    takeBytes: (place) => fromBase64(bytes[place as number] ?? ''),
+    takeParts: () => [],
+  });
+}
+
+function prefixOf(database: string): string {
+  return `cairn:${JSON.stringify([database]).slice(0, -1)},`;
+}
+
+/** Both names may hold any character. */
+function keyOf(database: string, left: RecoveryKey): string {
+  return `cairn:${JSON.stringify([database, ...left])}`;
+}

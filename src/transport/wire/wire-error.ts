@@ -1,0 +1,74 @@
+import { BackupError } from '../../errors/backup-error.ts';
+import { CairnError } from '../../errors/cairn-error.ts';
+import { CollectionError } from '../../errors/collection-error.ts';
+import { CriteriaError } from '../../errors/criteria-error.ts';
+import { KeyError } from '../../errors/key-error.ts';
+import { OptionError } from '../../errors/option-error.ts';
+import { StorageError } from '../../errors/storage-error.ts';
+import { ValueError } from '../../errors/value-error.ts';
+import { WorkerError } from '../../errors/worker-error.ts';
+
+/** An error as it crosses the worker boundary. Structured clone keeps neither class, code nor cause. */
+export interface WireError {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string | undefined;
+  /** Only on errors of Cairn. */
+  readonly code: string | undefined;
+  readonly place: string | undefined;
+  readonly cause: WireError | undefined;
+}
+
+type ErrorClass = new (
+  code: never,
+  message: string,
+  details: { place: string | undefined; cause: unknown },
+) => CairnError;
+
+const classes: Record<string, ErrorClass> = {
+  BackupError,
+  CairnError,
+  CollectionError,
+  CriteriaError,
+  KeyError,
+  OptionError,
+  StorageError,
+  ValueError,
+  WorkerError,
+};
+
+/** A chain of causes is cut here: it may be a circle. */
+const MOST_CAUSES = 8;
+
+/** @param above How many errors this one is the cause of. */
+export function toWire(error: unknown, above = 0): WireError {
+  const { name, message, stack, cause } =
+    error instanceof Object ? (error as Error) : new Error(String(error));
+  return {
+    name: String(name),
+    message: String(message),
+    stack: typeof stack === 'string' ? stack : undefined,
+    code: error instanceof CairnError ? error.code : undefined,
+    place: error instanceof CairnError ? error.place : undefined,
+    cause: cause === undefined || above === MOST_CAUSES ? undefined : toWire(cause, above + 1),
+  };
+}
+
+export function fromWire({
+  name,
+  message,
+  stack,
+  code,
+  place,
+  cause: wireCause,
+}: WireError): Error {
+  const cause = wireCause && fromWire(wireCause);
+  const Class = code === undefined ? undefined : (classes[name] ?? CairnError);
+  const error = Class
+    ? new Class(code as never, message, { place, cause })
+    : new Error(message, { cause });
+  if (!Class) error.name = name;
+  // Where it happened, in the worker, says more than where it was unpacked.
+  if (stack !== undefined) error.stack = stack;
+  return error;
+}

@@ -1,0 +1,96 @@
+import { WorkerError } from '../../errors/worker-error.ts';
+import type { Started } from '../channel/channel.ts';
+import { HELLO, READY } from '../wire/wire-protocol.ts';
+
+/** A worker, or a function that makes one. */
+export type WorkerSource = Worker | (() => Worker);
+
+/** A script that has not answered by then is taken for missing. */
+const START_DEADLINE_MS = 10_000;
+
+/** A worker that runs Cairn. */
+export interface StartedWorker {
+  readonly worker: Worker;
+  readonly started: Started;
+}
+
+/**
+ * Starts a worker: the caller's if one is given; else from the file beside this module, which bundlers find
+ * by the very form of the expression; else from a Blob, where a content security policy allows `blob:`.
+ *
+ * @returns `undefined` where no worker can be had, with the reasons told to `failed`.
+ * @throws {WorkerError} `worker_start_failed` when the caller's own worker does not start.
+ */
+export async function startWorker(
+  given: WorkerSource | undefined,
+  failed: (reason: unknown) => void,
+): Promise<StartedWorker | undefined> {
+  if (given) return attempt('given', () => (typeof given === 'function' ? given() : given));
+  if (typeof Worker === 'undefined') {
+    failed('there are no workers here');
+    return undefined;
+  }
+  try {
+    return await attempt(
+      'file',
+      () => new Worker(new URL('./worker.js', import.meta.url), { type: 'module' }),
+    );
+  } catch (error) {
+    failed(error);
+  }
+  try {
+    const { inlineWorker } = await import('./inline-worker.ts');
+    return await attempt('inline', inlineWorker);
+  } catch (error) {
+    failed(error);
+  }
+  return undefined;
+}
+
+function attempt(started: Started, make: () => Worker): Promise<StartedWorker> {
+  return new Promise((resolve, reject) => {
+    let worker: Worker | undefined;
+    const end = (reason?: unknown) => {
+      clearTimeout(timer);
+      worker?.removeEventListener('message', onMessage);
+      worker?.removeEventListener('error', onError);
+      if (reason === undefined) return;
+      worker?.terminate();
+      reject(startError(started, reason));
+    };
+    const onMessage = ({ data }: MessageEvent) => {
+      if (data !== READY) return;
+      end();
+      resolve({ worker: worker as Worker, started });
+    };
+    const onError = (event: Event) => {
+      event.preventDefault();
+      end((event as ErrorEvent).message || 'its script could not be loaded');
+    };
+    const timer = setTimeout(
+      () => end(`it did not answer within ${START_DEADLINE_MS / 1000} s`),
+      START_DEADLINE_MS,
+    );
+    try {
+      worker = make();
+      worker.addEventListener('message', onMessage);
+      worker.addEventListener('error', onError);
+      // A worker that has been running for a while said READY before anybody listened.
+      worker.postMessage(HELLO);
+    } catch (cause) {
+      end(cause);
+    }
+  });
+}
+
+function startError(started: Started, reason: unknown): WorkerError {
+  const why = reason instanceof Error ? reason.message : String(reason);
+  const remedy = started === 'given' ? ' It has to run the module cairndb/worker.' : '';
+  return new WorkerError(
+    'worker_start_failed',
+    `The worker (${started}) did not start: ${why}.${remedy}`,
+    {
+      cause: reason instanceof Error ? reason : undefined,
+    },
+  );
+}

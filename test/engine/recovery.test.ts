@@ -1,0 +1,485 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { Engine } from '../../src/engine/engine.ts';
+import { UNACKNOWLEDGED } from '../../src/engine/protocol/idempotency-key.ts';
+import type {
+  AcknowledgedChange,
+  EngineEvent,
+  Request,
+} from '../../src/engine/protocol/requests.ts';
+import { type CollectionSettings, plainSettings } from '../../src/engine/protocol/settings.ts';
+import type { RecoveryRecord } from '../../src/engine/recovery.ts';
+import type { Session } from '../../src/engine/session.ts';
+import { type FaultyDriver, faultyDriver, outage } from '../storage/faulty-driver.ts';
+import { FakeClock, settled } from './fake-clock.ts';
+
+let driver: FaultyDriver;
+let clock: FakeClock;
+
+beforeEach(() => {
+  driver = faultyDriver();
+  clock = new FakeClock();
+});
+
+const both = { at: true, timestamp: true };
+const notes: CollectionSettings = {
+  ...plainSettings('notes', 'DOCUMENT_BASED'),
+  created: both,
+  updated: both,
+};
+const values = plainSettings('values', 'KEY_VALUE_BASED');
+/** The handles of every client. */
+const NOTES = 1;
+const VALUES = 2;
+const opened: RecoveryRecord['opened'] = [
+  [NOTES, notes],
+  [VALUES, values],
+];
+
+/** An engine that takes over what the driver holds. */
+async function takeOver(...expected: string[]): Promise<Engine> {
+  const storage = await driver.open('handover', { damaged: () => undefined });
+  return new Engine({
+    storage,
+    storageKind: 'indexeddb',
+    durability: 'relaxed',
+    clock,
+    newId: (length) => Math.random().toString(36).padEnd(length, '_').slice(0, length),
+    succession: {
+      locked: true,
+      stolen: false,
+      expected: Promise.resolve(new Set(expected)),
+      left: Promise.resolve([]),
+      taken: () => undefined,
+      forgotten: () => undefined,
+    },
+  });
+}
+
+/** A client of an engine, with what it was told. */
+function join(engine: Engine, client: string) {
+  const events: EngineEvent[] = [];
+  const session = engine.join((event) => events.push(event), client);
+  session.openAll(opened);
+  return { session, events };
+}
+
+async function ask(session: Session, request: Request): Promise<any> {
+  const { values: answers, failures } = await session.execute([request]);
+  for (const error of failures?.values() ?? []) throw error;
+  return answers[0];
+}
+
+const listOf = async (engine: Engine): Promise<unknown> => {
+  const { session } = join(engine, 'reader');
+  const found = await ask(session, { op: 'kvGet', handle: VALUES, key: 'list' });
+  session.leave();
+  return found && JSON.parse(found.body);
+};
+
+const push = (number: number, turn: number, value: unknown): AcknowledgedChange => ({
+  number,
+  turn,
+  request: { op: 'kvPush', handle: VALUES, key: 'list', body: JSON.stringify(value) },
+});
+const insert = (number: number, turn: number, id: string, now?: number): AcknowledgedChange => ({
+  number,
+  turn,
+  request: { op: 'insert', handle: NOTES, id, body: '{}', now },
+});
+
+async function leave(client: string, ...changes: AcknowledgedChange[]): Promise<void> {
+  const storage = await driver.open('handover', { damaged: () => undefined });
+  const value: RecoveryRecord = { client, ending: 1, opened, changes };
+  const put = { type: 'put', store: 'recovery', key: [client, 1], value } as const;
+  await storage.write([put], 'relaxed');
+}
+
+async function leftBehind(): Promise<unknown[]> {
+  const storage = await driver.open('handover', { damaged: () => undefined });
+  return storage.keys('recovery', []);
+}
+
+describe('what clients hand on', () => {
+  test('is made in the order of its turns, whoever comes first', async () => {
+    const engine = await takeOver('a', 'b');
+    const [a, b] = [join(engine, 'a'), join(engine, 'b')];
+    const made = [
+      b.session.replay([push(1, 2, 'b2'), push(2, 5, 'b5')]),
+      a.session.replay([
+        push(1, 1, 'a1'),
+        push(2, 3, 'a3'),
+        push(3, 3, 'a3 too'),
+        push(4, 9, 'a9'),
+      ]),
+    ];
+    for (const failures of await Promise.all(made)) expect(failures.size).toBe(0);
+    expect(await listOf(engine)).toEqual(['a1', 'b2', 'a3', 'a3 too', 'b5', 'a9']);
+  });
+
+  test('is waited for before anything is answered, and no longer than 200 ms', async () => {
+    const engine = await takeOver('a', 'frozen');
+    const a = join(engine, 'a');
+    const handed = a.session.replay([push(1, 1, 'a')]);
+    const answer = ask(a.session, push(2, 0, 'new').request);
+    let isAnswered = false;
+    answer.then(() => {
+      isAnswered = true;
+    });
+    await settled();
+    await clock.advance(199);
+    expect([isAnswered, engine.recovery.isOver]).toEqual([false, false]);
+    await clock.advance(1);
+    await handed;
+    expect(JSON.parse(await answer)).toEqual(['a', 'new']);
+  });
+
+  test('is not waited for where all that are expected have come', async () => {
+    const engine = await takeOver('a');
+    await join(engine, 'a').session.replay([]);
+    await engine.recovery.over;
+    expect(clock.elapsed()).toBe(0);
+  });
+
+  test('too late is made after what was answered meanwhile', async () => {
+    const engine = await takeOver('late');
+    const early = join(engine, 'early');
+    await settled();
+    await clock.advance(200);
+    await engine.recovery.over;
+    await ask(early.session, push(1, 0, 'early').request);
+    const late = join(engine, 'late');
+    expect((await late.session.replay([push(1, 1, 'late')])).size).toBe(0);
+    expect(await listOf(engine)).toEqual(['early', 'late']);
+  });
+
+  test('has ids and times as they were first told', async () => {
+    const engine = await takeOver('a');
+    const a = join(engine, 'a');
+    const [before, later] = [clock.now() - 5000, clock.now() - 3000];
+    const patch: Request = {
+      op: 'patch',
+      handle: NOTES,
+      id: 'x',
+      changes: [['n', '1']],
+      now: later,
+    };
+    await a.session.replay([insert(1, 1, 'x', before), { number: 2, turn: 2, request: patch }]);
+    const [id, , stamps] = await ask(a.session, { op: 'get', handle: NOTES, id: 'x' });
+    expect([id, stamps]).toEqual(['x', [before, later, 0, 0]]);
+  });
+
+  test('gives turns to what comes after it', async () => {
+    const engine = await takeOver('a');
+    const a = join(engine, 'a');
+    await a.session.replay([push(1, 2 ** 40, 'a')]);
+    const { turn } = await a.session.execute([push(2, 0, 'b').request]);
+    expect(turn).toBeGreaterThan(2 ** 40);
+  });
+
+  test('fails by its place, and alone', async () => {
+    const engine = await takeOver('a');
+    const a = join(engine, 'a');
+    const add: Request = { op: 'kvAdd', handle: VALUES, key: 'list', amount: 1 };
+    const failures = await a.session.replay([
+      push(1, 1, 'a'),
+      { number: 2, turn: 2, request: add },
+      push(3, 3, 'b'),
+      insert(1, 4, 'x'),
+      insert(2, 5, 'x'),
+    ]);
+    expect([...failures.keys()].toSorted()).toEqual([1, 4]);
+    expect(failures.get(1)).toMatchObject({ code: 'kind_mismatch' });
+    expect(failures.get(4)).toMatchObject({ code: 'id_taken' });
+    expect(await listOf(engine)).toEqual(['a', 'b']);
+  });
+});
+
+describe('what was saved', () => {
+  test('by the engine before is not made again, and told to be settled', async () => {
+    const first = await takeOver();
+    const a = join(first, 'a');
+    await a.session.execute([push(1, 0, 1).request, push(2, 0, 2).request], [[VALUES, 1]]);
+    await a.session.save();
+    await a.session.execute([push(3, 0, 3).request], [[VALUES, 3]]);
+    driver.crash();
+
+    const second = await takeOver('a');
+    const again = join(second, 'a');
+    const handed = [push(1, 1, 1), push(2, 1, 2), push(3, 2, 3)];
+    expect((await again.session.replay(handed)).size).toBe(0);
+    expect(await listOf(second)).toEqual([1, 2, 3]);
+    const ofValues = { type: 'released', detail: { handle: VALUES, number: 2 } };
+    expect(again.events).toContainEqual(expect.objectContaining(ofValues));
+    await again.session.save();
+    expect(again.events.at(-1)).not.toMatchObject(ofValues);
+    driver.crash();
+
+    const third = await takeOver('a');
+    await join(third, 'a').session.replay(handed);
+    expect(await listOf(third)).toEqual([1, 2, 3]);
+  });
+
+  test('and merged is known all the same', async () => {
+    const first = await takeOver();
+    const a = join(first, 'a');
+    const pad = 'x'.repeat(60_000);
+    for (let number = 1; number < 5; number++) {
+      const request: Request = { op: 'kvSet', handle: VALUES, key: `k${number}`, body: `"${pad}"` };
+      await a.session.execute([request], [[VALUES, number]]);
+      await a.session.save();
+    }
+    await a.session.execute([push(5, 0, 5).request], [[VALUES, 5]]);
+    await a.session.save();
+    await first.stop();
+    const second = await takeOver('a');
+    await join(second, 'a').session.replay([push(5, 1, 5)]);
+    expect(await listOf(second)).toEqual([5]);
+  });
+
+  test('of one client says nothing of another, or of another handle', async () => {
+    const first = await takeOver();
+    const a = join(first, 'a');
+    await a.session.execute([push(1, 0, 'a').request], [[VALUES, 1]]);
+    await a.session.save();
+    driver.crash();
+    const second = await takeOver('b');
+    const b = join(second, 'b');
+    await b.session.replay([push(1, 1, 'b')]);
+    expect(await listOf(second)).toEqual(['a', 'b']);
+  });
+
+  test('after a change that failed is known, and the failed one may be made', async () => {
+    const first = await takeOver();
+    const a = join(first, 'a');
+    const add: Request = { op: 'kvAdd', handle: VALUES, key: 'list', amount: 1 };
+    await a.session.execute([push(1, 0, 1).request, add, push(3, 0, 3).request], [[VALUES, 1]]);
+    await a.session.save();
+    driver.crash();
+    const second = await takeOver('a');
+    const again = join(second, 'a');
+    const retried: AcknowledgedChange = { ...push(2, 2, 2) };
+    await again.session.replay([push(1, 1, 1), retried, push(3, 3, 3)]);
+    expect(await listOf(second)).toEqual([1, 3, 2]);
+  });
+});
+
+describe('the parts of an insertMany', () => {
+  const part = (
+    number: number,
+    turn: number,
+    ids: readonly (string | undefined)[],
+    last: boolean,
+  ): AcknowledgedChange => ({
+    number,
+    turn,
+    request: {
+      ...{ op: 'insertPart', handle: NOTES, call: 7, from: last ? 2 : 0, last },
+      ...{ ids, bodies: ids.map(() => '{}') },
+    } as Request,
+  });
+  const parts = [part(1, 1, ['a', 'b'], false), part(3, 5, ['c'], true)];
+  const ids = async (engine: Engine) => {
+    const { session } = join(engine, 'reader');
+    const scan: Request = { op: 'scan', handle: NOTES, archived: true, all: true };
+    return (await ask(session, scan)).keys;
+  };
+
+  test('are made together, with what came between them', async () => {
+    const engine = await takeOver('a');
+    const { session } = join(engine, 'a');
+    expect((await session.replay([...parts, insert(2, 3, 'between')])).size).toBe(0);
+    expect(await ids(engine)).toEqual(['between', 'a', 'b', 'c']);
+  });
+
+  test('are made once, though their ids are taken then', async () => {
+    const first = await takeOver('a');
+    const { session } = join(first, 'a');
+    await session.replay(parts);
+    await session.save();
+    driver.crash();
+    const second = await takeOver('a');
+    const again = join(second, 'a');
+    expect((await again.session.replay(parts)).size).toBe(0);
+    expect(await ids(second)).toEqual(['a', 'b', 'c']);
+  });
+
+  test('may come to their end in the next engine', async () => {
+    const first = await takeOver();
+    const a = join(first, 'a');
+    const [begin, end] = parts as [AcknowledgedChange, AcknowledgedChange];
+    await a.session.execute([begin.request], [[NOTES, 1]]);
+    await a.session.execute([insert(2, 0, 'between').request], [[NOTES, 2]]);
+    await a.session.save();
+    driver.crash();
+    const second = await takeOver('a');
+    const again = join(second, 'a');
+    expect((await again.session.replay([begin])).size).toBe(0);
+    const reply = await again.session.execute([end.request], [[NOTES, 3]]);
+    expect(reply.failures).toBeUndefined();
+    expect(await ids(second)).toEqual(['between', 'a', 'b', 'c']);
+  });
+
+  test('come once, though a page left some of them and hands them on when it is back', async () => {
+    const untold = part(1, UNACKNOWLEDGED, [undefined, undefined], false);
+    await leave('a', untold);
+    const engine = await takeOver();
+    await engine.recovery.over;
+    const { session } = join(engine, 'a');
+    const begun = await ask(session, untold.request);
+    await ask(session, part(2, 0, ['c'], true).request);
+    expect(await ids(engine)).toEqual([...begun.keys, 'c']);
+  });
+
+  test('are kept for as long as their client is there, and no longer', async () => {
+    const [begin, end] = parts as [AcknowledgedChange, AcknowledgedChange];
+    for (const wait of [true, false]) {
+      const engine = await takeOver();
+      const [a, again, b] = [join(engine, 'a'), join(engine, 'a'), join(engine, 'b')];
+      const begun = [a.session.execute([begin.request]), again.session.execute([begin.request])];
+      // Else they wait until the collection is open.
+      if (wait) await Promise.all(begun);
+      a.session.leave();
+      await Promise.all(begun);
+      await ask(again.session, end.request);
+      expect(await ids(engine)).toEqual(['a', 'b', 'c']);
+      await ask(again.session, { op: 'deleteMany', handle: NOTES, ids: ['a', 'b', 'c'] });
+
+      const left = again.session.execute([begin.request]);
+      if (wait) await left;
+      again.session.leave();
+      await left;
+      await expect(ask(b.session, end.request)).rejects.toMatchObject({ code: 'insert_lost' });
+      expect(await ids(engine)).toEqual([]);
+      driver.crash();
+    }
+  });
+
+  test('are not kept of a page that left some of them', async () => {
+    const [begin, end] = parts as [AcknowledgedChange, AcknowledgedChange];
+    await leave('a', begin);
+    const engine = await takeOver();
+    await engine.recovery.over;
+    const b = join(engine, 'b');
+    await expect(ask(b.session, end.request)).rejects.toMatchObject({ code: 'insert_lost' });
+  });
+
+  test('come to nothing where one is missing, which is told', async () => {
+    const [, end] = parts as [AcknowledgedChange, AcknowledgedChange];
+    await leave('a', end);
+    const engine = await takeOver();
+    const { events } = join(engine, 'b');
+    await engine.recovery.over;
+    expect(await ids(engine)).toEqual([]);
+    const errors = events.flatMap((event) => (event.type === 'error' ? event.detail.error : []));
+    expect(errors).toMatchObject([{ code: 'insert_lost', place: 'notes' }]);
+  });
+
+  test('are taken when all come again, after one was missing', async () => {
+    const [begin, end] = parts as [AcknowledgedChange, AcknowledgedChange];
+    await leave('a', { ...end, request: { ...end.request, last: false } as Request });
+    const engine = await takeOver();
+    await engine.recovery.over;
+    const { session } = join(engine, 'a');
+    expect((await session.replay([begin, end])).size).toBe(0);
+    expect(await ids(engine)).toEqual(['a', 'b', 'c']);
+  });
+
+  test('fail together', async () => {
+    const engine = await takeOver('a');
+    const { session } = join(engine, 'a');
+    const failures = await session.replay([insert(2, 0, 'c'), ...parts]);
+    expect([...failures.values()]).toMatchObject([{ code: 'id_taken' }]);
+    expect(await ids(engine)).toEqual(['c']);
+  });
+});
+
+describe('what a page left behind', () => {
+  test('is made with what is handed on, then saved and removed', async () => {
+    await leave('gone', push(1, 2, 'gone 2'), push(2, UNACKNOWLEDGED, 'gone, unanswered'));
+    const engine = await takeOver('a');
+    const a = join(engine, 'a');
+    await a.session.replay([push(1, 1, 'a1'), push(2, 3, 'a3')]);
+    await engine.recovery.over;
+    expect(await listOf(engine)).toEqual(['a1', 'gone 2', 'a3', 'gone, unanswered']);
+    await settled();
+    expect(await leftBehind()).toEqual([]);
+    driver.crash();
+    expect(await listOf(await takeOver())).toEqual(['a1', 'gone 2', 'a3', 'gone, unanswered']);
+  });
+
+  test('is made once, though an engine ends before it is removed', async () => {
+    await leave('gone', push(1, 1, 1), push(2, 2, 2));
+    // All goes well but the removal.
+    for (let after = 0; after < 8; after++) {
+      const engine = await takeOver();
+      driver.cut({ after, when: after % 2 ? 'before' : 'after', dies: true });
+      await engine.recovery.over;
+      await settled();
+      driver.crash();
+    }
+    const last = await takeOver();
+    await last.recovery.over;
+    expect(await listOf(last)).toEqual([1, 2]);
+    await settled();
+    expect(await leftBehind()).toEqual([]);
+  });
+
+  test('is made while an engine runs, when the page ends', async () => {
+    const engine = await takeOver();
+    const a = join(engine, 'a');
+    await ask(a.session, push(1, 0, 'a').request);
+    await leave('gone', push(1, 1, 'gone'));
+    engine.takeOver();
+    await settled();
+    expect(await listOf(engine)).toEqual(['a', 'gone']);
+    expect(await leftBehind()).toEqual([]);
+  });
+
+  test('and cannot be made is reported, and not tried for ever', async () => {
+    await leave('gone', insert(1, 1, 'x'), insert(2, 2, 'x'), insert(3, 3, 'y'));
+    const engine = await takeOver('a');
+    const a = join(engine, 'a');
+    await a.session.replay([]);
+    await engine.recovery.over;
+    await settled();
+    const errors = a.events.filter(({ type }) => type === 'error');
+    expect(errors).toMatchObject([
+      { detail: { collection: 'notes', error: { code: 'id_taken' } } },
+    ]);
+    expect(await leftBehind()).toEqual([]);
+    expect(await ask(a.session, { op: 'count', handle: NOTES, archived: true })).toBe(2);
+  });
+
+  test('stays while it cannot be saved, and somebody wants other indexes', async () => {
+    const index = { name: 'n', fields: ['n'], unique: false, multi: false };
+    await leave('gone', insert(1, 1, 'x'));
+    driver.inject({ call: 'write', when: 'before', times: 4 });
+    const engine = await takeOver();
+    const session = engine.join(() => undefined, 'a');
+    await engine.recovery.over;
+    const other = { ...notes, indexes: [index] };
+    const open: Request = { op: 'open', handle: 9, settings: other };
+    const count: Request = { op: 'count', handle: 9, archived: true };
+    const refused = await Promise.allSettled([ask(session, open), session.save()]);
+    expect(refused).toMatchObject([{ reason: outage }, { reason: outage }]);
+    expect(await leftBehind()).toHaveLength(1);
+    driver.heal();
+    await ask(session, open);
+    expect(await ask(session, count)).toBe(1);
+  });
+
+  test('stays while storage fails, and is made once it works', async () => {
+    await leave('gone', push(1, 1, 'gone'));
+    const engine = await takeOver('a');
+    const a = join(engine, 'a');
+    driver.inject({ call: 'write', when: 'before', times: 1 });
+    await a.session.replay([]);
+    await engine.recovery.over;
+    await settled();
+    expect(a.events.filter(({ type }) => type === 'error')).not.toEqual([]);
+    expect(await leftBehind()).toHaveLength(1);
+    await clock.advance(60_000);
+    expect(await leftBehind()).toEqual([]);
+    expect(await listOf(engine)).toEqual(['gone']);
+  });
+});
