@@ -65,5 +65,5 @@ export type {
   StorageOperation,
   StorageRange,
   StoreName,
-} from './storage/driver.ts';
-export { memoryDriver } from './storage/memory-driver.ts';
+} from './storage/drivers/driver.ts';
+export { memoryDriver } from './storage/drivers/memory-driver.ts';

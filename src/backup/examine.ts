@@ -1,7 +1,7 @@
 import type { Body } from '../codec/body.ts';
-import type { Storage } from '../storage/driver.ts';
-import { readListed } from '../storage/open-log.ts';
-import { type Segment, type SegmentBodies, segmentProblem } from '../storage/segment.ts';
+import type { Storage } from '../storage/drivers/driver.ts';
+import { readListed } from '../storage/log/open-log.ts';
+import { type Segment, type SegmentBodies, segmentProblem } from '../storage/segments/segment.ts';
 import { LiveRows } from './live-rows.ts';
 
 /** Something that is wrong with what is stored. */

@@ -1,5 +1,5 @@
-import { hash, hashKeys, repeatedHashes } from '../storage/key-hashes.ts';
-import type { Segment } from '../storage/segment.ts';
+import { hash, hashKeys, repeatedHashes } from '../storage/segments/key-hashes.ts';
+import type { Segment } from '../storage/segments/segment.ts';
 
 /** Reads segments by their numbers, in the order given. */
 export type ReadSegments = (

@@ -1,5 +1,5 @@
-import type { LiveList } from '../storage/log-writes.ts';
-import { FORMAT } from '../storage/manifest.ts';
+import type { LiveList } from '../storage/log/log-writes.ts';
+import { FORMAT } from '../storage/log/manifest.ts';
 
 /** Why a backup was made without being asked for, with the label that it gets. */
 export const REASONS = {

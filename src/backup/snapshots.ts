@@ -1,5 +1,5 @@
 import { BackupError } from '../errors/backup-error.ts';
-import type { Storage, StorageOperation, StoragePut } from '../storage/driver.ts';
+import type { Storage, StorageOperation, StoragePut } from '../storage/drivers/driver.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** More than anybody has backups of one collection. */

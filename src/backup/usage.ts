@@ -1,7 +1,7 @@
-import type { Storage } from '../storage/driver.ts';
-import type { Manifest } from '../storage/manifest.ts';
-import { listLive } from '../storage/open-log.ts';
-import type { Segment } from '../storage/segment.ts';
+import type { Storage } from '../storage/drivers/driver.ts';
+import type { Manifest } from '../storage/log/manifest.ts';
+import { listLive } from '../storage/log/open-log.ts';
+import type { Segment } from '../storage/segments/segment.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** What a collection takes. Bytes are those of the storage, rough, before the browser compresses them. */

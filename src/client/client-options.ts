@@ -5,7 +5,7 @@ import {
   number,
   oneOf,
 } from '../collection/options/option-checks.ts';
-import type { StorageDriver } from '../storage/driver.ts';
+import type { StorageDriver } from '../storage/drivers/driver.ts';
 import type { DatabaseSettings } from '../transport/channel/channel.ts';
 import type { WorkerSource } from '../transport/worker/worker-start.ts';
 

@@ -1,5 +1,5 @@
-import type { SegmentState } from '../storage/compaction.ts';
-import type { Segment } from '../storage/segment.ts';
+import type { SegmentState } from '../storage/segments/compaction.ts';
+import type { Segment } from '../storage/segments/segment.ts';
 import type { StoreContext } from './context.ts';
 import { DocumentIndexes } from './documents/document-indexes.ts';
 import { type BuildProgress, IndexBuilder } from './documents/index-builder.ts';

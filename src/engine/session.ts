@@ -1,7 +1,7 @@
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 import { CollectionError } from '../errors/collection-error.ts';
-import type { Watermark } from '../storage/marks.ts';
+import type { Watermark } from '../storage/segments/watermarks.ts';
 import { dropped, notInMemory, typeMismatch } from './collection-errors.ts';
 import type { HostedCollection } from './hosted-collection.ts';
 import { SessionLives } from './live/session-lives.ts';

@@ -6,8 +6,8 @@ import type {
   StorageOperation,
   StorageRange,
   StoreName,
-} from './driver.ts';
-import { databaseTaken, epochOf } from './storage-failure.ts';
+} from './drivers/driver.ts';
+import { databaseTaken, epochOf } from './drivers/storage-failure.ts';
 
 /**
  * A leader that has not been alive for this long may have been replaced without its knowing. Less than half of

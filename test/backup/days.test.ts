@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { memoryDriver } from '../../src/storage/memory-driver.ts';
+import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { openDoor } from '../engine/engine-door.ts';
 import { FakeClock } from '../engine/fake-clock.ts';
 import { type FaultyDriver, faultyDriver } from '../storage/faulty-driver.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { memoryDriver } from '../../src/storage/memory-driver.ts';
+import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { rejection } from '../contract/outcomes.ts';
 import { openDoor } from '../engine/engine-door.ts';
 import { sealed } from './file/files.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { LiveRows } from '../../src/backup/live-rows.ts';
 import { SnapshotReader } from '../../src/backup/snapshot-reader.ts';
-import { memoryDriver } from '../../src/storage/memory-driver.ts';
-import { buildSegment, type Segment } from '../../src/storage/segment.ts';
-import { StoredRecord } from '../../src/storage/stored-record.ts';
+import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
+import { buildSegment, type Segment } from '../../src/storage/segments/segment.ts';
+import { StoredRecord } from '../../src/storage/segments/stored-record.ts';
 import { fc, runs } from '../setup/properties.ts';
 
 /** FNV-1a makes one number of the first two, and one of the last two. */

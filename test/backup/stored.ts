@@ -3,9 +3,9 @@ import {
   type StorageDriver,
   type StorageKey,
   type StoreName,
-} from '../../src/storage/driver.ts';
-import { memoryDriver } from '../../src/storage/memory-driver.ts';
-import type { Segment } from '../../src/storage/segment.ts';
+} from '../../src/storage/drivers/driver.ts';
+import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
+import type { Segment } from '../../src/storage/segments/segment.ts';
 
 /** The name of the databases that test doors open. */
 const NAME = 'test';

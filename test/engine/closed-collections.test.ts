@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Engine } from '../../src/engine/engine.ts';
 import { plainSettings } from '../../src/engine/protocol/settings.ts';
-import { memoryDriver } from '../../src/storage/memory-driver.ts';
+import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { faultyDriver } from '../storage/faulty-driver.ts';
 import { FakeClock } from './fake-clock.ts';
 

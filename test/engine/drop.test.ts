@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { memoryDriver } from '../../src/storage/memory-driver.ts';
+import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { faultyDriver, outage } from '../storage/faulty-driver.ts';
 import { openDoor } from './engine-door.ts';
 import { settled } from './fake-clock.ts';

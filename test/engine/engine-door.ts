@@ -1,6 +1,6 @@
 import { BaseClient } from '../../src/client/base-client.ts';
 import { Engine } from '../../src/engine/engine.ts';
-import type { StorageDriver } from '../../src/storage/driver.ts';
+import type { StorageDriver } from '../../src/storage/drivers/driver.ts';
 import { FakeClock } from './fake-clock.ts';
 
 /** A door to an engine in this thread whose time, ids and storage belong to the test. */

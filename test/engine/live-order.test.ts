@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { difference } from '../../src/engine/live/difference.ts';
 import { type Match, OrderedMatches } from '../../src/engine/live/ordered-matches.ts';
-import { StoredRecord } from '../../src/storage/stored-record.ts';
+import { StoredRecord } from '../../src/storage/segments/stored-record.ts';
 import { fc, runs } from '../setup/properties.ts';
 
 test('a difference makes the one list of the other', () => {

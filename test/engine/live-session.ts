@@ -4,7 +4,7 @@ import type { LiveNews, LiveSpec } from '../../src/engine/protocol/live-protocol
 import type { Request } from '../../src/engine/protocol/requests.ts';
 import type { CollectionSettings } from '../../src/engine/protocol/settings.ts';
 import type { Session } from '../../src/engine/session.ts';
-import { memoryDriver } from '../../src/storage/memory-driver.ts';
+import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { FakeClock } from './fake-clock.ts';
 
 const none = { at: false, timestamp: false };

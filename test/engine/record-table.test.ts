@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { RecordTable } from '../../src/engine/records/record-table.ts';
-import { StoredRecord } from '../../src/storage/stored-record.ts';
+import { StoredRecord } from '../../src/storage/segments/stored-record.ts';
 import { fc, runs } from '../setup/properties.ts';
 
 const record = (key: string, order: number, flags = 0) =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { StorageDriver } from '../../src/storage/driver.ts';
-import { memoryDriver } from '../../src/storage/memory-driver.ts';
+import type { StorageDriver } from '../../src/storage/drivers/driver.ts';
+import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { openDoor } from './engine-door.ts';
 import { FakeClock } from './fake-clock.ts';
 

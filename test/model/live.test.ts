@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import type { DocumentCollection } from '../../src/collection/document-collection.ts';
 import type { DatabaseClient, DocumentCollectionOptions, LiveSnapshot } from '../../src/index.ts';
-import { memoryDriver } from '../../src/storage/memory-driver.ts';
+import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { openDoor } from '../engine/engine-door.ts';
 import { settled } from '../engine/fake-clock.ts';
 import { fc, runs } from '../setup/properties.ts';

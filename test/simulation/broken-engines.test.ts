@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { Recovery } from '../../src/engine/recovery.ts';
-import { MemoryStorage } from '../../src/storage/memory-storage.ts';
+import { MemoryStorage } from '../../src/storage/drivers/memory-storage.ts';
 import { ReplayBuffer } from '../../src/transport/channel/replay-buffer.ts';
 import { PairChannel } from '../../src/transport/tabs/pair-channel.ts';
 import { Watchdog } from '../../src/transport/wire/watchdog.ts';

@@ -1,5 +1,5 @@
 import { StorageError, type StorageErrorCode } from '../../src/errors/storage-error.ts';
-import type { Storage, StorageDriver, StorageOperation } from '../../src/storage/driver.ts';
+import type { Storage, StorageDriver, StorageOperation } from '../../src/storage/drivers/driver.ts';
 import { SimStorage } from './sim-storage.ts';
 import type { Owner, World } from './world.ts';
 

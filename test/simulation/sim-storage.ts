@@ -5,8 +5,8 @@ import type {
   StorageDriver,
   StorageKey,
   StorageOperation,
-} from '../../src/storage/driver.ts';
-import { emptyStores, MemoryStorage } from '../../src/storage/memory-storage.ts';
+} from '../../src/storage/drivers/driver.ts';
+import { emptyStores, MemoryStorage } from '../../src/storage/drivers/memory-storage.ts';
 import type { UnloadJournals, UnloadWriter } from '../../src/transport/platform/platform.ts';
 import type { Owner, World } from './world.ts';
 

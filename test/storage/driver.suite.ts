@@ -4,7 +4,7 @@ import type {
   StorageDriver,
   StorageKey,
   StorageOperation,
-} from '../../src/storage/driver.ts';
+} from '../../src/storage/drivers/driver.ts';
 
 const silent = { damaged: () => undefined };
 

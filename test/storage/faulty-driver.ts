@@ -1,6 +1,6 @@
 import { StorageError } from '../../src/errors/storage-error.ts';
-import type { Storage, StorageDriver, StorageOperation } from '../../src/storage/driver.ts';
-import { memoryDriver } from '../../src/storage/memory-driver.ts';
+import type { Storage, StorageDriver, StorageOperation } from '../../src/storage/drivers/driver.ts';
+import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 
 export type StorageCall = 'write' | 'getMany' | 'list' | 'keys';
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { StorageOperation, StoragePut } from '../../src/storage/driver.ts';
+import type { StorageOperation, StoragePut } from '../../src/storage/drivers/driver.ts';
 import { FencedStorage } from '../../src/storage/fenced-storage.ts';
 import { type FaultyDriver, faultyDriver, outage } from './faulty-driver.ts';
 import { filler, openRecords, type RecordRig } from './record-rig.ts';

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { indexedDbDriver } from '../../src/storage/indexeddb-driver.ts';
+import { indexedDbDriver } from '../../src/storage/drivers/indexeddb-driver.ts';
 import { describeDriver } from './driver.suite.ts';
 
 describeDriver('IndexedDB driver', indexedDbDriver());

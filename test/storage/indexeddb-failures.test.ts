@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import type { StorageError } from '../../src/errors/storage-error.ts';
-import type { Storage, StorageOperation } from '../../src/storage/driver.ts';
-import { indexedDbDriver } from '../../src/storage/indexeddb-driver.ts';
+import type { Storage, StorageOperation } from '../../src/storage/drivers/driver.ts';
+import { indexedDbDriver } from '../../src/storage/drivers/indexeddb-driver.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

@@ -1,4 +1,4 @@
-import { memoryDriver } from '../../src/storage/memory-driver.ts';
+import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { describeDriver } from './driver.suite.ts';
 import { faultyDriver } from './faulty-driver.ts';
 

@@ -5,11 +5,11 @@ import { Scan } from '../../src/engine/records/scan.ts';
 import { systemClock } from '../../src/engine/scheduling/clock.ts';
 import { run } from '../../src/engine/scheduling/coroutine.ts';
 import { Aborts, Pace } from '../../src/engine/scheduling/pace.ts';
-import type { StorageDriver } from '../../src/storage/driver.ts';
+import type { StorageDriver } from '../../src/storage/drivers/driver.ts';
 import { FencedStorage, type FenceOptions } from '../../src/storage/fenced-storage.ts';
-import { SegmentLog } from '../../src/storage/segment-log.ts';
-import { SegmentPool } from '../../src/storage/segment-pool.ts';
-import { StoredRecord } from '../../src/storage/stored-record.ts';
+import { SegmentLog } from '../../src/storage/log/segment-log.ts';
+import { SegmentPool } from '../../src/storage/segments/segment-pool.ts';
+import { StoredRecord } from '../../src/storage/segments/stored-record.ts';
 
 const stillClock = { now: () => 1000, elapsed: () => 1000, after: () => () => undefined };
 

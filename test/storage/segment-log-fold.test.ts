@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { hash } from '../../src/storage/key-hashes.ts';
-import type { Manifest } from '../../src/storage/manifest.ts';
-import type { Segment } from '../../src/storage/segment.ts';
-import { SEGMENT_SIZE } from '../../src/storage/segment.ts';
+import type { Manifest } from '../../src/storage/log/manifest.ts';
+import { hash } from '../../src/storage/segments/key-hashes.ts';
+import type { Segment } from '../../src/storage/segments/segment.ts';
+import { SEGMENT_SIZE } from '../../src/storage/segments/segment.ts';
 import { fc, runs } from '../setup/properties.ts';
 import { faultyDriver } from './faulty-driver.ts';
 import { filler, openRecords } from './record-rig.ts';

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { Database, type DatabaseClient } from '../../src/index.ts';
-import type { StorageDriver } from '../../src/storage/driver.ts';
-import { memoryDriver } from '../../src/storage/memory-driver.ts';
+import type { StorageDriver } from '../../src/storage/drivers/driver.ts';
+import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { faultyDriver, outage } from '../storage/faulty-driver.ts';
 
 afterEach(() => {

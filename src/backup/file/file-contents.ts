@@ -1,5 +1,5 @@
 import type { Body } from '../../codec/body.ts';
-import type { Stamps } from '../../storage/stored-record.ts';
+import type { Stamps } from '../../storage/segments/stored-record.ts';
 
 /** A record as it stands in a file. */
 export interface FileRecord {

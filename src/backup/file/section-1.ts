@@ -1,7 +1,7 @@
 import { type Body, encode } from '../../codec/body.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
-import { MANAGED_FIELDS } from '../../storage/managed-fields.ts';
-import type { Stamps } from '../../storage/stored-record.ts';
+import { MANAGED_FIELDS } from '../../storage/segments/managed-fields.ts';
+import type { Stamps } from '../../storage/segments/stored-record.ts';
 import { Crc32 } from './crc32.ts';
 import { decodeExact } from './exact-decoding.ts';
 import type { FileHeader, FileRecord } from './file-contents.ts';

@@ -1,7 +1,7 @@
 import type { ImportProgress } from '../../engine/protocol/backup-protocol.ts';
 import { BackupError } from '../../errors/backup-error.ts';
 import { OptionError } from '../../errors/option-error.ts';
-import { withDeadline } from '../../storage/deadline.ts';
+import { withDeadline } from '../../storage/drivers/deadline.ts';
 
 /** Where a file comes from: a stream of its bytes, or a `File` or other Blob. */
 export type FileSource = ReadableStream<Uint8Array> | Blob;

@@ -10,8 +10,8 @@ import { isPlainObject } from '../../codec/kinds.ts';
 import type { DocumentBuilder } from '../../engine/protocol/managed.ts';
 import type { ManagedColumns, RecordReply } from '../../engine/protocol/requests.ts';
 import { ValueError } from '../../errors/value-error.ts';
-import { MANAGED_FIELDS } from '../../storage/managed-fields.ts';
-import type { Stamps } from '../../storage/stored-record.ts';
+import { MANAGED_FIELDS } from '../../storage/segments/managed-fields.ts';
+import type { Stamps } from '../../storage/segments/stored-record.ts';
 import { checkId } from '../calls/item-checks.ts';
 
 /** A caller's document, ready to be sent. */

@@ -11,8 +11,8 @@ import {
   type SnapshotHead,
 } from '../../backup/snapshot.ts';
 import { deleteSnapshot, putSnapshot, Snapshots } from '../../backup/snapshots.ts';
-import type { Storage } from '../../storage/driver.ts';
-import { listLive, readManifest } from '../../storage/open-log.ts';
+import type { Storage } from '../../storage/drivers/driver.ts';
+import { listLive, readManifest } from '../../storage/log/open-log.ts';
 import type { StoreContext } from '../context.ts';
 import type { BackupInfo, Verification } from '../protocol/backup-protocol.ts';
 import type { SaveSchedule } from '../records/save-schedule.ts';

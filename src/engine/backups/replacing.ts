@@ -1,7 +1,7 @@
-import type { SegmentState } from '../../storage/compaction.ts';
-import type { StorageOperation, StoragePut } from '../../storage/driver.ts';
-import type { Relisting } from '../../storage/log-writes.ts';
-import type { Segment } from '../../storage/segment.ts';
+import type { StorageOperation, StoragePut } from '../../storage/drivers/driver.ts';
+import type { Relisting } from '../../storage/log/log-writes.ts';
+import type { SegmentState } from '../../storage/segments/compaction.ts';
+import type { Segment } from '../../storage/segments/segment.ts';
 import type { StoreContext } from '../context.ts';
 import type { BuildProgress } from '../documents/index-builder.ts';
 import { Loading } from '../loading.ts';

@@ -1,7 +1,7 @@
 import type { Snapshot } from '../../backup/snapshot.ts';
 import { BackupError } from '../../errors/backup-error.ts';
 import { StorageError } from '../../errors/storage-error.ts';
-import { checkFormat } from '../../storage/open-log.ts';
+import { checkFormat } from '../../storage/log/open-log.ts';
 import { typeMismatch } from '../collection-errors.ts';
 import { type ReplaceHost, Replacing } from './replacing.ts';
 

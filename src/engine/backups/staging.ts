@@ -1,8 +1,8 @@
 import type { FileHeader, FileRecord } from '../../backup/file/file-contents.ts';
 import type { Body } from '../../codec/body.ts';
 import { BackupError } from '../../errors/backup-error.ts';
-import { cutSegments, SEGMENT_SIZE } from '../../storage/segment.ts';
-import { StoredRecord } from '../../storage/stored-record.ts';
+import { cutSegments, SEGMENT_SIZE } from '../../storage/segments/segment.ts';
+import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import { typeMismatch } from '../collection-errors.ts';
 import type { StoreContext } from '../context.ts';
 

@@ -2,7 +2,7 @@ import { type Body, peek } from '../../codec/body.ts';
 import { ValueError } from '../../errors/value-error.ts';
 import type { IndexKey } from '../../query/index/key.ts';
 import { KeyIndex } from '../../query/index/key-index.ts';
-import type { StoredRecord } from '../../storage/stored-record.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import { type DocumentBuilder, documentBuilder, isManaged } from '../protocol/managed.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 

@@ -1,5 +1,5 @@
 import { type Body, decode, encode } from '../../codec/body.ts';
-import { StoredRecord } from '../../storage/stored-record.ts';
+import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { StoreContext } from '../context.ts';
 import { DocumentScans } from '../find/document-scans.ts';
 import { parseFieldPath } from '../paths/key-path.ts';

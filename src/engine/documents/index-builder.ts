@@ -1,6 +1,11 @@
 import type { Body } from '../../codec/body.ts';
-import { indexedColumns, lacksColumns, readRecords, type Segment } from '../../storage/segment.ts';
-import type { StoredRecord } from '../../storage/stored-record.ts';
+import {
+  indexedColumns,
+  lacksColumns,
+  readRecords,
+  type Segment,
+} from '../../storage/segments/segment.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import { BodyReader, bySegment } from '../records/body-reader.ts';
 import type { RecordStore } from '../records/record-store.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';

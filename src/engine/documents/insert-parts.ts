@@ -1,4 +1,4 @@
-import { StoredRecord } from '../../storage/stored-record.ts';
+import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import { insertLost } from '../collection-errors.ts';
 import type { StoreContext } from '../context.ts';
 import { stamped } from '../protocol/managed.ts';

@@ -1,8 +1,8 @@
 import type { Body } from '../../codec/body.ts';
 import type { Plan, PlanByKeys } from '../../query/plan/plan.ts';
 import { PlanReader } from '../../query/plan/read-plan.ts';
-import type { SegmentBodies } from '../../storage/segment.ts';
-import type { StoredRecord } from '../../storage/stored-record.ts';
+import type { SegmentBodies } from '../../storage/segments/segment.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { StoreContext } from '../context.ts';
 import { BodyReader, bySegment } from '../records/body-reader.ts';
 import type { DecodedDocuments } from '../records/decoded-documents.ts';

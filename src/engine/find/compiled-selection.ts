@@ -2,7 +2,7 @@ import type { Body } from '../../codec/body.ts';
 import { type CompiledCriteria, type CriteriaPart, compileCriteria } from '../../query/criteria.ts';
 import { compileOrder, type Order } from '../../query/order.ts';
 import { compileSelect } from '../../query/projection.ts';
-import type { StoredRecord } from '../../storage/stored-record.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { StoreContext } from '../context.ts';
 import { ARCHIVED, documentBuilder, isManaged } from '../protocol/managed.ts';
 import type { ArchivedFilter, Selection } from '../protocol/requests.ts';

@@ -2,7 +2,7 @@ import { type Body, type DecodedBody, encode } from '../../codec/body.ts';
 import { ValueError } from '../../errors/value-error.ts';
 import { WorkerError } from '../../errors/worker-error.ts';
 import { compileOrder } from '../../query/order.ts';
-import type { Stamps } from '../../storage/stored-record.ts';
+import type { Stamps } from '../../storage/segments/stored-record.ts';
 import type { StoreContext } from '../context.ts';
 import type { Explained, Request, ScanReply, Selection } from '../protocol/requests.ts';
 import { bodyAtHand, type Visited } from '../records/scan.ts';

@@ -2,7 +2,7 @@ import { peek } from '../../codec/body.ts';
 import { CriteriaError } from '../../errors/criteria-error.ts';
 import type { Plan } from '../../query/plan/plan.ts';
 import { planQuery } from '../../query/plan/plan-query.ts';
-import type { StoredRecord } from '../../storage/stored-record.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { StoreContext } from '../context.ts';
 import type { After, Selection } from '../protocol/requests.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';

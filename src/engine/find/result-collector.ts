@@ -1,6 +1,6 @@
 import type { Order, OrderKey } from '../../query/order.ts';
 import { Top } from '../../query/top.ts';
-import type { StoredRecord } from '../../storage/stored-record.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 
 /** Where a page ends: the sort key of its last document, and that one's rank. */
 export interface PageEnd {

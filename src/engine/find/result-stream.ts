@@ -1,5 +1,5 @@
 import { bodySize } from '../../codec/size.ts';
-import type { StoredRecord } from '../../storage/stored-record.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { RecordStore } from '../records/record-store.ts';
 import { type RecordTest, Scan, type Visited } from '../records/scan.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';

@@ -1,5 +1,5 @@
 import { type Body, encode, peek } from '../../codec/body.ts';
-import type { StoredRecord } from '../../storage/stored-record.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import { getAt, hasAt, type ValuePath } from '../paths/value-path.ts';
 import type { LiveNews } from '../protocol/live-protocol.ts';
 import type { RecordStore } from '../records/record-store.ts';

@@ -1,6 +1,6 @@
 import type { Body } from '../../codec/body.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
-import type { StoredRecord } from '../../storage/stored-record.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { LiveNews } from '../protocol/live-protocol.ts';
 import type { RecordStore } from '../records/record-store.ts';
 import type { Clock } from '../scheduling/clock.ts';

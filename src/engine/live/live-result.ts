@@ -1,5 +1,5 @@
 import type { Body } from '../../codec/body.ts';
-import type { StoredRecord } from '../../storage/stored-record.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { LiveNews } from '../protocol/live-protocol.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 

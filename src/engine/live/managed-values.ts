@@ -1,4 +1,4 @@
-import type { StoredRecord } from '../../storage/stored-record.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 
 /** The managed values of a version as a text: the same for two versions when none of them differs. */
 export function managedOf({ rank, flags, stamps }: StoredRecord): string {

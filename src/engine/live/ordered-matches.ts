@@ -1,5 +1,5 @@
 import type { Body } from '../../codec/body.ts';
-import type { StoredRecord } from '../../storage/stored-record.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 
 /** A document of a live query. A changed one is another match. */
 export interface Match {

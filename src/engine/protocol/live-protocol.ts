@@ -1,5 +1,5 @@
 import type { Body } from '../../codec/body.ts';
-import type { Stamps } from '../../storage/stored-record.ts';
+import type { Stamps } from '../../storage/segments/stored-record.ts';
 
 /** What a live query shows: documents, how many there are, or one document or value. */
 export type LiveSpec =

@@ -1,5 +1,5 @@
-import { MANAGED_FIELDS, STAMPS } from '../../storage/managed-fields.ts';
-import type { Stamps } from '../../storage/stored-record.ts';
+import { MANAGED_FIELDS, STAMPS } from '../../storage/segments/managed-fields.ts';
+import type { Stamps } from '../../storage/segments/stored-record.ts';
 import type { CollectionSettings } from './settings.ts';
 
 /** Bits of the managed values of a document. */

@@ -1,6 +1,6 @@
 import type { Body, DecodedBody } from '../../codec/body.ts';
 import type { Plan } from '../../query/plan/plan.ts';
-import type { Stamps } from '../../storage/stored-record.ts';
+import type { Stamps } from '../../storage/segments/stored-record.ts';
 import type { BackupOperations } from './backup-protocol.ts';
 import type { DatabaseOperations } from './database-protocol.ts';
 import type { LiveDetail, LiveOperations } from './live-protocol.ts';

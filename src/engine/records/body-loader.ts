@@ -1,6 +1,6 @@
-import type { SegmentBodies } from '../../storage/segment.ts';
-import type { SegmentLog } from '../../storage/segment-log.ts';
-import type { StoredRecord } from '../../storage/stored-record.ts';
+import type { SegmentLog } from '../../storage/log/segment-log.ts';
+import type { SegmentBodies } from '../../storage/segments/segment.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import { type Coroutine, run } from '../scheduling/coroutine.ts';
 import { BodyReader, bySegment } from './body-reader.ts';
 

@@ -1,7 +1,7 @@
-import type { SegmentState } from '../../storage/compaction.ts';
-import { hashKeys, repeatedHashes } from '../../storage/key-hashes.ts';
-import { readRecords, type Segment } from '../../storage/segment.ts';
-import type { StoredRecord } from '../../storage/stored-record.ts';
+import type { SegmentState } from '../../storage/segments/compaction.ts';
+import { hashKeys, repeatedHashes } from '../../storage/segments/key-hashes.ts';
+import { readRecords, type Segment } from '../../storage/segments/segment.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 
 /**
  * The records that a list of segments stands for, while and after they are read.

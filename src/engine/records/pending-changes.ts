@@ -1,4 +1,4 @@
-import type { StoredRecord } from '../../storage/stored-record.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 
 /** The changes of a collection that are in no segment yet. */
 export class PendingChanges {

@@ -1,11 +1,11 @@
 import { type Body, peek } from '../../codec/body.ts';
-import { compactLog } from '../../storage/compact-log.ts';
-import type { Along } from '../../storage/log-writes.ts';
-import { type Watermark, Watermarks } from '../../storage/marks.ts';
-import { segmentLost } from '../../storage/open-log.ts';
-import type { SegmentBodies } from '../../storage/segment.ts';
-import type { SegmentLog } from '../../storage/segment-log.ts';
-import { type StoredRecord, savedVersion } from '../../storage/stored-record.ts';
+import { compactLog } from '../../storage/log/compact-log.ts';
+import type { Along } from '../../storage/log/log-writes.ts';
+import { segmentLost } from '../../storage/log/open-log.ts';
+import type { SegmentLog } from '../../storage/log/segment-log.ts';
+import type { SegmentBodies } from '../../storage/segments/segment.ts';
+import { type StoredRecord, savedVersion } from '../../storage/segments/stored-record.ts';
+import { type Watermark, Watermarks } from '../../storage/segments/watermarks.ts';
 import { type IdempotencyKey, watermarkKey } from '../protocol/idempotency-key.ts';
 import type { Clock } from '../scheduling/clock.ts';
 import { type Coroutine, wait } from '../scheduling/coroutine.ts';

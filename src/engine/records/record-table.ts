@@ -1,4 +1,4 @@
-import type { StoredRecord } from '../../storage/stored-record.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 
 /** Records that are entered by key in one slice of work. */
 const SLICE = 8192;

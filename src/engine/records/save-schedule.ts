@@ -1,6 +1,6 @@
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
-import type { Along } from '../../storage/log-writes.ts';
+import type { Along } from '../../storage/log/log-writes.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import { Backoff } from '../scheduling/backoff.ts';
 import type { Clock } from '../scheduling/clock.ts';

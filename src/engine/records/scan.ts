@@ -1,7 +1,7 @@
 import { type Body, type DecodedBody, peek } from '../../codec/body.ts';
 import { bodySize } from '../../codec/size.ts';
-import type { SegmentBodies } from '../../storage/segment.ts';
-import type { StoredRecord } from '../../storage/stored-record.ts';
+import type { SegmentBodies } from '../../storage/segments/segment.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import type { Pace } from '../scheduling/pace.ts';
 import { BodyReader, bySegment } from './body-reader.ts';

@@ -5,7 +5,7 @@ import type {
   Request,
 } from '../../engine/protocol/requests.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
-import type { Durability, StorageDriver } from '../../storage/driver.ts';
+import type { Durability, StorageDriver } from '../../storage/drivers/driver.ts';
 
 /** Which database, and how it is kept. */
 export interface DatabaseSettings {

@@ -7,7 +7,7 @@ import type {
   RecordReply,
   Request,
 } from '../../engine/protocol/requests.ts';
-import type { Stamps } from '../../storage/stored-record.ts';
+import type { Stamps } from '../../storage/segments/stored-record.ts';
 import { numbered } from './change-numbers.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { systemClock } from '../../engine/scheduling/clock.ts';
-import { indexedDbDriver } from '../../storage/indexeddb-driver.ts';
+import { indexedDbDriver } from '../../storage/drivers/indexeddb-driver.ts';
 import { ThreadLocks } from '../leadership/thread-locks.ts';
 import type { Broadcast, EnginePlatform, Locks } from './platform.ts';
 

@@ -1,6 +1,6 @@
 import { type IDBPDatabase, openDB, unwrap } from 'idb';
 import type { RecoveryRecord } from '../../engine/recovery.ts';
-import { databaseName } from '../../storage/indexeddb-driver.ts';
+import { databaseName } from '../../storage/drivers/indexeddb-driver.ts';
 import type { UnloadWriter } from '../platform/platform.ts';
 import { holdStorage, unloadJournals } from './unload-journal.ts';
 

@@ -1,6 +1,6 @@
-import type { Storage, StorageOperation } from './driver.ts';
+import type { Storage, StorageOperation } from '../drivers/driver.ts';
+import { deletionsOf } from '../segments/segment-writer.ts';
 import { type Manifest, noManifest, putManifest } from './manifest.ts';
-import { deletionsOf } from './segment-writer.ts';
 
 /** A backup that outlives its collection. */
 export interface LeftBackup {

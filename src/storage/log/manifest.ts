@@ -1,5 +1,5 @@
-import type { StorageOperation } from './driver.ts';
-import type { Watermark } from './marks.ts';
+import type { StorageOperation } from '../drivers/driver.ts';
+import type { Watermark } from '../segments/watermarks.ts';
 
 /**
  * Number of the format of manifests, segments and snapshots. Code refuses a number higher than its own.

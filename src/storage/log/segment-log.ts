@@ -1,6 +1,16 @@
-import type { Body } from '../codec/body.ts';
-import type { SegmentState } from './compaction.ts';
-import type { Durability, Storage, StorageOperation, StoragePut } from './driver.ts';
+import type { Body } from '../../codec/body.ts';
+import type { Durability, Storage, StorageOperation, StoragePut } from '../drivers/driver.ts';
+import type { SegmentState } from '../segments/compaction.ts';
+import {
+  cutSegments,
+  deletesSize,
+  type Segment,
+  type SegmentContent,
+} from '../segments/segment.ts';
+import type { SegmentPool } from '../segments/segment-pool.ts';
+import { SegmentWriter, type Written } from '../segments/segment-writer.ts';
+import type { StoredRecord } from '../segments/stored-record.ts';
+import { type Watermark, Watermarks } from '../segments/watermarks.ts';
 import { dropOperations, type LeftBackup } from './drop-operations.ts';
 import { LogBodies } from './log-bodies.ts';
 import type { Along, Changes, LiveList, Relisting } from './log-writes.ts';
@@ -12,12 +22,7 @@ import {
   noManifest,
   putManifest,
 } from './manifest.ts';
-import { type Watermark, Watermarks } from './marks.ts';
 import { readListed, readLog, readManifest, segmentLost } from './open-log.ts';
-import { cutSegments, deletesSize, type Segment, type SegmentContent } from './segment.ts';
-import type { SegmentPool } from './segment-pool.ts';
-import { SegmentWriter, type Written } from './segment-writer.ts';
-import type { StoredRecord } from './stored-record.ts';
 
 /** What the log of a collection needs from around it. */
 export interface SegmentLogOptions {

@@ -1,5 +1,5 @@
-import type { Segment, SegmentBodies } from './segment.ts';
-import type { SegmentPool } from './segment-pool.ts';
+import type { Segment, SegmentBodies } from '../segments/segment.ts';
+import type { SegmentPool } from '../segments/segment-pool.ts';
 
 /** The bodies of a collection's segments: where they rest, and which are at hand. */
 export class LogBodies {

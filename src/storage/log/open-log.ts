@@ -1,8 +1,8 @@
-import { StorageError } from '../errors/storage-error.ts';
-import type { Storage } from './driver.ts';
+import { StorageError } from '../../errors/storage-error.ts';
+import type { Storage } from '../drivers/driver.ts';
+import { type Segment, segmentProblem } from '../segments/segment.ts';
+import type { Watermark } from '../segments/watermarks.ts';
 import { FORMAT, type Manifest } from './manifest.ts';
-import type { Watermark } from './marks.ts';
-import { type Segment, segmentProblem } from './segment.ts';
 
 /** Segments read in one request: about 2 MB. */
 const READ_AHEAD = 100;

@@ -1,7 +1,7 @@
-import type { Body } from '../codec/body.ts';
-import { bodySize } from '../codec/size.ts';
-import type { Watermark } from './marks.ts';
+import type { Body } from '../../codec/body.ts';
+import { bodySize } from '../../codec/size.ts';
 import { type Stamps, StoredRecord } from './stored-record.ts';
+import type { Watermark } from './watermarks.ts';
 
 /**
  * Size at which a segment is full, in characters of its bodies and keys. Measured in Chromium: values

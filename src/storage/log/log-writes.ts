@@ -1,7 +1,7 @@
-import type { SegmentState } from './compaction.ts';
-import type { StorageOperation, StoragePut } from './driver.ts';
-import type { Watermark } from './marks.ts';
-import type { StoredRecord } from './stored-record.ts';
+import type { StorageOperation, StoragePut } from '../drivers/driver.ts';
+import type { SegmentState } from '../segments/compaction.ts';
+import type { StoredRecord } from '../segments/stored-record.ts';
+import type { Watermark } from '../segments/watermarks.ts';
 
 /** Changes to be written: the newest versions of changed records, and keys that are gone. */
 export interface Changes {

@@ -1,4 +1,4 @@
-import { StorageError } from '../errors/storage-error.ts';
+import { StorageError } from '../../errors/storage-error.ts';
 
 /** The epoch in a value that is stored, 0 where there is none. */
 export function epochOf(value: unknown): number {

@@ -1,4 +1,4 @@
-import { StorageError } from '../errors/storage-error.ts';
+import { StorageError } from '../../errors/storage-error.ts';
 import type { Storage, StorageKey, StorageOperation, StorageRange } from './driver.ts';
 import { STORE_NAMES, type StoreName } from './driver.ts';
 import { databaseTaken, epochOf } from './storage-failure.ts';

@@ -1,4 +1,4 @@
-import type { Body } from '../codec/body.ts';
+import type { Body } from '../../codec/body.ts';
 import { cutSegments, type Segment, type SegmentContent } from './segment.ts';
 import type { StoredRecord } from './stored-record.ts';
 

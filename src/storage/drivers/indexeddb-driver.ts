@@ -1,5 +1,5 @@
 import { type IDBPDatabase, type OpenDBCallbacks, openDB, unwrap, wrap } from 'idb';
-import { StorageError } from '../errors/storage-error.ts';
+import { StorageError } from '../../errors/storage-error.ts';
 import { withDeadline } from './deadline.ts';
 import {
   type Durability,

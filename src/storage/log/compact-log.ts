@@ -1,7 +1,7 @@
-import { planCompaction } from './compaction.ts';
-import { mergeSegments, type WholeSegment } from './merge-segments.ts';
+import { planCompaction } from '../segments/compaction.ts';
+import { mergeSegments, type WholeSegment } from '../segments/merge-segments.ts';
+import type { StoredRecord } from '../segments/stored-record.ts';
 import type { SegmentLog } from './segment-log.ts';
-import type { StoredRecord } from './stored-record.ts';
 
 /**
  * Merges segments when too many are small or mostly dead. Nothing else may be written meanwhile.

@@ -1,4 +1,4 @@
-import type { StorageError } from '../errors/storage-error.ts';
+import type { StorageError } from '../../errors/storage-error.ts';
 
 /** The object stores. They are fixed: making or dropping a collection never upgrades a database. */
 export const STORE_NAMES = [

@@ -1,4 +1,4 @@
-import type { Body } from '../codec/body.ts';
+import type { Body } from '../../codec/body.ts';
 
 /** Instants in Unix milliseconds: created, updated, archived, unarchived; 0 where there is none. */
 export type Stamps = readonly [

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { type Watermark, Watermarks } from '../../src/storage/marks.ts';
-import { StoredRecord } from '../../src/storage/stored-record.ts';
+import { StoredRecord } from '../../src/storage/segments/stored-record.ts';
+import { type Watermark, Watermarks } from '../../src/storage/segments/watermarks.ts';
 import { fc } from '../setup/properties.ts';
 import { faultyDriver } from './faulty-driver.ts';
 import { openRecords } from './record-rig.ts';

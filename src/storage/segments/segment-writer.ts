@@ -1,4 +1,4 @@
-import type { StorageKey, StorageOperation } from './driver.ts';
+import type { StorageKey, StorageOperation } from '../drivers/driver.ts';
 import { buildSegment, type Segment, type SegmentBodies, type SegmentContent } from './segment.ts';
 import type { StoredRecord } from './stored-record.ts';
 
