@@ -1,22 +1,18 @@
 import { notInMemory } from '../../engine/collection-errors.ts';
-import {
-  type FirstSequenceNumbers,
-  UNACKNOWLEDGED,
-} from '../../engine/protocol/idempotency-key.ts';
+import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key.ts';
 import type {
-  AcknowledgedChange,
   BatchReply,
   EngineEvent,
   EngineStatus,
   Request,
 } from '../../engine/protocol/requests.ts';
-import type { RecoveryRecord } from '../../engine/recovery.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
 import { WorkerError } from '../../errors/worker-error.ts';
 import { LeaderFinder } from '../leadership/leader-finder.ts';
 import type { Leadership } from '../leadership/leadership.ts';
-import { isShared, type Platform, type UnloadWriter } from '../platform/platform.ts';
+import { isShared, type Platform } from '../platform/platform.ts';
+import { type GuardedClient, UnloadGuard } from '../unload/unload-guard.ts';
 import { ChangeNumbers } from './change-numbers.ts';
 import type { Channel, ChannelEvents, DatabaseSettings, EnginePlace, Started } from './channel.ts';
 import { InFlightRequests, isTaken } from './in-flight-requests.ts';
@@ -34,12 +30,11 @@ export class FailoverChannel implements Channel {
   readonly #events: ChannelEvents;
   readonly #client: string;
   readonly #finder: LeaderFinder;
-  readonly #record: UnloadWriter | undefined;
+  readonly #guard: UnloadGuard | undefined;
   readonly #handles = new OpenHandles();
   readonly #kept = new ReplayBuffer();
   readonly #handingOn: Replayer;
   readonly #asked: InFlightRequests;
-  readonly #stopListening: (() => void)[] = [];
   #route: Route | undefined;
   /** Counts the ways that were tried: of two at once the later counts. */
   #ways = 0;
@@ -49,10 +44,6 @@ export class FailoverChannel implements Channel {
   /** What the engine said of itself last. */
   #status: EngineStatus | undefined;
   #isOpen = false;
-  /** How many times the page has ended or gone to rest with something unsaved. */
-  #endings = 0;
-  /** Whether the page rests. */
-  #resting = false;
   #ended = false;
   readonly #opened: { resolve: () => void; reject: (error: unknown) => void };
   readonly #opening: Promise<void>;
@@ -111,12 +102,7 @@ export class FailoverChannel implements Channel {
     });
     const { page } = platform;
     if (!page || !isShared(settings, platform)) return;
-    this.#record = platform.pageWriting(settings.name);
-    this.#stopListening.push(
-      page.onHidden(() => this.#hidePage()),
-      page.onLeft((mayReturn) => this.#leavePage(mayReturn)),
-      page.onReturned(() => this.#returnToPage()),
-    );
+    this.#guard = new UnloadGuard(this.#guarded(), page, platform.pageWriting(settings.name));
   }
 
   get place(): EnginePlace {
@@ -187,7 +173,7 @@ export class FailoverChannel implements Channel {
     this.#finder.confirm();
     this.#handles.noteAnswers(batch, reply);
     this.#kept.note(batch, first, reply);
-    if (this.#kept.size > 0) this.#record?.prepare();
+    if (this.#kept.size > 0) this.#guard?.noteAcknowledged();
   }
 
   /** Goes on with another engine. */
@@ -286,7 +272,7 @@ export class FailoverChannel implements Channel {
     if (event.type === 'released') {
       const { handle, number, missed } = event.detail;
       this.#kept.settle(handle, number, missed);
-      if (this.#kept.size === 0) this.#record?.forget();
+      if (this.#kept.size === 0) this.#guard?.noteAllReleased();
       return;
     }
     if (event.type === 'status') this.#status = event.detail;
@@ -315,8 +301,7 @@ export class FailoverChannel implements Channel {
     this.#route = undefined;
     this.#asked.stop();
     this.#handingOn.stop();
-    this.#record?.close();
-    for (const stop of this.#stopListening.splice(0)) stop();
+    this.#guard?.close();
   }
 
   #saveNow(): void {
@@ -324,41 +309,34 @@ export class FailoverChannel implements Channel {
     this.#route?.save().catch(() => undefined);
   }
 
-  /** The page may never be seen again, or end in a moment. */
-  #hidePage(): void {
-    // Before the save: in Firefox a record that had to wait for one ended with the page. What a follower was told, the
-    // leader knows.
-    if (this.#route?.own && this.#kept.size > 0)
-      this.#record?.store(this.#leftBehind(this.#kept.all()));
-    this.#saveNow();
-  }
-
-  /** The page ends, or rests; what it does now is all that it can be sure to do. */
-  #leavePage(mayReturn: boolean): void {
-    if (this.#resting) return;
-    const unsaved = this.#kept.all();
-    for (const [request, , number] of this.#asked.changes())
-      unsaved.push({ request, number, turn: UNACKNOWLEDGED });
-    const isWritten = unsaved.length > 0 && this.#record?.write(this.#leftBehind(unsaved));
-    // In this thread a save may be in time, unless another is under way. One that is not would be in the way of the
-    // next leader while the page rests, and Chromium throws a page out of the back/forward cache over that.
-    if (this.#route?.executeNow && !(mayReturn && isWritten)) this.#saveNow();
-    this.#ways++;
-    this.#leaveRoute();
-    this.#finder.rest(mayReturn);
-    // Not before: where this was ended by the browser on the way, it is done again.
-    this.#resting = true;
-  }
-
-  #leftBehind(changes: readonly AcknowledgedChange[]): RecoveryRecord {
-    const opened = this.#handles.all();
-    return { client: this.#client, ending: ++this.#endings, opened, changes };
-  }
-
-  #returnToPage(): void {
-    if (!this.#resting) return;
-    this.#resting = false;
-    this.#finder.wake();
+  /** The client as the end of its page sees it. */
+  #guarded(): GuardedClient {
+    const channel = this;
+    return {
+      id: channel.#client,
+      get isLeader() {
+        return channel.#route?.own === true;
+      },
+      get isInThread() {
+        return channel.#route?.executeNow !== undefined;
+      },
+      get opened() {
+        return channel.#handles.all();
+      },
+      get unsaved() {
+        return channel.#kept.all();
+      },
+      get inFlight() {
+        return channel.#asked.changes();
+      },
+      save: () => channel.#saveNow(),
+      suspend: (mayReturn) => {
+        channel.#ways++;
+        channel.#leaveRoute();
+        channel.#finder.rest(mayReturn);
+      },
+      resume: () => channel.#finder.wake(),
+    };
   }
 }
 
