@@ -50,12 +50,12 @@ export { OptionError, type OptionErrorCode } from './errors/option-error.ts';
 export { StorageError, type StorageErrorCode } from './errors/storage-error.ts';
 export { ValueError, type ValueErrorCode } from './errors/value-error.ts';
 export { WorkerError, type WorkerErrorCode } from './errors/worker-error.ts';
-export type { Criteria } from './query/criteria-types.ts';
+export type { Criteria } from './query/criteria/criteria-types.ts';
 export type { KeyRange } from './query/index/key-range.ts';
-export type { Direction, Sort } from './query/order-types.ts';
-export type { FieldPath, Path } from './query/path-types.ts';
+export type { FieldPath, Path } from './query/path/path-types.ts';
 export type { Plan } from './query/plan/plan.ts';
-export type { Selected } from './query/select-types.ts';
+export type { Selected } from './query/projection/select-types.ts';
+export type { Direction, Sort } from './query/sort/sort-types.ts';
 export type {
   Durability,
   Storage,

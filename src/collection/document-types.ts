@@ -1,6 +1,6 @@
-import type { Criteria } from '../query/criteria-types.ts';
-import type { Sort } from '../query/order-types.ts';
-import type { PathList, Selected } from '../query/select-types.ts';
+import type { Criteria } from '../query/criteria/criteria-types.ts';
+import type { PathList, Selected } from '../query/projection/select-types.ts';
+import type { Sort } from '../query/sort/sort-types.ts';
 
 /** What every document carries. */
 interface AlwaysManaged {

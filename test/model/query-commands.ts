@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { IndexOption } from '../../src/index.ts';
-import * as arbitrary from '../query/arbitrary-criteria.ts';
+import * as arbitrary from '../query/oracle/arbitrary-criteria.ts';
 import type { DocumentCommand } from './document-model.ts';
 import { type Step, steps } from './world.ts';
 

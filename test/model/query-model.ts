@@ -1,7 +1,7 @@
-import { compileCriteria } from '../../src/query/criteria.ts';
-import { compileOrder } from '../../src/query/order.ts';
-import { compileSelect } from '../../src/query/projection.ts';
-import { equalValues } from '../../src/query/value-order.ts';
+import { compileCriteria } from '../../src/query/criteria/compile-criteria.ts';
+import { compileSelect } from '../../src/query/projection/projection.ts';
+import { compileSort } from '../../src/query/sort/compile-sort.ts';
+import { equalValues } from '../../src/query/value/compare-values.ts';
 import { DocumentModel, type DocumentState } from './document-model.ts';
 import type { Asking, QueryCommand } from './query-commands.ts';
 
@@ -69,7 +69,7 @@ export class QueryModel {
   #matching({ by, criteria, options, after }: Asking): { _id: string }[] | string {
     const { archived, sort, skip = 0, limit = Number.POSITIVE_INFINITY } = options;
     const { test } = compileCriteria(criteria);
-    const order = sort && compileOrder(sort);
+    const order = sort && compileSort(sort);
     const ranked = (this.documents() as { _id: string; _archived: boolean }[]).map(
       (document, rank) => ({ document, rank, key: order?.keyOf(document) }),
     );

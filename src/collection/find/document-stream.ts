@@ -1,7 +1,7 @@
 import { type Body, type DecodedBody, decode, encode } from '../../codec/body.ts';
 import type { DocumentBuilder } from '../../engine/protocol/managed.ts';
 import type { ScanReply } from '../../engine/protocol/requests.ts';
-import { compileSelect } from '../../query/projection.ts';
+import { compileSelect } from '../../query/projection/projection.ts';
 import { ask, type Exchange, post } from '../calls/exchange.ts';
 import type { Stamp, Stored } from '../document-types.ts';
 import { buildFrom } from './documents.ts';

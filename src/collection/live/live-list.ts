@@ -3,7 +3,7 @@ import { sameValue } from '../../codec/same-value.ts';
 import type { ListPart } from '../../engine/protocol/live-protocol.ts';
 import { documentBuilder } from '../../engine/protocol/managed.ts';
 import type { CollectionSettings } from '../../engine/protocol/settings.ts';
-import { compileSelect } from '../../query/projection.ts';
+import { compileSelect } from '../../query/projection/projection.ts';
 import { documentAt } from '../find/documents.ts';
 import type { FindQuery } from '../find/find-query.ts';
 import type { LiveSource } from './live-source.ts';

@@ -1,5 +1,5 @@
 import { OptionError } from '../../errors/option-error.ts';
-import type { IndexDefinition } from '../../query/index/definition.ts';
+import type { IndexDefinition } from '../../query/index/index-definition.ts';
 import { type Check, checkOptions, flag } from './option-checks.ts';
 
 /** An index as the option `indexes` takes it: a dotted path, or an object. */

@@ -1,7 +1,7 @@
 import { type Body, peek } from '../../codec/body.ts';
 import { ValueError } from '../../errors/value-error.ts';
-import type { IndexKey } from '../../query/index/key.ts';
-import { KeyIndex } from '../../query/index/key-index.ts';
+import type { IndexKey } from '../../query/index/index-key.ts';
+import { SecondaryIndex } from '../../query/index/secondary-index.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import { type DocumentBuilder, documentBuilder, isManaged } from '../protocol/managed.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
@@ -25,18 +25,18 @@ export function indexColumns(settings: CollectionSettings): string[] {
  */
 export class DocumentIndexes {
   /** By name, for the planner. */
-  readonly byName: ReadonlyMap<string, KeyIndex<StoredRecord>>;
+  readonly byName: ReadonlyMap<string, SecondaryIndex<StoredRecord>>;
   readonly #collection: string;
-  readonly #indexes: readonly KeyIndex<StoredRecord>[];
+  readonly #indexes: readonly SecondaryIndex<StoredRecord>[];
   /** Those that are unique, with their places among all. */
-  readonly #unique: readonly (readonly [at: number, index: KeyIndex<StoredRecord>])[];
+  readonly #unique: readonly (readonly [at: number, index: SecondaryIndex<StoredRecord>])[];
   /** Set where an index looks at managed fields, which are not in the body. */
   readonly #build: DocumentBuilder | undefined;
 
   constructor(settings: CollectionSettings) {
     const { name, indexes } = settings;
     this.#collection = name;
-    this.#indexes = indexes.map((definition) => new KeyIndex(definition));
+    this.#indexes = indexes.map((definition) => new SecondaryIndex(definition));
     this.#unique = [...this.#indexes.entries()].filter(([, { definition }]) => definition.unique);
     this.byName = new Map(this.#indexes.map((index) => [index.definition.name, index]));
     if (indexes.some(({ fields }) => fields.some(isManaged)))

@@ -1,5 +1,5 @@
-import type { CriteriaPart } from '../../query/criteria.ts';
-import type { Order } from '../../query/order.ts';
+import type { CriteriaPart } from '../../query/criteria/compile-criteria.ts';
+import type { SortOrder } from '../../query/sort/compile-sort.ts';
 import type { DecodedDocuments } from '../records/decoded-documents.ts';
 import type { SortedMatches } from './result-collector.ts';
 
@@ -43,7 +43,7 @@ export function criteriaFilter(
 
 /** By the last key that still counts. Places must ascend: of equal keys a later one comes too late. */
 export function orderFilter(
-  { fields }: Order,
+  { fields }: SortOrder,
   decoded: DecodedDocuments,
   matches: SortedMatches,
 ): BlockFilter {

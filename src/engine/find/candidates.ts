@@ -1,6 +1,6 @@
 import type { Body } from '../../codec/body.ts';
 import type { Plan, PlanByKeys } from '../../query/plan/plan.ts';
-import { PlanReader } from '../../query/plan/read-plan.ts';
+import { PlanReader } from '../../query/plan/plan-reader.ts';
 import type { SegmentBodies } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { StoreContext } from '../context.ts';

@@ -1,7 +1,11 @@
 import type { Body } from '../../codec/body.ts';
-import { type CompiledCriteria, type CriteriaPart, compileCriteria } from '../../query/criteria.ts';
-import { compileOrder, type Order } from '../../query/order.ts';
-import { compileSelect } from '../../query/projection.ts';
+import {
+  type CompiledCriteria,
+  type CriteriaPart,
+  compileCriteria,
+} from '../../query/criteria/compile-criteria.ts';
+import { compileSelect } from '../../query/projection/projection.ts';
+import { compileSort, type SortOrder } from '../../query/sort/compile-sort.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { StoreContext } from '../context.ts';
 import { ARCHIVED, documentBuilder, isManaged } from '../protocol/managed.ts';
@@ -18,7 +22,7 @@ export interface CompiledSelection {
   readonly test: RecordTest | undefined;
   /** What the criteria consist of; all must match. */
   readonly parts: readonly CriteriaPart[];
-  readonly order: Order | undefined;
+  readonly order: SortOrder | undefined;
   /** The document that the order looks at. */
   readonly sorted: (record: StoredRecord, body: Body) => object;
   /** Whether neither criteria nor order look at managed fields. */
@@ -42,7 +46,7 @@ export function compileSelection(
     !compiled || ![...compiled.roots].some(isManaged);
   const matching = Object.keys(criteria).length > 0 ? compileCriteria(criteria) : undefined;
   const matched = isByFields(matching) ? fieldsOf : wholeOf;
-  const order = sort === undefined ? undefined : compileOrder(sort);
+  const order = sort === undefined ? undefined : compileSort(sort);
   const project = select === undefined ? undefined : compileSelect(select);
   return {
     criteria,

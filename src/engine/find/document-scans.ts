@@ -1,7 +1,7 @@
 import { type Body, type DecodedBody, encode } from '../../codec/body.ts';
 import { ValueError } from '../../errors/value-error.ts';
 import { WorkerError } from '../../errors/worker-error.ts';
-import { compileOrder } from '../../query/order.ts';
+import { compileSort } from '../../query/sort/compile-sort.ts';
 import type { Stamps } from '../../storage/segments/stored-record.ts';
 import type { StoreContext } from '../context.ts';
 import type { Explained, Request, ScanReply, Selection } from '../protocol/requests.ts';
@@ -69,7 +69,7 @@ export class DocumentScans {
   *#count(selection: Partial<Selection>): Coroutine<number> {
     // Nothing has to be sorted to be counted, but where a page begins.
     const sort = selection.after && selection.sort;
-    if (!sort && selection.sort !== undefined) compileOrder(selection.sort);
+    if (!sort && selection.sort !== undefined) compileSort(selection.sort);
     const pace = this.#pace(selection);
     const count = yield* new Query(this.#context, { ...selection, sort }, pace).count();
     pace.check();

@@ -1,15 +1,15 @@
-import type { Order, OrderKey } from '../../query/order.ts';
-import { Top } from '../../query/top.ts';
+import type { SortKey, SortOrder } from '../../query/sort/compile-sort.ts';
+import { TopN } from '../../query/sort/top-n.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 
 /** Where a page ends: the sort key of its last document, and that one's rank. */
 export interface PageEnd {
-  readonly key: OrderKey;
+  readonly key: SortKey;
   readonly rank: number;
 }
 
 interface Keyed {
-  readonly key: OrderKey;
+  readonly key: SortKey;
   readonly record: StoredRecord;
 }
 
@@ -71,10 +71,10 @@ export class CountedMatches implements ResultCollector {
 
 /** Matches that come in any order: the `most` that were inserted first. */
 export class OldestMatches implements ResultCollector {
-  readonly #top: Top<StoredRecord>;
+  readonly #top: TopN<StoredRecord>;
 
   constructor(most: number) {
-    this.#top = new Top(most, (a, b) => a.rank - b.rank);
+    this.#top = new TopN(most, (a, b) => a.rank - b.rank);
   }
 
   get worst(): number {
@@ -94,19 +94,19 @@ export class OldestMatches implements ResultCollector {
 /** Matches that come in any order: the `most` that sort first, equal ones by rank of insertion. */
 export class SortedMatches implements ResultCollector {
   readonly worst = Number.POSITIVE_INFINITY;
-  readonly #order: Order;
+  readonly #order: SortOrder;
   readonly #after: PageEnd | undefined;
-  readonly #top: Top<Keyed>;
+  readonly #top: TopN<Keyed>;
 
-  constructor(order: Order, most: number, after: PageEnd | undefined) {
+  constructor(order: SortOrder, most: number, after: PageEnd | undefined) {
     this.#order = order;
     this.#after = after;
     const { compare } = order;
-    this.#top = new Top(most, (a, b) => compare(a.key, b.key) || a.record.rank - b.record.rank);
+    this.#top = new TopN(most, (a, b) => compare(a.key, b.key) || a.record.rank - b.record.rank);
   }
 
   /** The key that a document has to come before, `undefined` while there is room. */
-  get worstKey(): OrderKey | undefined {
+  get worstKey(): SortKey | undefined {
     return this.#top.worst?.key;
   }
 
@@ -121,7 +121,7 @@ export class SortedMatches implements ResultCollector {
     return true;
   }
 
-  #compare(key: OrderKey, record: StoredRecord, other: OrderKey, order: number): number {
+  #compare(key: SortKey, record: StoredRecord, other: SortKey, order: number): number {
     return this.#order.compare(key, other) || record.rank - order;
   }
 

@@ -1,6 +1,6 @@
 import { type Body, decode, encode, peek } from '../../codec/body.ts';
 import { KeyError } from '../../errors/key-error.ts';
-import { compileItemCriteria } from '../../query/criteria.ts';
+import { compileItemCriteria } from '../../query/criteria/compile-criteria.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { StoreContext } from '../context.ts';
 import { type KeyPath, parseKey } from '../paths/key-path.ts';

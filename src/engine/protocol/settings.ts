@@ -1,4 +1,4 @@
-import type { IndexDefinition } from '../../query/index/definition.ts';
+import type { IndexDefinition } from '../../query/index/index-definition.ts';
 
 type Indexes = readonly IndexDefinition[];
 

@@ -1,4 +1,4 @@
-import { valueReader } from '../../query/value-reader.ts';
+import { valueReader } from '../../query/path/value-reader.ts';
 
 /** Columns kept at the most, for the paths that were asked for first. */
 const MOST_COLUMNS = 16;

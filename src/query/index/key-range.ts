@@ -1,5 +1,5 @@
-import { compareScalars } from '../scalar-order.ts';
-import type { Scalar } from './key.ts';
+import { compareScalars } from '../value/compare-scalars.ts';
+import type { Scalar } from './index-key.ts';
 
 /**
  * A stretch of an index; plain data. The bounds name the leading fields, as many as they need: `from: ['eu']`

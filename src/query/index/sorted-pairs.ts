@@ -1,4 +1,11 @@
-import { type Block, type Past, portion, type Ranked, type Run, search } from './block.ts';
+import {
+  type Bound,
+  type EntrySlice,
+  estimateMatching,
+  type Leaf,
+  type Ranked,
+  search,
+} from './leaf.ts';
 
 /** Pairs in a block, beyond which it is split; moving so many takes well under a microsecond. */
 const FULL = 512;
@@ -25,7 +32,7 @@ export class SortedPairs<K, E extends Ranked> {
   readonly #compare: (a: K, b: K) => number;
   /** Whether a list that is loaded stands for the keys in it. */
   readonly #multi: boolean;
-  #blocks: Block<K, E>[] = [];
+  #blocks: Leaf<K, E>[] = [];
   /** Loaded and not yet dealt out, from `#dealt` on. */
   #keys: readonly K[] = [];
   #entries: readonly E[] = [];
@@ -42,14 +49,14 @@ export class SortedPairs<K, E extends Ranked> {
     this.#keys = keys;
     this.#entries = entries;
     const wanted = 4 * Math.min(MOST_BLOCKS, Math.ceil(keys.length / LOADED));
-    const sample: { low: K; lowOrder: number }[] = [];
+    const sample: { low: K; lowRank: number }[] = [];
     for (let part = 0; part < wanted; part++) {
       const at = Math.floor((part * keys.length) / wanted);
       const keysThere = this.#keysAt(at);
       const low = keysThere[part % keysThere.length];
-      if (low !== undefined) sample.push({ low, lowOrder: (entries[at] as E).rank });
+      if (low !== undefined) sample.push({ low, lowRank: (entries[at] as E).rank });
     }
-    sample.sort((a, b) => this.#compare(a.low, b.low) || a.lowOrder - b.lowOrder);
+    sample.sort((a, b) => this.#compare(a.low, b.low) || a.lowRank - b.lowRank);
     this.#blocks = sample
       .filter((_, index) => index % 4 === 0)
       .map((bound) => ({ ...bound, keys: [], entries: [], sorted: true }));
@@ -57,7 +64,7 @@ export class SortedPairs<K, E extends Ranked> {
 
   add(key: K, entry: E): void {
     const number = this.#home(key, entry.rank);
-    const block = this.#blocks[number] as Block<K, E>;
+    const block = this.#blocks[number] as Leaf<K, E>;
     const { keys, entries } = block;
     const at = block.sorted ? search(block, this.from(key, entry.rank)) : keys.length;
     keys.splice(at, 0, key);
@@ -71,7 +78,7 @@ export class SortedPairs<K, E extends Ranked> {
   remove(key: K, order: number): boolean {
     const place = this.#find(key, order);
     if (!place) return false;
-    const { keys, entries } = this.#blocks[place.number] as Block<K, E>;
+    const { keys, entries } = this.#blocks[place.number] as Leaf<K, E>;
     keys.splice(place.at, 1);
     entries.splice(place.at, 1);
     if (keys.length === 0) this.#blocks.splice(place.number, 1);
@@ -81,11 +88,11 @@ export class SortedPairs<K, E extends Ranked> {
   /** Puts another entry of the same rank in the place of one. */
   replace(key: K, entry: E): void {
     const place = this.#find(key, entry.rank);
-    if (place) (this.#blocks[place.number] as Block<K, E>).entries[place.at] = entry;
+    if (place) (this.#blocks[place.number] as Leaf<K, E>).entries[place.at] = entry;
   }
 
   /** The bound before a pair; without a rank, before every pair of the key. */
-  from(key: K, order = Number.NEGATIVE_INFINITY): Past<K> {
+  from(key: K, order = Number.NEGATIVE_INFINITY): Bound<K> {
     const compare = this.#compare;
     return (other, otherOrder) => {
       const difference = compare(other, key);
@@ -94,7 +101,7 @@ export class SortedPairs<K, E extends Ranked> {
   }
 
   /** The pairs past `low` and not past `high`. */
-  *runs(low: Past<K>, high: Past<K>): Generator<Run<E>> {
+  *runs(low: Bound<K>, high: Bound<K>): Generator<EntrySlice<E>> {
     this.#deal(Number.POSITIVE_INFINITY);
     let { number, at: from } = this.#seek(low);
     for (; number < this.#blocks.length; number++) {
@@ -108,7 +115,7 @@ export class SortedPairs<K, E extends Ranked> {
   }
 
   /** The same by descending key, equal keys still by ascending rank; the bounds must not look at ranks. */
-  *reversed(low: Past<K>, high: Past<K>): Generator<Run<E>> {
+  *reversed(low: Bound<K>, high: Bound<K>): Generator<EntrySlice<E>> {
     this.#deal(Number.POSITIVE_INFINITY);
     let { number, at } = this.#seek(high);
     for (;;) {
@@ -117,9 +124,9 @@ export class SortedPairs<K, E extends Ranked> {
         const after = this.#blocks.length - number;
         this.#sorted(number - 1);
         number = this.#blocks.length - after - 1;
-        at = (this.#blocks[number] as Block<K, E>).keys.length;
+        at = (this.#blocks[number] as Leaf<K, E>).keys.length;
       }
-      const { keys, entries } = this.#blocks[number] as Block<K, E>;
+      const { keys, entries } = this.#blocks[number] as Leaf<K, E>;
       const single: E[] = [];
       let key = keys[at - 1] as K;
       while (at > 1 && single.length < BATCH && low(key, 0)) {
@@ -166,9 +173,9 @@ export class SortedPairs<K, E extends Ranked> {
   }
 
   /** How many pairs are between two bounds; a guess from a sample where they are not sorted yet. */
-  estimate(low: Past<K>, high: Past<K>): number {
+  estimate(low: Bound<K>, high: Bound<K>): number {
     const waiting = this.#keys.length - this.#dealt;
-    let count = portion(waiting, (at) => this.#keysAt(this.#dealt + at), low, high);
+    let count = estimateMatching(waiting, (at) => this.#keysAt(this.#dealt + at), low, high);
     const last = this.#blockBefore(high);
     for (let number = this.#blockBefore(low); number <= last; number++) {
       const block = this.#blocks[number];
@@ -176,7 +183,7 @@ export class SortedPairs<K, E extends Ranked> {
       const { keys, sorted } = block;
       count += sorted
         ? Math.max(0, search(block, high) - search(block, low))
-        : portion(keys.length, (at) => [keys[at] as K], low, high);
+        : estimateMatching(keys.length, (at) => [keys[at] as K], low, high);
     }
     return count;
   }
@@ -214,7 +221,7 @@ export class SortedPairs<K, E extends Ranked> {
   }
 
   #put(key: K, entry: E): void {
-    const block = this.#blocks[this.#home(key, entry.rank)] as Block<K, E>;
+    const block = this.#blocks[this.#home(key, entry.rank)] as Leaf<K, E>;
     block.keys.push(key);
     block.entries.push(entry);
     block.sorted = false;
@@ -224,35 +231,35 @@ export class SortedPairs<K, E extends Ranked> {
   #home(key: K, order: number): number {
     const blocks = this.#blocks;
     if (blocks.length === 0) {
-      blocks.push({ low: key, lowOrder: order, keys: [], entries: [], sorted: true });
+      blocks.push({ low: key, lowRank: order, keys: [], entries: [], sorted: true });
     }
     let low = 1;
     let high = blocks.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      const block = blocks[middle] as Block<K, E>;
-      if ((this.#compare(block.low, key) || block.lowOrder - order) > 0) high = middle;
+      const block = blocks[middle] as Leaf<K, E>;
+      if ((this.#compare(block.low, key) || block.lowRank - order) > 0) high = middle;
       else low = middle + 1;
     }
     return low - 1;
   }
 
   /** The last block that has anything before a bound, or the first. */
-  #blockBefore(past: Past<K>): number {
+  #blockBefore(past: Bound<K>): number {
     const blocks = this.#blocks;
     let low = 1;
     let high = blocks.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      const block = blocks[middle] as Block<K, E>;
-      if (past(block.low, block.lowOrder)) high = middle;
+      const block = blocks[middle] as Leaf<K, E>;
+      if (past(block.low, block.lowRank)) high = middle;
       else low = middle + 1;
     }
     return low - 1;
   }
 
   /** Where the pairs past a bound begin. */
-  #seek(past: Past<K>): { number: number; at: number } {
+  #seek(past: Bound<K>): { number: number; at: number } {
     for (;;) {
       const number = this.#blockBefore(past);
       const block = this.#blocks[number];
@@ -266,7 +273,7 @@ export class SortedPairs<K, E extends Ranked> {
     this.#deal(Number.POSITIVE_INFINITY);
     this.#sorted(this.#home(key, order));
     const number = this.#home(key, order); // another one, if sorting has cut it
-    const block = this.#blocks[number] as Block<K, E>;
+    const block = this.#blocks[number] as Leaf<K, E>;
     const at = search(block, this.from(key, order));
     const found =
       block.entries[at]?.rank === order && this.#compare(block.keys[at] as K, key) === 0;
@@ -274,8 +281,8 @@ export class SortedPairs<K, E extends Ranked> {
   }
 
   /** The block, sorted; when it was not, it is cut where it is too long, and what follows moves up. */
-  #sorted(number: number): Block<K, E> {
-    const block = this.#blocks[number] as Block<K, E>;
+  #sorted(number: number): Leaf<K, E> {
+    const block = this.#blocks[number] as Leaf<K, E>;
     if (block.sorted) return block;
     const keys = block.keys.slice();
     const entries = block.entries.slice();
@@ -297,10 +304,10 @@ export class SortedPairs<K, E extends Ranked> {
 
   /** Makes a block of the pairs of another from `at` on. */
   #cut(number: number, at: number): void {
-    const block = this.#blocks[number] as Block<K, E>;
+    const block = this.#blocks[number] as Leaf<K, E>;
     const keys = block.keys.splice(at);
     const entries = block.entries.splice(at);
-    const bound = { low: keys[0] as K, lowOrder: (entries[0] as E).rank };
+    const bound = { low: keys[0] as K, lowRank: (entries[0] as E).rank };
     this.#blocks.splice(number + 1, 0, { ...bound, keys, entries, sorted: true });
   }
 }

@@ -1,6 +1,6 @@
-import { EXPENSIVE, singleTest, whole } from '../condition.ts';
-import { operandInvalid } from '../criteria-problem.ts';
-import { isFields } from '../value-type.ts';
+import { EXPENSIVE, singleTest, whole } from '../criteria/condition.ts';
+import { operandInvalid } from '../query-errors.ts';
+import { isFields } from '../value/value-type.ts';
 import { holdsOperators, type Operator } from './operator.ts';
 
 export const $size: Operator = (operand, { place }) => {

@@ -1,7 +1,7 @@
-import { type Condition, each, not, type ValueTest } from '../condition.ts';
-import { operandInvalid } from '../criteria-problem.ts';
-import { compareValues, equalValues, isNaNValue } from '../value-order.ts';
-import { bracketOf, isDate, isRegExp } from '../value-type.ts';
+import { type Condition, each, not, type ValueTest } from '../criteria/condition.ts';
+import { operandInvalid } from '../query-errors.ts';
+import { compareValues, equalValues, isNaNValue } from '../value/compare-values.ts';
+import { bracketOf, isDate, isRegExp } from '../value/value-type.ts';
 import type { Operator } from './operator.ts';
 
 /** `$eq`, and a literal as the criteria of a field. A RegExp equals RegExps, it is no pattern here. */

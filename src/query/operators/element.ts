@@ -1,6 +1,6 @@
 import { nearestName } from '../../errors/nearest-name.ts';
-import { eachPresent, not } from '../condition.ts';
-import { operandInvalid, placeBelow } from '../criteria-problem.ts';
+import { eachPresent, not } from '../criteria/condition.ts';
+import { operandInvalid, placeBelow } from '../query-errors.ts';
 import type { Operator } from './operator.ts';
 import { typeCodes, typeTests } from './type-alias.ts';
 

@@ -1,6 +1,13 @@
-import { all, type Condition, EXPENSIVE, each, not, type ValueTest } from '../condition.ts';
-import { operandInvalid, placeBelow } from '../criteria-problem.ts';
-import { isFields, isRegExp } from '../value-type.ts';
+import {
+  all,
+  type Condition,
+  EXPENSIVE,
+  each,
+  not,
+  type ValueTest,
+} from '../criteria/condition.ts';
+import { operandInvalid, placeBelow } from '../query-errors.ts';
+import { isFields, isRegExp } from '../value/value-type.ts';
 import { equality, equalTo } from './comparison.ts';
 import { holdsOperators, type Operator, type OperatorContext } from './operator.ts';
 import { matchesPattern, pattern } from './pattern.ts';

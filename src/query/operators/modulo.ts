@@ -1,5 +1,5 @@
-import { each } from '../condition.ts';
-import { operandInvalid, placeBelow } from '../criteria-problem.ts';
+import { each } from '../criteria/condition.ts';
+import { operandInvalid, placeBelow } from '../query-errors.ts';
 import type { Operator } from './operator.ts';
 
 const LONG_LIMIT = 2 ** 63;

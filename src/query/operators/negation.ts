@@ -1,6 +1,6 @@
-import { not } from '../condition.ts';
-import { operandInvalid } from '../criteria-problem.ts';
-import { isFields, isRegExp } from '../value-type.ts';
+import { not } from '../criteria/condition.ts';
+import { operandInvalid } from '../query-errors.ts';
+import { isFields, isRegExp } from '../value/value-type.ts';
 import type { Operator } from './operator.ts';
 import { pattern } from './pattern.ts';
 

@@ -1,5 +1,5 @@
-import type { Condition } from '../condition.ts';
-import type { DocumentTest } from '../path.ts';
+import type { DocumentTest } from '../criteria/compile-path.ts';
+import type { Condition } from '../criteria/condition.ts';
 
 /** What an operator may ask of the compiler that calls it. */
 export interface OperatorContext {

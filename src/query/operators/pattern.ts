@@ -1,7 +1,7 @@
-import { type Condition, EXPENSIVE, each, type ValueTest } from '../condition.ts';
-import { notExpected, operandInvalid, placeBelow } from '../criteria-problem.ts';
-import { equalValues } from '../value-order.ts';
-import { isRegExp } from '../value-type.ts';
+import { type Condition, EXPENSIVE, each, type ValueTest } from '../criteria/condition.ts';
+import { operandInvalid, placeBelow, unexpectedValue } from '../query-errors.ts';
+import { equalValues } from '../value/compare-values.ts';
+import { isRegExp } from '../value/value-type.ts';
 import type { Operator } from './operator.ts';
 
 /** Characters of a pattern's source, and of a string that it is tried on, at the most. */
@@ -86,5 +86,5 @@ function limit(
   text: string,
 ): void {
   if (text.length > most)
-    throw notExpected(code, place || 'criteria', `${what} at most ${most} characters`, text);
+    throw unexpectedValue(code, place || 'criteria', `${what} at most ${most} characters`, text);
 }

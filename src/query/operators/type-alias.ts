@@ -1,5 +1,5 @@
-import type { ValueTest } from '../condition.ts';
-import { type Bracket, bracket, bracketOf } from '../value-type.ts';
+import type { ValueTest } from '../criteria/condition.ts';
+import { type Bracket, bracket, bracketOf } from '../value/value-type.ts';
 
 const INT_LIMIT = 2 ** 31;
 const LONG_LIMIT = 2 ** 63;

@@ -1,4 +1,4 @@
-import { isFields, isRegExp } from '../value-type.ts';
+import { isFields, isRegExp } from '../value/value-type.ts';
 import {
   type Interval,
   intervalsOf,

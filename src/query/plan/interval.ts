@@ -1,7 +1,7 @@
-import { type Scalar, scalarOf } from '../index/key.ts';
-import { compareScalars } from '../scalar-order.ts';
-import { isNaNValue } from '../value-order.ts';
-import { type Bracket, bracket, bracketOf, isRegExp } from '../value-type.ts';
+import { type Scalar, scalarOf } from '../index/index-key.ts';
+import { compareScalars } from '../value/compare-scalars.ts';
+import { isNaNValue } from '../value/compare-values.ts';
+import { type Bracket, bracket, bracketOf, isRegExp } from '../value/value-type.ts';
 
 /** Keys between two scalars, both of which count unless the end is open. */
 export interface Interval {

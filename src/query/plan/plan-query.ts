@@ -1,20 +1,20 @@
-import type { Ranked } from '../index/block.ts';
-import type { Scalar } from '../index/key.ts';
-import type { KeyIndex } from '../index/key-index.ts';
+import type { Scalar } from '../index/index-key.ts';
 import { type KeyRange, WHOLE } from '../index/key-range.ts';
-import type { Order, OrderField } from '../order.ts';
+import type { Ranked } from '../index/leaf.ts';
+import type { SecondaryIndex } from '../index/secondary-index.ts';
+import type { SortField, SortOrder } from '../sort/compile-sort.ts';
 import { type Conjunction, conjunctionOf, type Term } from './conjunction.ts';
 import { type Interval, intersect, isPoint } from './interval.ts';
 import type { IndexPlan, Plan, PlanByKeys } from './plan.ts';
 
 /** Indexes by name. */
-export type Indexes<E extends Ranked> = ReadonlyMap<string, KeyIndex<E>>;
+export type Indexes<E extends Ranked> = ReadonlyMap<string, SecondaryIndex<E>>;
 
 export interface PlannedQuery<E extends Ranked> {
   /** As `compileCriteria` has accepted them. */
   readonly criteria: object;
   /** Left out for the order of insertion. */
-  readonly order?: Order | undefined;
+  readonly order?: SortOrder | undefined;
   readonly indexes: Indexes<E>;
   /** How many documents are wanted, those to skip included; left out for all. */
   readonly limit?: number | undefined;
@@ -44,7 +44,7 @@ interface Choice {
 
 interface Context<E extends Ranked> {
   readonly indexes: Indexes<E>;
-  readonly order: readonly OrderField[];
+  readonly order: readonly SortField[];
   readonly limit: number;
 }
 
@@ -129,7 +129,7 @@ function byUnion<E extends Ranked>(
 
 function byIndex<E extends Ranked>(
   conjunction: Conjunction,
-  index: KeyIndex<E>,
+  index: SecondaryIndex<E>,
   context: Context<E>,
 ): Choice[] {
   const { fields, multi } = index.definition;
@@ -144,7 +144,7 @@ function byIndex<E extends Ranked>(
 function indexChoice<E extends Ranked>(
   terms: readonly (readonly Term[])[],
   { terms: all, choices, rest }: Conjunction,
-  index: KeyIndex<E>,
+  index: SecondaryIndex<E>,
   { order, limit }: Context<E>,
 ): Choice[] {
   const { name, fields, multi } = index.definition;
@@ -164,7 +164,7 @@ function indexChoice<E extends Ranked>(
     tuples = tuples.flatMap((tuple) => intervals.map(({ from }) => [...tuple, from]));
   }
   const ranges = rangesOf(tuples, last);
-  const plain = index.odd.size === 0;
+  const plain = index.unkeyed.size === 0;
   const exact = plain && isCovered(used, all) && choices.length === 0 && !rest;
   // An array that holds the one item looked up is still sorted by another of its items.
   const sortable = plain && (!multi || order.length === 0);
@@ -182,7 +182,7 @@ function indexChoice<E extends Ranked>(
   };
   const counted = ranges.slice(0, COUNTED).reduce((sum, range) => sum + index.estimate(range), 0);
   const keys = (counted * ranges.length) / Math.max(1, Math.min(COUNTED, ranges.length));
-  return [{ plan, keys: keys + index.odd.size }];
+  return [{ plan, keys: keys + index.unkeyed.size }];
 }
 
 function rangesOf(
@@ -209,7 +209,7 @@ function rangesOf(
 function directionOf(
   fields: readonly string[],
   fixed: number,
-  order: readonly OrderField[],
+  order: readonly SortField[],
 ): 1 | -1 | undefined {
   const open = order.filter(({ path }) => !fields.slice(0, fixed).includes(path));
   const direction = open[0]?.direction ?? 1;

@@ -1,0 +1,11 @@
+import type { CriteriaErrorCode } from '../../errors/criteria-error.ts';
+import { unexpectedValue } from '../query-errors.ts';
+
+/** Refuses what is no dotted path to a field that a document can have, and gives the segments of one. */
+export function checkPath(path: unknown, code: CriteriaErrorCode, place: string): string[] {
+  const segments = typeof path === 'string' ? path.split('.') : [''];
+  if (segments.some((segment) => segment === '' || segment === '__proto__')) {
+    throw unexpectedValue(code, place, 'a path such as "name" or "address.city"', path);
+  }
+  return segments;
+}

@@ -1,0 +1,55 @@
+import { checkPath } from '../path/check-path.ts';
+import { unexpectedValue } from '../query-errors.ts';
+import { isFields } from '../value/value-type.ts';
+
+/** The fields to keep: whole where there is `undefined`, else those below. */
+type Kept = Map<string, Kept | undefined>;
+
+/**
+ * Compiles a list of dotted paths to a function that keeps these fields alone, and `_id`, in the document's
+ * own order. As in MongoDB's inclusion, a path reaches into objects and the objects of arrays; on the way,
+ * what is neither object nor array is left out. Values that are kept whole are shared, not copied.
+ *
+ * @throws {CriteriaError} `select_invalid`, naming the place, such as `select[1]`.
+ */
+export function compileSelect(paths: unknown): (document: object) => object {
+  if (!Array.isArray(paths))
+    throw unexpectedValue('select_invalid', 'select', 'a list of paths', paths);
+  const kept: Kept = new Map([['_id', undefined]]);
+  for (const [index, path] of paths.entries()) {
+    keep(kept, checkPath(path, 'select_invalid', `select[${index}]`));
+  }
+  return (document) => keepFields(document as Record<string, unknown>, kept);
+}
+
+function keep(kept: Kept, [key, ...rest]: readonly string[]): void {
+  if (key === undefined) return;
+  const below = kept.get(key);
+  if (rest.length === 0) kept.set(key, undefined);
+  else if (below) keep(below, rest);
+  else if (!kept.has(key)) {
+    const fields: Kept = new Map();
+    kept.set(key, fields);
+    keep(fields, rest);
+  }
+}
+
+function keepFields(fields: Record<string, unknown>, kept: Kept): object {
+  const result: Record<string, unknown> = {};
+  for (const key of Object.keys(fields)) {
+    if (!kept.has(key)) continue;
+    const below = kept.get(key);
+    const value = fields[key];
+    if (!below) result[key] = value;
+    else if (Array.isArray(value)) result[key] = keepInItems(value, below);
+    else if (isFields(value)) result[key] = keepFields(value, below);
+  }
+  return result;
+}
+
+function keepInItems(items: readonly unknown[], kept: Kept): unknown[] {
+  return items.flatMap((item) => {
+    if (Array.isArray(item)) return [keepInItems(item, kept)];
+    return isFields(item) ? [keepFields(item, kept)] : [];
+  });
+}

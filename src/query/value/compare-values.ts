@@ -1,0 +1,148 @@
+import { ValueError } from '../../errors/value-error.ts';
+import { compareBinary } from './compare-binary.ts';
+import { bracket, bracketOf } from './value-type.ts';
+
+/**
+ * Far deeper than anything storage accepts, and far shallower than the native stack: values that were
+ * never stored end in a typed error and not in a RangeError.
+ */
+const MAX_DEPTH = 1000;
+
+/**
+ * One total order over all values, as BSON has it: first by {@link bracket}, then by value. Negative when
+ * `a` comes first, 0 when both are equal, positive otherwise.
+ *
+ * NaN is the least number and equals itself, -0 equals 0, a bigint is ordered among the numbers by what it
+ * amounts to. Strings are ordered by code unit. Objects, and Maps like them, are compared entry by entry in
+ * their own order: bracket of the value, key, value; so `{ a: 1, b: 2 }` and `{ b: 2, a: 1 }` differ.
+ */
+export function compareValues(a: unknown, b: unknown): number {
+  return compareAt(a, b, 0);
+}
+
+/** Whether two values are equal, exactly when {@link compareValues} gives 0. */
+export function equalValues(a: unknown, b: unknown): boolean {
+  return a === b || compareAt(a, b, 0) === 0;
+}
+
+/** Whether a number or bigint is NaN. */
+export function isNaNValue(value: unknown): boolean {
+  return typeof value === 'number' && Number.isNaN(value);
+}
+
+function compareAt(a: unknown, b: unknown, depth: number): number {
+  if (a === b) return 0;
+  const bracketA = bracketOf(a);
+  const bracketB = bracketOf(b);
+  if (bracketA !== bracketB) return bracketA - bracketB;
+  if (depth > MAX_DEPTH) {
+    throw new ValueError(
+      'value_too_deep',
+      `A value nested over ${MAX_DEPTH} levels cannot be compared.`,
+    );
+  }
+  switch (bracketA) {
+    case bracket.number:
+      return compareNumbers(a as number, b as number);
+    case bracket.string:
+      return compareStrings(a as string, b as string);
+    case bracket.boolean:
+      return a === false ? -1 : 1;
+    case bracket.date:
+      return compareNumbers((a as Date).getTime(), (b as Date).getTime());
+    case bracket.array:
+      return compareSequences(a as unknown[], b as unknown[], depth);
+    case bracket.object:
+      return compareFields(a as Fields, b as Fields, depth);
+    case bracket.map:
+      return compareEntries([...(a as Entries)], [...(b as Entries)], depth);
+    case bracket.set:
+      return compareSequences([...(a as Set<unknown>)], [...(b as Set<unknown>)], depth);
+    case bracket.binary:
+      return compareBinary(a as ArrayBuffer, b as ArrayBuffer);
+    case bracket.regexp:
+      return compareRegExps(a as RegExp, b as RegExp);
+    case bracket.blob:
+      return compareBlobs(a as Blob, b as Blob);
+    default:
+      return 0;
+  }
+}
+
+type Fields = Record<string, unknown>;
+type Entries = Map<unknown, unknown>;
+
+function compareNumbers(a: number | bigint, b: number | bigint): number {
+  if (a < b) return -1;
+  if (a > b) return 1;
+  return Number(isNaNValue(b)) - Number(isNaNValue(a));
+}
+
+function compareStrings(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+function compareSequences(a: readonly unknown[], b: readonly unknown[], depth: number): number {
+  const length = Math.min(a.length, b.length);
+  for (let index = 0; index < length; index++) {
+    const order = compareAt(a[index], b[index], depth + 1);
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}
+
+function compareFields(a: Fields, b: Fields, depth: number): number {
+  const keysA = Object.keys(a);
+  const keysB = Object.keys(b);
+  const length = Math.min(keysA.length, keysB.length);
+  for (let index = 0; index < length; index++) {
+    const keyA = keysA[index] as string;
+    const keyB = keysB[index] as string;
+    const valueA = a[keyA];
+    const valueB = b[keyB];
+    const order =
+      bracketOf(valueA) - bracketOf(valueB) ||
+      compareStrings(keyA, keyB) ||
+      compareAt(valueA, valueB, depth + 1);
+    if (order !== 0) return order;
+  }
+  return keysA.length - keysB.length;
+}
+
+function compareEntries(a: [unknown, unknown][], b: [unknown, unknown][], depth: number): number {
+  const length = Math.min(a.length, b.length);
+  for (let index = 0; index < length; index++) {
+    const [keyA, valueA] = a[index] as [unknown, unknown];
+    const [keyB, valueB] = b[index] as [unknown, unknown];
+    const order =
+      bracketOf(valueA) - bracketOf(valueB) ||
+      compareAt(keyA, keyB, depth + 1) ||
+      compareAt(valueA, valueB, depth + 1);
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}
+
+function compareRegExps(a: RegExp, b: RegExp): number {
+  return compareStrings(a.source, b.source) || compareStrings(a.flags, b.flags);
+}
+
+function compareBlobs(a: Blob, b: Blob): number {
+  return a.size - b.size || compareStrings(a.type, b.type) || ordinalOf(a) - ordinalOf(b);
+}
+
+/**
+ * A Blob's content cannot be read synchronously, so two Blobs are equal only when they are the same object.
+ * Numbers handed out at first sight keep the order total among Blobs of one size and type.
+ */
+const blobOrdinals = new WeakMap<Blob, number>();
+let lastOrdinal = 0;
+
+function ordinalOf(blob: Blob): number {
+  const known = blobOrdinals.get(blob);
+  if (known !== undefined) return known;
+  lastOrdinal += 1;
+  blobOrdinals.set(blob, lastOrdinal);
+  return lastOrdinal;
+}

@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest';
+import type { EntrySlice, Ranked } from '../../../src/query/index/leaf.ts';
+import { SortedPairs } from '../../../src/query/index/sorted-pairs.ts';
+import { compareScalars } from '../../../src/query/value/compare-scalars.ts';
+import { fc, runs } from '../../setup/properties.ts';
+
+type Pair = readonly [key: number, rank: number];
+
+/** Pairs as an array that is sorted whenever somebody looks. */
+class Rig {
+  readonly pairs = new SortedPairs<number, Ranked>(compareScalars, false);
+  readonly model = new Map<number, number>();
+  #lastOrder = 0;
+
+  load(keys: readonly number[]): void {
+    const entries = keys.map((key) => this.#enter(key)).reverse();
+    this.pairs.load(keys.toReversed(), entries);
+  }
+
+  add(key: number): void {
+    this.pairs.add(key, this.#enter(key));
+  }
+
+  #enter(key: number): Ranked {
+    const rank = ++this.#lastOrder;
+    this.model.set(rank, key);
+    return { rank };
+  }
+
+  remove(rank: number): void {
+    const key = this.model.get(rank);
+    if (key === undefined) return;
+    this.model.delete(rank);
+    expect(this.pairs.remove(key, rank)).toBe(true);
+  }
+
+  between(from: number, to: number): Pair[] {
+    return [...this.model]
+      .map(([rank, key]): Pair => [key, rank])
+      .filter(([key]) => key >= from && key < to)
+      .sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  }
+
+  check(from: number, to: number): void {
+    const low = this.pairs.from(from);
+    const high = this.pairs.from(to);
+    const expected = this.between(from, to);
+    expect(ordersOf(this.pairs.runs(low, high))).toEqual(expected.map(([, rank]) => rank));
+    const descending = expected.toSorted((a, b) => b[0] - a[0] || a[1] - b[1]);
+    expect(ordersOf(this.pairs.reversed(low, high))).toEqual(descending.map(([, rank]) => rank));
+  }
+}
+
+function ordersOf(runs: Iterable<EntrySlice<Ranked>>): number[] {
+  return [...runs].flatMap(({ entries, from, to }) =>
+    entries.slice(from, to).map(({ rank }) => rank),
+  );
+}
+
+/** Few distinct keys make runs longer than a block; many make blocks of distinct ones. */
+const keysBelow = fc.constantFrom(1, 3, 40, 100_000);
+
+function keys(count: number, below: number, seed: number): number[] {
+  let state = seed;
+  return Array.from({ length: count }, () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state % below;
+  });
+}
+
+describe('pairs stay in rank', () => {
+  test('over many blocks, loaded, added, removed, and sorted in the background', () => {
+    fc.assert(
+      fc.property(
+        fc.record({
+          loaded: fc.constantFrom(0, 1, 700, 3000, 9000),
+          added: fc.constantFrom(0, 5, 2000),
+          below: keysBelow,
+          seed: fc.integer({ min: 1, max: 1_000_000 }),
+          early: fc.boolean(),
+          slices: fc.nat(5),
+        }),
+        ({ loaded, added, below, seed, early, slices }) => {
+          const rig = new Rig();
+          rig.load(keys(loaded, below, seed));
+          if (early) rig.check(below / 3, below / 2);
+          const sorting = rig.pairs.sorting();
+          for (let slice = 0; slice < slices; slice++) sorting.next();
+          for (const key of keys(added, below, seed + 1)) rig.add(key);
+          for (const rank of keys(added / 2, loaded + added + 1, seed + 2)) rig.remove(rank);
+          rig.check(below / 3, below / 2);
+          rig.check(0, below);
+          while (!sorting.next().done) rig.check(0, 1);
+          rig.check(0, below);
+        },
+      ),
+      runs(60),
+    );
+  });
+
+  test('until nothing is left, and on from there', () => {
+    const rig = new Rig();
+    rig.load(keys(3000, 50, 1));
+    for (const rank of [...rig.model.keys()]) rig.remove(rank);
+    rig.check(0, 50);
+    for (const key of keys(600, 50, 2)) rig.add(key);
+    rig.check(0, 50);
+  });
+
+  test('for keys that only grow', () => {
+    const rig = new Rig();
+    for (let key = 0; key < 3000; key++) rig.add(key);
+    rig.check(0, 3000);
+    for (let rank = 1; rank <= 3000; rank += 3) rig.remove(rank);
+    rig.check(0, 3000);
+  });
+});
+
+test('the first reads of one key look through what was loaded, the later ones find it sorted', () => {
+  const rig = new Rig();
+  rig.load(keys(5000, 100, 3));
+  rig.add(7);
+  rig.add(8);
+  const low = rig.pairs.from(7);
+  const high = rig.pairs.from(8);
+  const expected = rig.between(7, 8).map(([, rank]) => rank);
+  let passes = 0;
+  for (let found = rig.pairs.matching(7); found; found = rig.pairs.matching(7)) {
+    expect(found.map(({ rank }) => rank)).toEqual(expected);
+    passes++;
+  }
+  expect(passes).toBeGreaterThan(1);
+  expect(ordersOf(rig.pairs.runs(low, high))).toEqual(expected);
+});
+
+test('an estimate is near before sorting and right after it', () => {
+  const rig = new Rig();
+  rig.load(keys(20_000, 1000, 4));
+  const low = rig.pairs.from(100);
+  const high = rig.pairs.from(300);
+  const real = rig.between(100, 300).length;
+  expect(rig.pairs.estimate(low, high)).toBeGreaterThan(real / 3);
+  expect(rig.pairs.estimate(low, high)).toBeLessThan(real * 3);
+  const sorting = rig.pairs.sorting();
+  while (!sorting.next().done);
+  expect(rig.pairs.estimate(low, high)).toBe(real);
+});

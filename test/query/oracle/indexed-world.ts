@@ -1,0 +1,126 @@
+import { compileCriteria } from '../../../src/query/criteria/compile-criteria.ts';
+import type { IndexDefinition } from '../../../src/query/index/index-definition.ts';
+import type { IndexKey } from '../../../src/query/index/index-key.ts';
+import { SecondaryIndex } from '../../../src/query/index/secondary-index.ts';
+import type { Plan } from '../../../src/query/plan/plan.ts';
+import { planQuery } from '../../../src/query/plan/plan-query.ts';
+import { type PageEnd, PlanReader } from '../../../src/query/plan/plan-reader.ts';
+import { compileSort } from '../../../src/query/sort/compile-sort.ts';
+
+export type Fields = Record<string, unknown>;
+
+export interface Entry {
+  readonly rank: number;
+  readonly document: Fields;
+}
+
+export interface Query {
+  readonly criteria: Fields;
+  readonly sort?: Fields | undefined;
+  readonly skip?: number;
+  readonly limit?: number | undefined;
+}
+
+export function definition(fields: string | readonly string[], multi = false): IndexDefinition {
+  const list = typeof fields === 'string' ? [fields] : fields;
+  return { name: `${list.join()}${multi ? '[]' : ''}`, fields: list, unique: false, multi };
+}
+
+/** Documents with indexes over them, asked by plan and, as the oracle, by looking at every document. */
+export class IndexedWorld {
+  readonly entries = new Map<string, Entry>();
+  readonly indexes = new Map<string, SecondaryIndex<Entry>>();
+  #lastOrder = 0;
+
+  constructor(definitions: readonly IndexDefinition[], documents: readonly Fields[] = []) {
+    for (const each of definitions) this.indexes.set(each.name, new SecondaryIndex(each));
+    for (const document of documents) this.#enter(document);
+    // As they come from storage: in any order, their keys cloned.
+    const loaded = [...this.entries.values()].sort(
+      (a, b) => ((a.rank * 7) % 5) - ((b.rank * 7) % 5),
+    );
+    for (const index of this.indexes.values()) {
+      const keys: IndexKey[] = loaded.map(({ document }) => index.keyOf(document));
+      index.load([...loaded], structuredClone(keys));
+    }
+  }
+
+  #enter(document: Fields): Entry {
+    const rank = ++this.#lastOrder;
+    const entry = { rank, document: { _id: `id${rank}`, ...document } };
+    this.entries.set(entry.document._id as string, entry);
+    return entry;
+  }
+
+  insert(document: Fields): void {
+    const entry = this.#enter(document);
+    for (const index of this.indexes.values()) index.add(entry, index.keyOf(entry.document));
+  }
+
+  update(id: string, document: Fields): void {
+    const before = this.entries.get(id);
+    if (!before) return;
+    const after = { rank: before.rank, document: { _id: id, ...document } };
+    this.entries.set(id, after);
+    for (const index of this.indexes.values()) {
+      index.replace(before, after, index.keyOf(before.document), index.keyOf(after.document));
+    }
+  }
+
+  delete(id: string): void {
+    const entry = this.entries.get(id);
+    if (!entry) return;
+    this.entries.delete(id);
+    for (const index of this.indexes.values()) index.remove(entry, index.keyOf(entry.document));
+  }
+
+  plan({ criteria, sort, skip = 0, limit }: Query): Plan {
+    const order = sort && compileSort(sort);
+    const wanted = limit === undefined ? undefined : skip + limit;
+    return planQuery({ criteria, order, indexes: this.indexes, limit: wanted });
+  }
+
+  /** What a plan finds, before anything is tested or sorted. */
+  candidates(plan: Plan, sort?: Fields, from?: PageEnd): Entry[] {
+    if (plan.kind === 'scan') return [...this.entries.values()].sort(byRank);
+    const reader = new PlanReader(plan, {
+      indexes: this.indexes,
+      byId: (id) => this.entries.get(id),
+      order: sort && compileSort(sort),
+      from,
+    });
+    const found: Entry[] = [];
+    for (let entry = reader.next(); entry; entry = reader.next()) found.push(entry);
+    return found;
+  }
+
+  byPlan(query: Query, plan = this.plan(query)): string[] {
+    const { test } = compileCriteria(query.criteria);
+    const found = this.candidates(plan, query.sort);
+    const matches = plan.exact ? found : found.filter(({ document }) => test(document));
+    return page(plan.ordered ? matches : sorted(matches, query.sort), query);
+  }
+
+  byScan(query: Query): string[] {
+    const { test } = compileCriteria(query.criteria);
+    const matches = [...this.entries.values()].filter(({ document }) => test(document));
+    return page(sorted(matches, query.sort), query);
+  }
+}
+
+function page(entries: readonly Entry[], { skip = 0, limit }: Query): string[] {
+  return entries
+    .slice(skip, limit === undefined ? undefined : skip + limit)
+    .map(({ document }) => document._id as string);
+}
+
+function sorted(entries: readonly Entry[], sort: Fields | undefined): Entry[] {
+  const order = sort && compileSort(sort);
+  return entries.toSorted(
+    (a, b) => order?.compare(order.keyOf(a.document), order.keyOf(b.document)) || byRank(a, b),
+  );
+}
+
+function byRank(a: Entry, b: Entry): number {
+  return a.rank - b.rank;
+}
