@@ -98,7 +98,7 @@ export class Engine {
       isWatched: () => this.#isWatched(),
       changed: (collection, id, kind) => this.#noteChange(collection, { id, kind }),
       saved: (collection, changes) => this.#noteSave(collection, changes),
-      settled: (marks) => this.#tellReleased(marks),
+      settled: (watermarks) => this.#tellReleased(watermarks),
       indexing: (collection, documents, total) =>
         this.#emit({ type: 'index', detail: { collection, documents, total } }),
       failed: (collection, error) => this.reportError(error, collection),
@@ -324,8 +324,8 @@ export class Engine {
     this.#options.succession?.forgotten(left);
   }
 
-  #tellReleased(marks: readonly Watermark[]): void {
-    for (const session of this.#sessions) session.tellReleased(marks);
+  #tellReleased(watermarks: readonly Watermark[]): void {
+    for (const session of this.#sessions) session.tellReleased(watermarks);
   }
 
   #emit(event: EngineEvent): void {

@@ -49,7 +49,7 @@ export interface CollectionHost {
   readonly changed: (collection: string, id: string, kind: Change['kind']) => void;
   readonly saved: (collection: string, changes: number) => void;
   /** Changes of clients need not be handed on any more. */
-  readonly settled: (marks: readonly Watermark[]) => void;
+  readonly settled: (watermarks: readonly Watermark[]) => void;
   /** Indexes are being built, or have been when both numbers are the same. */
   readonly indexing: (collection: string, documents: number, total: number) => void;
   readonly failed: (collection: string, error: CairnError) => void;
@@ -93,12 +93,12 @@ export class HostedCollection implements Executor {
     this.settings = settings;
     this.#host = host;
     const columns = indexColumns(settings);
-    const kept = () => this.#backups.backups.kept();
+    const referenced = () => this.#backups.backups.kept();
     const epoch = () => storage.epoch();
     const log = new SegmentLog({
       ...{ name, type, storage, pool, durability, caching, columns },
       epoch,
-      kept,
+      referenced,
     });
     this.records = new RecordStore(log, clock, caching);
     const context: StoreContext = {
@@ -272,14 +272,14 @@ export class HostedCollection implements Executor {
   #makeOnce(request: Request, origin: IdempotencyKey): Result<unknown> {
     // The parts before the last change nothing yet, and belong to it: it says whether they are made.
     if (request.op === 'insertPart' && !request.last) return this.#store.execute(request);
-    if (this.records.isMade(origin)) {
+    if (this.records.isApplied(origin)) {
       if (request.op === 'insertPart') this.#store.execute({ ...request, op: 'insertAbandon' });
       throw answerLost(this.settings.name);
     }
     const result = this.#store.execute(request);
-    const mark = () => this.records.mark(origin);
-    if (isCoroutine(result)) return this.#andThen(result, mark);
-    mark();
+    const note = () => this.records.noteApplied(origin);
+    if (isCoroutine(result)) return this.#andThen(result, note);
+    note();
     return result;
   }
 
@@ -291,8 +291,8 @@ export class HostedCollection implements Executor {
   }
 
   #tellReleased(): void {
-    const marks = this.records.takeReleased();
-    if (marks.length > 0) this.#host.settled(marks);
+    const watermarks = this.records.takeReleased();
+    if (watermarks.length > 0) this.#host.settled(watermarks);
   }
 
   *#open(after: Promise<unknown> | undefined): Coroutine<void> {
@@ -301,7 +301,7 @@ export class HostedCollection implements Executor {
       const { stolen, storage } = this.#host;
       if (stolen) yield storage.claim();
       yield* openCollection(this.#opening);
-      this.records.takeMarks();
+      this.records.loadWatermarks();
       if (stolen) yield this.#saves.alone(() => this.records.log.record());
       this.#log(`opened with ${this.records.size} records`);
       // What cannot be read is told to whoever asks for it.
@@ -354,7 +354,7 @@ export class HostedCollection implements Executor {
     // What was asked before still reads from storage.
     yield this.#lane.passed();
     try {
-      yield this.records.log.drop(this.records.made, left);
+      yield this.records.log.drop(this.records.watermarks, left);
     } catch (error) {
       this.#saves.resume();
       this.#backups.resume();
@@ -363,7 +363,7 @@ export class HostedCollection implements Executor {
     this.#retention?.stop();
     this.#unusable = dropped(name);
     this.lives.fail(this.#unusable);
-    this.#host.settled(this.records.made);
+    this.#host.settled(this.records.watermarks);
     return true;
   }
 

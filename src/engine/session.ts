@@ -126,16 +126,16 @@ export class Session {
       if (request.op === 'insertPart' && !request.last) return;
       if ((error as { code?: string }).code !== 'answer_lost') throw error;
       const { client } = this;
-      const mark = collection.records.log.marks.get(
+      const watermark = collection.records.log.watermarks.get(
         watermarkKey({ client, handle: request.handle }),
       );
-      if (mark) this.tellReleased([mark]);
+      if (watermark) this.tellReleased([watermark]);
     }
   }
 
   /** Tells the client which of its changes need not be handed on any more. */
-  tellReleased(marks: readonly Watermark[]): void {
-    for (const [origin, number, , missed] of marks) {
+  tellReleased(watermarks: readonly Watermark[]): void {
+    for (const [origin, number, , missed] of watermarks) {
       const { client, handle } = parseWatermarkKey(origin);
       if (client === this.client)
         this.emit({ type: 'released', detail: { handle, number, missed } });

@@ -90,7 +90,7 @@ export async function openRecords(
     caching,
     columns: [],
     epoch: async () => fenced?.epoch() ?? epoch,
-    kept: async () => new Set(),
+    referenced: async () => new Set(),
   });
   const rig = new RecordRig(log, caching);
   const folded = new FoldedRecords(log.columns, caching);

@@ -29,7 +29,7 @@ test('know which were made, whatever the order and whatever was left out', () =>
         made.add(number);
       }
       const stored = new Watermarks();
-      stored.take(structuredClone(marks.recent()) as Watermark[]);
+      stored.merge(structuredClone(marks.recent()) as Watermark[]);
       for (let number = 1; number <= 41; number++) {
         expect([number, marks.has('a', number)]).toEqual([number, made.has(number)]);
         expect([number, stored.has('a', number)]).toEqual([number, made.has(number)]);
@@ -50,14 +50,14 @@ test('forget what was missed long ago, which counts as made then', () => {
 
 test('take in what was stored later, and nothing older', () => {
   const marks = new Watermarks();
-  marks.take([
+  marks.merge([
     ['a', 5, 10, [3]],
     ['b', 1, 10],
   ]);
-  marks.take([['a', 4, 5]]);
+  marks.merge([['a', 4, 5]]);
   expect(marks.of('a')).toBe(5);
   expect(marks.has('a', 3)).toBe(false);
-  marks.take([['a', 5, 20, []]]);
+  marks.merge([['a', 5, 20, []]]);
   expect(marks.has('a', 3)).toBe(true);
   expect(marks.size).toBe(2);
 });
@@ -69,11 +69,11 @@ test('of which a client may still ask are kept, however wrong the clock was', ()
     for (let client = 0; client < 300; client++) marks.note(`wrong ${client}`, 1, now + wrong);
     // They go through storage, some of them many times.
     const stored = new Watermarks();
-    stored.take(marks.recent());
+    stored.merge(marks.recent());
     for (let client = 0; client < 300; client++) {
       stored.note(`right ${client}`, 1, now + client);
       const again = new Watermarks();
-      again.take(stored.recent());
+      again.merge(stored.recent());
       const kept = again.recent().filter(([origin]) => origin.startsWith('right'));
       expect(kept).toHaveLength(client + 1);
     }
@@ -87,16 +87,22 @@ test('come from storage in the order in which they were noted last', async () =>
   let number = 0;
   for (const [epoch, clients] of leaders.entries()) {
     const { records } = await openRecords(driver, { epoch });
-    records.takeMarks();
+    records.loadWatermarks();
     for (const client of clients) {
       const order = records.takeRank();
       records.put(new StoredRecord(`${++number}`, order, 0, undefined, '1'));
-      records.mark({ client, handle: 1, number });
+      records.noteApplied({ client, handle: 1, number });
       await records.save();
     }
   }
   const { log } = await openRecords(driver);
-  expect(log.marks.recent().map(([origin]) => origin)).toEqual(['c#1', 'd#1', 'a#1', 'e#1', 'b#1']);
+  expect(log.watermarks.recent().map(([origin]) => origin)).toEqual([
+    'c#1',
+    'd#1',
+    'a#1',
+    'e#1',
+    'b#1',
+  ]);
 });
 
 test('are kept for a week, and 256 of them for ever', () => {
@@ -106,7 +112,7 @@ test('are kept for a week, and 256 of them for ever', () => {
     marks.note(`old ${client}`, 1, now - 8 * DAY + client);
   // As long as there are few, the clock may say what it likes.
   const few = new Watermarks();
-  few.take([...marks].slice(0, 256));
+  few.merge([...marks].slice(0, 256));
   few.note('newest', 1, now + 1000 * DAY);
   expect(few.recent().length).toBeGreaterThanOrEqual(256);
   expect(marks.recent()).toHaveLength(300);

@@ -83,7 +83,7 @@ export class CollectionBackups {
     const { log } = this.#host.context.records;
     await this.#change(async () => {
       await log.write(gone.map(deleteSnapshot));
-      for (const { segments } of gone) log.noteUnnamed(segments);
+      for (const { segments } of gone) log.addOrphans(segments);
     });
   }
 
@@ -124,7 +124,7 @@ export class CollectionBackups {
     const release = holds.hold(context.settings.name, segments);
     return () => {
       release();
-      context.records.log.noteUnnamed(segments);
+      context.records.log.addOrphans(segments);
     };
   }
 

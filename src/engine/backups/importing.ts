@@ -50,7 +50,7 @@ export class Importing {
   /** Removes what was written. */
   async giveUp(): Promise<void> {
     try {
-      await this.#host.context.records.log.sweep();
+      await this.#host.context.records.log.collectGarbage();
     } catch {
       // What is left counts for nothing, and is removed with a later write or at the next opening.
     }

@@ -1,5 +1,5 @@
 import type { StorageOperation, StoragePut } from '../../storage/drivers/driver.ts';
-import type { Relisting } from '../../storage/log/log-writes.ts';
+import type { ManifestSwap } from '../../storage/log/log-writes.ts';
 import type { SegmentState } from '../../storage/segments/compaction.ts';
 import type { Segment } from '../../storage/segments/segment.ts';
 import type { StoreContext } from '../context.ts';
@@ -30,7 +30,7 @@ export class Replacing {
   readonly #host: ReplaceHost;
   readonly #loading: Loading;
   #states: ReadonlyMap<number, SegmentState> = new Map();
-  #relisting: Relisting | undefined;
+  #relisting: ManifestSwap | undefined;
 
   constructor(host: ReplaceHost) {
     this.#host = host;
@@ -63,7 +63,7 @@ export class Replacing {
   async operations(): Promise<readonly StorageOperation[]> {
     const present = await this.#host.present();
     const along = present ? [present] : [];
-    this.#relisting = await this.#host.context.records.log.relisting(this.#states, along);
+    this.#relisting = await this.#host.context.records.log.prepareSwap(this.#states, along);
     return this.#relisting.operations;
   }
 

@@ -12,10 +12,10 @@ export class PendingChanges {
    * A key may be in both: deleted, then inserted again.
    */
   readonly deletes = new Map<string, StoredRecord>();
-  /** Clients and handles, by their key, whose changes are among these. */
-  readonly marks = new Set<string>();
+  /** The {@link watermarkKey} of each client handle with changes in here. */
+  readonly handles = new Set<string>();
   /** How many changes were made: several to one document leave one record, and each counts. */
-  made = 0;
+  changeCount = 0;
   /** When the first of them was made, by the monotonic clock and as Unix time. */
   since: { readonly elapsed: number; readonly now: number } | undefined;
 
@@ -28,8 +28,8 @@ export class PendingChanges {
     for (const record of failed.records)
       if (current(record.key) === record) this.records.add(record);
     for (const [key, record] of failed.deletes) this.deletes.set(key, record);
-    for (const key of failed.marks) this.marks.add(key);
-    this.made += failed.made;
+    for (const key of failed.handles) this.handles.add(key);
+    this.changeCount += failed.changeCount;
     this.since = failed.since;
   }
 }

@@ -34,10 +34,10 @@ export class RecordStore {
   /** Whether there has been such a list since the cache was cleared. */
   #hasDecoded = false;
   #pending = new PendingChanges();
-  /** Which changes of clients are made, saved or not. */
-  readonly #made = new Watermarks();
-  /** Marks of what was saved, not told yet. */
-  #settled: Watermark[] = [];
+  /** Applied changes of each client, saved or not. */
+  readonly #applied = new Watermarks();
+  /** Watermarks of saved changes that {@link takeReleased} has not returned yet. */
+  #released: Watermark[] = [];
   /** What the save under way is writing. */
   #saving: PendingChanges | undefined;
   #nextRank = 1;
@@ -75,45 +75,45 @@ export class RecordStore {
 
   /** Changes that the next save will write, and when the first was made, by the monotonic clock. */
   get waiting(): { readonly changes: number; readonly since: number | undefined } {
-    return { changes: this.#pending.made, since: this.#pending.since?.elapsed };
+    return { changes: this.#pending.changeCount, since: this.#pending.since?.elapsed };
   }
 
-  /** Whether a change of a client is made, saved or not. */
-  isMade(origin: IdempotencyKey): boolean {
-    return this.#made.has(watermarkKey(origin), origin.number);
+  /** Whether a client's change is applied, saved or not. */
+  isApplied(origin: IdempotencyKey): boolean {
+    return this.#applied.has(watermarkKey(origin), origin.number);
   }
 
-  /** Notes that a change of a client is made. To be called in the turn in which it is. */
-  mark(origin: IdempotencyKey): void {
+  /** Notes that a client's change is applied. Must be called in the same turn as the change. */
+  noteApplied(origin: IdempotencyKey): void {
     const key = watermarkKey(origin);
-    this.#made.note(key, origin.number, this.#clock.now());
-    this.#pending.marks.add(key);
+    this.#applied.note(key, origin.number, this.#clock.now());
+    this.#pending.handles.add(key);
   }
 
-  /** How far clients are settled that were not told yet: nothing of theirs is left to save. */
+  /** Watermarks of the clients whose changes became durable since the last call. */
   takeReleased(): readonly Watermark[] {
-    const settled = this.#settled;
-    this.#settled = [];
-    if (this.unsaved === 0 && this.#pending.marks.size > 0) {
-      // What came and went between two saves leaves nothing to save.
-      settled.push(...this.#marksOf(this.#pending));
-      this.#pending.marks.clear();
+    const released = this.#released;
+    this.#released = [];
+    if (this.unsaved === 0 && this.#pending.handles.size > 0) {
+      // A document inserted and deleted between two saves leaves nothing to save.
+      released.push(...this.#watermarksOf(this.#pending));
+      this.#pending.handles.clear();
     }
-    return settled;
+    return released;
   }
 
-  /** Everything that was made; of a collection that is no more, nothing of it can be handed on. */
-  get made(): readonly Watermark[] {
-    return [...this.#made];
+  /** The watermarks of all applied changes, saved or not. */
+  get watermarks(): readonly Watermark[] {
+    return [...this.#applied];
   }
 
-  /** To be called once the log is read. */
-  takeMarks(): void {
-    this.#made.take(this.log.marks);
+  /** Must be called once the log is open. */
+  loadWatermarks(): void {
+    this.#applied.merge(this.log.watermarks);
   }
 
-  #marksOf({ marks }: PendingChanges): Watermark[] {
-    return Array.from(marks, (key) => this.#made.get(key) as Watermark);
+  #watermarksOf({ handles }: PendingChanges): Watermark[] {
+    return Array.from(handles, (key) => this.#applied.get(key) as Watermark);
   }
 
   /** Whether all bodies are in memory, so that no read has to wait. */
@@ -346,12 +346,12 @@ export class RecordStore {
     this.#pending = new PendingChanges();
     this.#saving = saving;
     try {
-      const marks = this.#marksOf(saving);
+      const watermarks = this.#watermarksOf(saving);
       await this.log.append(
-        { records: saving.records, deletes: saving.deletes.keys(), marks },
+        { records: saving.records, deletes: saving.deletes.keys(), watermarks },
         along,
       );
-      this.#settled.push(...marks);
+      this.#released.push(...watermarks);
     } catch (error) {
       this.#pending.restore(saving, (key) => this.#records.get(key));
       throw error;
@@ -379,7 +379,7 @@ export class RecordStore {
   async tidy(): Promise<boolean> {
     this.#compacting = true;
     try {
-      await this.log.sweep();
+      await this.log.collectGarbage();
       return await compactLog(this.log, (key) => this.#saved(key));
     } finally {
       this.#compacting = false;
@@ -416,10 +416,10 @@ export class RecordStore {
     if (this.#pending.size === 0) {
       // What was inserted and deleted between two saves leaves nothing to save.
       this.#pending.since = undefined;
-      this.#pending.made = 0;
+      this.#pending.changeCount = 0;
     } else {
       this.#pending.since ??= { elapsed: this.#clock.elapsed(), now: this.#clock.now() };
-      this.#pending.made += changes;
+      this.#pending.changeCount += changes;
     }
   }
 }

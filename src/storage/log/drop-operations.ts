@@ -23,7 +23,7 @@ export async function dropOperations(
   keptUntil: number,
   left: LeftBackup | undefined,
 ): Promise<StorageOperation[]> {
-  const { name, marks } = empty;
+  const { name, watermarks } = empty;
   const snapshots = removeAll('snapshots', name);
   if (left) {
     const stored = await storage.keys('segments', [name]);
@@ -36,7 +36,7 @@ export async function dropOperations(
     snapshots,
     removeAll('segments', name),
     removeAll('bodies', name),
-    marks ? putManifest(tombstone) : noManifest(name),
+    watermarks ? putManifest(tombstone) : noManifest(name),
   ];
 }
 

@@ -8,7 +8,7 @@ export interface Changes {
   readonly records: Iterable<StoredRecord>;
   readonly deletes: Iterable<string>;
   /** How far the changes of clients are among these. */
-  readonly marks?: readonly Watermark[] | undefined;
+  readonly watermarks?: readonly Watermark[] | undefined;
 }
 
 /** The live segments at a moment. */
@@ -22,7 +22,7 @@ export interface LiveList {
 export type Along = (live: LiveList) => StoragePut | undefined;
 
 /** A write that makes other segments the live ones. Nothing else may be written before it is known what became of it. */
-export interface Relisting {
+export interface ManifestSwap {
   readonly operations: readonly StorageOperation[];
   readonly stored: () => void;
   /** It may have been stored all the same: the next write takes it back. */

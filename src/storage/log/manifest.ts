@@ -28,7 +28,7 @@ export interface Manifest {
   /** Number of the last change below `next`; what compaction writes is none. Since format 2. */
   readonly changed?: number;
   /** How far the changes of clients were saved below `next`. */
-  readonly marks?: readonly Watermark[];
+  readonly watermarks?: readonly Watermark[];
   /** The collection was dropped: what is left is kept for its backups, and the marks for pages that rest. */
   readonly dropped?: true;
   /** Nothing but marks is left, and they are of use until then, in Unix milliseconds. */

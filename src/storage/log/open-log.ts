@@ -12,7 +12,7 @@ export interface StoredLog {
   /** `undefined` where there is no such collection. */
   readonly manifest: Manifest | undefined;
   /** How far the changes of clients were made, before the collection was dropped if it was; what was stored last comes last. */
-  readonly marks: readonly Watermark[];
+  readonly watermarks: readonly Watermark[];
   /** The highest number of a segment in storage, live or not. */
   readonly highest: number;
   /** Segments that are not live: backups name them, or nobody does. */
@@ -63,12 +63,12 @@ export async function readLog(
   const manifest = await readManifest(storage, name);
   if (!manifest) {
     if ((await first).length > 0) throw manifestLost(name);
-    return { manifest, marks: [], highest: 0, others: [] };
+    return { manifest, watermarks: [], highest: 0, others: [] };
   }
-  const { segments: named, next, marks = [] } = manifest;
-  if (manifest.dropped) return { manifest: undefined, marks, highest: next - 1, others: [] };
+  const { segments: named, next, watermarks = [] } = manifest;
+  if (manifest.dropped) return { manifest: undefined, watermarks, highest: next - 1, others: [] };
   begin(manifest);
-  const made = [...marks];
+  const made = [...watermarks];
   const wanted = new Set(named);
   const seen = new Set<number>();
   const others: number[] = [];
@@ -91,13 +91,13 @@ export async function readLog(
       if (number >= next && after >= next && !seen.has(after)) throw segmentLost(name, after);
       checkSegment(name, number, segment);
       // The manifest knows of those below.
-      if (number >= next) made.push(...(segment.marks ?? []));
+      if (number >= next) made.push(...(segment.watermarks ?? []));
       seen.add(number);
       take(segment);
     }
   }
   for (const number of named) if (!seen.has(number)) throw segmentLost(name, number);
-  return { manifest, marks: made, highest, others };
+  return { manifest, watermarks: made, highest, others };
 }
 
 /** The numbers of the live segments, in ascending order, whatever is missing among them. */

@@ -13,7 +13,7 @@ import type { StoredRecord } from '../segments/stored-record.ts';
 import { type Watermark, Watermarks } from '../segments/watermarks.ts';
 import { dropOperations, type LeftBackup } from './drop-operations.ts';
 import { LogBodies } from './log-bodies.ts';
-import type { Along, Changes, LiveList, Relisting } from './log-writes.ts';
+import type { Along, Changes, LiveList, ManifestSwap } from './log-writes.ts';
 import {
   EPOCH_SPAN,
   FORMAT,
@@ -38,7 +38,7 @@ export interface SegmentLogOptions {
   /** The epoch of this leader: segments of older ones that were not there at opening count for nothing. */
   readonly epoch: () => Promise<number>;
   /** Segments that must stay, live or not: backups name them. */
-  readonly kept: () => Promise<ReadonlySet<number>>;
+  readonly referenced: () => Promise<ReadonlySet<number>>;
 }
 
 /** A compaction whose write failed. Where the connection was lost, it may have been stored all the same. */
@@ -60,7 +60,7 @@ export class SegmentLog {
   /** The live segments, lowest number first. Whoever supersedes a record takes its size from `live`. */
   readonly segments = new Map<number, SegmentState>();
   /** How far the changes of clients are in storage. */
-  readonly marks = new Watermarks();
+  readonly watermarks = new Watermarks();
   readonly #options: SegmentLogOptions;
   readonly #writer: SegmentWriter;
   /** The first number that this leader gives. */
@@ -94,7 +94,7 @@ export class SegmentLog {
    */
   async open(begin: (type: string) => void, fold: (segment: Segment) => void): Promise<void> {
     const states = new Map<number, SegmentState>();
-    const { manifest, marks, highest, others } = await readLog(
+    const { manifest, watermarks, highest, others } = await readLog(
       this.#options.storage,
       this.name,
       (found) => begin(found.type),
@@ -104,7 +104,7 @@ export class SegmentLog {
       },
     );
     this.#manifest = manifest;
-    this.marks.take(marks);
+    this.watermarks.merge(watermarks);
     await this.#begin(highest);
     for (const number of others) this.#orphans.add(number);
     this.#setLive(states);
@@ -168,7 +168,7 @@ export class SegmentLog {
    * Appends changes, atomically, and stores that the collection exists. On failure nothing has changed and the
    * same changes can be appended again.
    */
-  async append({ records, deletes, marks }: Changes, along?: Along): Promise<void> {
+  async append({ records, deletes, watermarks }: Changes, along?: Along): Promise<void> {
     await this.settle();
     const manifest = this.#isRecorded ? undefined : this.#makeManifest([...this.segments.keys()]);
     const written: Written[] = [];
@@ -179,7 +179,9 @@ export class SegmentLog {
         function* (this: SegmentLog): Generator<StorageOperation> {
           if (manifest) yield putManifest(manifest);
           // Cut while it is written, a segment at a time: a large save must not block the thread.
-          for (const one of this.#build(cutSegments(deletes, records, pendingBody), { marks })) {
+          for (const one of this.#build(cutSegments(deletes, records, pendingBody), {
+            watermarks,
+          })) {
             written.push(one);
             yield* this.#writer.puts(one);
           }
@@ -197,7 +199,7 @@ export class SegmentLog {
       throw error;
     }
     if (manifest) this.#manifest = manifest;
-    if (marks) this.marks.take(marks);
+    if (watermarks) this.watermarks.merge(watermarks);
     this.#changed = changedWith();
     this.#adopt(written);
   }
@@ -207,7 +209,7 @@ export class SegmentLog {
    * Nothing else may be written meanwhile.
    */
   async replace(numbers: ReadonlySet<number>, contents: readonly SegmentContent[]): Promise<void> {
-    const kept = await this.#options.kept();
+    const kept = await this.#options.referenced();
     const left = [...this.segments.keys()].filter((number) => !numbers.has(number));
     const written = [...this.#build(contents)];
     const manifest = this.#makeManifest([...left, ...written.map(({ segment }) => segment.number)]);
@@ -236,7 +238,7 @@ export class SegmentLog {
     this.#unsettled = undefined;
   }
 
-  /** Writes segments that count for nothing until they are {@link relisting | listed}. */
+  /** Writes segments that count for nothing until they are {@link prepareSwap | listed}. */
   async stage(contents: Iterable<SegmentContent>): Promise<readonly number[]> {
     const numbers: number[] = [];
     await this.write(
@@ -255,7 +257,7 @@ export class SegmentLog {
   /**
    * Reads segments that need not be live, in ascending order.
    *
-   * @returns the states of these segments, for {@link relisting}.
+   * @returns the states of these segments, for {@link prepareSwap}.
    * @throws {StorageError} `data_damaged` when one is missing.
    */
   async read(
@@ -281,14 +283,14 @@ export class SegmentLog {
 
   /**
    * What makes other segments the live ones, atomically. Those that were live stay in storage until
-   * {@link sweep}, and can be read.
+   * {@link collectGarbage}, and can be read.
    *
    * @param along Values that are written with it.
    */
-  async relisting(
+  async prepareSwap(
     states: ReadonlyMap<number, SegmentState>,
     along: readonly StoragePut[],
-  ): Promise<Relisting> {
+  ): Promise<ManifestSwap> {
     await this.settle();
     const undo = this.#undo;
     const changed = ++this.#writer.last;
@@ -310,9 +312,9 @@ export class SegmentLog {
   }
 
   /** Removes what is neither live nor named by a backup. Nothing else may be written meanwhile. */
-  async sweep(): Promise<void> {
+  async collectGarbage(): Promise<void> {
     if (this.#orphans.size === 0 || !this.#isKnown) return;
-    const kept = await this.#options.kept();
+    const kept = await this.#options.referenced();
     const gone = [...this.#orphans].filter((number) => !kept.has(number));
     if (gone.length > 0) await this.write(this.#writer.deletions(gone));
     this.#orphans.clear();
@@ -320,7 +322,7 @@ export class SegmentLog {
   }
 
   /** To be called with segments that a backup named: they go, unless something still needs them. */
-  noteUnnamed(numbers: Iterable<number>): void {
+  addOrphans(numbers: Iterable<number>): void {
     for (const number of numbers) if (!this.segments.has(number)) this.#orphans.add(number);
   }
 
@@ -352,10 +354,15 @@ export class SegmentLog {
    * @param made How far the changes of clients were made, saved or not.
    */
   async drop(made: readonly Watermark[], left?: LeftBackup): Promise<void> {
-    const marks = new Watermarks();
-    marks.take(made);
-    const empty = this.#makeManifest([], marks);
-    const operations = await dropOperations(this.#options.storage, empty, marks.keptUntil, left);
+    const watermarks = new Watermarks();
+    watermarks.merge(made);
+    const empty = this.#makeManifest([], watermarks);
+    const operations = await dropOperations(
+      this.#options.storage,
+      empty,
+      watermarks.keptUntil,
+      left,
+    );
     try {
       await this.write(operations);
     } catch (error) {
@@ -389,7 +396,7 @@ export class SegmentLog {
 
   #build(
     contents: Iterable<SegmentContent>,
-    marking?: Pick<Segment, 'staged' | 'marks'>,
+    marking?: Pick<Segment, 'staged' | 'watermarks'>,
   ): Generator<Written> {
     return this.#writer.build(contents, this.#newest, marking);
   }
@@ -433,10 +440,10 @@ export class SegmentLog {
   }
 
   /** A manifest of these segments, with every number that was not given yet to come after it. */
-  #makeManifest(segments: readonly number[], known = this.marks): Manifest {
+  #makeManifest(segments: readonly number[], known = this.watermarks): Manifest {
     const { type } = this.#options;
     const next = this.#writer.last + 1;
-    const marks = known.recent();
+    const watermarks = known.recent();
     const changed = this.#changed;
     return {
       format: FORMAT,
@@ -445,7 +452,7 @@ export class SegmentLog {
       segments,
       next,
       changed,
-      ...(marks.length > 0 && { marks }),
+      ...(watermarks.length > 0 && { watermarks }),
     };
   }
 }

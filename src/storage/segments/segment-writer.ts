@@ -29,7 +29,7 @@ export class SegmentWriter {
   *build(
     contents: Iterable<SegmentContent>,
     after: number,
-    { staged, marks }: Pick<Segment, 'staged' | 'marks'> = {},
+    { staged, watermarks }: Pick<Segment, 'staged' | 'watermarks'> = {},
   ): Generator<Written> {
     let before = after;
     let first = true;
@@ -39,7 +39,7 @@ export class SegmentWriter {
         number,
         after: before,
         ...(staged && { staged }),
-        ...(first && marks && marks.length > 0 && { marks }),
+        ...(first && watermarks && watermarks.length > 0 && { watermarks }),
       };
       first = false;
       yield { ...buildSegment(content, place, this.#columns), records: content.records };

@@ -25,7 +25,7 @@ export interface Segment {
   /** It counts for nothing unless the manifest names it: an import writes what may yet be given up. */
   readonly staged?: true | undefined;
   /** How far the changes of clients are saved with it and the segments written along with it. */
-  readonly marks?: readonly Watermark[] | undefined;
+  readonly watermarks?: readonly Watermark[] | undefined;
   /** Keys that were deleted. They count before this segment's own records. */
   readonly deletes: readonly string[];
   readonly keys: readonly string[];
@@ -126,7 +126,7 @@ function recordSize(record: StoredRecord, body: Body): number {
  */
 export function buildSegment(
   content: SegmentContent,
-  place: Pick<Segment, 'number' | 'after' | 'staged' | 'marks'>,
+  place: Pick<Segment, 'number' | 'after' | 'staged' | 'watermarks'>,
   columns: readonly string[],
 ) {
   const { records, deletes, size } = content;

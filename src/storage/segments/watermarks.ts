@@ -30,29 +30,29 @@ const MISSED_AT_MOST = 256;
  */
 export class Watermarks {
   /** In the order in which they were noted last. */
-  readonly #marks = new Map<string, Watermark>();
+  readonly #byHandle = new Map<string, Watermark>();
 
   get size(): number {
-    return this.#marks.size;
+    return this.#byHandle.size;
   }
 
   get(origin: string): Watermark | undefined {
-    return this.#marks.get(origin);
+    return this.#byHandle.get(origin);
   }
 
   /** The highest number of an origin, 0 where there is none. */
   of(origin: string): number {
-    return this.#marks.get(origin)?.[1] ?? 0;
+    return this.#byHandle.get(origin)?.[1] ?? 0;
   }
 
   has(origin: string, number: number): boolean {
-    const mark = this.#marks.get(origin);
+    const mark = this.#byHandle.get(origin);
     return mark !== undefined && number <= mark[1] && !mark[3]?.includes(number);
   }
 
   /** Notes that a change is made. */
   note(origin: string, number: number, at: number): void {
-    const [, last = 0, , missed] = this.#marks.get(origin) ?? [];
+    const [, last = 0, , missed] = this.#byHandle.get(origin) ?? [];
     if (number === last + 1) this.#put([origin, number, at, missed]);
     else if (number <= last) {
       if (missed?.includes(number))
@@ -65,31 +65,31 @@ export class Watermarks {
   }
 
   /** Takes in marks that know of all that these know: what was stored later, or after these; in the order of that. */
-  take(marks: Iterable<Watermark>): void {
+  merge(marks: Iterable<Watermark>): void {
     for (const mark of marks) if (mark[1] >= this.of(mark[0])) this.#put(mark);
   }
 
   #put(mark: Watermark): void {
-    this.#marks.delete(mark[0]);
-    this.#marks.set(mark[0], mark);
+    this.#byHandle.delete(mark[0]);
+    this.#byHandle.set(mark[0], mark);
   }
 
   /** Until when a client may ask for any of them, in Unix milliseconds. */
   get keptUntil(): number {
-    return Math.max(0, ...Array.from(this.#marks.values(), ([, , at]) => at)) + KEPT_MS;
+    return Math.max(0, ...Array.from(this.#byHandle.values(), ([, , at]) => at)) + KEPT_MS;
   }
 
   clear(): void {
-    this.#marks.clear();
+    this.#byHandle.clear();
   }
 
   [Symbol.iterator](): Iterator<Watermark> {
-    return this.#marks.values();
+    return this.#byHandle.values();
   }
 
   /** Those that a client may still ask for, in the order in which they were noted. */
   recent(): readonly Watermark[] {
-    const all = [...this.#marks.values()];
+    const all = [...this.#byHandle.values()];
     const last = all.at(-1)?.[2] ?? 0;
     const older = all.length - KEPT_AT_LEAST;
     return all.filter(([, , at], index) => index >= older || Math.abs(last - at) < KEPT_MS);
