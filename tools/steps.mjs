@@ -146,6 +146,6 @@ function exportChecks() {
   return [
     ['npm', 'pack', '--ignore-scripts', '--pack-destination', folder],
     [bin('publint'), '--strict', tarball],
-    [bin('attw'), '--profile', 'esm-only', '--no-color', tarball],
+    [bin('attw'), '--ignore-rules', 'cjs-resolves-to-esm', '--no-color', tarball],
   ];
 }

@@ -1,5 +1,4 @@
 /** The worker of `connect()`: hosts an engine behind its own message port, and does nothing else. */
-import type { Endpoint } from 'comlink';
 import { serve } from '../src/transport/worker/worker-host.ts';
 
-serve(globalThis as unknown as Endpoint);
+serve(globalThis as unknown as Parameters<typeof serve>[0]);

@@ -8,19 +8,21 @@ import { ROOT, run } from './tarball.ts';
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 
 const APP = `
-import { CairnError, connect, Database, type DocumentCollection, type Door } from 'cairndb';
+import { CairnError, connect, Database, type DatabaseClient, type DocumentCollection } from 'cairndb';
+import { inlineWorker } from 'cairndb/inline';
+import 'cairndb/worker';
 
 interface Order { total: number; placed: Date; lines: { sku: string }[] }
 
-export async function shop(door: Door): Promise<number> {
-  const orders: DocumentCollection<Order> = new door.Collection<Order>({
+export async function shop(db: DatabaseClient): Promise<number> {
+  const orders: DocumentCollection<Order> = new db.Collection<Order>({
     name: 'orders',
     type: 'DOCUMENT_BASED',
     indicate_created_at: true,
   });
   const { _id } = await orders.insert({ total: 12, placed: new Date(), lines: [] });
   const found = await orders.find({ total: { $gt: 10 }, 'lines.sku': 'a' });
-  const stamped = new door.Collection<Order>({ name: 'a', type: 'DOCUMENT_BASED', indicate_created_at: true });
+  const stamped = new db.Collection<Order>({ name: 'a', type: 'DOCUMENT_BASED', indicate_created_at: true });
   const day: Date | undefined = (await stamped.find({}))?._created_at;
   const [some] = await stamped.filter({}, { sort: { _created_at: -1 }, select: ['lines.sku'] });
   const sku: string | undefined = some?.lines[0]?.sku ?? day?.toISOString();
@@ -29,13 +31,16 @@ export async function shop(door: Door): Promise<number> {
   // @ts-expect-error no such path
   await stamped.find({ 'lines.skew': sku });
   const also = await orders.filter((order) => order.lines.length === 0);
-  const stop = door.on('save', ({ collection, at }) => console.log(collection, at.getTime()));
+  const stop = db.on('save', ({ collection, at }) => console.log(collection, at.getTime()));
   stop();
-  if (door.status.last_error instanceof CairnError) console.log(door.status.last_error.code, _id);
+  if (db.status.last_error instanceof CairnError) console.log(db.status.last_error.code, _id);
   return (found?.total ?? 0) + also.length;
 }
 
-export const doors: Door[] = [new Database({ name: 'a', storage: 'memory' }), connect({ name: 'b' })];
+export const databases: DatabaseClient[] = [
+  new Database({ name: 'a', storage: 'memory' }),
+  connect({ name: 'b', worker: inlineWorker }),
+];
 `;
 
 const WRONG = `
@@ -82,6 +87,9 @@ async function compile(file: string, options: Record<string, unknown>): Promise<
 // A compiler keeps one core busy.
 test.concurrent.each([
   { module: 'ESNext', moduleResolution: 'Bundler' },
+  // `node10`, deprecated, reads neither `exports` nor their `types`
+  { module: 'ESNext', moduleResolution: 'Node10', ignoreDeprecations: '6.0' },
+  { module: 'Node16', moduleResolution: 'Node16' },
   { module: 'NodeNext', moduleResolution: 'NodeNext' },
   { module: 'NodeNext', moduleResolution: 'NodeNext', lib: ['ES2022', 'WebWorker'] },
 ])('the types serve a strict app with %j', async (options) => {
