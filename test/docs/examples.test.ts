@@ -1,0 +1,92 @@
+import ts from 'typescript';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import * as cairndb from '../../src/index.ts';
+import { fakeWorker } from '../contract/fake-worker.ts';
+import { readExamples } from './pages.ts';
+
+/** `await settings.get('theme'); // => { dark: true }` shows the result of an expression. */
+const SHOWN = /^(?:await )?(.+); \/\/ => (.+)$/gm;
+
+const AsyncFunction = (async () => undefined).constructor as new (
+  ...args: string[]
+) => (...args: unknown[]) => Promise<void>;
+
+let clients: cairndb.DatabaseClient[] = [];
+
+/** The package as the examples import it: what they open is closed behind them. */
+const library = {
+  ...cairndb,
+  connect: (options: cairndb.ConnectOptions) =>
+    opened(cairndb.connect({ worker: fakeWorker, ...options })),
+  Database: class extends cairndb.Database {
+    constructor(options: cairndb.DatabaseOptions) {
+      super(options);
+      opened(this);
+    }
+  },
+};
+
+function opened<Client extends cairndb.DatabaseClient>(client: Client): Client {
+  clients.push(client);
+  return client;
+}
+
+let globals: Record<string, unknown>;
+
+const quiet = { log: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** The names that examples use without declaring them: example-globals.d.ts. */
+beforeEach(async () => {
+  clients = [];
+  const db = library.connect({ name: `examples-${crypto.randomUUID()}` });
+  const collection = (name: string) =>
+    new db.Collection({ name: `given ${name}`, type: 'DOCUMENT_BASED' });
+  const [users, orders, notes] = ['users', 'orders', 'notes'].map(collection);
+  await users?.insertMany([
+    { name: 'Ada', age: 36, address: { city: 'London' } },
+    { name: 'Bo', age: 12, address: { city: 'Oslo' } },
+  ]);
+  globals = {
+    ...library,
+    db,
+    connection: db,
+    users,
+    orders,
+    notes,
+    console: quiet,
+    expect,
+    importModule,
+  };
+});
+
+afterEach(async () => {
+  for (const client of clients) await client.close();
+});
+
+const runnable = readExamples().filter(({ runs }) => runs);
+
+test.each(runnable.map((example) => [`${example.page}:${example.line}`, example.code]))(
+  'the example at %s runs, with the results that it shows',
+  async (_, code) => {
+    const checked = code.replaceAll(SHOWN, 'expect(await $1).toEqual($2);');
+    const body = `{ ${withoutImports(transpile(checked))} }`;
+    await new AsyncFunction(...Object.keys(globals), body)(...Object.values(globals));
+  },
+);
+
+/** Modules by the names that examples import. */
+function importModule(name: string): Promise<unknown> {
+  return name === 'cairndb' ? Promise.resolve(library) : import(/* @vite-ignore */ name);
+}
+
+/** An import makes names in a module only; the body of a function gets them from a promise. */
+function withoutImports(code: string): string {
+  return code
+    .replaceAll(/^import (\{.*?\}) from ('.*?');$/gm, 'const $1 = await importModule($2);')
+    .replaceAll(/^export \{\};$/gm, '');
+}
+
+function transpile(code: string): string {
+  const { ESNext } = ts.ScriptTarget;
+  return ts.transpile(code, { target: ESNext, module: ts.ModuleKind.ESNext });
+}
