@@ -62,6 +62,45 @@ export function sortingSuite(door: DoorFixture): void {
         }
       });
 
+      test('an empty sort is no order', async () => {
+        const things = await players();
+        await things.update('a', { team: 'red', points: 0 });
+        const sort = {} as const;
+        expect(idsOf(await things.filter({}, { sort })).join('')).toBe('abcdef');
+        expect(idsOf(await things.filter(() => true, { sort })).join('')).toBe('abcdef');
+        expect(await things.count({ team: 'red' }, { sort })).toBe(3);
+        const explained = await things.explain({ team: 'red' }, { sort });
+        expect(explained.plan).toEqual((await things.explain({ team: 'red' })).plan);
+        const first = await things.filter({}, { limit: 2 });
+        const after = first.at(-1);
+        expect(idsOf(await things.filter({}, { sort, after, limit: 2 })).join('')).toBe('cd');
+      });
+
+      test('fields of one array are compared by one item together', async () => {
+        const things = door.documents<{ a: ({ x: number; y: number } | number[])[] }>({
+          name: 'arrays',
+          indexes: indexes && ['a.x', { fields: ['a.x', 'a.y'] }, 'a.0'],
+        });
+        await things.insertMany([
+          {
+            _id: 'far',
+            a: [
+              { x: 0, y: 5 },
+              { x: 1, y: 3 },
+            ],
+          },
+          { _id: 'near', a: [{ x: 0, y: 4 }] },
+          { _id: 'whole', a: [[19, 3]] },
+          { _id: 'lesser', a: [[10, 15]] },
+        ]);
+        const found = async (sort: object) =>
+          idsOf(await things.filter({}, { sort } as FindOptions<object>)).join();
+        expect(await found({ 'a.x': 1, 'a.y': 1 })).toBe('whole,lesser,near,far');
+        expect(await found({ 'a.x': -1, 'a.y': -1 })).toBe('far,near,whole,lesser');
+        expect(await found({ 'a.0': 1 })).toBe('near,far,lesser,whole');
+        expect(await found({ 'a.0': -1 })).toBe('whole,lesser,far,near');
+      });
+
       test('skip and limit cut out of the sorted', async () => {
         const things = await players();
         for (const [options, expected] of CASES) {

@@ -1,4 +1,5 @@
 import { capture } from '../../codec/capture.ts';
+import { isPlainObject } from '../../codec/kinds.ts';
 import { CriteriaError } from '../../errors/criteria-error.ts';
 import { type Check, checkOptions, integer, isAbortSignal } from '../options/option-checks.ts';
 import { copyCriteria } from './params.ts';
@@ -45,9 +46,14 @@ export function checkSearch(params: unknown, options: unknown): Search {
   return {
     params: typeof params === 'function' ? params : copyCriteria(params),
     given,
-    sort: copied(given.sort, 'sort') as object | undefined,
+    sort: isNoOrder(given.sort) ? undefined : (copied(given.sort, 'sort') as object | undefined),
     select: copied(given.select, 'select') as readonly string[] | undefined,
   };
+}
+
+/** `{}` names no field, so it asks for no order, as in MongoDB. */
+function isNoOrder(sort: unknown): boolean {
+  return isPlainObject(sort) && Object.keys(sort).length === 0;
 }
 
 function copied(value: unknown, place: 'sort' | 'select'): unknown {

@@ -25,7 +25,7 @@ const messy = fc.dictionary(
 );
 const flat = fc.dictionary(fc.constantFrom('a', 'b', 'c'), scalar);
 
-const path = fc.constantFrom('a', 'b', 'c', 'a.b', 'c.a', 'a.0', '0');
+const path = fc.constantFrom('a', 'b', 'c', 'a.a', 'a.b', 'c.a', 'a.0', '0');
 const index = fc.oneof(
   path.map((field) => definition(field)),
   path.map((field) => definition(field, true)),

@@ -53,9 +53,67 @@ describe('an order', () => {
   test('takes a number in the path for a position', () => {
     const order = compileSort({ 'a.1': 1 });
     expect(order.keyOf({ a: [5, 7] })).toBe(7);
-    expect(order.keyOf({ a: [5, [9, 8]] })).toBe(8);
+    expect(order.keyOf({ a: [5, [9, 8]] })).toEqual([9, 8]);
+    expect(order.keyOf({ a: [5, []] })).toEqual([]);
     expect(order.keyOf({ a: { 1: 3 } })).toBe(3);
     expect(order.keyOf({ a: [5] })).toBe(null);
+  });
+
+  test('compares an array at a position whole', () => {
+    expect(values({ 'a.0': 1 }, [[19, 3]], [[10, 15]], [[10, 2, 1]])).toEqual([
+      [[10, 2, 1]],
+      [[10, 15]],
+      [[19, 3]],
+    ]);
+    expect(values({ 'a.0': -1 }, [[10, 15]], [[19, 3]])).toEqual([[[19, 3]], [[10, 15]]]);
+    expect(values({ 'a.0': 1 }, [[1]], ['text'], [[]], [5])).toEqual([[5], ['text'], [[]], [[1]]]);
+  });
+
+  test('takes several fields of one array from one item together', () => {
+    const far = [
+      { x: 0, y: 5 },
+      { x: 1, y: 3 },
+    ];
+    const near = [{ x: 0, y: 4 }];
+    expect(values({ 'a.x': 1, 'a.y': 1 }, far, near)).toEqual([near, far]);
+    expect(values({ 'a.y': 1, 'a.x': 1 }, near, far)).toEqual([far, near]);
+    expect(values({ 'a.x': -1, 'a.y': -1 }, near, far)).toEqual([far, near]);
+    expect(compileSort({ 'a.x': 1, 'a.y': -1 }).keyOf({ a: far })).toEqual([0, 5]);
+    expect(compileSort({ 'a.x': -1, 'a.y': -1 }).keyOf({ a: far })).toEqual([1, 3]);
+  });
+
+  test('takes fields of a nested array from one item of each array', () => {
+    const a = [
+      {
+        x: [
+          { p: 2, q: 0 },
+          { p: 1, q: 9 },
+        ],
+        y: 7,
+      },
+      { x: [{ p: 1, q: 8 }], y: 6 },
+    ];
+    expect(compileSort({ 'a.x.p': 1, 'a.x.q': 1, 'a.y': 1 }).keyOf({ a })).toEqual([1, 8, 6]);
+    expect(compileSort({ 'a.y': -1, 'a.x.p': 1, 'a.x.q': 1 }).keyOf({ a })).toEqual([7, 1, 9]);
+  });
+
+  test('takes fields of different arrays from one item of each', () => {
+    const { keyOf } = compileSort({ a: 1, b: -1 });
+    expect(keyOf({ a: [2, 1], b: [3, 4] })).toEqual([1, 4]);
+  });
+
+  test('takes a position from the array beside the items of the same array', () => {
+    const { keyOf } = compileSort({ 'a.1.x': 1, 'a.y': 1 });
+    expect(keyOf({ a: [{ y: 2 }, { x: 5, y: 1 }] })).toEqual([5, 1]);
+    expect(compileSort({ 'a.0': 1, 'a.1': -1 }).keyOf({ a: [[4, 2], 3, 1] })).toEqual([[4, 2], 3]);
+  });
+
+  test('gives fields of an empty array, or of items without fields, null', () => {
+    const { keyOf } = compileSort({ 'a.x': 1, 'a.y': 1 });
+    expect(keyOf({ a: [] })).toEqual([null, null]);
+    expect(keyOf({ a: [1, { x: 2, y: 3 }] })).toEqual([null, null]);
+    expect(keyOf({ a: [[{ x: 1, y: 1 }]] })).toEqual([null, null]);
+    expect(compileSort({ a: 1, 'a.x': 1 }).keyOf({ a: [] })).toEqual([undefined, null]);
   });
 
   test('goes by several fields, the first one counting most', () => {
