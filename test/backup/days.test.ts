@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { openDoor } from '../engine/engine-door.ts';
 import { FakeClock } from '../engine/fake-clock.ts';
+import { Random } from '../setup/random.ts';
 import { type FaultyDriver, faultyDriver } from '../storage/faulty-driver.ts';
 import { atRest, type Things } from './cut-world.ts';
-import { seeded } from './seeded.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -181,20 +181,20 @@ describe('backup_retention_time', () => {
   test.each([1, 2, 3, 4, 5])(
     'a jump of the clock takes none of the last two, seed %i',
     async (seed) => {
-      const next = seeded(seed);
+      const random = new Random(seed);
       const options = { auto_create_backup: seed % 2 === 0, backup_retention_time: 1 + (seed % 3) };
       let opened = await open(options);
       for (let step = 0; step < 60; step++) {
         const { clock, driver } = opened;
-        const changes = next(3);
+        const changes = random.below(3);
         for (let change = 0; change < changes; change++)
           await opened.things.insert({ step, change });
-        if (next(3) === 0) await opened.things.createBackup();
-        if (next(4) === 0) await clock.advance(next(40) * HOUR);
+        if (random.below(3) === 0) await opened.things.createBackup();
+        if (random.below(4) === 0) await clock.advance(random.below(40) * HOUR);
         await atRest(driver);
         const last = (await opened.things.listBackups()).slice(0, 2).map(({ name }) => name);
-        clock.jump((next(2) ? 1 : -1) * TEN_YEARS);
-        if (next(2)) {
+        clock.jump((random.chance(0.5) ? 1 : -1) * TEN_YEARS);
+        if (random.chance(0.5)) {
           await opened.close();
           opened = await open(options, clock, driver);
         } else await clock.advance(HOUR);

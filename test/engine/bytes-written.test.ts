@@ -1,23 +1,13 @@
 import { serialize } from 'node:v8';
 import { describe, expect, test } from 'vitest';
+import { Random } from '../setup/random.ts';
 import { type FaultyDriver, faultyDriver } from '../storage/faulty-driver.ts';
 import { openDoor } from './engine-door.ts';
-
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** A collection of which it is counted what goes in and what is written. */
 class Meter {
   readonly driver: FaultyDriver = faultyDriver();
-  readonly random = seeded(20);
+  readonly random = new Random(20);
   inserted = 0;
   readonly #door = openDoor(this.driver).door;
   readonly notes = new this.#door.Collection<any>({
@@ -31,7 +21,7 @@ class Meter {
   /** A document of so many characters. */
   document(size = 280): object {
     const text = 'x'.repeat(size - 60);
-    const document = { name: `n${this.random()}`, age: Math.floor(this.random() * 99), text };
+    const document = { name: `n${this.random.next()}`, age: this.random.below(99), text };
     this.inserted += JSON.stringify(document).length + 16;
     return document;
   }
@@ -72,7 +62,7 @@ describe('at most three bytes are written for each one inserted', () => {
   test('by saves that each nearly fill a segment', async () => {
     const meter = new Meter();
     for (let n = 0; n < 200; n++) {
-      await meter.notes.insert(meter.document(20_000 + Math.floor(meter.random() * 43_000)));
+      await meter.notes.insert(meter.document(20_000 + meter.random.below(43_000)));
       await meter.save();
     }
     expect(await meter.ratio()).toBeLessThan(3);
@@ -85,7 +75,7 @@ describe('at most three bytes are written for each one inserted', () => {
     for (const { _id } of await meter.notes.insertMany(documents)) ids.push(_id);
     await meter.save();
     for (let n = 0; n < 30_000; n++) {
-      const id = ids[Math.floor(meter.random() * ids.length)] as string;
+      const id = meter.random.pick(ids);
       await meter.notes.update(id, meter.document());
       if (n % 50 === 49) await meter.save();
     }
@@ -96,8 +86,8 @@ describe('at most three bytes are written for each one inserted', () => {
     const meter = new Meter();
     const ids: string[] = [];
     for (let n = 0; n < 20_000; n++) {
-      const at = Math.floor(meter.random() * ids.length);
-      const what = meter.random();
+      const at = meter.random.below(ids.length);
+      const what = meter.random.next();
       if (what < 0.5 || ids.length === 0)
         ids.push((await meter.notes.insert(meter.document()))._id);
       else if (what < 0.75) await meter.notes.update(ids[at] as string, meter.document());

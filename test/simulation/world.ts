@@ -1,4 +1,4 @@
-import { Random } from './random.ts';
+import { Random } from '../setup/random.ts';
 
 /** Something that happens at a time, to somebody. */
 interface Event {

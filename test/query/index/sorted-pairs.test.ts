@@ -3,6 +3,7 @@ import type { EntrySlice, Ranked } from '../../../src/query/index/leaf.ts';
 import { SortedPairs } from '../../../src/query/index/sorted-pairs.ts';
 import { compareScalars } from '../../../src/query/value/compare-scalars.ts';
 import { fc, runs } from '../../setup/properties.ts';
+import { Random } from '../../setup/random.ts';
 
 type Pair = readonly [key: number, rank: number];
 
@@ -61,11 +62,8 @@ function ordersOf(runs: Iterable<EntrySlice<Ranked>>): number[] {
 const keysBelow = fc.constantFrom(1, 3, 40, 100_000);
 
 function keys(count: number, below: number, seed: number): number[] {
-  let state = seed;
-  return Array.from({ length: count }, () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state % below;
-  });
+  const random = new Random(seed);
+  return Array.from({ length: count }, () => random.below(below));
 }
 
 describe('pairs stay in rank', () => {

@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same in each run (mulberry32, Tommy Ettinger, public domain algorithm). */
+/** Random numbers that are the same in each run with the same seed: Mulberry32 by Tommy Ettinger, public domain. */
 export class Random {
   #state: number;
 
@@ -6,14 +6,15 @@ export class Random {
     this.#state = seed | 0;
   }
 
-  /** From 0 up to, and without, 1. */
+  /** From 0 to below 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
+  /** An integer from 0 to below the limit. */
   below(limit: number): number {
     return Math.floor(this.next() * limit);
   }
