@@ -144,7 +144,7 @@ const unopenable: {
   },
   {
     name: 'columns of different lengths',
-    damage: segment(3, (value) => ({ ...value, orders: new Float64Array(0) })),
+    damage: segment(3, (value) => ({ ...value, ranks: new Float64Array(0) })),
     whole: ['both', 'one'],
     place: 3,
     says: 'different lengths',
@@ -267,7 +267,7 @@ describe.each([true, false])('data that cannot be opened, caching %s', (caching)
 
   test('a restore that fails leaves it as it was, and can be tried again', async () => {
     const made = await make();
-    const damaged = segment(3, (value) => ({ ...value, orders: new Float64Array(0) }))(made.stored);
+    const damaged = segment(3, (value) => ({ ...value, ranks: new Float64Array(0) }))(made.stored);
     const { things, driver } = await open(damaged, caching);
     const storage = await driver.open('test', { damaged: () => undefined });
     expect(await storage.keys('segments', ['things'])).toHaveLength(4);
