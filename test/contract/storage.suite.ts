@@ -1,5 +1,38 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { DoorFixture } from './door-fixture.ts';
+import { EventLog } from './outcomes.ts';
+
+/** Has `navigator.storage` answer as the test says, until it ends; Node has neither. */
+function replaceStorageManager(manager: Partial<StorageManager> | undefined): void {
+  const [owner, key, value]: [object, string, unknown] =
+    typeof navigator === 'undefined'
+      ? [globalThis, 'navigator', { storage: manager }]
+      : [navigator, 'storage', manager];
+  const before = Object.getOwnPropertyDescriptor(owner, key);
+  Object.defineProperty(owner, key, { configurable: true, value });
+  onTestFinished(() => {
+    if (before) Object.defineProperty(owner, key, before);
+    else Reflect.deleteProperty(owner, key);
+  });
+}
+
+/** Saves until the browser was asked: what asks it is loaded with the first listener. */
+async function saveUntilEstimated(door: DoorFixture, estimate: StorageManager['estimate']) {
+  let asked = false;
+  replaceStorageManager({
+    estimate: () => {
+      asked = true;
+      return estimate();
+    },
+  });
+  const things = door.documents();
+  while (!asked) {
+    await things.insert({});
+    await things.save();
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+  return things;
+}
 
 /** db.storage: what the browser lets the database keep. */
 export function storageSuite(door: DoorFixture): void {
@@ -13,8 +46,6 @@ export function storageSuite(door: DoorFixture): void {
       await things.createBackup();
       await door.db.save();
       const before = await door.db.storage.estimate();
-      for (const figure of [before.usage, before.quota])
-        expect(figure === 'unsupported' || figure >= 0).toBe(true);
       const sizes = (collection: string, { collections } = before) =>
         collections.find((one) => one.collection === collection);
       expect(sizes(things.name)?.backup_bytes).toBe(0);
@@ -42,24 +73,68 @@ export function storageSuite(door: DoorFixture): void {
       expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([]);
     });
 
-    test('says how long data is kept', async () => {
-      const status = await door.db.storage.status;
-      const ofMemory = door.kind.storage === 'memory';
-      const possible = ofMemory ? ['memory'] : ['persistent', 'best_effort', 'unsupported'];
-      expect(possible.includes(status)).toBe(true);
-      // Firefox asks the user, and waits for an answer that no test gives.
-      const asks = new Promise<'asks'>((resolve) => setTimeout(() => resolve('asks'), 500));
-      const answer = await Promise.race([door.db.storage.persist(), asks]);
-      expect([true, false, 'unsupported', 'asks'].includes(answer)).toBe(true);
+    test('status: whether the browser keeps the data until the user removes it', async () => {
+      const inMemory = door.kind.storage === 'memory';
+      const answers = [
+        [true, 'persistent'],
+        [false, 'best_effort'],
+        [undefined, 'unsupported'],
+      ] as const;
+      for (const [persisted, status] of answers) {
+        replaceStorageManager(persisted === undefined ? {} : { persisted: async () => persisted });
+        expect(await door.db.storage.status).toBe(inMemory ? 'memory' : status);
+      }
+      replaceStorageManager(undefined);
+      expect(await door.db.storage.status).toBe(inMemory ? 'memory' : 'unsupported');
     });
 
-    test('a listener to the quota keeps nothing from working', async () => {
-      const stop = door.db.on('quota', () => undefined);
-      const things = door.documents();
-      await things.insert({});
-      await things.save();
-      stop();
-      expect(await things.count()).toBe(1);
+    test('status: what this browser says', async () => {
+      const persisted = await globalThis.navigator?.storage?.persisted?.();
+      const status = await door.db.storage.status;
+      if (door.kind.storage === 'memory') expect(status).toBe('memory');
+      else if (persisted === undefined) expect(status).toBe('unsupported');
+      else expect(status).toBe(persisted ? 'persistent' : 'best_effort');
+    });
+
+    test('persist() asks the browser, and returns its answer', async () => {
+      for (const granted of [true, false]) {
+        replaceStorageManager({ persist: async () => granted });
+        expect(await door.db.storage.persist()).toBe(granted);
+      }
+      for (const manager of [{}, undefined]) {
+        replaceStorageManager(manager);
+        expect(await door.db.storage.persist()).toBe('unsupported');
+      }
+    });
+
+    test('estimate() has the figures of the browser', async () => {
+      replaceStorageManager({ estimate: async () => ({ usage: 20, quota: 100 }) });
+      expect(await door.db.storage.estimate()).toMatchObject({ usage: 20, quota: 100 });
+      for (const manager of [{}, undefined]) {
+        replaceStorageManager(manager);
+        const unknown = { usage: 'unsupported', quota: 'unsupported' };
+        expect(await door.db.storage.estimate()).toMatchObject(unknown);
+      }
+    });
+
+    test('after a save the event quota comes from 80 % of the quota on', async () => {
+      for (const usage of [79, 80]) {
+        await door.renew();
+        const log = new EventLog(door.db, 'quota');
+        await saveUntilEstimated(door, async () => ({ usage, quota: 100 }));
+        // Answered after the listeners have been called.
+        await door.db.storage.estimate();
+        expect(log.events).toEqual(usage === 80 ? [{ usage: 80, quota: 100 }] : []);
+      }
+    });
+
+    test('a browser that cannot estimate keeps nothing from working', async () => {
+      await door.renew();
+      const log = new EventLog(door.db, 'quota');
+      const things = await saveUntilEstimated(door, () => Promise.reject(new Error('not now')));
+      expect(await things.count()).toBeGreaterThan(0);
+      expect(door.db.status.last_error).toBe(undefined);
+      expect(log.events).toEqual([]);
     });
   });
 }

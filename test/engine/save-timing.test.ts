@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import type { EventMap } from '../../src/index.ts';
+import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
+import { openDoor } from './engine-door.ts';
+import { settled } from './fake-clock.ts';
+
+/** A collection, and the times at which it is saved in milliseconds since the test began. */
+async function opened(options: { save_timeout?: number } = {}) {
+  const { door, clock } = openDoor(memoryDriver());
+  const things = new door.Collection<object>({
+    name: 'things',
+    type: 'DOCUMENT_BASED',
+    save_directly_after: 1000,
+    ...options,
+  });
+  await things.ready;
+  const begin = clock.now();
+  const saves: [ms: number, changes: number][] = [];
+  things.on('save', ({ changes }: EventMap['save']) => saves.push([clock.now() - begin, changes]));
+  return { door, clock, things, saves };
+}
+
+test('a change is saved a second after it was made', async () => {
+  const { door, clock, things, saves } = await opened();
+  await things.insert({});
+  await clock.advance(999);
+  expect(saves).toEqual([]);
+  await clock.advance(1);
+  expect(saves).toEqual([[1000, 1]]);
+  await door.close();
+});
+
+test('save_timeout sets the delay', async () => {
+  const { door, clock, things, saves } = await opened({ save_timeout: 30 });
+  await things.insert({});
+  await clock.advance(29_999);
+  expect(saves).toEqual([]);
+  await clock.advance(1);
+  expect(saves).toEqual([[30_000, 1]]);
+  await door.close();
+});
+
+test('save_timeout: 0 lets no time pass', async () => {
+  const { door, clock, things, saves } = await opened({ save_timeout: 0 });
+  await things.insert({});
+  await clock.advance(0);
+  await settled();
+  expect(saves).toEqual([[0, 1]]);
+  await door.close();
+});
+
+test('the delay counts from the first unsaved change, and anew after each save', async () => {
+  const { door, clock, things, saves } = await opened({ save_timeout: 1 });
+  for (let n = 0; n < 25; n++) {
+    await things.insert({});
+    await clock.advance(100);
+  }
+  expect(saves).toEqual([
+    [1000, 10],
+    [2000, 10],
+  ]);
+  await door.close();
+});
