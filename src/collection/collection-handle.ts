@@ -1,6 +1,7 @@
 import type { BackupInfo, Verification } from '../engine/protocol/backup-protocol.ts';
 import type { CollectionSettings } from '../engine/protocol/settings.ts';
 import { CollectionError } from '../errors/collection-error.ts';
+import { serverRuntime } from '../transport/platform/server-runtime.ts';
 import type { CallName, Calls, CallsClass } from './calls/calls.ts';
 import type { FileSource, ImportOptions } from './calls/file-parts.ts';
 import { kept, keptOptions, loadCalls, loadedCalls, orAborted } from './calls/load-calls.ts';
@@ -48,8 +49,8 @@ export abstract class CollectionHandle<Sync> {
     this.settings = settings;
     this.port = port;
     this.door = door;
-    // Now, while the engine starts. The first call tells when it fails.
-    loadCalls().catch(() => undefined);
+    // While the engine starts. The first call tells when it fails.
+    if (!serverRuntime()) loadCalls().catch(() => undefined);
   }
 
   /**

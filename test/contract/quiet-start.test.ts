@@ -67,22 +67,6 @@ test('where there is no IndexedDB, asking for it is an error of every call', asy
   await db.close();
 });
 
-test('where there are no workers, connect() runs in the thread, and says so', async () => {
-  vi.stubGlobal('Worker', undefined);
-  const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
-  const connection = lib.connect({ name: `no worker ${Math.random()}`, storage: 'memory' });
-  const things = new connection.Collection({ name: 'things', type: 'DOCUMENT_BASED' });
-  await things.insert({ n: 1 });
-  expect(await things.count()).toBe(1);
-  expect(connection.status).toMatchObject({
-    engine: 'thread',
-    started: 'thread',
-    storage: 'memory',
-  });
-  expect(warn.mock.calls.some(([text]) => String(text).includes('thread'))).toBe(true);
-  await connection.close();
-});
-
 test('a worker of the caller that does not start rejects every call', async () => {
   const connection = lib.connect({
     name: 'no worker',

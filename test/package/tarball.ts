@@ -10,11 +10,14 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** What dist is made from. */
 const SOURCES = ['src', 'worker', 'tools/build', 'tsdown.config.ts', 'package.json'];
 
+/** One that takes longer hangs. */
+const TIMEOUT_MS = 120_000;
+
 const execute = promisify(execFile);
 
 /** A program's run inside a folder, as from a user's shell: without what Vitest adds to ours. */
 export function run(command: string, args: readonly string[], folder: string) {
-  return execute(command, args, { cwd: folder, env: userEnvironment() });
+  return execute(command, args, { cwd: folder, env: userEnvironment(), timeout: TIMEOUT_MS });
 }
 
 /** The environment of a shell in which nobody runs Vitest. */

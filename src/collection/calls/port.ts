@@ -36,7 +36,8 @@ export class Port implements CallPort {
     this.#link = link;
     this.#handle = link.takeHandle();
     // Every later call rejects with the same error when the collection cannot be opened.
-    turns.enter(() => this.send({ op: 'open', settings })).then(events.opened, () => undefined);
+    const open = this.#addressed({ op: 'open', settings });
+    turns.enter(() => link.send(open, true)).then(events.opened, () => undefined);
   }
 
   /** Hears what the engine tells of a live query; the number stands for it in requests. */

@@ -10,6 +10,8 @@ import type { LiveSource } from './live-source.ts';
 /** How long somebody who only calls `getSnapshot()` counts as a reader. */
 const LOOK_MS = 1000;
 
+const UNREAD = Object.freeze({ status: 'pending', data: undefined, error: undefined });
+
 /** What most pages never need. */
 const loadReading = () => import('./live-reading.ts');
 
@@ -34,9 +36,11 @@ export class LiveQuery<T> implements AsyncIterable<T> {
   readonly #source: LiveSource;
   /** Typed so that a query of more is one of less. */
   readonly #readers = new Set<{ readonly listener: LiveListener<never> }>();
-  #snapshot: LiveSnapshot<T> = { status: 'pending', data: undefined, error: undefined };
+  #snapshot: LiveSnapshot<T> = UNREAD;
   #feed: Promise<LiveFeed> | undefined;
   #running = false;
+  /** Whether the engine was asked. */
+  #asked = false;
   #closed = false;
   #leaving: ReturnType<typeof setTimeout> | undefined;
 
@@ -67,6 +71,12 @@ export class LiveQuery<T> implements AsyncIterable<T> {
     this.#leaveAfter(LOOK_MS);
     return this.#snapshot;
   };
+
+  /**
+   * The snapshot of a query that nobody has read, always `pending`: the third argument of React's
+   * `useSyncExternalStore`, for rendering on a server and for the first render of that page. Starts nothing.
+   */
+  readonly getServerSnapshot = (): LiveSnapshot<T> => UNREAD;
 
   /** The same as a Svelte store: its `subscribe` also calls at once. */
   readonly store = {
@@ -127,7 +137,11 @@ export class LiveQuery<T> implements AsyncIterable<T> {
         }),
     );
     this.#feed.then(
-      (feed) => this.#running && feed.start(this.#snapshot),
+      (feed) => {
+        if (!this.#running) return;
+        this.#asked = true;
+        feed.start(this.#snapshot);
+      },
       (error: unknown) => {
         this.#feed = undefined;
         this.#publish({ ...this.#snapshot, status: 'error', error: asCairnError(error) });
@@ -139,12 +153,15 @@ export class LiveQuery<T> implements AsyncIterable<T> {
   #leaveAfter(ms: number): void {
     if (this.#readers.size > 0 || !this.#running) return;
     clearTimeout(this.#leaving);
-    this.#leaving = setTimeout(() => this.#stop(), ms);
+    // Svelte, on a server, unsubscribes at once: no engine starts for that.
+    if (ms === 0 && !this.#asked) this.#stop();
+    else this.#leaving = setTimeout(() => this.#stop(), ms);
   }
 
   #stop(): void {
     clearTimeout(this.#leaving);
     this.#running = false;
+    this.#asked = false;
     this.#feed?.then(
       (feed) => this.#running || feed.end(),
       // Told when it was started.

@@ -8,6 +8,7 @@ import type {
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
 import { CollectionError } from '../../errors/collection-error.ts';
+import { serverRuntime } from '../platform/server-runtime.ts';
 import type { Channel, Connect, DatabaseSettings } from './channel.ts';
 
 /** A request with what waits for its answer. */
@@ -15,6 +16,8 @@ interface Call {
   readonly request: Request;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
+  /** Whether it alone is no reason to start an engine over an empty memory. */
+  readonly canWait: boolean;
 }
 
 /**
@@ -88,13 +91,17 @@ export class Link {
     this.#lives.delete(live);
   }
 
-  /** Sends a request with the others of this microtask. */
-  send(request: Request): Promise<unknown> {
+  /**
+   * Sends a request with the others of this microtask.
+   *
+   * @param canWait Whether it may wait for the first request that cannot, where nothing is stored.
+   */
+  send(request: Request, canWait = false): Promise<unknown> {
     return new Promise((resolve, reject) => {
       // What has begun goes on while the door is closing: it stays open where it cannot save.
       const refusal = request.urgent || 'live' in request ? this.#ended : this.#refusal;
       if (refusal) return reject(refusal);
-      this.#queue.push({ request, resolve, reject });
+      this.#queue.push({ request, resolve, reject, canWait });
       if (this.#flushing) return;
       this.#flushing = true;
       queueMicrotask(() => this.#flush());
@@ -148,7 +155,7 @@ export class Link {
   async #close(): Promise<void> {
     if (this.#ended) return;
     let channel: Channel | undefined;
-    if (this.#state !== 'idle' || this.#queue.length > 0) {
+    if (this.#state !== 'idle' || (this.#queue.length > 0 && !this.#mayWait)) {
       channel = await this.open();
       this.#flush();
       this.#enter('closing');
@@ -162,6 +169,19 @@ export class Link {
     }
     this.#end('closed', closedError(this.#settings.name));
     await channel?.close();
+  }
+
+  /** A server renders pages that make collections and call none of them: those cost no engine. */
+  get #mayWait(): boolean {
+    const { storage } = this.#settings;
+    const isEmpty =
+      storage === 'memory' || (storage === undefined && typeof indexedDB === 'undefined');
+    return (
+      isEmpty &&
+      this.#state === 'idle' &&
+      serverRuntime() !== undefined &&
+      this.#queue.every(({ canWait }) => canWait)
+    );
   }
 
   /** Why nothing can be asked now. */
@@ -196,6 +216,7 @@ export class Link {
     if (this.#queue.length === 0) return;
     const channel = this.#channel;
     if (!channel) {
+      if (this.#mayWait) return;
       // Whoever waits for an answer is told when this fails.
       this.open().catch(() => undefined);
       return;

@@ -8,6 +8,7 @@ import type { Storage, StorageDriver } from '../../storage/drivers/driver.ts';
 import { memoryDriver } from '../../storage/drivers/memory-driver.ts';
 import type { DatabaseSettings } from '../channel/channel.ts';
 import type { EnginePlatform } from '../platform/platform.ts';
+import { serverRuntime } from '../platform/server-runtime.ts';
 import { TabServer } from '../tabs/tab-server.ts';
 
 /** How somebody came to lead. */
@@ -139,6 +140,14 @@ async function open(
   }
 }
 
+const warnings = new Set<string>();
+
+/** Warns once in a page or process: a server may open many databases. */
 function warnAboutMemory(why: string): void {
-  console.warn(`cairndb keeps its data in memory only: ${why}. It is gone when this page ends.`);
+  const warning = serverRuntime()
+    ? `cairndb keeps data in the memory of this process only: ${why}. All requests share it, and it is gone when the process ends. Give \`new Database()\` a storage driver, or \`storage: 'memory'\` if that is meant. Where pages are rendered, call collections in the browser only.`
+    : `cairndb keeps data in memory only: ${why}. It is gone when this page ends. \`storage: 'memory'\` says that this is meant.`;
+  if (warnings.has(warning)) return;
+  warnings.add(warning);
+  console.warn(warning);
 }

@@ -39,9 +39,11 @@ export function connectToWorker(
     });
     if (started)
       return workerEngine(started, settings, { answer_timeout, clock: platform.clock }, lead, host);
-    console.warn(
-      `cairndb runs in this thread, because no worker could be started: ${reasons.join(' ')}`,
-    );
+    if (reasons.length > 0) {
+      console.warn(
+        `cairndb runs in this thread, because no worker could be started: ${reasons.join(' ')}`,
+      );
+    }
     // Pages that have a worker do not load the engine.
     const { threadEngine } = await import('../thread/thread-engine.ts');
     return threadEngine(settings, lead, host, platform);

@@ -1,5 +1,6 @@
 import { WorkerError } from '../../errors/worker-error.ts';
 import type { Started } from '../channel/channel.ts';
+import { serverRuntime } from '../platform/server-runtime.ts';
 import { HELLO, READY } from '../wire/wire-protocol.ts';
 
 /** A worker, or a function that makes one. */
@@ -18,7 +19,8 @@ export interface StartedWorker {
  * Starts a worker: the caller's if one is given; else from the file beside this module, which bundlers find
  * by the very form of the expression; else from a Blob, where a content security policy allows `blob:`.
  *
- * @returns `undefined` where no worker can be had, with the reasons told to `failed`.
+ * @returns `undefined` where no worker can be had; `failed` takes the reasons, none on a server, where the thread is
+ *   the expected place.
  * @throws {WorkerError} `worker_start_failed` when the caller's own worker does not start.
  */
 export async function startWorker(
@@ -26,8 +28,11 @@ export async function startWorker(
   failed: (reason: unknown) => void,
 ): Promise<StartedWorker | undefined> {
   if (given) return attempt('given', () => (typeof given === 'function' ? given() : given));
+  const runtime = serverRuntime();
+  // Their workers would keep the process alive until `close()`.
+  if (runtime === 'bun' || runtime === 'deno') return undefined;
   if (typeof Worker === 'undefined') {
-    failed('there are no workers here');
+    if (!runtime) failed('there are no workers here');
     return undefined;
   }
   try {
