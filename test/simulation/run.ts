@@ -115,17 +115,21 @@ class Simulation {
     const kind = random.below(16);
     if (client && kind < 8)
       this.#trace(
-        `${['open', 'kill', 'close', 'freeze', 'rest', 'hide', 'jump', 'save'][kind]} ${client.tab.id}`,
+        `${['open', 'kill or quit', 'close', 'freeze', 'rest', 'hide', 'jump', 'save'][kind]} ${client.tab.id}`,
       );
     if (!client || (kind === 0 && living.length < 3)) this.#openTab();
-    else if (kind === 1 || (kind === 2 && client.tab.frozen)) client.tab.kill();
+    else if (kind === 1 && !client.tab.frozen && random.chance(0.5)) {
+      // A hidden page is not told.
+      client.closed = !client.tab.isHidden;
+      client.tab.quit();
+    } else if (kind === 1 || (kind === 2 && client.tab.frozen)) client.tab.kill();
     else if (kind === 2) {
       client.closed = true;
       client.tab.close();
     } else if (kind === 3) client.tab.freeze(random.between(10, 12_000));
     else if (client.tab.frozen) this.#write(client);
     else if (kind === 4) client.tab.rest(random.between(100, 5000));
-    else if (kind === 5) client.tab.hide();
+    else if (kind === 5) client.tab.hide(random.between(1, 2000));
     else if (kind === 6) this.#browser.ahead += random.between(-1, 1) * 1e10;
     else if (kind === 7) this.#save(client);
     else if (kind === 8 && random.chance(0.5)) this.#closeDoor(client);

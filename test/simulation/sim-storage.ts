@@ -59,6 +59,7 @@ export class SimStorage {
   get pageWriting(): UnloadWriter {
     const storage = new MemoryStorage(this.#stores);
     const written: StorageKey[] = [];
+    const journaled: RecoveryKey[] = [];
     const record = (left: RecoveryRecord) => {
       const key = [left.client, left.ending];
       const value = structuredClone(left);
@@ -75,7 +76,12 @@ export class SimStorage {
         if (isOpen) record(left);
         return isOpen;
       },
+      journal: (left) => {
+        journaled.push([left.client, left.ending]);
+        this.#note(structuredClone(left));
+      },
       forget: () => {
+        this.journals.forget('', journaled.splice(0));
         for (const key of written.splice(0))
           this.#inTurn(undefined, () =>
             storage.write([{ type: 'delete', store: 'recovery', key }]),

@@ -15,6 +15,7 @@ export class Tab implements Owner {
   closing = false;
   frozenUntil = 0;
   readonly #browser: Browser;
+  #hiddenUntil = 0;
   readonly #hidden = new Set<() => void>();
   readonly #left = new Set<(mayReturn: boolean) => void>();
   readonly #returned = new Set<() => void>();
@@ -53,8 +54,21 @@ export class Tab implements Owner {
     this.#browser.world.after(0, undefined, () => this.kill());
   }
 
-  hide(): void {
-    for (const listener of this.#hidden) listener();
+  /** Whether the page is hidden. */
+  get isHidden(): boolean {
+    return this.#hiddenUntil > this.#browser.world.now;
+  }
+
+  hide(ms: number): void {
+    const { isHidden } = this;
+    this.#hiddenUntil = this.#browser.world.now + ms;
+    if (!isHidden) for (const listener of this.#hidden) listener();
+  }
+
+  /** Ends as the pages of Chromium do when it is quit: a visible one is hidden first, and nothing else happens. */
+  quit(): void {
+    this.hide(1);
+    this.#browser.world.after(0, undefined, () => this.kill());
   }
 
   /** Nothing happens in it for a while, and nobody tells it. */
@@ -99,6 +113,7 @@ export class Tab implements Owner {
   }
 
   #platform(): Platform {
+    const tab = this;
     const { world, locks, broadcast, switchboard, storage } = this.#browser;
     const listen =
       <T>(set: Set<T>) =>
@@ -120,6 +135,9 @@ export class Tab implements Owner {
       newPorts: () => switchboard.newPorts(this),
       storage: storage.driverOf(this),
       page: {
+        get isHidden() {
+          return tab.isHidden;
+        },
         onHidden: listen(this.#hidden),
         onLeft: listen(this.#left),
         onReturned: listen(this.#returned),

@@ -133,8 +133,9 @@ export class FailoverChannel implements Channel {
     if (route?.executeNow && this.#asked.size === 0) {
       begun = route.execute(batch, first);
       if (!(begun instanceof Promise) && !isTaken(begun)) {
-        this.#note(batch, first, begun);
-        return begun;
+        const reply = begun;
+        const saved = this.#note(batch, first, reply);
+        return saved ? saved.then(() => reply) : reply;
       }
     }
     return this.#asked.ask(
@@ -169,11 +170,16 @@ export class FailoverChannel implements Channel {
     return this.#numbers.take(batch);
   }
 
-  #note(batch: readonly Request[], first: FirstSequenceNumbers, reply: BatchReply): void {
+  /** @returns resolves when the changes in a batch may be acknowledged; `undefined` where that is now. */
+  #note(
+    batch: readonly Request[],
+    first: FirstSequenceNumbers,
+    reply: BatchReply,
+  ): Promise<void> | undefined {
     this.#finder.confirm();
     this.#handles.noteAnswers(batch, reply);
     this.#kept.note(batch, first, reply);
-    if (this.#kept.size > 0) this.#guard?.noteAcknowledged();
+    return this.#kept.size > 0 ? this.#guard?.secure() : undefined;
   }
 
   /** Goes on with another engine. */
@@ -272,7 +278,7 @@ export class FailoverChannel implements Channel {
     if (event.type === 'released') {
       const { handle, number, missed } = event.detail;
       this.#kept.settle(handle, number, missed);
-      if (this.#kept.size === 0) this.#guard?.noteAllReleased();
+      this.#guard?.noteReleased();
       return;
     }
     if (event.type === 'status') this.#status = event.detail;
@@ -326,10 +332,14 @@ export class FailoverChannel implements Channel {
       get unsaved() {
         return channel.#kept.all();
       },
+      get journalSize() {
+        return channel.#kept.journalSize;
+      },
       get inFlight() {
         return channel.#asked.changes();
       },
       save: () => channel.#saveNow(),
+      whenSaved: () => channel.save(),
       suspend: (mayReturn) => {
         channel.#ways++;
         channel.#leaveRoute();

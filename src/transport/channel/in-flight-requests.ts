@@ -36,7 +36,7 @@ export class InFlightRequests {
     batch: readonly Request[],
     first: FirstSequenceNumbers,
     reply: BatchReply,
-  ) => void;
+  ) => Promise<void> | undefined;
   readonly #placeOf: (request: Request) => string;
   /** In the order they were asked in. */
   readonly #asked = new Set<InFlightRequest>();
@@ -47,11 +47,16 @@ export class InFlightRequests {
   #route: Route | undefined;
 
   /**
-   * @param answered Called with each batch that is answered, before whoever asked is.
+   * @param answered Called with each batch that is answered, before the caller is answered; the caller waits for the
+   *   promise, if there is one.
    * @param placeOf What a request is about, for errors: a collection, or the database.
    */
   constructor(
-    answered: (batch: readonly Request[], first: FirstSequenceNumbers, reply: BatchReply) => void,
+    answered: (
+      batch: readonly Request[],
+      first: FirstSequenceNumbers,
+      reply: BatchReply,
+    ) => Promise<void> | undefined,
     placeOf: (request: Request) => string,
   ) {
     this.#answered = answered;
@@ -167,11 +172,12 @@ export class InFlightRequests {
     };
     const settle = (reply: unknown) => {
       if (!counts()) return;
+      let saved: Promise<void> | undefined;
       if (asked.batch.length > 0) {
         if (isTaken(reply as BatchReply)) return;
-        this.#answered(asked.batch, asked.first, reply as BatchReply);
+        saved = this.#answered(asked.batch, asked.first, reply as BatchReply);
       }
-      end(() => asked.resolve(reply as never));
+      end(() => asked.resolve((saved ? saved.then(() => reply) : reply) as never));
     };
     const fail = (error: unknown) => {
       if (counts() && !isEnd(error)) end(() => asked.reject(error));

@@ -8,6 +8,7 @@ import type {
   Request,
 } from '../../engine/protocol/requests.ts';
 import type { Stamps } from '../../storage/segments/stored-record.ts';
+import { journalSize } from '../unload/journal-size.ts';
 import { numbered } from './change-numbers.ts';
 
 /**
@@ -17,9 +18,20 @@ import { numbered } from './change-numbers.ts';
 export class ReplayBuffer {
   /** In the order they were made in, whatever handle they were made through: several may lead to one collection. */
   #changes: AcknowledgedChange[] = [];
+  /** Characters that the changes take in an unload journal; `undefined` while it is not known. */
+  #journalSize: number | undefined = 0;
 
   get size(): number {
     return this.#changes.length;
+  }
+
+  /** Characters that the changes take in an unload journal, at most. */
+  get journalSize(): number {
+    if (this.#journalSize === undefined) {
+      this.#journalSize = 0;
+      for (const { request } of this.#changes) this.#journalSize += journalSize(request);
+    }
+    return this.#journalSize;
   }
 
   /** Takes in what was answered. */
@@ -38,7 +50,9 @@ export class ReplayBuffer {
         continue;
       }
       const again = isMade ? request : asAnswered(request, values[place]);
-      if (again) this.#changes.push({ number, turn, request: again });
+      if (!again) continue;
+      this.#changes.push({ number, turn, request: again });
+      if (this.#journalSize !== undefined) this.#journalSize += journalSize(again);
     }
     for (const request of batch) if (request.op === 'insertAbandon') this.#abandon(request);
   }
@@ -55,14 +69,12 @@ export class ReplayBuffer {
       if (one.request.op === 'insertPart' && one.request.last && isSettled(one))
         calls.add(one.request.call);
     }
-    this.#changes = this.#changes.filter((one) =>
-      isBegun(one.request) ? !calls.has(one.request.call) : !isSettled(one),
-    );
+    this.#retain((one) => (isBegun(one.request) ? !calls.has(one.request.call) : !isSettled(one)));
   }
 
   /** Forgets changes that can never be made again. */
   drop(changes: ReadonlySet<AcknowledgedChange>): void {
-    this.#changes = this.#changes.filter((one) => !changes.has(one));
+    this.#retain((one) => !changes.has(one));
   }
 
   all(): AcknowledgedChange[] {
@@ -70,9 +82,12 @@ export class ReplayBuffer {
   }
 
   #abandon({ call }: Request<'insertPart' | 'insertAbandon'>): void {
-    this.#changes = this.#changes.filter(
-      ({ request }) => !('call' in request && request.call === call),
-    );
+    this.#retain(({ request }) => !('call' in request && request.call === call));
+  }
+
+  #retain(isRetained: (change: AcknowledgedChange) => boolean): void {
+    this.#changes = this.#changes.filter(isRetained);
+    this.#journalSize = undefined;
   }
 }
 

@@ -49,6 +49,9 @@ function pageLife(): PageLifecycle {
   };
   const document = scope.document as Document;
   return {
+    get isHidden() {
+      return document.visibilityState === 'hidden';
+    },
     onHidden: (listener) =>
       on(document, 'visibilitychange', () => document.visibilityState === 'hidden' && listener()),
     onLeft: (listener) => {

@@ -27,33 +27,47 @@ export interface Broadcast extends Endpoint {
   close(): void;
 }
 
-/** What becomes of the page. Functions that are returned end the listening. */
+/** Events of the page. Functions that are returned remove the listener. */
 export interface PageLifecycle {
-  /** It may never be seen again. */
+  /** Whether the page is hidden. The end of a hidden page may come without an event. */
+  readonly isHidden: boolean;
+  /** The page is hidden now. */
   onHidden(listener: () => void): () => void;
-  /** It ends, or rests for as long as the user may come back to it. May be told more than once. */
+  /** The page ends, is frozen or enters the back/forward cache. May be called more than once for one end. */
   onLeft(listener: (mayReturn: boolean) => void): () => void;
-  /** It is back. */
+  /** The page is resumed, or is back from the back/forward cache. */
   onReturned(listener: () => void): () => void;
 }
 
-/** What a page writes when it is hidden or ends. */
+/** Writes recovery records when a page is hidden or ends, to IndexedDB and to an unload journal. */
 export interface UnloadWriter {
-  /** Gets ready, so that {@link write} can be done at once. */
+  /** Gets ready, so that records can be written at once. */
   prepare(): void;
-  /** Writes in this very turn what the page does not know to be saved, if it is ready to. */
-  write(left: RecoveryRecord): boolean;
-  /** As above, where the page may well live on: only what holds any number of changes. */
-  store(left: RecoveryRecord): boolean;
-  /** All that was written is saved, and the page lives on. */
+  /**
+   * Writes the record of a page that ends, before it returns, to both places as far as they take it.
+   *
+   * @returns whether one of them has all of it.
+   */
+  write(record: RecoveryRecord): boolean;
+  /** As {@link write}, to IndexedDB alone. */
+  store(record: RecoveryRecord): boolean;
+  /** Journals the record of a page that may live on: changes up to the first that the journal cannot hold. */
+  journal(record: RecoveryRecord): void;
+  /** Removes the records: all of their changes are saved. */
   forget(): void;
   close(): void;
 }
 
-/** What pages write when they end, outside of storage. */
+/** The unload journals of pages, outside of IndexedDB. */
 export interface UnloadJournals {
-  /** Writes in this very turn as much as there is room for, the oldest changes first. Returns whether it is all. */
-  write(database: string, left: RecoveryRecord): boolean;
+  /**
+   * Writes a journal before it returns: as many changes as there is room for, the oldest first.
+   *
+   * @param isGapless Whether it ends before the first change that it cannot hold. A page that lives on may replay that
+   *   one later, and must not find later ones made.
+   * @returns whether the journal has all changes.
+   */
+  write(database: string, record: RecoveryRecord, isGapless?: boolean): boolean;
   read(database: string): readonly RecoveryRecord[];
   forget(database: string, left: readonly RecoveryKey[]): void;
   /** Another page has written one. Returns the function that ends the listening. */

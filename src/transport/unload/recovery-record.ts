@@ -1,23 +1,24 @@
 import { type IDBPDatabase, openDB, unwrap } from 'idb';
-import type { RecoveryRecord } from '../../engine/recovery.ts';
+import type { RecoveryKey, RecoveryRecord } from '../../engine/recovery.ts';
 import { databaseName } from '../../storage/drivers/indexeddb-driver.ts';
 import type { UnloadWriter } from '../platform/platform.ts';
 import { holdStorage, unloadJournals } from './unload-journal.ts';
 
 /**
- * What a page writes when it is hidden or ends: the changes that it does not know to be saved. A worker is too late for this
- * (measured: 0 of 12 pages had 500 documents saved by it, 18 of 18 by the page itself). The next leader makes them.
+ * Writes the unsaved changes of a page that is hidden or ends; the next leader replays them. A worker is too late for
+ * this: 0 of 12 pages had 500 documents saved by their worker, 18 of 18 by the page itself.
  *
- * They go to two places, as neither is sure. A record in storage, over a connection that is open already, holds any
- * number of them; WebKit ends its transaction with the page, and where engines can only write one after the other,
- * it does not even begin while the worker writes. A journal arrives always, and has no room for many.
+ * Neither place is sure, so there are two. A record in IndexedDB, over a connection that is open already, holds any
+ * number of changes; WebKit aborts its transaction with the page, Chromium when it is quit, and in Firefox and WebKit
+ * it does not begin while the worker writes. A journal in `localStorage` always arrives, and has little room.
  */
 export class PageUnloadWriter implements UnloadWriter {
   readonly #database: string;
   #opening: Promise<void> | undefined;
   #connection: IDBPDatabase | undefined;
   /** Records that were written, and may still be there. */
-  #written: IDBValidKey[] = [];
+  #stored: RecoveryKey[] = [];
+  #journaled: RecoveryKey[] = [];
 
   constructor(database: string) {
     this.#database = database;
@@ -28,25 +29,32 @@ export class PageUnloadWriter implements UnloadWriter {
     this.#opening ??= this.#open();
   }
 
-  write(left: RecoveryRecord): boolean {
+  write(record: RecoveryRecord): boolean {
     // Quickest first: Firefox may end this script anywhere, and the journal is written to another process.
-    const isStored = this.store(left);
-    return unloadJournals.write(this.#database, left) || isStored;
+    const isStored = this.store(record);
+    this.#journaled.push([record.client, record.ending]);
+    return unloadJournals.write(this.#database, record) || isStored;
   }
 
-  store(left: RecoveryRecord): boolean {
-    const key = [left.client, left.ending];
-    const isStored = this.#change((pages) => pages.put(left, key));
-    if (isStored) this.#written.push(key);
+  store(record: RecoveryRecord): boolean {
+    const key: RecoveryKey = [record.client, record.ending];
+    const isStored = this.#change((records) => records.put(record, [...key]));
+    if (isStored) this.#stored.push(key);
     return isStored;
   }
 
+  journal(record: RecoveryRecord): void {
+    this.#journaled.push([record.client, record.ending]);
+    unloadJournals.write(this.#database, record, true);
+  }
+
   forget(): void {
-    const keys = this.#written.splice(0);
-    if (keys.length === 0) return;
-    // Where that fails, the next leader finds that it has all of it.
-    this.#change((pages) => {
-      for (const key of keys) pages.delete(key);
+    const [stored, journaled] = [this.#stored.splice(0), this.#journaled.splice(0)];
+    if (journaled.length > 0) unloadJournals.forget(this.#database, journaled);
+    if (stored.length === 0) return;
+    // Where that fails, the next leader finds that all changes are applied.
+    this.#change((records) => {
+      for (const key of stored) records.delete([...key]);
     });
   }
 
@@ -58,7 +66,7 @@ export class PageUnloadWriter implements UnloadWriter {
   }
 
   /** @returns whether it is begun. */
-  #change(change: (pages: IDBObjectStore) => void): boolean {
+  #change(change: (records: IDBObjectStore) => void): boolean {
     if (!this.#connection) return false;
     try {
       const transaction = unwrap(this.#connection).transaction('recovery', 'readwrite');

@@ -2,6 +2,7 @@ import { UNACKNOWLEDGED } from '../../engine/protocol/idempotency-key.ts';
 import type { AcknowledgedChange, OpenedHandles, Request } from '../../engine/protocol/requests.ts';
 import type { RecoveryRecord } from '../../engine/recovery.ts';
 import type { PageLifecycle, UnloadWriter } from '../platform/platform.ts';
+import { JOURNAL_ROOM } from './journal-size.ts';
 
 /** The client whose changes an {@link UnloadGuard} keeps. */
 export interface GuardedClient {
@@ -13,21 +14,34 @@ export interface GuardedClient {
   readonly opened: OpenedHandles;
   /** The acknowledged changes that are not released yet. */
   readonly unsaved: readonly AcknowledgedChange[];
+  /** Characters that they take in an unload journal, at most. */
+  readonly journalSize: number;
   /** The changes that are not answered yet, with their sequence numbers. */
   readonly inFlight: Iterable<readonly [request: Request, index: number, number: number]>;
-  /** Asks the engine to save; the engine reports failures. */
+  /** Asks the engine that is there to save; the engine reports failures. */
   save(): void;
+  /** Resolves when all acknowledged changes are saved, be it by the next engine. */
+  whenSaved(): Promise<void>;
   /** Leaves the engine and gives up leadership. */
   suspend(mayReturn: boolean): void;
   /** Looks for an engine again. */
   resume(): void;
 }
 
-/** Writes the unsaved changes of a client to storage when its page is hidden or ends. */
+/**
+ * Keeps the acknowledged changes of a client over the end of its page: each is saved, or fits into the unload journal
+ * that the page writes when it is hidden or ends.
+ */
 export class UnloadGuard {
   readonly #client: GuardedClient;
   readonly #writer: UnloadWriter;
   readonly #stopListening: readonly (() => void)[];
+  readonly #page: PageLifecycle;
+  /** Begins when the save under way is done; for all that wait meanwhile. */
+  #nextSave: Promise<void> | undefined;
+  #saving: Promise<void> = Promise.resolve();
+  /** The changes in the records of a page that lives on. */
+  #written: ReadonlySet<AcknowledgedChange> | undefined;
   /** Counts the recovery records of this client. */
   #endings = 0;
   /** Whether the page is frozen or in the back/forward cache. */
@@ -36,6 +50,7 @@ export class UnloadGuard {
   constructor(client: GuardedClient, page: PageLifecycle, writer: UnloadWriter) {
     this.#client = client;
     this.#writer = writer;
+    this.#page = page;
     this.#stopListening = [
       page.onHidden(() => this.#hide()),
       page.onLeft((mayReturn) => this.#leave(mayReturn)),
@@ -43,13 +58,25 @@ export class UnloadGuard {
     ];
   }
 
-  /** To be called when changes were acknowledged. */
-  noteAcknowledged(): void {
+  /**
+   * To be called before changes are acknowledged to the caller.
+   *
+   * @returns resolves when they may be, as no journal has room for them; `undefined` where that is now.
+   */
+  secure(): Promise<void> | undefined {
     this.#writer.prepare();
+    const isJournalable = this.#client.journalSize <= JOURNAL_ROOM;
+    if (isJournalable && !this.#page.isHidden) return undefined;
+    const saved = this.#save();
+    // A hidden page may end without an event. It saves at once, but does not wait: a long import goes on there.
+    return isJournalable ? undefined : saved;
   }
 
-  /** To be called when all acknowledged changes are released. */
-  noteAllReleased(): void {
+  /** To be called when changes are released. */
+  noteReleased(): void {
+    const written = this.#written;
+    if (!written || this.#client.unsaved.some((change) => written.has(change))) return;
+    this.#written = undefined;
     this.#writer.forget();
   }
 
@@ -58,12 +85,27 @@ export class UnloadGuard {
     for (const stop of this.#stopListening) stop();
   }
 
-  /** The page may end without a further event. */
+  /** One save at a time; what is acknowledged meanwhile goes with the next. Failures are reported by the engine. */
+  #save(): Promise<void> {
+    this.#nextSave ??= this.#saving.then(() => {
+      this.#nextSave = undefined;
+      this.#saving = this.#client.whenSaved().catch(() => undefined);
+      return this.#saving;
+    });
+    return this.#nextSave;
+  }
+
+  /** The page may end without a further event: Chromium sends none when it is quit. */
   #hide(): void {
     const { isLeader, unsaved } = this.#client;
-    // Before the save: in Firefox a record that waits for a save ends with the page. The changes of a follower are in
-    // the engine of the leader.
-    if (isLeader && unsaved.length > 0) this.#writer.store(this.#record(unsaved));
+    if (unsaved.length > 0) {
+      const record = this.#record(withoutBegunCalls(unsaved));
+      // Before the save: in Firefox a record that waits for a save ends with the page. The changes of a follower are
+      // in the engine of the leader.
+      if (isLeader) this.#writer.store(record);
+      this.#writer.journal(record);
+      this.#written = new Set([...(this.#written ?? []), ...record.changes]);
+    }
     this.#client.save();
   }
 
@@ -92,4 +134,12 @@ export class UnloadGuard {
     const { id, opened } = this.#client;
     return { client: id, ending: ++this.#endings, opened, changes };
   }
+}
+
+/** The changes but for the parts of an `insertMany` whose last part is still to come: it goes on while the page lives. */
+function withoutBegunCalls(changes: readonly AcknowledgedChange[]): AcknowledgedChange[] {
+  const complete = new Set<number>();
+  for (const { request } of changes)
+    if (request.op === 'insertPart' && request.last) complete.add(request.call);
+  return changes.filter(({ request }) => request.op !== 'insertPart' || complete.has(request.call));
 }

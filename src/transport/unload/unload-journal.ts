@@ -4,9 +4,7 @@ import { type ExactJson, encodeExact, TooLong } from '../../backup/file/exact-en
 import type { AcknowledgedChange, OpenedHandles } from '../../engine/protocol/requests.ts';
 import type { RecoveryKey, RecoveryRecord } from '../../engine/recovery.ts';
 import type { UnloadJournals } from '../platform/platform.ts';
-
-/** Browsers give an origin five megabytes, which belong to the app. */
-const MOST_CHARACTERS = 1024 * 1024;
+import { JOURNAL_ROOM } from './journal-size.ts';
 
 let held: Storage | undefined;
 
@@ -23,18 +21,18 @@ export function holdStorage(): void {
 }
 
 /**
- * What pages write when they end, as lines in `localStorage`: it is written at once, whatever a worker is writing to
- * storage in that moment, and read by the next page.
+ * Unload journals are lines in `localStorage`, which is written synchronously, whatever a worker writes to IndexedDB
+ * meanwhile. The next page, or the leader, reads them.
  */
 export const unloadJournals: UnloadJournals = {
-  write(database, { client, ending, opened, changes }) {
+  write(database, { client, ending, opened, changes }, isGapless = false) {
     const lines = [encodeLine({ client, ending, opened }) as string];
-    let room = MOST_CHARACTERS;
+    let room = JOURNAL_ROOM;
     for (const change of changes) {
       const line = encodeLine(change);
-      if (line === undefined) continue;
+      if (line === undefined && !isGapless) continue;
+      if (line === undefined || line.length > room) break;
       room -= line.length;
-      if (room < 0) break;
       lines.push(line);
     }
     const key = keyOf(database, [client, ending]);
@@ -125,8 +123,9 @@ function isChange({ turn, number, request }: AcknowledgedChange): boolean {
 }
 
 /**
- * JSON, with the bytes that it refers to. `undefined` for what holds a Blob, which cannot be read in one turn, and for
- * what is too long for any line.
+ * JSON, and after tabs, of which JSON has none, the bytes that it refers to.
+ *
+ * @returns `undefined` for a change with a Blob, which cannot be read synchronously, and for one that is too long.
  */
 function encodeLine(value: unknown): string | undefined {
   let encoded: ExactJson;
@@ -137,16 +136,16 @@ function encodeLine(value: unknown): string | undefined {
     throw error;
   }
   const { json, binaries } = encoded;
-  const bytes: string[] = [];
+  const parts = [json];
   for (const binary of binaries) {
     if (!(binary instanceof Uint8Array)) return undefined;
-    bytes.push(toBase64(binary));
+    parts.push(toBase64(binary));
   }
-  return JSON.stringify([json, bytes]);
+  return parts.join('\t');
 }
 
 function decodeLine(line: string): unknown {
-  const [json, bytes] = JSON.parse(line) as [json: string, bytes: string[]];
+  const [json = '', ...bytes] = line.split('\t');
   return decodeExact(JSON.parse(json), {
     takeBytes: (place) => fromBase64(bytes[place as number] ?? ''),
     takeParts: () => [],

@@ -2,6 +2,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { encode } from '../../src/codec/body.ts';
 import type { AcknowledgedChange } from '../../src/engine/protocol/requests.ts';
 import { plainSettings } from '../../src/engine/protocol/settings.ts';
+import { journalSize } from '../../src/transport/unload/journal-size.ts';
 import { unloadJournals } from '../../src/transport/unload/unload-journal.ts';
 
 const opened = [[1, plainSettings('notes', 'DOCUMENT_BASED')]] as const;
@@ -14,7 +15,7 @@ function change(number: number, value: unknown): AcknowledgedChange {
 
 beforeEach(() => localStorage.clear());
 
-test('what a page leaves is read as it was', () => {
+test('a journal is read as it was written', () => {
   const changes = [
     { plain: 'ä\n\uD800', __proto: 1 },
     { at: new Date(7), bytes: new Uint8Array([1, 2, 255]), map: new Map([[1, new Set([2n])]]) },
@@ -28,19 +29,53 @@ test('what a page leaves is read as it was', () => {
   expect(unloadJournals.read('db","page')).toEqual([]);
 });
 
-test('a Blob cannot be read in time: the rest is left', () => {
+test('a change with a Blob is left out', () => {
   const changes = [change(1, { a: 1 }), change(2, { file: new Blob(['b']) }), change(3, { c: 3 })];
   unloadJournals.write('db', { client: 'page.1', ending: 1, opened, changes });
   expect(unloadJournals.read('db')[0]?.changes.map(({ number }) => number)).toEqual([1, 3]);
 });
 
-test('what is longer than any line is left out as well', () => {
+test('a gapless journal ends before the first change that it cannot hold', () => {
+  const changes = [change(1, { a: 1 }), change(2, { file: new Blob(['b']) }), change(3, { c: 3 })];
+  const record = { client: 'page.1', ending: 1, opened, changes };
+  expect(unloadJournals.write('db', record, true)).toBe(false);
+  expect(unloadJournals.read('db')[0]?.changes.map(({ number }) => number)).toEqual([1]);
+});
+
+test('a change takes no more characters than its journal size', () => {
+  const quotes = '"\\'.repeat(1000);
+  for (const value of [
+    {},
+    { text: 'x'.repeat(1000) },
+    { text: quotes },
+    { at: new Date(), text: quotes, bytes: new Uint8Array(1000) },
+    { map: new Map([[1n, new Set([/a+/g, undefined, Number.NaN])]]), list: [[], [{}], null] },
+  ]) {
+    const changes = [change(1, value)];
+    unloadJournals.write('db', { client: 'page.1', ending: 1, opened, changes });
+    const [text = ''] = Object.values(localStorage) as string[];
+    const [, line = ''] = text.split('\n');
+    expect(line.length).toBeGreaterThan(0);
+    expect(line.length).toBeLessThanOrEqual(
+      journalSize((changes[0] as AcknowledgedChange).request),
+    );
+    localStorage.clear();
+  }
+});
+
+test('the journal size of a Blob is infinite, wherever it is', () => {
+  const file = new Blob(['b']);
+  for (const value of [{ file }, [new Map([[file, 1]])], { a: { b: new Set([file]) } }])
+    expect(journalSize(change(1, value).request)).toBe(Number.POSITIVE_INFINITY);
+});
+
+test('a change that is too long for any line is left out', () => {
   const changes = [change(1, { a: 1 }), change(2, { a: 'x'.repeat(33 * 2 ** 20) })];
   expect(unloadJournals.write('db', { client: 'page.1', ending: 1, opened, changes })).toBe(false);
   expect(unloadJournals.read('db')[0]?.changes.map(({ number }) => number)).toEqual([1]);
 });
 
-test('as much is left as there is room for, the oldest first', () => {
+test('a journal holds as many changes as it has room for, the oldest first', () => {
   const changes = Array.from({ length: 40 }, (_, n) => change(n, { text: 'x'.repeat(100_000) }));
   unloadJournals.write('db', { client: 'page.1', ending: 1, opened, changes });
   expect(unloadJournals.read('db')[0]?.changes.map(({ number }) => number)).toEqual([
@@ -56,10 +91,10 @@ function fill(): void {
   }).toThrow();
 }
 
-test('where others have left little room as much is left as fits, the oldest first', () => {
+test('a localStorage that is nearly full takes as many changes as fit, the oldest first', () => {
   fill();
   localStorage.removeItem('other 0');
-  const left = { client: 'page.1', ending: 1, opened };
+  const record = { client: 'page.1', ending: 1, opened };
   for (const [count, size] of [
     [40, 5000],
     [3, 50_000],
@@ -67,10 +102,10 @@ test('where others have left little room as much is left as fits, the oldest fir
     const changes = Array.from({ length: count }, (_, n) =>
       change(n + 1, { text: 'y'.repeat(size) }),
     );
-    expect(unloadJournals.write('db', { ...left, changes })).toBe(false);
+    expect(unloadJournals.write('db', { ...record, changes })).toBe(false);
     const [read] = unloadJournals.read('db');
     const fitting = read?.changes.length ?? 0;
-    expect(read).toStrictEqual({ ...left, changes: changes.slice(0, fitting) });
+    expect(read).toStrictEqual({ ...record, changes: changes.slice(0, fitting) });
     // Each change takes some characters beside its text.
     expect(fitting).toBeGreaterThanOrEqual(Math.floor(60_000 / (size + 200)));
     expect(fitting).toBeLessThan(count);
@@ -78,14 +113,14 @@ test('where others have left little room as much is left as fits, the oldest fir
   }
 });
 
-test('a full localStorage leaves nothing, and says so', () => {
+test('a full localStorage takes no journal, and write() says so', () => {
   fill();
   const changes = [change(1, { text: chunk })];
   expect(unloadJournals.write('db', { client: 'page.1', ending: 1, opened, changes })).toBe(false);
   expect(unloadJournals.read('db')).toEqual([]);
 });
 
-test('what is saved is removed, and nothing that a page has left since', () => {
+test('forget removes the journals that it is given, and no later ones', () => {
   const write = (client: string, ending: number) =>
     unloadJournals.write('db', { client, ending, opened, changes: [change(ending, {})] });
   write('page.1', 1);
@@ -100,19 +135,19 @@ test('what is saved is removed, and nothing that a page has left since', () => {
   expect(unloadJournals.read('db')).toMatchObject([{ client: 'page.2', ending: 2 }]);
 });
 
-test('what somebody else has written there is removed, and told of', () => {
+test('a damaged journal is removed with a warning', () => {
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
   unloadJournals.write('db', { client: 'page.1', ending: 1, opened, changes: [change(1, {})] });
   const [key] = Object.keys(localStorage) as [string];
-  const line = (value: unknown) => JSON.stringify([JSON.stringify(value), []]);
+  const line = (value: unknown) => JSON.stringify(value);
   for (const text of [
     '',
     'null',
     '{}',
-    '["{", []]',
-    '["{\\"$no\\":1}",[]]',
-    '["1"]\n["1"',
-    '["1",[]]',
+    '{',
+    '{"$no":1}',
+    '1\n{',
+    '1',
     line({ client: 'page.1', ending: 1, opened: [1] }),
     line({ client: 'page.1', ending: 1, opened: [[1, null]] }),
     line({ client: 'page.1', ending: 1, opened: [[1, { name: 'notes' }]] }),
@@ -129,7 +164,7 @@ test('what somebody else has written there is removed, and told of', () => {
   warn.mockRestore();
 });
 
-test('other pages hear that one was written', async () => {
+test('other pages hear that a journal was written', async () => {
   const heard = vi.fn();
   const stop = unloadJournals.onWritten('db', heard);
   const frame = document.createElement('iframe');
