@@ -144,6 +144,35 @@ export function uniqueIndexesSuite(door: DoorFixture): void {
       expect(await things.count()).toBe(2);
     });
 
+    test('leave out RegExp, binary and other values that no index compares', async () => {
+      const things = door.documents({ indexes: EMAIL });
+      for (const email of [/x/, new Uint8Array([1]), new Map(), { at: 'x' }, ['a@x']]) {
+        await things.insertMany([{ email }, { email }]);
+      }
+      expect(await things.count()).toBe(10);
+    });
+
+    test('compare the other items of an array that holds a RegExp', async () => {
+      const indexes: IndexOption[] = [{ fields: 'tags', unique: true, multi: true }];
+      const things = door.documents({ indexes });
+      await things.insert({ _id: 'a', tags: ['x', /pattern/, 'y'] });
+      await things.insert({ _id: 'b', tags: [/pattern/, new Uint8Array(1), 'z'] });
+      const tagsOf = 'tags';
+      for (const tags of ['y', ['w', 'y'], [/pattern/, 'y']]) {
+        expectViolation(await rejection(things.insert({ tags })), 'y', 'a', tagsOf);
+      }
+      expectViolation(await rejection(things.patch('b', { 'tags.2': 'x' })), 'x', 'a', tagsOf);
+      await things.save();
+      await door.reopen();
+      const again = door.documents({ indexes });
+      expectViolation(await rejection(again.insert({ tags: 'x' })), 'x', 'a', tagsOf);
+      expect(idsOf(await again.filter({ tags: 'y' }))).toEqual(['a']);
+      expect(idsOf(await again.filter({ tags: { $in: [/pattern/] } }))).toEqual(['a', 'b']);
+      await again.delete('a');
+      await again.insert({ _id: 'c', tags: ['x', 'y'] });
+      expect(idsOf(await again.filter({ tags: 'y' }))).toEqual(['c']);
+    });
+
     test('decide among calls of one moment by their order', async () => {
       const things = await users();
       const results = await Promise.allSettled([

@@ -9,14 +9,19 @@ import type { IndexDefinition } from './index-definition.ts';
 export type Scalar = string | number | bigint | boolean | null | Date;
 
 /**
- * What an index keeps of one document: a scalar for an index of one field, a tuple for one of several, and
- * for a multi index a scalar or the list of its distinct items. `undefined` says that the document is odd:
- * it holds an array on the path of an index without `multi`, or an object, a RegExp or the like, and has to
- * be looked at in every query. Survives a structured clone.
+ * The key of one document in an index: a scalar for an index of one field, a tuple for one of several, and for a
+ * multi index a scalar or the list of its distinct items. `undefined` says that the document is unkeyed: it holds an
+ * array on the path of an index without `multi`, or an object, a RegExp or the like, and every query has to test it.
+ * A list that ends in `undefined` has items and is unkeyed as well. Survives a structured clone.
  */
-export type IndexKey = Scalar | readonly Scalar[] | undefined;
+export type IndexKey = Scalar | readonly (Scalar | undefined)[] | undefined;
 
-/** Compiles what extracts the key of a document. */
+/** Whether every query has to test the document. */
+export function isUnkeyed(key: IndexKey): boolean {
+  return key === undefined || (Array.isArray(key) && key.length > 0 && key.at(-1) === undefined);
+}
+
+/** Compiles the function that reads the key of a document. */
 export function keyReader({ fields, multi }: IndexDefinition): (document: object) => IndexKey {
   const [first] = fields as [string];
   if (multi) return itemsReader(first);
@@ -50,30 +55,32 @@ export function scalarOf(value: unknown): Scalar | undefined {
 }
 
 /**
- * The keys are the candidates that criteria would be offered. Objects, and arrays as a whole, are left out:
- * no criteria that an index answers can match them. A RegExp can be matched by a pattern that equals it.
+ * The items are the candidates of criteria. Objects, and arrays as a whole, are left out: no criteria that an index
+ * answers match them. A RegExp has no key, but a pattern that equals it matches it, so it makes the document unkeyed.
  */
 function itemsReader(path: string): (document: object) => IndexKey {
-  let items: Scalar[] = [];
-  let odd = false;
+  let items: (Scalar | undefined)[] = [];
+  let hasRegExp = false;
   const visit = compilePath(
     path.split('.'),
     each((value) => {
       const item = scalarOf(value);
       if (item !== undefined) items.push(item);
-      else odd ||= isRegExp(value);
+      else hasRegExp ||= isRegExp(value);
       return false;
     }),
     'document',
   );
   return (document) => {
     items = [];
-    odd = false;
+    hasRegExp = false;
     visit(document);
-    if (odd) return undefined;
-    if (items.length === 1) return items[0];
-    return items
+    if (items.length === 0 && hasRegExp) return undefined;
+    if (items.length === 1 && !hasRegExp) return items[0];
+    const distinct = items
       .sort(compareScalars)
       .filter((item, index) => index === 0 || compareScalars(item, items[index - 1]) !== 0);
+    if (hasRegExp) distinct.push(undefined);
+    return distinct;
   };
 }

@@ -1,6 +1,6 @@
 import { compareScalars } from '../value/compare-scalars.ts';
 import type { IndexDefinition } from './index-definition.ts';
-import { type IndexKey, keyReader, type Scalar } from './index-key.ts';
+import { type IndexKey, isUnkeyed, keyReader, type Scalar } from './index-key.ts';
 import { compareTuples, type KeyRange, WHOLE } from './key-range.ts';
 import type { Bound, EntrySlice, Ranked } from './leaf.ts';
 import { SortedPairs } from './sorted-pairs.ts';
@@ -51,27 +51,26 @@ export class SecondaryIndex<E extends Ranked> {
    */
   load(entries: readonly E[], keys: readonly IndexKey[]): void {
     this.#size = entries.length;
-    if (!keys.includes(undefined)) {
+    if (!keys.includes(undefined) && !(this.definition.multi && keys.some(isUnkeyed))) {
       this.#pairs.load(keys as readonly Key[], entries);
       return;
     }
-    const plain: E[] = [];
-    const plainKeys: Key[] = [];
+    const keyed: E[] = [];
+    const keysOfKeyed: Key[] = [];
     keys.forEach((key, at) => {
       const entry = entries[at] as E;
-      if (key === undefined) this.unkeyed.set(entry.rank, entry);
-      else {
-        plain.push(entry);
-        plainKeys.push(key);
-      }
+      if (isUnkeyed(key)) this.unkeyed.set(entry.rank, entry);
+      if (key === undefined) return;
+      keyed.push(entry);
+      keysOfKeyed.push(isUnkeyed(key) ? (this.#keysOf(key) as readonly Scalar[]) : (key as Key));
     });
-    this.#pairs.load(plainKeys, plain);
+    this.#pairs.load(keysOfKeyed, keyed);
   }
 
   add(entry: E, key: IndexKey): void {
     this.#size++;
-    if (key === undefined) this.unkeyed.set(entry.rank, entry);
-    else for (const each of this.#keysOf(key)) this.#pairs.add(each, entry);
+    if (isUnkeyed(key)) this.unkeyed.set(entry.rank, entry);
+    for (const each of this.#keysOf(key)) this.#pairs.add(each, entry);
   }
 
   /** Adds entries with their keys beside them; the arrays must not change any more. Into an empty index, as cheap as {@link load}. */
@@ -86,16 +85,19 @@ export class SecondaryIndex<E extends Ranked> {
   /** @param key The one it was added with. */
   remove(entry: E, key: IndexKey): void {
     this.#size--;
-    if (key === undefined) this.unkeyed.delete(entry.rank);
-    else for (const each of this.#keysOf(key)) this.#pairs.remove(each, entry.rank);
+    if (isUnkeyed(key)) this.unkeyed.delete(entry.rank);
+    for (const each of this.#keysOf(key)) this.#pairs.remove(each, entry.rank);
   }
 
-  /** Puts the next version of an entry, of the same rank, in its place. */
+  /** Replaces an entry by its next version, which has the same rank. */
   replace(before: E, after: E, keyBefore: IndexKey, keyAfter: IndexKey): void {
-    if (keyBefore === undefined || keyAfter === undefined || !this.#same(keyBefore, keyAfter)) {
+    if (this.#same(keyBefore, keyAfter)) {
+      if (isUnkeyed(keyAfter)) this.unkeyed.set(after.rank, after);
+      for (const each of this.#keysOf(keyAfter)) this.#pairs.replace(each, after);
+    } else {
       this.remove(before, keyBefore);
       this.add(after, keyAfter);
-    } else for (const each of this.#keysOf(keyBefore)) this.#pairs.replace(each, after);
+    }
   }
 
   /**
@@ -103,7 +105,6 @@ export class SecondaryIndex<E extends Ranked> {
    * @param except The rank of the entry that may have it.
    */
   owner(key: IndexKey, except?: number): readonly [owner: E, key: Key] | undefined {
-    if (key === undefined) return undefined;
     for (const each of this.#keysOf(key)) {
       const point = Array.isArray(each) ? (each as readonly Scalar[]) : [each as Scalar];
       if (point.includes(null)) continue;
@@ -172,15 +173,23 @@ export class SecondaryIndex<E extends Ranked> {
     return (key) => compareScalars(key, value) >= least;
   }
 
-  #keysOf(key: Key): readonly Key[] {
-    return this.definition.multi && Array.isArray(key) ? key : [key];
+  /** The keys under which a document is listed. */
+  #keysOf(key: IndexKey): readonly Key[] {
+    if (key === undefined) return [];
+    if (!this.definition.multi || !Array.isArray(key)) return [key as Key];
+    return isUnkeyed(key) ? key.slice(0, -1) : key;
   }
 
-  #same(a: Key, b: Key): boolean {
-    if (!this.definition.multi) return this.#compare(a, b) === 0;
+  #same(a: IndexKey, b: IndexKey): boolean {
+    if (a === undefined || b === undefined) return false;
+    if (!this.definition.multi) return this.#compare(a as Key, b as Key) === 0;
+    if (isUnkeyed(a) !== isUnkeyed(b)) return false;
     const left = this.#keysOf(a);
     const right = this.#keysOf(b);
-    return left.length === right.length && compareTuples(left, right) === 0;
+    return (
+      left.length === right.length &&
+      left.every((key, at) => this.#compare(key, right[at] as Key) === 0)
+    );
   }
 }
 

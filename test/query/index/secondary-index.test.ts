@@ -37,7 +37,10 @@ describe('the key of a document', () => {
     ['a', true, { a: ['x'] }, 'x'],
     ['a', true, { a: [2, 1, 2n, 1] }, [1, 2]],
     ['a', true, { a: [1, [2], { b: 3 }] }, 1],
-    ['a', true, { a: [1, /x/] }, undefined],
+    ['a', true, { a: [1, /x/] }, [1, undefined]],
+    ['a', true, { a: [/x/, 2, /y/, 1] }, [1, 2, undefined]],
+    ['a', true, { a: [/x/] }, undefined],
+    ['a', true, { a: [new Uint8Array(1), 1] }, 1],
     ['a.b', true, { a: [{ b: [1, 2] }, { b: 3 }, {}] }, [null, 1, 2, 3]],
     ['constructor', false, {}, null],
   ])('by %o, multi %s, of %o', (fields, multi, document, key) => {
@@ -71,6 +74,32 @@ describe('the owner of a key', () => {
     const { index, entries } = indexOf('tags', true, [{ tags: ['a', 'b'] }, { tags: 'c' }]);
     expect(index.owner(['x', 'b'])).toEqual([entries[0], 'b']);
     expect(index.owner(['x', 'c'], 2)).toBeUndefined();
+  });
+});
+
+describe('a document with items and a RegExp', () => {
+  const ofTags = (...documents: Fields[]) => indexOf('tags', true, documents);
+
+  test('owns its items, loaded or added', () => {
+    const { index, entries } = ofTags({ tags: ['a', /x/, 'b'] }, { tags: 'c' });
+    expect(index.owner(['b', undefined])?.[0]).toBe(entries[0]);
+    index.add(entry(3, {}), ['d', undefined]);
+    expect(index.owner('d')?.[0].rank).toBe(3);
+  });
+
+  test('is a candidate of every query for as long as it has the RegExp', () => {
+    const { index, entries } = ofTags({ tags: ['a', /x/] });
+    const [before] = entries as [Entry];
+    expect([...index.unkeyed.values()]).toEqual([before]);
+    const same = entry(1, { tags: ['a', /y/] });
+    index.replace(before, same, ['a', undefined], ['a', undefined]);
+    expect([...index.unkeyed.values()]).toEqual([same]);
+    expect(index.owner('a')?.[0]).toBe(same);
+    index.replace(same, entry(1, { tags: 'a' }), ['a', undefined], 'a');
+    expect(index.unkeyed.size).toBe(0);
+    index.remove(entry(1, {}), 'a');
+    expect(index.owner('a')).toBeUndefined();
+    expect(index.size).toBe(0);
   });
 });
 
