@@ -39,6 +39,12 @@ describe('the option indexes', () => {
     expect(parseIndexes([{ fields: ['email'], unique: true }, 'email'])).toEqual([unique]);
   });
 
+  test('names a field with a comma apart from two fields', () => {
+    const names = parseIndexes(['a,b', { fields: ['a', 'b'] }, 'a\\,b', { fields: ['a\\', 'b'] }]);
+    expect(names.map(({ name }) => name)).toEqual(['a\\,b', 'a,b', 'a\\\\\\,b', 'a\\\\,b']);
+    expect(new Set(names.map(({ name }) => name)).size).toBe(4);
+  });
+
   test('keeps nothing of the caller', () => {
     const fields = ['a', 'b'];
     const [index] = parseIndexes([{ fields }]);

@@ -64,7 +64,12 @@ function parseIndex(given: unknown, place: string): IndexDefinition {
     const message = `"${place}.multi" is for an index of one field.`;
     throw new OptionError('option_conflict', message, { place: `${place}.multi` });
   }
-  return { name: fields.join(), fields, unique: unique as boolean, multi: multi as boolean };
+  return { name: nameOf(fields), fields, unique: unique as boolean, multi: multi as boolean };
+}
+
+/** Joins the fields with commas; a comma inside a field is escaped, so that two indexes never share a name. */
+function nameOf(fields: readonly string[]): string {
+  return fields.map((field) => field.replace(/[\\,]/g, '\\$&')).join();
 }
 
 function isIndexable(path: unknown): boolean {
