@@ -231,6 +231,8 @@ export function criteriaSuite(door: DoorFixture): void {
         [{ archived: 1 }, 'option_invalid', 'archived'],
         [{ archive: true }, 'option_unknown', 'archive'],
         ['only', 'option_invalid', 'options'],
+        [new Map([['archived', true]]), 'option_invalid', 'options'],
+        [[], 'option_invalid', 'options'],
       ] as const) {
         for (const method of ['find', 'filter', 'has', 'count', 'deleteMany'] as const) {
           const call = things[method]({}, options as never);

@@ -290,7 +290,7 @@ export function liveReadingSuite(door: DoorFixture): void {
     test('a hole that is filled is a change', async () => {
       const values = door.keyValues();
       const log = new LiveLog(values.live<unknown[]>('list'));
-      await values.set(['list', 1], 'b');
+      await values.set('list', Object.assign([], { 1: 'b' }));
       await log.until((data) => data?.[1] === 'b');
       await values.set(['list', 0], 'a');
       await log.until((data) => data?.[0] === 'a');

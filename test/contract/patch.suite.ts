@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { DoorFixture } from './door-fixture.ts';
+import { rejection } from './outcomes.ts';
 
 /** patch: single fields, by name or by dotted path. */
 export function patchSuite(door: DoorFixture): void {
@@ -69,6 +70,49 @@ export function patchSuite(door: DoorFixture): void {
         tags: new Set(['a']),
         n: 2n,
         deep: { at: new Date(7) },
+      });
+    });
+
+    test('fills an array with null up to an index past its end', async () => {
+      const things = door.documents();
+      const { _id } = await things.insert({ list: ['a'], deep: { rows: [] } });
+      const patched = await things.patch(_id, { 'list.3': 'd', 'deep.rows.1.n': 5 });
+      expect(patched).toMatchObject({
+        list: ['a', null, null, 'd'],
+        deep: { rows: [null, { n: 5 }] },
+      });
+      expect(Object.keys(patched?.list as object)).toEqual(['0', '1', '2', '3']);
+      await door.reopen();
+      const stored = await door.documents().get(_id);
+      expect(Object.keys(stored?.list as object)).toEqual(['0', '1', '2', '3']);
+      expect(await door.documents().count({ list: null })).toBe(1);
+    });
+
+    test('refuses two paths of which one begins with the other, and changes nothing', async () => {
+      const things = door.documents();
+      const before = await things.insert({ a: { b: { c: 1 } }, ab: 1 });
+      for (const [outer, inner] of [
+        ['a', 'a.b'],
+        ['a.b', 'a.b.c'],
+        ['a', 'a.b.c'],
+        ['new', 'new.0'],
+      ] as const) {
+        for (const paths of [
+          [outer, inner],
+          [inner, outer],
+        ]) {
+          const changes = Object.fromEntries(['ok', ...paths].map((path) => [path, 2]));
+          const error = await rejection(things.patch(before._id, changes));
+          expect(error instanceof door.lib.KeyError).toBe(true);
+          expect(error).toMatchObject({ code: 'paths_conflict', place: inner });
+          expect(error.message.includes(`"${outer}"`)).toBe(true);
+          expect(error.message.includes(`"${inner}"`)).toBe(true);
+        }
+      }
+      expect(await things.get(before._id)).toEqual(before);
+      expect(await things.patch(before._id, { 'a.b.d': 2, ab: 3, 'a.bc': 4 })).toMatchObject({
+        a: { b: { c: 1, d: 2 }, bc: 4 },
+        ab: 3,
       });
     });
 

@@ -2,7 +2,7 @@ import { type Body, decode, encode } from '../../codec/body.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { StoreContext } from '../context.ts';
 import { DocumentScans } from '../find/document-scans.ts';
-import { parseFieldPath } from '../paths/key-path.ts';
+import { parseFieldPaths } from '../paths/key-path.ts';
 import { setAt } from '../paths/value-path.ts';
 import { ARCHIVED, stamped, UPDATED } from '../protocol/managed.ts';
 import type { Change, ManagedReply, RecordReply, Request } from '../protocol/requests.ts';
@@ -86,7 +86,7 @@ export class DocumentStore {
 
   *#patch({ id, changes, now }: Request<'patch'>): Coroutine<RecordReply | undefined> {
     const { records, settings, clock } = this.#context;
-    const paths = changes.map(([path]) => parseFieldPath(path));
+    const paths = parseFieldPaths(changes.map(([path]) => path));
     const before = records.get(id);
     if (!before) return undefined;
     let fields = decode(yield* records.body(before));

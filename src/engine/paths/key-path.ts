@@ -3,12 +3,12 @@ import { KeyError } from '../../errors/key-error.ts';
 /** Values nest no deeper either. */
 const MAX_SEGMENTS = 500;
 
-/** A key as it is read: the record, then the way inside its value. */
+/** A parsed key: the record, then the path inside its value. */
 export type KeyPath = readonly [record: string, ...path: (string | number)[]];
 
 /**
- * Reads a key. The first segment names the record that is stored, the rest is the way inside its value.
- * `[3]` is an index; `\.` and `\[` stand for the characters themselves.
+ * Parses a key. The first segment names the stored record, the rest is the path inside its value. `[3]` is an index;
+ * a backslash escapes the dot and the brackets.
  *
  * @throws {KeyError} `key_invalid`
  */
@@ -20,11 +20,29 @@ export function parseKey(key: unknown): KeyPath {
 }
 
 /**
- * Reads a dotted path into a document. Digits are an index where an array is.
+ * Parses the dotted paths that one patch changes. Digits are an index where an array is.
  *
- * @throws {KeyError} `key_invalid`
+ * @throws {KeyError} `key_invalid`; `paths_conflict` when one path begins with another: their order would decide.
  */
-export function parseFieldPath(path: string): string[] {
+export function parseFieldPaths(paths: readonly string[]): string[][] {
+  const parsed = paths.map(parseFieldPath);
+  const given = new Set(paths);
+  for (const [index, segments] of parsed.entries()) {
+    const path = paths[index] as string;
+    for (let length = 1; length < segments.length; length++) {
+      const outer = segments.slice(0, length).join('.');
+      if (!given.has(outer)) continue;
+      throw new KeyError(
+        'paths_conflict',
+        `The changes name "${shortened(outer)}" and "${shortened(path)}", which is inside it; nothing was changed. Give one of them.`,
+        { place: path },
+      );
+    }
+  }
+  return parsed;
+}
+
+function parseFieldPath(path: string): string[] {
   const segments = path.split('.');
   checkLength(segments, path);
   for (const segment of segments) checkSegment(segment, path);
@@ -38,7 +56,7 @@ function checked(segments: readonly unknown[], key: string): KeyPath {
   for (const segment of segments) checkSegment(segment, key);
   for (const segment of path) {
     if (typeof segment !== 'number' || (Number.isSafeInteger(segment) && segment >= 0)) continue;
-    throw invalid(key, `${segment} is no index`);
+    throw invalid(key, `${segment} is not an index, which is a whole number from 0`);
   }
   return [String(record), ...(path as (string | number)[])];
 }
@@ -58,7 +76,7 @@ function checkSegment(segment: unknown, key: string): void {
 function parseText(key: string): (string | number)[] {
   const segments: (string | number)[] = [];
   let segment = '';
-  /** Whether a segment must follow, or may have begun: at the start and after a dot. */
+  /** Whether a segment may begin or continue here; not directly behind an index. */
   let open = true;
   for (let at = 0; at < key.length; at++) {
     const character = key[at] as string;
@@ -89,6 +107,10 @@ function parseText(key: string): (string | number)[] {
 }
 
 function invalid(key: string, why: string): KeyError {
-  const shown = key.length > 80 ? `${key.slice(0, 80)}…` : key;
-  return new KeyError('key_invalid', `The key "${shown}" cannot be used: ${why}.`, { place: key });
+  const message = `The key "${shortened(key)}" is invalid: ${why}.`;
+  return new KeyError('key_invalid', message, { place: key });
+}
+
+function shortened(key: string): string {
+  return key.length > 80 ? `${key.slice(0, 80)}…` : key;
 }

@@ -1,10 +1,10 @@
 import { isPlainObject } from '../../codec/kinds.ts';
 import { KeyError } from '../../errors/key-error.ts';
 
-/** The way to a value inside a value: property names, and indexes of arrays. */
+/** The path to a value inside a value: property names, and indexes of arrays. */
 export type ValuePath = readonly (string | number)[];
 
-/** Arrays grow by an index at most so far past their end: a mistyped index must not fill the memory. */
+/** How far past its end an array can be extended: a mistyped index must not exhaust the memory. */
 const LARGEST_GAP = 100_000;
 
 type Container = Record<string, unknown> | unknown[];
@@ -19,7 +19,7 @@ export function getAt(root: unknown, path: ValuePath): unknown {
   return value;
 }
 
-/** Whether the path leads to something, be it `undefined`. */
+/** Whether there is a value at a path; a stored `undefined` is one. */
 export function hasAt(root: unknown, path: ValuePath): boolean {
   if (path.length === 0) return true;
   const parent = getAt(root, path.slice(0, -1));
@@ -27,23 +27,26 @@ export function hasAt(root: unknown, path: ValuePath): boolean {
 }
 
 /**
- * Puts a value at a path and returns the root. Missing parents are made: arrays for a numeric step, objects
- * for a name. Changes the root in place where it can.
+ * Sets the value at a path and returns the root, changed in place where it exists. Missing parents are created:
+ * arrays for a number, objects for a name. An index past the end of an array fills the gap with null, as in MongoDB.
  *
- * @param place What errors call the path.
- * @throws {KeyError} `kind_mismatch` when the way leads through a string, a Date or the like.
+ * @param place The path as errors show it.
+ * @throws {KeyError} `kind_mismatch` when the path leads through a string, a Date or the like.
  */
 export function setAt(root: unknown, path: ValuePath, value: unknown, place: string): unknown {
   const [step, ...rest] = path;
   if (step === undefined) return value;
   const parent = root === undefined ? emptyFor(step) : root;
   if (!isContainer(parent)) throw mismatch(place, parent, 'an object or an array');
-  if (Array.isArray(parent)) checkIndex(parent, step, place);
+  if (Array.isArray(parent)) {
+    checkIndex(parent, step, place);
+    while (parent.length < Number(step)) parent.push(null);
+  }
   (parent as Record<string, unknown>)[step] = setAt(read(parent, step), rest, value, place);
   return parent;
 }
 
-/** Removes what is at a path; an item of an array is taken out, so that no hole stays behind. */
+/** Removes the value at a path; the items behind a removed item of an array move up. */
 export function deleteAt(root: unknown, path: ValuePath): boolean {
   const parent = getAt(root, path.slice(0, -1));
   const step = path.at(-1) as string;
@@ -72,7 +75,7 @@ function read(parent: Container, step: string | number): unknown {
   return owns(parent, step) ? (parent as Record<string, unknown>)[step] : undefined;
 }
 
-/** Whether a step leads somewhere; the `length` of an array is nothing stored. */
+/** Whether a container has an own property or item; the `length` of an array is neither. */
 function owns(parent: Container, step: string | number): boolean {
   return Object.hasOwn(parent, step) && !(Array.isArray(parent) && !isIndex(step));
 }
@@ -93,7 +96,7 @@ function checkIndex(array: readonly unknown[], step: string | number, place: str
   if (isIndex(step) && Number(step) <= array.length + LARGEST_GAP) return;
   throw new KeyError(
     'key_invalid',
-    `"${step}" in "${place}" is no index of the array there; allowed are 0 to ${array.length + LARGEST_GAP}.`,
+    `"${step}" in "${place}" is not a possible index of the array there; allowed are 0 to ${array.length + LARGEST_GAP}.`,
     { place },
   );
 }
