@@ -7,7 +7,6 @@ export const REASONS = {
   restore: 'before loadBackup()',
   import: 'before importBackup()',
   indexes: 'before indexes changed',
-  format: 'before the format changed',
   drop: 'before Drop()',
   damage: 'what was left of damaged data',
 } as const;

@@ -43,17 +43,9 @@ export function* openCollection(host: OpeningHost): Coroutine<void> {
   }
 }
 
-function* bringUpToDate(
-  { context, backups, saves }: OpeningHost,
-  loading: Loading,
-): Coroutine<void> {
-  const { log } = context.records;
+function* bringUpToDate({ backups, saves }: OpeningHost, loading: Loading): Coroutine<void> {
   if (loading.isIncomplete) {
     yield backups.create({ reason: 'indexes' });
     yield saves.alone(async () => run(loading.complete()));
-  }
-  if (log.isOlder) {
-    yield backups.create({ reason: 'format' });
-    yield saves.alone(() => log.upgrade());
   }
 }

@@ -2,63 +2,52 @@ import type {
   Durability,
   Storage,
   StorageCheck,
+  StorageClaim,
   StorageKey,
   StorageOperation,
   StorageRange,
   StoreName,
 } from './drivers/driver.ts';
-import { databaseTaken, epochOf } from './drivers/storage-failure.ts';
+import { databaseTaken, epochOf } from './drivers/epoch.ts';
 
 /**
- * A leader that has not been alive for this long may have been replaced without its knowing. Less than half of
- * how long others wait for a leader that is silent.
+ * A leader that has been silent for longer may have been replaced without its knowledge. Less than half the time
+ * after which other tabs replace a silent leader.
  */
 const SILENCE_MS = 2000;
 
-/** More pages than that never end without a leader. */
+/** More recovery records than there ever are. */
 const ALL = 100_000;
 
 const EPOCH: StorageKey = ['epoch'];
 
-/** What a fence is told. */
 export interface FenceOptions {
   /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number;
   /** Whether a lock keeps others from leading, so that only a leader that was silent can have been replaced. */
   readonly locked: boolean;
-  /** Another leader has taken over. Called once. */
+  /** Called once, when another leader has taken over. */
   readonly taken: () => void;
 }
 
-/** What is stored about who leads. */
-interface StoredEpoch {
-  readonly epoch: number;
-  /** A name that no other leadership has: an epoch that was claimed by a write that failed is known again by it. */
-  readonly claim: string;
-}
-
 /**
- * Storage of a leader, who may have been replaced by another without its knowing: a page that was frozen and goes
- * on. Each leader claims an epoch, along with the first that it writes. Segments carry it in their numbers, so that
- * what an older leader appends is nothing that a newer one reads; whatever else is written checks the epoch in its
- * own transaction.
+ * The storage of a leader, fenced by an epoch: a frozen page that wakes up may have been replaced as leader. Each
+ * leader claims an epoch along with its first write. Segment numbers begin with the epoch, so a newer leader ignores
+ * the segments that an older one appends; every other write checks the epoch in its own transaction.
  *
- * An append makes no request of its own for this: after it, and only after silence, the epoch is read again.
- * Whoever finds the epoch as it was has appended before a newer leader began to read.
+ * An append makes no request of its own for this. After silence alone the epoch is read again, behind the append:
+ * where it is unchanged, the append came before a newer leader began to read.
  */
 export class FencedStorage implements Storage {
   readonly #storage: Storage;
   readonly #options: FenceOptions;
   readonly #claim = Math.random().toString(36).slice(2);
-  /** The epoch that was stored when this leader began. */
-  #before: Promise<number> | undefined;
-  /** `no` until something is written, `doubtful` when that failed: it may have been stored all the same. */
-  #claimed: 'no' | 'doubtful' | 'yes' = 'no';
-  /** The write that claims the epoch. */
-  #first: Promise<void> | undefined;
+  #epoch: Promise<number> | undefined;
+  /** Whether a write that carried the claim has succeeded. */
+  #claimed = false;
   #alive: number;
   #suspect: boolean;
-  /** Whether another leads, or may. */
+  /** Whether this leader has resigned or was replaced. */
   #left = false;
 
   constructor(storage: Storage, options: FenceOptions) {
@@ -68,43 +57,49 @@ export class FencedStorage implements Storage {
     this.#suspect = !options.locked;
   }
 
-  /** The epoch of this leader. */
+  /** The epoch of this leader: one more than was stored when it began. */
   async epoch(): Promise<number> {
-    this.#before ??= this.#stored().then(epochOf);
+    this.#epoch ??= this.#stored().then((epoch) => epoch + 1);
     try {
-      return (await this.#before) + 1;
+      return await this.#epoch;
     } catch (error) {
-      // Tried again by whoever asks next.
-      this.#before = undefined;
+      // The next caller tries again.
+      this.#epoch = undefined;
       throw error;
     }
   }
 
-  /** Claims the epoch at once: what is read from now on, no older leader appends to unnoticed. */
+  /** Claims the epoch now. After it, an older leader finds that what it appends does not count. */
   async claim(): Promise<void> {
-    if (this.#claimed !== 'yes') await this.write([], 'relaxed');
+    if (!this.#claimed) await this.write([], 'relaxed');
   }
 
-  /** What pages have left behind. */
+  /** The recovery records of pages that have ended. */
   left(): Promise<unknown[]> {
     return this.#storage.list('recovery', { prefix: [], limit: ALL });
   }
 
-  /** Removes what pages have left behind, all of which must be saved: whoever leads by now has it then. */
+  /** Deletes recovery records. All their changes must be saved: then any leader has them, and no check is needed. */
   forget(keys: readonly StorageKey[], durability: Durability): Promise<void> {
-    const gone = keys.map((key): StorageOperation => ({ type: 'delete', store: 'recovery', key }));
-    return this.#storage.write(gone, durability);
+    const deletes = keys.map(
+      (key): StorageOperation => ({
+        type: 'delete',
+        store: 'recovery',
+        key,
+      }),
+    );
+    return this.#storage.write(deletes, durability);
   }
 
   /**
-   * To be called when the lead is given away. No write is begun from now on: the next leader claims no epoch before it
-   * writes, and relies on what it has read.
+   * Must be called when this leader resigns. No write begins from now on: the next leader claims no epoch before its
+   * first write, and relies on what it has read.
    */
   leave(): void {
     this.#left = true;
   }
 
-  /** To be called whenever the leader does something, before it is done. */
+  /** Must be called before the leader does anything. */
   touch(): void {
     const now = this.#options.elapsed();
     if (now - this.#alive > SILENCE_MS) this.#suspect = true;
@@ -123,30 +118,18 @@ export class FencedStorage implements Storage {
     return this.#storage.keys(store, prefix);
   }
 
+  /** Writes with the claim until it has succeeded once: repeating it is harmless, so concurrent writes need not wait. */
   async write(operations: Iterable<StorageOperation>, durability: Durability): Promise<void> {
-    // Collections save at the same time, and one of them claims the epoch.
-    while (this.#claimed !== 'yes' && this.#first) await this.#first.catch(() => undefined);
-    if (this.#claimed === 'yes') return this.#write(operations, durability);
-    this.#first = this.#write(operations, durability).finally(() => {
-      this.#first = undefined;
-    });
-    await this.#first;
-  }
-
-  async #write(operations: Iterable<StorageOperation>, durability: Durability): Promise<void> {
     const epoch = await this.epoch();
-    if (this.#claimed === 'doubtful') await this.#resolveDoubt();
     if (this.#left) throw databaseTaken();
     this.touch();
-    const claiming = this.#claimed !== 'yes';
+    const fenced = this.#claimed ? checked(epoch, operations) : this.#claiming(epoch, operations);
     try {
-      const all = claiming ? this.#claiming(epoch, operations) : guarded(epoch, operations);
-      await this.#storage.write(all, durability);
-      this.#claimed = 'yes';
+      await this.#storage.write(fenced, durability);
+      this.#claimed = true;
       this.touch();
       if (this.#suspect) await this.#confirm(epoch);
     } catch (error) {
-      if (claiming && this.#claimed !== 'yes') this.#claimed = 'doubtful';
       if ((error as { code?: string }).code === 'database_taken') this.#lose();
       throw error;
     }
@@ -156,19 +139,14 @@ export class FencedStorage implements Storage {
     return this.#storage.close();
   }
 
-  async #stored(): Promise<StoredEpoch | undefined> {
+  async #stored(): Promise<number> {
     const [value] = await this.#storage.getMany('leadership', [EPOCH]);
-    return value as StoredEpoch | undefined;
-  }
-
-  async #resolveDoubt(): Promise<void> {
-    const stored = await this.#stored();
-    this.#claimed = stored?.claim === this.#claim ? 'yes' : 'no';
+    return epochOf(value);
   }
 
   async #confirm(epoch: number): Promise<void> {
     const began = this.#options.elapsed();
-    if (epochOf(await this.#stored()) !== epoch) throw databaseTaken();
+    if ((await this.#stored()) !== epoch) throw databaseTaken();
     if (this.#options.locked && this.#options.elapsed() - began <= SILENCE_MS)
       this.#suspect = false;
   }
@@ -179,25 +157,30 @@ export class FencedStorage implements Storage {
     this.#options.taken();
   }
 
-  /** Claims the epoch before the first operation. */
   *#claiming(epoch: number, operations: Iterable<StorageOperation>): Generator<StorageOperation> {
-    const value: StoredEpoch = { epoch, claim: this.#claim };
-    yield checkOf(epoch - 1);
-    yield { type: 'put', store: 'leadership', key: EPOCH, value };
+    const claim: StorageClaim = {
+      type: 'claim',
+      store: 'leadership',
+      key: EPOCH,
+      epoch,
+      claim: this.#claim,
+    };
+    yield claim;
     yield* operations;
   }
 }
 
 /** Checks the epoch before the first operation that is more than an append. */
-function* guarded(
+function* checked(
   epoch: number,
   operations: Iterable<StorageOperation>,
 ): Generator<StorageOperation> {
-  let checked = false;
+  let isChecked = false;
   for (const operation of operations) {
-    if (!checked && !isAppend(operation)) {
-      checked = true;
-      yield checkOf(epoch);
+    if (!isChecked && !isAppend(operation)) {
+      isChecked = true;
+      const check: StorageCheck = { type: 'check', store: 'leadership', key: EPOCH, epoch };
+      yield check;
     }
     yield operation;
   }
@@ -205,8 +188,4 @@ function* guarded(
 
 function isAppend({ type, store }: StorageOperation): boolean {
   return type === 'put' && (store === 'segments' || store === 'bodies');
-}
-
-function checkOf(epoch: number): StorageCheck {
-  return { type: 'check', store: 'leadership', key: EPOCH, epoch };
 }

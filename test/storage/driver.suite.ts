@@ -15,7 +15,7 @@ function put(key: StorageKey, value: object): StorageOperation {
 let names = 0;
 const freshName = () => `driver suite ${++names} ${Math.random()}`;
 
-/** What every storage driver has to do. */
+/** The contract of a storage driver. */
 export function describeDriver(title: string, driver: StorageDriver): void {
   const fresh = (): Promise<Storage> => driver.open(freshName(), silent);
 
@@ -303,6 +303,74 @@ export function describeDriver(title: string, driver: StorageDriver): void {
         ]);
         expect(await storage.list('segments', { prefix: [], limit: 9 })).toEqual([{ n: 2 }]);
         await storage.close();
+      });
+    });
+
+    describe('a claim', () => {
+      const key: StorageKey = ['epoch'];
+      const claim = (epoch: number, token: string): StorageOperation => ({
+        type: 'claim',
+        store: 'leadership',
+        key,
+        epoch,
+        claim: token,
+      });
+      const taken = { name: 'StorageError', code: 'database_taken' };
+      const owner = async (storage: Storage) => (await storage.getMany('leadership', [key]))[0];
+
+      test('stores the next epoch, the first one where there is none', async () => {
+        const storage = await fresh();
+        await storage.write([claim(1, 'a'), put(['a'], { n: 1 })], 'relaxed');
+        expect(await owner(storage)).toEqual({ epoch: 1, claim: 'a' });
+        await storage.write([claim(2, 'b')], 'relaxed');
+        expect(await owner(storage)).toEqual({ epoch: 2, claim: 'b' });
+        expect(await storage.getMany('segments', [['a']])).toEqual([{ n: 1 }]);
+        await storage.close();
+      });
+
+      test('may be repeated', async () => {
+        const storage = await fresh();
+        const writes = [1, 2, 3].map((n) =>
+          storage.write([claim(1, 'a'), put(['n', n], { n })], 'relaxed'),
+        );
+        await Promise.all(writes);
+        await storage.write([put(['n', 4], { n: 4 }), claim(1, 'a')], 'strict');
+        expect(await storage.list('segments', { prefix: ['n'], limit: 9 })).toHaveLength(4);
+        expect(await owner(storage)).toEqual({ epoch: 1, claim: 'a' });
+        await storage.close();
+      });
+
+      test('applies nothing of a batch where another leader has the epoch or a later one', async () => {
+        const storage = await fresh();
+        await storage.write([claim(1, 'a')], 'relaxed');
+        await storage.write([claim(2, 'b'), put(['old'], { n: 1 })], 'relaxed');
+        const others: StorageOperation[] = [
+          put(['new'], { n: 1 }),
+          { type: 'delete', store: 'segments', key: ['old'] },
+        ];
+        const refused = [claim(1, 'a'), claim(1, 'b'), claim(2, 'a'), claim(4, 'b')];
+        for (const operation of refused) {
+          for (let at = 0; at <= others.length; at++) {
+            const batch = others.toSpliced(at, 0, operation);
+            await expect(storage.write(batch, 'relaxed')).rejects.toMatchObject(taken);
+          }
+        }
+        expect(await storage.list('segments', { prefix: [], limit: 9 })).toEqual([{ n: 1 }]);
+        expect(await owner(storage)).toEqual({ epoch: 2, claim: 'b' });
+        await storage.close();
+      });
+
+      test('of one epoch succeeds for one of two openings', async () => {
+        const name = freshName();
+        const [one, other] = [await driver.open(name, silent), await driver.open(name, silent)];
+        const claims = [
+          one.write([claim(1, 'one'), put(['one'], { n: 1 })], 'strict'),
+          other.write([claim(1, 'other'), put(['other'], { n: 2 })], 'strict'),
+        ];
+        const failed = (await Promise.allSettled(claims)).filter((one) => 'reason' in one);
+        expect(failed).toMatchObject([{ reason: taken }]);
+        expect(await other.list('segments', { prefix: [], limit: 9 })).toHaveLength(1);
+        await Promise.all([one.close(), other.close()]);
       });
     });
 

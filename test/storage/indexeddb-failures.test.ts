@@ -2,6 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import type { StorageError } from '../../src/errors/storage-error.ts';
 import type { Storage, StorageOperation } from '../../src/storage/drivers/driver.ts';
 import { indexedDbDriver } from '../../src/storage/drivers/indexeddb-driver.ts';
+import { PageUnloadWriter } from '../../src/transport/unload/recovery-record.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -221,12 +222,17 @@ test('a new database reports no loss', async () => {
   expect(damages).toEqual([]);
 });
 
-test('an upgrade that another tab blocks is storage_timeout, and works once that tab is gone', async () => {
+test('an open behind a deletion that another tab blocks is storage_timeout, and works once that tab is gone', async () => {
   const name = freshName();
   const holder = await new Promise<IDBDatabase>((resolve, reject) => {
     const request = indexedDB.open(`cairn:${name}`, 1);
     request.onerror = reject;
     request.onsuccess = () => resolve(request.result);
+  });
+  const deleted = new Promise<void>((resolve, reject) => {
+    const request = indexedDB.deleteDatabase(`cairn:${name}`);
+    request.onerror = () => reject(request.error);
+    request.onsuccess = () => resolve();
   });
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const opening = open(name).catch((error: unknown) => error);
@@ -234,8 +240,20 @@ test('an upgrade that another tab blocks is storage_timeout, and works once that
   expect(await opening).toMatchObject({ code: 'storage_timeout' });
   vi.useRealTimers();
   holder.close();
+  await deleted;
   const storage = await open(name);
   await storage.write(put(1), 'relaxed');
   expect(await storage.getMany('segments', [['a']])).toEqual([{ n: 1 }]);
+  await storage.close();
+});
+
+test('a page that opens the database before the engine leaves its creation to the engine', async () => {
+  const name = freshName();
+  const page = new PageUnloadWriter(name);
+  page.prepare();
+  const storage = await open(name);
+  await storage.write(put(1), 'relaxed');
+  expect(await storage.getMany('segments', [['a']])).toEqual([{ n: 1 }]);
+  page.close();
   await storage.close();
 });

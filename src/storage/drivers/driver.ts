@@ -1,6 +1,6 @@
 import type { StorageError } from '../../errors/storage-error.ts';
 
-/** The object stores. They are fixed: making or dropping a collection never upgrades a database. */
+/** The object stores. They are fixed: creating or dropping a collection never upgrades the database. */
 export const STORE_NAMES = [
   'collections',
   'segments',
@@ -11,14 +11,18 @@ export const STORE_NAMES = [
 ] as const;
 
 /**
- * `collections` holds manifests under `[name]`, `segments` holds segments under `[name, number]`, `bodies`
- * the bodies of those that are not small, under the same keys, `snapshots` what backups remember, under
- * `[name, sequence]`, `handover` the leader's epoch under `['epoch']`, `pages` what pages left behind when they ended,
- * under `[client, ending]`.
+ * | Store | Key | Value |
+ * |---|---|---|
+ * | `collections` | `[name]` | manifest |
+ * | `segments` | `[name, number]` | segment, with its encoded documents where it is small |
+ * | `bodies` | `[name, number]` | encoded documents of a larger segment |
+ * | `snapshots` | `[name, sequence]` | backup |
+ * | `leadership` | `['epoch']` | epoch and claim of the newest leader |
+ * | `recovery` | `[client, ending]` | recovery record of a page that ended |
  */
 export type StoreName = (typeof STORE_NAMES)[number];
 
-/** Keys order as IndexedDB orders arrays: item by item, numbers before strings, the shorter first. */
+/** Keys sort as arrays do in IndexedDB: item by item, numbers before strings, the shorter first. */
 export type StorageKey = readonly (string | number)[];
 
 /** Stores a value under a key. */
@@ -27,7 +31,7 @@ export interface StoragePut {
   readonly store: StoreName;
   readonly key: StorageKey;
   readonly value: object;
-  /** Rough size of the value in bytes, where it is large: a driver may pace itself by it. */
+  /** Rough size of the value in bytes, where it is large: a driver may pause by it. */
   readonly size?: number;
 }
 
@@ -36,11 +40,12 @@ export type StorageOperation =
   | StoragePut
   | { readonly type: 'delete'; readonly store: StoreName; readonly key: StorageKey }
   | { readonly type: 'deletePrefix'; readonly store: StoreName; readonly prefix: StorageKey }
-  | StorageCheck;
+  | StorageCheck
+  | StorageClaim;
 
 /**
- * Looks at what is stored, as of this batch: unless the value under the key has this `epoch`, 0 where there is no
- * value, nothing of the batch is applied and the write rejects with `database_taken`.
+ * Compares the stored epoch, as of this batch. Unless the value under `key` has this `epoch` (0 where there is no
+ * value), the write applies nothing and rejects with `database_taken`.
  */
 export interface StorageCheck {
   readonly type: 'check';
@@ -49,7 +54,25 @@ export interface StorageCheck {
   readonly epoch: number;
 }
 
-/** Which keys to list: those that start with `prefix`, in order, after `after`, at most `limit`. */
+/**
+ * Claims an epoch, as of this batch. Idempotent: every write may carry it until one has succeeded.
+ *
+ * | Stored under `key` | Effect |
+ * |---|---|
+ * | this `epoch` and this `claim` | none |
+ * | `epoch - 1`, or no value and `epoch` is 1 | puts `{ epoch, claim }` |
+ * | anything else | the write applies nothing and rejects with `database_taken` |
+ */
+export interface StorageClaim {
+  readonly type: 'claim';
+  readonly store: StoreName;
+  readonly key: StorageKey;
+  readonly epoch: number;
+  /** A token that no other leader has. */
+  readonly claim: string;
+}
+
+/** The keys that start with `prefix`, in order, after `after`, at most `limit`. */
 export interface StorageRange {
   readonly prefix: StorageKey;
   readonly after?: StorageKey | undefined;
@@ -57,19 +80,19 @@ export interface StorageRange {
 }
 
 /**
- * How much of a power cut a save survives; the hint that IndexedDB transactions take. A crash of the
- * browser loses nothing that was saved, with either.
+ * Whether a save survives a power cut (`strict`), or a crash of the browser alone (`relaxed`): the hint of
+ * IndexedDB transactions.
  */
 export type Durability = 'relaxed' | 'strict';
 
-/** What a driver tells without being asked. */
+/** Events of a driver. */
 export interface StorageEvents {
-  /** The browser had to throw data away before opening, or something else that was stored is gone. */
+  /** The browser discarded stored data before opening. */
   readonly damaged: (error: StorageError) => void;
 }
 
 /**
- * An opened database. Values are whatever the structured clone algorithm takes. Every failure is a
+ * An opened database. Values are anything that the structured clone algorithm takes. Every failure is a
  * {@link StorageError}; every promise settles.
  */
 export interface Storage {
@@ -80,10 +103,10 @@ export interface Storage {
   /** The keys that start with a prefix, in order. */
   keys(store: StoreName, prefix: StorageKey): Promise<StorageKey[]>;
   /**
-   * Applies all operations or none. Resolves when they are stored, not before.
+   * Applies all operations or none, in order. Resolves when they are stored.
    *
-   * The operations are drawn one by one while the transaction runs, so that a large batch is never
-   * built, or serialised, in one go. Those that concern `pages` come in an array, and alone.
+   * A driver may draw the operations one by one while its transaction runs: a large batch is never built, or
+   * serialised, in one go. Operations on `recovery` come in an array, and with no others.
    */
   write(operations: Iterable<StorageOperation>, durability: Durability): Promise<void>;
   /** Releases the database. Later calls reject. */
@@ -91,12 +114,12 @@ export interface Storage {
 }
 
 /**
- * A kind of storage. Pass one as the door option `storage` to keep data where Cairn has no driver for:
- * it has to pass the driver contract suite in `test/storage`.
+ * A kind of storage. Pass one as the option `storage` of a client to store data elsewhere than in IndexedDB. It
+ * must pass the contract suite `test/storage/driver.suite.ts`.
  */
 export interface StorageDriver {
   /** Shown as `status.storage`. */
   readonly kind: string;
-  /** Opens the database of this name, made if missing. */
+  /** Opens the database of this name; creates it if it is missing. */
   open(name: string, events: StorageEvents): Promise<Storage>;
 }

@@ -1,7 +1,13 @@
 import { StorageError } from '../../errors/storage-error.ts';
-import type { Storage, StorageKey, StorageOperation, StorageRange } from './driver.ts';
-import { STORE_NAMES, type StoreName } from './driver.ts';
-import { databaseTaken, epochOf } from './storage-failure.ts';
+import {
+  STORE_NAMES,
+  type Storage,
+  type StorageKey,
+  type StorageOperation,
+  type StorageRange,
+  type StoreName,
+} from './driver.ts';
+import { databaseTaken, epochOf, resolveClaim } from './epoch.ts';
 
 interface Entry {
   readonly key: StorageKey;
@@ -44,15 +50,10 @@ export class MemoryStorage implements Storage {
 
   async write(operations: Iterable<StorageOperation>): Promise<void> {
     this.#check();
-    // Drawn to the end first: when making an operation throws, nothing has been applied.
+    // Drawn to the end and checked first: a batch that throws has applied nothing.
     const drawn = [...operations];
-    for (const operation of drawn) {
-      if (operation.type !== 'check') continue;
-      const { store, key, epoch } = operation;
-      if (epochOf(this.#stores[store].get(JSON.stringify(key))?.value) !== epoch)
-        throw databaseTaken();
-    }
-    for (const operation of drawn) {
+    const claims = drawn.flatMap((operation) => this.#fence(operation));
+    for (const operation of [...claims, ...drawn]) {
       const store = this.#stores[operation.store];
       if (operation.type === 'put') {
         store.set(JSON.stringify(operation.key), { key: operation.key, value: operation.value });
@@ -66,6 +67,22 @@ export class MemoryStorage implements Storage {
 
   async close(): Promise<void> {
     this.#closed = true;
+  }
+
+  /**
+   * @returns what a claim puts.
+   * @throws {StorageError} `database_taken`
+   */
+  #fence(operation: StorageOperation): readonly StorageOperation[] {
+    if (operation.type !== 'check' && operation.type !== 'claim') return [];
+    const { store, key, epoch } = operation;
+    const stored = this.#stores[store].get(JSON.stringify(key))?.value;
+    if (operation.type === 'claim') {
+      const value = resolveClaim(stored, operation);
+      return value ? [{ type: 'put', store, key, value }] : [];
+    }
+    if (epochOf(stored) !== epoch) throw databaseTaken();
+    return [];
   }
 
   #entries(store: StoreName, prefix: StorageKey): Entry[] {

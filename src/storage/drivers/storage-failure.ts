@@ -1,20 +1,7 @@
 import { StorageError } from '../../errors/storage-error.ts';
 
-/** The epoch in a value that is stored, 0 where there is none. */
-export function epochOf(value: unknown): number {
-  return (value as { epoch?: number } | undefined)?.epoch ?? 0;
-}
-
-/** What a write rejects with of which a check does not hold. */
-export function databaseTaken(): StorageError {
-  return new StorageError(
-    'database_taken',
-    'Another tab has taken over this database, so nothing was written.',
-  );
-}
-
 /**
- * The typed error for what IndexedDB failed with. Browsers name their failures loosely: a full disk is a
+ * The typed error for a failure of IndexedDB. Browsers name their failures loosely: a full disk is a
  * QuotaExceededError or an UnknownError with a telling message, a lost connection an UnknownError in
  * WebKit and an InvalidStateError elsewhere.
  */

@@ -1,12 +1,8 @@
 import type { StorageOperation } from '../drivers/driver.ts';
 import type { Watermark } from '../segments/watermarks.ts';
 
-/**
- * Number of the format of manifests, segments and snapshots. Code refuses a number higher than its own.
- *
- * 1: segments and manifests. 2: snapshots name segments, and segments may be staged.
- */
-export const FORMAT = 2;
+/** Format of manifests, segments and snapshots. A higher one in storage is refused with `format_newer`. */
+export const FORMAT = 1;
 
 /**
  * So many numbers each leader has for its segments. A number says by its size who gave it: an epoch of a leader, then
@@ -25,8 +21,8 @@ export interface Manifest {
    */
   readonly segments: readonly number[];
   readonly next: number;
-  /** Number of the last change below `next`; what compaction writes is none. Since format 2. */
-  readonly changed?: number;
+  /** Number of the last change below `next`; compaction changes nothing. */
+  readonly changed: number;
   /** How far the changes of clients were saved below `next`. */
   readonly watermarks?: readonly Watermark[];
   /** The collection was dropped: what is left is kept for its backups, and the marks for pages that rest. */

@@ -109,7 +109,7 @@ export class SegmentLog {
     for (const number of others) this.#orphans.add(number);
     this.#setLive(states);
     const later = manifest && this.#newest >= manifest.next;
-    this.#changed = later ? this.#newest : (manifest?.changed ?? this.#newest);
+    this.#changed = later ? this.#newest : (manifest?.changed ?? 0);
   }
 
   /** Finds out what there is of a collection that is damaged, so that it can be written to. */
@@ -133,7 +133,10 @@ export class SegmentLog {
    * Else the first save does it.
    */
   async record(): Promise<void> {
-    if (this.#manifest && !this.#isRecorded) await this.upgrade();
+    if (!this.#manifest || this.#isRecorded) return;
+    const manifest = this.#makeManifest([...this.segments.keys()]);
+    await this.write([putManifest(manifest)]);
+    this.#manifest = manifest;
   }
 
   get #isRecorded(): boolean {
@@ -148,11 +151,6 @@ export class SegmentLog {
   /** Whether storage knows of the collection. */
   get exists(): boolean {
     return this.#manifest !== undefined;
-  }
-
-  /** Whether it was written in an older format, and nothing in it says otherwise yet. */
-  get isOlder(): boolean {
-    return this.#manifest !== undefined && this.#manifest.format < FORMAT;
   }
 
   /** Whether a save that failed may have been stored all the same; the next one undoes it. */
@@ -324,13 +322,6 @@ export class SegmentLog {
   /** To be called with segments that a backup named: they go, unless something still needs them. */
   addOrphans(numbers: Iterable<number>): void {
     for (const number of numbers) if (!this.segments.has(number)) this.#orphans.add(number);
-  }
-
-  /** Brings an older collection up to date: the manifest is all that says its format. */
-  async upgrade(): Promise<void> {
-    const manifest = this.#makeManifest([...this.segments.keys()]);
-    await this.write([putManifest(manifest)]);
-    this.#manifest = manifest;
   }
 
   /** Gives live segments columns for indexes. Nothing else may be written meanwhile. */

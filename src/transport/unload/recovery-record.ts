@@ -84,6 +84,11 @@ export class PageUnloadWriter implements UnloadWriter {
     holdStorage();
     try {
       const connection = await openDB(databaseName(this.#database), undefined, {
+        // Only the engine creates the database: one without object stores would stay so.
+        upgrade: (_database, _old, _new, transaction) => {
+          transaction.done.catch(() => undefined);
+          transaction.abort();
+        },
         blocking: forget,
         terminated: forget,
       });

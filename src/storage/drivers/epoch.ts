@@ -1,0 +1,36 @@
+import { StorageError } from '../../errors/storage-error.ts';
+import type { StorageClaim } from './driver.ts';
+
+/** The stored leadership: the epoch of the newest leader that has written, and its claim token. */
+export interface StoredEpoch {
+  readonly epoch: number;
+  readonly claim: string;
+}
+
+/** The epoch of a stored value, 0 where there is none. */
+export function epochOf(value: unknown): number {
+  return (value as Partial<StoredEpoch> | undefined)?.epoch ?? 0;
+}
+
+/**
+ * The value that a claim puts, `undefined` where it was applied before.
+ *
+ * @param stored The value under the claim's key, as of its transaction.
+ * @throws {StorageError} `database_taken`
+ */
+export function resolveClaim(
+  stored: unknown,
+  { epoch, claim }: StorageClaim,
+): StoredEpoch | undefined {
+  const found = epochOf(stored);
+  if (found === epoch && (stored as StoredEpoch).claim === claim) return undefined;
+  if (found !== epoch - 1) throw databaseTaken();
+  return { epoch, claim };
+}
+
+export function databaseTaken(): StorageError {
+  return new StorageError(
+    'database_taken',
+    'Another tab has taken over this database, so nothing was written.',
+  );
+}
