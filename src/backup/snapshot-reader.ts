@@ -1,6 +1,7 @@
 import type { Body } from '../codec/body.ts';
 import type { Storage } from '../storage/drivers/driver.ts';
-import { readListed, segmentLost } from '../storage/log/open-log.ts';
+import { readListed } from '../storage/log/open-log.ts';
+import { segmentLost } from '../storage/segments/lost-data.ts';
 import { readStamps, type Segment, type SegmentBodies } from '../storage/segments/segment.ts';
 import type { FileRecord } from './file/file-contents.ts';
 import { LiveRows } from './live-rows.ts';

@@ -1,4 +1,4 @@
-import type { LiveList } from '../storage/log/log-writes.ts';
+import type { LiveSegmentList } from '../storage/log/live-segments.ts';
 import { FORMAT } from '../storage/log/manifest.ts';
 
 /** Why a backup was made without being asked for, with the label that it gets. */
@@ -45,7 +45,7 @@ export type SnapshotCause = Pick<Snapshot, 'label' | 'reason' | 'asked'>;
 export type SnapshotHead = SnapshotCause &
   Pick<Snapshot, 'collection' | 'type' | 'sequence' | 'created_at' | 'documents'>;
 
-export function makeSnapshot(head: SnapshotHead, { segments, changed }: LiveList): Snapshot {
+export function makeSnapshot(head: SnapshotHead, { segments, changed }: LiveSegmentList): Snapshot {
   const sorted = [...segments].sort((a, b) => a.number - b.number);
   return {
     format: FORMAT,

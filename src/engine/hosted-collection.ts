@@ -302,7 +302,7 @@ export class HostedCollection implements Executor {
       if (stolen) yield storage.claim();
       yield* openCollection(this.#opening);
       this.records.loadWatermarks();
-      if (stolen) yield this.#saves.alone(() => this.records.log.record());
+      if (stolen) yield this.#saves.alone(() => this.records.log.recordTakeover());
       this.#log(`opened with ${this.records.size} records`);
       // What cannot be read is told to whoever asks for it.
       this.#settleIn().catch(() => undefined);

@@ -157,16 +157,6 @@ export const scenarios: readonly Scenario[] = [
     act: ({ things }) => [things.ready],
   },
   {
-    name: 'opening a collection of format 1',
-    before: threeBackups,
-    tamper: (stored) =>
-      tampered(stored, 'collections', ({ changed: _, ...manifest }) => ({
-        ...manifest,
-        format: 1,
-      })),
-    act: ({ things }) => [things.ready],
-  },
-  {
     name: 'loadBackup of what is damaged',
     before: threeBackups,
     tamper: lost,

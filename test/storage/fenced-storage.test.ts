@@ -279,7 +279,7 @@ describe('what an older leader appends', () => {
 
   test.each([
     ['saves', (rig: RecordRig) => rig.saveEach({ c: 1 })],
-    ['records what it took over', (rig: RecordRig) => rig.log.record()],
+    ['records its takeover', (rig: RecordRig) => rig.log.recordTakeover()],
   ])('after a newer one %s is read by nobody', async (_, record) => {
     const older = await open(1);
     await older.saveEach({ a: 1 });

@@ -241,7 +241,7 @@ export class BackupRequests {
 
   /** What can be read of damaged data; from now on the collection can be written to. */
   async #remains(): Promise<Snapshot | undefined> {
-    await this.#host.context.records.log.takeStock();
+    await this.#host.context.records.log.openDamaged();
     return this.backups.remains();
   }
 

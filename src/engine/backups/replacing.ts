@@ -1,5 +1,5 @@
 import type { StorageOperation, StoragePut } from '../../storage/drivers/driver.ts';
-import type { ManifestSwap } from '../../storage/log/log-writes.ts';
+import type { ManifestSwap } from '../../storage/log/manifest-swap.ts';
 import type { SegmentState } from '../../storage/segments/compaction.ts';
 import type { Segment } from '../../storage/segments/segment.ts';
 import type { StoreContext } from '../context.ts';
@@ -30,7 +30,7 @@ export class Replacing {
   readonly #host: ReplaceHost;
   readonly #loading: Loading;
   #states: ReadonlyMap<number, SegmentState> = new Map();
-  #relisting: ManifestSwap | undefined;
+  #swap: ManifestSwap | undefined;
 
   constructor(host: ReplaceHost) {
     this.#host = host;
@@ -55,7 +55,7 @@ export class Replacing {
       look?.(segment);
       this.#loading.fold(segment);
     });
-    await log.checkBodies(segments);
+    await log.bodies.check(segments);
     await run(this.#loading.build(this.#states, indexing, false));
   }
 
@@ -63,20 +63,20 @@ export class Replacing {
   async operations(): Promise<readonly StorageOperation[]> {
     const present = await this.#host.present();
     const along = present ? [present] : [];
-    this.#relisting = await this.#host.context.records.log.prepareSwap(this.#states, along);
-    return this.#relisting.operations;
+    this.#swap = await this.#host.context.records.log.prepareSwap(this.#states, along);
+    return this.#swap.operations;
   }
 
   stored(): void {
     this.#host.presentWritten(true);
-    this.#relisting?.stored();
+    this.#swap?.stored();
     this.#loading.take();
     this.#host.replaced();
   }
 
   failed(): void {
     this.#host.presentWritten(false);
-    this.#relisting?.failed();
+    this.#swap?.failed();
   }
 
   /** Writes it, and takes it over within the same write: nothing may be merged by what was there before. */

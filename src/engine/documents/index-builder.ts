@@ -1,4 +1,5 @@
 import type { Body } from '../../codec/body.ts';
+import { addColumns } from '../../storage/log/add-columns.ts';
 import {
   indexedColumns,
   lacksColumns,
@@ -86,7 +87,7 @@ export class IndexBuilder {
     const numbers = [...this.#groups.keys()];
     for (let from = 0; from < numbers.length; from += WRITE_AT_ONCE) {
       const some = numbers.slice(from, from + WRITE_AT_ONCE);
-      yield this.#store.log.addColumns(some, (segment) => this.#columnsOf(segment));
+      yield addColumns(this.#store.log, some, (segment) => this.#columnsOf(segment));
     }
   }
 

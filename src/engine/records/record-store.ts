@@ -1,8 +1,8 @@
 import { type Body, peek } from '../../codec/body.ts';
 import { compactLog } from '../../storage/log/compact-log.ts';
-import type { Along } from '../../storage/log/log-writes.ts';
-import { segmentLost } from '../../storage/log/open-log.ts';
+import type { Attachment } from '../../storage/log/log-writes.ts';
 import type { SegmentLog } from '../../storage/log/segment-log.ts';
+import { segmentLost } from '../../storage/segments/lost-data.ts';
 import type { SegmentBodies } from '../../storage/segments/segment.ts';
 import { type StoredRecord, savedVersion } from '../../storage/segments/stored-record.ts';
 import { type Watermark, Watermarks } from '../../storage/segments/watermarks.ts';
@@ -339,17 +339,17 @@ export class RecordStore {
    * Writes what is pending as segments, in one transaction. Must not be called while a save is under way.
    * When it fails, its changes are pending again.
    */
-  async save(along?: Along): Promise<number> {
+  async save(attach?: Attachment): Promise<number> {
     const saving = this.#pending;
     const changes = saving.size;
-    if (changes === 0 && this.log.exists && !along) return 0;
+    if (changes === 0 && this.log.exists && !attach) return 0;
     this.#pending = new PendingChanges();
     this.#saving = saving;
     try {
       const watermarks = this.#watermarksOf(saving);
       await this.log.append(
         { records: saving.records, deletes: saving.deletes.keys(), watermarks },
-        along,
+        attach,
       );
       this.#released.push(...watermarks);
     } catch (error) {
@@ -389,7 +389,7 @@ export class RecordStore {
 
   /** Whoever began to read before a compaction may still want what it replaced. */
   #forgetReplaced(): void {
-    if (this.pinned || this.#compacting || this.log.isUnsettled) return;
+    if (this.pinned || this.#compacting || this.log.isCompactionInDoubt) return;
     this.log.bodies.forgetReplaced();
   }
 

@@ -1,6 +1,6 @@
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
-import type { Along } from '../../storage/log/log-writes.ts';
+import type { Attachment } from '../../storage/log/log-writes.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import { Backoff } from '../scheduling/backoff.ts';
 import type { Clock } from '../scheduling/clock.ts';
@@ -94,8 +94,8 @@ export class SaveSchedule {
   }
 
   /** Saves everything so far, and a value with it. To be called where nothing else is being written: {@link alone}. */
-  saveWith(along: Along): Promise<void> {
-    return this.#save(along);
+  saveWith(attach: Attachment): Promise<void> {
+    return this.#save(attach);
   }
 
   async #flush(): Promise<void> {
@@ -140,14 +140,14 @@ export class SaveSchedule {
     });
   }
 
-  async #save(along?: Along): Promise<void> {
+  async #save(attach?: Attachment): Promise<void> {
     try {
-      const changes = await this.#records.save(along);
+      const changes = await this.#records.save(attach);
       this.#backoff.succeeded();
       this.#reports.saved(changes);
     } catch (cause) {
       // With nothing to save, all that failed is what was to go with it, and whoever wanted that is told.
-      if (along && this.#records.unsaved === 0) throw cause;
+      if (attach && this.#records.unsaved === 0) throw cause;
       this.#backoff.failed();
       const error = asCairnError(cause);
       this.#reports.failed(error);

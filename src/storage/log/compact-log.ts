@@ -13,7 +13,7 @@ export async function compactLog(
   log: SegmentLog,
   saved: (key: string) => StoredRecord | undefined,
 ): Promise<boolean> {
-  await log.settle();
+  await log.resolveDoubt();
   const plan = planCompaction([...log.segments.values()]);
   if (plan.length === 0) return false;
   const numbers = new Set(plan.map(({ number }) => number));

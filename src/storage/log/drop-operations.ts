@@ -1,45 +1,63 @@
 import type { Storage, StorageOperation } from '../drivers/driver.ts';
 import { deletionsOf } from '../segments/segment-writer.ts';
+import { type Watermark, Watermarks } from '../segments/watermarks.ts';
+import type { LiveSegments } from './live-segments.ts';
 import { type Manifest, noManifest, putManifest } from './manifest.ts';
+import { readManifest } from './open-log.ts';
 
 /** A backup that outlives its collection. */
 export interface LeftBackup {
-  /** What stores it. */
+  /** Stores it. */
   readonly snapshot: StorageOperation;
-  /** The segments that it names. */
+  /** The segments that it references. */
   readonly segments: ReadonlySet<number>;
 }
 
 /**
- * What removes a collection with all it has in storage. A tombstone stays where a backup is left, or marks: a page that
- * rests meanwhile hands its changes on when it is back, and they must not be made in what has the name by then.
+ * Deletes a collection, except for a tombstone where a backup is left or a client has watermarks: a frozen page replays
+ * its changes when it wakes up, and they must not be applied to a new collection of the same name.
  *
- * @param empty A manifest without segments.
- * @param keptUntil Until when its marks are of use, in Unix milliseconds.
+ * @param last The highest segment number given so far.
+ * @param applied How far the changes of clients were applied, saved or not.
  */
 export async function dropOperations(
   storage: Storage,
-  empty: Manifest,
-  keptUntil: number,
+  live: LiveSegments,
+  last: number,
+  applied: readonly Watermark[],
   left: LeftBackup | undefined,
 ): Promise<StorageOperation[]> {
+  const known = new Watermarks();
+  known.merge(applied);
+  const empty = live.makeManifest([], last, known);
   const { name, watermarks } = empty;
-  const snapshots = removeAll('snapshots', name);
+  const snapshots = deleteAll('snapshots', name);
   if (left) {
     const stored = await storage.keys('segments', [name]);
     const gone = stored.filter(([, number]) => !left.segments.has(number as number));
     const tombstone: Manifest = { ...empty, dropped: true };
     return [snapshots, left.snapshot, ...deletionsOf(gone), putManifest(tombstone)];
   }
-  const tombstone: Manifest = { ...empty, dropped: true, kept_until: keptUntil };
+  const tombstone: Manifest = { ...empty, dropped: true, kept_until: known.keptUntil };
   return [
     snapshots,
-    removeAll('segments', name),
-    removeAll('bodies', name),
+    deleteAll('segments', name),
+    deleteAll('bodies', name),
     watermarks ? putManifest(tombstone) : noManifest(name),
   ];
 }
 
-function removeAll(store: 'snapshots' | 'segments' | 'bodies', name: string): StorageOperation {
+/** Whether a failed drop was stored all the same; `false` where that cannot be read either. */
+export async function isDropped(storage: Storage, name: string): Promise<boolean> {
+  try {
+    const manifest = await readManifest(storage, name);
+    return manifest === undefined || manifest.dropped === true;
+  } catch {
+    // The caller reports the failure of the drop.
+    return false;
+  }
+}
+
+function deleteAll(store: 'snapshots' | 'segments' | 'bodies', name: string): StorageOperation {
   return { type: 'deletePrefix', store, prefix: [name] };
 }

@@ -1,5 +1,6 @@
 import { StorageError } from '../../errors/storage-error.ts';
 import type { Storage } from '../drivers/driver.ts';
+import { manifestLost, segmentLost } from '../segments/lost-data.ts';
 import { type Segment, segmentProblem } from '../segments/segment.ts';
 import type { Watermark } from '../segments/watermarks.ts';
 import { FORMAT, type Manifest } from './manifest.ts';
@@ -161,27 +162,3 @@ function checkSegment(name: string, number: number, segment: unknown): void {
   const problem = segmentProblem(segment, number);
   if (problem) throw segmentLost(name, number, problem);
 }
-
-/** @param problem What is wrong with it. */
-export function segmentLost(
-  name: string,
-  number: number,
-  problem = 'is missing from storage',
-): StorageError {
-  return new StorageError(
-    'data_damaged',
-    `Segment ${number} of collection "${name}" ${problem}, so documents are lost. ${REMEDY}`,
-    { place: name },
-  );
-}
-
-function manifestLost(name: string): StorageError {
-  return new StorageError(
-    'data_damaged',
-    `The manifest of collection "${name}" is missing from storage, though documents are there. ${REMEDY}`,
-    { place: name },
-  );
-}
-
-const REMEDY =
-  'verify() lists what is damaged and which backups are whole, loadBackup() restores one; or Drop() the collection to start anew.';

@@ -1,95 +1,94 @@
 import type { Body } from '../../codec/body.ts';
-import type { Durability, Storage, StorageOperation, StoragePut } from '../drivers/driver.ts';
+import type { StorageOperation, StoragePut } from '../drivers/driver.ts';
 import type { SegmentState } from '../segments/compaction.ts';
-import {
-  cutSegments,
-  deletesSize,
-  type Segment,
-  type SegmentContent,
-} from '../segments/segment.ts';
-import type { SegmentPool } from '../segments/segment-pool.ts';
+import { LogBodies } from '../segments/log-bodies.ts';
+import { cutSegments, type Segment, type SegmentContent } from '../segments/segment.ts';
 import { SegmentWriter, type Written } from '../segments/segment-writer.ts';
 import type { StoredRecord } from '../segments/stored-record.ts';
-import { type Watermark, Watermarks } from '../segments/watermarks.ts';
-import { dropOperations, type LeftBackup } from './drop-operations.ts';
-import { LogBodies } from './log-bodies.ts';
-import type { Along, Changes, LiveList, ManifestSwap } from './log-writes.ts';
-import {
-  EPOCH_SPAN,
-  FORMAT,
-  isSameList,
-  type Manifest,
-  noManifest,
-  putManifest,
-} from './manifest.ts';
-import { readListed, readLog, readManifest, segmentLost } from './open-log.ts';
-
-/** What the log of a collection needs from around it. */
-export interface SegmentLogOptions {
-  readonly name: string;
-  readonly type: string;
-  readonly storage: Storage;
-  readonly pool: SegmentPool;
-  readonly durability: Durability;
-  /** Whether the collection keeps its bodies in memory itself, so that the pool need not. */
-  readonly caching: boolean;
-  /** Columns for what indexes keep of each record. */
-  readonly columns: readonly string[];
-  /** The epoch of this leader: segments of older ones that were not there at opening count for nothing. */
-  readonly epoch: () => Promise<number>;
-  /** Segments that must stay, live or not: backups name them. */
-  readonly referenced: () => Promise<ReadonlySet<number>>;
-}
-
-/** A compaction whose write failed. Where the connection was lost, it may have been stored all the same. */
-interface Replacement {
-  readonly numbers: ReadonlySet<number>;
-  readonly written: readonly Written[];
-  readonly manifest: Manifest;
-}
+import type { Watermark, Watermarks } from '../segments/watermarks.ts';
+import { dropOperations, isDropped, type LeftBackup } from './drop-operations.ts';
+import { type LiveSegmentList, LiveSegments, stateOf } from './live-segments.ts';
+import type { SegmentLogOptions } from './log-options.ts';
+import type { LogState } from './log-state.ts';
+import type { Attachment, Changes } from './log-writes.ts';
+import { EPOCH_SPAN, putManifest } from './manifest.ts';
+import { ManifestSwap } from './manifest-swap.ts';
+import { readListed, readLog, readManifest } from './open-log.ts';
+import { Orphans } from './orphans.ts';
+import { Replacement } from './replacement.ts';
+import { UndoLog, undoPut } from './undo-log.ts';
 
 /**
- * The saved part of a collection: immutable segments, numbered upward. Saving appends segments, opening
- * folds them in order, compaction replaces some by others, a backup that is restored replaces the list.
+ * The saved part of a collection: immutable segments, numbered upward. A save appends segments, opening folds them
+ * in order, compaction merges some into others, restoring a backup swaps the whole list.
  *
- * Writes must be made one after another; the save schedule sees to that.
+ * Writes must not overlap; the save schedule runs them one after another.
  */
 export class SegmentLog {
   readonly name: string;
   readonly bodies: LogBodies;
-  /** The live segments, lowest number first. Whoever supersedes a record takes its size from `live`. */
-  readonly segments = new Map<number, SegmentState>();
-  /** How far the changes of clients are in storage. */
-  readonly watermarks = new Watermarks();
   readonly #options: SegmentLogOptions;
   readonly #writer: SegmentWriter;
-  /** The first number that this leader gives. */
-  #first = 1;
-  #manifest: Manifest | undefined;
-  /** Number of the newest live segment. */
-  #newest = 0;
-  /** Number of the last change. */
-  #changed = 0;
-  /** Takes back what failed and may have been stored all the same. Goes with the next write, before it. */
-  #undo: StorageOperation[] = [];
-  /** Segments in storage that are not live, and that no backup may name. */
-  readonly #orphans = new Set<number>();
-  /** Whether it is known what is live. Where data is damaged it is not, and nothing may be swept away. */
-  #isKnown = false;
-  /** A compaction of which it is not known whether it was stored. */
-  #unsettled: Replacement | undefined;
+  readonly #live: LiveSegments;
+  readonly #undo = new UndoLog();
+  readonly #orphans: Orphans;
+  readonly #state: LogState;
+  /** A compaction that failed and may have been stored all the same. */
+  #doubtful: Replacement | undefined;
 
   constructor(options: SegmentLogOptions) {
+    const { name, type, storage, pool, caching, columns } = options;
     this.#options = options;
-    this.name = options.name;
-    this.bodies = new LogBodies(options.name, options.pool);
-    this.#writer = new SegmentWriter(options.name, options.columns);
+    this.name = name;
+    this.bodies = new LogBodies(name, storage, pool, caching);
+    this.#writer = new SegmentWriter(name, columns);
+    this.#live = new LiveSegments(name, type);
+    this.#orphans = new Orphans(this.#live, options.referenced);
+    this.#state = {
+      live: this.#live,
+      undo: this.#undo,
+      bodies: this.bodies,
+      orphans: this.#orphans,
+    };
+  }
+
+  /** The live segments, lowest number first. Superseding a record takes its size from `live`. */
+  get segments(): ReadonlyMap<number, SegmentState> {
+    return this.#live.states;
+  }
+
+  get live(): LiveSegmentList {
+    return this.#live.list;
+  }
+
+  /** How far the changes of clients are in storage. */
+  get watermarks(): Watermarks {
+    return this.#live.watermarks;
+  }
+
+  get columns(): readonly string[] {
+    return this.#options.columns;
+  }
+
+  /** Whether the collection is in storage. */
+  get exists(): boolean {
+    return this.#live.manifest !== undefined;
+  }
+
+  /** Whether a failed save may have been stored; the next write undoes it. */
+  get inDoubt(): boolean {
+    return this.#undo.inDoubt;
+  }
+
+  /** Whether a failed compaction may have been stored; {@link resolveDoubt} finds out. */
+  get isCompactionInDoubt(): boolean {
+    return this.#doubtful !== undefined;
   }
 
   /**
-   * Reads the manifest, then every segment in order, without the bodies of those that are not small.
+   * Reads the manifest, then the live segments, without encoded documents that are a value of their own.
    *
-   * @param begin Called once with the type the collection was made with, before any segment.
+   * @param begin Called once with the stored type of the collection, before any segment.
    * @param fold Called with each segment, lowest number first.
    */
   async open(begin: (type: string) => void, fold: (segment: Segment) => void): Promise<void> {
@@ -103,159 +102,125 @@ export class SegmentLog {
         fold(segment);
       },
     );
-    this.#manifest = manifest;
+    this.#live.replaceAll(states, manifest);
     this.watermarks.merge(watermarks);
+    this.#orphans.add(others);
     await this.#begin(highest);
-    for (const number of others) this.#orphans.add(number);
-    this.#setLive(states);
-    const later = manifest && this.#newest >= manifest.next;
-    this.#changed = later ? this.#newest : (manifest?.changed ?? 0);
   }
 
-  /** Finds out what there is of a collection that is damaged, so that it can be written to. */
-  async takeStock(): Promise<void> {
+  /** Makes a damaged collection writable, without knowing which of its segments are live. */
+  async openDamaged(): Promise<void> {
     const { storage } = this.#options;
-    this.#manifest = await readManifest(storage, this.name);
+    const manifest = await readManifest(storage, this.name);
+    this.#live.manifest = manifest;
     const keys = await storage.keys('segments', [this.name]);
-    for (const [, number] of keys) this.#orphans.add(number as number);
+    this.#orphans.add(keys.map(([, number]) => number as number));
     const highest = (keys.at(-1)?.[1] ?? 0) as number;
-    await this.#begin(Math.max(this.#writer.last, (this.#manifest?.next ?? 1) - 1, highest));
+    await this.#begin(Math.max(this.#writer.last, (manifest?.next ?? 1) - 1, highest));
   }
 
   /** @param highest The highest number in storage. */
   async #begin(highest: number): Promise<void> {
-    this.#first = (await this.#options.epoch()) * EPOCH_SPAN;
-    this.#writer.last = Math.max(highest, this.#first - 1);
+    this.#live.first = (await this.#options.epoch()) * EPOCH_SPAN;
+    this.#writer.last = Math.max(highest, this.#live.first - 1);
   }
 
   /**
-   * Stores which segments this leader has taken over. From then on what an older one appends counts for nothing.
-   * Else the first save does it.
+   * Stores the list of live segments, unless this leader has done so: segments that an older leader appends later do
+   * not count. Without this call the first save does it.
    */
-  async record(): Promise<void> {
-    if (!this.#manifest || this.#isRecorded) return;
-    const manifest = this.#makeManifest([...this.segments.keys()]);
+  async recordTakeover(): Promise<void> {
+    if (!this.exists || this.#live.isRecorded) return;
+    const manifest = this.#makeManifest(this.segments.keys());
     await this.write([putManifest(manifest)]);
-    this.#manifest = manifest;
+    this.#live.manifest = manifest;
   }
 
-  get #isRecorded(): boolean {
-    return this.#manifest !== undefined && this.#manifest.next >= this.#first;
-  }
-
-  /** Columns for what indexes keep of each record, in the order of {@link StoredRecord.indexKeys}. */
-  get columns(): readonly string[] {
-    return this.#options.columns;
-  }
-
-  /** Whether storage knows of the collection. */
-  get exists(): boolean {
-    return this.#manifest !== undefined;
-  }
-
-  /** Whether a save that failed may have been stored all the same; the next one undoes it. */
-  get inDoubt(): boolean {
-    return this.#undo.length > 0;
-  }
-
-  get live(): LiveList {
-    return { segments: [...this.segments.values()], changed: this.#changed };
-  }
-
-  /**
-   * Appends changes, atomically, and stores that the collection exists. On failure nothing has changed and the
-   * same changes can be appended again.
-   */
-  async append({ records, deletes, watermarks }: Changes, along?: Along): Promise<void> {
-    await this.settle();
-    const manifest = this.#isRecorded ? undefined : this.#makeManifest([...this.segments.keys()]);
+  /** Appends changes, atomically, and creates the collection. After a failure the same changes may be appended again. */
+  async append(changes: Changes, attach?: Attachment): Promise<void> {
+    if (this.#doubtful) await this.resolveDoubt();
+    const { storage, durability } = this.#options;
+    const manifest = this.#live.isRecorded ? undefined : this.#makeManifest(this.segments.keys());
     const written: Written[] = [];
-    const takenBack: StorageOperation[] = [];
-    const changedWith = () => written.at(-1)?.segment.number ?? this.#changed;
+    const attached: StoragePut[] = [];
+    const operations = this.#appending(changes, written, attached, attach);
     try {
-      await this.write(
-        function* (this: SegmentLog): Generator<StorageOperation> {
-          if (manifest) yield putManifest(manifest);
-          // Cut while it is written, a segment at a time: a large save must not block the thread.
-          for (const one of this.#build(cutSegments(deletes, records, pendingBody), {
-            watermarks,
-          })) {
-            written.push(one);
-            yield* this.#writer.puts(one);
-          }
-          if (!along) return;
-          const segments = [...this.segments.values(), ...written.map(({ segment }) => segment)];
-          const put = along({ segments, changed: changedWith() });
-          if (!put) return;
-          takenBack.push(takeBack(put));
-          yield put;
-        }.call(this),
-      );
+      const first = manifest ? [putManifest(manifest)] : [];
+      await storage.write(this.#undo.before(first, operations), durability);
     } catch (error) {
       const numbers = written.map(({ segment }) => segment.number);
-      this.#undo.push(...this.#writer.deletions(numbers), ...takenBack);
+      this.#undo.add([...this.#writer.deletions(numbers), ...attached.map(undoPut)]);
       throw error;
     }
-    if (manifest) this.#manifest = manifest;
-    if (watermarks) this.watermarks.merge(watermarks);
-    this.#changed = changedWith();
-    this.#adopt(written);
+    this.#undo.clear();
+    if (manifest) this.#live.manifest = manifest;
+    if (changes.watermarks) this.watermarks.merge(changes.watermarks);
+    this.#live.changed = written.at(-1)?.segment.number ?? this.#live.changed;
+    this.#live.append(written);
+    this.bodies.noteWritten(written);
+  }
+
+  *#appending(
+    { records, deletes, watermarks }: Changes,
+    written: Written[],
+    attached: StoragePut[],
+    attach?: Attachment,
+  ): Generator<StorageOperation> {
+    const contents = cutSegments(deletes, records, pendingBody);
+    const segments = this.#writer.build(contents, this.#live.newest, { watermarks });
+    yield* this.#writer.puts(segments, written);
+    if (!attach) return;
+    const appended = written.map(({ segment }) => segment);
+    const put = attach({
+      segments: [...this.segments.values(), ...appended],
+      changed: appended.at(-1)?.number ?? this.#live.changed,
+    });
+    if (!put) return;
+    attached.push(put);
+    yield put;
   }
 
   /**
-   * Puts new segments in the place of live ones, atomically. The old ones stay where backups name them.
+   * Replaces live segments by new ones, atomically. Merged segments stay in storage while backups reference them.
    * Nothing else may be written meanwhile.
    */
-  async replace(numbers: ReadonlySet<number>, contents: readonly SegmentContent[]): Promise<void> {
-    const kept = await this.#options.referenced();
-    const left = [...this.segments.keys()].filter((number) => !numbers.has(number));
-    const written = [...this.#build(contents)];
+  async replace(merged: ReadonlySet<number>, contents: readonly SegmentContent[]): Promise<void> {
+    const referenced = await this.#options.referenced();
+    const left = [...this.segments.keys()].filter((number) => !merged.has(number));
+    const written = [...this.#writer.build(contents, this.#live.newest)];
     const manifest = this.#makeManifest([...left, ...written.map(({ segment }) => segment.number)]);
-    const gone = this.#writer.deletions([...numbers].filter((number) => !kept.has(number)));
-    this.#unsettled = { numbers, written, manifest };
-    await this.write(
-      function* (this: SegmentLog): Generator<StorageOperation> {
-        for (const one of written) yield* this.#writer.puts(one);
-        yield* gone;
-        yield putManifest(manifest);
-      }.call(this),
-    );
-    this.#replaced(this.#unsettled);
+    const gone = [...merged].filter((number) => !referenced.has(number));
+    const replacement = new Replacement(this.#state, merged, written, manifest);
+    this.#doubtful = replacement;
+    const puts = this.#writer.puts(written);
+    await this.write(puts, this.#writer.deletions(gone), [putManifest(manifest)]);
+    replacement.stored();
+    this.#doubtful = undefined;
   }
 
-  /** Whether it is not known yet if a compaction was stored. */
-  get isUnsettled(): boolean {
-    return this.#unsettled !== undefined;
+  /** Finds out whether a failed compaction was stored. */
+  async resolveDoubt(): Promise<void> {
+    if (await this.#doubtful?.wasStored(this.#options.storage)) this.#doubtful?.stored();
+    this.#doubtful = undefined;
   }
 
-  /** Finds out whether a compaction that failed was stored: its manifest went with it. */
-  async settle(): Promise<void> {
-    if (!this.#unsettled) return;
-    const stored = await readManifest(this.#options.storage, this.name);
-    if (isSameList(stored, this.#unsettled.manifest)) this.#replaced(this.#unsettled);
-    this.#unsettled = undefined;
-  }
-
-  /** Writes segments that count for nothing until they are {@link prepareSwap | listed}. */
+  /** Writes segments that do not count until {@link prepareSwap} lists them. */
   async stage(contents: Iterable<SegmentContent>): Promise<readonly number[]> {
-    const numbers: number[] = [];
-    await this.write(
-      function* (this: SegmentLog): Generator<StorageOperation> {
-        for (const one of this.#build(contents, { staged: true })) {
-          const { number } = one.segment;
-          numbers.push(number);
-          this.#orphans.add(number);
-          yield* this.#writer.puts(one);
-        }
-      }.call(this),
-    );
-    return numbers;
+    const written: Written[] = [];
+    const segments = this.#writer.build(contents, this.#live.newest, { staged: true });
+    try {
+      await this.write(this.#writer.puts(segments, written));
+    } finally {
+      // A failed write may have been stored.
+      this.#orphans.add(written.map(({ segment }) => segment.number));
+    }
+    return written.map(({ segment }) => segment.number);
   }
 
   /**
-   * Reads segments that need not be live, in ascending order.
+   * Reads segments, live or not, in ascending order.
    *
-   * @returns the states of these segments, for {@link prepareSwap}.
+   * @returns their states, for {@link prepareSwap}.
    * @throws {StorageError} `data_damaged` when one is missing.
    */
   async read(
@@ -270,193 +235,64 @@ export class SegmentLog {
     return states;
   }
 
-  /** @throws {StorageError} `data_damaged` when the bodies of a segment that was read are missing. */
-  async checkBodies(numbers: Iterable<number>): Promise<void> {
-    const keys = await this.#options.storage.keys('bodies', [this.name]);
-    const stored = new Set(keys.map(([, number]) => number));
-    for (const number of this.bodies.apart(numbers)) {
-      if (!stored.has(number)) throw segmentLost(this.name, number);
-    }
-  }
-
-  /**
-   * What makes other segments the live ones, atomically. Those that were live stay in storage until
-   * {@link collectGarbage}, and can be read.
-   *
-   * @param along Values that are written with it.
-   */
+  /** Segments that were live stay in storage until {@link collectGarbage}, and can be read. */
   async prepareSwap(
     states: ReadonlyMap<number, SegmentState>,
-    along: readonly StoragePut[],
+    attached: readonly StoragePut[],
   ): Promise<ManifestSwap> {
-    await this.settle();
-    const undo = this.#undo;
-    const changed = ++this.#writer.last;
-    const manifest = { ...this.#makeManifest([...states.keys()]), changed };
-    const before = this.#manifest ? putManifest(this.#manifest) : noManifest(this.name);
-    return {
-      // What is taken back is among them: they may be written along with those of other collections.
-      operations: [...undo, ...along, putManifest(manifest)],
-      failed: () => void this.#undo.push(...along.map(takeBack), before),
-      stored: () => {
-        this.#undo = [];
-        this.#manifest = manifest;
-        this.#changed = changed;
-        for (const number of this.segments.keys()) this.#orphans.add(number);
-        for (const number of states.keys()) this.#orphans.delete(number);
-        this.#setLive(states);
-      },
-    };
+    await this.resolveDoubt();
+    return new ManifestSwap(this.#state, states, ++this.#writer.last, attached);
   }
 
-  /** Removes what is neither live nor named by a backup. Nothing else may be written meanwhile. */
+  /** Deletes orphans that no backup references. Nothing else may be written meanwhile. */
   async collectGarbage(): Promise<void> {
-    if (this.#orphans.size === 0 || !this.#isKnown) return;
-    const kept = await this.#options.referenced();
-    const gone = [...this.#orphans].filter((number) => !kept.has(number));
-    if (gone.length > 0) await this.write(this.#writer.deletions(gone));
-    this.#orphans.clear();
-    this.bodies.forget(gone);
+    const garbage = await this.#orphans.findGarbage();
+    if (garbage.length > 0) await this.write(this.#writer.deletions(garbage));
+    this.#orphans.forget(garbage);
+    this.bodies.forget(garbage);
   }
 
-  /** To be called with segments that a backup named: they go, unless something still needs them. */
+  /** Must be called with segments that a backup no longer references. */
   addOrphans(numbers: Iterable<number>): void {
-    for (const number of numbers) if (!this.segments.has(number)) this.#orphans.add(number);
-  }
-
-  /** Gives live segments columns for indexes. Nothing else may be written meanwhile. */
-  async addColumns(
-    numbers: readonly number[],
-    columnsOf: (segment: Segment) => Promise<Segment['indexed']>,
-  ): Promise<void> {
-    const segments: Segment[] = [];
-    const live = numbers.filter((number) => this.segments.has(number));
-    await readListed(this.#options.storage, this.name, live, (segment) => segments.push(segment));
-    const puts = segments.map(async (segment): Promise<StorageOperation> => {
-      const value = { ...segment, indexed: await columnsOf(segment) };
-      return { type: 'put', store: 'segments', key: [this.name, segment.number], value };
-    });
-    await this.write(await Promise.all(puts));
+    this.#orphans.add(numbers);
   }
 
   /**
-   * Removes the collection, but for a tombstone ({@link dropOperations}).
+   * Removes the collection, except for a tombstone ({@link dropOperations}).
    *
-   * @param made How far the changes of clients were made, saved or not.
+   * @param applied How far the changes of clients were applied, saved or not.
    */
-  async drop(made: readonly Watermark[], left?: LeftBackup): Promise<void> {
-    const watermarks = new Watermarks();
-    watermarks.merge(made);
-    const empty = this.#makeManifest([], watermarks);
-    const operations = await dropOperations(
-      this.#options.storage,
-      empty,
-      watermarks.keptUntil,
-      left,
-    );
+  async drop(applied: readonly Watermark[], left?: LeftBackup): Promise<void> {
+    const { storage } = this.#options;
+    const drop = await dropOperations(storage, this.#live, this.#writer.last, applied, left);
     try {
-      await this.write(operations);
+      await this.write(drop);
     } catch (error) {
-      if (await this.#mayBeStored()) throw error;
+      if (!(await isDropped(storage, this.name))) throw error;
     }
     this.bodies.forget(this.segments.keys());
-    this.segments.clear();
-    this.#manifest = undefined;
+    this.#live.states.clear();
+    this.#live.manifest = undefined;
   }
 
-  async #mayBeStored(): Promise<boolean> {
-    try {
-      const manifest = await readManifest(this.#options.storage, this.name);
-      return manifest !== undefined && !manifest.dropped;
-    } catch {
-      // The failure that led here is reported.
-      return true;
-    }
-  }
-
-  /**
-   * Writes, atomically, and takes back before whatever failed and may have been stored: nothing may be removed
-   * that only what is taken back needs.
-   */
-  async write(operations: Iterable<StorageOperation>): Promise<void> {
+  /** Writes, atomically, behind the undo of writes that failed: nothing may be deleted that only those need. */
+  async write(...operations: readonly Iterable<StorageOperation>[]): Promise<void> {
     const { storage, durability } = this.#options;
-    const undo = this.#undo;
-    await storage.write(inTurn(undo, operations), durability);
-    this.#undo = [];
-  }
-
-  #build(
-    contents: Iterable<SegmentContent>,
-    marking?: Pick<Segment, 'staged' | 'watermarks'>,
-  ): Generator<Written> {
-    return this.#writer.build(contents, this.#newest, marking);
-  }
-
-  /** Takes written segments into the books, and tells their records where they rest. */
-  #adopt(written: readonly Written[]): void {
-    for (const { segment, bodies, records } of written) {
-      records.forEach((record, index) => {
-        record.segment = segment.number;
-        record.index = index;
-      });
-      if (!this.#options.caching) this.bodies.keep(bodies);
-      this.#note(this.segments, segment);
-      this.#newest = segment.number;
-    }
-  }
-
-  #replaced({ numbers, written, manifest }: Replacement): void {
-    this.#unsettled = undefined;
-    this.#manifest = manifest;
-    this.#undo = [];
-    for (const number of numbers) {
-      this.segments.delete(number);
-      this.bodies.release(number);
-    }
-    this.#adopt(written);
+    await storage.write(this.#undo.before(...operations), durability);
+    this.#undo.clear();
   }
 
   #note(states: Map<number, SegmentState>, segment: Segment): void {
-    const { number, size, deletes: keys } = segment;
-    const deletes = deletesSize(keys);
-    states.set(number, { number, size, deletes, live: size - deletes });
+    states.set(segment.number, stateOf(segment));
     this.bodies.note(segment);
   }
 
-  #setLive(states: ReadonlyMap<number, SegmentState>): void {
-    this.segments.clear();
-    for (const [number, state] of states) this.segments.set(number, state);
-    this.#newest = [...states.keys()].at(-1) ?? 0;
-    this.#isKnown = true;
-  }
-
-  /** A manifest of these segments, with every number that was not given yet to come after it. */
-  #makeManifest(segments: readonly number[], known = this.watermarks): Manifest {
-    const { type } = this.#options;
-    const next = this.#writer.last + 1;
-    const watermarks = known.recent();
-    const changed = this.#changed;
-    return {
-      format: FORMAT,
-      name: this.name,
-      type,
-      segments,
-      next,
-      changed,
-      ...(watermarks.length > 0 && { watermarks }),
-    };
+  #makeManifest(segments: Iterable<number>) {
+    return this.#live.makeManifest(segments, this.#writer.last);
   }
 }
 
-function takeBack({ store, key }: StoragePut): StorageOperation {
-  return { type: 'delete', store, key };
-}
-
-function* inTurn<T>(...parts: readonly Iterable<T>[]): Generator<T> {
-  for (const part of parts) yield* part;
-}
-
-/** Invariant: a record that no segment holds has its body. */
+/** Invariant: a record that is in no segment has its encoded document. */
 function pendingBody(record: StoredRecord): Body {
   return record.body as Body;
 }

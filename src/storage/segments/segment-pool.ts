@@ -1,5 +1,5 @@
 import type { Storage, StoreName } from '../drivers/driver.ts';
-import { segmentLost } from '../log/open-log.ts';
+import { segmentLost } from './lost-data.ts';
 import type { SegmentBodies } from './segment.ts';
 
 /** Bytes of encoded bodies that a database keeps at hand for its collections without caching. */

@@ -2,16 +2,16 @@ import type { StorageKey, StorageOperation } from '../drivers/driver.ts';
 import { buildSegment, type Segment, type SegmentBodies, type SegmentContent } from './segment.ts';
 import type { StoredRecord } from './stored-record.ts';
 
-/** A segment as it is written, with the records in it. */
+/** A segment that is being written, with its records. */
 export interface Written {
   readonly segment: Segment;
   readonly bodies: SegmentBodies;
   readonly records: readonly StoredRecord[];
 }
 
-/** Builds the segments of a log, gives them their numbers, and says what stores them. */
+/** Builds the segments of a log, numbers them, and makes the operations that store and delete them. */
 export class SegmentWriter {
-  /** The highest number that was ever given. Invariant: nothing in storage has a higher one. */
+  /** The highest number given so far. Invariant: no segment in storage has a higher one. */
   last = 0;
   readonly #name: string;
   readonly #columns: readonly string[];
@@ -22,7 +22,7 @@ export class SegmentWriter {
   }
 
   /**
-   * Builds segments one by one as they are drawn.
+   * Builds segments, one at a time as they are drawn.
    *
    * @param after Number of the newest live segment.
    */
@@ -47,11 +47,20 @@ export class SegmentWriter {
     }
   }
 
-  *puts({ segment, bodies }: Written): Generator<StorageOperation> {
-    const key = [this.#name, segment.number];
-    yield { type: 'put', store: 'segments', key, value: segment };
-    if (!segment.bodies)
-      yield { type: 'put', store: 'bodies', key, value: bodies, size: bodies.size };
+  /**
+   * Stores segments, each drawn when it is put: a large save must not block the thread.
+   *
+   * @param drawn Gets the segments drawn so far.
+   */
+  *puts(segments: Iterable<Written>, drawn: Written[] = []): Generator<StorageOperation> {
+    for (const one of segments) {
+      drawn.push(one);
+      const { segment, bodies } = one;
+      const key = [this.#name, segment.number];
+      yield { type: 'put', store: 'segments', key, value: segment };
+      if (!segment.bodies)
+        yield { type: 'put', store: 'bodies', key, value: bodies, size: bodies.size };
+    }
   }
 
   deletions(numbers: readonly number[]): StorageOperation[] {
@@ -59,7 +68,7 @@ export class SegmentWriter {
   }
 }
 
-/** What removes segments, with their bodies. */
+/** Deletes segments, with their encoded documents. */
 export function deletionsOf(keys: readonly StorageKey[]): StorageOperation[] {
   const stores = ['segments', 'bodies'] as const;
   return keys.flatMap((key) => stores.map((store) => ({ type: 'delete' as const, store, key })));

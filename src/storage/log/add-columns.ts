@@ -1,0 +1,19 @@
+import type { StorageOperation } from '../drivers/driver.ts';
+import type { Segment } from '../segments/segment.ts';
+import type { SegmentLog } from './segment-log.ts';
+
+/** Adds the columns of new indexes to live segments. Nothing else may be written meanwhile. */
+export async function addColumns(
+  log: SegmentLog,
+  numbers: readonly number[],
+  columnsOf: (segment: Segment) => Promise<Segment['indexed']>,
+): Promise<void> {
+  const segments: Segment[] = [];
+  const live = numbers.filter((number) => log.segments.has(number));
+  await log.read(live, (segment) => segments.push(segment));
+  const puts = segments.map(async (segment): Promise<StorageOperation> => {
+    const value = { ...segment, indexed: await columnsOf(segment) };
+    return { type: 'put', store: 'segments', key: [log.name, segment.number], value };
+  });
+  await log.write(await Promise.all(puts));
+}

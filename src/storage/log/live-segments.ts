@@ -1,0 +1,100 @@
+import type { StorageOperation } from '../drivers/driver.ts';
+import type { SegmentState } from '../segments/compaction.ts';
+import { deletesSize, type Segment } from '../segments/segment.ts';
+import type { Written } from '../segments/segment-writer.ts';
+import { Watermarks } from '../segments/watermarks.ts';
+import { FORMAT, type Manifest, noManifest, putManifest } from './manifest.ts';
+
+/** The live segments at one moment. */
+export interface LiveSegmentList {
+  readonly segments: readonly Pick<SegmentState, 'number' | 'size'>[];
+  /** Number of the last change in them. Compaction replaces segments and changes nothing. */
+  readonly changed: number;
+}
+
+/** Which segments of a collection are live, and the manifest in storage that says so. */
+export class LiveSegments {
+  /** Lowest number first. */
+  readonly states = new Map<number, SegmentState>();
+  /** How far the changes of clients are in storage. */
+  readonly watermarks = new Watermarks();
+  /** As it is in storage. */
+  manifest: Manifest | undefined;
+  /** The first number that this leader gives. */
+  first = 1;
+  /** Number of the last change. */
+  changed = 0;
+  /** Number of the newest segment. */
+  newest = 0;
+  /** Whether the list is known. Not so where data is damaged: then nothing may be garbage-collected. */
+  isKnown = false;
+  readonly #name: string;
+  readonly #type: string;
+
+  constructor(name: string, type: string) {
+    this.#name = name;
+    this.#type = type;
+  }
+
+  /** Whether this leader has stored a manifest: segments that an older one appends then do not count. */
+  get isRecorded(): boolean {
+    return this.manifest !== undefined && this.manifest.next >= this.first;
+  }
+
+  get list(): LiveSegmentList {
+    return { segments: [...this.states.values()], changed: this.changed };
+  }
+
+  /** Appends segments that are stored, and notes in their records where they are. */
+  append(written: readonly Written[]): void {
+    for (const { segment, records } of written) {
+      const { number } = segment;
+      records.forEach((record, index) => {
+        record.segment = number;
+        record.index = index;
+      });
+      this.states.set(number, stateOf(segment));
+      this.newest = number;
+    }
+  }
+
+  /** @param manifest As it is in storage. It may be older than the newest segments. */
+  replaceAll(states: ReadonlyMap<number, SegmentState>, manifest: Manifest | undefined): void {
+    this.manifest = manifest;
+    this.states.clear();
+    for (const [number, state] of states) this.states.set(number, state);
+    this.newest = [...states.keys()].at(-1) ?? 0;
+    const { next = 0, changed = 0 } = manifest ?? {};
+    this.changed = manifest && this.newest >= next ? this.newest : changed;
+    this.isKnown = true;
+  }
+
+  /**
+   * A manifest that lists these segments.
+   *
+   * @param last The highest number given so far. All later segments are live without being listed.
+   */
+  makeManifest(segments: Iterable<number>, last: number, known = this.watermarks): Manifest {
+    const watermarks = known.recent();
+    return {
+      format: FORMAT,
+      name: this.#name,
+      type: this.#type,
+      segments: [...segments],
+      next: last + 1,
+      changed: this.changed,
+      ...(watermarks.length > 0 && { watermarks }),
+    };
+  }
+
+  /** Undoes a write of another manifest. */
+  undoManifest(): StorageOperation {
+    return this.manifest ? putManifest(this.manifest) : noManifest(this.#name);
+  }
+}
+
+/** The state of a segment none of whose records is superseded. */
+export function stateOf({ number, size, deletes: keys }: Segment): SegmentState {
+  const deletes = deletesSize(keys);
+  return { number, size, deletes, live: size - deletes };
+}

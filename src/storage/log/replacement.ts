@@ -1,0 +1,44 @@
+import type { Storage } from '../drivers/driver.ts';
+import type { Written } from '../segments/segment-writer.ts';
+import type { LogState } from './log-state.ts';
+import { isSameList, type Manifest } from './manifest.ts';
+import { readManifest } from './open-log.ts';
+
+/** A compaction's write: new segments take the place of live ones. One that failed may have been stored all the same. */
+export class Replacement {
+  readonly #state: LogState;
+  readonly #merged: ReadonlySet<number>;
+  readonly #written: readonly Written[];
+  readonly #manifest: Manifest;
+
+  constructor(
+    state: LogState,
+    merged: ReadonlySet<number>,
+    written: readonly Written[],
+    manifest: Manifest,
+  ) {
+    this.#state = state;
+    this.#merged = merged;
+    this.#written = written;
+    this.#manifest = manifest;
+  }
+
+  /** Must be called when it is stored. */
+  stored(): void {
+    const { live, undo, bodies } = this.#state;
+    undo.clear();
+    live.manifest = this.#manifest;
+    for (const number of this.#merged) {
+      live.states.delete(number);
+      bodies.release(number);
+    }
+    live.append(this.#written);
+    bodies.noteWritten(this.#written);
+  }
+
+  /** Whether a failed one was stored: its manifest was written along with it. */
+  async wasStored(storage: Storage): Promise<boolean> {
+    const stored = await readManifest(storage, this.#manifest.name);
+    return isSameList(stored, this.#manifest);
+  }
+}

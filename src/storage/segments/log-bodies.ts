@@ -1,0 +1,86 @@
+import type { Storage } from '../drivers/driver.ts';
+import { segmentLost } from './lost-data.ts';
+import type { Segment, SegmentBodies } from './segment.ts';
+import type { SegmentPool } from './segment-pool.ts';
+import type { Written } from './segment-writer.ts';
+
+/** The encoded documents of a collection's segments: where they are stored, and which are in memory. */
+export class LogBodies {
+  readonly #collection: string;
+  readonly #storage: Storage;
+  readonly #pool: SegmentPool;
+  readonly #caching: boolean;
+  /** Of every segment read or written, live or not: whether it holds its encoded documents itself. */
+  readonly #inline = new Map<number, boolean>();
+  /**
+   * Encoded documents of segments that a compaction merges or has merged, for readers that began before it:
+   * storage may no longer have them. Emptied by {@link LogBodies.forgetReplaced}.
+   */
+  readonly #replaced = new Map<number, SegmentBodies>();
+
+  /** @param caching Whether the collection caches encoded documents, so that the pool need not. */
+  constructor(collection: string, storage: Storage, pool: SegmentPool, caching: boolean) {
+    this.#collection = collection;
+    this.#storage = storage;
+    this.#pool = pool;
+    this.#caching = caching;
+  }
+
+  /** Must be called with each segment that is read. */
+  note({ number, bodies }: Segment): void {
+    this.#inline.set(number, bodies !== undefined);
+  }
+
+  /** Must be called with segments that are stored. */
+  noteWritten(written: readonly Written[]): void {
+    for (const { segment, bodies } of written) {
+      this.note(segment);
+      if (!this.#caching) this.#pool.keep(this.#collection, bodies);
+    }
+  }
+
+  /** @throws {StorageError} `data_damaged` when the encoded documents of a segment are missing. */
+  async check(numbers: Iterable<number>): Promise<void> {
+    const keys = await this.#storage.keys('bodies', [this.#collection]);
+    const stored = new Set(keys.map(([, number]) => number));
+    for (const number of numbers) {
+      if (this.#inline.get(number) === false && !stored.has(number))
+        throw segmentLost(this.#collection, number);
+    }
+  }
+
+  /** The encoded documents of a segment, from memory or from storage. */
+  load(number: number): Promise<SegmentBodies> {
+    const found = this.peek(number);
+    if (found) return Promise.resolve(found);
+    const inline = this.#inline.get(number) ?? false;
+    return this.#pool.load({ collection: this.#collection, number, inline });
+  }
+
+  /** The encoded documents of a segment, if they are in memory. */
+  peek(number: number): SegmentBodies | undefined {
+    return this.#replaced.get(number) ?? this.#pool.peek(this.#collection, number);
+  }
+
+  /** Drops encoded documents that the records of their segment hold themselves. */
+  release(number: number): void {
+    this.#pool.forget(this.#collection, number);
+  }
+
+  /** Keeps encoded documents for readers of a segment that is about to be deleted. */
+  keepReplaced(bodies: SegmentBodies): void {
+    this.#replaced.set(bodies.number, bodies);
+  }
+
+  forgetReplaced(): void {
+    this.#replaced.clear();
+  }
+
+  /** Forgets deleted segments. */
+  forget(numbers: Iterable<number>): void {
+    for (const number of numbers) {
+      this.#inline.delete(number);
+      this.release(number);
+    }
+  }
+}
