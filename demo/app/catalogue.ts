@@ -15,47 +15,47 @@ export const PANELS = [
     id: 'data',
     title: 'Data',
     claim:
-      'A grid of 135,233 live documents: search as you type, sort, edit in place. Your own files too.',
+      'A grid of 135,233 live documents: search as you type, sort, edit in place. Or open your own file.',
     icon: 'M3 4h14v12H3zM3 8h14M3 12h14M8 8v8',
   },
   {
     id: 'query',
     title: 'Query',
     claim:
-      'Criteria or a function, and the plan drawn: which index, how many looked at, where the time went.',
+      'Criteria or a function, and the query plan: which index, how many documents examined, how long.',
     icon: 'M8.5 3a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11zM12.5 12.5L17 17',
   },
   {
     id: 'backups',
     title: 'Backups',
-    claim:
-      'A time line of the whole collection: make one in a moment, compare, restore, take it out as a file.',
+    claim: 'Back up a collection in milliseconds, compare, restore, and export it as a file.',
     icon: 'M3.5 10a6.5 6.5 0 1 1 2 4.7M3 15.500v-3.500h3.500M10 6.500V10l2.5 2',
   },
   {
     id: 'storage',
     title: 'Storage',
     claim:
-      'How much is stored, by whom, whether the browser may take it back, and when memory is freed.',
+      'How much each collection stores, whether the browser may evict it, and when its cache is dropped.',
     icon: 'M3 6c0-1.7 3.1-3 7-3s7 1.3 7 3-3.1 3-7 3-7-1.3-7-3zM3 6v8c0 1.7 3.1 3 7 3s7-1.3 7-3V6M3 10c0 1.7 3.1 3 7 3s7-1.3 7-3',
   },
   {
     id: 'nothing-lost',
-    title: 'Nothing lost',
-    claim: 'Write, and close the tab in the same moment. The next page counts what it recovered.',
+    title: 'Durability',
+    claim:
+      'Write, and close the tab at the same moment. The next page counts the documents it recovered.',
     icon: 'M10 2.5l6.5 2.5v5c0 4-2.8 6.5-6.5 7.5-3.7-1-6.5-3.5-6.5-7.500V5zM7 10l2.2 2.200L13.2 8',
   },
   {
     id: 'tabs',
     title: 'Tabs',
     claim:
-      'Any number of tabs on one database. Close the one that leads, or crash its worker: the next goes on.',
+      'Any number of tabs on one database. Close the leader, or crash its worker: another tab takes over.',
     icon: 'M6 6V3h11v9h-3M3 7.500h11V17H3zM3 10.500h11',
   },
   {
     id: 'speed',
     title: 'Speed',
-    claim: 'Cairn, Dexie, idb and LokiJS, given the same work in your own browser, side by side.',
+    claim: 'Cairn, Dexie, idb and LokiJS run the same workloads in your own browser.',
     icon: 'M3.5 14.5a7 7 0 1 1 13 0M10 11.5l3.5-4.5M10 10.5a1 1 0 1 0 0 2 1 1 0 0 0 0-2z',
   },
 ] as const satisfies readonly Panel[];

@@ -67,7 +67,7 @@ export function CodeSection({ children }: { children: ComponentChildren }) {
   return (
     <section class="code-section" aria-labelledby="code-title">
       <h2 id="code-title">The code</h2>
-      <p class="soft">What this panel runs, word for word.</p>
+      <p class="soft">The code that this panel runs.</p>
       <div class="code-list">{children}</div>
     </section>
   );

@@ -24,7 +24,7 @@ export function ImportControl({ source, have, label }: ImportControlProps) {
     <div class="import-control" data-state={mine?.state ?? 'idle'}>
       {isComplete ? (
         <a class="button primary" href="#/data">
-          Look through them
+          Browse them
         </a>
       ) : isRunning ? (
         <button type="button" class="button" onClick={cancelImport}>

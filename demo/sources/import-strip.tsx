@@ -51,7 +51,7 @@ function Import({ job }: { job: ImportJob }) {
 
 function failureOf(job: ImportJob | undefined): string {
   if (job?.state !== 'failed') return '';
-  return `${job.problem} ${formatCount(job.documents, 'document')} went in before this.`;
+  return `${job.problem} ${formatCount(job.documents, 'document')} imported before.`;
 }
 
 function progressText({ state, documents, ms }: ImportJob): string {
@@ -63,6 +63,6 @@ function progressText({ state, documents, ms }: ImportJob): string {
 function describeLongest(longest: number | undefined): string {
   if (longest === undefined) return '';
   return longest === 0
-    ? 'The page was never blocked over 50 ms'
+    ? 'The page was never blocked for over 50 ms'
     : `The page was blocked for ${formatSpan(longest)} at most`;
 }

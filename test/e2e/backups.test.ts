@@ -16,7 +16,7 @@ describe.runIf(runs('chromium'))('backups', () => {
     await page.getByRole('button', { name: 'Fill the shop' }).click();
     await page.getByText('240 products').waitFor();
     await site.openPanel('Backups');
-    await page.getByRole('combobox', { name: 'Of' }).selectOption('products');
+    await page.getByRole('combobox', { name: 'Collection' }).selectOption('products');
   });
 
   afterAll(() => site?.close());
@@ -24,8 +24,8 @@ describe.runIf(runs('chromium'))('backups', () => {
   test('one is made, compared after a change, and restored', async () => {
     const { page } = site;
     await page.getByRole('textbox', { name: 'Label' }).fill('before the clean-up');
-    await page.getByRole('button', { name: 'Make a backup' }).click();
-    await expect.poll(news, PATIENCE).toMatch(/^Made in \d+ ms/);
+    await page.getByRole('button', { name: 'Create a backup' }).click();
+    await expect.poll(news, PATIENCE).toMatch(/^Created in \d+ ms/);
     await expect
       .poll(() => site.part('backup').allInnerTexts(), PATIENCE)
       .toContainEqual(expect.stringContaining('before the clean-up'));
@@ -42,7 +42,7 @@ describe.runIf(runs('chromium'))('backups', () => {
     await site.screenshot('backups');
 
     await page.getByRole('button', { name: 'Restore before the clean-up' }).click();
-    await expect.poll(news, PATIENCE).toContain('is back');
+    await expect.poll(news, PATIENCE).toContain('Restored');
     await expect.poll(() => site.part('backup').count()).toBe(2);
     expect(await site.part('backup').first().innerText()).toContain('automatic');
   });
@@ -56,15 +56,15 @@ describe.runIf(runs('chromium'))('backups', () => {
     file = await download.path();
     await page.getByRole('button', { name: 'Delete every second document' }).click();
     await expect.poll(news, PATIENCE).toMatch(/^120 documents deleted/);
-    await page.getByLabel('A file of a backup').setInputFiles(file);
-    await expect.poll(news, PATIENCE).toMatch(/^240 documents came from the file/);
+    await page.getByLabel('Backup file').setInputFiles(file);
+    await expect.poll(news, PATIENCE).toMatch(/^Imported 240 documents/);
   });
 
   test('a file that is none is refused in words', async () => {
     const { page } = site;
     const buffer = Buffer.from('no backup');
     await page
-      .getByLabel('A file of a backup')
+      .getByLabel('Backup file')
       .setInputFiles({ name: 'none.gz', mimeType: 'application/gzip', buffer });
     await expect
       .poll(() => page.getByRole('alert').allInnerTexts(), PATIENCE)

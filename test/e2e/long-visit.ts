@@ -172,7 +172,7 @@ export const LONG_VISIT: Readonly<Record<string, Visit>> = {
     }
     for (const [text, problem] of [
       ["{ $or: [{ name: 'Rome' }, { population: { $gtt: 5 } }] }", '$gtt'],
-      ['{ population: ', 'cannot be read yet'],
+      ['{ population: ', 'not valid yet'],
       ['(city) => city.mayor.name', 'stopped'],
       ['{ name: "Nowhere at all" }', /^$/],
     ] as const) {
@@ -185,7 +185,7 @@ export const LONG_VISIT: Readonly<Record<string, Visit>> = {
     }
     await answered(/^0 cities/);
     await say('another collection');
-    await page.getByRole('combobox', { name: 'In' }).selectOption('products');
+    await page.getByRole('combobox', { name: 'Collection' }).selectOption('products');
     await answered('240 products');
     await say('another order');
     await page.getByRole('combobox', { name: 'Sorted' }).selectOption('price');
@@ -196,12 +196,12 @@ export const LONG_VISIT: Readonly<Record<string, Visit>> = {
     const news = () => part('backup-news').innerText();
     const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
     await say('choosing a collection');
-    await page.getByRole('combobox', { name: 'Of' }).selectOption('products');
+    await page.getByRole('combobox', { name: 'Collection' }).selectOption('products');
     const labels = ['one', 'two, of a longer name than others have', 'three', 'four'];
     for (const [number, label] of labels.entries()) {
       await say(`making ${label}`);
       await page.getByRole('textbox', { name: 'Label' }).fill(label);
-      await press('Make a backup');
+      await press('Create a backup');
       await expect.poll(() => part('backup').count(), PATIENCE).toBe(number + 1);
     }
     await say('deleting documents');
@@ -214,20 +214,20 @@ export const LONG_VISIT: Readonly<Record<string, Visit>> = {
     }
     await say('writing a file');
     await press('Download one');
-    await has(news, 'is written');
+    await has(news, 'Downloaded');
     await say('restoring');
     await press('Restore three');
-    await has(news, 'is back');
+    await has(news, 'Restored');
     await expect.poll(() => part('backup').count(), PATIENCE).toBe(5);
     await say('a file that is none');
-    await page.getByLabel('A file of a backup').setInputFiles(textFile('none.gz', 'none'));
-    await has(() => page.locator('.told .problem').innerText(), 'gzip');
+    await page.getByLabel('Backup file').setInputFiles(textFile('none.gz', 'none'));
+    await has(() => page.locator('.status-text .problem').innerText(), 'gzip');
     await say('deleting one');
     await press('Delete… four');
     await page.locator('dialog[open]').getByRole('button', { name: 'Delete it' }).click();
     await expect.poll(() => part('backup').count(), PATIENCE).toBe(4);
     await say('another collection');
-    await page.getByRole('combobox', { name: 'Of' }).selectOption('cities');
+    await page.getByRole('combobox', { name: 'Collection' }).selectOption('cities');
     const others = part('backup').filter({ hasText: 'three' });
     await expect.poll(() => others.count(), PATIENCE).toBe(0);
   },
@@ -237,10 +237,10 @@ export const LONG_VISIT: Readonly<Record<string, Visit>> = {
     await has(() => part('size-orders').innerText(), 'B');
     await say('asking to keep it');
     await page.getByRole('button', { name: 'Ask the browser' }).click();
-    await has(() => page.locator('.storage-keep').innerText(), /It will|said no/);
+    await has(() => page.locator('.storage-keep').innerText(), /Granted|Denied/);
   },
 
-  async 'Nothing lost'({ page, part }, say) {
+  async Durability({ page, part }, say) {
     const recovered = (count: string) => has(() => part('recovered').innerText(), `${count} of`);
     await has(() => part('unsaved').innerText(), '0');
     for (const [choice, saved] of [
@@ -287,13 +287,13 @@ export const LONG_VISIT: Readonly<Record<string, Visit>> = {
     await page.getByRole('button', { name: 'Crash the worker' }).click();
     await events(2);
     await say('a crash that the other brings about');
-    await second.getByRole('button', { name: 'End it without a word' }).click();
+    await second.getByRole('button', { name: 'Terminate it silently' }).click();
     await events(3);
     await stones(52);
     await second.close();
     await say('closing this tab');
     await page.getByRole('button', { name: 'Close this tab' }).click();
-    await has(() => page.locator('.this-tab').innerText(), 'Close it yourself');
+    await has(() => page.locator('.this-tab').innerText(), 'Close or reload it');
   },
 
   async Speed({ page, part }, say) {

@@ -6,7 +6,7 @@ describe.runIf(runs('chromium'))('nothing lost', () => {
 
   beforeAll(async () => {
     site = await openPlayground();
-    await site.openPanel('Nothing lost');
+    await site.openPanel('Durability');
   });
 
   afterAll(() => site?.close());

@@ -28,7 +28,7 @@ export function querySuite(shared: () => Playground): void {
 
     test('an index takes the place of a scan, and the difference is shown', async () => {
       const { page, part } = site;
-      await expect.poll(plan, PATIENCE).toMatch(/Scan[\s\S]*135,233\s*looked at[\s\S]*\b90\b/);
+      await expect.poll(plan, PATIENCE).toMatch(/Scan[\s\S]*135,233\s*examined[\s\S]*\b90\b/);
       await page.getByRole('switch', { name: 'country' }).click();
       await expect
         .poll(plan, PATIENCE)
@@ -46,10 +46,10 @@ export function querySuite(shared: () => Playground): void {
       await expect.poll(problem).toContain('$gtt');
       expect(await page.locator('.cm-lintRange-error').innerText()).toBe('$gtt');
       await ask('{ population: ');
-      await expect.poll(problem).toContain('cannot be read yet');
+      await expect.poll(problem).toContain('not valid yet');
       await expect.poll(() => page.locator('.cm-lintRange-error').count()).toBe(1);
       await ask('(city) => city.mayor.name');
-      await expect.poll(problem).toContain('The function stopped');
+      await expect.poll(problem).toContain('The function threw');
       await ask('{ name: "Rome" }');
       await expect.poll(problem).toBe('');
       await expect.poll(() => site.part('found').innerText()).toMatch(/^\d cities/);
@@ -75,7 +75,7 @@ export function querySuite(shared: () => Playground): void {
         .poll(() => site.part('found').innerText(), PATIENCE)
         .toMatch(/At least 50 cities/);
       expect(await editor().innerText()).toContain('reverse()');
-      await expect.poll(plan).toMatch(/Your function[\s\S]*\d,\d{3}\s*looked at[\s\S]*\b50\b/);
+      await expect.poll(plan).toMatch(/Your function[\s\S]*\d,\d{3}\s*examined[\s\S]*\b50\b/);
       expect(site.errors).toEqual([]);
     });
   });

@@ -21,7 +21,7 @@ describe.runIf(runs('chromium'))('storage', () => {
     await expect
       .poll(() => part('size-orders').innerText(), PATIENCE)
       .toMatch(/Orders\s+\d\.\d MB\s+until \d\d:\d\d:\d\d/);
-    expect(await part('persisted').innerText()).toMatch(/^It (stays|may go)$/);
+    expect(await part('persisted').innerText()).toMatch(/^(Persistent|Best effort)$/);
     expect(await page.getByRole('img', { name: /^Storage used: [\d.]+ MB$/ }).count()).toBe(1);
     await site.screenshot('storage');
     expect(site.errors).toEqual([]);

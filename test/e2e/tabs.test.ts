@@ -57,8 +57,8 @@ describe.runIf(runs('chromium'))('tabs', () => {
     const crashes = [
       [page, 'Crash the worker', 'The worker threw an error.'],
       [second, 'Crash the worker', 'The worker threw an error.'],
-      [page, 'End it without a word', 'The worker ended without a word.'],
-      [second, 'End it without a word', 'The worker ended without a word.'],
+      [page, 'Terminate it silently', 'The worker was terminated.'],
+      [second, 'Terminate it silently', 'The worker was terminated.'],
       [page, 'Crash the worker', 'The worker threw an error.'],
     ] as const;
     let count = 3;
@@ -68,7 +68,7 @@ describe.runIf(runs('chromium'))('tabs', () => {
       // After the one that told who leads at first.
       for (const each of [page, second])
         await expect.poll(() => eventCount(each), PATIENCE).toBe(count - 2);
-      expect(await lastEvent(page)).toContain(`${told} Another took its place. It took `);
+      expect(await lastEvent(page)).toContain(`${told} A new worker replaced it. It took `);
       for (const each of [page, second])
         expect(await lastEvent(each)).toContain('Nothing was lost');
       await stones(count);

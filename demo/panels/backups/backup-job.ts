@@ -77,10 +77,10 @@ async function perform(text: string, action: () => Promise<string>): Promise<voi
 }
 
 export const createNow = (label: string): Promise<void> =>
-  perform('Making a backup', async () => {
+  perform('Creating a backup', async () => {
     const began = performance.now();
     await create(current(), label);
-    return `Made in ${Math.round(performance.now() - began)} ms.`;
+    return `Created in ${Math.round(performance.now() - began)} ms.`;
   });
 
 export const restoreNow = ({ name, label }: BackupInfo): Promise<void> =>
@@ -88,19 +88,19 @@ export const restoreNow = ({ name, label }: BackupInfo): Promise<void> =>
     const began = performance.now();
     await restore(current(), name);
     comparison.value = undefined;
-    return `"${label ?? 'The backup'}" is back, in ${Math.round(performance.now() - began)} ms.`;
+    return `Restored "${label ?? 'the backup'}" in ${Math.round(performance.now() - began)} ms.`;
   });
 
 export const removeNow = ({ name }: BackupInfo): Promise<void> =>
   perform('Deleting', async () => {
     await current().deleteBackup(name);
-    return 'The backup is deleted.';
+    return 'Backup deleted.';
   });
 
 export const downloadNow = ({ name }: BackupInfo): Promise<void> =>
   perform('Writing a file', async () => {
     const bytes = await download(current(), name);
-    return `A file of ${formatBytes(bytes)} is written.`;
+    return `Downloaded a file of ${formatBytes(bytes)}.`;
   });
 
 export const compareNow = ({ name }: BackupInfo): Promise<void> =>
@@ -115,7 +115,7 @@ export const importNow = (file: File): Promise<void> =>
       doing.value = `Reading the file: ${formatCount(documents, 'document')}`;
     });
     comparison.value = undefined;
-    return `${formatCount(count, 'document')} came from the file.`;
+    return `Imported ${formatCount(count, 'document')}.`;
   });
 
 /** Something to be taken back. */
@@ -123,6 +123,6 @@ export const deleteHalf = (): Promise<void> =>
   perform('Deleting every second document', async () => {
     let number = 0;
     const deleted = await current().deleteMany(() => number++ % 2 === 1);
-    const way = backups.peek().length > 0 ? 'A backup brings them back.' : '';
+    const way = backups.peek().length > 0 ? 'Restore a backup to undo this.' : '';
     return `${formatCount(deleted, 'document')} deleted. ${way}`;
   });

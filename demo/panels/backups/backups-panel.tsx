@@ -5,7 +5,7 @@ import { CodeSample, CodeSection } from '../../parts/code-sample.tsx';
 import { Figure, Figures } from '../../parts/figure.tsx';
 import { formatBytes } from '../../parts/format.ts';
 import { PanelFrame } from '../../parts/panel.tsx';
-import { Told } from '../../parts/told.tsx';
+import { StatusText } from '../../parts/status-text.tsx';
 import {
   backedUp,
   backupNews,
@@ -30,24 +30,24 @@ export function BackupsPanel() {
   return (
     <PanelFrame
       title="Go back to any moment you kept."
-      lead="A backup is one small write, whatever the size, since what is stored never changes and is shared. Restoring is all or nothing, and can itself be undone."
+      lead="A backup is one small write, whatever the size: it shares the stored data of the collection. Restoring is atomic and can be undone."
     >
       <div class="backup-columns">
         <section class="card" aria-labelledby="make-title">
-          <h2 id="make-title">Make one</h2>
+          <h2 id="make-title">Create a backup</h2>
           <Making />
         </section>
         <section class="card" aria-labelledby="line-title">
-          <h2 id="line-title">Time line</h2>
+          <h2 id="line-title">Timeline</h2>
           <div class="backup-space">
             <TimeLine />
           </div>
         </section>
       </div>
       <CodeSection>
-        <CodeSample title="Make one, and go back" source={backupsSource} />
-        <CodeSample title="Out of the browser, and back in" source={filesSource} />
-        <CodeSample title="What changed since" source={compareSource} />
+        <CodeSample title="Create and restore" source={backupsSource} />
+        <CodeSample title="Export and import" source={filesSource} />
+        <CodeSample title="Compare with a backup" source={compareSource} />
       </CodeSection>
     </PanelFrame>
   );
@@ -60,7 +60,7 @@ function Making() {
   return (
     <>
       <label class="labelled">
-        <span>Of</span>
+        <span>Collection</span>
         <select
           class="field"
           value={backedUp.value}
@@ -79,7 +79,7 @@ function Making() {
         class="backup-form"
         onSubmit={(event) => {
           event.preventDefault();
-          createNow(label.value.trim() || 'By hand');
+          createNow(label.value.trim() || 'Manual backup');
           label.value = '';
         }}
       >
@@ -88,7 +88,7 @@ function Making() {
           <input
             class="field"
             maxLength={80}
-            placeholder="By hand"
+            placeholder="Manual backup"
             autocomplete="off"
             value={label.value}
             onInput={({ currentTarget }) => {
@@ -97,7 +97,7 @@ function Making() {
           />
         </label>
         <button type="submit" class="button primary" disabled={isBusy}>
-          Make a backup
+          Create a backup
         </button>
       </form>
       <div class="backup-more">
@@ -117,7 +117,7 @@ function Making() {
           type="file"
           class="hidden"
           tabIndex={-1}
-          aria-label="A file of a backup"
+          aria-label="Backup file"
           accept=".gz,application/gzip"
           onChange={({ currentTarget }) => {
             const file = currentTarget.files?.[0];
@@ -126,7 +126,7 @@ function Making() {
           }}
         />
       </div>
-      <Told
+      <StatusText
         text={doing.value ? `${doing.value}…` : backupNews.value}
         problem={backupProblem.value}
         part="backup-news"
@@ -140,9 +140,9 @@ function Making() {
 function Cost() {
   const { bytes = 0, backup_bytes = 0 } = use.value ?? {};
   return (
-    <Figures label="What they cost">
-      <Figure label="The collection" value={formatBytes(bytes)} note="shared by its backups" />
-      <Figure label="Its backups" value={formatBytes(backup_bytes)} note="beyond what they share" />
+    <Figures label="Size">
+      <Figure label="Collection" value={formatBytes(bytes)} note="shared by its backups" />
+      <Figure label="Backups" value={formatBytes(backup_bytes)} note="in addition" />
     </Figures>
   );
 }

@@ -21,9 +21,7 @@ import './time-line.css';
 /** The backups, newest first. */
 export function TimeLine() {
   if (backups.value.length === 0) {
-    return (
-      <p class="soft">There is none yet. Make one, then delete something, and bring it back.</p>
-    );
+    return <p class="soft">No backups yet. Create one, delete something, then restore it.</p>;
   }
   return (
     <ol class="time-line" style={{ '--count': backups.value.length }}>
@@ -82,7 +80,7 @@ function Item({ backup, place }: { backup: BackupInfo; place: number }) {
             </>
           }
           question={`Delete "${title}"?`}
-          text="Nothing brings a backup back. The collection stays as it is."
+          text="A deleted backup cannot be restored. The collection does not change."
           action="Delete it"
           disabled={isBusy}
           onConfirm={() => removeNow(backup)}

@@ -45,7 +45,7 @@ export const editCell = (row: Stored, column: Column, value: unknown): Promise<v
 
 export const toggleArchived = (row: Stored): Promise<void> =>
   row._archived
-    ? perform(`${nameOf(row)} taken out of the archive.`, () => unarchive(current(), row._id))
+    ? perform(`${nameOf(row)} unarchived.`, () => unarchive(current(), row._id))
     : perform(`${nameOf(row)} archived.`, () => archive(current(), row._id));
 
 export const removeRow = (row: Stored): Promise<void> =>
@@ -57,7 +57,7 @@ export async function undoLast(): Promise<void> {
   lastDone.value = undefined;
   try {
     await done.undo();
-    announce('Taken back.');
+    announce('Undone.');
   } catch (error) {
     actionProblem.value = messageOf(error);
   }

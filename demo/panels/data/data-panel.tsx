@@ -26,8 +26,8 @@ export function DataPanel() {
   const isEmpty = rows?.count.value === 0 && !isNarrowed && !isFilling;
   return (
     <PanelFrame
-      title="Search as you type, over everything."
-      lead="Each key is a query over the whole collection, in a worker. The page holds the rows in sight, and every one of them is live: change a document anywhere and it changes here."
+      title="Search everything as you type."
+      lead="Every keystroke queries the whole collection, in a worker. The page holds only the visible rows, and each of them is live: a change in any tab shows here."
     >
       <DropZone
         beside={
@@ -49,8 +49,8 @@ export function DataPanel() {
         <GridFoot problem={rows?.problem.value || actionProblem.value} />
       </DropZone>
       <CodeSection>
-        <CodeSample title="Search, and keep the result true" source={searchSource} />
-        <CodeSample title="Change, and take it back" source={changeSource} />
+        <CodeSample title="Search, live" source={searchSource} />
+        <CodeSample title="Change and undo" source={changeSource} />
         <CodeSample title="Join two collections" source={namesSource} />
       </CodeSection>
     </PanelFrame>

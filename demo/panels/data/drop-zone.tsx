@@ -32,7 +32,7 @@ export function DropZone({ beside, children }: DropZoneProps) {
   const input = useRef<HTMLInputElement>(null);
 
   async function take(files: FileList | null | undefined) {
-    problem.value = files?.length === 0 ? 'What was dropped is no file.' : '';
+    problem.value = files?.length === 0 ? 'That is not a file.' : '';
     try {
       for (const file of files ?? []) await open(file);
     } catch (error) {

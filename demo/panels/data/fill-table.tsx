@@ -14,23 +14,23 @@ function offer() {
   if (isOwn(table.value)) {
     return (
       <>
-        <h2>Every row is gone</h2>
-        <p class="soft">Open the file again to have them back.</p>
+        <h2>The table is empty</h2>
+        <p class="soft">Open the file again to restore its rows.</p>
       </>
     );
   }
   return table.value.name === 'cities' ? (
     <>
-      <h2>Every place with a name and about a thousand people</h2>
-      <p class="soft">From geonames.org, three megabytes, kept for offline.</p>
+      <h2>Every city with about a thousand people or more</h2>
+      <p class="soft">From geonames.org, 3 MB, available offline.</p>
       <ImportControl source={citiesSource} have={0} label="Load 135,233 cities" />
     </>
   ) : (
     <>
       <h2>A small shop</h2>
       <p class="soft">
-        2,000 customers, 240 products and 10,000 orders that name both by their <code>_id</code>.
-        Made by a seeded generator: the same each time.
+        2,000 customers, 240 products and 10,000 orders that refer to both by <code>_id</code>. A
+        seeded generator makes the same shop each time.
       </p>
       <button
         type="button"

@@ -17,7 +17,7 @@ export function GridFoot({ problem }: { problem: string }) {
       </p>
       <Problem text={problem} />
       <p id="grid-keys" class="soft grid-keys">
-        <kbd>Enter</kbd> edits, <kbd>A</kbd> archives or takes back, <kbd>Del</kbd> deletes
+        <kbd>Enter</kbd> edits, <kbd>A</kbd> archives or unarchives, <kbd>Del</kbd> deletes
       </p>
     </div>
   );

@@ -50,7 +50,7 @@ export function Toolbar({ rows }: { rows: Rows | undefined }) {
       <ConfirmButton
         label="Empty…"
         question={`Drop ${title}?`}
-        text="Every document of it goes, with all your edits. A backup stays, so this can be undone."
+        text="This removes all its documents and your edits. A backup stays, so you can undo it."
         action="Drop everything"
         onConfirm={empty}
       />
@@ -60,7 +60,7 @@ export function Toolbar({ rows }: { rows: Rows | undefined }) {
 
 function searchHint(table: Table): string {
   const titles = searchedColumns(table).map(({ title }) => title.toLowerCase());
-  return titles.length === 0 ? 'There is no text to search' : `Search by ${titles.join(', ')}`;
+  return titles.length === 0 ? 'No text to search' : `Search by ${titles.join(', ')}`;
 }
 
 async function empty(): Promise<void> {

@@ -12,8 +12,7 @@ function say(text: string): void {
   if (said) said.textContent = text;
 }
 
-if (!window.opener)
-  say('The panel "Nothing lost" opens this page. By itself it has nothing to do.');
+if (!window.opener) say('The panel "Durability" opens this page. On its own it does nothing.');
 else {
   const waits = asked.has('waits');
   writeAndClose(asked.get('run') ?? '', Number(asked.get('count')), waits).catch((error: unknown) =>

@@ -21,12 +21,12 @@ export function NothingLostPanel() {
   }, []);
   return (
     <PanelFrame
-      title="Nothing is lost in silence."
-      lead="A change is saved within a second, and the page always knows what is not saved yet. What a page leaves behind when it ends, the next one makes. End one in the worst moment, and see."
+      title="Every change is accounted for."
+      lead="Cairn saves a change within a second and always knows which changes are unsaved. A page that ends leaves them to the next page, which replays them. End one at the worst moment and see."
     >
       <div class="lost-columns">
         <section class="card" aria-labelledby="pulse-title">
-          <h2 id="pulse-title">The pulse</h2>
+          <h2 id="pulse-title">Saves</h2>
           <Pulse />
         </section>
         <section class="card" aria-labelledby="trial-title">
@@ -86,8 +86,8 @@ export function NothingLostPanel() {
       </div>
       <CodeSection>
         <CodeSample title="Write" source={writeSource} />
-        <CodeSample title="Write, and close the tab at once" source={closingTabSource} />
-        <CodeSample title="Watch what is unsaved" source={watchSource} />
+        <CodeSample title="Write and close the tab" source={closingTabSource} />
+        <CodeSample title="Watch unsaved changes" source={watchSource} />
       </CodeSection>
     </PanelFrame>
   );

@@ -6,9 +6,7 @@ export function OutcomeCard() {
   const { value } = outcome;
   if (!value) {
     return (
-      <p class="soft">
-        Let a tab close itself, or reload this one. What is recovered is counted here.
-      </p>
+      <p class="soft">Close a tab or reload this one. The recovered documents are counted here.</p>
     );
   }
   const { written, recovered } = value;
@@ -30,14 +28,14 @@ export function OutcomeCard() {
 
 function circumstances({ end, unsaved, waited }: Outcome): string {
   const what = end === 'closed' ? 'A tab was closed' : 'This tab was reloaded';
-  if (waited) return `${what} in the moment the write was in storage.`;
-  const rest = unsaved > 0 ? `, with ${formatCount(unsaved, 'change')} not saved yet` : '';
-  return `${what} in the moment the write was acknowledged${rest}.`;
+  if (waited) return `${what} as soon as the write was saved.`;
+  const rest = unsaved > 0 ? `, with ${formatCount(unsaved, 'change')} unsaved` : '';
+  return `${what} as soon as the write was acknowledged${rest}.`;
 }
 
 function consequence({ written, recovered, unsaved }: Outcome): string {
   const lost = written - recovered;
   if (lost > 0)
-    return `${formatCount(lost, 'change')} did not reach storage: wait for save() where that matters.`;
-  return unsaved > 0 ? 'It left them behind as it went, and this page made them.' : '';
+    return `${formatCount(lost, 'change')} were lost: await save() before the page ends.`;
+  return unsaved > 0 ? 'This page replayed them.' : '';
 }

@@ -73,7 +73,7 @@ export const writeAndClose = (count: number, waits: boolean): Promise<void> =>
     const address = `./closing-tab.html?run=${run}&count=${count}${waits ? '&waits' : ''}`;
     outcome.value = undefined;
     const tab = window.open(address);
-    if (!tab) throw new Error('The browser did not let this page open a tab.');
+    if (!tab) throw new Error('The browser blocked the new tab.');
     const unsaved = await unsavedAtEnd(tab, run);
     const recovered = await countWritten(run);
     outcome.value = { run, written: count, unsaved, waited: waits, end: 'closed', recovered };

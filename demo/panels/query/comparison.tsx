@@ -12,7 +12,7 @@ export function Comparison() {
   const slowest = Math.max(...ways.map(([, { engine_ms }]) => engine_ms));
   return (
     <section class="card" aria-labelledby="comparison-title" data-part="comparison">
-      <h2 id="comparison-title">The difference</h2>
+      <h2 id="comparison-title">Index comparison</h2>
       <dl class="comparison">
         {ways.map(([indexes, { engine_ms, documents_examined, keys_examined }], place) => (
           <div key={`${place} ${indexes} ${engine_ms} ${documents_examined} ${keys_examined}`}>
@@ -21,7 +21,7 @@ export function Comparison() {
               <strong>{formatSpan(engine_ms)}</strong>{' '}
               <span class="soft">
                 {formatNumber(documents_examined)} documents and {formatNumber(keys_examined)} keys
-                looked at
+                examined
               </span>
             </dd>
             <dd class="comparison-bar" aria-hidden="true">
@@ -32,7 +32,7 @@ export function Comparison() {
         {ways.length < 2 && (
           <div key={ways.length}>
             <dt>With an index</dt>
-            <dd class="soft">Switch one on, above, to see what it changes.</dd>
+            <dd class="soft">Switch one on above to compare.</dd>
             <dd class="comparison-bar" aria-hidden="true" />
           </div>
         )}

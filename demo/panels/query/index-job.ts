@@ -29,8 +29,8 @@ export async function switchIndex(table: string, path: string): Promise<void> {
     });
     const ms = Math.round(performance.now() - began);
     const text = isOn
-      ? `Dropped the index on ${path}, and opened again in ${ms} ms.`
-      : `Built the index on ${path}, and opened with it in ${ms} ms.`;
+      ? `Dropped the index on ${path} and reopened in ${ms} ms.`
+      : `Built the index on ${path} and reopened in ${ms} ms.`;
     indexJob.value = { text, isRunning: false, problem: '' };
   } catch (error) {
     keepIndexes(table, before);

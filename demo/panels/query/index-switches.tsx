@@ -1,5 +1,5 @@
+import { StatusText } from '../../parts/status-text.tsx';
 import { Switch } from '../../parts/switch.tsx';
-import { Told } from '../../parts/told.tsx';
 import { indexJob, switchIndex } from './index-job.ts';
 import { answer } from './query.ts';
 
@@ -11,7 +11,7 @@ export function IndexSwitches() {
     <fieldset class="index-switches">
       <legend>Indexes</legend>
       <div class="index-list">
-        {paths.length === 0 && <span class="soft">no field is asked for</span>}
+        {paths.length === 0 && <span class="soft">no field in the criteria</span>}
         {paths.map((path) => (
           <Switch
             // By the list: none moves when others are asked for.
@@ -23,8 +23,10 @@ export function IndexSwitches() {
           />
         ))}
       </div>
-      <Told
-        text={job?.text ?? (paths.length > 0 ? 'Switch one on, and the query runs again.' : '')}
+      <StatusText
+        text={
+          job?.text ?? (paths.length > 0 ? 'Switch an index on or off to run the query again.' : '')
+        }
         problem={job?.problem ?? ''}
         part="index-job"
       />

@@ -26,8 +26,8 @@ export function QueryPanel() {
   }, []);
   return (
     <PanelFrame
-      title="Ask. And see how it was found."
-      lead="In MongoDB's language or with a function. Every answer tells by which index it was found, how many documents were looked at, and where the time went."
+      title="Query, and see the plan."
+      lead="Write MongoDB criteria or a function. Every result shows which index it used, how many documents it examined, and where the time went."
     >
       <div class="query-columns">
         <section class="card query-card" aria-label="Query">
@@ -59,7 +59,7 @@ export function QueryPanel() {
           </div>
         </section>
         <section class="card" aria-labelledby="plan-title">
-          <h2 id="plan-title">How it is found</h2>
+          <h2 id="plan-title">Query plan</h2>
           <div class="plan-space">
             <Plan />
           </div>
@@ -70,8 +70,8 @@ export function QueryPanel() {
       <Results />
       <CodeSection>
         <CodeSample title="Find" source={findSource} />
-        <CodeSample title="Ask how" source={explainSource} />
-        <CodeSample title="Open with other indexes" source={openIndexedSource} />
+        <CodeSample title="Explain" source={explainSource} />
+        <CodeSample title="Change the indexes" source={openIndexedSource} />
       </CodeSection>
     </PanelFrame>
   );
@@ -81,7 +81,7 @@ function Choices() {
   return (
     <div class="query-choices">
       <label>
-        <span>In</span>
+        <span>Collection</span>
         <select
           class="field"
           value={queriedTable.value}
@@ -109,7 +109,7 @@ function Choices() {
             run();
           }}
         >
-          <option value="">time of insertion</option>
+          <option value="">insertion order</option>
           {[...new Set([querySort.value, ...fieldPaths.value])].filter(Boolean).map((path) => (
             <option key={path} value={path}>
               {path}, largest first
@@ -124,7 +124,7 @@ function Choices() {
 function Plan() {
   const { explanation, total, ms, first = [], looked = 0, sort = '' } = answer.value ?? {};
   if (total === undefined || ms === undefined) {
-    const text = isRunning.value ? 'Asking…' : 'Nothing was asked yet.';
+    const text = isRunning.value ? 'Running…' : 'No query yet.';
     // In the middle, another text is another element: it has not moved.
     return (
       <p class="soft" key={text}>
@@ -135,7 +135,7 @@ function Plan() {
   if (total === 0) {
     return (
       <p class="soft" key="empty">
-        There is nothing to find. <a href="#/data">Fill the collection</a> first.
+        The collection is empty. <a href="#/data">Fill it</a> first.
       </p>
     );
   }
@@ -154,7 +154,7 @@ function Plan() {
         sort={sort}
       />
       <Times engineMs={explanation.engine_ms} totalMs={explanation.total_ms} />
-      <p class="soft small">All that match are found, three times: this is the quickest.</p>
+      <p class="soft small">The fastest of three runs that find all matches.</p>
     </div>
   );
 }

@@ -66,7 +66,7 @@ export async function run(): Promise<void> {
 /** What stopped a query; what is not ours to explain was thrown by the visitor's function. */
 function inWords(error: unknown): Error {
   if (error instanceof CairnError || error instanceof UnreadableQuery) return error;
-  return new Error(`The function stopped: ${messageOf(error)}`, { cause: error });
+  return new Error(`The function threw: ${messageOf(error)}`, { cause: error });
 }
 
 async function ask(): Promise<Answer> {

@@ -25,7 +25,7 @@ export function Results() {
         </span>
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
-      <section class="results-scroller" tabIndex={0} aria-label="What was found">
+      <section class="results-scroller" tabIndex={0} aria-label="Results">
         <table>
           <thead>
             <tr>

@@ -11,14 +11,14 @@ export interface Shown {
 
 /** In the order in which the work is done. */
 export const SHOWN: readonly Shown[] = [
-  shown('bulk-insert', 'durable', 'Insert all, until they are durable'),
-  shown('bulk-insert', 'longest block', 'The longest time that blocked the page'),
-  shown('first-answer', 'ms', 'Open again, and find 200 by an index'),
-  shown('gets', 'at once', 'Get one by its id, 1,000 at once'),
+  shown('bulk-insert', 'durable', 'Insert all, until durable'),
+  shown('bulk-insert', 'longest block', 'Longest block of the page'),
+  shown('first-answer', 'ms', 'Reopen and find 200 by an index'),
+  shown('gets', 'at once', 'Get 1,000 by id, at once'),
   shown('equality', 'ms', 'Find 200 by an index'),
   shown('scan', 'ms', 'Find a tenth without an index'),
-  shown('sort-limit', 'ms', 'The first 20 to 60 in the order of an index'),
-  shown('updates', 'durable', 'Change 1,000 at random, until that is durable'),
+  shown('sort-limit', 'ms', 'First 20 to 60 in the order of an index'),
+  shown('updates', 'durable', 'Update 1,000 at random, until durable'),
 ];
 
 export const SHOWN_WORKLOADS: readonly Workload[] = workloads.filter(({ name }) =>

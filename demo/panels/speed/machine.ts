@@ -3,7 +3,7 @@ interface Brand {
   readonly version: string;
 }
 
-interface Told extends Navigator {
+interface FullNavigator extends Navigator {
   readonly userAgentData?: { readonly brands: readonly Brand[]; readonly platform: string };
   /** Gigabytes, rounded by the browser. */
   readonly deviceMemory?: number;
@@ -11,7 +11,8 @@ interface Told extends Navigator {
 
 /** The browser and the machine, as far as the browser tells. */
 export function machine(): string {
-  const { userAgent, userAgentData, hardwareConcurrency, deviceMemory } = navigator as Told;
+  const { userAgent, userAgentData, hardwareConcurrency, deviceMemory } =
+    navigator as FullNavigator;
   const brand = userAgentData?.brands.find(({ brand }) => !/not.?a.?brand/i.test(brand));
   const [, name = 'A browser', version = ''] =
     /(Firefox|Edg|Chrome|Version)\/(\d+)/.exec(userAgent) ?? [];

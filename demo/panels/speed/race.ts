@@ -50,7 +50,7 @@ export async function race(): Promise<void> {
         await runAll(contender, count, `Round ${round + 1} of ${times}`, round, signal);
       }
     }
-    announce(signal.aborted ? 'Stopped.' : 'All are measured.');
+    announce(signal.aborted ? 'Stopped.' : 'Benchmark finished.');
   } catch (error) {
     raceProblem.value = messageOf(error);
   } finally {

@@ -4,7 +4,7 @@ import { CodeSample, CodeSection } from '../../parts/code-sample.tsx';
 import { formatNumber } from '../../parts/format.ts';
 import { PanelFrame } from '../../parts/panel.tsx';
 import { Segmented } from '../../parts/segmented.tsx';
-import { Told } from '../../parts/told.tsx';
+import { StatusText } from '../../parts/status-text.tsx';
 import { Chart } from './chart.tsx';
 import { SHOWN } from './figures.ts';
 import { machine } from './machine.ts';
@@ -27,10 +27,10 @@ export function SpeedPanel() {
   return (
     <PanelFrame
       title="Measure it yourself."
-      lead="The same documents and the same questions, in your browser, in turns. Every answer is checked. Where another one is faster, it says so."
+      lead="Each database gets the same documents and queries, in turns, in your browser. Every result is checked. The charts also show where another one is faster."
     >
       <section class="card" aria-labelledby="race-title">
-        <h2 id="race-title">The race</h2>
+        <h2 id="race-title">Benchmark</h2>
         <div class="race-controls">
           <Segmented
             legend="How many documents"
@@ -42,7 +42,7 @@ export function SpeedPanel() {
             }}
           />
           <Segmented
-            legend="How often"
+            legend="Rounds"
             name="rounds"
             options={[
               ['1', 'Once'],
@@ -63,7 +63,7 @@ export function SpeedPanel() {
             </button>
           )}
         </div>
-        <Told
+        <StatusText
           text={racing.value || newsOf(figures.value.size)}
           problem={raceProblem.value}
           part="racing"
@@ -74,15 +74,14 @@ export function SpeedPanel() {
           ))}
         </div>
         <p class="soft small">
-          The middle of the rounds. Other pages and programs slow all of them alike: compare within
-          one run.
+          Medians. Other programs slow all databases alike: compare within one run.
         </p>
         <p class="race-machine soft small" data-part="machine">
           {`${machine()}${measuredSize.value > 0 ? `, ${formatNumber(measuredSize.value)} documents` : ''}.`}
         </p>
       </section>
       <section aria-labelledby="contenders-title">
-        <h2 id="contenders-title">Who takes part, and how</h2>
+        <h2 id="contenders-title">Databases and their configuration</h2>
         <dl class="contenders">
           {CONTENDERS.map(({ peer, name, version }) => (
             <div key={name}>
@@ -103,4 +102,4 @@ export function SpeedPanel() {
 }
 
 const newsOf = (measured: number): string =>
-  measured === 0 ? 'Nothing was measured yet.' : 'Shorter is better.';
+  measured === 0 ? 'No results yet.' : 'Shorter is better.';

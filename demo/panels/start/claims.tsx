@@ -10,7 +10,7 @@ export function Claims() {
   return (
     <section aria-labelledby="claims-title">
       <h2 id="claims-title" class="hidden">
-        What there is to see
+        Panels
       </h2>
       <ul class="claims">
         {panels

@@ -34,7 +34,7 @@ const Count = ({ value }: { value: number }) => (
 function summary(total: number) {
   if (!sight.value) return <span class="soft">Looking under the lens…</span>;
   if (total === 0) {
-    return <span class="soft">The map is empty. Load the cities, and move over it.</span>;
+    return <span class="soft">The map is empty. Load the cities, then move the lens.</span>;
   }
   const { count, ms } = sight.value;
   return (

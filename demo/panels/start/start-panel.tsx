@@ -25,7 +25,7 @@ export function StartPanel() {
   return (
     <PanelFrame
       title="A database inside the browser tab."
-      lead="Any query over 135,233 documents in milliseconds, while the page stays free. Close the tab as you write, crash the worker: nothing is lost. No server: all of it stays on this device, also without a network."
+      lead="Query 135,233 documents in milliseconds, without blocking the page. Close the tab while you write, or crash the worker: acknowledged changes survive. There is no server: the data stays on this device and works offline."
     >
       <Problem text={error?.message} />
       <div class="start-controls">
@@ -43,8 +43,8 @@ export function StartPanel() {
       <Claims />
       <CodeSection>
         <CodeSample title="Open a database" source={openSource} />
-        <CodeSample title="Put documents in" source={insertSource} />
-        <CodeSample title="Find what is under the lens" source={findAroundSource} />
+        <CodeSample title="Insert documents" source={insertSource} />
+        <CodeSample title="Find the cities under the lens" source={findAroundSource} />
       </CodeSection>
     </PanelFrame>
   );
@@ -55,23 +55,23 @@ function ImportFigures({ count }: { count: number }) {
   const { documents = 0, ms = 0, longestTask, state } = job ?? {};
   const isFree = longestTask === 0;
   return (
-    <Figures label="How it goes">
+    <Figures label="Import">
       <Figure label="Documents" value={formatNumber(count)} part="documents" />
       <Figure
-        label="Open and counted in"
+        label="Opened and counted in"
         value={openedIn.value === undefined ? undefined : formatSpan(openedIn.value)}
         note="from the start of the page"
       />
       <Figure
-        label="Stored a second"
+        label="Stored per second"
         value={state ? formatNumber(Math.round((documents / ms) * 1000)) : undefined}
-        note={state === 'done' ? `${formatSpan(ms)} until all was saved` : ''}
+        note={state === 'done' ? `all saved after ${formatSpan(ms)}` : ''}
         part="rate"
       />
       <Figure
         label="Longest block of the page"
         value={state && describeLongest(longestTask)}
-        note="while they went in"
+        note="during the import"
         tone={state && (isFree ? 'good' : 'bad')}
         part="longest-task"
       />

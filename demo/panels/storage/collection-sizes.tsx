@@ -27,7 +27,7 @@ export function CollectionSizes({ collections }: { collections: readonly Collect
         <tr>
           <th scope="col">Collection</th>
           <th scope="col">Stored</th>
-          <th scope="col">In memory</th>
+          <th scope="col">Cached</th>
         </tr>
       </thead>
       <tbody>
@@ -62,5 +62,5 @@ const titleOf = (collection: string): string =>
 
 function memoryText(until: CollectionUsage['cached_until']): string {
   if (until === undefined) return 'no';
-  return until === 'never' ? 'for good' : `until ${formatClock(until)}`;
+  return until === 'never' ? 'always' : `until ${formatClock(until)}`;
 }

@@ -5,7 +5,7 @@ import { CodeSample, CodeSection } from '../../parts/code-sample.tsx';
 import { Figure, Figures } from '../../parts/figure.tsx';
 import { formatBytes } from '../../parts/format.ts';
 import { PanelFrame } from '../../parts/panel.tsx';
-import { Told } from '../../parts/told.tsx';
+import { StatusText } from '../../parts/status-text.tsx';
 import { CollectionSizes } from './collection-sizes.tsx';
 import roomSource from './recipes/room.ts?raw';
 import {
@@ -36,22 +36,22 @@ const ENGINES: Readonly<Record<string, string>> = {
 };
 
 const PROMISES: Readonly<Record<StorageStatus, string>> = {
-  persistent: 'It stays',
-  best_effort: 'It may go',
-  memory: 'It is gone',
-  unsupported: 'Nobody knows',
+  persistent: 'Persistent',
+  best_effort: 'Best effort',
+  memory: 'In memory',
+  unsupported: 'Unknown',
 };
 
 const REASONS: Readonly<Record<StorageStatus, string>> = {
   persistent: 'until you remove it',
-  best_effort: 'the browser decides',
-  memory: 'with the page',
+  best_effort: 'the browser may evict it',
+  memory: 'lost with the page',
   unsupported: 'the browser does not say',
 };
 
-const HINT = 'Pages that are installed, or visited often, are mostly kept.';
+const HINT = 'Browsers usually grant this to pages that are installed or visited often.';
 
-const told = (bytes: number | 'unsupported' | undefined): string | undefined =>
+const describe = (bytes: number | 'unsupported' | undefined): string | undefined =>
   bytes === 'unsupported' ? 'Unknown' : bytes === undefined ? undefined : formatBytes(bytes);
 
 /** How much room there is, who uses it, and whether the browser may take it back. */
@@ -62,29 +62,25 @@ export function StoragePanel() {
   return (
     <PanelFrame
       title="Know what is stored, and for how long."
-      lead="Documents rest in IndexedDB as segments of some hundred each. What a collection holds in memory leaves it when nobody has asked for ten minutes."
+      lead="IndexedDB stores the documents in segments of a few hundred. Cairn drops the cache of a collection after ten minutes without a call."
     >
       <Figures label="Storage">
         <Figure
           label="Used by this page"
-          value={told(usage.value)}
-          note="with what is kept for offline"
+          value={describe(usage.value)}
+          note="including offline files"
           part="usage"
         />
+        <Figure label="Quota" value={describe(quota.value)} note="for this origin" />
         <Figure
-          label="The browser would give"
-          value={told(quota.value)}
-          note="to this page and its neighbours"
-        />
-        <Figure
-          label="If room runs short"
+          label="Persistence"
           value={promise && PROMISES[promise]}
           note={promise ? REASONS[promise] : ''}
           tone={promise === 'persistent' ? 'good' : undefined}
           part="persisted"
         />
         <Figure
-          label="Kept in"
+          label="Stored in"
           value={storage && (STORAGES[storage] ?? storage)}
           note={started ? `the engine runs ${ENGINES[started]}` : ''}
         />
@@ -96,16 +92,16 @@ export function StoragePanel() {
           disabled={promise !== 'best_effort'}
           onClick={askToKeep}
         >
-          Ask the browser to keep it
+          Ask the browser to persist it
         </button>
-        <Told text={persistAnswer.value || HINT} problem={storageProblem.value} />
+        <StatusText text={persistAnswer.value || HINT} problem={storageProblem.value} />
       </div>
       <div class="storage-columns">
         <section class="card storage-space" aria-labelledby="sizes-title">
           <h2 id="sizes-title">By collection</h2>
           <p class="soft small">
-            Rough bytes, before the browser compresses them. Each question puts the end of its time
-            in memory off.
+            Approximate bytes, before the browser compresses them. Every call keeps the cache for
+            another ten minutes.
           </p>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
           <section class="storage-sizes" tabIndex={0} aria-label="Sizes of the collections">
@@ -118,7 +114,7 @@ export function StoragePanel() {
         </section>
       </div>
       <CodeSection>
-        <CodeSample title="Ask what there is, and to keep it" source={roomSource} />
+        <CodeSample title="Read the usage, ask for persistence" source={roomSource} />
       </CodeSection>
     </PanelFrame>
   );

@@ -17,7 +17,7 @@ export function UsagePlot({ samples }: { samples: readonly Sample[] }) {
   const end = last ? x(last) : 0;
   return (
     <figure class="usage-plot">
-      <figcaption class="soft small">Used over the last minutes</figcaption>
+      <figcaption class="soft small">Used in the last minutes</figcaption>
       <div class="usage-axes">
         <span class="figures" key={top}>
           {formatBytes(top)}

@@ -16,10 +16,10 @@ export interface Sample {
   readonly usage: number;
 }
 
-type Told = number | 'unsupported' | undefined;
+type Bytes = number | 'unsupported' | undefined;
 
-export const usage = signal<Told>(undefined);
-export const quota = signal<Told>(undefined);
+export const usage = signal<Bytes>(undefined);
+export const quota = signal<Bytes>(undefined);
 export const storageStatus = signal<StorageStatus | undefined>(undefined);
 export const samples = signal<readonly Sample[]>([]);
 export const collections = signal<readonly CollectionUsage[]>([]);
@@ -67,8 +67,8 @@ export async function askToKeep(): Promise<void> {
     const isKept = await keepForGood(connection());
     persistAnswer.value =
       isKept === true
-        ? 'It will.'
-        : 'The browser said no for now. Installing the page, or visiting it often, changes its mind.';
+        ? 'Granted: the data stays until you remove it.'
+        : 'Denied for now. Browsers usually grant this to pages that are installed or visited often.';
     await look();
   } catch (error) {
     persistAnswer.value = messageOf(error);

@@ -1,4 +1,4 @@
-import { noteEnd } from './ends.ts';
+import { noteEnd } from './engine-ends.ts';
 import { endWorker, throwInWorker } from './recipes/crash.ts';
 import { lay, ME, sharedStatus } from './shared.ts';
 

@@ -1,5 +1,5 @@
 import { formatClock } from '../../parts/format.ts';
-import { events } from './lead-story.ts';
+import { events } from './failover-log.ts';
 import './event-log.css';
 
 /** What happened to the engine, newest first. */

@@ -21,9 +21,9 @@ export function Heap() {
         </button>
         <p class="heap-count small figures">
           <strong data-part="stones">{size === undefined ? '–' : formatNumber(size)}</strong>
-          <span> in all</span>
+          <span> in total</span>
           <strong data-part="laid">{formatNumber(laidHere.value)}</strong>
-          <span> laid here: the filled ones</span>
+          <span> from this tab (filled)</span>
         </p>
       </div>
     </div>

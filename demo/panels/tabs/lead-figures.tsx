@@ -1,7 +1,7 @@
 import type { ClientStatus } from 'cairndb';
 import { Figure, Figures } from '../../parts/figure.tsx';
 import { formatNumber, formatSpan } from '../../parts/format.ts';
-import { lastFailover } from './lead-story.ts';
+import { lastFailover } from './failover-log.ts';
 import { sharedStatus } from './shared.ts';
 
 /** Until every engine tells how many tabs it has. */
@@ -9,7 +9,7 @@ type Status = ClientStatus & { readonly tabs?: number };
 
 const ENGINES = {
   worker: 'In a worker of this tab',
-  tab: 'In the tab that leads',
+  tab: 'In the leader',
   thread: 'In this page',
 } as const;
 
@@ -18,9 +18,9 @@ export function LeadFigures() {
   const { state, leader, engine, tabs, unsaved }: Status = sharedStatus.value;
   const isOpen = state === 'open';
   return (
-    <Figures label="Who leads">
+    <Figures label="Leadership">
       <Figure
-        label="Who leads"
+        label="Leader"
         value={isOpen ? (leader ? 'This tab' : 'Another tab') : undefined}
         note={isOpen && engine ? `the engine is ${ENGINES[engine].toLowerCase()}` : ''}
         tone={isOpen && leader ? 'good' : undefined}
@@ -30,15 +30,15 @@ export function LeadFigures() {
         <Figure label="Tabs" value={formatNumber(tabs)} note="share the database" part="tabs" />
       )}
       <Figure
-        label="Not saved yet"
+        label="Unsaved"
         value={isOpen ? formatNumber(unsaved) : undefined}
-        note="of what any tab wrote"
+        note="changes, of all tabs"
         part="unsaved"
       />
       <Figure
-        label="Last change of engines"
+        label="Last failover"
         value={lastFailover.value === undefined ? undefined : formatSpan(lastFailover.value)}
-        note="from the end of one to the next"
+        note="until the next engine ran"
         part="failover"
       />
     </Figures>

@@ -3,9 +3,9 @@ import { CodeSample, CodeSection } from '../../parts/code-sample.tsx';
 import { PanelFrame } from '../../parts/panel.tsx';
 import { crash } from './crash.ts';
 import { EventLog } from './event-log.tsx';
+import { followLead } from './failover-log.ts';
 import { Heap } from './heap.tsx';
 import { LeadFigures } from './lead-figures.tsx';
-import { followLead } from './lead-story.ts';
 import { Note } from './note.tsx';
 import boardSource from './recipes/board.ts?raw';
 import crashSource from './recipes/crash.ts?raw';
@@ -22,14 +22,14 @@ export function TabsPanel() {
   return (
     <PanelFrame
       title="One database, any number of tabs."
-      lead="The first tab leads: the one engine runs there, and the others ask it. When it is closed or crashes, the next takes over and goes on with all that was acknowledged."
+      lead="One tab is the leader and runs the engine; the others send it their calls. When it closes or crashes, another tab takes over with every acknowledged change."
     >
       <LeadFigures />
       <ThisTab />
       <div class="tabs-columns">
         <section class="card tabs-board" aria-labelledby="board-title">
-          <h2 id="board-title">The same board in each</h2>
-          <p class="soft small">Put two tabs side by side, and write in one of them.</p>
+          <h2 id="board-title">A board that all tabs share</h2>
+          <p class="soft small">Put two tabs side by side and write in one.</p>
           <div class="tabs-notes">
             <Note note="first" label="First note" />
             <Note note="second" label="Second note" />
@@ -37,17 +37,17 @@ export function TabsPanel() {
           <Heap />
         </section>
         <section class="card" aria-labelledby="crash-title">
-          <h2 id="crash-title">Now break it</h2>
+          <h2 id="crash-title">Break it</h2>
           <p class="soft small">
-            Each of these also lays a stone, in the very moment in which nobody is there to take it.
-            Of an error the page is told; silence counts as the end after a second or two.
+            Each button also lays a stone while no engine can take it. The page notices an error at
+            once, and a silent worker after one or two seconds.
           </p>
           <div class="tabs-buttons">
             <button type="button" class="button danger" onClick={() => crash('thrown')}>
               Crash the worker
             </button>
             <button type="button" class="button danger" onClick={() => crash('ended')}>
-              End it without a word
+              Terminate it silently
             </button>
           </div>
           <div class="tabs-events">
@@ -58,9 +58,9 @@ export function TabsPanel() {
       <CodeSection>
         <CodeSample title="Open it in every tab" source={openSource} />
         <CodeSample title="A board that all tabs share" source={boardSource} />
-        <CodeSample title="Who leads" source={leadSource} />
-        <CodeSample title="A worker that can be ended" source={crashSource} />
-        <CodeSample title="… and what runs in it" source={engineSource} />
+        <CodeSample title="Watch the leader" source={leadSource} />
+        <CodeSample title="A worker that can be terminated" source={crashSource} />
+        <CodeSample title="Its script" source={engineSource} />
       </CodeSection>
     </PanelFrame>
   );

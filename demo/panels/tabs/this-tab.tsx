@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { hrefOf } from '../../app/route.ts';
 import { messageOf } from '../../parts/message-of.ts';
-import { Told } from '../../parts/told.tsx';
-import { noteEnd } from './ends.ts';
+import { StatusText } from '../../parts/status-text.tsx';
+import { noteEnd } from './engine-ends.ts';
 import { ME, shared, sharedProblem, sharedStatus } from './shared.ts';
 
 /** How long the browser may take to close the tab. */
@@ -10,7 +10,7 @@ const CLOSING_MS = 500;
 
 /** Opens another tab, and ends this one. */
 export function ThisTab() {
-  const refusal = useSignal('A page may close a tab that a page has opened, and no other.');
+  const refusal = useSignal('A page can only close a tab that a page opened.');
 
   async function close() {
     // Chromium fires no event in a tab that closes itself, so nothing could be left behind then.
@@ -24,7 +24,7 @@ export function ThisTab() {
     window.close();
     setTimeout(() => {
       refusal.value =
-        'No page has opened this tab, so none may close it. Close it yourself, or reload it.';
+        'No page opened this tab, so no page can close it. Close or reload it yourself.';
     }, CLOSING_MS);
   }
 
@@ -39,7 +39,7 @@ export function ThisTab() {
       <button type="button" class="button" onClick={() => location.reload()}>
         Reload this tab
       </button>
-      <Told text={refusal.value} problem={sharedProblem.value} />
+      <StatusText text={refusal.value} problem={sharedProblem.value} />
     </div>
   );
 }

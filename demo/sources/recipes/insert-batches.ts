@@ -1,6 +1,6 @@
 import type { DocumentCollection, NewDocument } from 'cairndb';
 
-// Each batch is encoded in slices, so that the page stays free.
+// `insertMany` encodes a batch in slices, so the page is never blocked for long.
 export async function insertBatches(
   collection: DocumentCollection,
   batches: AsyncIterable<readonly NewDocument[]>,
@@ -10,5 +10,5 @@ export async function insertBatches(
     await collection.insertMany(batch);
     await inserted(batch.length);
   }
-  await collection.save(); // now everything is in storage
+  await collection.save(); // now all documents are stored
 }

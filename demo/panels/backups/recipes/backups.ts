@@ -1,9 +1,9 @@
 import type { DocumentCollection } from 'cairndb';
 
-// One small write, whatever the size: what is stored is shared.
+// One small write, whatever the size: a backup shares the stored data.
 export const create = (collection: DocumentCollection, label: string) =>
   collection.createBackup({ label });
 
-// All or nothing. What was there before becomes a backup too.
+// Atomic. The replaced state becomes a backup as well.
 export const restore = (collection: DocumentCollection, name: string) =>
   collection.loadBackup(name);

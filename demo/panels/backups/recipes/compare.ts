@@ -3,8 +3,8 @@ import type { Connection, DocumentCollection } from 'cairndb';
 const A_TASK = 2000;
 const pause = () => new Promise((resume) => setTimeout(resume)); // the page stays free
 
-// A backup beside what is there now: loaded into a collection of its
-// own, which is dropped in the end.
+// Imports the backup into a temporary collection and compares the
+// documents.
 export async function compare(db: Connection, now: DocumentCollection, backup: string) {
   const before = new db.Collection({
     name: `${now.name} as it was`,

@@ -1,6 +1,6 @@
 import type { DocumentCollection } from 'cairndb';
 
-// A file of gzip: one line of JSON for each document.
+// gzip with one line of JSON per document.
 export async function download(collection: DocumentCollection, name: string) {
   const file = await new Response(await collection.exportBackup(name)).blob();
   const link = document.createElement('a');
@@ -11,7 +11,7 @@ export async function download(collection: DocumentCollection, name: string) {
   return file.size;
 }
 
-// Refused whole if a single byte of it is wrong.
+// Rejects the whole file if any byte of it is damaged.
 export const restoreFrom = (
   collection: DocumentCollection,
   file: File,

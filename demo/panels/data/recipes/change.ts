@@ -1,6 +1,6 @@
 import type { DocumentCollection, Stored } from 'cairndb';
 
-// Each change comes with the call that takes it back.
+// Each change returns a function that undoes it.
 export async function edit(
   all: DocumentCollection,
   id: string,
@@ -27,7 +27,7 @@ export async function remove(all: DocumentCollection, row: Stored) {
   return () => all.insert(row);
 }
 
-// After Drop({ backup: true }) a backup stays.
+// Undoes Drop({ backup: true }), which keeps a backup.
 export async function restoreNewest(all: DocumentCollection) {
   const [newest] = await all.listBackups();
   if (newest) await all.loadBackup(newest.name);

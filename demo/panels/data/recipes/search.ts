@@ -1,7 +1,7 @@
 import type { DocumentCollection, FindOptions } from 'cairndb';
 
-// What is typed, anywhere in one of the fields. Where it has a space,
-// they may have a hyphen, as ids do.
+// Finds the text anywhere in one of the fields. A space also matches
+// a hyphen, as ids have.
 export function criteriaFor(text: string, paths: readonly string[]) {
   if (text === '') return {};
   const literal = text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
@@ -9,8 +9,7 @@ export function criteriaFor(text: string, paths: readonly string[]) {
   return { $or: paths.map((path) => ({ [path]: pattern })) };
 }
 
-// A page of the result that stays true: each change brings
-// the difference, and nothing else.
+// A live page of the result. A change sends only the difference.
 export const livePage = (
   collection: DocumentCollection,
   criteria: object,

@@ -5,7 +5,7 @@ const open = () => {
   return { db, notes: new db.Collection({ name: 'notes', type: 'DOCUMENT_BASED' }) };
 };
 
-// In a tab of its own: acknowledged, and gone. Nobody else has this database open.
+// Runs in its own tab, the only one with this database open.
 export async function writeAndClose(run: string, count: number, waits: boolean) {
   const { db, notes } = open();
   await notes.insertMany(Array.from({ length: count }, (_, number) => ({ run, number })));
@@ -14,7 +14,7 @@ export async function writeAndClose(run: string, count: number, waits: boolean) 
   window.close();
 }
 
-// In the page that stays, once that tab is gone.
+// Runs in the page that remains.
 export async function countWritten(run: string) {
   const { db, notes } = open();
   const count = await notes.count({ run });

@@ -1,6 +1,6 @@
 import type { Connection } from 'cairndb';
 
-// What is not saved yet, and since when; each save, as it happens.
+// Reports unsaved changes, the time of the first one, and each save.
 export function watch(
   db: Connection,
   changed: (unsaved: number, since: Date | undefined) => void,

@@ -8,14 +8,14 @@ export const FIELD_OPERATORS: Readonly<Record<string, string>> = {
   $lte: 'less than or equal to',
   $in: 'one of a list',
   $nin: 'none of a list',
-  $exists: 'whether the field is there',
+  $exists: 'whether the field exists',
   $type: 'the type of the value',
   $regex: 'a pattern in a string',
   $size: 'the length of an array',
   $all: 'an array with all of these',
   $elemMatch: 'an item that matches all of this',
   $mod: 'a remainder: [divisor, remainder]',
-  $not: 'not what these operators ask',
+  $not: 'no match for these operators',
 };
 
 export const LOGIC_OPERATORS: Readonly<Record<string, string>> = {

@@ -17,8 +17,10 @@ export function readQuery(text: string): Params {
   } catch (cause) {
     // What the browser says of syntax is about more than was typed.
     const what =
-      cause instanceof SyntaxError ? 'something is missing, or too much' : messageOf(cause);
-    throw new UnreadableQuery(`This cannot be read yet: ${what}.`, { cause });
+      cause instanceof SyntaxError
+        ? 'the expression is incomplete, or has extra characters'
+        : messageOf(cause);
+    throw new UnreadableQuery(`This is not valid yet: ${what}.`, { cause });
   }
   if (typeof value === 'function' || (typeof value === 'object' && value !== null)) {
     return value as Params;

@@ -17,17 +17,17 @@ export function FunctionDrawing({ total, looked, returned, ms }: FunctionDrawing
       <ol class="plan" data-part="plan" data-kind="function">
         <Stage title="In the collection" amount={total} unit="documents" total={total} />
         <Stage
-          title="Your function, here in the page"
+          title="Your function, in the page"
           amount={looked}
-          unit="looked at"
+          unit="examined"
           total={total}
           tone="slow"
         />
-        <Stage title="Found" amount={returned} unit="documents" total={total} tone="result" />
+        <Stage title="Result" amount={returned} unit="documents" total={total} tone="result" />
       </ol>
       <p class="soft small">
-        A function keeps its closures, so it runs here and no index can help. Documents come to it
-        in chunks until it has found 50, in <strong data-part="engine-ms">{formatSpan(ms)}</strong>.
+        A function may use closures, so it runs in the page and no index can help. Documents arrive
+        in chunks until 50 match, here in <strong data-part="engine-ms">{formatSpan(ms)}</strong>.
       </p>
     </>
   );

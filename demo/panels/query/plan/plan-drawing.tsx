@@ -23,9 +23,9 @@ export function PlanDrawing(props: PlanDrawingProps) {
       <Stage title="In the collection" amount={total} unit="documents" total={total} />
       {isScan ? (
         <Stage
-          title="Scan: look at every document"
+          title="Scan: examine every document"
           amount={documentsExamined}
-          unit="looked at"
+          unit="examined"
           total={total}
           tone="slow"
         />
@@ -34,27 +34,29 @@ export function PlanDrawing(props: PlanDrawingProps) {
           <Stage
             title={<Access plan={plan} />}
             amount={keysExamined}
-            unit="keys looked at"
+            unit="keys examined"
             total={total}
           />
           <Stage
             title={
               documentsExamined === 0
-                ? 'The keys say it all: no document was looked at'
-                : 'The rest of the criteria, in the documents'
+                ? 'Covered by the index: no document examined'
+                : 'Filter by the remaining criteria'
             }
             amount={documentsExamined}
-            unit="documents looked at"
+            unit="documents examined"
             total={total}
           />
         </>
       )}
       {sort && (
         <li class="plan-note">
-          {plan.ordered ? `In the order of ${sort} already` : `Sorted by ${sort}, largest first`}
+          {plan.ordered
+            ? `The index is in the order of ${sort}`
+            : `Sorted by ${sort}, largest first`}
         </li>
       )}
-      <Stage title="Found" amount={returned} unit="documents" total={total} tone="result" />
+      <Stage title="Result" amount={returned} unit="documents" total={total} tone="result" />
     </ol>
   );
 }

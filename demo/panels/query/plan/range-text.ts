@@ -5,7 +5,7 @@ import { formatNumber } from '../../../parts/format.ts';
 export function rangeText({ from, to, fromOpen, toOpen }: KeyRange): string {
   const low = from.filter(isBound).map(show).join(', ');
   const high = to.filter(isBound).map(show).join(', ');
-  if (low === '' && high === '') return 'all of it';
+  if (low === '' && high === '') return 'all keys';
   if (low === high) return `= ${low}`;
   if (high === '') return fromOpen ? `above ${low}` : `${low} and up`;
   if (low === '') return toOpen ? `below ${high}` : `up to ${high}`;

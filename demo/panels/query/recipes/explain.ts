@@ -1,7 +1,6 @@
 import type { Criteria, DocumentCollection, FindOptions } from 'cairndb';
 
-// How the documents would be found, and what that costs.
-// Nothing is delivered.
+// Returns the query plan and its cost, without the documents.
 export const explain = (
   collection: DocumentCollection,
   criteria: Criteria,

@@ -1,7 +1,7 @@
 import type { DocumentCollection, FindOptions, Params } from 'cairndb';
 
-// Criteria run in the worker. A function runs here, with its
-// closures, and documents come to it in chunks.
+// Criteria run in the worker. A function runs in the page, with its
+// closures, and receives documents in chunks.
 export const firstMatches = (
   collection: DocumentCollection,
   params: Params,

@@ -1,7 +1,7 @@
 import type { Connection } from 'cairndb';
 
-// Another list is all there is to it: indexes are built and
-// dropped when the collection is opened.
+// To add or drop an index, change the list: opening the collection
+// builds and drops indexes.
 export async function openIndexed(
   db: Connection,
   name: string,

@@ -8,7 +8,7 @@ export interface Box {
   east: number;
 }
 
-// Both calls go to the worker in one message, and come back in one.
+// Both calls travel to the worker in one message, both results back in one.
 export function findAround(cities: DocumentCollection<City>, { north, south, west, east }: Box) {
   const inside = {
     'location.latitude': { $gte: south, $lte: north },

@@ -1,6 +1,6 @@
 import type { Connection } from 'cairndb';
 
-// What there is, by collection, and what the browser grants.
+// Usage by collection, quota, and whether the data is persistent.
 export async function room({ storage }: Connection) {
   const [{ usage, quota, collections }, status] = await Promise.all([
     storage.estimate(),
@@ -9,5 +9,5 @@ export async function room({ storage }: Connection) {
   return { usage, quota, collections, status };
 }
 
-// Some browsers decide by themselves, others ask the visitor.
+// Chromium and Safari decide by themselves, Firefox asks the visitor.
 export const keepForGood = ({ storage }: Connection) => storage.persist();

@@ -10,11 +10,11 @@ export function openBoard(db: Connection) {
   const notes = new db.Collection({ name: 'notes', type: 'KEY_VALUE_BASED' });
   const stones = new db.Collection<Stone>({ name: 'stones', type: 'DOCUMENT_BASED' });
   return {
-    // What any tab writes …
+    // Any tab writes …
     write: (note: string, text: string) => notes.set(note, text),
     lay: (by: string) => stones.insert({ by, laid: new Date() }),
     countLaid: (by: string) => stones.count({ by }),
-    // … is told to all.
+    // … and all tabs see it.
     note: (note: string) => notes.live(note),
     heap: stones.live({}, { sort: { laid: -1 }, limit: 48 }),
     size: stones.liveCount(),

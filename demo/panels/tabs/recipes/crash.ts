@@ -5,8 +5,8 @@ export function makeWorker(): Worker {
   return worker;
 }
 
-// An error that nothing catches. The browser tells the page of it.
+// An uncaught error. The browser reports it to the page.
 export const throwInWorker = () => worker?.postMessage('throw');
 
-// Its end from outside, as when memory runs out. Nobody is told.
+// Ends it as a lack of memory would. The page gets no event.
 export const endWorker = () => worker?.terminate();

@@ -1,5 +1,5 @@
 import 'cairndb/worker';
 
 addEventListener('message', ({ data }) => {
-  if (data === 'throw') throw new Error('Thrown on purpose, to see what happens then.');
+  if (data === 'throw') throw new Error('Thrown on purpose.');
 });

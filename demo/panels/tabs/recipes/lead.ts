@@ -1,6 +1,6 @@
 import type { ClientStatus, Connection } from 'cairndb';
 
-// `opening` while the engine is gone and another is looked for, then `open` again.
-// What is asked meanwhile waits, and is asked of the next.
-export const watchLead = (db: Connection, told: (status: ClientStatus) => void) =>
-  db.on('status', told);
+// `state` is 'opening' during a failover, then 'open' again. Calls made meanwhile
+// wait for the new engine.
+export const watchLead = (db: Connection, listener: (status: ClientStatus) => void) =>
+  db.on('status', listener);

@@ -1,6 +1,6 @@
 import { connect } from 'cairndb';
 
-// All tabs share one engine, in a worker of the tab that leads. `makeWorker` is only
-// there because this page wants to end it; so is the short time that silence may last.
+// All tabs share one engine, in a worker of the leader. `makeWorker` and the short
+// timeout are here only because this page crashes the worker on purpose.
 export const openShared = (makeWorker: () => Worker) =>
   connect({ name: 'tabs', worker: makeWorker, answer_timeout: 1 });

@@ -1,7 +1,7 @@
 import { Problem } from './problem.tsx';
-import './told.css';
+import './status-text.css';
 
-interface ToldProps {
+interface StatusTextProps {
   /** How it goes, or what came of it. */
   readonly text: string;
   /** What went wrong; it comes in the place of the text. */
@@ -11,9 +11,9 @@ interface ToldProps {
 }
 
 /** What is said about something, in a place that is there from the start: nothing moves when it is filled. */
-export function Told({ text, problem, part }: ToldProps) {
+export function StatusText({ text, problem, part }: StatusTextProps) {
   return (
-    <div class="told small">
+    <div class="status-text small">
       <p class="soft figures" role="status" data-part={part}>
         {problem ? '' : text}
       </p>

@@ -3,7 +3,7 @@ import type { ClientStatus } from 'cairndb';
 import { announce } from '../../app/announcer.tsx';
 import { formatCount, formatSpan } from '../../parts/format.ts';
 import { messageOf } from '../../parts/message-of.ts';
-import { type Cause, endSince, noteEnd } from './ends.ts';
+import { type Cause, endSince, noteEnd } from './engine-ends.ts';
 import { watchLead } from './recipes/lead.ts';
 import { board, laidHere, ME, shared, sharedProblem, sharedStatus } from './shared.ts';
 
@@ -17,9 +17,9 @@ export interface Event {
 }
 
 const CAUSES: Readonly<Record<Cause, string>> = {
-  left: 'The tab that led is gone.',
+  left: 'The leader closed.',
   thrown: 'The worker threw an error.',
-  ended: 'The worker ended without a word.',
+  ended: 'The worker was terminated.',
 };
 
 const KEPT = 6;
@@ -89,18 +89,18 @@ async function tellFailover(what: string, took: number): Promise<void> {
 }
 
 function firstText(leads: boolean): string {
-  return leads ? 'This tab leads.' : 'Another tab leads. This one asks it.';
+  return leads ? 'This tab leads.' : 'Another tab leads. This one follows.';
 }
 
 function changeText(led: boolean, leads: boolean, cause: Cause | undefined): string {
   const why = cause ? CAUSES[cause] : 'The engine is gone.';
   if (leads !== led) return `${why} ${leads ? 'This tab leads now.' : 'Another tab leads now.'}`;
-  return `${why} ${cause === 'left' ? 'Another tab leads now.' : 'Another took its place.'}`;
+  return `${why} ${cause === 'left' ? 'Another tab leads now.' : 'A new worker replaced it.'}`;
 }
 
 function lossText(laid: number, missing: number): string {
   if (missing > 0) return `${formatCount(missing, 'stone')} of ${laid} are missing.`;
-  if (laid === 0) return 'This tab had laid no stone that could be lost.';
+  if (laid === 0) return 'This tab had laid no stones.';
   return laid === 1
     ? 'Nothing was lost: the stone of this tab is there.'
     : `Nothing was lost: all ${laid} stones of this tab are there.`;
