@@ -1,4 +1,4 @@
-/** npm run bench: measures in a real browser. `-- --help` says what can be chosen. */
+/** npm run bench: measures in a real browser; `-- --help` lists the options. */
 import { publishFile } from './databases/publish.mjs';
 import { runComparison } from './databases/run-comparison.mjs';
 import { runDatabases } from './databases/run-databases.mjs';
@@ -14,7 +14,7 @@ function choose() {
   if (args[0] === 'tabs') return () => runTabs(args.slice(1));
   if (args.some((arg) => arg.startsWith('--compare'))) return () => runComparison(args);
   if (args.length === 1 && args[0] === '--smoke') {
-    // Nothing is timed then, and the limits alone keep one core busy.
+    // Times do not matter then, and the limits keep one core busy.
     return () => Promise.all([runLimits(args), runDatabases(args)]);
   }
   const [first, file] = args;

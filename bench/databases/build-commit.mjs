@@ -13,8 +13,8 @@ function run(command, args, cwd) {
 }
 
 /**
- * Builds the library as it is at a commit, with the packages installed here. Nothing of the work tree is touched, and
- * what was built once is kept.
+ * Builds the library of a commit with the installed packages. Leaves the work tree untouched and
+ * caches builds.
  *
  * @param {string} name of the commit, or of a branch or tag
  * @returns {{ commit: string, folder: string }}

@@ -4,13 +4,13 @@ import { ROOT } from '../../tools/setup.mjs';
 
 const FOLDER = `${ROOT}node_modules/.cache/cairn-bench/page`;
 
-/** Without it the core of RxDB ends up in one chunk with all its storages, and each would be charged with the others. */
+/** Without it RxDB's core shares a chunk with all its storages, and each would count the others. */
 const codeSplitting = {
   groups: [{ name: 'rxdb', test: /\/node_modules\/rxdb\/dist\/(?!.*plugins\/storage-)/ }],
 };
 
 /**
- * Bundles the page and all it compares, as an app would. Cairn itself is not in there: the page loads its build.
+ * Bundles the page and its contenders as an app would, without Cairn, whose build the page loads.
  *
  * @returns {Promise<string>} the folder
  */
@@ -29,7 +29,7 @@ export async function buildPage() {
       chunkSizeWarningLimit: 10_000,
       assetsInlineLimit: 0,
       modulePreload: false,
-      // by this name it is known which code is of the benchmark itself
+      // the name marks the benchmark's own code
       rollupOptions: { output: { entryFileNames: 'benchmark.js', codeSplitting } },
     },
   });

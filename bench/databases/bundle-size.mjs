@@ -11,10 +11,10 @@ function zippedSize(content) {
   return size;
 }
 
-/** What every page loads: the benchmark itself. */
+/** Files of the benchmark itself, which every page loads. */
 const COMMON = /\/benchmark\.js$|\.html$/;
 
-/** What a page and its workers have loaded beyond the benchmark, in kB. @param {ReadonlyMap<string, Buffer>} loaded */
+/** kB that a page and its workers loaded beyond the benchmark. @param {ReadonlyMap<string, Buffer>} loaded */
 export function measureBundle(loaded) {
   let script = 0;
   let rest = 0;

@@ -4,7 +4,7 @@ import { workloads as inPage } from '../page/workloads.mjs';
  * @typedef {Pick<import('../page/workload.mjs').Workload, 'name' | 'title' | 'metrics'>} Described
  */
 
-/** What the driver measures around the page. @type {readonly Described[]} */
+/** Metrics that the driver measures outside the page. @type {readonly Described[]} */
 const aroundThePage = [
   {
     name: 'disk',
@@ -29,5 +29,5 @@ const aroundThePage = [
   },
 ];
 
-/** All that is measured. @type {readonly Described[]} */
+/** All workloads. @type {readonly Described[]} */
 export const workloads = [...inPage, ...aroundThePage];

@@ -19,5 +19,5 @@ export const contend = (peer, cairn, suffix = '') => ({
   cairn,
 });
 
-/** Whether it is Cairn, in whichever build. @param {{ readonly name: string }} contender */
+/** Whether it is a build of Cairn. @param {{ readonly name: string }} contender */
 export const isCairn = ({ name }) => name.startsWith('cairn');

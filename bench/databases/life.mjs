@@ -11,17 +11,17 @@ import { PageCalls } from './page-calls.mjs';
 
 const ARGS = [
   '--js-flags=--expose-gc',
-  // memory is measured at once, not with the next collection of garbage
+  // measures memory at once, not with the next garbage collection
   '--enable-blink-features=ForceEagerMeasureMemory',
 ];
 
-/** What is performed before the database is filled. */
+/** Workloads that run before the database is filled. */
 const BEFORE = 'open';
 const FILLING = 'bulk-insert';
 
 /**
- * One life of a database: a new profile on disk, filled, asked and changed, each workload on a fresh page; and in
- * the end every document is compared with what it has to be.
+ * One round of a database: a new profile on disk, filled, queried and changed, each workload on a fresh page. At
+ * the end every document is compared with the model.
  *
  * @param {import('playwright-core').Page} page
  * @param {string} origin
@@ -70,7 +70,7 @@ export async function withBrowser(use, profile) {
 const STORAGE = ['Default/IndexedDB', 'Default/File System'];
 
 /**
- * Fills a database in a profile of its own and weighs what the browser has written, in bytes.
+ * Fills a database in its own profile and measures the bytes on disk.
  *
  * @param {string} origin
  * @param {Contender} contender
@@ -92,7 +92,7 @@ export async function weigh(origin, contender, terms) {
 function bytesIn(path) {
   if (!existsSync(path)) return 0;
   const status = statSync(path);
-  // what is allotted: a file may be longer than what was written of it
+  // allocated blocks: sparse files are longer than their data
   if (!status.isDirectory()) return Math.min(status.size, status.blocks * 512);
   return readdirSync(path).reduce((sum, name) => sum + bytesIn(`${path}/${name}`), 0);
 }

@@ -22,10 +22,10 @@ import { TooSlow } from './page-calls.mjs';
  * @property {string} reason
  */
 
-/** For the check before everything, which also shows what code is loaded. */
+/** For the check in advance, which also shows the loaded code. */
 const CHECK_SIZE = 400;
 const CHECKED_AT_ONCE = 4;
-/** Slowness is no reason to fail. */
+/** Slowness must not fail the run. */
 const CHECK_DEADLINE_MS = 300_000;
 const ALL = inPage.map(({ name }) => name);
 const PATIENCE_MS = 2_000;
@@ -33,7 +33,7 @@ const CHECK_PATIENCE_MS = 200;
 const DEADLINE_MS = 60_000;
 const DEADLINE_MS_A_DOCUMENT = 2;
 
-/** Runs all contenders, size by size and round by round, and gathers their figures. */
+/** Runs all contenders, size by size and round by round, and collects their figures. */
 export class Measurement {
   /** @type {Map<string, Measured>} */
   #measured = new Map();
@@ -61,9 +61,9 @@ export class Measurement {
     return [...this.#measured.values()];
   }
 
-  /** Every workload on few documents, several at a time: everything works, and loads so much code. */
+  /** Every workload on few documents, several at a time: checks them and measures their code size. */
   async check() {
-    const waiting = [...this.#contenders].reverse(); // those that take longest stand behind
+    const waiting = [...this.#contenders].reverse(); // the slowest are last
     await withBrowser(async (openPage) => {
       const checkSome = async () => {
         const page = await openPage();
@@ -107,7 +107,7 @@ export class Measurement {
     }
   }
 
-  /** Who failed with few documents, or with as many, is not tried again. @param {Contender} contender @param {number} size */
+  /** A contender that failed at this or a smaller size is skipped. @param {Contender} contender @param {number} size */
   #hasFailed({ name }, size) {
     return this.failures.some(
       (it) => it.contender === name && (it.size === size || it.size === CHECK_SIZE),
@@ -129,7 +129,7 @@ export class Measurement {
     );
   }
 
-  /** Notes what fails, and goes on. @param {Contender} contender @param {number} size @param {() => Promise<void>} run */
+  /** Records a failure and continues. @param {Contender} contender @param {number} size @param {() => Promise<void>} run */
   async #try(contender, size, run) {
     try {
       await run();

@@ -20,7 +20,7 @@ import { workloads } from './catalogue.mjs';
 const WHOLE_SIZES = '1000,10000';
 const SOME_SIZES = '10000';
 const SMOKE_SIZES = '200';
-/** For a choice, so that nobody waits for long. */
+/** For partial runs, to keep them short. */
 const SOME_MINUTES = '1.5';
 
 /** @param {string[]} args @returns {Options} */

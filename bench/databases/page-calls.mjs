@@ -8,24 +8,24 @@ import { isCairn } from './contender.mjs';
  * @property {number} size documents
  * @property {number} seed
  * @property {number} round
- * @property {number} patience milliseconds after which something done many times over stops short
- * @property {boolean} hasty whether it is enough to show that it works
+ * @property {number} patience milliseconds after which a loop stops early
+ * @property {boolean} hasty whether to check correctness only
  * @property {number} deadline milliseconds for one call into the page
  */
 
-/** Something that took too long. */
+/** A call timed out. */
 export class TooSlow extends Error {}
 
-/** The calls into a page, for one contender: each on a fresh page, and with an end. */
+/** Calls into a page for one contender: each on a fresh page and with a deadline. */
 export class PageCalls {
   #page;
   #origin;
   #contender;
   #terms;
   #database;
-  /** What was done to the documents so far. @type {Change[]} */
+  /** Changes so far. @type {Change[]} */
   #changes = [];
-  /** What this build of Cairn loads on first use. @type {readonly string[]} */
+  /** Chunks that this build of Cairn loads lazily. @type {readonly string[]} */
   #parts = [];
 
   /**
@@ -42,12 +42,12 @@ export class PageCalls {
     this.#database = `${contender.name}-${terms.size}-${terms.round}`;
   }
 
-  /** Finds out which code this contender loads on first use, so that it is there before anything is measured. */
+  /** Finds the lazy chunks of this contender, so that they are loaded before anything is measured. */
   async rehearse() {
     if (isCairn(this.#contender)) this.#parts = await this.#call('rehearse');
   }
 
-  /** Inserts all documents, unmeasured. */
+  /** Inserts all documents without measuring. */
   async fill() {
     await this.#call('fill');
   }
@@ -59,7 +59,7 @@ export class PageCalls {
     return figures;
   }
 
-  /** Compares every document with what it has to be. */
+  /** Compares every document with the model. */
   async verify() {
     await this.#call('verify');
   }
@@ -68,10 +68,10 @@ export class PageCalls {
     await this.#page.goto(`${this.#origin}/page/index.html`);
   }
 
-  /** Whether what comes is worth nothing in a page that has seen the documents. @param {string} part @param {string} [workload] */
+  /** Whether a workload needs a page that has not seen the documents. @param {string} part @param {string} [workload] */
   #isAboutReload(part, workload) {
     const isFirst = !this.#page.url().startsWith(`${this.#origin}/`);
-    const { keeps } = this.#contender.peer; // who keeps nothing has to begin anew each time
+    const { keeps } = this.#contender.peer; // without persistence each page starts empty
     return !keeps || isFirst || part === 'verify' || workload === 'first-answer';
   }
 
@@ -114,7 +114,7 @@ async function within(ms, what, promise) {
   const late = new Promise((_, reject) => {
     timer = setTimeout(() => reject(new TooSlow(`${what}: took longer than ${ms / 1_000} s`)), ms);
   });
-  promise.catch(() => {}); // whoever is late may still fail, when the browser is closed
+  promise.catch(() => {}); // a late promise may reject when the browser closes
   try {
     return await /** @type {Promise<T>} */ (Promise.race([promise, late]));
   } catch (cause) {

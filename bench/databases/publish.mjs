@@ -25,7 +25,7 @@ export function publish(results, size) {
   return relative(ROOT, page);
 }
 
-/** Writes the pages of all sizes that a run has measured. @param {string} file with its raw figures */
+/** Writes the pages of all measured sizes. @param {string} file with its raw figures */
 export function publishFile(file) {
   /** @type {import('./results.mjs').Results} */
   const results = JSON.parse(readFileSync(file, 'utf8'));
@@ -33,7 +33,7 @@ export function publishFile(file) {
   for (const size of sizes) console.log(`written to ${publish(results, size)}`);
 }
 
-/** A line for each figure, so that a change of one shows as one. @param {import('./results.mjs').Results} results @param {number} size */
+/** One line per figure, for readable diffs. @param {import('./results.mjs').Results} results @param {number} size */
 function rawFigures({ measured, failures, contenders, ...about }, size) {
   const lines = (/** @type {readonly unknown[]} */ list) =>
     `[\n${list.map((each) => `    ${JSON.stringify(each)}`).join(',\n')}\n  ]`;

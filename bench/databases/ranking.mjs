@@ -27,7 +27,7 @@ import { isCairn } from './contender.mjs';
  * @property {Entry | undefined} bestFromDisk of those that do not hold everything in memory
  */
 
-/** Names of the peers that bound what others can reach. */
+/** Names of the lower bounds. */
 const LIMITS = { storage: 'indexeddb', page: 'loop', worker: 'message' };
 
 /** All figures at one size. @param {Results} results @param {number} size @returns {Ranking[]} */

@@ -1,5 +1,5 @@
 /**
- * What a run of the databases leaves behind.
+ * The results of a run.
  *
  * @typedef {object} Results
  * @property {string} at when it was measured

@@ -14,7 +14,7 @@ import { readOptions } from './options.mjs';
 
 const [NOW, THEN] = ['/dist', '/dist-then'];
 
-/** Measures this Cairn beside that of another commit, in the same rounds. @param {string[]} args */
+/** Measures this build and that of another commit in the same rounds. @param {string[]} args */
 export async function runComparison(args) {
   const options = readOptions(args);
   const { commit, folder } = buildCommit(options.compare ?? '');

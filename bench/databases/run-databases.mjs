@@ -17,7 +17,7 @@ import { versionsOf } from './versions.mjs';
 const CAIRN = '/dist';
 const WEIGHED = 1_000;
 
-/** Measures databases beside each other. @param {string[]} args */
+/** Compares the databases. @param {string[]} args */
 export async function runDatabases(args) {
   const options = readOptions(args);
   const { peers, dist, smoke, seed, rounds, sizes, whole } = options;
@@ -62,12 +62,12 @@ export async function runDatabases(args) {
   }
 }
 
-/** What the results say of a peer. @param {import('../page/peer.mjs').Peer} peer */
+/** The description of a peer in the results. @param {import('../page/peer.mjs').Peer} peer */
 function describe({ load, plain, key, packages, ...peer }) {
   return { savedBy: undefined, ...peer, versions: versionsOf({ name: peer.name, packages }) };
 }
 
-/** The commit that is measured, with a + if there is more than that. */
+/** The measured commit, with a + for uncommitted changes. */
 function commitNow() {
   const git = (/** @type {string[]} */ ...args) =>
     spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' }).stdout?.trim() ?? '';
@@ -75,6 +75,6 @@ function commitNow() {
   return `${git('rev-parse', '--short', 'HEAD') || 'unknown'}${changed}`;
 }
 
-/** What a document takes as JSON, on average. @param {number} seed */
+/** Average bytes of a document as JSON. @param {number} seed */
 const documentBytes = (seed) =>
   Math.round(JSON.stringify(makePeople(WEIGHED, seed)).length / WEIGHED);

@@ -21,7 +21,7 @@ const times = (/** @type {number | undefined} */ ratio) =>
   ratio === undefined ? '' : `${figure(ratio)}×`;
 
 /**
- * The page about one size, in Markdown.
+ * The Markdown page of one size.
  *
  * @param {Results} results
  * @param {number} size
@@ -151,6 +151,6 @@ function section({ metric, what, unit, durable, entries }) {
   return [`**${heading[0]?.toUpperCase()}${heading.slice(1)}**`, table([head, ...rows])];
 }
 
-/** What a durable figure stands for. @param {Entry['contender']} contender */
+/** The meaning of a durable figure. @param {Entry['contender']} contender */
 const durability = ({ resolved, savedBy }) =>
   savedBy ? `transaction complete, by ${savedBy}` : resolved;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 
 /**
- * Throws unless everything that was to be measured has been: each contender at each size gave the same
- * metrics in every round, each a number that can be, and each limit found its figures.
+ * Throws unless the run is complete: each contender at each size returned the same
+ * metrics in every round, each a plausible number, and each limit found its figures.
  *
  * @param {import('./results.mjs').Results} results
  * @param {{ workload: import('./workload.mjs').Workload, sizes: number[], contenders: string[] }[]} expected

@@ -16,8 +16,8 @@ export const launch = () =>
   launchChromium({ args: ['--js-flags=--expose-gc', '--enable-precise-memory-info'] });
 
 /**
- * Runs a workload in a page of its own: every contender in turn, round by round, so that a load that comes and
- * goes meets all of them.
+ * Runs a workload in its own page: every contender in turn, round by round, so that temporary
+ * load affects all of them.
  *
  * @param {Awaited<ReturnType<typeof launch>>} browser
  * @param {import('./workload.mjs').Workload} workload

@@ -2,7 +2,7 @@ import { summarize } from '../page/statistics.mjs';
 import { figure, printTable } from '../shared/print-table.mjs';
 import { count } from './limits.mjs';
 
-/** Share of other work above which medians mislead. */
+/** Share of other load above which medians mislead. */
 const BUSY = 0.3;
 
 /**

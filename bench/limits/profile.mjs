@@ -49,7 +49,7 @@ export async function recordProfiles(page, folder) {
 
 /** @typedef {(method: string, params?: object) => Promise<any>} Send */
 
-/** A way to each running worker of a page. @param {import('playwright-core').CDPSession} session */
+/** A CDP session for each worker of a page. @param {import('playwright-core').CDPSession} session */
 function workersOf(session) {
   /** @type {Map<number, (result: unknown) => void>} */
   const waiting = new Map();

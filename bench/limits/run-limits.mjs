@@ -10,7 +10,7 @@ import { launch, measureWorkload } from './measure-workload.mjs';
 import { readLimitOptions } from './options.mjs';
 import { printWorkload } from './print.mjs';
 
-/** Measures Cairn against its own limits. @param {string[]} args */
+/** Measures Cairn against its limits. @param {string[]} args */
 export async function runLimits(args) {
   const options = readLimitOptions(args);
   const { chosen, rounds, sizes: givenSizes, without, dist, profile, smoke } = options;
@@ -20,7 +20,7 @@ export async function runLimits(args) {
     '/node_modules/mingo/dist': `${ROOT}node_modules/mingo/dist`,
     '/dist': dist === undefined ? buildIfStale() : resolve(dist),
   });
-  /** Where nothing is timed, one browser does for all; else each workload has a fresh one. */
+  /** One browser for all in a smoke run; else a fresh one per workload. */
   let browser = smoke ? await launch() : undefined;
   try {
     const machine = await describeMachine();

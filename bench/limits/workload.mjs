@@ -1,6 +1,6 @@
 /**
- * What one workload measures. Its file is loaded twice: here, for what is to be run and what it must
- * reach, and in the page, where `prepare` and the contenders run.
+ * The definition of one workload. Its file is loaded twice: here, for its contenders and limits,
+ * and in the page, where `prepare` and the contenders run.
  *
  * @typedef {object} Workload
  * @property {string} name the name of its file
@@ -19,7 +19,7 @@
  *
  * @typedef {(input: Input) => Promise<Record<string, number>>} Contender returns figures by metric
  *
- * A figure, or a ratio of two, with what it has to stay within. Figures are named
+ * A figure, or a ratio of two, with its limit. Figures are named
  * `contender: metric`.
  * @typedef {object} Limit
  * @property {string} figure
@@ -29,5 +29,5 @@
  * @property {'acrossSizes'} [compare] divides the figure at the largest size by that at the smallest
  */
 
-/** Says that a workload is one. @param {Workload} workload */
+/** Types a workload. @param {Workload} workload */
 export const defineWorkload = (workload) => workload;

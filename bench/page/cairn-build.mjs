@@ -7,7 +7,7 @@
  */
 
 /**
- * Loads it with its parts. Whoever is compared with it loads all code at once, before anything is measured.
+ * Loads it with its lazy chunks, as all contenders load their code before anything is measured.
  *
  * @param {CairnBuild} build
  */
@@ -18,7 +18,7 @@ export async function loadCairn({ url, parts }) {
   return library;
 }
 
-/** The parts that this page has loaded so far; its worker is no part of a page. @param {Pick<CairnBuild, 'url'>} build */
+/** The chunks that this page has loaded so far, without its worker. @param {Pick<CairnBuild, 'url'>} build */
 export function loadedParts({ url }) {
   const entry = new URL(url, location.href).href;
   const folder = entry.slice(0, entry.lastIndexOf('/') + 1);

@@ -1,4 +1,4 @@
-/** Documents of about 280 bytes as JSON: the same for the same seed, on every machine. */
+/** Documents of about 280 bytes as JSON, deterministic for a seed. */
 
 /** Documents in each group. */
 export const GROUP_SIZE = 200;
@@ -32,7 +32,7 @@ const WORDS = 'river stone letter garden window copper signal harbour winter pap
  * @property {string} bio
  */
 
-/** Mulberry32: numbers from 0 up to 1. @param {number} seed */
+/** Mulberry32: numbers from 0 to below 1. @param {number} seed */
 export function randomNumbers(seed) {
   let state = seed;
   return () => {
@@ -44,7 +44,7 @@ export function randomNumbers(seed) {
 }
 
 /**
- * Documents of which every 200 scattered ones make a group.
+ * Documents in groups of 200 scattered ones.
  *
  * @param {number} size
  * @param {number} [seed]
@@ -75,13 +75,13 @@ export function makeDocuments(size, seed = 1, groups = groupCount(size)) {
       bio: Array.from({ length: 11 }, () => pick(WORDS)).join(' '),
     };
   });
-  // Joined strings are flattened when they are first read; whoever comes first would pay for it.
+  // Flattens joined strings, which would cost the first contender that reads them.
   return JSON.parse(JSON.stringify(documents));
 }
 
 const PART = 100_000;
 
-/** Many documents in parts, so that no more of them are in memory at once than needed. @param {number} size */
+/** Documents in parts, to limit memory. @param {number} size */
 export function* makeParts(size) {
   for (let from = 0; from < size; from += PART) {
     yield makeDocuments(Math.min(PART, size - from), 1 + from / PART, groupCount(size));
@@ -91,7 +91,7 @@ export function* makeParts(size) {
 /** @param {number} size */
 export const groupCount = (size) => Math.ceil(size / GROUP_SIZE);
 
-/** The group of each document: all the same size, none next to each other. @param {number} size @param {number} seed @param {number} groups */
+/** The group of each document: equal sizes, no neighbours. @param {number} size @param {number} seed @param {number} groups */
 function scatterGroups(size, seed, groups) {
   const random = randomNumbers(seed + 1_000);
   const first = (seed - 1) * PART;

@@ -29,8 +29,8 @@ export async function time(run) {
 }
 
 /**
- * Runs what is to be measured: after whatever came before it has ended, and profiled where that is
- * asked for.
+ * Runs the measured function once earlier work has ended, with a profile
+ * if requested.
  *
  * @template T
  * @param {() => T | Promise<T>} run
@@ -45,14 +45,14 @@ export async function measure(run) {
   return measured;
 }
 
-/** The middle one. @param {number[]} times */
+/** The median. @param {number[]} times */
 export function middle(times) {
   return /** @type {number} */ (times.sort((a, b) => a - b)[times.length >> 1]);
 }
 
 /**
- * Measures many runs and gives the middle of their times, in milliseconds. What is fast is only seen warm,
- * and between two ticks of the clock, 5 µs.
+ * The median time of many runs in milliseconds. Fast calls show only when warm, and
+ * between two clock ticks of 5 µs.
  *
  * @param {number} runs
  * @param {(run: number) => unknown} ask
@@ -68,14 +68,14 @@ export async function measureMiddle(runs, ask) {
 
 /** @typedef {{ startProfile?: () => Promise<void>, stopProfile?: () => Promise<void> }} Profiler */
 
-/** What a page may be blocked without anybody noticing, by the usual measure. */
+/** The usual threshold below which users do not notice a blocked page. */
 const UNNOTICED_MS = 50;
 
 /**
- * Runs something once and watches how long the page was blocked meanwhile: by the gaps between two beats of a
- * timer, and by the browser's report of long tasks. Timers also starve where many short tasks outrank them,
- * and then frames do. Frames are not watched: asking for them makes the browser paint, which costs those who
- * let it more than those who block.
+ * Runs a function once and measures how long it blocked the page: by the gaps between ticks of a
+ * timer, and by the browser's long tasks. Timers also starve when many short tasks outrank them,
+ * and so do frames. Frames are not measured: requesting them makes the browser paint, which costs
+ * contenders that yield more than those that block.
  *
  * @param {() => Promise<unknown>} run
  * @returns {Promise<{ ms: number, longest: number, beyond: number, longTask: number }>} in milliseconds: the
@@ -99,7 +99,7 @@ export async function timeAndWatch(run) {
   return { ms, ...gaps.end(), longTask };
 }
 
-/** The gaps between two beats of a timer. */
+/** The gaps between two ticks of a timer. */
 function watchGaps() {
   let longest = 0;
   let beyond = 0;

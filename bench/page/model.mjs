@@ -3,11 +3,11 @@ import { makePeople } from './people.mjs';
 /**
  * @typedef {import('./people.mjs').Keyed} Keyed
  *
- * What was done to the documents since they were filled in; it travels from page to page.
+ * Changes since the initial fill; passed from page to page.
  * @typedef {{ inserted: { part: number, made: number, count: number } } | { aged: { ids: string[], age: number } } | { deleted: string[] }} Change
  */
 
-/** What a database has to contain, and has to answer: every answer is checked against it. */
+/** The expected content and results; every result is compared with it. */
 export class Model {
   /** @type {Map<string, Keyed>} */
   documents = new Map();
@@ -23,7 +23,7 @@ export class Model {
   /** @param {Change} change */
   apply(change) {
     if ('inserted' in change) {
-      const { part, made, count } = change.inserted; // the first ones of all that were made together
+      const { part, made, count } = change.inserted; // the first of those made together
       const people = makePeople(made, this.#seed, part).slice(0, count);
       for (const person of people) this.documents.set(person.id, person);
     } else if ('aged' in change) {
@@ -48,7 +48,7 @@ export class Model {
 }
 
 /**
- * Throws unless these are the documents that were asked for, each with all it has.
+ * Throws unless these are exactly the expected documents.
  *
  * @param {string} what
  * @param {unknown} found
@@ -72,7 +72,7 @@ export function checkFound(what, found, expected, { plain = (it) => it, ordered 
 }
 
 /**
- * Databases add fields of their own, so only those of the document are looked at.
+ * Compares only the document's own fields, since databases add some.
  *
  * @param {string} what
  * @param {any} document

@@ -1,6 +1,6 @@
 /**
- * What is measured: a database, or what bounds them all, written by hand. Each is one small file in `peers`,
- * which imports its packages when it is loaded and not before.
+ * A contender: a database, or a hand-written lower bound. Each is one small file in `peers`,
+ * which imports its packages lazily.
  *
  * @typedef {object} Peer
  * @property {string} name as on the command line
@@ -11,23 +11,23 @@
  * @property {boolean} resident whether all documents are in memory while it is open
  * @property {'page' | 'worker'} runs where the work is done
  * @property {'id' | '_id'} key of a document
- * @property {Resolved} resolved what the promise of a write has meant when it resolved
- * @property {string} [savedBy] what has to be called until writes are durable; left out where nothing has to be
- * @property {string} usage how it is used, and what of its documentation says so
- * @property {(document: any) => any} [plain] makes a plain object of what a query finds, to check it
- * @property {(libraries: Libraries) => Promise<Opener>} load loads the code, without running anything of it
+ * @property {Resolved} resolved what a resolved write means
+ * @property {string} [savedBy] the call that makes writes durable, if one is needed
+ * @property {string} usage how it is used, following its documentation
+ * @property {(document: any) => any} [plain] converts a result to a plain object, to check it
+ * @property {(libraries: Libraries) => Promise<Opener>} load loads the code without running it
  *
  * @typedef {'in memory' | 'transaction complete' | 'written' | 'flushed'} Resolved
  * in memory: nothing is stored yet. transaction complete: IndexedDB has it, with relaxed durability, which
  * outlives the end of the page and of the browser. written: the file has it. flushed: the device has it too.
  *
- * @typedef {object} Libraries what the surroundings provide
+ * @typedef {object} Libraries provided by the driver
  * @property {() => Promise<any>} cairn loads Cairn
  *
  * @typedef {object} Opener
  * @property {(name: string) => Promise<Store>} open opens or makes a database with this name, ready for calls
  *
- * A collection of people, with indexes on group, age and score. What a peer has no way to do is left out.
+ * A collection of people, with indexes on group, age and score. Unsupported methods are missing.
  * @typedef {object} Store
  * @property {(documents: Doc[]) => unknown} insertMany
  * @property {(document: Doc) => unknown} [insert]
@@ -42,12 +42,12 @@
  * @property {(ids: string[]) => unknown} [deleteMany]
  * @property {() => unknown} [all] every document, in any order
  * @property {(group: number, changed: (documents: Doc[]) => void) => Promise<() => void>} [watchGroup] calls with
- *   the whole result, now and after each change; gives a function that ends it
+ *   the whole result, now and after each change; returns the function that stops it
  * @property {() => unknown} [saved] resolves when everything so far is durable; only where `savedBy` is
  * @property {() => unknown} close
  *
  * @typedef {Record<string, any>} Doc
  */
 
-/** Says that a peer is one. @param {Peer} peer */
+/** Types a peer. @param {Peer} peer */
 export const definePeer = (peer) => peer;

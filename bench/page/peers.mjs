@@ -20,7 +20,7 @@ import { sqlite } from './peers/sqlite.mjs';
 import { tanstackIndexedDb, tanstackMemory } from './peers/tanstack.mjs';
 import { tinybase } from './peers/tinybase.mjs';
 
-/** Everything that is compared; to add one, write its file and name it here. @type {readonly import('./peer.mjs').Peer[]} */
+/** All contenders. To add one, write its file and list it here. @type {readonly import('./peer.mjs').Peer[]} */
 export const peers = [
   cairnWorker,
   cairnWorkerUncached,

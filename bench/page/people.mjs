@@ -1,15 +1,15 @@
 import { makeDocuments, randomNumbers } from './documents.mjs';
 
 /**
- * The documents that every database keeps: those of `documents.mjs` with a key of their own and a number
- * that no two share, so that the order by it is the same everywhere.
+ * The documents of the benchmark: those of `documents.mjs` with a key and a unique
+ * number, so that sorting by it is deterministic.
  *
  * @typedef {import('./documents.mjs').Person & { id: string, score: number }} Keyed
  */
 
 const ID_LENGTH = 20;
 const ID_ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
-/** Scores of documents that come later are above those of all that were there first. */
+/** Later documents score above all initial ones. */
 const SCORES_A_PART = 10_000_000;
 
 /**
@@ -42,7 +42,7 @@ function makeId(random) {
 }
 
 /**
- * The same documents with the key named as a database wants it.
+ * The same documents with the key named as a database requires.
  *
  * @param {readonly Keyed[]} people
  * @param {'id' | '_id'} key

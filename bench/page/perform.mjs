@@ -56,7 +56,7 @@ export async function fill(given) {
   await session.end();
 }
 
-/** Compares every document with what it has to be. @param {import('./session.mjs').Given} given */
+/** Compares every document with the model. @param {import('./session.mjs').Given} given */
 export async function verify(given) {
   const session = await Session.begin(given);
   const store = await session.openFilled();

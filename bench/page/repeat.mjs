@@ -1,7 +1,7 @@
 import { measure, middle, time } from './measure.mjs';
 
 /**
- * Does something many times, one after another, until it was done often enough or for long enough.
+ * Repeats a function until a count or a time is reached.
  *
  * @param {number} count
  * @param {number} patience in milliseconds
@@ -22,7 +22,7 @@ export async function repeat(count, patience, act) {
 }
 
 /**
- * Asks the same kind of question many times and gives the middle of the times.
+ * Repeats a query and returns the median time.
  *
  * @param {number} runs
  * @param {number} patience in milliseconds

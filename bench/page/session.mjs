@@ -13,13 +13,13 @@ import { shuffle } from './statistics.mjs';
  * @property {string} database a name for its database
  * @property {number} size how many documents it has been filled with
  * @property {number} seed of the documents
- * @property {number} round seeds what is asked for
- * @property {number} patience milliseconds after which something done many times over stops short
- * @property {boolean} hasty whether it is enough to show that it works
+ * @property {number} round seeds the queries
+ * @property {number} patience milliseconds after which a loop stops early
+ * @property {boolean} hasty whether to check correctness only
  * @property {readonly Change[]} changes done since it was filled
  */
 
-/** What a workload works with, in one page. */
+/** The context of a workload in one page. */
 export class Session {
   /** @type {Change[]} */
   changes = [];
@@ -60,12 +60,12 @@ export class Session {
     return this.#given.patience;
   }
 
-  /** How often something is done: less where there are only some documents to show that it works. @param {number} usual */
+  /** Number of repetitions: fewer in a smoke run. @param {number} usual */
   count(usual) {
     return this.size < usual ? this.size >> 2 : usual;
   }
 
-  /** What the documents have to be. Made when first asked for: it takes time and memory. */
+  /** The expected documents. Built lazily: it takes time and memory. */
   get model() {
     return this.makeModel();
   }
@@ -76,12 +76,12 @@ export class Session {
     return this.#model;
   }
 
-  /** Documents that nobody has inserted yet. @param {number} part @param {number} count */
+  /** New documents. @param {number} part @param {number} count */
   newDocuments(part, count) {
     return withKey(makePeople(count, this.#given.seed, part), this.peer.key);
   }
 
-  /** What the database is filled with in the beginning. */
+  /** The initial documents. */
   firstDocuments() {
     return withKey(makePeople(this.size, this.#given.seed), this.peer.key);
   }
@@ -91,7 +91,7 @@ export class Session {
     return this.#opener.open(`${this.#given.database}-${suffix}`);
   }
 
-  /** Opens the database, which nobody has opened yet. Closed in the end. */
+  /** Opens the database for the first time; it is closed at the end. */
   async open() {
     this.#store = await this.#opener.open(this.#given.database);
     return this.#store;

@@ -8,7 +8,7 @@ export function summarize(values) {
 }
 
 /**
- * The list in another order, the same for the same numbers.
+ * A shuffled copy, deterministic for the same numbers.
  *
  * @template T
  * @param {readonly T[]} list

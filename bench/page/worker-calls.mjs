@@ -1,4 +1,4 @@
-/** Calls to a worker, those of one microtask in one message: what somebody writes by hand who wants it fast. */
+/** Calls to a worker, batched per microtask: fast hand-written code. */
 
 /**
  * @typedef {{ id: number, operation: string, given: any[] }} Call
@@ -40,7 +40,7 @@ export function connectWorker(worker) {
 }
 
 /**
- * In the worker: answers calls with what these functions give.
+ * In the worker: answers calls with these functions.
  *
  * @param {Record<string, (...given: any[]) => unknown>} operations
  */

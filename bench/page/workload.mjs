@@ -1,5 +1,5 @@
 /**
- * A piece of work that every peer is given.
+ * A workload for every peer.
  *
  * @typedef {object} Workload
  * @property {string} name as on the command line
@@ -7,7 +7,7 @@
  * @property {boolean} [reloads] whether it is about what is there after a reload, so that nothing in memory takes part
  * @property {Record<string, Metric>} metrics
  * @property {(session: import('./session.mjs').Session) => Promise<Record<string, number> | undefined>} run
- *   gives figures by metric, or nothing where the peer has no way to do it
+ *   returns figures by metric, or `undefined` if the peer does not support it
  *
  * @typedef {object} Metric
  * @property {string} what
@@ -17,5 +17,5 @@
  *   worker behind postMessage
  */
 
-/** Says that a workload is one. @param {Workload} workload */
+/** Types a workload. @param {Workload} workload */
 export const defineWorkload = (workload) => workload;

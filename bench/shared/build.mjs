@@ -5,7 +5,7 @@ import { bin, ROOT } from '../../tools/setup.mjs';
 const SOURCES = ['src', 'worker', 'tools/build', 'tsdown.config.ts', 'package.json'];
 const BUILT = ['dist/index.js', 'dist/inline.js', 'dist/worker.js'];
 
-/** When the newest file in there was changed. @param {string} path @returns {number} */
+/** Modification time of the newest file in a folder. @param {string} path @returns {number} */
 function changedAt(path) {
   const status = statSync(path);
   if (!status.isDirectory()) return status.mtimeMs;

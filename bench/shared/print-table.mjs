@@ -1,4 +1,4 @@
-/** Three digits, or two of what is small. @param {number} value */
+/** Three significant digits, two for small numbers. @param {number} value */
 export function figure(value) {
   if (value >= 100) return value.toFixed(0);
   if (value >= 10) return value.toFixed(1);

@@ -1,11 +1,11 @@
 import { cpus } from 'node:os';
 
 const SAMPLE_MS = 200;
-/** For all waits together. */
+/** Total for all waits. */
 const PATIENCE_MS = 30_000;
 const BUSY_AT_MOST = 0.25;
 
-/** How busy all cores were for a moment, from 0 to 1. */
+/** The current load of all cores, from 0 to 1. */
 async function sampleLoad() {
   const before = totals();
   await new Promise((resolve) => setTimeout(resolve, SAMPLE_MS));
@@ -24,8 +24,8 @@ function totals() {
 }
 
 /**
- * Waits until nothing else runs: on a busy machine figures say nothing. Where that does not come, it
- * gives up for good after a while, so that a run always ends.
+ * Waits until the machine is idle, because load distorts figures. If it never is,
+ * gives up for the rest of the run.
  */
 export class Quiet {
   #patience = PATIENCE_MS;

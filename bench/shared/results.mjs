@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { ROOT } from '../../tools/setup.mjs';
 
-/** Where results are kept; Git ignores it. */
+/** The folder of results, ignored by Git. */
 export const FOLDER = `${ROOT}bench/results`;
 
 /** @param {{ at: string }} results @param {string} what @returns {string} the path of the file, as seen from the repository */

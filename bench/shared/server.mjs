@@ -12,7 +12,7 @@ const TYPES = {
 };
 
 /**
- * Files by path. Read once, so that a build made meanwhile does not change what is measured.
+ * Files by path. Read once, so that a concurrent build does not change the measured code.
  *
  * @param {Record<string, string>} folders by where they are served
  */
@@ -30,7 +30,7 @@ function readFiles(folders) {
   return files;
 }
 
-/** Whoever asks names itself in front of the path, so that it is known who has loaded what. */
+/** Each contender has its own path prefix, to attribute the loaded files. */
 const ASKED = /^\/as\/([^/]+)(\/.*)$/;
 
 /** @param {string} pathname */
@@ -40,7 +40,7 @@ function understand(pathname) {
 }
 
 /**
- * Serves pages to this machine alone.
+ * Serves pages on the loopback interface.
  *
  * @param {Record<string, string>} folders by where they are served, as `/dist`
  * @returns {Promise<Server>}
@@ -70,7 +70,7 @@ export function startServer(folders) {
     response.writeHead(200, {
       'Content-Type': TYPES[extname(path)],
       'Cache-Control': 'max-age=3600',
-      // Isolated pages have clocks of 5 µs, others of 100.
+      // Isolated pages have a clock resolution of 5 µs, others of 100.
       'Cross-Origin-Opener-Policy': 'same-origin',
       'Cross-Origin-Embedder-Policy': 'require-corp',
     });

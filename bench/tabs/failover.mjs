@@ -10,7 +10,7 @@ export const endings = {
   close: (tab) => tab.close(),
   async crash(tab) {
     const crashed = tab.waitForEvent('crash');
-    // It never arrives there.
+    // The page never finishes loading this address.
     tab.goto('chrome://crash').catch(() => undefined);
     await crashed;
     await tab.close();
@@ -18,7 +18,7 @@ export const endings = {
 };
 
 /**
- * The longest time between two answers that a tab gets which asks without a pause, while the tab that leads ends.
+ * The longest time between two results of a tab that calls without a pause, while the leader ends.
  *
  * @param {Parameters<typeof openTab>[0]} browser
  * @param {string} origin
@@ -53,7 +53,7 @@ function askSteadily() {
   const ask = async () => {
     await scope.things.upsert({ _id: 'one', n: scope.answered.length });
     scope.answered.push(performance.now());
-    // A task in between, so that the page does other things too.
+    // Yields to other tasks of the page.
     if (scope.answered.length < 1e6) setTimeout(ask, 2);
   };
   return ask();
@@ -62,7 +62,7 @@ function askSteadily() {
 function longestGap() {
   const { answered } = /** @type {TabScope} */ (/** @type {unknown} */ (window));
   const times = answered.splice(0, answered.length - 1);
-  // It leads now and needs to ask no more.
+  // It is the leader now.
   answered.length = 1e6;
   return Math.max(...times.slice(1).map((time, n) => time - /** @type {number} */ (times[n])));
 }

@@ -12,7 +12,7 @@ import { openTab } from './tab.mjs';
 
 const ROUNDS = 7;
 
-/** Measures what it costs that another tab has the engine, and how long it takes to replace. @param {string[]} args */
+/** Measures calls in a follower, and failover. @param {string[]} args */
 export async function runTabs(args) {
   const { values } = parseArgs({ args, options: { times: { type: 'string', default: '30' } } });
   const times = wholeNumber(values.times, '--times');

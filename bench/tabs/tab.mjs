@@ -9,7 +9,7 @@
  */
 
 /**
- * A tab that has the database open, with the engine in a worker.
+ * A tab with the database open, engine in a worker.
  *
  * @param {{ newPage: (url: string) => Promise<Tab> }} browser
  * @param {string} origin

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 
 const text = signal('');
 
-/** Tells people who listen to the page what others see happen. */
+/** Announces changes to screen readers. */
 export function announce(message: string): void {
   text.value = message;
 }

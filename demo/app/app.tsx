@@ -26,7 +26,7 @@ export function App() {
 
   useSignalEffect(() => {
     const panel = route.value;
-    // The panel before stays until the next is there, so that nothing flickers.
+    // The previous panel stays until the next has loaded, to avoid a flicker.
     loadPanel(panel.id).then(
       (View) => {
         if (route.peek() !== panel) return;

@@ -3,7 +3,7 @@ export interface Panel {
   /** In the address: `#/query`. */
   readonly id: string;
   readonly title: string;
-  /** What it shows, for the first panel to tell. */
+  /** One sentence for the start panel. */
   readonly claim?: string;
   /** An SVG path on a grid of 20. */
   readonly icon: string;

@@ -1,12 +1,12 @@
 import { signal } from '@preact/signals';
 
-/** Whether the page and the cities are kept on this device, so that it opens without a network. */
+/** Whether the page and the cities are cached, so that it opens offline. */
 export const isKeptOffline = signal(navigator.serviceWorker?.controller != null);
 
-/** Whether there is a network now, as far as the browser can tell. */
+/** Whether the browser reports a network. */
 export const isOnline = signal(navigator.onLine);
 
-/** Lets a service worker keep the page. Where there is none, the page works as any other. */
+/** Registers the service worker, where the browser has one. */
 export function keepForOffline(): void {
   addEventListener('online', () => {
     isOnline.value = true;
@@ -18,7 +18,7 @@ export function keepForOffline(): void {
   navigator.serviceWorker.addEventListener('controllerchange', () => {
     isKeptOffline.value = true;
   });
-  // After the page itself, which needs the line first.
+  // After the page has loaded, which needs the bandwidth first.
   addEventListener('load', () => {
     navigator.serviceWorker
       .register('./sw.js')

@@ -6,7 +6,7 @@ import { isKeptOffline, isOnline } from './offline.ts';
 
 const still = matchMedia('(prefers-reduced-motion: reduce)');
 
-/** What is unsaved, a pulse with each save, and whether the page opens without a network. */
+/** Unsaved changes, a pulse for each save, and whether the page works offline. */
 export function SaveState() {
   const dot = useRef<HTMLSpanElement>(null);
   useSignalEffect(() => {

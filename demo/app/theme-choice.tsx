@@ -14,7 +14,7 @@ const NAMES: Record<Theme, string> = {
   dark: 'dark',
 };
 
-/** One button that goes round the three. */
+/** Cycles through the three themes. */
 export function ThemeChoice() {
   const next = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length] ?? 'system';
   const label = `Colours: ${NAMES[theme.value]}. Change to ${NAMES[next]}.`;

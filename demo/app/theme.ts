@@ -8,12 +8,12 @@ const isTheme = (value: unknown): value is Theme => THEMES.includes(value as The
 
 const kept = localStorage.getItem(KEY);
 
-/** What the visitor chose; `system` follows the device. */
+/** The visitor's choice; `system` follows the device. */
 export const theme = signal<Theme>(isTheme(kept) ? kept : 'system');
 
 const device = matchMedia('(prefers-color-scheme: dark)');
 
-/** Counts up whenever colours may have changed, for what is painted by script. */
+/** Counts colour changes, so that canvases repaint. */
 export const repaint = signal(0);
 device.addEventListener('change', () => {
   repaint.value += 1;

@@ -15,10 +15,10 @@ const opened = signal(open());
 
 const current = computed(() => opened.value.connection);
 
-/** The connection there is now. Components and effects that call it follow when it is opened anew. */
+/** The current connection. Components and effects that call this rerun when it is reopened. */
 export const connection = (): Connection => current.value;
 
-/** A collection of the connection there is now. Follows as {@link connection} does, and after a drop. */
+/** A collection of the current connection. Its readers rerun when the connection is reopened or the collection dropped. */
 export function collectionOf(name: string): DocumentCollection {
   const { connection, collections } = opened.value;
   let collection = collections.get(name);
@@ -40,10 +40,10 @@ export const cities = (): DocumentCollection<City> =>
 
 const leaving = new WeakSet<DocumentCollection>();
 
-/** Whether this page drops the collection: who reads it need not be told that it is gone. */
+/** Whether this page is dropping the collection, so that its readers show no error. */
 export const isLeaving = (collection: DocumentCollection): boolean => leaving.has(collection);
 
-/** Empties a collection; a backup stays. A dropped one is of no use any more: another takes its place. */
+/** Drops a collection, keeps a backup, and replaces the handle, since a dropped one rejects all calls. */
 export async function drop(name: string): Promise<void> {
   const dropped = collectionOf(name);
   leaving.add(dropped);
@@ -58,7 +58,7 @@ export async function drop(name: string): Promise<void> {
   opened.value = { connection, collections: new Map(others) };
 }
 
-/** Closes the database and opens it again, as after a change of its indexes. */
+/** Closes and reopens the database, to apply a change of indexes. */
 export async function reopen(): Promise<void> {
   await opened.peek().connection.close();
   opened.value = open();

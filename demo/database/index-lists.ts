@@ -1,6 +1,6 @@
 const KEY = 'indexes';
 
-/** The indexes that the visitor has switched on, by collection; every tab opens with the same. */
+/** The indexes that the visitor switched on, by collection, shared by all tabs. */
 function kept(): Record<string, string[]> {
   return JSON.parse(localStorage.getItem(KEY) ?? '{}');
 }

@@ -9,7 +9,7 @@ const library = computed(
 
 const own = signal<readonly Table[]>([]);
 
-/** All tables: the playground's, and those of visitors' files, which are kept under the key `tables`. */
+/** All tables: the playground's own, and those of visitors' files, stored under the key `tables`. */
 export const tables = computed(() => [...TABLES, ...own.value]);
 
 effect(() =>
@@ -18,7 +18,7 @@ effect(() =>
   }),
 );
 
-/** Keeps a table; once it resolves, whatever happens to the page. */
+/** Saves a table. */
 export async function keepTable(table: Table): Promise<void> {
   await library.value.set(['tables', table.name], table);
   await library.value.save();

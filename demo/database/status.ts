@@ -2,10 +2,10 @@ import { computed, effect, signal } from '@preact/signals';
 import type { ClientStatus } from 'cairndb';
 import { connection } from './database.ts';
 
-/** What the database says of itself, as it says it. */
+/** The status of the database, kept current. */
 export const status = signal<ClientStatus | undefined>(undefined);
 
-/** How many saves there were since the page was opened. */
+/** Number of saves since the page was opened. */
 export const saves = signal(0);
 
 export const unsavedCount = computed(() => status.value?.unsaved ?? 0);

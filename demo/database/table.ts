@@ -3,25 +3,25 @@ export interface Column {
   readonly path: string;
   readonly title: string;
   readonly kind: 'text' | 'number' | 'date' | 'flag' | 'other';
-  /** Its least width in rem. */
+  /** Minimum width in rem. */
   readonly width: number;
-  /** The collection whose document it names by `_id`, and the field of that to show. */
+  /** The collection it references by `_id`, and the field of that collection to show. */
   readonly names?: { readonly collection: string; readonly field: string };
-  /** Whether it cannot be edited. */
+  /** Read-only. */
   readonly isFixed?: boolean;
 }
 
-/** How a collection is shown. Plain data: tables of visitors' own files are kept in the database. */
+/** How the grid shows a collection. Plain data, because tables for visitors' files are stored in the database. */
 export interface Table {
   /** Of the collection. */
   readonly name: string;
   readonly title: string;
-  /** One document of it, and many, in the middle of a sentence. */
+  /** Singular and plural, inside a sentence. */
   readonly noun: readonly [one: string, many: string];
   readonly columns: readonly Column[];
 }
 
-/** The columns that a search looks into. */
+/** The searched columns. */
 export const searchedColumns = ({ columns }: Table): Column[] =>
   columns.filter(({ kind }) => kind === 'text');
 

@@ -1,6 +1,6 @@
 import { tagHighlighter, tags } from '@lezer/highlight';
 
-/** The classes of code-colours.css, for code that is shown and code that is written. */
+/** The classes of code-colours.css, for samples and the editor. */
 export const codeClasses = tagHighlighter([
   { tag: tags.comment, class: 'code-comment' },
   { tag: [tags.keyword, tags.operatorKeyword, tags.controlKeyword], class: 'code-keyword' },

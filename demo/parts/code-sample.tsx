@@ -6,13 +6,13 @@ import './code-colours.css';
 import './code-sample.css';
 
 interface CodeSampleProps {
-  /** What the lines do. */
+  /** What the code does. */
   readonly title: string;
   /** The source of a module that this page runs, as text. */
   readonly source: string;
 }
 
-/** Lines of this page's own source, to copy. */
+/** Source code of this page, to copy. */
 export function CodeSample({ title, source }: CodeSampleProps) {
   const text = withoutOwnImports(source);
   const coloured = useSignal<ComponentChildren>(text);
@@ -22,7 +22,7 @@ export function CodeSample({ title, source }: CodeSampleProps) {
     let isGone = false;
     import('./highlight.tsx').then(({ highlight }) => {
       if (!isGone) coloured.value = highlight(text);
-    }, console.error); // without its colours it reads as well
+    }, console.error); // readable without colours
     return () => {
       isGone = true;
     };
@@ -33,7 +33,7 @@ export function CodeSample({ title, source }: CodeSampleProps) {
       await navigator.clipboard.writeText(text);
       label.value = 'Copied';
     } catch {
-      label.value = 'Not allowed'; // by the browser: the lines can be selected all the same
+      label.value = 'Not allowed'; // the browser refused; visitors can still select the text
     }
     announce(`${label.value}.`);
     setTimeout(() => {
@@ -57,7 +57,7 @@ export function CodeSample({ title, source }: CodeSampleProps) {
   );
 }
 
-/** What is imported from the page itself are types, of no use elsewhere. */
+/** Imports from the page itself are types only and are left out. */
 function withoutOwnImports(source: string): string {
   return source.replace(/^import [^;]*from '\.[^']*';\n/gm, '').trim();
 }

@@ -4,16 +4,16 @@ import './confirm.css';
 
 interface ConfirmButtonProps {
   readonly label: ComponentChildren;
-  /** What is asked before it is done. */
+  /** The question. */
   readonly question: string;
   readonly text: string;
-  /** What the button says that does it. */
+  /** Label of the confirming button. */
   readonly action: string;
   readonly onConfirm: () => void;
   readonly disabled?: boolean;
 }
 
-/** A button for what cannot be undone: it asks first. */
+/** A button that asks before a destructive action. */
 export function ConfirmButton(props: ConfirmButtonProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();

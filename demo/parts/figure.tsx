@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import './figure.css';
 
-/** Figures side by side, each a number with what it means. */
+/** Labelled figures, side by side. */
 export function Figures({ children, label }: { children: ComponentChildren; label: string }) {
   return (
     <dl class="figure-row" aria-label={label}>
@@ -12,9 +12,9 @@ export function Figures({ children, label }: { children: ComponentChildren; labe
 
 interface FigureProps {
   readonly label: string;
-  /** What is shown; a dash while it is not known. */
+  /** The value; a dash while unknown. */
   readonly value: string | undefined;
-  /** A word more about it. */
+  /** A short explanation. */
   readonly note?: string | undefined;
   /** For tests. */
   readonly part?: string;

@@ -1,4 +1,4 @@
-/** What an error says, in words. */
+/** The message of an error. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -3,13 +3,13 @@ import './button.css';
 import './panel.css';
 
 interface PanelProps {
-  /** What it shows, as a claim. */
+  /** The claim of the panel. */
   readonly title: string;
   readonly lead: string;
   readonly children: ComponentChildren;
 }
 
-/** The frame of every panel: what it claims, then the proof. */
+/** The frame of every panel: heading, lead, content. */
 export function PanelFrame({ title, lead, children }: PanelProps) {
   return (
     <article class="panel">

@@ -8,7 +8,7 @@ interface SegmentedProps<Value extends string> {
   readonly onChange: (value: Value) => void;
 }
 
-/** One of a few, side by side. */
+/** A choice between a few options, side by side. */
 export function Segmented<Value extends string>(props: SegmentedProps<Value>) {
   return (
     <fieldset class="segmented">

@@ -2,15 +2,15 @@ import { Problem } from './problem.tsx';
 import './status-text.css';
 
 interface StatusTextProps {
-  /** How it goes, or what came of it. */
+  /** Progress or result. */
   readonly text: string;
-  /** What went wrong; it comes in the place of the text. */
+  /** An error, which replaces the text. */
   readonly problem: string;
   /** For tests. */
   readonly part?: string;
 }
 
-/** What is said about something, in a place that is there from the start: nothing moves when it is filled. */
+/** A status line with reserved space, so that nothing moves when it fills. */
 export function StatusText({ text, problem, part }: StatusTextProps) {
   return (
     <div class="status-text small">

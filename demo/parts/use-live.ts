@@ -1,17 +1,17 @@
 import { CollectionError, type LiveQuery } from 'cairndb';
 import { useEffect, useState } from 'preact/hooks';
 
-/** What a live query shows: the last data there was, and what went wrong. */
+/** The last data of a live query, and its error. */
 export interface LiveState<T> {
   readonly data: T | undefined;
   readonly error: Error | undefined;
 }
 
-/** The collection was dropped, or closed to be opened anew: another live query follows at once. */
+/** The collection was dropped or is being reopened: a new live query follows. */
 const isReplaced = (error: Error | undefined): boolean =>
   error instanceof CollectionError && ['closed', 'collection_dropped'].includes(error.code);
 
-/** Reads a live query for as long as the component is shown. Data stays until there is other data. */
+/** Reads a live query while the component is mounted. Data stays until newer data arrives. */
 export function useLive<T>(query: LiveQuery<T> | undefined): LiveState<T> {
   const [state, setState] = useState<LiveState<T>>({ data: undefined, error: undefined });
   useEffect(

@@ -1,6 +1,6 @@
 import { formatDay, formatNumber } from './format.ts';
 
-/** What is shown of a value. */
+/** The text of a value. */
 export function valueText(value: unknown): string {
   if (value == null) return '';
   if (typeof value === 'number') return formatNumber(value);

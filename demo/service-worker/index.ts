@@ -1,10 +1,10 @@
 import { clientsClaim } from 'workbox-core';
 import { cleanupOutdatedCaches, type PrecacheEntry, precacheAndRoute } from 'workbox-precaching';
 
-/** Every file of the page, which the build puts in (tools/build/service-worker.ts). */
+/** Every file of the page, injected by the build (tools/build/service-worker.ts). */
 declare const __FILES__: PrecacheEntry[];
 
-// A newer version waits until no tab has the old one open: its files stay for as long as they are needed.
+// A new version activates once no tab uses the old one, whose files stay until then.
 clientsClaim();
 cleanupOutdatedCaches();
 precacheAndRoute(__FILES__);

@@ -13,7 +13,7 @@ export const citiesSource: Source = {
 
 const BYTES_A_TASK = 32_768;
 
-/** Unpacking happens on the page's own thread: of a chunk as the network brings them it would block it. */
+/** DecompressionStream works on the page's thread: whole network chunks would block it. */
 function inSmallChunks(): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
   return new TransformStream({
     async transform(chunk, controller) {
@@ -41,7 +41,7 @@ async function* loadCities(): AsyncGenerator<readonly NewDocument[]> {
       const { done, value } = await reader.read();
       if (done) break;
       const [end = '', ...lines] = value.split('\n');
-      line += end; // a line takes several chunks: what came before is not looked through again
+      line += end; // a line spans several chunks; earlier ones are not searched again
       for (const next of lines) {
         yield JSON.parse(line);
         line = next;
@@ -49,7 +49,7 @@ async function* loadCities(): AsyncGenerator<readonly NewDocument[]> {
     }
     yield JSON.parse(line);
   } finally {
-    // Whoever stops early needs no more of the file. At its end there is nothing to cancel.
+    // Stops the download when the consumer stops early.
     await reader.cancel();
   }
 }

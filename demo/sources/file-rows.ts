@@ -3,18 +3,18 @@ import type { Answer } from './json-worker.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Rows of a file, some at a time. Those of JSON can be anything. */
+/** Rows of a file in batches. JSON rows can be anything. */
 type Rows = AsyncGenerator<readonly unknown[], void>;
 
 const CHARACTERS_A_CHUNK = 50_000;
 const ROWS_A_BATCH = 500;
 const BYTES_LOOKED_AT = 65_536;
 
-/** What a file cannot be read as, in words for whoever chose it. */
+/** The file cannot be read; the message is for the visitor. */
 export class UnreadableFile extends Error {}
 
 /**
- * The rows of a file of JSON, one JSON a line, or CSV, told by its name or else by how it begins.
+ * The rows of a JSON, NDJSON or CSV file, recognised by its name or its first characters.
  *
  * @throws {UnreadableFile}
  */
@@ -31,11 +31,11 @@ export async function* fileRows(file: File): Rows {
 async function startOf(file: File): Promise<string> {
   const bytes = await file.slice(0, BYTES_LOOKED_AT).arrayBuffer();
   try {
-    // As a stream, because the last character may be cut through.
+    // As a stream, because the chunk may end inside a character.
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
     if (!text.includes('\0')) return text.trimStart();
   } catch {
-    // Not UTF-8: refused below, as what has zeros in it.
+    // Not UTF-8: refused below, like text with zeros.
   }
   throw new UnreadableFile(`${file.name} is not text in UTF-8. Take a file of JSON or CSV.`);
 }
@@ -103,7 +103,7 @@ async function* csvRows(file: File): Rows {
   }
 }
 
-/** Papa Parse reads on only when the rows before have been taken. */
+/** Papa Parse waits until the previous rows are consumed. */
 function csvStream(file: File): ReadableStream<Row[]> {
   let parser: Parser | undefined;
   let rows = 0;
@@ -137,7 +137,7 @@ function csvStream(file: File): ReadableStream<Row[]> {
   });
 }
 
-/** What keeps rows from being told apart. A row with too few fields has no value for the others. */
+/** Errors that make rows ambiguous. A row with too few fields is allowed. */
 function problemOf(
   { data, errors, meta }: ParseResult<Row>,
   file: string,

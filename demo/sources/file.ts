@@ -13,10 +13,10 @@ const WIDTHS: Readonly<Record<Column['kind'], number>> = {
 };
 
 /**
- * A visitor's file as a source, with a table that shows its fields.
+ * A visitor's file as a source, with a table for its fields.
  *
- * @param taken Names of collections that there are: a file never joins the documents of another.
- * @throws {UnreadableFile} saying what is wrong with it.
+ * @param taken Existing collection names, so that a file gets a new one.
+ * @throws {UnreadableFile} naming the defect.
  */
 export async function openFile(
   file: File,
@@ -44,11 +44,11 @@ export async function openFile(
   return { source, table };
 }
 
-/** @param before How many rows were before these. */
+/** @param before Number of rows before these. */
 const toDocuments = (rows: readonly unknown[], file: string, before: number): NewDocument[] =>
   rows.map((row, index) => toDocument(row, `Row ${before + index + 1} of ${file}`));
 
-/** A row as a document: paths of criteria are told apart by dots, so no key has one. */
+/** A row as a document. Keys lose their dots, which separate paths in criteria. */
 function toDocument(row: unknown, place: string): NewDocument {
   if (typeof row !== 'object' || row === null || Array.isArray(row)) {
     throw new UnreadableFile(`${place} has no fields: ${JSON.stringify(row).slice(0, 40)}`);

@@ -7,13 +7,13 @@ import './import-control.css';
 
 interface ImportControlProps {
   readonly source: Source;
-  /** How many documents of it there are. */
+  /** Number of its stored documents. */
   readonly have: number;
-  /** What the button says when there are none. */
+  /** Label of the button while there are none. */
   readonly label: string;
 }
 
-/** Imports a source, shows how far it is, and stops it. */
+/** Starts, shows and cancels an import. */
 export function ImportControl({ source, have, label }: ImportControlProps) {
   const job = importJob.value;
   const mine = job?.source.collection === source.collection ? job : undefined;

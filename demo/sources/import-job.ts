@@ -9,23 +9,23 @@ import { nextTask } from './next-task.ts';
 import { insertBatches } from './recipes/insert-batches.ts';
 import type { Source } from './source.ts';
 
-/** How an import stands, or how it ended. */
+/** The progress or result of an import. */
 export interface ImportJob {
   readonly source: Source;
   readonly state: 'running' | 'done' | 'cancelled' | 'failed';
-  /** Documents that went in. */
+  /** Imported documents. */
   readonly documents: number;
-  /** Milliseconds since it began; at the end, until everything was in storage. */
+  /** Milliseconds since the start; at the end, until everything was saved. */
   readonly ms: number;
   /** The longest task of the page in milliseconds, 0 if all were under 50, `undefined` if not measured. */
   readonly longestTask: number | undefined;
   readonly problem: string;
 }
 
-/** The import that runs, or the last one. */
+/** The running or last import. */
 export const importJob = signal<ImportJob | undefined>(undefined);
 
-/** What just went into the database, for what shows it at once. */
+/** The newest batch, which the map paints at once. */
 export const importedBatch = signal<readonly NewDocument[]>([]);
 
 let stop = new AbortController();
@@ -34,7 +34,7 @@ export function cancelImport(): void {
   stop.abort();
 }
 
-/** @throws {Error} if an import runs: one at a time. */
+/** @throws {Error} if an import is running. */
 export function requireNoImport(): void {
   const { state, source } = importJob.peek() ?? {};
   if (state === 'running') {
@@ -42,7 +42,7 @@ export function requireNoImport(): void {
   }
 }
 
-/** Imports what the source has and the collection has not. Tells whether all of it is in. */
+/** Imports the documents that the collection lacks. Resolves with whether all are imported. */
 export async function runImport(source: Source): Promise<boolean> {
   requireNoImport();
   stop = new AbortController();
@@ -76,7 +76,7 @@ export async function runImport(source: Source): Promise<boolean> {
   return importJob.peek()?.state === 'done';
 }
 
-/** The batches, without documents whose `_id` is there already: an import can be taken up again. */
+/** The batches without stored documents, so that an import can resume. */
 async function* missing(
   { batches, collection: name }: Source,
   signal: AbortSignal,

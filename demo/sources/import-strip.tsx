@@ -5,13 +5,13 @@ import { cancelImport, type ImportJob, importJob } from './import-job.ts';
 import './import-strip.css';
 
 interface ImportStripProps {
-  /** What is said while there was no import. */
+  /** The text before the first import. */
   readonly hint: string;
-  /** What is wrong with what was to be imported next. */
+  /** The error of the next import. */
   readonly problem: string;
 }
 
-/** The import that runs or was the last: how far, how fast, and what it did to the page. Always of one height. */
+/** Progress, speed and page blocking of the current import. Fixed height. */
 export function ImportStrip({ hint, problem }: ImportStripProps) {
   const job = importJob.value;
   const wrong = problem || failureOf(job);

@@ -1,6 +1,6 @@
 import { messageOf } from '../parts/message-of.ts';
 
-/** What the worker answers each time it is asked: the next rows, none at the end, or what is wrong. */
+/** The worker's reply: the next rows, none at the end, or an error. */
 export type Answer = { readonly rows: readonly unknown[] } | { readonly problem: string };
 
 const ROWS_A_BATCH = 500;
@@ -8,7 +8,7 @@ const ROWS_A_BATCH = 500;
 let rows: readonly unknown[] | undefined;
 let next = 0;
 
-// Here, because a file of many megabytes takes longer to parse than the page may be blocked.
+// In a worker, because parsing many megabytes would block the page.
 addEventListener('message', async ({ data: file }: MessageEvent<File>) => {
   postMessage(await answer(file));
 });
@@ -23,7 +23,7 @@ async function answer(file: File): Promise<Answer> {
   }
 }
 
-/** A list; else the first list of objects inside of an object, as GeoJSON and many exports have it; else one row. */
+/** An array; else the first array of objects inside an object, as in GeoJSON; else one row. */
 function rowsIn(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
   if (typeof value !== 'object' || value === null) return [value];

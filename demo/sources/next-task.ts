@@ -1,6 +1,6 @@
 /**
- * Lets the page take input and paint before what comes next. A timer alone would be slower: browsers
- * hold nested ones back by 4 ms each.
+ * Yields to input and painting. A timer alone would be slower: browsers
+ * delay nested timers by 4 ms each.
  */
 export function nextTask(): Promise<void> {
   const { scheduler } = globalThis as { scheduler?: { yield?: () => Promise<void> } };

@@ -1,4 +1,4 @@
-/** Random numbers from 0 to below 1 that are the same each time: Mulberry32, by its 32 bits of state. */
+/** Mulberry32: deterministic random numbers from 0 to below 1. */
 export function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {

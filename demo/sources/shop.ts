@@ -33,13 +33,13 @@ const THINGS: Readonly<Record<string, string>> = {
 };
 const STATES = ['open', 'packed', 'sent', 'sent', 'sent', 'returned'];
 
-/** One of a list. */
+/** A random item. */
 const pick = <T>(random: () => number, list: readonly T[]): T =>
   list[Math.floor(random() * list.length)] as T;
 
 const upTo = (random: () => number, limit: number) => Math.floor(random() * limit);
 
-/** Readable, and in the order of the names. The number keeps them apart. */
+/** Readable ids in the order of the names, unique by number. */
 const idOf = (name: string, index: number): string =>
   `${name} ${index}`.toLowerCase().replaceAll(' ', '-');
 
@@ -69,7 +69,7 @@ function product(random: () => number, index: number): NewDocument {
 
 type Make = (random: () => number, index: number) => NewDocument;
 
-/** The same each time. */
+/** Deterministic. */
 function make(count: number, one: Make): NewDocument[] {
   const random = seededRandom(count);
   return Array.from({ length: count }, (_, index) => one(random, index));
@@ -78,7 +78,7 @@ function make(count: number, one: Make): NewDocument[] {
 const customers = () => make(CUSTOMERS, customer);
 const products = () => make(PRODUCTS, product);
 
-/** They name customers and products by `_id`. */
+/** Orders reference customers and products by `_id`. */
 function orders(): NewDocument[] {
   const customerIds = customers().map(({ _id }) => _id);
   const productIds = products().map(({ _id }) => _id);

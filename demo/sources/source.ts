@@ -2,11 +2,11 @@ import type { NewDocument } from 'cairndb';
 
 /** Where documents come from. */
 export interface Source {
-  /** The collection that they go to. */
+  /** The target collection. */
   readonly collection: string;
-  /** What people call it. */
+  /** Display name. */
   readonly title: string;
-  /** How many there will be, if that is known before. */
+  /** Their number, if known in advance. */
   readonly total: number | undefined;
   /** The documents, batch by batch. */
   readonly batches: () => AsyncIterable<readonly NewDocument[]>;

@@ -1,4 +1,4 @@
-/** What the driver calls in the page. */
+/** The page's functions for the driver. */
 import { loadCairn, loadedParts } from '../../page/cairn-build.mjs';
 import { peers } from '../../page/peers.mjs';
 import { fill, perform, rehearse, verify } from '../../page/perform.mjs';

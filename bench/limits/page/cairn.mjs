@@ -51,7 +51,7 @@ export async function fill(people, size) {
 }
 
 /**
- * A collection in memory with so many documents, to be asked.
+ * A collection of this size in memory.
  *
  * @param {DoorName} door
  * @param {string} name
@@ -66,7 +66,7 @@ export async function openFilled(door, name, { size, indexes = [] }) {
 }
 
 /**
- * A database that is ready for use, its worker started and its code warmed with another collection.
+ * A ready database: worker started, code warmed up with another collection.
  *
  * @param {DoorName} door
  * @param {string} name
@@ -92,7 +92,7 @@ export async function getAtOnce(people, ids) {
   if (found.some((document) => document === undefined)) throw new Error('A document is missing.');
 }
 
-/** Ids drawn at random, each once, the same ones every time. @param {readonly string[]} ids @param {number} count */
+/** Distinct random ids, deterministic. @param {readonly string[]} ids @param {number} count */
 export function scatter(ids, count) {
   const random = randomNumbers(3);
   /** @type {Set<string>} */

@@ -1,4 +1,4 @@
-/** IndexedDB without any library: the limit that others are measured against. */
+/** Plain IndexedDB, the lower bound of the comparison. */
 
 /** @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
 export function answer(request) {

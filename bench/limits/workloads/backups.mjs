@@ -18,16 +18,16 @@ async function drain(stream) {
   }
 }
 
-/** Bytes of the page's heap and its array buffers, where the browser tells. */
+/** Bytes of the page's heap and array buffers, if the browser reports them. */
 const heap = () =>
   /** @type {{ memory?: { usedJSHeapSize: number } }} */ (performance).memory?.usedJSHeapSize ?? 0;
 
-/** Chunks between two looks at the heap: each costs a collection of all garbage. */
+/** Chunks between two heap measurements, each of which collects all garbage. */
 const LOOK_EVERY = 4;
 
 /**
- * How much more than before is held while a stream is read and nothing of it kept, in bytes: what is left
- * after garbage was collected, and as it comes.
+ * Additional bytes held while a stream is read and discarded: after
+ * garbage collection, and before.
  *
  * @param {() => Promise<ReadableStream<Uint8Array>>} open
  */
@@ -65,7 +65,7 @@ const through =
       return opened;
     });
     const people = openPeople(database, { caching: true });
-    // Once in advance: the code of it is loaded by then, as that of opening is.
+    // Once in advance, so that its code is loaded, as that of opening is.
     const trial = await people.createBackup();
     await drain(await people.exportBackup(trial));
     await people.deleteBackup(trial);

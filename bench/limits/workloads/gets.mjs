@@ -5,7 +5,7 @@ import { defineWorkload } from '../workload.mjs';
 const AT_ONCE = 1_000;
 const ALONE = 200;
 
-/** A worker that sends back what it gets. */
+/** A worker that echoes its messages. */
 function startEcho() {
   const script = new Blob(['onmessage = ({ data }) => postMessage(data)']);
   const worker = new Worker(URL.createObjectURL(script));

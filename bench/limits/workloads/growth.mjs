@@ -28,7 +28,7 @@ const growThrough =
     await first.close();
     const database = await openDoor(door, name);
     await openPeople(database, { name: 'warm-up', caching: true }).ready;
-    // Opening begins with the construction, so that belongs to what is measured.
+    // Includes the construction, which starts the opening.
     const loaded = await measure(async () => {
       const opened = openPeople(database, { caching: true });
       await opened.ready;

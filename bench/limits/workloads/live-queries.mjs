@@ -13,7 +13,7 @@ const GROUPS = 50;
 /** Another for each change. */
 let nextAge = 1_000;
 
-/** Lets what was told arrive, and be acknowledged. */
+/** Waits until pending differences are delivered and confirmed. */
 const turn = () => new Promise((resolve) => setTimeout(resolve, 1));
 
 /** Changes documents of one group, one after another. @param {People} people @param {string[]} ids */
@@ -30,7 +30,7 @@ async function change(people, ids) {
   return result;
 }
 
-/** Counts what the worker posts about live queries from the next connection on. */
+/** Counts the worker's live query messages of the next connection. */
 function watchMessages() {
   const { MessageChannel: Channel } = globalThis;
   const seen = { messages: 0, bytes: 0 };
@@ -93,7 +93,7 @@ export default defineWorkload({
       let next = () => {};
       const end = live.subscribe(() => next());
       const { data } = await live.ready;
-      await people.count(); // what was told before has been acknowledged
+      await people.count(); // earlier differences are confirmed
       Object.assign(seen, { messages: 0, bytes: 0 });
       const { _id: id } = /** @type {{ _id: string }} */ (data[data.length >> 1]);
       const told = new Promise((resolve) => {

@@ -8,7 +8,7 @@ import { defineWorkload } from '../workload.mjs';
  * @typedef {import('../page/cairn.mjs').People} People
  */
 
-/** All that is stored of a collection, each store in one request. @param {string} name */
+/** Everything stored for a collection, each store in one request. @param {string} name */
 async function readRaw(name) {
   const database = await openPlain(nameInIndexedDb(name));
   const transaction = database.transaction(['segments', 'bodies']);
@@ -29,7 +29,7 @@ async function readAndParseRaw(name) {
 }
 
 /**
- * Opens the collection and asks it something.
+ * Opens the collection and calls it.
  *
  * @param {DoorName} door
  * @param {string} name

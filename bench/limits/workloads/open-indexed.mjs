@@ -38,7 +38,7 @@ function checkGroup({ length }) {
 }
 
 /**
- * As an app does after a reload: its code is there and has not run yet; it opens and asks at once.
+ * As an app after a reload: the code is loaded and has not run; it opens and queries at once.
  *
  * @param {import('../page/cairn.mjs').DoorName} door
  * @param {boolean} caching
@@ -69,7 +69,7 @@ export default defineWorkload({
   freshPage: true,
   async prepare({ database, size }) {
     const names = { cairn: database, dexie: `${database}-dexie` };
-    // This page has loaded nothing yet: what it loads first is what the worker's door takes.
+    // This page has loaded nothing yet, so this measures the chunks of the worker client.
     const worker = await fillCairn('worker', `${database}-rehearsal`, 1);
     const thread = await fillCairn('thread', names.cairn, size);
     await fillDexie(names.dexie, size);

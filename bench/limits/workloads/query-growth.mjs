@@ -8,7 +8,7 @@ import { defineWorkload } from '../workload.mjs';
 const INDEXES = ['group', 'age'];
 const FINDS = 50;
 const SCANS = 3;
-/** Where a scan is over before its code is compiled. */
+/** A size at which a scan ends before its code is optimised. */
 const WARM_UP = 9;
 const CRITERIA = { 'address.city': 'Lima', region: { $in: ['north', 'east'] } };
 

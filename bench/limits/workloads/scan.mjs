@@ -7,7 +7,7 @@ import { defineWorkload } from '../workload.mjs';
 const RUNS = 9;
 const CRITERIA = { 'address.city': 'Lima', age: { $gte: 20, $lt: 40 } };
 
-/** Asked before: what is shared between criteria has seen many of them, as in an app. */
+/** Warms up code that all criteria share, as in an app. */
 const OTHERS = [
   { age: 33 },
   { tags: 'river', active: true },

@@ -14,7 +14,7 @@ const insertThrough =
     const people = openPeople(database);
     const insertAll = (/** @type {object[]} */ documents) =>
       Promise.all(documents.map((document) => people.insert(/** @type {any} */ (document))));
-    await insertAll(makeDocuments(size, 2)); // the path of single inserts, warmed
+    await insertAll(makeDocuments(size, 2)); // warms up single inserts
     await people.save();
     const documents = makeDocuments(size);
     const acknowledged = await measure(() => insertAll(documents));

@@ -1,6 +1,6 @@
 /**
- * The first documents in order of a key, ties in the order they have: what somebody would write who knows
- * the bounded heap. The worst of those kept is on top.
+ * The first documents by a key, ties in their given order, by a hand-written
+ * bounded heap with the worst kept document on top.
  *
  * @template T
  * @param {readonly T[]} documents

@@ -4,7 +4,7 @@ import { firstByHand } from './first-by-hand.mjs';
  * @typedef {import('../peer.mjs').Doc} Doc
  */
 
-/** Documents in a Map, with another from group to documents, and loops for the rest. Copies nothing. */
+/** Documents in a Map, a second Map by group, loops for the rest. Copies nothing. */
 export class PeopleInMemory {
   /** @type {Map<string, Doc>} */
   #byId = new Map();

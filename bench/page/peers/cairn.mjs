@@ -1,7 +1,7 @@
 import { definePeer } from '../peer.mjs';
 
 /**
- * A worker that did not start, or a browser without IndexedDB, would be measured as something else.
+ * Fails if the worker did not start or IndexedDB is missing: the figures would be wrong.
  *
  * @param {{ engine: string, storage: string }} status
  * @param {'thread' | 'worker'} door
@@ -50,7 +50,7 @@ function cairn(door, caching) {
             const answerAtOnce = () => {
               reads = people.sync;
             };
-            people.ready.then(answerAtOnce, () => {}); // whoever asks gets the error
+            people.ready.then(answerAtOnce, () => {}); // the failing call reports the error
           }
           const ofAge = (/** @type {number} */ from, /** @type {number} */ to) => ({
             age: { $gte: from, $lt: to },

@@ -5,7 +5,7 @@ import { definePeer } from '../peer.mjs';
 const RELAXED = /** @type {const} */ ({ durability: 'relaxed' });
 
 /**
- * One transaction for all, and nobody waits for single requests.
+ * One transaction for all writes, without waiting for single requests.
  *
  * @param {Database} database
  * @param {(people: import('idb').IDBPObjectStore<any, any, 'people', 'readwrite'>) => void | Promise<void>} write

@@ -1,7 +1,7 @@
 import { PeopleInMemory } from '../by-hand/people-in-memory.mjs';
 import { definePeer } from '../peer.mjs';
 
-/** Documents that rest together in one record. */
+/** Documents in one record. */
 const SEGMENT = 340;
 
 /** @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
@@ -41,7 +41,7 @@ function fold(people, segment) {
 }
 
 /**
- * A log of segments, and nothing else: no check, no encoding, no index. It reads by taking all in.
+ * A bare log of segments: no checks, no encoding, no index. Opening reads all of it.
  */
 export const indexedDb = definePeer({
   name: 'indexeddb',

@@ -74,7 +74,7 @@ export const pglite = definePeer({
             tell(watch.initialResults);
             return () => watch.unsubscribe();
           },
-          // its own syncToFs() does not wait where durability is relaxed; that of its file system does
+          // its own syncToFs() does not wait under relaxed durability; that of its file system does
           saved: () => /** @type {any} */ (database).fs.syncToFs(),
           close: () => database.close(),
         };

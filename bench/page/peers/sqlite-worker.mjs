@@ -56,7 +56,7 @@ function select(where, values = []) {
   return found;
 }
 
-/** Ids as one JSON value, so that one statement serves any number of them. @param {string[]} ids */
+/** Ids as one JSON value, so that one statement fits any number of them. @param {string[]} ids */
 const among = (ids) => [JSON.stringify(ids)];
 
 /** @param {() => void} write */

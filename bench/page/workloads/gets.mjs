@@ -9,7 +9,7 @@ const WARM_UP = 200;
 const US = 1_000;
 
 /**
- * The middle of several passes over other documents each, in microseconds a document.
+ * The median of several passes over different documents, in µs per document.
  *
  * @param {import('../session.mjs').Session} session
  * @param {(ids: string[]) => unknown} pass

@@ -5,11 +5,11 @@ import { defineWorkload } from '../workload.mjs';
 const SETTLE_MS = 1_000;
 const MB = 1_000_000;
 
-/** Chromium forgets to answer now and then, most of all where a worker is at work. */
+/** Chromium sometimes never answers, mostly while a worker is busy. */
 const ANSWERS_WITHIN_MS = 5_000;
 const TRIES = 4;
 
-/** Of the page and its workers, in bytes, if the browser tells. @param {boolean} hasty @returns {Promise<number | undefined>} */
+/** Bytes of the page and its workers, if the browser reports them. @param {boolean} hasty @returns {Promise<number | undefined>} */
 async function usedMemory(hasty) {
   for (let tries = hasty ? 1 : TRIES; tries > 0; tries--) {
     const measured = /** @type {any} */ (performance).measureUserAgentSpecificMemory();
@@ -24,14 +24,14 @@ export const heap = defineWorkload({
   title: 'Memory of page and worker after a reload and the first answer',
   metrics: { MB: { what: 'beyond that of the page before it was opened', unit: 'MB' } },
   async run(session) {
-    if (!globalThis.crossOriginIsolated) return undefined; // only there can it be measured
-    if (!session.peer.keeps) session.makeModel(); // it is filled from there, and that is not its memory
+    if (!globalThis.crossOriginIsolated) return undefined; // the API needs isolation
+    if (!session.peer.keeps) session.makeModel(); // the initial documents must not count
     const before = await usedMemory(session.hasty);
     if (before === undefined) return undefined;
     const store = await session.openFilled();
     if (!store.findGroup) return undefined;
     await store.findGroup(Math.floor(session.random() * groupCount(session.size)));
-    if (!session.hasty) await wait(SETTLE_MS); // what is loaded behind the first answer is there
+    if (!session.hasty) await wait(SETTLE_MS); // background loading has finished
     const after = await usedMemory(session.hasty);
     if (after === undefined) return undefined;
     return { MB: Math.max(0, after - before) / MB };

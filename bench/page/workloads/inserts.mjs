@@ -58,7 +58,7 @@ export const inserts = defineWorkload({
           await saved();
         })
       : serial;
-    // who could not do all of them one after another in time is given fewer at once
+    // a slow contender gets fewer at once
     const many = serial.done < count ? Math.max(AT_ONCE_AT_LEAST, serial.done) : count;
     const documents = session.newDocuments(PART.atOnce, many);
     const atOnce = await measure(() => Promise.all(documents.map((document) => insert(document))));

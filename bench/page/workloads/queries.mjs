@@ -14,7 +14,7 @@ const firstZip = (/** @type {number} */ run) => 10_000 + ((run * 1_861) % (90_00
 const firstAge = (/** @type {number} */ run) => (run * 7) % (90 - AGES);
 
 /**
- * A question that is asked again and again, each time for something else: warm, and checked meanwhile.
+ * A query repeated with different operands: warmed up and checked.
  *
  * @param {object} about
  * @param {string} about.name
@@ -76,7 +76,7 @@ export const sorted = query({
   name: 'sort-limit',
   title: 'The first 20 to 60 in the order of an indexed field',
   method: 'firstByScore',
-  given: (run) => [LIMIT + run], // no question is asked twice, so that nobody answers from memory
+  given: (run) => [LIMIT + run], // no query repeats, so that no query cache answers
   expected: ({ model }, [limit]) => model.firstByScore(limit),
 });
 

@@ -8,7 +8,7 @@ import { create, restore } from './recipes/backups.ts';
 import { compare } from './recipes/compare.ts';
 import { download, restoreFrom } from './recipes/files.ts';
 
-/** What a backup and the collection as it is now differ in. */
+/** The difference between a backup and the current collection. */
 export interface Comparison {
   readonly backup: string;
   readonly added: number;
@@ -21,15 +21,15 @@ export const backups = signal<readonly BackupInfo[]>([]);
 export const use = signal<CollectionUsage | undefined>(undefined);
 export const comparison = signal<Comparison | undefined>(undefined);
 
-/** What is being done, in words; nothing while nothing is. */
+/** The running action as text, empty when idle. */
 export const doing = signal('');
-/** What was done last, or what went wrong. */
+/** The result of the last action. */
 export const backupNews = signal('');
 export const backupProblem = signal('');
 
 const current = () => collectionOf(backedUp.peek());
 
-/** Follows the collection that is chosen, until the function that it returns is called. */
+/** Watches the chosen collection. Returns the function that stops it. */
 export const watchBackups = (): (() => void) =>
   effect(() => {
     const name = backedUp.value;
@@ -46,7 +46,7 @@ let refreshes = 0;
 async function refresh(): Promise<void> {
   refreshes += 1;
   const mine = refreshes;
-  // One that began earlier may end later.
+  // An earlier refresh may finish later.
   const isNewest = () => mine === refreshes;
   try {
     const list = await current().listBackups();
@@ -59,7 +59,7 @@ async function refresh(): Promise<void> {
   }
 }
 
-/** Does one thing at a time, and tells what came of it. */
+/** Runs one action at a time and shows its result. */
 async function perform(text: string, action: () => Promise<string>): Promise<void> {
   if (doing.peek()) return;
   doing.value = text;
@@ -118,7 +118,7 @@ export const importNow = (file: File): Promise<void> =>
     return `Imported ${formatCount(count, 'document')}.`;
   });
 
-/** Something to be taken back. */
+/** Something to undo with a backup. */
 export const deleteHalf = (): Promise<void> =>
   perform('Deleting every second document', async () => {
     let number = 0;

@@ -24,7 +24,7 @@ import { TimeLine } from './time-line.tsx';
 import '../../parts/field.css';
 import './backups-panel.css';
 
-/** Backups on a time line: made, compared, restored, taken out and brought in. */
+/** Create, compare, restore, export and import backups. */
 export function BackupsPanel() {
   useEffect(watchBackups, []);
   return (
@@ -122,7 +122,7 @@ function Making() {
           onChange={({ currentTarget }) => {
             const file = currentTarget.files?.[0];
             if (file) importNow(file);
-            currentTarget.value = ''; // the same file can be chosen again
+            currentTarget.value = ''; // allows choosing the same file again
           }}
         />
       </div>
@@ -136,7 +136,7 @@ function Making() {
   );
 }
 
-/** What backups cost beyond what the collection takes itself. */
+/** Bytes of the collection, and additional bytes of its backups. */
 function Cost() {
   const { bytes = 0, backup_bytes = 0 } = use.value ?? {};
   return (

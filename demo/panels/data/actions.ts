@@ -8,7 +8,7 @@ import { cellText } from './grid/cell-text.ts';
 import { archive, edit, remove, unarchive } from './recipes/change.ts';
 import { table } from './view.ts';
 
-/** What was done last, and how it is taken back. */
+/** The last action and its undo. */
 export interface Done {
   readonly text: string;
   readonly undo: () => Promise<unknown>;
@@ -16,7 +16,7 @@ export interface Done {
 
 export const lastDone = signal<Done | undefined>(undefined);
 
-/** What could not be done, in words. */
+/** The error of the last action. */
 export const actionProblem = signal('');
 
 async function perform(text: string, action: () => Promise<Done['undo']>): Promise<void> {
@@ -32,7 +32,7 @@ async function perform(text: string, action: () => Promise<Done['undo']>): Promi
 
 const current = () => collectionOf(table.peek().name);
 
-/** What people call a document: what its first cell says. */
+/** A document's display name: its first cell. */
 function nameOf(row: Stored): string {
   const [column] = table.peek().columns;
   return (column && cellText(row, column)) || row._id;

@@ -16,7 +16,7 @@ import { useAnsweredRows } from './use-answered-rows.ts';
 import { archivedChoice, searchText, showTable, table } from './view.ts';
 import './data-panel.css';
 
-/** Any number of documents in a grid: searched, sorted, edited, archived. */
+/** Documents in a grid: search, sort, edit, archive. */
 export function DataPanel() {
   const rows = useAnsweredRows();
   const { name } = table.value;

@@ -9,12 +9,12 @@ import { ImportStrip } from '../../sources/import-strip.tsx';
 import { showTable } from './view.ts';
 
 interface DropZoneProps {
-  /** What shares a line with the button. */
+  /** Content beside the button. */
   readonly beside: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
-/** Brings a file in as a table of its own, and shows it. A table that nothing came into does not stay. */
+/** Imports a file as a table of its own and shows it. An empty table is removed. */
 async function open(file: File): Promise<void> {
   requireNoImport();
   const taken = tables.peek().map(({ name }) => name);
@@ -25,7 +25,7 @@ async function open(file: File): Promise<void> {
   else showTable(table.name);
 }
 
-/** Takes visitors' own files, dropped anywhere on it or chosen. */
+/** Accepts files, dropped or chosen. */
 export function DropZone({ beside, children }: DropZoneProps) {
   const isOver = useSignal(false);
   const problem = useSignal('');
@@ -50,7 +50,7 @@ export function DropZone({ beside, children }: DropZoneProps) {
         isOver.value = true;
       }}
       onDragLeave={({ currentTarget, relatedTarget }) => {
-        isOver.value = currentTarget.contains(relatedTarget as Node | null); // or just to a part of it
+        isOver.value = currentTarget.contains(relatedTarget as Node | null); // it may have moved to a child element
       }}
       onDrop={(event) => {
         event.preventDefault();
@@ -74,7 +74,7 @@ export function DropZone({ beside, children }: DropZoneProps) {
           onChange={({ currentTarget }) => {
             const { files } = currentTarget;
             take(files).finally(() => {
-              currentTarget.value = ''; // the same file can be chosen again
+              currentTarget.value = ''; // allows choosing the same file again
             });
           }}
         />

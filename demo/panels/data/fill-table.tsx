@@ -5,7 +5,7 @@ import { importJob, runImport } from '../../sources/import-job.ts';
 import { SHOP } from '../../sources/shop.ts';
 import { table } from './view.ts';
 
-/** In the place of an empty grid: what it can be filled with. */
+/** Replaces an empty grid with a way to fill it. */
 export function FillTable() {
   return <div class="fill-table card">{offer()}</div>;
 }

@@ -1,7 +1,7 @@
 import { Problem } from '../../parts/problem.tsx';
 import { lastDone, undoLast } from './actions.ts';
 
-/** What was done last, with its way back, or what went wrong; and the keys of the grid. */
+/** The last action with its undo, or its error, and the keys of the grid. */
 export function GridFoot({ problem }: { problem: string }) {
   return (
     <div class="grid-foot small">

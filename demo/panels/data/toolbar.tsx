@@ -11,7 +11,7 @@ import { restoreNewest } from './recipes/change.ts';
 import { archivedChoice, searchText, table } from './view.ts';
 import '../../parts/field.css';
 
-/** What is looked for, how many there are, and the way to an empty table. */
+/** Search, archive filter, count, and the drop button. */
 export function Toolbar({ rows }: { rows: Rows | undefined }) {
   const { noun, title } = table.value;
   const count = rows?.count.value;
@@ -75,7 +75,7 @@ async function empty(): Promise<void> {
   }
 }
 
-/** Undone by the backup that stayed. */
+/** Undoes a drop with the backup that it kept. */
 async function bringBack(dropped: Table): Promise<void> {
   if (isOwn(dropped)) await keepTable(dropped);
   await restoreNewest(collectionOf(dropped.name));

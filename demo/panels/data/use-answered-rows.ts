@@ -3,8 +3,8 @@ import type { Rows } from './grid/rows.ts';
 import { askedRows } from './view.ts';
 
 /**
- * The rows to show: those asked for last, as soon as the first of them are there. One question is out at a
- * time, so that quick typing asks for what stands there in the end, and not for every letter before it.
+ * The rows to show: those of the newest query, once its first rows arrived. One query runs at a time, so that
+ * quick typing queries the final text and not every prefix.
  */
 export function useAnsweredRows(): Rows | undefined {
   const open = useSignal<Rows | undefined>(undefined);

@@ -9,7 +9,7 @@ import { criteriaFor } from './recipes/search.ts';
 
 export const ARCHIVED = { active: false, archived: 'only', all: true } as const;
 
-/** What is shown of which table; kept while other panels are looked at. */
+/** The state of the data panel, kept while others are open. */
 const tableName = signal('cities');
 export const searchText = signal('');
 export const archivedChoice = signal<keyof typeof ARCHIVED>('active');
@@ -17,13 +17,13 @@ export const sorting = signal<{ readonly path: string; readonly direction: 1 | -
   undefined,
 );
 
-/** The table that is shown; the first where that of a file was removed. */
+/** The current table; the first one if it was removed. */
 export const table = computed(
   () =>
     tables.value.find(({ name }) => name === tableName.value) ?? (TABLES[0] as (typeof TABLES)[0]),
 );
 
-/** The rows that are asked for. Another object whenever something else is asked. */
+/** The queried rows: a new object for each query. */
 export const askedRows = computed(() => {
   const { path, direction } = sorting.value ?? {};
   const sort = (path ? { [path]: direction } : undefined) as Sort<object> | undefined;

@@ -4,7 +4,7 @@ import '../../design/tokens.css';
 import '../../design/base.css';
 import './closing-tab.css';
 
-/** The page that is opened to be closed. Its address says what it is to write. */
+/** The page that closes itself. Its query string names what to write. */
 const asked = new URLSearchParams(location.search);
 
 function say(text: string): void {

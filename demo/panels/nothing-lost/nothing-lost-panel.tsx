@@ -12,7 +12,7 @@ import writeSource from './recipes/write.ts?raw';
 import { countRecovered, trialProblem, writeAndClose, writeAndReload, writeOnly } from './trial.ts';
 import './nothing-lost-panel.css';
 
-/** What is not saved yet, each save as it happens, and a reload in the worst moment. */
+/** Unsaved changes, each save, and a page that ends at the worst moment. */
 export function NothingLostPanel() {
   const count = useSignal<'1' | '500' | '20000'>('500');
   const waits = useSignal<'acknowledged' | 'saved'>('acknowledged');

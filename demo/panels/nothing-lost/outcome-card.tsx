@@ -1,7 +1,7 @@
 import { formatCount, formatNumber } from '../../parts/format.ts';
 import { type Outcome, outcome } from './trial.ts';
 
-/** What the page before this one wrote, and what is there of it. */
+/** How much the previous page wrote, and how much was recovered. */
 export function OutcomeCard() {
   const { value } = outcome;
   if (!value) {

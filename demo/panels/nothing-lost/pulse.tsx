@@ -14,11 +14,11 @@ interface Moment {
   /** `performance.now()` */
   readonly at: number;
   readonly unsaved: number;
-  /** Changes of the save that came then. */
+  /** Changes in the save at this time. */
   readonly saved: number;
 }
 
-/** The last twenty seconds: what was unsaved as an area, each save as a beat. */
+/** The last twenty seconds: unsaved changes as an area, saves as lines. */
 export function Pulse() {
   const moments = useRef<Moment[]>([]);
   const now = useSignal(performance.now());
@@ -46,7 +46,7 @@ export function Pulse() {
     const timer = setInterval(() => {
       now.value = performance.now();
       const start = now.value - SPAN_MS;
-      // The one before the start tells how it began.
+      // The moment before the start gives the initial count.
       while ((moments.current[1]?.at ?? Infinity) < start) moments.current.shift();
     }, FRAME_MS);
     return () => clearInterval(timer);
@@ -92,7 +92,7 @@ export function Pulse() {
   );
 }
 
-/** Steps: a count holds until the next. */
+/** A step function: a count holds until the next moment. */
 function areaOf(
   moments: readonly Moment[],
   x: (at: number) => number,

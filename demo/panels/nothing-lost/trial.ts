@@ -5,7 +5,7 @@ import { messageOf } from '../../parts/message-of.ts';
 import { countWritten } from './recipes/closing-tab.ts';
 import { write, writeAndWait } from './recipes/write.ts';
 
-/** What was true in the moment before the page went. */
+/** The state just before the page ended. */
 interface Before {
   readonly run: string;
   readonly written: number;
@@ -13,7 +13,7 @@ interface Before {
   readonly waited: boolean;
 }
 
-/** What came of it. */
+/** The state after it ended. */
 export interface Outcome extends Before {
   readonly end: 'reloaded' | 'closed';
   readonly recovered: number;
@@ -22,7 +22,7 @@ export interface Outcome extends Before {
 export const outcome = signal<Outcome | undefined>(undefined);
 export const trialProblem = signal('');
 
-/** Where a page that reloads notes what it wrote: kept by the tab, not by the database on trial. */
+/** In sessionStorage: the note must not depend on the database under test. */
 const KEY = 'trial';
 const LOOK_MS = 20;
 const LOOKS_AFTER_END = 50;
@@ -40,11 +40,11 @@ async function perform(trial: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** Writes, and stays. */
+/** Only writes. */
 export const writeOnly = (count: number): Promise<void> =>
   perform(() => write(notes(), newRun(), count));
 
-/** Writes, and reloads the page in the moment in which that is acknowledged, or saved. */
+/** Writes, and reloads the page once the write is acknowledged, or saved. */
 export const writeAndReload = (count: number, waits: boolean): Promise<void> =>
   perform(async () => {
     const run = newRun();
@@ -55,7 +55,7 @@ export const writeAndReload = (count: number, waits: boolean): Promise<void> =>
     location.reload();
   });
 
-/** Counts what is there of the writes before the reload, if there were some. */
+/** Counts the recovered documents after a reload. */
 export const countRecovered = (): Promise<void> =>
   perform(async () => {
     const kept = sessionStorage.getItem(KEY);
@@ -66,7 +66,7 @@ export const countRecovered = (): Promise<void> =>
     outcome.value = { ...before, end: 'reloaded', recovered };
   });
 
-/** Has another tab write and close itself in that moment, and counts what it left behind. */
+/** Lets another tab write and close itself, and counts the recovered documents. */
 export const writeAndClose = (count: number, waits: boolean): Promise<void> =>
   perform(async () => {
     const run = newRun();
@@ -79,7 +79,7 @@ export const writeAndClose = (count: number, waits: boolean): Promise<void> =>
     outcome.value = { run, written: count, unsaved, waited: waits, end: 'closed', recovered };
   });
 
-/** What the tab said it had not saved, once it is gone. */
+/** The unsaved changes that the tab reported, once it is closed. */
 async function unsavedAtEnd(tab: Window, run: string): Promise<number> {
   let unsaved: number | undefined;
   const hear = ({ data }: MessageEvent) => {
@@ -88,7 +88,7 @@ async function unsavedAtEnd(tab: Window, run: string): Promise<number> {
   addEventListener('message', hear);
   try {
     while (!tab.closed) await lookAgain();
-    // What it said last may come a moment after its end.
+    // Its last message may arrive after it closed.
     for (let looks = 0; unsaved === undefined && looks < LOOKS_AFTER_END; looks++)
       await lookAgain();
   } finally {

@@ -2,10 +2,10 @@ import { formatNumber, formatSpan } from '../../parts/format.ts';
 import { compared } from './query.ts';
 import './comparison.css';
 
-/** There is room for these: the first way, and the newest two of the others. */
+/** Shows the first plan and the newest two others. */
 const NEWEST = 2;
 
-/** The same query with other indexes: what each way costs. */
+/** The cost of one query with different indexes. */
 export function Comparison() {
   const [first, ...others] = compared.value;
   const ways = first ? [first, ...others.slice(-NEWEST)] : [];

@@ -1,4 +1,4 @@
-/** What visitors can try without typing. */
+/** Example queries. */
 export interface Example {
   readonly name: string;
   readonly text: string;

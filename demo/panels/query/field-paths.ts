@@ -4,7 +4,7 @@ import { queriedTable } from './query.ts';
 
 const SAMPLE = 200;
 
-/** Paths of fields that the queried documents have, as far as a sample tells. */
+/** Field paths of the queried collection, from a sample. */
 export const fieldPaths = signal<readonly string[]>([]);
 
 effect(() => {
@@ -14,7 +14,7 @@ effect(() => {
       fieldPaths.value = [...new Set(sample.flatMap((document) => pathsOf(document)))];
     },
     () => {
-      fieldPaths.value = []; // what is wrong is said when a query is run
+      fieldPaths.value = []; // running a query shows the error
     },
   );
 });

@@ -5,7 +5,7 @@ import { messageOf } from '../../parts/message-of.ts';
 import { run } from './query.ts';
 import { openIndexed } from './recipes/open-indexed.ts';
 
-/** How the change of the indexes stands. */
+/** The progress of an index change. */
 export interface IndexJob {
   readonly text: string;
   readonly isRunning: boolean;
@@ -14,7 +14,7 @@ export interface IndexJob {
 
 export const indexJob = signal<IndexJob | undefined>(undefined);
 
-/** Adds an index, or drops it: the list changes, and the collection is opened with it. Then the query runs again. */
+/** Adds or drops an index by reopening the collection with another list, then runs the query again. */
 export async function switchIndex(table: string, path: string): Promise<void> {
   const before = indexesOf(table);
   const isOn = before.includes(path);

@@ -3,7 +3,7 @@ import { Switch } from '../../parts/switch.tsx';
 import { indexJob, switchIndex } from './index-job.ts';
 import { answer } from './query.ts';
 
-/** A switch for each field that the query looks at: with an index, or without. */
+/** A switch per field of the query that turns its index on or off. */
 export function IndexSwitches() {
   const { table = '', paths = [], indexes = [] } = answer.value ?? {};
   const job = indexJob.value;
@@ -14,7 +14,7 @@ export function IndexSwitches() {
         {paths.length === 0 && <span class="soft">no field in the criteria</span>}
         {paths.map((path) => (
           <Switch
-            // By the list: none moves when others are asked for.
+            // Keyed by the list: replaced switches are no layout shift.
             key={`${paths} ${path}`}
             label={<code>{path}</code>}
             checked={indexes.includes(path)}

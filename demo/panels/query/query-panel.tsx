@@ -19,7 +19,7 @@ import { Results } from './results.tsx';
 import '../../parts/field.css';
 import './query-panel.css';
 
-/** Criteria or a function, the way they are answered, and what an index does to it. */
+/** Criteria or a function, the query plan, and the effect of an index. */
 export function QueryPanel() {
   useEffect(() => {
     if (!answer.peek()) run();
@@ -125,7 +125,7 @@ function Plan() {
   const { explanation, total, ms, first = [], looked = 0, sort = '' } = answer.value ?? {};
   if (total === undefined || ms === undefined) {
     const text = isRunning.value ? 'Running…' : 'No query yet.';
-    // In the middle, another text is another element: it has not moved.
+    // A new key per text: a replaced centred text is no layout shift.
     return (
       <p class="soft" key={text}>
         {text}
@@ -143,7 +143,7 @@ function Plan() {
     return <FunctionDrawing total={total} looked={looked} returned={first.length} ms={ms} />;
   }
   return (
-    // Another plan is another drawing, whose parts have not moved.
+    // A new key per plan: replaced parts are no layout shift.
     <div class="plan-drawing" key={explanation}>
       <PlanDrawing
         plan={explanation.plan}

@@ -10,37 +10,37 @@ import { EXAMPLES } from './examples.ts';
 import { explain } from './recipes/explain.ts';
 import { firstMatches } from './recipes/find.ts';
 
-/** What a query found, and how. */
+/** A result with its plan. */
 export interface Answer {
   readonly table: string;
-  /** The path that it is sorted by, if any. */
+  /** The sort path, if any. */
   readonly sort: string;
-  /** The query as it was typed, what it is sorted by, and of how many: the same is compared with and without indexes. */
+  /** Identifies query, sort and collection size: runs with equal keys are compared. */
   readonly key: string;
-  /** Paths that an index could be on. */
+  /** Paths that could be indexed. */
   readonly paths: readonly string[];
   readonly first: readonly Stored[];
-  /** Milliseconds from the call until the first documents were here. */
+  /** Milliseconds until the first documents arrived. */
   readonly ms: number;
-  /** How many there are in the collection. */
+  /** Size of the collection. */
   readonly total: number;
-  /** Functions run here, and have no plan. */
+  /** Undefined for functions, which have no plan. */
   readonly explanation: Explanation | undefined;
-  /** How many documents a function was called with. */
+  /** Number of documents passed to the function. */
   readonly looked: number;
   readonly indexes: readonly string[];
 }
 
 export const queriedTable = signal('cities');
 export const queryText = signal(EXAMPLES[0]?.text ?? '{}');
-/** The path that results are sorted by, the largest first; none is the order of insertion. */
+/** The path to sort by, descending; empty for insertion order. */
 export const querySort = signal(EXAMPLES[0]?.sort ?? '');
 
 export const answer = signal<Answer | undefined>(undefined);
 export const queryError = signal<Error | undefined>(undefined);
 export const isRunning = signal(false);
 
-/** Explanations of one query, by the indexes that there were. */
+/** Explanations of one query, by its indexes. */
 export const compared = signal<ReadonlyMap<string, Explanation>>(new Map());
 
 export async function run(): Promise<void> {
@@ -63,7 +63,7 @@ export async function run(): Promise<void> {
   }
 }
 
-/** What stopped a query; what is not ours to explain was thrown by the visitor's function. */
+/** The error of a query; one that is not Cairn's comes from the visitor's function. */
 function inWords(error: unknown): Error {
   if (error instanceof CairnError || error instanceof UnreadableQuery) return error;
   return new Error(`The function threw: ${messageOf(error)}`, { cause: error });
@@ -105,13 +105,13 @@ async function ask(): Promise<Answer> {
   };
 }
 
-/** Right after it was opened a collection still reads what it keeps in memory; that is no plan's fault. */
+/** The first run may wait for the cache to load, which says nothing about the plan. */
 async function quickest(ask: () => Promise<Explanation>): Promise<Explanation> {
   const all = [await ask(), await ask(), await ask()];
   return all.reduce((best, next) => (next.engine_ms < best.engine_ms ? next : best));
 }
 
-/** The fields that criteria look at, and the one that is sorted by. */
+/** The fields in the criteria and the sort path. */
 function pathsIn(criteria: object, sort: string): string[] {
   const paths = new Set<string>();
   const collect = (inner: unknown) => {

@@ -5,14 +5,14 @@ import { valueText } from '../../parts/value-text.ts';
 import { answer } from './query.ts';
 import './results.css';
 
-/** The first of what was found. */
+/** The first results. */
 export function Results() {
   const { table: name, first, ms, explanation } = answer.value ?? {};
   const table = tables.value.find((each) => each.name === name);
   if (!table || !first || ms === undefined) return <div class="results" />;
   const count = explanation?.returned ?? first.length;
   return (
-    // Another answer is another table, whose cells have not moved.
+    // A new key per result: replaced cells do not count as layout shifts.
     <section class="results" aria-labelledby="results-title" key={first}>
       <p id="results-title" class="figures" data-part="found">
         <strong>

@@ -1,7 +1,7 @@
 import type { Workload } from '../../../bench/page/workload.mjs';
 import { workloads } from '../../../bench/page/workloads.mjs';
 
-/** A figure that is shown: a metric of a workload of `npm run bench`. */
+/** A displayed metric of a workload of `npm run bench`. */
 export interface Shown {
   readonly workload: string;
   readonly metric: string;

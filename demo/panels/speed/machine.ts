@@ -9,7 +9,7 @@ interface FullNavigator extends Navigator {
   readonly deviceMemory?: number;
 }
 
-/** The browser and the machine, as far as the browser tells. */
+/** Browser and machine, as far as the browser reports them. */
 export function machine(): string {
   const { userAgent, userAgentData, hardwareConcurrency, deviceMemory } =
     navigator as FullNavigator;

@@ -8,10 +8,10 @@ import { idb } from '../../../bench/page/peers/idb.mjs';
 import { loki } from '../../../bench/page/peers/loki.mjs';
 import { version as cairnVersion } from '../../../package.json';
 
-/** Who takes part, as in `npm run bench`; they load their code when they are run. */
+/** The compared databases, as in `npm run bench`. Their code loads when they run. */
 export interface Contender {
   readonly peer: Peer;
-  /** The first words of its title: what there is room for. */
+  /** The first words of its title. */
   readonly name: string;
   readonly version: string;
 }
@@ -29,5 +29,5 @@ export const CONTENDERS: readonly Contender[] = [
   contender(loki, lokiVersion),
 ];
 
-/** Whose figures the others are compared with. */
+/** The reference for ratios. */
 export const OURS = cairnWorker;

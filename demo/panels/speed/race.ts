@@ -9,19 +9,19 @@ import { CONTENDERS, type Contender } from './peers.ts';
 
 export const SIZES = ['1000', '10000', '50000'] as const;
 const SEED = 1;
-/** Milliseconds after which something done many times over stops short. */
+/** Milliseconds after which a loop stops early. */
 const PATIENCE_MS = 2000;
 
-/** What was measured, a figure for each round, by `keyOf`. */
+/** Measured values, one for each round, by `keyOf`. */
 export type Figures = ReadonlyMap<string, readonly number[]>;
 
 export const size = signal<(typeof SIZES)[number]>('10000');
-/** How often everybody does it; shown is the middle. */
+/** Number of rounds; the charts show medians. */
 export const rounds = signal<'1' | '3'>('3');
 export const figures = signal<Figures>(new Map());
 /** The size that the figures are of. */
 export const measuredSize = signal(0);
-/** What is being measured, in words; nothing while nothing is. */
+/** The running workload as text, empty when idle. */
 export const racing = signal('');
 export const raceProblem = signal('');
 
@@ -32,7 +32,7 @@ export const keyOf = (workload: string, metric: string, contender: string): stri
 
 export const cancelRace = (): void => stop.abort();
 
-/** Gives everybody the same work, in turns, round by round. */
+/** Runs the same workloads for each database, round by round. */
 export async function race(): Promise<void> {
   if (racing.peek()) return;
   stop = new AbortController();
@@ -44,7 +44,7 @@ export async function race(): Promise<void> {
   raceProblem.value = '';
   try {
     for (let round = 0; round < times; round++) {
-      // Each round begins with another, so that nobody always comes first.
+      // Each round starts with another database.
       const order = [...CONTENDERS.slice(round), ...CONTENDERS.slice(0, round)];
       for (const contender of order) {
         await runAll(contender, count, `Round ${round + 1} of ${times}`, round, signal);
@@ -99,7 +99,7 @@ function note(workload: string, contender: string, found: Record<string, number>
   figures.value = new Map([...figures.peek(), ...entries]);
 }
 
-/** Removes the databases of a contender, and those beside it that it was warmed up with. */
+/** Removes the databases of a contender, including those of its warm-up. */
 async function removeAll(database: string): Promise<void> {
   const stored = (await indexedDB.databases()).flatMap(({ name }) => name ?? []);
   await Promise.all(stored.filter((name) => name.includes(database)).map(remove));
@@ -110,6 +110,6 @@ function remove(stored: string): Promise<void> {
     const request = indexedDB.deleteDatabase(stored);
     request.onsuccess = () => resolve();
     request.onerror = () => reject(request.error);
-    request.onblocked = () => resolve(); // it goes when its last connection does
+    request.onblocked = () => resolve(); // deleted once its last connection closes
   });
 }

@@ -22,7 +22,7 @@ import {
 } from './race.ts';
 import './speed-panel.css';
 
-/** The same work for four databases, in the visitor's own browser. */
+/** Four databases measured in the visitor's browser. */
 export function SpeedPanel() {
   return (
     <PanelFrame

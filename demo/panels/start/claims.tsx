@@ -5,7 +5,7 @@ import './claims.css';
 
 const panels: readonly Panel[] = PANELS;
 
-/** What the other panels prove, and the way to them. */
+/** Links to the other panels. */
 export function Claims() {
   return (
     <section aria-labelledby="claims-title">

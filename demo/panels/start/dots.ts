@@ -1,7 +1,7 @@
 import { nextTask } from '../../sources/next-task.ts';
 import { across, down } from './projection.ts';
 
-/** What a dot needs of a city. */
+/** The fields of a city that a dot needs. */
 export interface Dot {
   readonly population: number;
   readonly location: { readonly latitude: number; readonly longitude: number };
@@ -11,12 +11,12 @@ const DOTS_A_TASK = 4000;
 /** Longitude, latitude, population. */
 const NUMBERS_A_DOT = 3;
 
-/** Paints cities on a canvas as they come, and again when its size or its colours change. */
+/** Paints cities on a canvas as they arrive, and again when size or colours change. */
 export class Dots {
   readonly #canvas: HTMLCanvasElement;
   #numbers = new Float32Array(NUMBERS_A_DOT * 16_384);
   #count = 0;
-  /** Changes when all is painted anew: what still paints for the time before stops. */
+  /** The current repaint; an older one stops. */
   #painting = 0;
 
   constructor(canvas: HTMLCanvasElement) {
@@ -41,7 +41,7 @@ export class Dots {
     this.#wipe();
   }
 
-  /** Fits the canvas to its place, and paints everything anew, bit by bit. */
+  /** Fits the canvas to its box and repaints in slices. */
   async repaint(): Promise<void> {
     const { clientWidth, clientHeight } = this.#canvas;
     this.#canvas.width = clientWidth * devicePixelRatio;

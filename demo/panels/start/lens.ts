@@ -6,7 +6,7 @@ import { messageOf } from '../../parts/message-of.ts';
 import { boxAround, type Place } from './projection.ts';
 import { type Box, findAround } from './recipes/find-around.ts';
 
-/** What the query under the lens found. */
+/** The result of the query under the lens. */
 export interface Sight {
   readonly count: number;
   readonly largest: readonly Stored<City>[];
@@ -14,7 +14,7 @@ export interface Sight {
   readonly ms: number;
 }
 
-/** Where the lens is. */
+/** The area of the lens. */
 export const lens = signal<Box>(boxAround({ latitude: 47, longitude: 8 }));
 
 export const sight = signal<Sight | undefined>(undefined);
@@ -29,7 +29,7 @@ export function moveLens(place: Place): void {
   look();
 }
 
-/** Asks what is under the lens. While one question is out, only the newest place is kept for the next. */
+/** Queries the area of the lens. While a query runs, only the newest area is kept for the next one. */
 export async function look(): Promise<void> {
   isStale = true;
   if (isLooking) return;

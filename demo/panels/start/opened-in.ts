@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { cities } from '../../database/database.ts';
 
-/** Milliseconds from the start of the page until the cities were counted. */
+/** Milliseconds from page start until the cities were counted. */
 export const openedIn = signal<number | undefined>(undefined);
 
 cities()
@@ -10,5 +10,5 @@ cities()
     () => {
       openedIn.value = performance.now();
     },
-    () => undefined, // the live count shows what is wrong
+    () => undefined, // the live count shows the error
   );

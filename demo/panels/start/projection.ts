@@ -1,9 +1,9 @@
 import type { Box } from './recipes/find-around.ts';
 
-/** What the map shows; nobody lives further north or south. */
+/** The mapped area; there are no cities further north or south. */
 const WORLD: Box = { north: 79, south: -56, west: -180, east: 180 };
 
-/** Width by height of the map, degrees being squares. */
+/** Aspect ratio of the map, one degree being square. */
 export const RATIO = (WORLD.east - WORLD.west) / (WORLD.north - WORLD.south);
 
 export interface Place {
@@ -19,7 +19,7 @@ export const across = (longitude: number): number =>
 export const down = (latitude: number): number =>
   (WORLD.north - latitude) / (WORLD.north - WORLD.south);
 
-/** The place at a point, given as parts of the width and height. */
+/** The place at a point, given as fractions of width and height. */
 export const placeAt = (x: number, y: number): Place => ({
   latitude: WORLD.north - y * (WORLD.north - WORLD.south),
   longitude: WORLD.west + x * (WORLD.east - WORLD.west),

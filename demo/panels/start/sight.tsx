@@ -3,7 +3,7 @@ import { Problem } from '../../parts/problem.tsx';
 import { lensProblem, sight } from './lens.ts';
 import './sight.css';
 
-/** In words, what the query under the lens found. */
+/** The result of the query under the lens, as text. */
 export function Sight({ total }: { total: number }) {
   return (
     <div class="sight" id="sight">
@@ -11,7 +11,7 @@ export function Sight({ total }: { total: number }) {
       <p class="figures">{summary(total)}</p>
       <ol>
         {sight.value?.largest.map(({ _id, name, population }, index) => (
-          // Another city is another item: it takes the place of the one before, and none moves.
+          // Keyed by city: a replaced item is no layout shift.
           <li key={`${index} ${_id}`}>
             <span class="rank" aria-hidden="true">
               {index + 1}
@@ -24,7 +24,7 @@ export function Sight({ total }: { total: number }) {
   );
 }
 
-/** Another number is another element: one that ends at the same place would move. */
+/** Keyed by value: a replaced number is no layout shift. */
 const Count = ({ value }: { value: number }) => (
   <strong class="sight-count" key={value}>
     {formatNumber(value)}

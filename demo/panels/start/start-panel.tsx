@@ -18,7 +18,7 @@ import { Sight } from './sight.tsx';
 import { WorldMap } from './world-map.tsx';
 import './start-panel.css';
 
-/** The first look: a world of documents, and a query wherever the pointer is. */
+/** A map of all cities, and a query wherever the pointer is. */
 export function StartPanel() {
   const query = useComputed(() => cities().liveCount({}, { throttle: 100 }));
   const { data: count = 0, error } = useLive(query.value);

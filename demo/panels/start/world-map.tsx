@@ -20,7 +20,7 @@ const STEPS: Readonly<Record<string, readonly [north: number, east: number]>> = 
 
 const percent = (part: number) => `${part * 100}%`;
 
-/** All cities as dots, and a lens over them: wherever it is, a query tells what is under it. */
+/** All cities as dots, and a lens that queries the area under it. */
 export function WorldMap() {
   const canvas = useRef<HTMLCanvasElement>(null);
   const dots = useRef<Dots>(undefined);
@@ -55,7 +55,7 @@ export function WorldMap() {
       }
       dots.current?.add(some);
     };
-    // What is wrong with the database is told by the lens, which asks it too.
+    // The lens queries the same database and shows its errors.
     readAll().then(look, look);
     return () => stop.abort();
   });

@@ -4,18 +4,18 @@ import { TABLES } from '../../database/tables.ts';
 import { formatBytes, formatClock } from '../../parts/format.ts';
 import './collection-sizes.css';
 
-/** What the page keeps beside its tables. */
+/** Collections that are no tables. */
 const OTHERS: Readonly<Record<string, string>> = {
   notes: 'Notes',
   library: 'Library',
 };
 
-/** What each collection holds, itself and for its backups, and how long it stays in memory. */
+/** Bytes of each collection and its backups, and how long it stays cached. */
 export function CollectionSizes({ collections }: { collections: readonly CollectionUsage[] }) {
   const largest = Math.max(...collections.map((each) => each.bytes + each.backup_bytes), 1);
   const share = (bytes: number) => `${(bytes / largest) * 100}%`;
   const stored = new Map(collections.map((each) => [each.collection, each]));
-  // Those of the page have their rows before anything is known of them.
+  // The playground's collections have rows before their sizes are known.
   const names = new Set([
     ...TABLES.map(({ name }) => name),
     ...Object.keys(OTHERS),

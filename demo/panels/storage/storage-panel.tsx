@@ -54,7 +54,7 @@ const HINT = 'Browsers usually grant this to pages that are installed or visited
 const describe = (bytes: number | 'unsupported' | undefined): string | undefined =>
   bytes === 'unsupported' ? 'Unknown' : bytes === undefined ? undefined : formatBytes(bytes);
 
-/** How much room there is, who uses it, and whether the browser may take it back. */
+/** Quota, usage by collection, and persistence. */
 export function StoragePanel() {
   useEffect(watchUsage, []);
   const { storage, started } = status.value ?? {};

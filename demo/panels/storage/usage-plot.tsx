@@ -5,7 +5,7 @@ import './usage-plot.css';
 const WIDTH = 600;
 const HEIGHT = 140;
 
-/** What is used, over the time that this was looked at. */
+/** Usage over time, while the panel is open. */
 export function UsagePlot({ samples }: { samples: readonly Sample[] }) {
   const first = samples[0];
   const last = samples.at(-1);
@@ -40,7 +40,7 @@ export function UsagePlot({ samples }: { samples: readonly Sample[] }) {
   );
 }
 
-/** To 1, 2 or 5 and zeros. */
+/** Rounds up to 1, 2 or 5 times a power of ten. */
 function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value) ?? value;

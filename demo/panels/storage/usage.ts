@@ -8,7 +8,7 @@ import { keepForGood, room } from './recipes/room.ts';
 const SAMPLE_MS = 2000;
 const MOST_SAMPLES = 150;
 
-/** What the browser said at a time. */
+/** The usage at a time. */
 export interface Sample {
   /** Milliseconds since the page was opened. */
   readonly at: number;
@@ -24,10 +24,10 @@ export const storageStatus = signal<StorageStatus | undefined>(undefined);
 export const samples = signal<readonly Sample[]>([]);
 export const collections = signal<readonly CollectionUsage[]>([]);
 export const storageProblem = signal('');
-/** What became of asking for persistence. */
+/** The browser's answer to the request for persistence. */
 export const persistAnswer = signal('');
 
-/** Looks again and again until the function that it returns is called. */
+/** Polls the usage. Returns the function that stops it. */
 export function watchUsage(): () => void {
   const timer = setInterval(look, SAMPLE_MS);
   const stop = effect(() => {

@@ -4,14 +4,14 @@ import { lay, ME, sharedStatus } from './shared.ts';
 
 type Crash = 'thrown' | 'ended';
 
-/** Tells the tab that leads: the worker is there. */
+/** Reaches the leader, which has the worker. */
 const requests = new BroadcastChannel('tabs-crash');
 
 requests.addEventListener('message', ({ data }: MessageEvent<Crash>) => {
   if (sharedStatus.peek().leader) endHere(data);
 });
 
-/** Brings the worker down, and in the same moment asks for a change. */
+/** Crashes the worker and makes a change at the same moment. */
 export function crash(how: Crash): void {
   if (sharedStatus.peek().leader) endHere(how);
   else requests.postMessage(how);

@@ -1,7 +1,7 @@
-/** How an engine came to its end: its tab went, it threw an error, or it was ended from outside. */
+/** Why an engine ended: its tab closed, it threw an error, or it was terminated. */
 export type Cause = 'left' | 'thrown' | 'ended';
 
-/** The end of an engine, told to all tabs by the one that had it. */
+/** The end of an engine, as its tab reports it to all tabs. */
 interface End {
   readonly cause: Cause;
   /** Unix milliseconds. */
@@ -12,12 +12,12 @@ interface End {
 
 const KEY = 'tabs-end';
 
-/** In `localStorage`, because a page that goes can still write there. */
+/** In `localStorage`, because a closing page can still write there. */
 export function noteEnd(cause: Cause, by: string): void {
   localStorage.setItem(KEY, JSON.stringify({ cause, at: Date.now(), by } satisfies End));
 }
 
-/** The last end, if it came after that time. */
+/** The last end after a time. */
 export function endSince(time: number): End | undefined {
   const kept = localStorage.getItem(KEY);
   const end: End | undefined = kept ? JSON.parse(kept) : undefined;

@@ -2,7 +2,7 @@ import { formatClock } from '../../parts/format.ts';
 import { events } from './failover-log.ts';
 import './event-log.css';
 
-/** What happened to the engine, newest first. */
+/** Failovers, newest first. */
 export function EventLog() {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys

@@ -7,11 +7,11 @@ import { type Cause, endSince, noteEnd } from './engine-ends.ts';
 import { watchLead } from './recipes/lead.ts';
 import { board, laidHere, ME, shared, sharedProblem, sharedStatus } from './shared.ts';
 
-/** Something that happened to the engine, in words. */
+/** A failover, as text. */
 export interface Event {
   readonly at: Date;
   readonly what: string;
-  /** How long it took and what came of it; nothing where there was nothing to go through. */
+  /** Duration and outcome; empty for the first event. */
   readonly outcome: string;
   readonly tone: 'good' | 'bad' | undefined;
 }
@@ -27,18 +27,18 @@ const KEPT = 6;
 /** Newest first. */
 export const events = signal<readonly Event[]>([]);
 
-/** Milliseconds that the last change of engines took. */
+/** Milliseconds of the last failover. */
 export const lastFailover = signal<number | undefined>(undefined);
 
 /** Whether this tab led when the engine was last open; `undefined` before that. */
 let led: boolean | undefined;
-/** When the engine was last known to be there, and when it was known to be gone. Unix milliseconds. */
+/** When the engine was last known to run, and to be gone; Unix milliseconds. */
 let openAt = 0;
 let goneAt: number | undefined;
 
 let isFollowed = false;
 
-/** Follows who leads, from the first time the panel is shown until the page ends. */
+/** Watches the leader, from the panel's first display until the page ends. */
 export function followLead(): void {
   if (isFollowed) return;
   isFollowed = true;
@@ -47,7 +47,7 @@ export function followLead(): void {
     if (led) noteEnd('left', ME);
   });
   addEventListener('pageshow', ({ persisted }) => {
-    if (persisted) goneAt = Date.now(); // it was away, and did not wait
+    if (persisted) goneAt = Date.now(); // the page was in the back/forward cache
   });
   shared.ready.catch((error: unknown) => {
     sharedProblem.value = messageOf(error);
@@ -67,7 +67,7 @@ function tellLead(leads: boolean): void {
   const now = Date.now();
   const before = led;
   const end = endSince(openAt);
-  // A tab that comes back had left of its own will.
+  // A tab that comes back had left by itself.
   const known = end && !(end.cause === 'left' && end.by === ME) ? end : undefined;
   const took = now - (known?.at ?? goneAt ?? now);
   [led, openAt, goneAt] = [leads, now, undefined];
@@ -79,7 +79,7 @@ async function tellFailover(what: string, took: number): Promise<void> {
   lastFailover.value = took;
   const laid = laidHere.peek();
   try {
-    // Answered after all that was asked before.
+    // Runs after all earlier calls.
     const missing = laid - (await board.countLaid(ME));
     const outcome = `It took ${formatSpan(took)}. ${lossText(laid, missing)}`;
     add(what, outcome, missing > 0 ? 'bad' : 'good');

@@ -3,14 +3,14 @@ import { useLive } from '../../parts/use-live.ts';
 import { board, laidHere, lay, ME } from './shared.ts';
 import './heap.css';
 
-/** Stones that all tabs lay, the newest last: filled where they are this tab's own. */
+/** The stones of all tabs, newest last; those of this tab are filled. */
 export function Heap() {
   const { data: stones = [] } = useLive(board.heap);
   const { data: size } = useLive(board.size);
   return (
     <div class="heap">
       <ul class="heap-stones" aria-hidden="true">
-        {/* By place: when the oldest makes room, none moves. */}
+        {/* Keyed by position: removing the oldest is no layout shift. */}
         {stones.toReversed().map(({ by }, place) => (
           <li key={place} data-own={by === ME} />
         ))}

@@ -4,7 +4,7 @@ import { formatNumber, formatSpan } from '../../parts/format.ts';
 import { lastFailover } from './failover-log.ts';
 import { sharedStatus } from './shared.ts';
 
-/** Until every engine tells how many tabs it has. */
+/** `tabs` is missing before the engine answers. */
 type Status = ClientStatus & { readonly tabs?: number };
 
 const ENGINES = {
@@ -13,7 +13,7 @@ const ENGINES = {
   thread: 'In this page',
 } as const;
 
-/** Who leads, where the engine runs, how many tabs there are, and how long the last change took. */
+/** Leader, engine, number of tabs, and duration of the last failover. */
 export function LeadFigures() {
   const { state, leader, engine, tabs, unsaved }: Status = sharedStatus.value;
   const isOpen = state === 'open';

@@ -4,10 +4,10 @@ import { messageOf } from '../../parts/message-of.ts';
 import { useLive } from '../../parts/use-live.ts';
 import { board, sharedProblem } from './shared.ts';
 
-/** A line that any tab may write. */
+/** A text field that all tabs share. */
 export function Note({ note, label }: { note: string; label: string }) {
   const { data } = useLive(useMemo(() => board.note(note), [note]));
-  // What is being typed comes first, until it is what the board says.
+  // The draft takes precedence until the board has it.
   const draft = useSignal<string | undefined>(undefined);
 
   async function write(text: string) {

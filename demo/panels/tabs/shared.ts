@@ -8,18 +8,18 @@ import { openShared } from './recipes/open.ts';
 /** This tab, until it is reloaded. */
 export const ME = crypto.randomUUID();
 
-/** A database of the panel's own, so that a crash is nobody else's. It stays open when the panel is left. */
+/** The panel's own database, so that a crash affects no other. It stays open when the panel is left. */
 export const shared: Connection = openShared(makeWorker);
 export const board = openBoard(shared);
 
-/** What it says of itself. */
+/** Its status. */
 export const sharedStatus = signal<ClientStatus>(shared.status);
 export const sharedProblem = signal('');
 
-/** How many stones this tab has laid. */
+/** Number of stones laid by this tab. */
 export const laidHere = signal(0);
 
-/** Lays a stone, which is to be there whatever happens next. */
+/** Lays a stone. */
 export async function lay(): Promise<void> {
   laidHere.value += 1;
   try {

@@ -16,7 +16,7 @@ import { ThisTab } from './this-tab.tsx';
 import '../../parts/field.css';
 import './tabs-panel.css';
 
-/** Tabs that share one engine: which leads, what each sees of the other, and what happens when the engine ends. */
+/** Tabs that share one engine: leader, shared data, failover. */
 export function TabsPanel() {
   useEffect(followLead, []);
   return (

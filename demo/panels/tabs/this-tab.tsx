@@ -5,15 +5,15 @@ import { StatusText } from '../../parts/status-text.tsx';
 import { noteEnd } from './engine-ends.ts';
 import { ME, shared, sharedProblem, sharedStatus } from './shared.ts';
 
-/** How long the browser may take to close the tab. */
+/** Time the browser gets to close the tab. */
 const CLOSING_MS = 500;
 
-/** Opens another tab, and ends this one. */
+/** Opens another tab, closes or reloads this one. */
 export function ThisTab() {
   const refusal = useSignal('A page can only close a tab that a page opened.');
 
   async function close() {
-    // Chromium fires no event in a tab that closes itself, so nothing could be left behind then.
+    // Chromium fires no event in a tab that closes itself, so it could write no unload journal.
     try {
       await shared.save();
     } catch (error) {

@@ -6,11 +6,11 @@ export interface Cell {
 interface Size {
   readonly rows: number;
   readonly columns: number;
-  /** Rows that are in sight at once. */
+  /** Number of visible rows. */
   readonly pageRows: number;
 }
 
-/** Where a key leads to from a cell, as the pattern of ARIA for grids has it; nowhere for other keys. */
+/** The cell that a key leads to (ARIA grid pattern), `undefined` for other keys. */
 export function cellAfterKey(
   { row, column }: Cell,
   { key, ctrlKey }: Pick<KeyboardEvent, 'key' | 'ctrlKey'>,

@@ -11,11 +11,11 @@ interface CellEditorProps {
   readonly onCancel: () => void;
 }
 
-/** A field in place of a cell. Enter or leaving it saves, Escape does not. */
+/** An input in place of a cell. Enter and blur save, Escape cancels. */
 export function CellEditor({ row, column, onDone, onCancel }: CellEditorProps) {
   const input = useRef<HTMLInputElement>(null);
   const problem = useSignal('');
-  /** Leaving the field follows on both ways to end, and must not end it twice. */
+  /** Both ways to end cause a blur, which must not end it again. */
   const isOver = useRef(false);
   const before = editedText(row, column);
 

@@ -3,20 +3,20 @@ import { type Column, valueAt } from '../../../database/table.ts';
 import { valueText } from '../../../parts/value-text.ts';
 import { nameOf } from './names.ts';
 
-/** What a cell shows. */
+/** The text of a cell. */
 export function cellText(row: Stored, column: Column): string {
   const value = valueAt(row, column.path);
   const { names } = column;
   return (names && nameOf(names.collection, String(value))) ?? valueText(value);
 }
 
-/** What a cell is edited as. */
+/** The text to edit. */
 export function editedText(row: Stored, { path }: Column): string {
   const value = valueAt(row, path);
   return value == null ? '' : String(value);
 }
 
-/** The value that was typed, or what is wrong with it. */
+/** The typed value, or its defect. */
 export function readCell(
   text: string,
   { kind, title }: Column,

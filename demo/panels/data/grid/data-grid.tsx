@@ -17,17 +17,17 @@ const ACTIONS_WIDTH = 6;
 interface DataGridProps {
   readonly table: Table;
   readonly rows: Rows;
-  /** Whether there may be documents that are not asked for. */
+  /** Whether a search or filter is active. */
   readonly isNarrowed: boolean;
 }
 
-/** A grid of any number of documents, of which only the rows in sight are in the page. */
+/** A virtual grid: only the visible rows are in the page. */
 export function DataGrid({ table, rows, isNarrowed }: DataGridProps) {
   const { columns } = table;
   const scroller = useRef<HTMLDivElement>(null);
   const active = useSignal<Cell>({ row: 0, column: 0 });
   const editing = useSignal<Cell | undefined>(undefined);
-  /** Whether the active cell is to get the focus when it is there. */
+  /** Whether to focus the active cell once it is rendered. */
   const isFocusDue = useRef(false);
 
   const count = rows.count.value ?? 0;
@@ -48,7 +48,7 @@ export function DataGrid({ table, rows, isNarrowed }: DataGridProps) {
     askNames(columns, shown);
   }, [rows, startIndex, endIndex, version]);
 
-  // At once: later it would end an edit that has begun in the new rows.
+  // Immediately: later it would end an edit in the new rows.
   useLayoutEffect(() => {
     scroller.current?.scrollTo({ top: 0 });
     active.value = { row: 0, column: 0 };

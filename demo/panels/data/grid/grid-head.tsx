@@ -3,7 +3,7 @@ import { sorting } from '../view.ts';
 
 const ORDERS = { '1': 'ascending', '-1': 'descending' } as const;
 
-/** The headings; each sorts by its column: up, down, as inserted. */
+/** Column headings. A click cycles through ascending, descending and insertion order. */
 export function GridHead({ columns }: { columns: readonly Column[] }) {
   return (
     <div class="grid-row grid-head" role="row" aria-rowindex={1}>
@@ -36,7 +36,7 @@ export function GridHead({ columns }: { columns: readonly Column[] }) {
 
 function sortBy({ path, kind }: Column): void {
   const { path: before, direction } = sorting.peek() ?? {};
-  // Of numbers the large ones are what people look for first.
+  // Numbers sort descending first.
   const first = kind === 'number' || kind === 'date' ? -1 : 1;
   if (before !== path) sorting.value = { path, direction: first };
   else if (direction === first) sorting.value = { path, direction: first === 1 ? -1 : 1 };

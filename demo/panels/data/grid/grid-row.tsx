@@ -11,7 +11,7 @@ const UNARCHIVE = 'M4.5 9V16h11V9M10 12.5V3.5M6.8 6.5L10 3.3l3.2 3.2';
 const DELETE = 'M3.5 5.5h13M8 5.5V3.5h4v2M5 5.5L5.7 16.5h8.6L15 5.5M8.5 8.5v5M11.5 8.5v5';
 
 interface GridRowProps {
-  /** Nothing while it is on its way. */
+  /** `undefined` while it loads. */
   readonly row: Stored | undefined;
   readonly index: number;
   readonly top: number;
@@ -25,7 +25,7 @@ interface GridRowProps {
   readonly onCancel: () => void;
 }
 
-/** Another text is another element: one that is aligned to its end would move. */
+/** Keyed by text: a replaced right-aligned text is no layout shift. */
 const CellText = ({ text }: { text: string | undefined }) => (
   <span class="cell-text" key={text}>
     {text}
@@ -34,7 +34,7 @@ const CellText = ({ text }: { text: string | undefined }) => (
 
 export function GridRow(props: GridRowProps) {
   const { row, index, top, columns, activeColumn, editedColumn } = props;
-  /** Whether the cell under the pointer had the focus before: the second press edits. */
+  /** Whether the pressed cell had the focus: the second press edits. */
   const hadFocus = useRef(false);
   const name = row && columns[0] ? cellText(row, columns[0]) : '';
   return (

@@ -4,7 +4,7 @@ import { collectionOf } from '../../../database/database.ts';
 import { type Column, valueAt } from '../../../database/table.ts';
 import { namesOf } from '../recipes/names.ts';
 
-/** Names of documents of other collections by collection and `_id`, as far as they were asked for. */
+/** Names of referenced documents by collection and `_id`, as far as requested. */
 const known = signal<ReadonlyMap<string, string>>(new Map());
 const asked = new Set<string>();
 
@@ -13,7 +13,7 @@ const keyOf = (collection: string, id: string) => `${collection}/${id}`;
 export const nameOf = (collection: string, id: string): string | undefined =>
   known.value.get(keyOf(collection, id));
 
-/** Finds the names that the columns of these rows need and that are not known, once each. */
+/** Finds the missing names for these rows, each once. */
 export function askNames(columns: readonly Column[], rows: readonly Stored[]): void {
   for (const { path, names } of columns) {
     if (!names) continue;
@@ -28,7 +28,7 @@ export function askNames(columns: readonly Column[], rows: readonly Stored[]): v
         const entries = Array.from(found, ([id, name]) => [keyOf(collection, id), name] as const);
         known.value = new Map([...known.value, ...entries]);
       },
-      // Shown are the ids then; the grid itself says what is wrong.
+      // The grid shows ids then, and the error.
       () => {
         for (const id of ids) asked.delete(keyOf(collection, id));
       },

@@ -4,9 +4,9 @@ import { isLeaving } from '../../../database/database.ts';
 import { livePage } from '../recipes/search.ts';
 
 const ROWS_A_PAGE = 200;
-/** Rows beyond those in sight that are asked for, so that they are there when they are scrolled to. */
+/** Rows queried beyond the visible ones. */
 const ROWS_AHEAD = 100;
-/** Pages that stay when others are looked at, so that scrolling back finds them. */
+/** Pages kept for scrolling back. */
 const MOST_PAGES = 4;
 
 interface Page {
@@ -15,14 +15,14 @@ interface Page {
   rows: readonly Stored[] | undefined;
 }
 
-/** The rows of a result of any length, of which only the pages in sight are in the page, and live. */
+/** The rows of a result of any length. Only the visible pages are loaded, as live queries. */
 export class Rows {
-  /** How many there are; `undefined` until it is known. */
+  /** Their number; `undefined` until known. */
   readonly count = signal<number | undefined>(undefined);
-  /** Counts up when rows came or changed. */
+  /** Counts changes of rows. */
   readonly version = signal(0);
   readonly problem = signal('');
-  /** Milliseconds from the question until the first rows and the count were there. */
+  /** Milliseconds until the first rows and the count arrived. */
   readonly answeredIn = signal<number | undefined>(undefined);
   readonly #collection: DocumentCollection;
   readonly #criteria: object;
@@ -42,7 +42,7 @@ export class Rows {
     this.#options = options;
   }
 
-  /** Begins to ask; the function that it returns ends that. What came until then stays to be shown. */
+  /** Starts the queries. Returns the function that stops them; loaded rows stay. */
   open(): () => void {
     const { archived } = this.#options;
     this.#began = performance.now();
@@ -60,12 +60,12 @@ export class Rows {
     };
   }
 
-  /** The row at an index, or `undefined` while it is not there. */
+  /** The row at an index, `undefined` while it loads. */
   at(index: number): Stored | undefined {
     return this.#pages.get(Math.floor(index / ROWS_A_PAGE))?.rows?.[index % ROWS_A_PAGE];
   }
 
-  /** Sees to it that these rows come, and those around them. */
+  /** Loads these rows and those around them. */
   look(first: number, last: number): void {
     if (this.#isClosed) return;
     const end = Math.max(0, (this.count.peek() ?? 0) - 1);
@@ -73,7 +73,7 @@ export class Rows {
     const until = Math.floor(Math.min(end, last + ROWS_AHEAD) / ROWS_A_PAGE);
     for (let number = from; number <= until; number++) {
       const page = this.#pages.get(number) ?? this.#openPage(number);
-      // What was looked at last is at the end.
+      // The most recently used is at the end.
       this.#pages.delete(number);
       this.#pages.set(number, page);
     }

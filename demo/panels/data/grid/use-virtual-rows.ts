@@ -14,13 +14,13 @@ interface VirtualRows {
   readonly count: number;
   /** Pixels. */
   readonly rowHeight: number;
-  /** Pixels of the head, which covers rows. */
+  /** Height of the head in pixels, which covers rows. */
   readonly headHeight: number;
-  /** A row that stays in the page wherever it is scrolled to: the focus is in it. */
+  /** The focused row, which stays in the page when scrolled away. */
   readonly kept: number;
 }
 
-/** TanStack Virtual for Preact: which rows are in sight. */
+/** TanStack Virtual for Preact: the visible rows. */
 export function useVirtualRows({ scroller, count, rowHeight, headHeight, kept }: VirtualRows) {
   const [, render] = useReducer((count: number) => count + 1, 0);
   const options = {

@@ -6,7 +6,7 @@ import { FIELD_OPERATORS, LOGIC_OPERATORS } from './operators.ts';
 
 const KEY = /['"]?[\w$.]*$/;
 
-/** The parser takes an object whose end is not written yet for a pattern. */
+/** The parser treats an unfinished object as a pattern. */
 const OBJECTS: ReadonlySet<string> = new Set(['ObjectExpression', 'ObjectPattern']);
 
 const operators = (list: Readonly<Record<string, string>>): Completion[] =>
@@ -15,7 +15,7 @@ const operators = (list: Readonly<Record<string, string>>): Completion[] =>
 const fieldOperators = operators(FIELD_OPERATORS);
 const logicOperators = operators(LOGIC_OPERATORS);
 
-/** Completes keys of criteria: fields found in the data, and operators where they may stand. */
+/** Completes keys of criteria: fields of the data, and the operators allowed here. */
 export function criteriaCompletions(paths: () => readonly string[]): CompletionSource {
   return (context) => {
     const object = objectAround(context);
@@ -28,7 +28,7 @@ export function criteriaCompletions(paths: () => readonly string[]): CompletionS
   };
 }
 
-/** The object whose key is written at the cursor, or none where a value is. */
+/** The object whose key is at the cursor, if the cursor is at a key. */
 function objectAround({ state, pos }: CompletionContext): SyntaxNode | undefined {
   const before = state.sliceDoc(0, pos).replace(KEY, '').trimEnd();
   if (!/[{,]$/.test(before)) return undefined;
@@ -37,7 +37,7 @@ function objectAround({ state, pos }: CompletionContext): SyntaxNode | undefined
   return node ?? undefined;
 }
 
-/** Whether the object is what a field is compared with, and not criteria of their own. */
+/** Whether the object holds operators of a field rather than criteria. */
 function isOperand(object: SyntaxNode, text: string): boolean {
   let { parent } = object;
   if (parent?.name === 'AssignmentExpression') parent = parent.parent;
@@ -53,7 +53,7 @@ const fieldCompletion = (path: string): Completion => ({
   boost: 1, // fields before operators
 });
 
-/** Quotes where the language wants them. */
+/** Quotes keys that are not identifiers. */
 function asKey(completion: Completion): Completion {
   const { label } = completion;
   const key = /^[\w$]+$/.test(label) ? label : `'${label}'`;

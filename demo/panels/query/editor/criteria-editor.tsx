@@ -22,10 +22,10 @@ import { UnreadableQuery } from './read-query.ts';
 import '../../../parts/code-colours.css';
 import './criteria-editor.css';
 
-/** As a whole program, what begins with a brace would be a block. */
+/** In a program, a leading brace would start a block. */
 const expression = javascriptLanguage.configure({ top: 'SingleExpression' });
 
-/** Where criteria or a function are written: completed while typing, errors shown at their place. */
+/** The editor for criteria or a function, with completion and error marks. */
 export function CriteriaEditor() {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView>(undefined);
@@ -64,7 +64,7 @@ export function CriteriaEditor() {
     return () => view.destroy();
   }, []);
 
-  // An example, or another text from outside.
+  // An example was chosen.
   useSignalEffect(() => {
     const { value } = queryText;
     const view = editor.current;

@@ -6,8 +6,8 @@ interface Span {
 }
 
 /**
- * Where in the text the place is that an error names, such as `$or[1].age.$gt`; as near to it as can be told,
- * or nothing where the text holds no object.
+ * Finds the place of an error, such as `$or[1].age.$gt`, in the text: as near as possible,
+ * or `undefined` if the text has no object.
  */
 export function locate(tree: Tree, text: string, place: string): Span | undefined {
   let object = firstObject(tree.topNode);
@@ -30,11 +30,11 @@ export function locate(tree: Tree, text: string, place: string): Span | undefine
   return found;
 }
 
-/** Where the text stops being an expression. */
+/** The first syntax error. */
 export function firstSyntaxError(tree: Tree): Span | undefined {
   let found: Span | undefined;
   tree.cursor().iterate(({ type, from, to }) => {
-    // What is missing has no length: the character before it is marked.
+    // A missing token has no length: mark the character before it.
     if (type.isError)
       found ??= to > from ? { from, to } : { from: Math.max(0, from - 1), to: from };
     return found === undefined;
@@ -51,7 +51,7 @@ function firstObject(top: SyntaxNode): SyntaxNode | null {
   return found;
 }
 
-/** The property that `place` begins with. Keys may hold dots, so the longest that fits is meant. */
+/** The property that `place` begins with: the longest that fits, since keys may contain dots. */
 function propertyOf(object: SyntaxNode, place: string, text: string) {
   return object
     .getChildren('Property')

@@ -1,4 +1,4 @@
-/** The operators of criteria, and what each asks. */
+/** The operators of criteria with a short description. */
 export const FIELD_OPERATORS: Readonly<Record<string, string>> = {
   $eq: 'equal to',
   $ne: 'not equal to',

@@ -1,12 +1,12 @@
 import type { Params } from 'cairndb';
 import { messageOf } from '../../../parts/message-of.ts';
 
-/** What was typed cannot be read, in words for whoever typed it. */
+/** The input is not a valid query; the message is for the visitor. */
 export class UnreadableQuery extends Error {}
 
 /**
- * Criteria or a function, from what was typed: an expression in JavaScript. It runs in the visitor's own page,
- * which is what the field is for, and only when they ask for it.
+ * Evaluates the input, a JavaScript expression for criteria or a function. It runs in the visitor's own page,
+ * and only when they press Run.
  *
  * @throws {UnreadableQuery}
  */
@@ -15,7 +15,7 @@ export function readQuery(text: string): Params {
   try {
     value = new Function(`'use strict'; return (${text.trim() || '{}'}\n);`)();
   } catch (cause) {
-    // What the browser says of syntax is about more than was typed.
+    // The browser's message is about the wrapper as well.
     const what =
       cause instanceof SyntaxError
         ? 'the expression is incomplete, or has extra characters'

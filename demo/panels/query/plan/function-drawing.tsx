@@ -10,7 +10,7 @@ interface FunctionDrawingProps {
   readonly ms: number;
 }
 
-/** The way of a query by a function: no index can help, and it ends as soon as enough is found. */
+/** The stages of a query by a function. */
 export function FunctionDrawing({ total, looked, returned, ms }: FunctionDrawingProps) {
   return (
     <>

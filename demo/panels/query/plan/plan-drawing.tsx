@@ -10,11 +10,11 @@ interface PlanDrawingProps {
   readonly keysExamined: number;
   readonly documentsExamined: number;
   readonly returned: number;
-  /** The path that was sorted by, if any. */
+  /** The sort path, if any. */
   readonly sort: string;
 }
 
-/** The way from all documents to those that were found; the bars are as long as what is left. */
+/** The stages of a plan; each bar shows how many documents are left. */
 export function PlanDrawing(props: PlanDrawingProps) {
   const { plan, total, keysExamined, documentsExamined, returned, sort } = props;
   const isScan = plan.kind === 'scan';

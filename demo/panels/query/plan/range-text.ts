@@ -1,7 +1,7 @@
 import type { KeyRange } from 'cairndb';
 import { formatNumber } from '../../../parts/format.ts';
 
-/** A stretch of an index in words: `= ES`, `100,000 and up`, `from A up to B`. */
+/** A key range as text: `= ES`, `100,000 and up`, `from A to below B`. */
 export function rangeText({ from, to, fromOpen, toOpen }: KeyRange): string {
   const low = from.filter(isBound).map(show).join(', ');
   const high = to.filter(isBound).map(show).join(', ');

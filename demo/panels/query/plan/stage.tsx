@@ -9,7 +9,7 @@ interface StageProps {
   readonly tone?: 'slow' | 'result';
 }
 
-/** A stage of a plan, with a bar as long as what it leaves of all documents. */
+/** A stage of a plan, with a bar for its share of all documents. */
 export function Stage({ title, amount, unit, total, tone }: StageProps) {
   const share = total === 0 ? 0 : Math.min(1, amount / total);
   return (

@@ -1,7 +1,7 @@
 import { formatSpan } from '../../../parts/format.ts';
 import './times.css';
 
-/** Where the time went: in the engine, and on the way to it and back. */
+/** Time in the engine, and time for messages. */
 export function Times({ engineMs, totalMs }: { engineMs: number; totalMs: number }) {
   const wireMs = Math.max(0, totalMs - engineMs);
   const share = totalMs === 0 ? 0 : engineMs / totalMs;
