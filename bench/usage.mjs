@@ -3,22 +3,22 @@ import { limitNames } from './limits/options.mjs';
 import { peers } from './page/peers.mjs';
 
 export const usage = `npm run bench                             every database, every workload; writes docs/benchmarks
-npm run bench -- bulk-insert gets         single workloads
-npm run bench -- --only dexie             single databases; may be given several times
-npm run bench -- --compare HEAD~1         this Cairn and that of another commit, by ratio
-npm run bench -- limits [workload …]      Cairn against its own limits
-npm run bench -- tabs                     calls from another tab, and how long it takes to replace one that leads
+npm run bench -- bulk-insert gets         some workloads
+npm run bench -- --only dexie             single databases; repeatable
+npm run bench -- --compare HEAD~1         this build and that of another commit, by ratio
+npm run bench -- limits [workload …]      Cairn against its limits
+npm run bench -- tabs                     calls in a follower, and failover
 npm run bench -- --publish <file>         writes docs/benchmarks from the raw figures of a run
-npm run bench -- --smoke                  short form of everything: shows that it works, and nothing about speed
+npm run bench -- --smoke                  short run: checks that everything works, its times mean nothing
 
-  --sizes 1000,10000  numbers of documents; all of it: 1,000 and 10,000, else 10,000
-  --rounds 5          how often everything is measured, in turns
-  --minutes 1.5       no round begins that would not end in this time; the first always does
-  --seed 1            of documents, questions and the order of the databases
-  --dist dist         the build of Cairn to measure; left out, dist is brought up to date first
+  --sizes 1000,10000  numbers of documents; default 10000, for a full run 1000,10000
+  --rounds 5          number of rounds
+  --minutes 1.5       starts no round that would exceed this time; the first always runs
+  --seed 1            for documents, queries and the order of the databases
+  --dist dist         the build of Cairn to measure; default: dist, rebuilt if outdated
 
-of limits also:
-  --without dexie     leaves a contender out; may be given several times
+limits only:
+  --without dexie     excludes a contender; repeatable
   --profile           writes CPU profiles of page and workers beside the results (slows things down)
 
 databases: ${peers.map(({ name }) => name).join(' ')}

@@ -11,17 +11,17 @@ const aroundThePage = [
     title: 'Bytes on disk',
     metrics: {
       MB: {
-        what: 'of the profile, after all documents were inserted and the browser closed',
+        what: 'size of the profile after inserting all documents, browser closed',
         unit: 'MB',
       },
     },
   },
   {
     name: 'bundle',
-    title: 'Code that the page and its worker load, gzip',
+    title: 'Code that page and worker load, gzip',
     metrics: {
       JavaScript: {
-        what: 'until every workload was done, with the adapter of the benchmark',
+        what: 'loaded by all workloads, with the adapter of the benchmark',
         unit: 'kB',
       },
       'WebAssembly and its data': { what: 'the same', unit: 'kB' },

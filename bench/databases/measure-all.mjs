@@ -17,7 +17,7 @@ export async function measureAll(
 ) {
   const measurement = new Measurement(server, contenders, workloads, seed);
   if (smoke || workloads.includes('bundle')) {
-    console.log('Everything once, with few documents:');
+    console.log('Smoke run with few documents:');
     await measurement.check();
     if (smoke) return measurement;
   }

@@ -36,7 +36,7 @@ const PLOTS = [
   },
   {
     name: 'opening',
-    title: 'Opening, and what it costs',
+    title: 'Opening, memory, size',
     figures: [
       'open/durable',
       'first-answer/ms',
@@ -104,8 +104,8 @@ function drawPlot(title, rankings) {
 const LEGEND_HEIGHT = 24;
 const LEGEND = {
   cairn: 'Cairn',
-  other: 'keeps documents',
-  memory: 'keeps nothing',
+  other: 'persistent',
+  memory: 'not persistent',
   limit: 'by hand',
 };
 

@@ -36,9 +36,7 @@ export async function runComparison(args) {
     const results = { at: new Date().toISOString(), commit, machine, measured, failures };
     console.log(`\nwritten to ${writeResults(results, 'comparison')}`);
     if (failures.length > 0) {
-      throw new Error(
-        `Something broke:\n${failures.map(({ reason }) => `  ${reason}`).join('\n')}`,
-      );
+      throw new Error(`Failures:\n${failures.map(({ reason }) => `  ${reason}`).join('\n')}`);
     }
   } finally {
     server.close();
@@ -51,7 +49,7 @@ export async function runComparison(args) {
  * @param {string} suffix
  */
 function printRatios(measured, { peers, sizes }, suffix) {
-  console.log('\nThis Cairn divided by the other: below 1 it has become better.');
+  console.log('\nThis build divided by the other: below 1 is better.');
   const find = (
     /** @type {number} */ size,
     /** @type {string} */ contender,

@@ -48,14 +48,13 @@ export async function runDatabases(args) {
     const measurement = await measureAll(server, contenders, options, keep);
     const { failures } = measurement;
     const { results, file } = keep(measurement);
-    if (smoke)
-      console.log('The short form: it shows that everything works, and nothing about speed.');
+    if (smoke) console.log('Smoke run: everything works; the times mean nothing.');
     else printDatabases(results);
     console.log(`\nwritten to ${file}`);
     if (whole) for (const size of sizes) console.log(`written to ${publish(results, size)}`);
     const broken = failures.filter(({ slow }) => !slow || smoke);
     if (broken.length > 0) {
-      throw new Error(`Something broke:\n${broken.map(({ reason }) => `  ${reason}`).join('\n')}`);
+      throw new Error(`Failures:\n${broken.map(({ reason }) => `  ${reason}`).join('\n')}`);
     }
   } finally {
     server.close();

@@ -32,15 +32,15 @@ export function writePage(results, size, rankings, plots) {
   const { machine, at, commit, seed, bytesADocument } = results;
   return `${[
     `# ${count(size)} documents`,
-    `Written by \`npm run bench\`; what the rows mean and how to question them: [Benchmarks](../benchmarks.md). Raw figures: [${size}.json](${size}.json).`,
+    `Written by \`npm run bench\`; what the rows mean and how to dispute them: [Benchmarks](../benchmarks.md). Raw figures: [${size}.json](${size}.json).`,
     `${machineLine(machine)}. ${at.slice(0, 10)}, Cairn at ${commit}, seed ${seed}, documents of ${bytesADocument} bytes as JSON.`,
     ...absent(results),
     ...stopped(results, size),
     '## In short',
-    'Medians; smaller is better. Cairn is the door and cache that does best in that row, and its ratio is to the best other database that keeps what it is given; **bold** where Cairn loses. Many of those hold every document in memory, hence the best that does not, and the best that keeps nothing at all.',
+    'Medians; smaller is better. The column "Cairn" shows its best client and cache setting in that row. The ratio compares it with the best other persistent database; **bold** where Cairn loses. Many of them hold all documents in memory, so the table also shows the best that does not, and the best without persistence.',
     summary(rankings),
     ...plots.map(({ file, title }) => `![${title}](${file})`),
-    '## Who takes part, and what their promises mean',
+    '## Databases, and what their promises mean',
     promises(results),
     ...sections(rankings),
   ].join('\n\n')}\n`;
@@ -93,7 +93,7 @@ function summary(rankings) {
       '/ best',
       'best',
       'best, not all in memory',
-      'best that keeps nothing',
+      'best without persistence',
       'by hand',
     ],
     ...rows,

@@ -20,7 +20,7 @@ export async function perform(name, given) {
   const all = await workload.run(session);
   await session.end();
   for (const [metric, value] of Object.entries(all ?? {})) {
-    if (!(value >= 0 && Number.isFinite(value))) throw new Error(`${metric} came out as ${value}.`);
+    if (!(value >= 0 && Number.isFinite(value))) throw new Error(`${metric} is ${value}.`);
   }
   const figures =
     all && Object.entries(all).filter(([metric]) => isOf(given.peer, workload, metric));

@@ -31,7 +31,7 @@ export async function measureFailover(browser, origin, end, count) {
   let leader = await openTab(browser, origin);
   for (let n = 0; n < count; n++) {
     const follower = await openTab(browser, origin);
-    if (await leads(follower)) throw new Error('The tab that came later leads.');
+    if (await leads(follower)) throw new Error('The second tab is the leader.');
     await follower.evaluate(askSteadily);
     await pause(300);
     await end(leader);

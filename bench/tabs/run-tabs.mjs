@@ -58,8 +58,8 @@ async function compareCalls(browser, origin) {
   const own = summarize(measured.own).median;
   const others = summarize(measured.others).median;
   const inserts = summarize(measured.inserts);
-  console.log(`a call after the other: ${own.toFixed()} µs in the tab that leads`);
-  console.log(`  ${others.toFixed()} µs in another, ${(others / own).toFixed(2)} times (≤ 4)`);
+  console.log(`sequential calls: ${own.toFixed()} µs in the leader`);
+  console.log(`  ${others.toFixed()} µs in a follower, ${(others / own).toFixed(2)} times (≤ 4)`);
   console.log(
     `1,000 inserts at once in another tab: ${inserts.median.toFixed(1)} µs each, best ${inserts.min.toFixed(1)} (≤ 40)`,
   );

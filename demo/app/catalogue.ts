@@ -39,7 +39,7 @@ export const PANELS = [
     icon: 'M3 6c0-1.7 3.1-3 7-3s7 1.3 7 3-3.1 3-7 3-7-1.3-7-3zM3 6v8c0 1.7 3.1 3 7 3s7-1.3 7-3V6M3 10c0 1.7 3.1 3 7 3s7-1.3 7-3',
   },
   {
-    id: 'nothing-lost',
+    id: 'durability',
     title: 'Durability',
     claim:
       'Write, and close the tab at the same moment. The next page counts the documents it recovered.',

@@ -10,8 +10,8 @@ const LOADERS: Record<Id, () => Promise<ComponentType>> = {
   query: async () => (await import('../panels/query/query-panel.tsx')).QueryPanel,
   backups: async () => (await import('../panels/backups/backups-panel.tsx')).BackupsPanel,
   storage: async () => (await import('../panels/storage/storage-panel.tsx')).StoragePanel,
-  'nothing-lost': async () =>
-    (await import('../panels/nothing-lost/nothing-lost-panel.tsx')).NothingLostPanel,
+  durability: async () =>
+    (await import('../panels/durability/durability-panel.tsx')).DurabilityPanel,
   tabs: async () => (await import('../panels/tabs/tabs-panel.tsx')).TabsPanel,
   speed: async () => (await import('../panels/speed/speed-panel.tsx')).SpeedPanel,
 };

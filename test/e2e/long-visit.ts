@@ -104,7 +104,7 @@ export const LONG_VISIT: Readonly<Record<string, Visit>> = {
     await has(count, /^0 cities/);
     await show('Archived').click();
     await press('Unarchive Reykjavík');
-    await has(done, 'taken out');
+    await has(done, 'unarchived');
     await show('Active').click();
     await say('an empty table');
     await show('Orders').click();

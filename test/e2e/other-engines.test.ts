@@ -108,7 +108,7 @@ for (const [name, launch] of [
       const [remote] = remotes;
       const browser = await launch();
       try {
-        await browser.openTabs([`${remoteUrls[0]}#/nothing-lost`]);
+        await browser.openTabs([`${remoteUrls[0]}#/durability`]);
         const shown = (part: string) => remote.evaluate(textOf, `[data-part="${part}"]`);
         await expect.poll(() => shown('unsaved'), PATIENCE).toBe('0');
         // WebKit keeps of a page that ends what has room in a million characters.

@@ -3,9 +3,9 @@ import { deletePlain } from './plain-indexeddb.mjs';
 
 /**
  * @typedef {import('../../page/documents.mjs').Person} Person
- * @typedef {import('../../../src/index.ts').DatabaseClient} Door
+ * @typedef {import('../../../src/index.ts').DatabaseClient} DatabaseClient
  * @typedef {import('../../../src/index.ts').DocumentCollection<Person>} People
- * @typedef {'thread' | 'worker'} DoorName
+ * @typedef {'thread' | 'worker'} ClientName
  */
 
 /** @type {string} what users get, and not the source */
@@ -14,25 +14,27 @@ export const LIBRARY = '/dist/index.js';
 /** Loads the library, as the bundle of an app would. @returns {Promise<typeof import('../../../src/index.ts')>} */
 export const library = () => import(LIBRARY);
 
-/** @param {DoorName} door @param {string} name */
-export async function openDoor(door, name) {
+/** @param {ClientName} client @param {string} name */
+export async function openClient(client, name) {
   const { connect, Database } = await library();
-  const database = door === 'thread' ? new Database({ name }) : connect({ name });
+  const database = client === 'thread' ? new Database({ name }) : connect({ name });
   await database.ready;
-  checkDoor(door, database);
+  checkClient(client, database);
   return database;
 }
 
-/** @param {DoorName} door @param {Door} database */
-export function checkDoor(door, database) {
+/** @param {ClientName} client @param {DatabaseClient} database */
+export function checkClient(client, database) {
   const { engine, storage } = database.status;
-  if (engine !== door || storage !== 'indexeddb') {
-    throw new Error(`The engine runs in the ${engine} on ${storage}, which is not measured here.`);
+  if (engine !== client || storage !== 'indexeddb') {
+    throw new Error(
+      `The engine runs in the ${engine} on ${storage}, but this benchmark measures IndexedDB.`,
+    );
   }
 }
 
 /**
- * @param {Door} database
+ * @param {DatabaseClient} database
  * @param {{ name?: string, caching?: boolean, indexes?: string[] }} [options]
  * @returns {People}
  */
@@ -53,12 +55,12 @@ export async function fill(people, size) {
 /**
  * A collection of this size in memory.
  *
- * @param {DoorName} door
+ * @param {ClientName} client
  * @param {string} name
  * @param {{ size: number, indexes?: string[] }} options
  */
-export async function openFilled(door, name, { size, indexes = [] }) {
-  const database = await openDoor(door, name);
+export async function openFilled(client, name, { size, indexes = [] }) {
+  const database = await openClient(client, name);
   const people = openPeople(database, { caching: true, indexes });
   await fill(people, size);
   await people.ready;
@@ -68,16 +70,16 @@ export async function openFilled(door, name, { size, indexes = [] }) {
 /**
  * A ready database: worker started, code warmed up with another collection.
  *
- * @param {DoorName} door
+ * @param {ClientName} client
  * @param {string} name
  */
-export async function openWarm(door, name) {
-  const database = await openDoor(door, name);
+export async function openWarm(client, name) {
+  const database = await openClient(client, name);
   await fill(openPeople(database, { name: 'warm-up' }), 2_000);
   return database;
 }
 
-/** @param {Door} database */
+/** @param {DatabaseClient} database */
 export async function remove(database) {
   await database.close();
   await deletePlain(nameInIndexedDb(database.name));

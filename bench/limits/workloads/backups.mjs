@@ -1,9 +1,9 @@
 import { measure, time, wait } from '../../page/measure.mjs';
-import { fill, openDoor, openPeople } from '../page/cairn.mjs';
+import { fill, openClient, openPeople } from '../page/cairn.mjs';
 import { defineWorkload } from '../workload.mjs';
 
 /**
- * @typedef {import('../page/cairn.mjs').DoorName} DoorName
+ * @typedef {import('../page/cairn.mjs').ClientName} ClientName
  */
 
 /** @param {ReadableStream<Uint8Array>} stream */
@@ -52,15 +52,15 @@ async function watchHeap(open) {
   return { grown, held };
 }
 
-/** @param {DoorName} door @returns {import('../workload.mjs').Contender} */
+/** @param {ClientName} client @returns {import('../workload.mjs').Contender} */
 const through =
-  (door) =>
+  (client) =>
   async ({ database: name, size }) => {
-    const filling = await openDoor(door, name);
+    const filling = await openClient(client, name);
     const [first = ''] = await fill(openPeople(filling, { caching: true }), size);
     await filling.close();
     const { ms: opening, result: database } = await time(async () => {
-      const opened = await openDoor(door, name);
+      const opened = await openClient(client, name);
       await openPeople(opened, { caching: true }).ready;
       return opened;
     });

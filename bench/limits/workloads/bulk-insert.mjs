@@ -12,13 +12,13 @@ async function timeAndBlocks(run) {
 }
 
 /**
- * @param {import('../page/cairn.mjs').DoorName} door
+ * @param {import('../page/cairn.mjs').ClientName} client
  * @returns {import('../workload.mjs').Contender}
  */
 const insertThrough =
-  (door) =>
+  (client) =>
   async ({ database: name, size }) => {
-    const database = await openWarm(door, name);
+    const database = await openWarm(client, name);
     const people = openPeople(database);
     await people.ready;
     const documents = makeDocuments(size);

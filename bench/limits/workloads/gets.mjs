@@ -20,14 +20,14 @@ function startEcho() {
 }
 
 /**
- * @param {import('../page/cairn.mjs').DoorName} door
+ * @param {import('../page/cairn.mjs').ClientName} client
  * @param {boolean} caching
  * @returns {import('../workload.mjs').Contender}
  */
 const getThrough =
-  (door, caching) =>
+  (client, caching) =>
   async ({ database: name, size }) => {
-    const database = await openWarm(door, name);
+    const database = await openWarm(client, name);
     const people = openPeople(database, { caching });
     const ids = scatter(await fill(people, size), AT_ONCE);
     await getAtOnce(people, [...ids].reverse());

@@ -1,18 +1,18 @@
 import { makeDocuments } from '../../page/documents.mjs';
 import { measure } from '../../page/measure.mjs';
-import { getAtOnce, openDoor, openPeople, openWarm, remove, scatter } from '../page/cairn.mjs';
+import { getAtOnce, openClient, openPeople, openWarm, remove, scatter } from '../page/cairn.mjs';
 import { defineWorkload } from '../workload.mjs';
 
 const GETS = 1_000;
 
 /**
- * @param {import('../page/cairn.mjs').DoorName} door
+ * @param {import('../page/cairn.mjs').ClientName} client
  * @returns {import('../workload.mjs').Contender}
  */
 const growThrough =
-  (door) =>
+  (client) =>
   async ({ database: name, size }) => {
-    const first = await openWarm(door, name);
+    const first = await openWarm(client, name);
     const inserting = openPeople(first);
     await inserting.ready;
     const documents = makeDocuments(size);
@@ -26,7 +26,7 @@ const growThrough =
       GETS,
     );
     await first.close();
-    const database = await openDoor(door, name);
+    const database = await openClient(client, name);
     await openPeople(database, { name: 'warm-up', caching: true }).ready;
     // Includes the construction, which starts the opening.
     const loaded = await measure(async () => {
@@ -47,13 +47,13 @@ const growThrough =
 
 export default defineWorkload({
   name: 'growth',
-  title: 'cost of a document as the collection grows',
+  title: 'cost per document as the collection grows',
   sizes: [10_000, 50_000, 135_233],
   smokeSizes: [500, 1_000],
   contenders: { thread: growThrough('thread'), worker: growThrough('worker') },
-  limits: ['thread', 'worker'].flatMap((door) =>
+  limits: ['thread', 'worker'].flatMap((client) =>
     ['insert', 'load', 'get'].map((what) => ({
-      figure: `${door}: µs to ${what}`,
+      figure: `${client}: µs to ${what}`,
       compare: /** @type {const} */ ('acrossSizes'),
     })),
   ),

@@ -1,6 +1,6 @@
 import { GROUP_SIZE } from '../../page/documents.mjs';
 import { measure, measureMiddle, time } from '../../page/measure.mjs';
-import { fill, openDoor, openPeople } from '../page/cairn.mjs';
+import { fill, openClient, openPeople } from '../page/cairn.mjs';
 import { defineWorkload } from '../workload.mjs';
 
 const OPTIONS = { indexes: ['group'] };
@@ -9,15 +9,15 @@ const RUNS = 20;
 
 /** @param {string} name @param {number} size */
 async function save(name, size) {
-  const database = await openDoor('thread', name);
+  const database = await openClient('thread', name);
   await fill(openPeople(database, OPTIONS), size);
   await database.close();
   return name;
 }
 
-/** @param {import('../page/cairn.mjs').DoorName} door @param {string} name */
-async function findGroup(door, name) {
-  const database = await openDoor(door, name);
+/** @param {import('../page/cairn.mjs').ClientName} client @param {string} name */
+async function findGroup(client, name) {
+  const database = await openClient(client, name);
   const people = openPeople(database, OPTIONS);
   await people.ready;
   const find = () => people.filter({ group: GROUP });
@@ -32,19 +32,19 @@ async function findGroup(door, name) {
 }
 
 /**
- * @param {import('../page/cairn.mjs').DoorName} door
+ * @param {import('../page/cairn.mjs').ClientName} client
  * @returns {import('../workload.mjs').Contender}
  */
 const findThrough =
-  (door) =>
+  (client) =>
   async ({ prepared: { big, small } }) => {
-    await findGroup(door, small);
-    return findGroup(door, big);
+    await findGroup(client, small);
+    return findGroup(client, big);
   };
 
 export default defineWorkload({
   name: 'indexed-cold',
-  title: 'indexed equality that finds 200 with caching: false, in a fresh page',
+  title: 'indexed equality with 200 results, caching: false, fresh page',
   sizes: [100_000],
   smokeSizes: [1_000],
   freshPage: true,
@@ -52,8 +52,8 @@ export default defineWorkload({
     return { big: await save(database, size), small: await save(`${database}-small`, 2_000) };
   },
   contenders: { thread: findThrough('thread'), worker: findThrough('worker') },
-  limits: ['thread', 'worker'].flatMap((door) => [
-    { figure: `${door}: ms cold`, atMost: 80 },
-    { figure: `${door}: ms warm`, atMost: 5 },
+  limits: ['thread', 'worker'].flatMap((client) => [
+    { figure: `${client}: ms cold`, atMost: 80 },
+    { figure: `${client}: ms warm`, atMost: 5 },
   ]),
 });

@@ -52,7 +52,7 @@ function watchMessages() {
 
 export default defineWorkload({
   name: 'live-queries',
-  title: '100 live queries and a change that touches one; one change in a result of 10,000',
+  title: '100 live queries and a change that affects one; one change in a result of 10,000',
   sizes: [100_000],
   smokeSizes: [1_000],
   contenders: {
@@ -61,28 +61,28 @@ export default defineWorkload({
       const ids = (await people.filter({ group: 0 })).map(({ _id }) => _id);
       await change(people, ids);
       const alone = await change(people, ids);
-      const told = Array.from({ length: OPEN }, () => 0);
+      const arrived = Array.from({ length: OPEN }, () => 0);
       const stops = [];
       for (let group = 0; group < OPEN; group++) {
         const live = people.live({ group });
         const count = () => {
-          told[group] = (told[group] ?? 0) + 1;
+          arrived[group] = (arrived[group] ?? 0) + 1;
         };
         stops.push(live.subscribe(count));
         await live.ready;
       }
       await change(people, ids);
-      told.fill(0);
+      arrived.fill(0);
       const watched = await change(people, ids);
-      const [touched = 0, ...others] = told;
-      if (touched !== CHANGES) throw new Error(`${touched} of ${CHANGES} changes were told.`);
+      const [touched = 0, ...others] = arrived;
+      if (touched !== CHANGES) throw new Error(`${touched} of ${CHANGES} changes arrived.`);
       for (const stop of stops) stop();
       await remove(database);
       return {
         'ms a change': alone,
         'ms a change, 100 open': watched,
         'ms for 100 open': Math.max(0, watched - alone),
-        'told to others': others.reduce((sum, count) => sum + count, 0),
+        'messages for others': others.reduce((sum, count) => sum + count, 0),
       };
     },
     async worker({ database: name, size }) {
@@ -96,22 +96,22 @@ export default defineWorkload({
       await people.count(); // earlier differences are confirmed
       Object.assign(seen, { messages: 0, bytes: 0 });
       const { _id: id } = /** @type {{ _id: string }} */ (data[data.length >> 1]);
-      const told = new Promise((resolve) => {
+      const arrived = new Promise((resolve) => {
         next = () => resolve(undefined);
       });
       const { ms } = await measure(async () => {
         await people.patch(id, { age: 1e6 });
-        await told;
+        await arrived;
       });
       await turn();
       end();
       await remove(database);
-      return { messages: seen.messages, bytes: seen.bytes, 'ms until told': ms };
+      return { messages: seen.messages, bytes: seen.bytes, 'ms until received': ms };
     },
   },
   limits: [
     { figure: 'thread: ms for 100 open', atMost: 0.2 },
-    { figure: 'thread: told to others', atMost: 0 },
+    { figure: 'thread: messages for others', atMost: 0 },
     { figure: 'worker: messages', atMost: 1 },
     { figure: 'worker: bytes', atMost: 1024 },
   ],

@@ -1,10 +1,10 @@
 import { measure, time } from '../../page/measure.mjs';
-import { fill, nameInIndexedDb, openDoor, openPeople } from '../page/cairn.mjs';
+import { fill, nameInIndexedDb, openClient, openPeople } from '../page/cairn.mjs';
 import { answer, openPlain } from '../page/plain-indexeddb.mjs';
 import { defineWorkload } from '../workload.mjs';
 
 /**
- * @typedef {import('../page/cairn.mjs').DoorName} DoorName
+ * @typedef {import('../page/cairn.mjs').ClientName} ClientName
  * @typedef {import('../page/cairn.mjs').People} People
  */
 
@@ -31,13 +31,13 @@ async function readAndParseRaw(name) {
 /**
  * Opens the collection and calls it.
  *
- * @param {DoorName} door
+ * @param {ClientName} client
  * @param {string} name
  * @param {(people: People) => Promise<unknown>} ask
  */
-async function openAndAsk(door, name, ask) {
+async function openAndAsk(client, name, ask) {
   const { ms, result } = await measure(async () => {
-    const { ms: start, result: database } = await time(() => openDoor(door, name));
+    const { ms: start, result: database } = await time(() => openClient(client, name));
     await ask(openPeople(database, { caching: true }));
     return { start, database };
   });
@@ -46,15 +46,15 @@ async function openAndAsk(door, name, ask) {
 }
 
 /**
- * @param {DoorName} door
+ * @param {ClientName} client
  * @param {(people: People, id: string) => Promise<unknown>} ask
  * @returns {import('../workload.mjs').Contender}
  */
 const openThrough =
-  (door, ask) =>
+  (client, ask) =>
   async ({ prepared: { big, small, bigId, smallId } }) => {
-    await openAndAsk(door, small, (people) => ask(people, smallId));
-    return openAndAsk(door, big, (people) => ask(people, bigId));
+    await openAndAsk(client, small, (people) => ask(people, smallId));
+    return openAndAsk(client, big, (people) => ask(people, bigId));
   };
 
 /** @param {(name: string) => Promise<unknown[]>} read @returns {import('../workload.mjs').Contender} */
@@ -78,7 +78,7 @@ const firstScan = async (people) => {
 
 /** @param {string} name @param {number} size */
 async function save(name, size) {
-  const database = await openDoor('thread', name);
+  const database = await openClient('thread', name);
   const ids = await fill(openPeople(database), size);
   await database.close();
   return ids[size >> 1];
@@ -86,7 +86,7 @@ async function save(name, size) {
 
 export default defineWorkload({
   name: 'open-cached',
-  title: 'a collection with caching: true after a reload, until it answers first',
+  title: 'a collection with caching: true, from reload to the first result',
   sizes: [100_000],
   smokeSizes: [1_000],
   freshPage: true,

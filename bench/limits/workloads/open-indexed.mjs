@@ -2,7 +2,7 @@ import { Dexie } from 'dexie';
 import { loadCairn, loadedParts } from '../../page/cairn-build.mjs';
 import { GROUP_SIZE, makeParts } from '../../page/documents.mjs';
 import { measure } from '../../page/measure.mjs';
-import { checkDoor, fill, LIBRARY, openDoor, openPeople } from '../page/cairn.mjs';
+import { checkClient, fill, LIBRARY, openClient, openPeople } from '../page/cairn.mjs';
 import { defineWorkload } from '../workload.mjs';
 
 const INDEXES = ['group'];
@@ -22,9 +22,9 @@ async function fillDexie(name, size) {
   database.close();
 }
 
-/** @param {import('../page/cairn.mjs').DoorName} door @param {string} name @param {number} size */
-async function fillCairn(door, name, size) {
-  const database = await openDoor(door, name);
+/** @param {import('../page/cairn.mjs').ClientName} client @param {string} name @param {number} size */
+async function fillCairn(client, name, size) {
+  const database = await openClient(client, name);
   const people = openPeople(database, { indexes: INDEXES });
   await fill(people, size);
   await people.filter({ group: GROUP });
@@ -40,20 +40,20 @@ function checkGroup({ length }) {
 /**
  * As an app after a reload: the code is loaded and has not run; it opens and queries at once.
  *
- * @param {import('../page/cairn.mjs').DoorName} door
+ * @param {import('../page/cairn.mjs').ClientName} client
  * @param {boolean} caching
  * @returns {import('../workload.mjs').Contender}
  */
 const openThrough =
-  (door, caching) =>
+  (client, caching) =>
   async ({ prepared: { cairn: name, parts } }) => {
-    const { connect, Database } = await loadCairn({ url: LIBRARY, parts: parts[door] });
+    const { connect, Database } = await loadCairn({ url: LIBRARY, parts: parts[client] });
     const { ms, result } = await measure(async () => {
-      const database = door === 'thread' ? new Database({ name }) : connect({ name });
+      const database = client === 'thread' ? new Database({ name }) : connect({ name });
       const people = openPeople(database, { caching, indexes: INDEXES });
       return { database, found: await people.filter({ group: GROUP }) };
     });
-    checkDoor(door, result.database);
+    checkClient(client, result.database);
     checkGroup(result.found);
     await result.database.close();
     return { ms };
@@ -63,7 +63,7 @@ const OURS = ['thread', 'worker', 'thread, cached', 'worker, cached'];
 
 export default defineWorkload({
   name: 'open-indexed',
-  title: 'a fresh page, from opening to the first indexed answer, which finds 200',
+  title: 'a fresh page, from opening to the first indexed result of 200',
   sizes: [10_000, 100_000],
   smokeSizes: [1_000],
   freshPage: true,

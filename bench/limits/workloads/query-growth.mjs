@@ -1,9 +1,9 @@
 import { groupCount, makeParts } from '../../page/documents.mjs';
 import { measure, measureMiddle } from '../../page/measure.mjs';
-import { fill, library, openDoor, openPeople, openWarm, remove } from '../page/cairn.mjs';
+import { fill, library, openClient, openPeople, openWarm, remove } from '../page/cairn.mjs';
 import { defineWorkload } from '../workload.mjs';
 
-/** @typedef {import('../page/cairn.mjs').DoorName} DoorName */
+/** @typedef {import('../page/cairn.mjs').ClientName} ClientName */
 
 const INDEXES = ['group', 'age'];
 const FINDS = 50;
@@ -12,11 +12,11 @@ const SCANS = 3;
 const WARM_UP = 9;
 const CRITERIA = { 'address.city': 'Lima', region: { $in: ['north', 'east'] } };
 
-/** @param {DoorName} door @returns {import('../workload.mjs').Contender} */
+/** @param {ClientName} client @returns {import('../workload.mjs').Contender} */
 const insertThrough =
-  (door) =>
+  (client) =>
   async ({ database: name, size }) => {
-    const database = await openWarm(door, name);
+    const database = await openWarm(client, name);
     const people = openPeople(database, { indexes: INDEXES });
     await people.ready;
     let ms = 0;
@@ -31,14 +31,14 @@ const insertThrough =
     return { 'µs to insert': (ms * 1000) / size };
   };
 
-/** @param {DoorName} door @param {boolean} caching @returns {import('../workload.mjs').Contender} */
+/** @param {ClientName} client @param {boolean} caching @returns {import('../workload.mjs').Contender} */
 const askThrough =
-  (door, caching) =>
+  (client, caching) =>
   async ({ prepared: name, size }) => {
     const groups = groupCount(size);
     const { connect, Database } = await library();
     const opened = await measure(async () => {
-      const database = door === 'thread' ? new Database({ name }) : connect({ name });
+      const database = client === 'thread' ? new Database({ name }) : connect({ name });
       const people = openPeople(database, { caching, indexes: INDEXES });
       await people.filter({ group: 1 });
       return { database, people };
@@ -63,12 +63,12 @@ const METRICS = ['ms to open and find 200', 'ms to find 200', 'ms to sort, limit
 
 export default defineWorkload({
   name: 'query-growth',
-  title: 'what queries cost as the collection grows; µs are for a document',
+  title: 'cost of queries as the collection grows; µs per document',
   sizes: [10_000, 100_000, 1_000_000],
   smokeSizes: [1_000, 2_000],
   freshPage: true,
   async prepare({ database: name, size }) {
-    const database = await openDoor('thread', name);
+    const database = await openClient('thread', name);
     await fill(openPeople(database, { indexes: INDEXES }), size);
     await database.close();
     return name;

@@ -38,7 +38,7 @@ function countByHand(documents) {
 
 export default defineWorkload({
   name: 'scan',
-  title: 'count by two conditions, one on a dotted path, everything in memory',
+  title: 'count by two conditions, one on a dotted path, in memory',
   sizes: [100_000],
   smokeSizes: [1_000],
   contenders: {

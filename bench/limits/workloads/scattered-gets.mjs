@@ -1,23 +1,23 @@
 import { measure, time } from '../../page/measure.mjs';
-import { fill, getAtOnce, openDoor, openPeople, scatter } from '../page/cairn.mjs';
+import { fill, getAtOnce, openClient, openPeople, scatter } from '../page/cairn.mjs';
 import { defineWorkload } from '../workload.mjs';
 
 const COUNT = 200;
 
 /** @param {string} name @param {number} size */
 async function save(name, size) {
-  const database = await openDoor('thread', name);
+  const database = await openClient('thread', name);
   const ids = await fill(openPeople(database), size);
   await database.close();
   return { name, ids: scatter(ids, COUNT) };
 }
 
 /**
- * @param {import('../page/cairn.mjs').DoorName} door
+ * @param {import('../page/cairn.mjs').ClientName} client
  * @param {{ name: string, ids: string[] }} stored
  */
-async function getScattered(door, { name, ids }) {
-  const database = await openDoor(door, name);
+async function getScattered(client, { name, ids }) {
+  const database = await openClient(client, name);
   const people = openPeople(database);
   await people.ready;
   const cold = await measure(() => getAtOnce(people, ids));
@@ -27,19 +27,19 @@ async function getScattered(door, { name, ids }) {
 }
 
 /**
- * @param {import('../page/cairn.mjs').DoorName} door
+ * @param {import('../page/cairn.mjs').ClientName} client
  * @returns {import('../workload.mjs').Contender}
  */
 const getThrough =
-  (door) =>
+  (client) =>
   async ({ prepared: { big, small } }) => {
-    await getScattered(door, small);
-    return getScattered(door, big);
+    await getScattered(client, small);
+    return getScattered(client, big);
   };
 
 export default defineWorkload({
   name: 'scattered-gets',
-  title: '200 scattered get at once with caching: false, in a fresh page',
+  title: '200 scattered get at once, caching: false, fresh page',
   sizes: [100_000],
   smokeSizes: [1_000],
   freshPage: true,
@@ -47,8 +47,8 @@ export default defineWorkload({
     return { big: await save(database, size), small: await save(`${database}-small`, 2_000) };
   },
   contenders: { thread: getThrough('thread'), worker: getThrough('worker') },
-  limits: ['thread', 'worker'].flatMap((door) => [
-    { figure: `${door}: ms cold`, atMost: 80 },
-    { figure: `${door}: ms warm`, atMost: 5 },
+  limits: ['thread', 'worker'].flatMap((client) => [
+    { figure: `${client}: ms cold`, atMost: 80 },
+    { figure: `${client}: ms warm`, atMost: 5 },
   ]),
 });

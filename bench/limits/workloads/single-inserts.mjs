@@ -4,13 +4,13 @@ import { openPeople, openWarm, remove } from '../page/cairn.mjs';
 import { defineWorkload } from '../workload.mjs';
 
 /**
- * @param {import('../page/cairn.mjs').DoorName} door
+ * @param {import('../page/cairn.mjs').ClientName} client
  * @returns {import('../workload.mjs').Contender}
  */
 const insertThrough =
-  (door) =>
+  (client) =>
   async ({ database: name, size }) => {
-    const database = await openWarm(door, name);
+    const database = await openWarm(client, name);
     const people = openPeople(database);
     const insertAll = (/** @type {object[]} */ documents) =>
       Promise.all(documents.map((document) => people.insert(/** @type {any} */ (document))));
@@ -28,7 +28,7 @@ const insertThrough =
 
 export default defineWorkload({
   name: 'single-inserts',
-  title: 'insert, all issued at once, until acknowledged',
+  title: 'insert, all at once, until acknowledged',
   sizes: [1_000],
   smokeSizes: [100],
   contenders: { thread: insertThrough('thread'), worker: insertThrough('worker') },

@@ -50,7 +50,7 @@ async function engineMs(people, path) {
 
 export default defineWorkload({
   name: 'sorted-page',
-  title: 'the first 20 in an order, in this thread, everything in memory',
+  title: 'the first 20 by a sort order, in the thread, in memory',
   sizes: [100_000],
   smokeSizes: [1_000],
   contenders: {

@@ -4,41 +4,41 @@ import { definePeer } from '../peer.mjs';
  * Fails if the worker did not start or IndexedDB is missing: the figures would be wrong.
  *
  * @param {{ engine: string, storage: string }} status
- * @param {'thread' | 'worker'} door
+ * @param {'thread' | 'worker'} client
  */
-function checkEngine({ engine, storage }, door) {
-  if (engine !== door || storage !== 'indexeddb') {
+function checkEngine({ engine, storage }, client) {
+  if (engine !== client || storage !== 'indexeddb') {
     throw new Error(
-      `Cairn's engine runs in the ${engine} on ${storage}, which is not measured here.`,
+      `Cairn's engine runs in the ${engine} on ${storage}, but this benchmark measures IndexedDB.`,
     );
   }
 }
 
 /**
- * @param {'thread' | 'worker'} door
+ * @param {'thread' | 'worker'} client
  * @param {boolean} caching
  */
-function cairn(door, caching) {
+function cairn(client, caching) {
   const uncached = caching ? '' : '-uncached';
   return definePeer({
-    name: `cairn-${door}${uncached}`,
-    title: `Cairn, ${door}${caching ? ', cached' : ''}`,
+    name: `cairn-${client}${uncached}`,
+    title: `Cairn, ${client}${caching ? ', cached' : ''}`,
     packages: [],
     kind: 'database',
     keeps: true,
     resident: caching,
-    runs: door === 'thread' ? 'page' : 'worker',
+    runs: client === 'thread' ? 'page' : 'worker',
     key: '_id',
     resolved: 'in memory',
     savedBy: 'save()',
-    usage: `${door === 'thread' ? 'Database' : 'connect'}, caching: ${caching}, indexes on group, age and score${
-      door === 'thread' && caching ? '; reads through collection.sync' : ''
+    usage: `${client === 'thread' ? 'Database' : 'connect'}, caching: ${caching}, indexes on group, age and score${
+      client === 'thread' && caching ? '; reads through collection.sync' : ''
     }`,
     async load({ cairn: loadLibrary }) {
       const { connect, Database } = await loadLibrary();
       return {
         async open(name) {
-          const database = door === 'thread' ? new Database({ name }) : connect({ name });
+          const database = client === 'thread' ? new Database({ name }) : connect({ name });
           const people = new database.Collection({
             name: 'people',
             type: 'DOCUMENT_BASED',
@@ -46,7 +46,7 @@ function cairn(door, caching) {
             indexes: ['group', 'age', 'score'],
           });
           let reads = people;
-          if (door === 'thread' && caching) {
+          if (client === 'thread' && caching) {
             const answerAtOnce = () => {
               reads = people.sync;
             };
@@ -78,7 +78,7 @@ function cairn(door, caching) {
             },
             saved: () => people.save(),
             close() {
-              checkEngine(database.status, door);
+              checkEngine(database.status, client);
               return database.close();
             },
           };

@@ -22,10 +22,10 @@ const lokiThat = (clone) =>
     key: 'id',
     resolved: 'in memory',
     savedBy: 'saveDatabase()',
-    usage: `incremental IndexedDB adapter, binary indexes, a unique index for the key, indexes rebuilt once for a list, no meta; reads hand out ${
+    usage: `incremental IndexedDB adapter, binary indexes, a unique index for the key, indexes rebuilt once for a list, no meta; reads return ${
       clone
-        ? 'copies, by the default cloneMethod; that which recurses makes objects of strings in arrays'
-        : 'the stored objects themselves'
+        ? 'copies by the default cloneMethod; the recursive one turns strings in arrays into objects'
+        : 'the stored objects'
     }`,
     async load() {
       const [{ default: Loki }, { default: Adapter }] = await Promise.all([
@@ -65,7 +65,7 @@ const lokiThat = (clone) =>
             setAges(ids, age) {
               const documents = byIds(ids);
               for (const document of documents) document.age = age;
-              // a list makes it build its indexes anew, which pays only for many
+              // a list rebuilds its indexes, which pays only for many
               if (ids.length < MANY) for (const document of documents) people.update(document);
               else people.update(documents);
             },

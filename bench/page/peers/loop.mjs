@@ -11,7 +11,7 @@ export const loop = definePeer({
   runs: 'page',
   key: 'id',
   resolved: 'in memory',
-  usage: 'Maps and loops over the stored objects themselves; keeps nothing, checks nothing',
+  usage: 'Maps and loops over the stored objects themselves; stores nothing, checks nothing',
   async load() {
     return {
       async open() {

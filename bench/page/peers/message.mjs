@@ -12,7 +12,7 @@ export const message = definePeer({
   key: 'id',
   resolved: 'in memory',
   usage:
-    'the loops by hand in a worker, one message there and one back for the calls of one microtask; keeps nothing, checks nothing',
+    'the loops by hand in a worker, one message there and one back for the calls of one microtask; stores nothing, checks nothing',
   async load() {
     return {
       async open() {

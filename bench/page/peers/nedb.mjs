@@ -11,7 +11,7 @@ export const nedb = definePeer({
   key: '_id',
   resolved: 'transaction complete',
   usage:
-    'insertAsync takes a list, one update or remove for many ids, indexes by ensureIndexAsync; it keeps one string in IndexedDB and writes it anew with each change',
+    'insertAsync takes a list, one update or remove for many ids, indexes by ensureIndexAsync; it stores one string in IndexedDB and rewrites it with each change',
   async load() {
     const { default: Datastore } = await import('@seald-io/nedb');
     return {

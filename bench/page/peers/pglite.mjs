@@ -22,7 +22,7 @@ export const pglite = definePeer({
   resolved: 'in memory',
   savedBy: 'fs.syncToFs()',
   usage:
-    'idb:// as its documentation recommends for browsers, relaxedDurability, a whole list in one INSERT, live.query; columns for fields, jsonb for what is nested',
+    'idb:// as its documentation recommends for browsers, relaxedDurability, a whole list in one INSERT, live.query; columns for fields, jsonb for nested values',
   async load() {
     const [{ PGlite }, { live }] = await Promise.all([
       import('@electric-sql/pglite'),

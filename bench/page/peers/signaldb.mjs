@@ -12,7 +12,7 @@ export const signaldb = definePeer({
   resolved: 'in memory',
   savedBy: "the event 'persistence.pushCompleted'",
   usage:
-    'insertMany, batch() around many changes, indices for group, age and score; reads hand out the stored objects themselves',
+    'insertMany, batch() around many changes, indices for group, age and score; reads return the stored objects',
   async load() {
     const [{ Collection, createIndex }, { default: createIndexedDBAdapter }] = await Promise.all([
       import('@signaldb/core'),

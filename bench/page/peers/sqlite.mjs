@@ -12,7 +12,7 @@ export const sqlite = definePeer({
   key: 'id',
   resolved: 'written',
   usage:
-    'opfs-sahpool, the fastest of its file systems, in a worker; columns for fields, JSON for what is nested; prepared statements, one transaction for many rows; calls of one microtask in one message, a write-ahead log with exclusive locking and synchronous = normal, which is as durable as relaxed IndexedDB',
+    'opfs-sahpool, the fastest of its file systems, in a worker; columns for fields, JSON for nested values; prepared statements, one transaction for many rows; calls batched per microtask, a write-ahead log with exclusive locking and synchronous = normal, which is as durable as relaxed IndexedDB',
   async load() {
     return {
       async open(name) {

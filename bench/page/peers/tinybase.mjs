@@ -14,7 +14,7 @@ export const tinybase = definePeer({
   resolved: 'in memory',
   savedBy: 'persister.save()',
   usage:
-    'one transaction for many rows, index slices for group and age, an index sorted by score; a save writes the whole table, so it is asked for and not left to automatic saving',
+    'one transaction for many rows, index slices for group and age, an index sorted by score; a save writes the whole table, so the benchmark calls it instead of saving automatically',
   async load() {
     const [{ createIndexes, createQueries, createStore }, { createIndexedDbPersister }] =
       await Promise.all([import('tinybase'), import('tinybase/persisters/persister-indexed-db')]);

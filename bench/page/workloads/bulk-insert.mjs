@@ -7,16 +7,16 @@ export const bulkInsert = defineWorkload({
   name: 'bulk-insert',
   title: 'Insert all documents in one call',
   metrics: {
-    acknowledged: { what: 'until the promise of the call resolves', unit: 'ms' },
+    acknowledged: { what: 'until the promise resolves', unit: 'ms' },
     durable: {
       what: 'until all documents are durable',
       unit: 'ms',
       durable: true,
       limit: 'storage',
     },
-    'longest block': { what: 'the longest time that the page was blocked', unit: 'ms' },
+    'longest block': { what: 'the longest block of the page', unit: 'ms' },
     'blocked in all': {
-      what: 'what blocks of more than 50 ms took beyond these 50, added up (total blocking time)',
+      what: 'total blocking time: the sum of all blocks beyond 50 ms',
       unit: 'ms',
     },
   },

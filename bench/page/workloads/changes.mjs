@@ -6,9 +6,9 @@ const WARM_UP = 100;
 const US = 1_000;
 
 const metrics = /** @type {const} */ ({
-  acknowledged: { what: 'until the promise of the call resolves, a document', unit: 'µs' },
+  acknowledged: { what: 'until the promise resolves, per document', unit: 'µs' },
   durable: {
-    what: 'until all changes are durable, a document',
+    what: 'until all changes are durable, per document',
     unit: 'µs',
     durable: true,
     limit: 'storage',
@@ -25,7 +25,7 @@ async function measureChange(store, documents, change) {
 
 export const updates = defineWorkload({
   name: 'updates',
-  title: 'Change one indexed field of 1,000 documents at random',
+  title: 'Update one indexed field of 1,000 random documents',
   metrics,
   async run(session) {
     const store = await session.openFilled();
@@ -44,7 +44,7 @@ export const updates = defineWorkload({
 
 export const deletes = defineWorkload({
   name: 'deletes',
-  title: 'Delete 1,000 documents at random',
+  title: 'Delete 1,000 random documents',
   metrics,
   async run(session) {
     const store = await session.openFilled();

@@ -27,7 +27,7 @@ export const gets = defineWorkload({
   metrics: {
     'one after another': { what: 'each call awaited before the next', unit: 'µs', limit: 'memory' },
     'at once': { what: '1,000 calls issued without waiting', unit: 'µs', limit: 'memory' },
-    'in one call': { what: 'one call for all of them, a document', unit: 'µs', limit: 'memory' },
+    'in one call': { what: 'one call for all, per document', unit: 'µs', limit: 'memory' },
   },
   async run(session) {
     const store = await session.openFilled();

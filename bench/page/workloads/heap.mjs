@@ -21,8 +21,8 @@ async function usedMemory(hasty) {
 
 export const heap = defineWorkload({
   name: 'heap',
-  title: 'Memory of page and worker after a reload and the first answer',
-  metrics: { MB: { what: 'beyond that of the page before it was opened', unit: 'MB' } },
+  title: 'Memory of page and worker after a reload and the first result',
+  metrics: { MB: { what: 'more than the page before opening', unit: 'MB' } },
   async run(session) {
     if (!globalThis.crossOriginIsolated) return undefined; // the API needs isolation
     if (!session.peer.keeps) session.makeModel(); // the initial documents must not count

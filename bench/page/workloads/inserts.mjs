@@ -10,7 +10,7 @@ const PART = { warmUp: 11, serial: 12, durable: 13, atOnce: 14 };
 
 export const inserts = defineWorkload({
   name: 'inserts',
-  title: 'Insert 1,000 documents by a call each',
+  title: 'Insert 1,000 documents with single calls',
   metrics: {
     'one after another': { what: 'each promise awaited before the next call', unit: 'µs' },
     'one after another, durable': {
@@ -24,7 +24,7 @@ export const inserts = defineWorkload({
       unit: 'µs',
     },
     'at once, durable': {
-      what: 'the same until all are durable',
+      what: 'until all are durable',
       unit: 'µs',
       durable: true,
       limit: 'storage',

@@ -8,10 +8,10 @@ const US = 1_000;
 
 export const live = defineWorkload({
   name: 'live-query',
-  title: 'A live query of 200 documents, one of them changed',
+  title: 'A live query of 200 documents, one changed',
   metrics: {
     µs: {
-      what: 'from issuing the change until the new result is told',
+      what: 'from the change to the new result',
       unit: 'µs',
       limit: 'memory',
     },
@@ -23,13 +23,13 @@ export const live = defineWorkload({
     const ids = session.model.select((person) => person.group === group).map(({ id }) => id);
     const plain = session.peer.plain ?? ((it) => it);
     /** @type {(documents: any[]) => void} */
-    let told = () => {};
+    let resolveNext = () => {};
     /** @type {(reason: unknown) => void} */
     let failed = () => {};
     const begun = new Promise((resolve) => {
-      told = resolve;
+      resolveNext = resolve;
     });
-    const stop = await watchGroup(group, (documents) => told(documents));
+    const stop = await watchGroup(group, (documents) => resolveNext(documents));
     session.check(
       'live query',
       await begun,
@@ -41,7 +41,7 @@ export const live = defineWorkload({
       age++;
       const seen = new Promise((resolve, reject) => {
         failed = reject;
-        told = (documents) => {
+        resolveNext = (documents) => {
           const document = documents.map(plain).find((each) => (each.id ?? each._id) === id);
           if (document?.age === age) resolve(documents);
         };

@@ -27,7 +27,7 @@ const query = ({ name, title, method, given, expected }) =>
   defineWorkload({
     name,
     title,
-    metrics: { ms: { what: 'until the documents are there', unit: 'ms', limit: 'memory' } },
+    metrics: { ms: { what: 'until the documents have arrived', unit: 'ms', limit: 'memory' } },
     async run(session) {
       const store = await session.openFilled();
       const ask = /** @type {((...given: any[]) => unknown) | undefined} */ (store[method]);
@@ -74,7 +74,7 @@ export const scan = query({
 
 export const sorted = query({
   name: 'sort-limit',
-  title: 'The first 20 to 60 in the order of an indexed field',
+  title: 'The first 20 to 60 by an indexed field',
   method: 'firstByScore',
   given: (run) => [LIMIT + run], // no query repeats, so that no query cache answers
   expected: ({ model }, [limit]) => model.firstByScore(limit),

@@ -4,10 +4,10 @@ import { defineWorkload } from '../workload.mjs';
 
 export const firstAnswer = defineWorkload({
   name: 'first-answer',
-  title: 'After a reload, open and ask for 200 documents by an index',
+  title: 'Reload, open, find 200 documents by an index',
   reloads: true,
   metrics: {
-    ms: { what: 'from opening to the answer; the code is loaded and has not run', unit: 'ms' },
+    ms: { what: 'from opening to the result; the code is loaded and has not run', unit: 'ms' },
   },
   async run(session) {
     const group = Math.floor(session.random() * groupCount(session.size));
@@ -24,11 +24,11 @@ export const firstAnswer = defineWorkload({
 
 export const everything = defineWorkload({
   name: 'everything',
-  title: 'After a reload, open and get every document',
+  title: 'Reload, open, get every document',
   reloads: true,
   metrics: {
     ms: {
-      what: 'from opening until all documents are there',
+      what: 'from opening until all documents have arrived',
       unit: 'ms',
       durable: true,
       limit: 'storage',

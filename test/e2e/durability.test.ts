@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPlayground, PATIENCE, type Playground, runs } from './open-playground.ts';
 
-describe.runIf(runs('chromium'))('nothing lost', () => {
+describe.runIf(runs('chromium'))('durability panel', () => {
   let site: Playground;
 
   beforeAll(async () => {
@@ -11,7 +11,7 @@ describe.runIf(runs('chromium'))('nothing lost', () => {
 
   afterAll(() => site?.close());
 
-  test('the counter goes up with a write, and down with its save', async () => {
+  test('the unsaved counter rises with a write and falls with its save', async () => {
     const { page, part } = site;
     await page.getByText('One', { exact: true }).click();
     await page.getByRole('button', { name: 'Only write' }).click();
@@ -24,7 +24,7 @@ describe.runIf(runs('chromium'))('nothing lost', () => {
     ['One', '1'],
     ['20,000', '20,000'],
   ] as const) {
-    test(`what was acknowledged is there after a reload in that moment: ${count}`, async () => {
+    test(`an acknowledged write survives an immediate reload: ${count}`, async () => {
       const { page, part } = site;
       await page.getByText(choice, { exact: true }).click();
       await page.getByText('acknowledged', { exact: true }).click();
@@ -35,7 +35,7 @@ describe.runIf(runs('chromium'))('nothing lost', () => {
     });
   }
 
-  test('what was acknowledged is there after the tab that wrote it closed itself', async () => {
+  test('an acknowledged write survives its tab closing itself', async () => {
     const { page, part, browser } = site;
     await page.getByText('500', { exact: true }).click();
     await page.getByRole('button', { name: 'Write in a tab that closes at once' }).click();
@@ -44,7 +44,7 @@ describe.runIf(runs('chromium'))('nothing lost', () => {
     expect(browser.context.pages()).toHaveLength(2); // the first of them is blank
   });
 
-  test('what was saved before the page was reloaded is counted after it', async () => {
+  test('a saved write survives a reload', async () => {
     const { page, part } = site;
     await page.getByText('20,000', { exact: true }).click();
     await page.getByText('saved', { exact: true }).click();
@@ -52,7 +52,7 @@ describe.runIf(runs('chromium'))('nothing lost', () => {
     await expect
       .poll(() => part('recovered').innerText(), PATIENCE)
       .toBe('20,000 of 20,000 recovered');
-    await site.screenshot('nothing-lost');
+    await site.screenshot('durability');
     expect(site.errors).toEqual([]);
   });
 });

@@ -10,10 +10,10 @@ import closingTabSource from './recipes/closing-tab.ts?raw';
 import watchSource from './recipes/watch.ts?raw';
 import writeSource from './recipes/write.ts?raw';
 import { countRecovered, trialProblem, writeAndClose, writeAndReload, writeOnly } from './trial.ts';
-import './nothing-lost-panel.css';
+import './durability-panel.css';
 
 /** Unsaved changes, each save, and a page that ends at the worst moment. */
-export function NothingLostPanel() {
+export function DurabilityPanel() {
   const count = useSignal<'1' | '500' | '20000'>('500');
   const waits = useSignal<'acknowledged' | 'saved'>('acknowledged');
   useEffect(() => {
