@@ -20,17 +20,20 @@ const common: UserConfig = {
   deps: { alwaysBundle: [/^(comlink|idb|nanoid)(\/|$)/], onlyBundle: ['comlink', 'idb', 'nanoid'] },
 };
 
+/** A worker is one file without imports: bundlers and copies of it need nothing else. */
+const worker = (entry: Record<string, string>): UserConfig => ({
+  ...common,
+  clean: false,
+  entry,
+  outputOptions: { codeSplitting: false },
+});
+
 export default defineConfig([
   {
     ...common,
     entry: { index: 'src/index.ts', inline: 'src/transport/worker/inline-worker.ts' },
     plugins: [workerScript(), workerUrl()],
   },
-  {
-    ...common,
-    clean: false,
-    entry: { worker: 'worker/index.ts' },
-    outputOptions: { codeSplitting: false },
-    plugins: [notices()],
-  },
+  { ...worker({ worker: 'worker/index.ts' }), plugins: [notices()] },
+  { ...worker({ 'file-worker': 'worker/file-worker.ts' }), dts: false },
 ]);

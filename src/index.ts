@@ -1,9 +1,9 @@
-export type { Problem, Verdict } from './backup/examine.ts';
+export type { Defect, VerificationResult } from './backup/segment-verifier.ts';
 export type { CollectionUsage } from './backup/usage.ts';
 export type { DatabaseClient } from './client/base-client.ts';
 export type { ClientOptions, ConnectOptions, DatabaseOptions } from './client/client-options.ts';
 export type { DatabaseStorage, StorageStatus, StorageUse } from './client/database-storage.ts';
-export type { FileSource, ImportOptions } from './collection/calls/file-parts.ts';
+export type { FileSource, ImportOptions } from './collection/calls/file-bytes.ts';
 export type { CollectionConstructor } from './collection/collection-constructor.ts';
 export type { BackupOptions, DropOptions } from './collection/collection-handle.ts';
 export type { DocumentCollection, Explanation } from './collection/document-collection.ts';

@@ -3,13 +3,13 @@ import type { Snapshot } from './snapshot.ts';
 const HOUR_MS = 60 * 60 * 1000;
 
 /** What is to be done about the backup of a day. */
-export interface DailyDecision {
+export interface DailyBackupDecision {
   readonly make: boolean;
   /** Backups of the day whose place it takes. */
   readonly outdated: readonly Snapshot[];
 }
 
-const NOTHING: DailyDecision = { make: false, outdated: [] };
+const NOTHING: DailyBackupDecision = { make: false, outdated: [] };
 
 /**
  * When the backup of a day is made: once a change is seen on it, and anew at its end if more has changed by then,
@@ -31,7 +31,7 @@ export class DailyBackups {
    * @param snapshots Oldest first.
    * @param changed Number of the last change, 0 where nothing was ever saved.
    */
-  look(snapshots: readonly Snapshot[], changed: number, now: number): DailyDecision {
+  decide(snapshots: readonly Snapshot[], changed: number, now: number): DailyBackupDecision {
     const day = dayOf(now);
     if (this.#day !== day) {
       this.#settled = this.#seen;
@@ -54,7 +54,7 @@ export class DailyBackups {
 }
 
 /** Milliseconds until backups are looked at again: an hour, and once before the day ends. */
-export function untilNextLook(now: number): number {
+export function untilNextCheck(now: number): number {
   const last = lastMinute(now);
   return last > now ? Math.min(HOUR_MS, last - now) : HOUR_MS;
 }

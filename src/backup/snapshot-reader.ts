@@ -3,8 +3,8 @@ import type { Storage } from '../storage/drivers/driver.ts';
 import { readListed } from '../storage/log/open-log.ts';
 import { segmentLost } from '../storage/segments/lost-data.ts';
 import { readStamps, type Segment, type SegmentBodies } from '../storage/segments/segment.ts';
-import type { FileRecord } from './file/file-contents.ts';
-import { LiveRows } from './live-rows.ts';
+import type { FileHeader, FilePart, FileRecord } from './file/file-contents.ts';
+import { LiveRecords } from './live-records.ts';
 
 /** Rough bytes that are read at once. While they are given out the next are read, so twice as many are held. */
 const AT_ONCE = 1.5 * 2 ** 20;
@@ -15,13 +15,13 @@ export class SnapshotReader {
   readonly #collection: string;
   /** Those that are read at once, lowest first. */
   readonly #groups: readonly (readonly number[])[];
-  readonly #rows: LiveRows;
+  readonly #rows: LiveRecords;
 
   private constructor(
     storage: Storage,
     collection: string,
     groups: readonly (readonly number[])[],
-    rows: LiveRows,
+    rows: LiveRecords,
   ) {
     this.#storage = storage;
     this.#collection = collection;
@@ -36,7 +36,7 @@ export class SnapshotReader {
     segments: readonly number[],
   ): Promise<SnapshotReader> {
     const sizes = new Map<number, number>();
-    const rows = await LiveRows.find(
+    const rows = await LiveRecords.find(
       (numbers, take) =>
         readListed(storage, collection, numbers, (segment) => {
           sizes.set(segment.number, segment.size);
@@ -47,13 +47,15 @@ export class SnapshotReader {
     return new SnapshotReader(storage, collection, groupsOf(sizes), rows);
   }
 
-  /** How many records there are. */
-  get documents(): number {
-    return this.#rows.count;
+  /** The section of a file: the header, completed by the number of documents, then the records of each segment. */
+  async *section(header: Omit<FileHeader, 'documents'>): AsyncGenerator<FilePart, void> {
+    const { count: documents } = this.#rows;
+    yield { kind: 'header', header: { ...header, documents } };
+    for await (const records of this.#records()) yield { kind: 'records', records };
+    yield { kind: 'end', documents };
   }
 
-  /** The records, segment by segment, in no order. */
-  async *records(): AsyncGenerator<readonly FileRecord[], void> {
+  async *#records(): AsyncGenerator<readonly FileRecord[], void> {
     let reading = this.#read(0);
     for (const [index, numbers] of this.#groups.entries()) {
       const [segments, bodies] = await reading;

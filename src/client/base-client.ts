@@ -1,5 +1,5 @@
 import { CallOrder } from '../collection/calls/call-order.ts';
-import type { FileSource, ImportOptions } from '../collection/calls/file-parts.ts';
+import type { FileSource, ImportOptions } from '../collection/calls/file-bytes.ts';
 import { callsBegun, loadFailed } from '../collection/calls/load-calls.ts';
 import { Port } from '../collection/calls/port.ts';
 import type { CollectionConstructor } from '../collection/collection-constructor.ts';

@@ -1,8 +1,8 @@
 import type { CollectionUsage } from '../backup/usage.ts';
 import { CallOrder } from '../collection/calls/call-order.ts';
 import { ask } from '../collection/calls/exchange.ts';
+import type { FileSource, ImportOptions } from '../collection/calls/file-bytes.ts';
 import { exportedFile, importFile } from '../collection/calls/file-exchanges.ts';
-import type { FileSource, ImportOptions } from '../collection/calls/file-parts.ts';
 import type { CallPort } from '../collection/calls/port.ts';
 import { run } from '../collection/calls/run.ts';
 import { signalIn } from '../collection/options/option-checks.ts';
@@ -71,6 +71,7 @@ export class DatabaseCalls {
 function portTo(link: Link): CallPort {
   return {
     turns: new CallOrder(),
+    started: link.channel?.place.started,
     send: (request) => link.send({ ...request, handle: DATABASE } as Request),
     withdraw: (call, reason) => link.withdraw(call, reason),
   };

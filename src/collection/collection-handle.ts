@@ -3,7 +3,7 @@ import type { CollectionSettings } from '../engine/protocol/settings.ts';
 import { CollectionError } from '../errors/collection-error.ts';
 import { serverRuntime } from '../transport/platform/server-runtime.ts';
 import type { CallName, Calls, CallsClass } from './calls/calls.ts';
-import type { FileSource, ImportOptions } from './calls/file-parts.ts';
+import type { FileSource, ImportOptions } from './calls/file-bytes.ts';
 import { kept, keptOptions, loadCalls, loadedCalls, orAborted } from './calls/load-calls.ts';
 import type { Port } from './calls/port.ts';
 import type { ClientStatus, EventMap, EventName, Listener } from './events.ts';

@@ -1,5 +1,5 @@
-import type { FileHeader, FileSection } from '../backup/file/file-contents.ts';
-import type { Holds } from '../backup/holds.ts';
+import type { FileHeader, FilePart } from '../backup/file/file-contents.ts';
+import type { Leases } from '../backup/leases.ts';
 import type { Snapshot } from '../backup/snapshot.ts';
 import { SnapshotReader } from '../backup/snapshot-reader.ts';
 import type { CollectionUsage } from '../backup/usage.ts';
@@ -8,10 +8,10 @@ import { BackupError } from '../errors/backup-error.ts';
 import type { Durability, Storage } from '../storage/drivers/driver.ts';
 import type { Manifest } from '../storage/log/manifest.ts';
 import { listLive, listManifests } from '../storage/log/open-log.ts';
-import type { FrozenCollection } from './backups/backup-requests.ts';
+import type { PinnedCollection } from './backups/backup-requests.ts';
 import { Exports } from './backups/exports.ts';
-import type { Importing } from './backups/importing.ts';
 import { Imports } from './backups/imports.ts';
+import type { SectionImport } from './backups/section-import.ts';
 import type { HostedCollection } from './hosted-collection.ts';
 import type { Request } from './protocol/requests.ts';
 import type { Clock } from './scheduling/clock.ts';
@@ -21,7 +21,7 @@ export interface DatabaseHost {
   readonly storage: Storage;
   readonly durability: Durability;
   readonly clock: Clock;
-  readonly holds: Holds;
+  readonly holds: Leases;
   /** The collections that are open. */
   readonly open: () => Iterable<HostedCollection>;
   /** Lets a collection be used that need not be open. */
@@ -57,7 +57,7 @@ export class DatabaseRequests {
       case 'importAll':
         return this.#import(request);
       case 'importPart':
-        return this.#imports.part(request.call, request.bytes);
+        return this.#imports.push(request.call, request.part);
       case 'abort':
         return this.#imports.abort(request.call);
       case 'usage':
@@ -86,21 +86,20 @@ export class DatabaseRequests {
     return this.#exports.begin(this.#sections(all), release);
   }
 
-  async *#sections(all: readonly FrozenCollection[]): AsyncGenerator<FileSection> {
+  async *#sections(all: readonly PinnedCollection[]): AsyncGenerator<FilePart, void> {
     for (const { header, segments } of all) {
-      const { collection } = header;
-      const reader = await SnapshotReader.open(this.#host.storage, collection, segments);
-      yield { header: { ...header, documents: reader.documents }, records: reader.records() };
+      const reader = await SnapshotReader.open(this.#host.storage, header.collection, segments);
+      yield* reader.section(header);
     }
   }
 
   /** A collection that is not open, as it rests. */
-  async #freeze(manifest: Manifest): Promise<FrozenCollection> {
+  async #freeze(manifest: Manifest): Promise<PinnedCollection> {
     const { storage, holds, clock } = this.#host;
     const { name: collection } = manifest;
     const segments = await listLive(storage, collection, manifest);
     const type = manifest.type as FileHeader['type'];
-    const header = { collection, type, options: {}, created_at: clock.now(), documents: 0 };
+    const header = { collection, type, options: {}, created_at: clock.now() };
     return { header, segments, release: holds.hold(collection, segments) };
   }
 
@@ -113,7 +112,7 @@ export class DatabaseRequests {
 
   #readAll(call: number, merge: boolean): Promise<number> {
     const names = new Set<string>();
-    return this.#imports.read(call, {
+    return this.#imports.run(call, {
       section: (header, read) => {
         const { collection: name } = header;
         if (names.has(name)) throw twice(name);
@@ -127,17 +126,17 @@ export class DatabaseRequests {
   }
 
   /** Makes everything that was read the live data, in one write. */
-  async #commit(all: readonly Importing[]): Promise<void> {
+  async #commit(all: readonly SectionImport[]): Promise<void> {
     const { storage, durability } = this.#host;
     const operations = [];
-    for (const { replacing } of all) operations.push(...(await replacing.operations()));
+    for (const { replacement } of all) operations.push(...(await replacement.operations()));
     try {
       await storage.write(operations, durability);
     } catch (error) {
-      for (const { replacing } of all) replacing.failed();
+      for (const { replacement } of all) replacement.failed();
       throw error;
     }
-    for (const { replacing } of all) replacing.stored();
+    for (const { replacement } of all) replacement.stored();
   }
 
   async #usage(): Promise<CollectionUsage[]> {

@@ -1,5 +1,5 @@
 import type { FileHeader } from '../backup/file/file-contents.ts';
-import { Holds } from '../backup/holds.ts';
+import { Leases } from '../backup/leases.ts';
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 import type { Durability, Storage } from '../storage/drivers/driver.ts';
@@ -86,7 +86,7 @@ export class Engine {
     this.#storage = storage;
     // What is read before may still be appended to by a leader that was silent.
     const begun = succession?.stolen ? storage.claim() : Promise.resolve();
-    const holds = new Holds();
+    const holds = new Leases();
     this.#host = {
       storage,
       stolen: succession?.stolen ?? false,

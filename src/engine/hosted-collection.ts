@@ -1,5 +1,5 @@
 import type { FileHeader } from '../backup/file/file-contents.ts';
-import type { Holds } from '../backup/holds.ts';
+import type { Leases } from '../backup/leases.ts';
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 import { CollectionError } from '../errors/collection-error.ts';
@@ -9,8 +9,8 @@ import type { FencedStorage } from '../storage/fenced-storage.ts';
 import { SegmentLog } from '../storage/log/segment-log.ts';
 import type { SegmentPool } from '../storage/segments/segment-pool.ts';
 import type { Watermark } from '../storage/segments/watermarks.ts';
-import { BackupRequests, type FrozenCollection } from './backups/backup-requests.ts';
-import type { Importing } from './backups/importing.ts';
+import { BackupRequests, type PinnedCollection } from './backups/backup-requests.ts';
+import type { SectionImport } from './backups/section-import.ts';
 import { answerLost, dropDisabled, dropped, notInMemory } from './collection-errors.ts';
 import type { StoreContext } from './context.ts';
 import { DocumentIndexes, indexColumns } from './documents/document-indexes.ts';
@@ -41,7 +41,7 @@ export interface CollectionHost {
   readonly stolen: boolean;
   readonly pool: SegmentPool;
   readonly durability: Durability;
-  readonly holds: Holds;
+  readonly holds: Leases;
   readonly clock: Clock;
   readonly newId: IdGenerator;
   /** Whether anybody is told of changes. */
@@ -187,7 +187,7 @@ export class HostedCollection implements Executor {
   }
 
   /** What it holds, as of now, for a file; saved first. */
-  async freeze(): Promise<FrozenCollection> {
+  async freeze(): Promise<PinnedCollection> {
     return this.#lane.enter(false, () => {
       if (this.#unusable) throw this.#unusable;
       return wait(this.#backups.freeze());
@@ -198,7 +198,7 @@ export class HostedCollection implements Executor {
   async importSection<T>(
     header: FileHeader,
     merge: boolean,
-    read: (importing: Importing) => Promise<T>,
+    read: (importing: SectionImport) => Promise<T>,
   ): Promise<T> {
     return this.#lane.enter(true, () => {
       if (this.#unusable && !this.#isDamaged) throw this.#unusable;

@@ -81,7 +81,10 @@ export async function contentsOf(things: Things): Promise<string> {
   try {
     const all = await things.filter({}, { archived: true });
     return all
-      .map(({ _id, _archived, n, pad }) => `${_id}${_archived ? '*' : ''}=${n}${pad?.length ?? ''}`)
+      .map(
+        ({ _id, _archived, n, pad }) =>
+          `${_id}${_archived ? '*' : ''}=${n}${pad ? `+${pad.length}` : ''}`,
+      )
       .join(' ');
   } catch (error) {
     return (error as { code: string }).code;

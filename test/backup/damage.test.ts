@@ -45,7 +45,7 @@ async function make(): Promise<Made> {
   return { stored: await readStored(driver), both, one };
 }
 
-const HELD = { one: 'a=1 b=1', both: 'a=270000 b=1' };
+const HELD = { one: 'a=1 b=1', both: 'a=2+70000 b=1' };
 
 type Damage = (stored: Stored) => Stored;
 

@@ -1,26 +1,30 @@
 import { dirname, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'vite';
+import { workers } from './workers.ts';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const ENTRY = `${ROOT}worker/index.ts`;
-const BUILT_URL = /new URL\(\s*'\.\/worker\.js'\s*,\s*import\.meta\.url\s*\)/;
+const SOURCE = fileURLToPath(new URL('../../src/', import.meta.url));
+const BUILT_URL = /new URL\(\s*'\.\/([\w-]+)\.js'\s*,\s*import\.meta\.url\s*\)/g;
 
 /**
- * The source names the worker as it lies beside it once built: `new URL('./worker.js',
- * import.meta.url)`, the one form that bundlers, and pages without one, understand. Where Vite
- * serves or bundles the source itself, this points the same URL at `worker/index.ts`.
+ * The source names a worker as it lies beside it once built: `new URL('./worker.js', import.meta.url)`, the one form
+ * that bundlers, and pages without one, understand. Where Vite serves or bundles the source itself, this points the
+ * URL at the worker's source.
  */
 export function sourceWorker(): Plugin {
+  const entryOf = new Map<string, string>(workers.map(({ name, entry }) => [name, entry]));
   return {
     name: 'source-worker',
     enforce: 'pre', // before Vite looks for workers
     transform(code, id) {
       const [file = id] = id.split('?');
-      if (!file.startsWith(`${ROOT}src/`) || !BUILT_URL.test(code)) return null;
-      const path = relative(dirname(file), ENTRY);
+      if (!file.startsWith(SOURCE)) return null;
       // on one line as before: the line numbers of the source stay right without a map
-      return { code: code.replace(BUILT_URL, `new URL('${path}', import.meta.url)`), map: null };
+      const found = code.replace(BUILT_URL, (url, name: string) => {
+        const entry = entryOf.get(name);
+        return entry ? `new URL('${relative(dirname(file), entry)}', import.meta.url)` : url;
+      });
+      return found === code ? null : { code: found, map: null };
     },
   };
 }

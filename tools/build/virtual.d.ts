@@ -3,3 +3,9 @@ declare module 'virtual:worker-script' {
   const script: string;
   export default script;
 }
+
+declare module 'virtual:file-worker-script' {
+  /** `worker/file-worker.ts`, bundled to one classic script. */
+  const script: string;
+  export default script;
+}

@@ -1,31 +1,29 @@
-import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'rolldown';
-
-const ID = 'virtual:worker-script';
-const RESOLVED = `\0${ID}`;
-const ENTRY = fileURLToPath(new URL('../../worker/index.ts', import.meta.url));
+import { workers } from './workers.ts';
 
 /**
- * `import script from 'virtual:worker-script'` is the worker entry with everything it needs, as the
- * text of one classic script: a Blob made of it needs no file and no bundler's help.
+ * `import script from 'virtual:worker-script'` (or `file-worker-script`) is a worker with everything it needs, as
+ * the text of one classic script: a Blob of it needs no file and no bundler's help.
  */
 export function workerScript(): Plugin {
+  const entryOf = new Map(workers.map(({ name, entry }) => [`virtual:${name}-script`, entry]));
   return {
     name: 'worker-script',
-    resolveId: (id) => (id === ID ? RESOLVED : null),
+    resolveId: (id) => (entryOf.has(id) ? `\0${id}` : null),
     async load(id) {
-      if (id !== RESOLVED) return null;
-      const { code, moduleIds } = await bundleWorker();
+      const entry = entryOf.get(id.slice(1));
+      if (!entry) return null;
+      const { code, moduleIds } = await bundleWorker(entry);
       for (const file of moduleIds) if (!file.startsWith('\0')) this.addWatchFile(file);
       return { code: `export default ${JSON.stringify(code)};`, moduleType: 'js' };
     },
   };
 }
 
-/** The worker entry as one classic script. */
-export async function bundleWorker(): Promise<{ code: string; moduleIds: string[] }> {
+/** A worker as one classic script. */
+export async function bundleWorker(entry: string): Promise<{ code: string; moduleIds: string[] }> {
   const { output } = await build({
-    input: ENTRY,
+    input: entry,
     write: false,
     platform: 'browser',
     logLevel: 'warn',

@@ -1,24 +1,28 @@
 import type { Plugin } from 'rolldown';
+import { workers } from './workers.ts';
 
-const EXPRESSION = /new Worker\(new URL\(([`'"])\.\/worker\.js\1,\s*import\.meta\.url\)/;
+const EXPRESSION = /new Worker\(new URL\(([`'"])\.\/([\w-]+)\.js\1,\s*import\.meta\.url\)/g;
 
 /**
- * Bundlers find a worker by the very words `new Worker(new URL("./worker.js", import.meta.url)`.
- * The minifier turns the quotes to backticks, which not all of them read: turn them back. Fails when
- * the client no longer has the expression, since its users' builds would lose the worker silently.
+ * Bundlers find a worker by the very words `new Worker(new URL("./worker.js", import.meta.url)`. The minifier turns
+ * the quotes to backticks, which not all of them read: this turns them back. Fails where dist lacks one of the
+ * expressions: the users' builds would silently lose the worker.
  */
 export function workerUrl(): Plugin {
   return {
     name: 'worker-url',
     generateBundle(_options, bundle) {
-      let found = 0;
+      const missing = new Set<string>(workers.map(({ name }) => name));
       for (const chunk of Object.values(bundle)) {
-        if (chunk.type !== 'chunk' || !EXPRESSION.test(chunk.code)) continue;
-        found += 1;
+        if (chunk.type !== 'chunk') continue;
         // of the same length, so that the source map stays right
-        chunk.code = chunk.code.replace(EXPRESSION, (text) => text.replace(/[`']/g, '"'));
+        chunk.code = chunk.code.replace(EXPRESSION, (text, _quote, name: string) => {
+          missing.delete(name);
+          return text.replace(/[`']/g, '"');
+        });
       }
-      if (found === 0) this.error("dist has no `new Worker(new URL('./worker.js', …))`");
+      for (const name of missing)
+        this.error(`dist has no \`new Worker(new URL('./${name}.js', …))\``);
     },
   };
 }

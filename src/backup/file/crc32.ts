@@ -1,8 +1,8 @@
 const POLYNOMIAL = 0xedb88320;
-/** Bytes taken at once: twice as fast as one by one. */
+/** Bytes per step: twice as fast as single bytes. */
 const STRIDE = 8;
 
-/** What each byte does to the checksum, 0 to 7 bytes later. */
+/** The effect of each byte on the checksum, 0 to 7 bytes later. */
 const table = new Int32Array(STRIDE * 256);
 for (let byte = 0; byte < 256; byte++) {
   let crc = byte;
@@ -14,7 +14,7 @@ for (let at = 256; at < table.length; at++) {
   table[at] = (before >>> 8) ^ (table[before & 255] as number);
 }
 
-/** The CRC-32 of bytes that come in parts: the one of gzip, so that any tool for that can tell it. */
+/** Incremental CRC-32 of gzip, which common tools can compute. */
 export class Crc32 {
   #crc = -1;
 

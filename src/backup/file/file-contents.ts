@@ -1,41 +1,42 @@
 import type { Body } from '../../codec/body.ts';
 import type { Stamps } from '../../storage/segments/stored-record.ts';
 
-/** A record as it stands in a file. */
+/** A record of a file. */
 export interface FileRecord {
   readonly key: string;
-  /** Rank by time of insertion, 1 or more. */
+  /** Insertion rank, 1 or more. */
   readonly order: number;
-  /** Bits of the managed values, 0 to 3. */
+  /** Bits of the managed fields, 0 to 3. */
   readonly flags: number;
   readonly stamps: Stamps | undefined;
   readonly body: Body;
 }
 
-/** What a file says of a collection before its records. */
+/** The collection that a section of a file holds. */
 export interface FileHeader {
-  /** Its name. */
+  /** Name of the collection. */
   readonly collection: string;
   readonly type: 'DOCUMENT_BASED' | 'KEY_VALUE_BASED';
-  /** The instant of which the records are, in Unix milliseconds. */
+  /** Instant of the snapshot, in Unix milliseconds. */
   readonly created_at: number;
   readonly label?: string | undefined;
-  /** How the collection was set up: values that JSON keeps. */
+  /** Options of the collection: values that JSON keeps. */
   readonly options: Readonly<Record<string, unknown>>;
   /** How many records follow. */
   readonly documents: number;
 }
 
-/** One collection in a file. */
-export interface FileSection {
-  readonly header: FileHeader;
-  /** In batches of any size, each with a body. */
-  readonly records: AsyncIterable<readonly FileRecord[]>;
-}
-
-/** What reading a file gives: for each collection its header, its records, and its end. */
+/** The content of a file in order: for each collection a header, its records in batches, an end. */
 export type FilePart =
   | { readonly kind: 'header'; readonly header: FileHeader }
   | { readonly kind: 'records'; readonly records: readonly FileRecord[] }
-  /** The counts and the checksum of the collection were right. */
+  /** When read from a file: counts and checksum of the collection were right. */
   | { readonly kind: 'end'; readonly documents: number };
+
+/** Writes and reads the files of backups, in this thread or in a worker. */
+export interface FileCodec {
+  /** @see {@link writeFile} */
+  write(parts: AsyncIterable<FilePart>): AsyncGenerator<Uint8Array<ArrayBuffer>, void>;
+  /** @see {@link readFile} */
+  read(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<FilePart, void>;
+}

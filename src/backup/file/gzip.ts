@@ -1,24 +1,25 @@
-import { damaged, notGzip, truncated, unsupported } from './file-errors.ts';
+import { fileUnsupported } from '../../errors/file-unsupported.ts';
+import { fileDamaged, notGzip, truncated } from './file-errors.ts';
 import { joinBytes } from './join-bytes.ts';
 import { throughStream } from './through-stream.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Least bytes of a chunk that goes out: browsers make pieces of 16 kB and less. */
+/** Least bytes of an output chunk: browsers make chunks of 16 kB and less. */
 const OUTPUT = 64 * 1024;
 
 /**
- * Most bytes put in at once. Browsers keep all that one write unpacks to, and deflate makes up to a thousand
- * bytes of one: so this bounds what a hostile file takes to 17 MB.
+ * Most bytes of one write. Browsers buffer everything that one write unpacks to, up to a thousand times as much:
+ * this bounds the memory that a hostile file takes to 17 MB.
  */
 const INPUT = 16 * 1024;
 
-/** How gzip begins; the third byte is the only method there is. */
+/** The first bytes of gzip; the third names deflate, the only method. */
 const MAGIC = [0x1f, 0x8b, 0x08];
 
 /** @throws {BackupError} `file_unsupported`. */
 export async function* gzip(source: AsyncIterable<Bytes>): AsyncGenerator<Bytes, void> {
-  if (typeof CompressionStream !== 'function') throw unsupported('CompressionStream');
+  if (typeof CompressionStream !== 'function') throw fileUnsupported('CompressionStream');
   const stream = new CompressionStream('gzip');
   let parts: Bytes[] = [];
   let size = 0;
@@ -35,23 +36,23 @@ export async function* gzip(source: AsyncIterable<Bytes>): AsyncGenerator<Bytes,
 
 /** @throws {BackupError} `file_not_gzip`, `file_truncated`, `file_damaged`, `file_unsupported`. */
 export async function* gunzip(source: AsyncIterable<Uint8Array>): AsyncGenerator<Bytes, void> {
-  if (typeof DecompressionStream !== 'function') throw unsupported('DecompressionStream');
-  yield* throughStream(cut(source), new DecompressionStream('gzip'), (cause, complete) => {
-    // Node tells of damage at the end only, with a code of zlib.
+  if (typeof DecompressionStream !== 'function') throw fileUnsupported('DecompressionStream');
+  yield* throughStream(slices(source), new DecompressionStream('gzip'), (cause, complete) => {
+    // Node reports damage at the end only, with a code of zlib.
     const { code } = cause as { code?: unknown };
     if (complete && (code === undefined || code === 'Z_BUF_ERROR')) return truncated(cause);
-    return damaged('the gzip data', 'it cannot be unpacked', cause);
+    return fileDamaged('the gzip data', 'it cannot be unpacked', cause);
   });
 }
 
-async function* cut(source: AsyncIterable<Uint8Array>): AsyncGenerator<Bytes, void> {
+async function* slices(source: AsyncIterable<Uint8Array>): AsyncGenerator<Bytes, void> {
   let seen = 0;
   for await (const bytes of source) {
-    if (!(bytes instanceof Uint8Array)) throw notGzip('What was given has no bytes');
+    if (!(bytes instanceof Uint8Array)) throw notGzip('The source gave no bytes');
     for (let at = 0; seen < MAGIC.length && at < bytes.length; at++) {
       if (bytes[at] !== MAGIC[seen++]) throw notGzip('This is no gzip file');
     }
-    // Copied, so that their owner may use the memory again.
+    // Copied, because the caller may reuse the memory.
     for (let at = 0; at < bytes.length; at += INPUT) yield bytes.slice(at, at + INPUT) as Bytes;
   }
   if (seen === 0) throw truncated();

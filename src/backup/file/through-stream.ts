@@ -6,20 +6,19 @@ interface ByteStream {
   readonly readable: ReadableStream<Bytes>;
 }
 
-/** How putting the bytes of a source into a stream ended. */
+/** How feeding a source into a stream ended. */
 type Fed =
   | { readonly by: 'end' }
-  /** What was thrown, and by whom; by the stream before or after it had everything. */
+  /** The error, and where it came from; `close`: the stream failed after its last byte. */
   | { readonly by: 'source' | 'write' | 'close'; readonly cause: unknown };
 
 /**
- * Takes bytes through a stream, no faster than what comes out is asked for. However it ends, the source is
- * ended, the stream is released, and nothing is left open. Errors of the source come out as they are.
+ * Pipes bytes through a stream with backpressure. In every case the source is ended and the stream released.
+ * Errors of the source come out as they are.
  *
- * By hand and not by `pipeThrough`: it cannot tell an error of the source from one of the stream, nor bytes that are
- * wrong from bytes that are missing.
+ * `pipeThrough` cannot tell an error of the source from one of the stream, nor damaged bytes from missing ones.
  *
- * @param explain What to throw when the stream fails. `complete`: it had everything by then.
+ * @param explain The error to throw when the stream fails; `complete`: after its last byte.
  */
 export async function* throughStream(
   source: AsyncIterable<Bytes>,
@@ -35,7 +34,7 @@ export async function* throughStream(
   } catch (cause) {
     failure = { cause };
   } finally {
-    // In this order: a write that is under way waits until what it makes is read, or nobody reads any more.
+    // In this order: a pending write waits until its output is read or the readable is cancelled.
     await Promise.allSettled([reader.cancel()]);
     await Promise.allSettled([writer.abort(), feeding]);
   }

@@ -4,6 +4,7 @@ import type {
   ReplyTo,
   RequestFlags,
 } from '../../engine/protocol/requests.ts';
+import type { Started } from '../../transport/channel/channel.ts';
 
 /** A request, as a collection makes it: its port adds the handle. */
 export type Ask<Name extends OperationName = OperationName> = {
@@ -20,6 +21,8 @@ export type Step =
   | { readonly kind: 'collect'; readonly ticket: Ticket<OperationName> }
   /** Something that is not the engine's, such as the next part of a stream. */
   | { readonly kind: 'wait'; readonly promise: Promise<unknown> }
+  /** How the engine was started. */
+  | { readonly kind: 'started' }
   /** A turn of the event loop, so that the page is not blocked. */
   | { readonly kind: 'pause' };
 
@@ -50,6 +53,10 @@ export function* collect<Name extends OperationName>(
 
 export function* wait<T>(promise: Promise<T>): Exchange<T> {
   return (yield { kind: 'wait', promise }) as T;
+}
+
+export function* started(): Exchange<Started | undefined> {
+  return (yield { kind: 'started' }) as Started | undefined;
 }
 
 export function* pause(): Exchange<void> {

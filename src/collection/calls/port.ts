@@ -1,6 +1,7 @@
 import type { LiveNews } from '../../engine/protocol/live-protocol.ts';
 import type { Request } from '../../engine/protocol/requests.ts';
 import type { CollectionSettings } from '../../engine/protocol/settings.ts';
+import type { Started } from '../../transport/channel/channel.ts';
 import type { Link } from '../../transport/channel/link.ts';
 import type { CallOrder } from './call-order.ts';
 import type { Ask } from './exchange.ts';
@@ -17,6 +18,8 @@ export interface PortEvents {
 /** What exchanges are run over. */
 export interface CallPort {
   readonly turns: CallOrder;
+  /** How the engine was started. */
+  readonly started: Started | undefined;
   send(request: Ask): Promise<unknown>;
   /** Takes back what of an aborted call is not sent yet. */
   withdraw(call: number, reason: unknown): void;
@@ -38,6 +41,10 @@ export class Port implements CallPort {
     // Every later call rejects with the same error when the collection cannot be opened.
     const open = this.#addressed({ op: 'open', settings });
     turns.enter(() => link.send(open, true)).then(events.opened, () => undefined);
+  }
+
+  get started(): Started | undefined {
+    return this.#link.channel?.place.started;
   }
 
   /** Hears what the engine tells of a live query; the number stands for it in requests. */

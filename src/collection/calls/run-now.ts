@@ -42,6 +42,7 @@ function answerNow(port: SyncPort, step: Step): unknown {
     case 'collect':
       return step.ticket.answer;
     case 'wait':
+    case 'started':
       throw new CollectionError(
         'sync_unavailable',
         'A stream cannot be read without waiting; use the method that returns a promise.',

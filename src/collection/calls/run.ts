@@ -19,8 +19,8 @@ export function run<T>(
 ): Promise<T> {
   const { turns } = port;
   const start: Start<T> = alone
-    ? (send) => turns.enterAlone(() => drive(exchange, send))
-    : (send) => drive(exchange, (request) => turns.enter(() => send(request)));
+    ? (send) => turns.enterAlone(() => drive(port, exchange, send))
+    : (send) => drive(port, exchange, (request) => turns.enter(() => send(request)));
   return signal ? until(port, signal, start) : start((request) => port.send(request));
 }
 
@@ -46,12 +46,12 @@ function until<T>(port: CallPort, signal: AbortSignal, start: Start<T>): Promise
   });
 }
 
-async function drive<T>(exchange: Exchange<T>, send: Send): Promise<T> {
+async function drive<T>(port: CallPort, exchange: Exchange<T>, send: Send): Promise<T> {
   let step = exchange.next();
   while (!step.done) {
     let answer: unknown;
     try {
-      answer = await answerTo(step.value, send);
+      answer = await answerTo(port, step.value, send);
     } catch (error) {
       step = exchange.throw(error);
       continue;
@@ -61,7 +61,7 @@ async function drive<T>(exchange: Exchange<T>, send: Send): Promise<T> {
   return step.value;
 }
 
-function answerTo(step: Step, send: Send): unknown {
+function answerTo(port: CallPort, step: Step, send: Send): unknown {
   switch (step.kind) {
     case 'ask':
       return send(step.ask);
@@ -75,6 +75,8 @@ function answerTo(step: Step, send: Send): unknown {
       return step.ticket.answer;
     case 'wait':
       return step.promise;
+    case 'started':
+      return port.started;
     case 'pause':
       return nextTurn();
   }

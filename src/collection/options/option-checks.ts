@@ -1,7 +1,7 @@
-import { MAX_NAME } from '../../backup/file/limits.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { nearestName } from '../../errors/nearest-name.ts';
 import { OptionError } from '../../errors/option-error.ts';
+import { MAX_NAME_LENGTH } from '../../storage/collection-name.ts';
 
 /** What an option may be. */
 export interface Check {
@@ -20,8 +20,8 @@ export const flag: Check = {
 
 /** Names of databases and collections. */
 export const name: Check = {
-  allowed: `a string of 1 to ${MAX_NAME} characters`,
-  test: (value) => typeof value === 'string' && value.length > 0 && value.length <= MAX_NAME,
+  allowed: `a string of 1 to ${MAX_NAME_LENGTH} characters`,
+  test: (value) => typeof value === 'string' && value.length > 0 && value.length <= MAX_NAME_LENGTH,
   required: true,
 };
 

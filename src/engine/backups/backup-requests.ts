@@ -1,5 +1,5 @@
-import { untilNextLook } from '../../backup/daily.ts';
-import type { FileHeader, FileSection } from '../../backup/file/file-contents.ts';
+import { untilNextCheck } from '../../backup/daily.ts';
+import type { FileHeader } from '../../backup/file/file-contents.ts';
 import type { Snapshot } from '../../backup/snapshot.ts';
 import { SnapshotReader } from '../../backup/snapshot-reader.ts';
 import { putSnapshot } from '../../backup/snapshots.ts';
@@ -10,13 +10,13 @@ import type { BuildProgress } from '../documents/index-builder.ts';
 import type { Verification } from '../protocol/backup-protocol.ts';
 import type { BackupRequest } from '../protocol/request-kinds.ts';
 import type { Request } from '../protocol/requests.ts';
-import { type BackupHost, CollectionBackups, type Frozen } from './collection-backups.ts';
+import { type BackupHost, CollectionBackups, type PinnedSnapshot } from './collection-backups.ts';
 import { Exports } from './exports.ts';
 import { headerOf } from './file-header.ts';
-import { Importing } from './importing.ts';
 import { Imports, severalCollections } from './imports.ts';
-import type { ReplaceHost } from './replacing.ts';
+import type { ReplaceHost } from './replacement.ts';
 import { restore } from './restore.ts';
+import { SectionImport } from './section-import.ts';
 
 /** What requests about backups need of their collection. */
 export interface BackupRequestHost extends BackupHost {
@@ -30,8 +30,8 @@ export interface BackupRequestHost extends BackupHost {
 }
 
 /** A collection as of one instant, with what a file says of it. */
-export interface FrozenCollection extends Pick<Frozen, 'segments' | 'release'> {
-  readonly header: FileHeader;
+export interface PinnedCollection extends Pick<PinnedSnapshot, 'segments' | 'release'> {
+  readonly header: Omit<FileHeader, 'documents'>;
 }
 
 /** Everything about backups that a collection can be asked for, and what it does about them by itself. */
@@ -78,7 +78,7 @@ export class BackupRequests {
       case 'importBackup':
         return this.#import(request);
       case 'importPart':
-        return this.#imports.part(request.call, request.bytes);
+        return this.#imports.push(request.call, request.part);
     }
   }
 
@@ -106,7 +106,7 @@ export class BackupRequests {
     if (this.#stopped) return;
     this.#tending = this.#tending.then(() => this.#tend());
     const { clock } = this.#host.context;
-    this.#stopLooking = clock.after(untilNextLook(clock.now()), () => this.look(), true);
+    this.#stopLooking = clock.after(untilNextCheck(clock.now()), () => this.look(), true);
   }
 
   /** Resolves when nothing is done unasked any more. */
@@ -170,8 +170,8 @@ export class BackupRequests {
     const release = this.backups.hold(segments);
     try {
       const reader = await SnapshotReader.open(this.#host.storage, settings.name, segments);
-      const header = headerOf(settings, { created_at, label, documents: reader.documents });
-      return this.#exports.begin(only({ header, records: reader.records() }), release);
+      const header = headerOf(settings, { created_at, label });
+      return this.#exports.begin(reader.section(header), release);
     } catch (error) {
       release();
       throw error;
@@ -180,12 +180,12 @@ export class BackupRequests {
 
   #import({ call, merge }: Request<'importBackup'>): Promise<number> {
     let sections = 0;
-    return this.#imports.read(call, {
+    return this.#imports.run(call, {
       section: (header, read) => {
         if (++sections > 1) throw severalCollections(this.#host.context.settings.name);
         return this.importSection(header, merge, read);
       },
-      commit: async ([importing]) => importing?.replacing.write(),
+      commit: async ([importing]) => importing?.replacement.write(),
     });
   }
 
@@ -196,19 +196,19 @@ export class BackupRequests {
   async importSection<T>(
     header: FileHeader,
     merge: boolean,
-    read: (importing: Importing) => Promise<T>,
+    read: (importing: SectionImport) => Promise<T>,
   ): Promise<T> {
     const why = this.#host.damage();
     // There is nothing that the file could be merged with.
     if (why && merge) throw why;
     const host = await this.#replaceHost('import', undefined);
-    return this.#host.saves.alone(() => read(new Importing(host, header, merge)));
+    return this.#host.saves.alone(() => read(new SectionImport(host, header, merge)));
   }
 
   /** What the collection holds, as of now, for a file. */
-  async freeze(): Promise<FrozenCollection> {
-    const { segments, documents, created_at, release } = await this.backups.freeze();
-    const header = headerOf(this.#host.context.settings, { created_at, documents });
+  async freeze(): Promise<PinnedCollection> {
+    const { segments, created_at, release } = await this.backups.freeze();
+    const header = headerOf(this.#host.context.settings, { created_at });
     return { header, segments, release };
   }
 
@@ -253,8 +253,4 @@ export class BackupRequests {
     const problem = { code: 'segment_missing', segment: undefined, message } as const;
     return { ...verification, whole: false, problems: [problem] };
   }
-}
-
-async function* only(section: FileSection): AsyncGenerator<FileSection> {
-  yield section;
 }

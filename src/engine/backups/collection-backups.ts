@@ -1,7 +1,7 @@
 import { DailyBackups } from '../../backup/daily.ts';
-import { Examiner, type Verdict } from '../../backup/examine.ts';
 import { expired, expiryOf } from '../../backup/expiry.ts';
-import type { Holds } from '../../backup/holds.ts';
+import type { Leases } from '../../backup/leases.ts';
+import { SegmentVerifier, type VerificationResult } from '../../backup/segment-verifier.ts';
 import {
   type BackupReason,
   makeSnapshot,
@@ -22,11 +22,11 @@ export interface BackupHost {
   readonly context: StoreContext;
   readonly storage: Storage;
   readonly saves: SaveSchedule;
-  readonly holds: Holds;
+  readonly holds: Leases;
 }
 
 /** What a collection holds at one instant; it stays in storage until it is released. */
-export interface Frozen {
+export interface PinnedSnapshot {
   /** In ascending order. */
   readonly segments: readonly number[];
   readonly documents: number;
@@ -101,7 +101,7 @@ export class CollectionBackups {
     // What is not saved yet will have the next number.
     const changed = records.log.live.changed + Number(records.unsaved > 0);
     const snapshots = await this.snapshots.list();
-    const { make, outdated } = this.#daily.look(snapshots, changed, clock.now());
+    const { make, outdated } = this.#daily.decide(snapshots, changed, clock.now());
     // What was unsaved may have come to nothing meanwhile.
     if (make) await this.create({ reason: 'daily' }, snapshots.at(-1)?.changed ?? 0);
     await this.remove(outdated);
@@ -142,7 +142,7 @@ export class CollectionBackups {
   }
 
   /** Saves what is not stored yet, and keeps everything as of then. */
-  async freeze(): Promise<Frozen> {
+  async freeze(): Promise<PinnedSnapshot> {
     const { context, saves } = this.#host;
     let documents = 0;
     let created_at = 0;
@@ -169,7 +169,7 @@ export class CollectionBackups {
   async verify(): Promise<Verification> {
     const { segments, documents, release } = await this.freeze();
     try {
-      return await this.#examine((examiner) => examiner.examine(segments, documents));
+      return await this.#examine((examiner) => examiner.verify(segments, documents));
     } finally {
       release();
     }
@@ -179,7 +179,7 @@ export class CollectionBackups {
   verifyDamaged(): Promise<Verification> {
     return this.#examine(async (examiner) => {
       const { manifest, segments } = await this.#stored();
-      const verdict = await examiner.examine(segments);
+      const verdict = await examiner.verify(segments);
       if (manifest) return verdict;
       const message = 'The manifest, which lists the segments, is missing.';
       const problem = { code: 'manifest_missing', segment: undefined, message } as const;
@@ -198,7 +198,7 @@ export class CollectionBackups {
   async remains(): Promise<Snapshot | undefined> {
     const { segments } = await this.#stored();
     const examiner = this.#examiner();
-    const { problems, documents } = await examiner.examine(segments);
+    const { problems, documents } = await examiner.verify(segments);
     if (documents === 0) return undefined;
     const lost = new Set(problems.map(({ segment }) => segment));
     const readable = segments.filter((number) => !lost.has(number));
@@ -226,7 +226,9 @@ export class CollectionBackups {
     return { collection, type, sequence, ...cause, created_at: clock.now(), documents };
   }
 
-  async #examine(look: (examiner: Examiner) => Promise<Verdict>): Promise<Verification> {
+  async #examine(
+    look: (examiner: SegmentVerifier) => Promise<VerificationResult>,
+  ): Promise<Verification> {
     const examiner = this.#examiner();
     const snapshots = [...(await this.snapshots.list())].reverse();
     // Some of them may be deleted, or expire, meanwhile.
@@ -234,14 +236,14 @@ export class CollectionBackups {
       const verdict = await look(examiner);
       const backups: Verification['backups'][number][] = [];
       for (const { name, segments, documents } of snapshots) {
-        backups.push({ name, ...(await examiner.examine(segments, documents)) });
+        backups.push({ name, ...(await examiner.verify(segments, documents)) });
       }
       return { ...verdict, backups };
     });
   }
 
-  #examiner(): Examiner {
-    return new Examiner(this.#host.storage, this.#host.context.settings.name);
+  #examiner(): SegmentVerifier {
+    return new SegmentVerifier(this.#host.storage, this.#host.context.settings.name);
   }
 
   async #stored() {

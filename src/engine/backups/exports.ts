@@ -1,49 +1,45 @@
-import type { FileSection } from '../../backup/file/file-contents.ts';
-import { writeFile } from '../../backup/file/write-file.ts';
+import type { FilePart } from '../../backup/file/file-contents.ts';
 import { BackupError } from '../../errors/backup-error.ts';
 
-type Bytes = AsyncGenerator<Uint8Array, void>;
+type Parts = AsyncGenerator<FilePart, void>;
 
-interface OpenFile {
-  readonly bytes: Bytes;
-  /** What will be asked for next: it is made while a page takes in what was before. */
-  ahead: ReturnType<Bytes['next']> | undefined;
+interface OpenExport {
+  readonly parts: Parts;
+  /** The next part, read while the client takes in the one before. */
+  ahead: ReturnType<Parts['next']> | undefined;
   readonly release: () => void;
 }
 
-/**
- * The files that are being written, each known by a number. Bytes are made when they are asked for, and one
- * chunk ahead.
- */
+/** The pinned snapshots that clients write to files, by cursor. */
 export class Exports {
-  readonly #open = new Map<number, OpenFile>();
+  readonly #open = new Map<number, OpenExport>();
 
-  /** @param release Called when the file is written, or nobody wants more of it. */
-  begin(sections: AsyncIterable<FileSection>, release: () => void): { cursor: number } {
-    // Not the number of any file in a worker that was there before this one.
+  /** @param release Unpins the snapshot. Called when the client has it all, or wants no more. */
+  begin(parts: Parts, release: () => void): { cursor: number } {
+    // Random: a number of an engine before this one must not be known here.
     const cursor = Math.random();
-    this.#open.set(cursor, { bytes: writeFile(sections), ahead: undefined, release });
+    this.#open.set(cursor, { parts, ahead: undefined, release });
     return { cursor };
   }
 
-  /** The next bytes, `undefined` at the end. */
-  async next(cursor: number): Promise<Uint8Array | undefined> {
-    const file = this.#open.get(cursor);
-    if (!file) {
+  /** The next part, `undefined` at the end. */
+  async next(cursor: number): Promise<FilePart | undefined> {
+    const open = this.#open.get(cursor);
+    if (!open) {
       throw new BackupError(
         'export_lost',
-        'The worker was restarted in the middle of this export; begin again.',
+        'The engine was replaced in the middle of this export. Export again.',
       );
     }
     try {
-      const { value, done } = await (file.ahead ?? file.bytes.next());
+      const { value, done } = await (open.ahead ?? open.parts.next());
       if (done) {
         await this.end(cursor);
         return undefined;
       }
-      file.ahead = file.bytes.next();
-      // Whoever asks for it is told.
-      file.ahead.catch(() => undefined);
+      open.ahead = open.parts.next();
+      // The next request rejects with it.
+      open.ahead.catch(() => undefined);
       return value;
     } catch (error) {
       await this.end(cursor);
@@ -52,13 +48,13 @@ export class Exports {
   }
 
   async end(cursor: number): Promise<undefined> {
-    const file = this.#open.get(cursor);
-    if (!file) return undefined;
+    const open = this.#open.get(cursor);
+    if (!open) return undefined;
     this.#open.delete(cursor);
     try {
-      await file.bytes.return(undefined);
+      await open.parts.return(undefined);
     } finally {
-      file.release();
+      open.release();
     }
   }
 }

@@ -1,11 +1,11 @@
 import type { FileHeader } from '../../backup/file/file-contents.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 
-/** What a file says of a collection, so that whoever reads it elsewhere knows how it was set up. */
+/** The header of a collection's section: with the options, an import elsewhere can set the collection up alike. */
 export function headerOf(
   settings: CollectionSettings,
-  contents: Pick<FileHeader, 'created_at' | 'label' | 'documents'>,
-): FileHeader {
+  snapshot: Pick<FileHeader, 'created_at' | 'label'>,
+): Omit<FileHeader, 'documents'> {
   const { name, type, indexes, created, updated, archived, unarchived, ...others } = settings;
   const stamps = Object.entries({ created, updated, archived, unarchived }).flatMap(
     ([stamp, { at, timestamp }]) => [
@@ -14,5 +14,5 @@ export function headerOf(
     ],
   );
   const options = { ...others, ...Object.fromEntries(stamps), indexes };
-  return { collection: name, type, options, ...contents };
+  return { collection: name, type, options, ...snapshot };
 }

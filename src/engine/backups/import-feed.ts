@@ -1,14 +1,14 @@
-interface Part {
+import type { FilePart } from '../../backup/file/file-contents.ts';
+
+interface Push {
   /** `undefined` at the end of the file. */
-  readonly bytes: Uint8Array | undefined;
+  readonly part: FilePart | undefined;
   readonly taken: () => void;
 }
 
-/** The bytes of a file as they come in from a page, part by part; the next is wanted when one was taken. */
-export class ImportFeed implements AsyncIterable<Uint8Array> {
-  /** Bytes taken so far. */
-  bytes = 0;
-  #part: Part | undefined;
+/** The parts of a file as a client sends them. The client sends the next part once the import has taken one. */
+export class ImportFeed implements AsyncIterable<FilePart> {
+  #push: Push | undefined;
   #arrived: (() => void) | undefined;
   #failure: { readonly error: unknown } | undefined;
   #ended = false;
@@ -16,43 +16,42 @@ export class ImportFeed implements AsyncIterable<Uint8Array> {
   /**
    * Hands over a part, `undefined` at the end of the file. Parts must come one after the other.
    *
-   * @returns whether it was taken; `false` when nothing is wanted any more.
+   * @returns whether the import has taken it; `false` once the import wants no more.
    */
-  async push(bytes: Uint8Array | undefined): Promise<boolean> {
+  async push(part: FilePart | undefined): Promise<boolean> {
     if (this.#ended) return false;
     await new Promise<void>((taken) => {
-      this.#part = { bytes, taken };
+      this.#push = { part, taken };
       this.#arrived?.();
     });
     return !this.#ended;
   }
 
-  /** No more will come. */
+  /** Makes the import fail: the client gives up. */
   fail(error: unknown): void {
     this.#failure ??= { error };
     this.#arrived?.();
   }
 
-  /** Nothing is wanted any more. */
+  /** The import wants no more. */
   end(): void {
     this.#ended = true;
-    this.#part?.taken();
+    this.#push?.taken();
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<FilePart, void> {
     for (;;) {
-      if (!this.#part && !this.#failure) {
+      if (!this.#push && !this.#failure) {
         await new Promise<void>((arrived) => {
           this.#arrived = arrived;
         });
       }
       if (this.#failure) throw this.#failure.error;
-      const part = this.#part as Part;
-      this.#part = undefined;
-      part.taken();
-      if (!part.bytes) return;
-      this.bytes += part.bytes.length;
-      yield part.bytes;
+      const { part, taken } = this.#push as Push;
+      this.#push = undefined;
+      taken();
+      if (!part) return;
+      yield part;
     }
   }
 }

@@ -1,32 +1,30 @@
-import type { FileHeader } from '../../backup/file/file-contents.ts';
-import { readFile } from '../../backup/file/read-file.ts';
+import type { FileHeader, FilePart } from '../../backup/file/file-contents.ts';
 import { BackupError } from '../../errors/backup-error.ts';
 import { CairnError } from '../../errors/cairn-error.ts';
-import type { ImportProgress } from '../protocol/backup-protocol.ts';
 import { ImportFeed } from './import-feed.ts';
-import type { Importing } from './importing.ts';
+import type { SectionImport } from './section-import.ts';
 
-interface Import {
+interface OpenImport {
   readonly feed: ImportFeed;
   documents: number;
 }
 
-/** Where the documents of a file go. */
-export interface Destination {
-  /** Called for each collection in the file; what comes after is read within `read`. */
+/** The collections that an import writes to. */
+export interface ImportTarget {
+  /** Called for the header of each collection; `read` takes in the rest of the file. */
   readonly section: <T>(
     header: FileHeader,
-    read: (importing: Importing) => Promise<T>,
+    read: (section: SectionImport) => Promise<T>,
   ) => Promise<T>;
-  /** Puts everything in place, once all of it was read. */
-  readonly commit: (all: readonly Importing[]) => Promise<void>;
+  /** Makes all sections live at once, after the end of the file. */
+  readonly commit: (sections: readonly SectionImport[]) => Promise<void>;
 }
 
-/** The files that are being read, each known by the number of its call. */
+/** The imports that run, by the number of their call. */
 export class Imports {
-  readonly #open = new Map<number, Import>();
+  readonly #open = new Map<number, OpenImport>();
 
-  /** Parts of a file will come under this number, until it is {@link forget | forgotten}. */
+  /** Lets the parts of a file in, until {@link forget}. */
   expect(call: number): void {
     this.#open.set(call, { feed: new ImportFeed(), documents: 0 });
   }
@@ -36,11 +34,10 @@ export class Imports {
     this.#open.delete(call);
   }
 
-  /** Takes a part of a file in; the answer comes when it is being read. */
-  async part(call: number, bytes: Uint8Array | undefined): Promise<ImportProgress | undefined> {
-    const one = this.#open.get(call);
-    const wanted = await one?.feed.push(bytes);
-    return one && wanted ? { documents: one.documents, bytes: one.feed.bytes } : undefined;
+  /** Resolves once the import has taken the part, with the number of documents so far; `undefined` if it wants no more. */
+  async push(call: number, part: FilePart | undefined): Promise<number | undefined> {
+    const open = this.#open.get(call);
+    return (await open?.feed.push(part)) ? open?.documents : undefined;
   }
 
   abort(call: number): void {
@@ -48,27 +45,27 @@ export class Imports {
   }
 
   /**
-   * Reads a file to its end, then puts what it holds in place, all or nothing.
+   * Stages all sections of a file, then makes them live, all or nothing.
    *
-   * @returns how many documents came.
+   * @returns how many documents the file holds.
    */
-  async read(call: number, destination: Destination): Promise<number> {
-    const one = this.#open.get(call);
-    if (!one) throw new TypeError('No file was expected.');
-    const parts = readFile(one.feed);
-    const all: Importing[] = [];
-    /** Reads on from a header: each collection is held until everything is in place. */
+  async run(call: number, target: ImportTarget): Promise<number> {
+    const open = this.#open.get(call);
+    if (!open) throw new TypeError('No import is open under this number.');
+    const parts = open.feed[Symbol.asyncIterator]();
+    const sections: SectionImport[] = [];
+    /** Recursive, from header to header: the collections stay locked until all are live. */
     const readSections = async (): Promise<void> => {
       const { value, done } = await parts.next();
-      if (done) return destination.commit(all);
-      if (value.kind !== 'header') throw new TypeError(`A file cannot go on with ${value.kind}.`);
-      await destination.section(value.header, async (importing) => {
-        all.push(importing);
+      if (done) return target.commit(sections);
+      if (value.kind !== 'header') throw new TypeError(`"${value.kind}" outside of a section.`);
+      await target.section(value.header, async (section) => {
+        sections.push(section);
         try {
-          await this.#readSection(parts, one, importing);
+          await this.#readSection(parts, open, section);
           await readSections();
         } catch (error) {
-          await importing.giveUp();
+          await section.discard();
           throw error;
         }
       });
@@ -76,34 +73,33 @@ export class Imports {
     try {
       await readSections();
     } finally {
-      one.feed.end();
-      await parts.return(undefined);
+      open.feed.end();
     }
-    for (const { replacing } of all) await replacing.settleIn();
-    return one.documents;
+    for (const { replacement } of sections) await replacement.settleIn();
+    return open.documents;
   }
 
   async #readSection(
-    parts: ReturnType<typeof readFile>,
-    one: Import,
-    importing: Importing,
+    parts: AsyncGenerator<FilePart, void>,
+    open: OpenImport,
+    section: SectionImport,
   ): Promise<void> {
     for (;;) {
       const { value, done } = await parts.next();
       if (done || value.kind === 'end') break;
-      if (value.kind === 'header') throw new TypeError('A collection must end before the next.');
-      await importing.add(value.records);
-      one.documents += value.records.length;
+      if (value.kind === 'header') throw new TypeError('A section must end before the next.');
+      await section.add(value.records);
+      open.documents += value.records.length;
     }
-    await importing.finish();
+    await section.finish();
   }
 }
 
-/** @throws {BackupError} `file_several`, where a file is to be read into one collection. */
+/** @throws {BackupError} `file_several`, for a file of several collections that is read into one. */
 export function severalCollections(name: string): BackupError {
   return new BackupError(
     'file_several',
-    'The file holds several collections: read it with importAll() of the database. Nothing was changed.',
+    'The file holds several collections: import it with importAll() of the database. Nothing was changed.',
     { place: name },
   );
 }

@@ -3,7 +3,7 @@ import { BackupError } from '../../errors/backup-error.ts';
 import { StorageError } from '../../errors/storage-error.ts';
 import { checkFormat } from '../../storage/log/open-log.ts';
 import { typeMismatch } from '../collection-errors.ts';
-import { type ReplaceHost, Replacing } from './replacing.ts';
+import { type ReplaceHost, Replacement } from './replacement.ts';
 
 /**
  * Puts a backup in the place of what a collection holds.
@@ -14,13 +14,13 @@ export async function restore(host: ReplaceHost, snapshot: Snapshot): Promise<vo
   const { name, type } = host.context.settings;
   checkFormat(name, snapshot.format);
   if (snapshot.type !== type) throw typeMismatch(name, snapshot.type, type);
-  const replacing = new Replacing(host);
+  const replacing = new Replacement(host);
   await bring(replacing, snapshot);
   await host.saves.alone(() => replacing.write());
   await replacing.settleIn();
 }
 
-async function bring(replacing: Replacing, snapshot: Snapshot): Promise<void> {
+async function bring(replacing: Replacement, snapshot: Snapshot): Promise<void> {
   try {
     await replacing.bring(snapshot.segments);
   } catch (cause) {

@@ -1,4 +1,5 @@
-import type { Verdict } from '../../backup/examine.ts';
+import type { FilePart } from '../../backup/file/file-contents.ts';
+import type { VerificationResult } from '../../backup/segment-verifier.ts';
 
 /** A backup of a collection. */
 export interface BackupInfo {
@@ -15,9 +16,9 @@ export interface BackupInfo {
 }
 
 /** What a look at everything that is stored of a collection has found. */
-export interface Verification extends Verdict {
+export interface Verification extends VerificationResult {
   /** The backups, newest first. */
-  readonly backups: readonly (Verdict & { readonly name: string })[];
+  readonly backups: readonly (VerificationResult & { readonly name: string })[];
 }
 
 /** How far an import has come, in what it has read. */
@@ -38,16 +39,13 @@ export interface BackupOperations {
   loadBackup: { ask: { name: string }; reply: true };
   deleteBackup: { ask: { name: string }; reply: true };
   verify: { ask: object; reply: Verification };
-  /** Begins to write a backup as a file. */
+  /** Pins a backup, to be written to a file. */
   exportBackup: { ask: { name: string }; reply: { readonly cursor: number } };
-  /** The next bytes of the file, `undefined` at its end. */
-  exportNext: { ask: { cursor: number }; reply: Uint8Array | undefined };
+  /** The next part of the file, `undefined` at its end. */
+  exportNext: { ask: { cursor: number }; reply: FilePart | undefined };
   exportEnd: { ask: { cursor: number }; reply: undefined };
-  /** Reads a file that comes in parts; answered when all are read and what they hold is in place. */
+  /** Imports a file whose parts follow; answered with the number of documents once the data is live. */
   importBackup: { ask: { call: number; merge: boolean }; reply: number };
-  /** A part of it, none at the end. Answered when it has been read, `undefined` when no more is wanted. */
-  importPart: {
-    ask: { call: number; bytes: Uint8Array | undefined };
-    reply: ImportProgress | undefined;
-  };
+  /** The next part, none at the end. Answered with the documents so far, `undefined` if the import wants no more. */
+  importPart: { ask: { call: number; part: FilePart | undefined }; reply: number | undefined };
 }

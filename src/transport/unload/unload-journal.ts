@@ -1,10 +1,13 @@
-import { fromBase64, toBase64 } from '../../backup/file/base64.ts';
-import { decodeExact } from '../../backup/file/exact-decoding.ts';
-import { type ExactJson, encodeExact, TooLong } from '../../backup/file/exact-encoding.ts';
+import { fromBase64, toBase64 } from '../../codec/exact-json/base64.ts';
+import { decodeExact } from '../../codec/exact-json/exact-decoding.ts';
+import { type ExactJson, encodeExact, TooLong } from '../../codec/exact-json/exact-encoding.ts';
 import type { AcknowledgedChange, OpenedHandles } from '../../engine/protocol/requests.ts';
 import type { RecoveryKey, RecoveryRecord } from '../../engine/recovery.ts';
 import type { UnloadJournals } from '../platform/platform.ts';
 import { JOURNAL_ROOM } from './journal-size.ts';
+
+/** Characters of the longest change that is encoded at all. */
+const MOST_ENCODED = 32 * 1024 * 1024;
 
 let held: Storage | undefined;
 
@@ -130,7 +133,7 @@ function isChange({ turn, number, request }: AcknowledgedChange): boolean {
 function encodeLine(value: unknown): string | undefined {
   let encoded: ExactJson;
   try {
-    encoded = encodeExact(value);
+    encoded = encodeExact(value, MOST_ENCODED);
   } catch (error) {
     if (error instanceof TooLong) return undefined;
     throw error;
@@ -147,7 +150,7 @@ function encodeLine(value: unknown): string | undefined {
 function decodeLine(line: string): unknown {
   const [json = '', ...bytes] = line.split('\t');
   return decodeExact(JSON.parse(json), {
-    takeBytes: (place) => fromBase64(bytes[place as number] ?? ''),
+    takeBytes: (index) => fromBase64(bytes[index as number] ?? ''),
     takeParts: () => [],
   });
 }

@@ -1,11 +1,7 @@
 import script from 'virtual:worker-script';
+import { blobWorker } from './blob-worker.ts';
 
-/** A worker with no file of its own, for bundlers that do not carry the file along. */
+/** The worker of the engine from a Blob, for bundlers that do not carry its file along. */
 export function inlineWorker(): Worker {
-  const url = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
-  try {
-    return new Worker(url);
-  } finally {
-    URL.revokeObjectURL(url);
-  }
+  return blobWorker(script);
 }

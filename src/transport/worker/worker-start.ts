@@ -6,7 +6,7 @@ import { HELLO, READY } from '../wire/wire-protocol.ts';
 /** A worker, or a function that makes one. */
 export type WorkerSource = Worker | (() => Worker);
 
-/** A script that has not answered by then is taken for missing. */
+/** A script that does not answer in this time counts as missing. */
 const START_DEADLINE_MS = 10_000;
 
 /** A worker that runs Cairn. */
@@ -16,11 +16,11 @@ export interface StartedWorker {
 }
 
 /**
- * Starts a worker: the caller's if one is given; else from the file beside this module, which bundlers find
- * by the very form of the expression; else from a Blob, where a content security policy allows `blob:`.
+ * Starts the worker of the engine: the caller's if one is given; else from the file beside this module; else from a
+ * Blob, where a content security policy allows `blob:`.
  *
- * @returns `undefined` where no worker can be had; `failed` takes the reasons, none on a server, where the thread is
- *   the expected place.
+ * @param failed Called with the reason of each way that failed; not on a server, where no worker is expected.
+ * @returns `undefined` where no worker starts.
  * @throws {WorkerError} `worker_start_failed` when the caller's own worker does not start.
  */
 export async function startWorker(
@@ -28,6 +28,29 @@ export async function startWorker(
   failed: (reason: unknown) => void,
 ): Promise<StartedWorker | undefined> {
   if (given) return attempt('given', () => (typeof given === 'function' ? given() : given));
+  return launch(
+    // Bundlers find the file by this very expression.
+    () => new Worker(new URL('./worker.js', import.meta.url), { type: 'module' }),
+    async () => (await import('./inline-worker.ts')).inlineWorker(),
+    failed,
+  );
+}
+
+/** Starts a worker that writes or reads one file; `undefined` where no worker starts. */
+export async function startFileWorker(): Promise<Worker | undefined> {
+  const launched = await launch(
+    () => new Worker(new URL('./file-worker.js', import.meta.url), { type: 'module' }),
+    async () => (await import('./inline-file-worker.ts')).inlineFileWorker(),
+    () => undefined,
+  );
+  return launched?.worker;
+}
+
+async function launch(
+  fromFile: () => Worker,
+  fromBlob: () => Promise<Worker>,
+  failed: (reason: unknown) => void,
+): Promise<StartedWorker | undefined> {
   const runtime = serverRuntime();
   // Their workers would keep the process alive until `close()`.
   if (runtime === 'bun' || runtime === 'deno') return undefined;
@@ -36,16 +59,13 @@ export async function startWorker(
     return undefined;
   }
   try {
-    return await attempt(
-      'file',
-      () => new Worker(new URL('./worker.js', import.meta.url), { type: 'module' }),
-    );
+    return await attempt('file', fromFile);
   } catch (error) {
     failed(error);
   }
   try {
-    const { inlineWorker } = await import('./inline-worker.ts');
-    return await attempt('inline', inlineWorker);
+    const worker = await fromBlob();
+    return await attempt('inline', () => worker);
   } catch (error) {
     failed(error);
   }
@@ -80,7 +100,7 @@ function attempt(started: Started, make: () => Worker): Promise<StartedWorker> {
       worker = make();
       worker.addEventListener('message', onMessage);
       worker.addEventListener('error', onError);
-      // A worker that has been running for a while said READY before anybody listened.
+      // A given worker may have sent READY before anybody listened.
       worker.postMessage(HELLO);
     } catch (cause) {
       end(cause);

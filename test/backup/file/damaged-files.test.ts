@@ -169,6 +169,8 @@ test('what gives no bytes is told so', async () => {
   const given = (async function* () {
     yield 'text';
   })();
-  const parts = (await import('../../../src/backup/file/read-file.ts')).readFile(given as never);
+  const parts = (await import('../../../src/backup/file/reading/read-file.ts')).readFile(
+    given as never,
+  );
   await expect(parts.next()).rejects.toMatchObject({ code: 'file_not_gzip' });
 });

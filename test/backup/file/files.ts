@@ -1,11 +1,7 @@
 import { Crc32 } from '../../../src/backup/file/crc32.ts';
-import type {
-  FileHeader,
-  FileRecord,
-  FileSection,
-} from '../../../src/backup/file/file-contents.ts';
-import { readFile } from '../../../src/backup/file/read-file.ts';
-import { writeFile } from '../../../src/backup/file/write-file.ts';
+import type { FileHeader, FilePart, FileRecord } from '../../../src/backup/file/file-contents.ts';
+import { readFile } from '../../../src/backup/file/reading/read-file.ts';
+import { writeFile } from '../../../src/backup/file/writing/write-file.ts';
 import { CairnError } from '../../../src/errors/cairn-error.ts';
 
 export type Bytes = Uint8Array<ArrayBuffer>;
@@ -35,20 +31,22 @@ export function record(order: number, body: FileRecord['body'] = `{"n":${order}}
   return { key: `key-${order}`, order, flags: 0, stamps: undefined, body };
 }
 
-async function* batchesOf<Item>(items: readonly Item[], size: number) {
-  for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size);
-}
-
-export async function* sectionsOf(
+/** The parts of sections, their records in batches. */
+export async function* partsOf(
   sections: readonly Section[],
   batch = 100,
-): AsyncGenerator<FileSection> {
-  for (const { header, records } of sections) yield { header, records: batchesOf(records, batch) };
+): AsyncGenerator<FilePart> {
+  for (const { header, records } of sections) {
+    yield { kind: 'header', header };
+    for (let at = 0; at < records.length; at += batch)
+      yield { kind: 'records', records: records.slice(at, at + batch) };
+    yield { kind: 'end', documents: records.length };
+  }
 }
 
 /** The bytes of a file. */
 export async function write(sections: readonly Section[], batch?: number): Promise<Bytes> {
-  return joined(writeFile(sectionsOf(sections, batch)));
+  return joined(writeFile(partsOf(sections, batch)));
 }
 
 /** What is in a file, once it was read to its end. */

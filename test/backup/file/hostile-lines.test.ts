@@ -100,8 +100,8 @@ describe('a record is refused', () => {
     ['a __proto__ inside', record({}).replace('{}', '{"a":{"__proto__":{}}}'), 'body.a.__proto__'],
     ['an escaped __proto__', exact('{"a":{"__pr\\u006fto__":1}}'), 'body.a.__proto__'],
     ['a __proto__ as mark', exact('{"$plain":{"__proto__":1}}'), 'body.__proto__'],
-    ['an unknown mark', exact('{"$function":"alert(1)"}'), 'there is no mark "$function"'],
-    ['an inherited mark', exact('{"$__proto__":1}'), 'there is no mark'],
+    ['an unknown type', exact('{"$function":"alert(1)"}'), 'there is no type "$function"'],
+    ['an inherited type', exact('{"$__proto__":1}'), 'there is no type'],
     ['a date of text', exact('{"$date":"2026-01-01"}'), '"$date" is no instant'],
     [
       'a date out of range',
@@ -188,7 +188,7 @@ describe('binary data is refused', () => {
     if (known) Reflect.deleteProperty(globalThis, name);
     try {
       const error = await refusal(await sealed([bytes({ buffer: 0, base64: '' }), view(0, name)]));
-      expect(error).toContain('file_unsupported: This needs Float16Array');
+      expect(error).toContain('file_unsupported: The file needs Float16Array');
     } finally {
       if (known) Object.defineProperty(globalThis, name, known);
     }
@@ -200,7 +200,7 @@ describe('a file that unpacks to too much is refused', () => {
     const line = `${JSON.stringify({ ...HEADER, documents: 1 })}\n{"key":"`;
     const bomb = await gzipped(line + 'a'.repeat(2 * MAX_LINE));
     expect(bomb.length).toBeLessThan(MAX_LINE / 300);
-    expect(await refusal(bomb)).toContain('record_too_large: line 2 takes more than the 32 MB');
+    expect(await refusal(bomb)).toContain('record_too_large: line 2 takes more than 32 MB');
   });
 
   test('more pieces of binary data than a record could refer to', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { FileRecord, FileSection } from '../../../src/backup/file/file-contents.ts';
-import { readFile } from '../../../src/backup/file/read-file.ts';
-import { writeFile } from '../../../src/backup/file/write-file.ts';
-import { type Bytes, chunksOf, joined, read, record, section, sectionsOf, write } from './files.ts';
+import type { FilePart } from '../../../src/backup/file/file-contents.ts';
+import { readFile } from '../../../src/backup/file/reading/read-file.ts';
+import { writeFile } from '../../../src/backup/file/writing/write-file.ts';
+import { type Bytes, chunksOf, joined, partsOf, read, record, section, write } from './files.ts';
 
 /** Does not pack well, so that it comes out soon. */
 const noise = (order: number) =>
@@ -12,25 +12,22 @@ const noise = (order: number) =>
 
 /** Batches of records without end, counted, with a note when they were ended. */
 function endless(seen = { batches: 0, ended: 0 }) {
-  const records = (async function* (): AsyncGenerator<FileRecord[]> {
+  const { header } = section([], { documents: Number.MAX_SAFE_INTEGER });
+  const parts = (async function* (): AsyncGenerator<FilePart> {
     try {
+      yield { kind: 'header', header };
       for (let order = 1; ; order += 100) {
         seen.batches++;
-        yield Array.from({ length: 100 }, (_, at) => record(order + at, noise(order + at)));
+        const records = Array.from({ length: 100 }, (_, at) =>
+          record(order + at, noise(order + at)),
+        );
+        yield { kind: 'records', records };
       }
     } finally {
       seen.ended++;
     }
   })();
-  const given = section([]);
-  const sections = (async function* (): AsyncGenerator<FileSection> {
-    try {
-      yield { header: { ...given.header, documents: Number.MAX_SAFE_INTEGER }, records };
-    } finally {
-      seen.ended++;
-    }
-  })();
-  return { seen, sections };
+  return { seen, parts };
 }
 
 /** A source that notes what was taken from it and whether it was ended. */
@@ -50,15 +47,25 @@ function counted(chunks: AsyncIterable<Bytes>, seen = { chunks: 0, ended: 0 }) {
 
 const many = [section(Array.from({ length: 5000 }, (_, at) => record(at + 1, noise(at + 1))))];
 
+/** Lets everything happen that does not wait for a reader: streams hand on in microtasks and a few turns. */
+async function untilIdle(count: () => number): Promise<void> {
+  let calm = 0;
+  for (let last = count(); calm < 20; ) {
+    await new Promise((resolve) => setTimeout(resolve));
+    calm = count() === last ? calm + 1 : 0;
+    last = count();
+  }
+}
+
 describe('writing', () => {
-  test('begins when it is asked to, and makes no more than is taken', async () => {
-    const { seen, sections } = endless();
-    const file = writeFile(sections);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+  test('begins when it is read, and runs ahead of the reader by a bounded amount', async () => {
+    const { seen, parts } = endless();
+    const file = writeFile(parts);
+    await untilIdle(() => seen.batches);
     expect(seen.batches).toBe(0);
     for (let chunk = 1; chunk <= 4; chunk++) {
       expect((await file.next()).done).toBe(false);
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await untilIdle(() => seen.batches);
       // A chunk of 64 kB is about four batches; some more may be on their way.
       expect(seen.batches).toBeLessThan(15 + 10 * chunk);
     }
@@ -67,7 +74,7 @@ describe('writing', () => {
 
   test('gives chunks of 64 kB and more', async () => {
     const sizes: number[] = [];
-    for await (const chunk of writeFile(sectionsOf(many))) sizes.push(chunk.length);
+    for await (const chunk of writeFile(partsOf(many))) sizes.push(chunk.length);
     expect(sizes.length).toBeGreaterThan(4);
     for (const size of sizes.slice(0, -1)) {
       expect(size).toBeGreaterThanOrEqual(64 * 1024);
@@ -75,33 +82,26 @@ describe('writing', () => {
     }
   });
 
-  test('ends its sources when nobody wants more', async () => {
-    const { seen, sections } = endless();
-    for await (const _ of writeFile(sections)) break;
-    expect(seen.ended).toBe(2);
+  test('ends its source when its reader stops', async () => {
+    const { seen, parts } = endless();
+    for await (const _ of writeFile(parts)) break;
+    expect(seen.ended).toBe(1);
     const unread = endless();
-    await writeFile(unread.sections).return();
+    await writeFile(unread.parts).return();
     expect(unread.seen).toEqual({ batches: 0, ended: 0 });
   });
 
-  test('passes on the errors of its sources, and ends the others', async () => {
+  test('passes on the errors of its source', async () => {
     const problem = new Error('the disk is gone');
-    const { seen, sections } = endless();
-    const failing = (async function* (): AsyncGenerator<FileSection> {
-      for await (const { header, records } of sections) {
-        yield {
-          header,
-          records: (async function* () {
-            for await (const batch of records) {
-              yield batch;
-              if (seen.batches > 30) throw problem;
-            }
-          })(),
-        };
+    const { seen, parts } = endless();
+    const failing = (async function* (): AsyncGenerator<FilePart> {
+      for await (const part of parts) {
+        yield part;
+        if (seen.batches > 30) throw problem;
       }
     })();
     await expect(joined(writeFile(failing))).rejects.toBe(problem);
-    expect(seen.ended).toBe(2);
+    expect(seen.ended).toBe(1);
   });
 
   test('refuses to write what would not be read: another count', async () => {
@@ -132,10 +132,10 @@ describe('reading', () => {
     const file = await write(many);
     const { seen, source } = counted(chunksOf(file, 4096));
     const parts = readFile(source);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await untilIdle(() => seen.chunks);
     expect(seen.chunks).toBe(0);
     expect((await parts.next()).value).toMatchObject({ kind: 'header' });
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await untilIdle(() => seen.chunks);
     expect(seen.chunks).toBeLessThan(file.length / 4096 / 2);
     await parts.return();
     expect(seen.ended).toBe(1);

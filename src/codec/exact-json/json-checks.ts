@@ -1,37 +1,37 @@
-/** What is wrong with a line, as a clause. Whoever goes through the file knows which line it is. */
-export class Flaw extends Error {}
+/** JSON is not as it should be. The message is a clause; the caller adds the line of the file. */
+export class Malformed extends Error {}
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** @throws {Flaw} unless it is an object. @param name What to call it. */
+/** @throws {Malformed} unless it is an object. @param name What to call it. */
 export function asObject(value: unknown, name: string): JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Flaw(`${name} is no object`);
+    throw new Malformed(`${name} is no object`);
   }
   return value as JsonObject;
 }
 
 export function asArray(value: unknown, name: string): readonly unknown[] {
-  if (!Array.isArray(value)) throw new Flaw(`${name} is no list`);
+  if (!Array.isArray(value)) throw new Malformed(`${name} is no list`);
   return value;
 }
 
 export function asString(value: unknown, name: string): string {
-  if (typeof value !== 'string') throw new Flaw(`${name} is no string`);
+  if (typeof value !== 'string') throw new Malformed(`${name} is no string`);
   return value;
 }
 
 /** A safe integer. */
 export function asInteger(value: unknown, name: string, least: number): number {
   if (!Number.isSafeInteger(value) || (value as number) < least) {
-    throw new Flaw(`${name} is no whole number from ${least}`);
+    throw new Malformed(`${name} is no whole number from ${least}`);
   }
   return value as number;
 }
 
-/** Fields beside these would get lost: a format that has more has another number. */
+/** Refuses unknown fields, which would get lost: a format with more fields has a higher number. */
 export function onlyFields(line: JsonObject, known: ReadonlySet<string>): void {
   for (const name of Object.keys(line)) {
-    if (!known.has(name)) throw new Flaw(`it has an unknown field "${name.slice(0, 40)}"`);
+    if (!known.has(name)) throw new Malformed(`it has an unknown field "${name.slice(0, 40)}"`);
   }
 }

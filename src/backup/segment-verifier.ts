@@ -2,10 +2,10 @@ import type { Body } from '../codec/body.ts';
 import type { Storage } from '../storage/drivers/driver.ts';
 import { readListed } from '../storage/log/open-log.ts';
 import { type Segment, type SegmentBodies, segmentProblem } from '../storage/segments/segment.ts';
-import { LiveRows } from './live-rows.ts';
+import { LiveRecords } from './live-records.ts';
 
 /** Something that is wrong with what is stored. */
-export interface Problem {
+export interface Defect {
   readonly code: 'manifest_missing' | 'segment_missing' | 'segment_damaged' | 'count_wrong';
   /** The segment, where it is about one. */
   readonly segment: number | undefined;
@@ -13,29 +13,29 @@ export interface Problem {
 }
 
 /** Whether something that is stored can be read, whole. */
-export interface Verdict {
+export interface VerificationResult {
   readonly whole: boolean;
   readonly documents: number;
   readonly segments: number;
   /** Rough bytes of the segments. */
   readonly bytes: number;
   /** What is wrong; empty where nothing is. */
-  readonly problems: readonly Problem[];
+  readonly problems: readonly Defect[];
 }
 
 /** Segments looked at in one request: about 1.5 MB of bodies. */
 const AT_ONCE = 16;
 
-interface Examined {
+interface VerifiedSegment {
   readonly size: number;
-  readonly problem: Problem | undefined;
+  readonly problem: Defect | undefined;
 }
 
 /** Looks whether lists of segments are whole; at each segment once, however many lists name it. */
-export class Examiner {
+export class SegmentVerifier {
   readonly #storage: Storage;
   readonly #collection: string;
-  readonly #examined = new Map<number, Examined>();
+  readonly #examined = new Map<number, VerifiedSegment>();
 
   constructor(storage: Storage, collection: string) {
     this.#storage = storage;
@@ -46,14 +46,14 @@ export class Examiner {
    * @param numbers In ascending order.
    * @param documents How many there should be, where that is known.
    */
-  async examine(numbers: readonly number[], documents?: number): Promise<Verdict> {
+  async verify(numbers: readonly number[], documents?: number): Promise<VerificationResult> {
     const unknown = numbers.filter((number) => !this.#examined.has(number));
     for (let from = 0; from < unknown.length; from += AT_ONCE) {
-      await this.#lookAt(unknown.slice(from, from + AT_ONCE));
+      await this.#verifySegments(unknown.slice(from, from + AT_ONCE));
     }
-    const examined = numbers.map((number) => this.#examined.get(number) as Examined);
+    const examined = numbers.map((number) => this.#examined.get(number) as VerifiedSegment);
     const readable = numbers.filter((_, index) => !examined[index]?.problem);
-    const { count } = await LiveRows.find(
+    const { count } = await LiveRecords.find(
       (some, take) => readListed(this.#storage, this.#collection, some, take),
       readable,
     );
@@ -76,7 +76,7 @@ export class Examiner {
     return this.#examined.get(number)?.size ?? 0;
   }
 
-  async #lookAt(numbers: readonly number[]): Promise<void> {
+  async #verifySegments(numbers: readonly number[]): Promise<void> {
     const keys = numbers.map((number) => [this.#collection, number]);
     const [segments, bodies] = (await Promise.all([
       this.#storage.getMany('segments', keys),
@@ -98,11 +98,7 @@ export class Examiner {
   }
 }
 
-function problemOf(
-  segment: number,
-  found: unknown,
-  wrong: string | undefined,
-): Problem | undefined {
+function problemOf(segment: number, found: unknown, wrong: string | undefined): Defect | undefined {
   if (wrong === undefined) return undefined;
   const code = found === undefined ? 'segment_missing' : 'segment_damaged';
   return { code, segment, message: `Segment ${segment} ${wrong}.` };

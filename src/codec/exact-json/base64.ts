@@ -1,4 +1,4 @@
-/** Arguments of one call: quicker than more, and every browser can have as many. */
+/** Arguments of one call: within the limit of every browser, and quicker than more. */
 const ARGUMENTS = 8 * 1024;
 
 export function toBase64(bytes: Uint8Array): string {

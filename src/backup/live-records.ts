@@ -11,14 +11,14 @@ export type ReadSegments = (
  * Which records in a list of segments are the newest of their key, found without holding all keys: nearly all
  * keys come by once, which their hashes tell. Segments with others are read a second time.
  */
-export class LiveRows {
+export class LiveRecords {
   /** By segment, a byte for each of its records that is superseded. */
   readonly #dead = new Map<number, Uint8Array>();
   #count = 0;
 
   /** @param numbers In ascending order: what a higher one says wins. */
-  static async find(read: ReadSegments, numbers: readonly number[]): Promise<LiveRows> {
-    const rows = new LiveRows();
+  static async find(read: ReadSegments, numbers: readonly number[]): Promise<LiveRecords> {
+    const rows = new LiveRecords();
     /** Of what is put and of what is deleted, by segment. */
     const hashes = new Map<number, Uint32Array>();
     await read(numbers, ({ number, keys, deletes }) => {

@@ -23,13 +23,15 @@ export interface ImportOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** A source that says nothing for so long is dead: meanwhile no other call of the collection gets its turn. */
+/** A source that gives no bytes for so long counts as dead: the import blocks other calls of the collection. */
 const SILENCE_MS = 60_000;
 
-/** The bytes of a file, part by part. */
-export class FileParts {
+/** The bytes of a file, chunk by chunk. */
+export class FileBytes implements AsyncIterable<Uint8Array> {
+  /** Bytes read so far. */
+  read = 0;
   readonly #reader: ReadableStreamDefaultReader<unknown>;
-  /** Reject when there is no use in reading on. */
+  /** Reject when reading on is pointless. */
   readonly #ends: Promise<never>[] = [];
 
   /** @throws {OptionError} for what is no source of bytes. */
@@ -43,18 +45,23 @@ export class FileParts {
     this.#add(aborted);
   }
 
-  /** Reads on only until this is settled. */
+  /** Reading fails when the engine's answer is an error. */
   endWith(answer: unknown): void {
     const ended = Promise.resolve(answer).then(() => new Promise<never>(() => undefined));
     this.#add(ended);
   }
 
-  /**
-   * The next bytes, `undefined` at the end.
-   *
-   * @throws {BackupError} `file_stalled`
-   */
-  async next(): Promise<Uint8Array | undefined> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
+    for (;;) {
+      const bytes = await this.#next();
+      if (!bytes) return;
+      this.read += bytes.length;
+      yield bytes;
+    }
+  }
+
+  /** @throws {BackupError} `file_stalled` */
+  async #next(): Promise<Uint8Array | undefined> {
     const read = Promise.race([this.#reader.read(), ...this.#ends]);
     const { value, done } = await withDeadline(read, SILENCE_MS, stalled);
     if (done) return undefined;
@@ -62,14 +69,14 @@ export class FileParts {
     throw notBytes();
   }
 
-  /** Nothing more is read. */
+  /** Cancels the source. */
   end(): void {
-    // Whatever the source says to that, it is of no use any more.
+    // Errors of a source that is not needed any more.
     this.#reader.cancel().catch(() => undefined);
   }
 
   #add(end: Promise<never>): void {
-    // It counts while something is being read.
+    // Only a pending read rejects with it.
     end.catch(() => undefined);
     this.#ends.push(end);
   }
@@ -89,7 +96,7 @@ function readerOf(source: unknown): ReadableStreamDefaultReader<unknown> {
 function stalled(): BackupError {
   return new BackupError(
     'file_stalled',
-    `The stream gave no bytes for ${SILENCE_MS / 1000} seconds, so the import was given up. Nothing was changed; save the file first, and import it from there.`,
+    `The stream gave no bytes for ${SILENCE_MS / 1000} seconds, so the import was aborted. Nothing was changed; save the file first, and import it from there.`,
     { place: 'stream' },
   );
 }

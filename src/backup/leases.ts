@@ -1,5 +1,5 @@
 /** Segments that something reads at the moment, whether or not a backup names them, by collection. */
-export class Holds {
+export class Leases {
   readonly #held = new Map<string, Set<readonly number[]>>();
 
   /** Keeps segments in storage until what it returns is called. */

@@ -1,20 +1,27 @@
-import { BackupError } from '../../errors/backup-error.ts';
-import type { FileHeader, FilePart, FileRecord } from './file-contents.ts';
-import { damaged, notCairn, textTooLarge, truncated } from './file-errors.ts';
-import { asInteger, asObject, Flaw, type JsonObject, onlyFields } from './flaw.ts';
+import {
+  asInteger,
+  asObject,
+  type JsonObject,
+  Malformed,
+  onlyFields,
+} from '../../../codec/exact-json/json-checks.ts';
+import { BackupError } from '../../../errors/backup-error.ts';
+import type { FileHeader, FilePart, FileRecord } from '../file-contents.ts';
+import { fileDamaged, lineTooLong, notCairn, truncated } from '../file-errors.ts';
 import { formatOf } from './formats.ts';
-import type { SectionReader } from './section-format.ts';
+import type { SectionReader } from './section-reader.ts';
 
 const NEWLINE = 10;
 const LAST_LINE = new Set(['format', 'format_number', 'version', 'sections']);
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Goes through the lines of a file, section by section, to the line that ends it. */
-export class FileReading {
-  /** Number of the line that is read, or was last. */
+/** Reads the lines of a file, section by section, up to its last line. */
+export class LineReader {
+  /** Number of the current line. */
   #line = 0;
   #section: SectionReader | undefined;
   readonly #collections = new Set<string>();
+  /** Whether the first line was one of Cairn. */
   #known = false;
   #ended = false;
 
@@ -24,9 +31,9 @@ export class FileReading {
    */
   *read(block: Uint8Array): Generator<FilePart, void> {
     const lines = this.#attempt(() => decoder.decode(block).split('\n'));
-    lines.pop(); // what is behind the last newline
+    lines.pop(); // empty: a block ends with a newline
     let records: FileRecord[] = [];
-    /** The first byte that no checksum has seen, and the place in `lines` of the line it begins. */
+    /** The first byte that no checksum covers, and the index of its line. */
     let from = 0;
     let fromLine = 0;
     for (let at = 0; at < lines.length; at++) {
@@ -58,24 +65,24 @@ export class FileReading {
     if (records.length > 0) yield { kind: 'records', records };
   }
 
-  /** Called when there are no more lines. @throws {BackupError} unless the last one was the one that ends a file. */
+  /** Call it after the last block. @throws {BackupError} unless the file's last line was read. */
   end(): void {
-    if (!this.#ended) throw this.cut();
+    if (!this.#ended) throw this.cutOff();
   }
 
-  /** What to throw where a line has no end. */
-  cut(): BackupError {
+  /** The error of a line without end. */
+  cutOff(): BackupError {
     return this.#known ? truncated() : notCairn();
   }
 
-  /** What to throw where the next line is too long. */
-  endless(): BackupError {
-    return this.#known ? textTooLarge(`line ${this.#line + 1}`) : notCairn();
+  /** The error of a next line over the limit. */
+  nextLineTooLong(): BackupError {
+    return this.#known ? lineTooLong(`line ${this.#line + 1}`) : notCairn();
   }
 
-  /** Takes a line outside of sections: a header, or the last one. */
+  /** Reads a line outside of sections: a header, or the file's last line. */
   #open(line: string): FileHeader | undefined {
-    if (this.#ended) throw new Flaw('something follows the last line');
+    if (this.#ended) throw new Malformed('something follows the last line');
     const content = parse(line);
     const Section = formatOf(content, `line ${this.#line}`);
     this.#known = true;
@@ -83,20 +90,21 @@ export class FileReading {
       onlyFields(content, LAST_LINE);
       const { size } = this.#collections;
       if (asInteger(content.sections, '"sections"', 0) !== size) {
-        throw new Flaw(`there should be ${content.sections} collections, not ${size}`);
+        throw new Malformed(`there should be ${content.sections} collections, not ${size}`);
       }
       this.#ended = true;
       return undefined;
     }
     const section = new Section(content);
     const { collection } = section.header;
-    if (this.#collections.has(collection)) throw new Flaw(`"${collection}" comes a second time`);
+    if (this.#collections.has(collection))
+      throw new Malformed(`"${collection}" comes a second time`);
     this.#collections.add(collection);
     this.#section = section;
     return section.header;
   }
 
-  /** Whatever goes wrong with a line is damage of the file; before anything was known, it is none of ours. */
+  /** Any error of a line is damage of the file; before the first valid line, the file is not one of Cairn. */
   #attempt<Result>(step: () => Result): Result {
     try {
       return step();
@@ -104,7 +112,7 @@ export class FileReading {
       if (error instanceof BackupError) throw error;
       if (!this.#known) throw notCairn(error);
       const why = error instanceof Error ? error.message.replace(/\.$/, '') : String(error);
-      throw damaged(`line ${this.#line}`, why, error);
+      throw fileDamaged(`line ${this.#line}`, why, error);
     }
   }
 }
@@ -113,7 +121,7 @@ function parse(line: string): JsonObject {
   return asObject(JSON.parse(line), 'it');
 }
 
-/** Where `lines` lines end that begin at `from`. */
+/** The end of as many lines that begin at `from`. */
 function afterLines(bytes: Uint8Array, from: number, lines: number): number {
   let at = from;
   for (let count = 0; count < lines; count++) at = bytes.indexOf(NEWLINE, at) + 1;

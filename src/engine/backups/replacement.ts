@@ -26,7 +26,7 @@ export interface ReplaceHost {
  * Puts a list of segments in the place of what a collection holds, all or nothing: the list is brought into
  * memory aside, one write makes it the live one, then it is taken over.
  */
-export class Replacing {
+export class Replacement {
   readonly #host: ReplaceHost;
   readonly #loading: Loading;
   #states: ReadonlyMap<number, SegmentState> = new Map();

@@ -1,39 +1,44 @@
-import { isPlainObject, tagOf } from '../../codec/kinds.ts';
-import { MAX_LINE } from './limits.ts';
+import { isPlainObject, tagOf } from '../kinds.ts';
 
-/** Bytes that a value holds. */
+/** Binary data of a value. */
 export type Binary = Blob | Uint8Array;
 
-/** A value that JSON does not keep exactly, as JSON. */
+/** A value as JSON, its binary data apart. */
 export interface ExactJson {
   readonly json: string;
-  /** The bytes it refers to by their places in this list. */
+  /** `json` refers to them by index. */
   readonly binaries: readonly Binary[];
 }
 
-/** The value is too large to be one line. */
+/** The JSON of the value would be too long. */
 export class TooLong extends Error {}
 
 /**
- * Writes a value in JSON of which {@link decodeExact} makes the same value again.
+ * Encodes a value as JSON that {@link decodeExact} turns back into an equal value.
  *
- * What JSON has stays as it is. The rest are marks: objects with one key, which begins with `$`, such as
- * `{"$date":0}`. A plain object that looks like a mark is put into one, `{"$plain":…}`. Values hold
- * no references to each other: so reading takes no more than what is there, and a line can be read by eye.
+ * JSON values stay as they are. Other types get a wrapper: an object with one key, which begins with `$`, such as
+ * `{"$date":0}`. A plain object that looks like a wrapper gets one itself, `{"$plain":…}`. The encoding is a tree
+ * without references, so that decoding a hostile file takes no more memory than the file.
  *
- * @param value one that was captured (codec/capture.ts).
+ * @param value Checked by codec/capture.ts.
+ * @param maxLength Most characters of the JSON, roughly.
  * @throws {TooLong}
  */
-export function encodeExact(value: unknown): ExactJson {
-  const encoding = new Encoding();
-  const marked = encoding.encode(value);
-  return { json: JSON.stringify(marked), binaries: encoding.binaries };
+export function encodeExact(value: unknown, maxLength: number): ExactJson {
+  const encoding = new Encoding(maxLength);
+  const encoded = encoding.encode(value);
+  return { json: JSON.stringify(encoded), binaries: encoding.binaries };
 }
 
 class Encoding {
   readonly binaries: Binary[] = [];
-  /** At least as many bytes are on the line. Counted as it grows: a string that is too long cannot be made. */
+  readonly #maxLength: number;
+  /** Lower bound of the JSON's length. Counted on the way: a string over the engine's limit cannot be made. */
   #length = 0;
+
+  constructor(maxLength: number) {
+    this.#maxLength = maxLength;
+  }
 
   encode(value: unknown): unknown {
     this.#count(1);
@@ -47,7 +52,7 @@ class Encoding {
       case 'undefined':
         return { $undefined: true };
       case 'bigint': {
-        // In decimal, Firefox and WebKit would take seconds for the longest that they have.
+        // In decimal, the longest take seconds in Firefox and WebKit.
         const hex = value.toString(16);
         this.#count(hex.length);
         return { $bigint: hex };
@@ -95,7 +100,7 @@ class Encoding {
         return { $file: { name, lastModified, type, bytes: this.#binary(value as File) } };
       }
       default:
-        throw new TypeError(`There is no way to write ${String(value)}.`);
+        throw new TypeError(`${String(value)} cannot be encoded.`);
     }
   }
 
@@ -124,13 +129,13 @@ class Encoding {
     return this.binaries.push(binary) - 1;
   }
 
-  #count(bytes: number): void {
-    this.#length += bytes;
-    if (this.#length > MAX_LINE) throw new TooLong();
+  #count(characters: number): void {
+    this.#length += characters;
+    if (this.#length > this.#maxLength) throw new TooLong();
   }
 }
 
-/** Ends at the first hole, however many there are. */
+/** Stops at the first hole. */
 function hasHoles(value: readonly unknown[]): boolean {
   for (let index = 0; index < value.length; index++) {
     if (value[index] === undefined && !(index in value)) return true;

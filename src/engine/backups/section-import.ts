@@ -1,14 +1,14 @@
 import type { FileHeader, FileRecord } from '../../backup/file/file-contents.ts';
 import { BackupError } from '../../errors/backup-error.ts';
-import { type ReplaceHost, Replacing } from './replacing.ts';
+import { type ReplaceHost, Replacement } from './replacement.ts';
 import { Staging } from './staging.ts';
 
 /**
  * One collection of a file on its way into place. Nothing else may be written to the collection from the
  * beginning to the end of it.
  */
-export class Importing {
-  readonly replacing: Replacing;
+export class SectionImport {
+  readonly replacement: Replacement;
   readonly #host: ReplaceHost;
   readonly #merge: boolean;
   readonly #staging: Staging;
@@ -17,7 +17,7 @@ export class Importing {
     this.#host = host;
     this.#merge = merge;
     this.#staging = new Staging(host.context, header, merge);
-    this.replacing = new Replacing(host);
+    this.replacement = new Replacement(host);
   }
 
   /** How many documents came from the file. */
@@ -38,7 +38,7 @@ export class Importing {
     // An empty file has none.
     const [first = Number.POSITIVE_INFINITY] = staged;
     const known = new Set<string>();
-    await this.replacing.bring([...before, ...staged], ({ number, keys }) => {
+    await this.replacement.bring([...before, ...staged], ({ number, keys }) => {
       for (const key of number < first ? [] : keys) {
         if (known.has(key)) throw damaged(`has document "${key}" twice`, key);
         known.add(key);
@@ -48,7 +48,7 @@ export class Importing {
   }
 
   /** Removes what was written. */
-  async giveUp(): Promise<void> {
+  async discard(): Promise<void> {
     try {
       await this.#host.context.records.log.collectGarbage();
     } catch {
@@ -58,7 +58,7 @@ export class Importing {
 
   #checkRanks(): void {
     let last = 0;
-    for (const { rank, key } of this.replacing.records.list) {
+    for (const { rank, key } of this.replacement.records.list) {
       if (rank <= last) throw damaged(`has two documents of one rank, one of them "${key}"`, key);
       last = rank;
     }

@@ -1,13 +1,13 @@
-import { StorageError } from '../../errors/storage-error.ts';
-import { toBase64 } from './base64.ts';
-import type { Binary } from './exact-encoding.ts';
-import { binaryTooLarge } from './file-errors.ts';
-import { MAX_BINARY, PIECE } from './limits.ts';
+import { toBase64 } from '../../../codec/exact-json/base64.ts';
+import type { Binary } from '../../../codec/exact-json/exact-encoding.ts';
+import { StorageError } from '../../../errors/storage-error.ts';
+import { binaryTooLarge } from '../file-errors.ts';
+import { BINARY_LINE, MAX_BINARY } from '../limits.ts';
 
 /**
- * The lines before a record that hold the bytes it refers to, in pieces: a Blob may be larger than memory.
+ * The lines with the binary data of a record, written before it. Read in pieces: a Blob may be larger than memory.
  *
- * @param place What errors call the record.
+ * @param place The record, for errors.
  */
 export async function* binaryLines(
   binaries: readonly Binary[],
@@ -19,14 +19,14 @@ export async function* binaryLines(
   for (const [index, binary] of binaries.entries()) {
     const kind = binary instanceof Uint8Array ? 'buffer' : 'blob';
     let at = 0;
-    // An empty one has a line too.
+    // Empty binaries have a line too.
     do {
       const piece =
         binary instanceof Uint8Array
-          ? binary.subarray(at, at + PIECE)
+          ? binary.subarray(at, at + BINARY_LINE)
           : await readPiece(binary, at, place);
       yield `{"${kind}":${index},"base64":"${toBase64(piece)}"}\n`;
-      at += PIECE;
+      at += BINARY_LINE;
     } while (at < sizeOf(binary));
   }
 }
@@ -37,9 +37,9 @@ function sizeOf(binary: Binary): number {
 
 async function readPiece(blob: Blob, at: number, place: string): Promise<Uint8Array> {
   try {
-    return new Uint8Array(await blob.slice(at, at + PIECE).arrayBuffer());
+    return new Uint8Array(await blob.slice(at, at + BINARY_LINE).arrayBuffer());
   } catch (cause) {
-    const message = `A Blob of ${place} cannot be read (${cause}). Put another in its place, and export again.`;
+    const message = `A Blob of ${place} cannot be read (${cause}). Replace the Blob, and export again.`;
     throw new StorageError('storage_failed', message, { place, cause });
   }
 }

@@ -1,22 +1,22 @@
-import { type Body, encode } from '../../codec/body.ts';
-import { isPlainObject } from '../../codec/kinds.ts';
-import { MANAGED_FIELDS } from '../../storage/segments/managed-fields.ts';
-import type { Stamps } from '../../storage/segments/stored-record.ts';
-import { Crc32 } from './crc32.ts';
-import { decodeExact } from './exact-decoding.ts';
-import type { FileHeader, FileRecord } from './file-contents.ts';
+import { type Body, encode } from '../../../codec/body.ts';
+import { decodeExact } from '../../../codec/exact-json/exact-decoding.ts';
 import {
   asArray,
   asInteger,
   asObject,
   asString,
-  Flaw,
   type JsonObject,
+  Malformed,
   onlyFields,
-} from './flaw.ts';
-import { MAX_NAME } from './limits.ts';
-import { ReadBinaries } from './read-binaries.ts';
-import type { SectionReader } from './section-format.ts';
+} from '../../../codec/exact-json/json-checks.ts';
+import { isPlainObject } from '../../../codec/kinds.ts';
+import { MAX_NAME_LENGTH } from '../../../storage/collection-name.ts';
+import { MANAGED_FIELDS } from '../../../storage/segments/managed-fields.ts';
+import type { Stamps } from '../../../storage/segments/stored-record.ts';
+import { Crc32 } from '../crc32.ts';
+import type { FileHeader, FileRecord } from '../file-contents.ts';
+import { BinaryReader } from './binary-reader.ts';
+import type { SectionReader } from './section-reader.ts';
 
 const HEADER = new Set([
   'format',
@@ -33,11 +33,11 @@ const RECORD = new Set(['key', 'order', 'flags', 'stamps', 'body', 'exact']);
 const END = new Set(['end', 'documents', 'crc32']);
 const MOST_FLAGS = 3;
 
-/** A section of format 1: docs/decisions/015-backup-files.md */
-export class Section1 implements SectionReader {
+/** Reads sections of format 1: docs/decisions/015-backup-files.md */
+export class SectionReader1 implements SectionReader {
   readonly header: FileHeader;
   readonly checksum = new Crc32();
-  readonly #binaries = new ReadBinaries();
+  readonly #binaries = new BinaryReader();
   #documents = 0;
   #end: JsonObject = {};
 
@@ -54,7 +54,7 @@ export class Section1 implements SectionReader {
       this.#binaries.add(line, `line ${number}`);
       return undefined;
     }
-    if (line.end !== true) throw new Flaw('it is no record');
+    if (line.end !== true) throw new Malformed('it is no record');
     onlyFields(line, END);
     this.#end = line;
     this.#binaries.finish();
@@ -65,20 +65,20 @@ export class Section1 implements SectionReader {
     const { documents, crc32 } = this.#end;
     const counts = new Set([documents, this.header.documents, this.#documents]);
     if (counts.size > 1)
-      throw new Flaw(`records are missing or too many: ${[...counts].join(', ')}`);
-    if (crc32 !== this.checksum.digest()) throw new Flaw('the checksum is wrong');
+      throw new Malformed(`records are missing or too many: ${[...counts].join(', ')}`);
+    if (crc32 !== this.checksum.digest()) throw new Malformed('the checksum is wrong');
   }
 
   #readRecord(line: JsonObject): FileRecord {
     onlyFields(line, RECORD);
     const key = asString(line.key, '"key"');
-    if (key === '') throw new Flaw('"key" is empty');
-    // No path can lead to it; the id of a document may be anything.
+    if (key === '') throw new Malformed('"key" is empty');
+    // No path reaches it in a key-value collection. Ids of documents may be any string.
     if (key === '__proto__' && this.header.type === 'KEY_VALUE_BASED')
-      throw new Flaw('"key" is __proto__');
+      throw new Malformed('"key" is __proto__');
     const order = asInteger(line.order, '"order"', 1);
     const flags = asInteger(line.flags, '"flags"', 0);
-    if (flags > MOST_FLAGS) throw new Flaw('"flags" are over 3');
+    if (flags > MOST_FLAGS) throw new Malformed('"flags" are over 3');
     const stamps = 'stamps' in line ? readStamps(line.stamps) : undefined;
     const body = this.#readBody(line);
     this.#binaries.finish();
@@ -86,20 +86,19 @@ export class Section1 implements SectionReader {
   }
 
   #readBody(line: JsonObject): Body {
-    if ('body' in line === 'exact' in line) throw new Flaw('it has no value, or two');
-    // Also what JSON keeps is checked and written anew: nothing in the file is taken on trust.
+    if ('body' in line === 'exact' in line) throw new Malformed('it has no value, or two values');
+    // JSON values as well are checked and encoded anew: files are not trusted.
     const value = 'body' in line ? line.body : decodeExact(line.exact, this.#binaries);
     if (this.header.type === 'DOCUMENT_BASED') checkDocument(value);
     return encode(value, 'body');
   }
 }
 
-/** Any other value would be shown as a document that it is not. */
 function checkDocument(value: unknown): void {
-  if (!isPlainObject(value)) throw new Flaw('its value is no document');
+  if (!isPlainObject(value)) throw new Malformed('its value is no document');
   for (const field of Object.keys(value)) {
     if (field[0] === '_' && MANAGED_FIELDS.has(field)) {
-      throw new Flaw(`its document has the managed field "${field}"`);
+      throw new Malformed(`its document has the managed field "${field}"`);
     }
   }
 }
@@ -108,12 +107,14 @@ function readHeader(line: JsonObject): FileHeader {
   onlyFields(line, HEADER);
   const { type, created_at, label } = line;
   const collection = asString(line.collection, '"collection"');
-  if (collection === '') throw new Flaw('"collection" is empty');
-  if (collection.length > MAX_NAME) throw new Flaw('"collection" is too long for a name');
-  if (type !== 'DOCUMENT_BASED' && type !== 'KEY_VALUE_BASED') throw new Flaw('"type" is unknown');
-  if (!isInstant(created_at)) throw new Flaw('"created_at" is no instant');
+  if (collection === '') throw new Malformed('"collection" is empty');
+  if (collection.length > MAX_NAME_LENGTH)
+    throw new Malformed('"collection" is too long for a name');
+  if (type !== 'DOCUMENT_BASED' && type !== 'KEY_VALUE_BASED')
+    throw new Malformed('"type" is unknown');
+  if (!isInstant(created_at)) throw new Malformed('"created_at" is no instant');
   const options = asObject(line.options, '"options"');
-  encode(options, 'options'); // throws for what may not be in there
+  encode(options, 'options'); // throws for values that are not allowed
   return {
     collection,
     type,
@@ -127,7 +128,7 @@ function readHeader(line: JsonObject): FileHeader {
 function readStamps(value: unknown): Stamps {
   const stamps = asArray(value, '"stamps"');
   if (stamps.length !== 4 || !stamps.every(isInstant))
-    throw new Flaw('"stamps" are no four instants');
+    throw new Malformed('"stamps" are no four instants');
   return stamps as unknown as Stamps;
 }
 

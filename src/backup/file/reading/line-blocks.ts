@@ -1,18 +1,18 @@
-import { joinBytes } from './join-bytes.ts';
-import { CHUNK, MAX_LINE } from './limits.ts';
+import { joinBytes } from '../join-bytes.ts';
+import { CHUNK, MAX_LINE } from '../limits.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
 const NEWLINE = 10;
 
-/** A line is longer than any may be; it is the first of those not given out yet. */
+/** The line after the last block is over the limit. */
 export class EndlessLine extends Error {}
 
-/** What comes after the last newline is not a line. */
+/** Bytes follow the last newline. */
 export class UnfinishedLine extends Error {}
 
 /**
- * Gathers bytes to blocks of some {@link CHUNK} that hold whole lines: each ends with a newline.
+ * Groups bytes into blocks of about {@link CHUNK} that end with a newline.
  *
  * @throws {EndlessLine}
  * @throws {UnfinishedLine}
@@ -20,7 +20,7 @@ export class UnfinishedLine extends Error {}
 export async function* lineBlocks(chunks: AsyncIterable<Bytes>): AsyncGenerator<Bytes, void> {
   let parts: Bytes[] = [];
   let size = 0;
-  /** Up to here, lines are whole. */
+  /** Bytes up to the last newline. */
   let whole = 0;
   for await (const chunk of chunks) {
     const end = chunk.lastIndexOf(NEWLINE) + 1;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LiveRows } from '../../src/backup/live-rows.ts';
+import { LiveRecords } from '../../src/backup/live-records.ts';
 import { SnapshotReader } from '../../src/backup/snapshot-reader.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { buildSegment, type Segment } from '../../src/storage/segments/segment.ts';
@@ -26,7 +26,7 @@ test('the newest record of each key is live, also where hashes collide', async (
         for (const key of deletes) expected.delete(key);
         for (const [index, key] of keys.entries()) expected.set(key, `${number}:${index}`);
       }
-      const rows = await LiveRows.find(
+      const rows = await LiveRecords.find(
         async (numbers, take) => {
           for (const wanted of numbers)
             take(segments.find(({ number }) => number === wanted) as unknown as Segment);
@@ -51,7 +51,7 @@ test('segments are read again only where a key comes twice', async () => {
     deletes: [] as string[],
   }));
   const asked: (readonly number[])[] = [];
-  const rows = await LiveRows.find(
+  const rows = await LiveRecords.find(
     async (numbers, take) => {
       asked.push(numbers);
       for (const number of numbers) take(segments[number] as unknown as Segment);
@@ -94,7 +94,9 @@ test('what is read at once is bounded by its size', async () => {
   const numbers = bodies.map((_, at) => at + 1);
   const reader = await SnapshotReader.open(counting, 'c', numbers);
   const read: string[] = [];
-  for await (const records of reader.records()) read.push(...records.map(({ key }) => key));
+  const header = { collection: 'c', type: 'DOCUMENT_BASED', created_at: 0, options: {} } as const;
+  for await (const part of reader.section(header))
+    if (part.kind === 'records') read.push(...part.records.map(({ key }) => key));
   expect(read).toEqual(bodies.map((_, at) => `k${at}`));
   expect(atOnce).toEqual([1, 1, 21, 1]);
 });

@@ -1,49 +1,49 @@
-import { unsupported } from './file-errors.ts';
-import { asArray, asObject, asString, Flaw, type JsonObject } from './flaw.ts';
+import { fileUnsupported } from '../../errors/file-unsupported.ts';
+import { asArray, asObject, asString, type JsonObject, Malformed } from './json-checks.ts';
 
-/** The bytes that came before a record. */
-export interface Binaries {
-  /** Those at a place, each only once. */
-  takeBytes(place: unknown): Uint8Array<ArrayBuffer>;
-  takeParts(place: unknown): BlobPart[];
+/** The binary data that encoded values refer to. */
+export interface BinarySource {
+  /** The bytes of an index, only once. */
+  takeBytes(index: unknown): Uint8Array<ArrayBuffer>;
+  takeParts(index: unknown): BlobPart[];
 }
 
 /**
- * The value of what `encodeExact` wrote. What it makes of hostile JSON takes no more memory than the JSON,
- * and may be anything that JSON or a mark can be: `encode` has to check it.
+ * Decodes what `encodeExact` wrote. Hostile JSON takes no more memory than its text, and may decode to any value
+ * that JSON or a wrapper can hold: the caller has to check it by `encode`.
  *
- * @throws for what is no such encoding.
+ * @throws {Malformed} or a platform error for what `encodeExact` cannot have written.
  */
-export function decodeExact(marked: unknown, binaries: Binaries): unknown {
-  if (typeof marked !== 'object' || marked === null) return marked;
-  if (Array.isArray(marked)) return marked.map((item) => decodeExact(item, binaries));
-  const keys = Object.keys(marked);
+export function decodeExact(encoded: unknown, binaries: BinarySource): unknown {
+  if (typeof encoded !== 'object' || encoded === null) return encoded;
+  if (Array.isArray(encoded)) return encoded.map((item) => decodeExact(item, binaries));
+  const keys = Object.keys(encoded);
   const [name] = keys;
   if (keys.length === 1 && name?.startsWith('$')) {
-    const read = Object.hasOwn(marks, name) ? marks[name] : undefined;
-    if (!read) throw new Flaw(`there is no mark "${name}"`);
-    return read((marked as JsonObject)[name], binaries);
+    const read = Object.hasOwn(wrappers, name) ? wrappers[name] : undefined;
+    if (!read) throw new Malformed(`there is no type "${name}"`);
+    return read((encoded as JsonObject)[name], binaries);
   }
-  return decodeFields(marked as JsonObject, binaries);
+  return decodeFields(encoded as JsonObject, binaries);
 }
 
-const marks: Readonly<Record<string, (content: unknown, binaries: Binaries) => unknown>> = {
+const wrappers: Readonly<Record<string, (content: unknown, binaries: BinarySource) => unknown>> = {
   $undefined: () => undefined,
   $number: (text) => {
     if (!['NaN', 'Infinity', '-Infinity', '-0'].includes(text as string)) {
-      throw new Flaw('"$number" is not NaN, Infinity, -Infinity or -0');
+      throw new Malformed('"$number" is not NaN, Infinity, -Infinity or -0');
     }
     return Number(text);
   },
   $bigint: (text) => {
     if (typeof text !== 'string' || !/^-?[0-9a-f]+$/.test(text)) {
-      throw new Flaw('"$bigint" is no hexadecimal number');
+      throw new Malformed('"$bigint" is no hexadecimal number');
     }
     return text.startsWith('-') ? -fromHex(text.slice(1)) : fromHex(text);
   },
   $date: (time) => {
     const date = new Date(time === null ? Number.NaN : (time as number));
-    if (time !== null && date.getTime() !== time) throw new Flaw('"$date" is no instant');
+    if (time !== null && date.getTime() !== time) throw new Malformed('"$date" is no instant');
     return date;
   },
   $regexp: (content) => {
@@ -53,7 +53,7 @@ const marks: Readonly<Record<string, (content: unknown, binaries: Binaries) => u
   $map: (content, binaries) => {
     const pairs = asArray(content, '"$map"').map((pair) => {
       const { length, 0: key, 1: item } = asArray(pair, 'an entry of "$map"');
-      if (length !== 2) throw new Flaw('an entry of "$map" is no pair');
+      if (length !== 2) throw new Malformed('an entry of "$map" is no pair');
       return [decodeExact(key, binaries), decodeExact(item, binaries)] as const;
     });
     return new Map(pairs);
@@ -63,11 +63,11 @@ const marks: Readonly<Record<string, (content: unknown, binaries: Binaries) => u
   $sparse: (content, binaries) => {
     const { length, items } = asObject(content, '"$sparse"');
     const array: unknown[] = [];
-    if (typeof length !== 'number') throw new Flaw('"$sparse" has no length');
-    array.length = length; // throws for what no array can have
-    for (const [key, item] of Object.entries(asObject(items, 'what "$sparse" holds'))) {
+    if (typeof length !== 'number') throw new Malformed('"$sparse" has no length');
+    array.length = length; // throws for an invalid length
+    for (const [key, item] of Object.entries(asObject(items, '"items" of "$sparse"'))) {
       if (!(Number(key) < array.length) || !/^\d+$/.test(key)) {
-        throw new Flaw('"$sparse" has an item out of place');
+        throw new Malformed('"$sparse" has an item out of place');
       }
       array[Number(key)] = decodeExact(item, binaries);
     }
@@ -85,7 +85,7 @@ const marks: Readonly<Record<string, (content: unknown, binaries: Binaries) => u
   },
   $file: (content, binaries) => {
     const { name, lastModified, type, bytes } = asObject(content, '"$file"');
-    if (!Number.isInteger(lastModified)) throw new Flaw('"lastModified" is no whole number');
+    if (!Number.isInteger(lastModified)) throw new Malformed('"lastModified" is no whole number');
     return new File(binaries.takeParts(bytes), asString(name, 'a name'), {
       type: asString(type, 'a type'),
       lastModified: lastModified as number,
@@ -112,22 +112,22 @@ const VIEWS: readonly unknown[] = [
 type ViewConstructor = new (buffer: ArrayBuffer) => ArrayBufferView;
 
 function viewNamed(type: unknown): ViewConstructor {
-  if (!VIEWS.includes(type)) throw new Flaw('"$bytes" is of no known type');
+  if (!VIEWS.includes(type)) throw new Malformed('"$bytes" is of no known type');
   const View = (globalThis as unknown as Record<string, ViewConstructor | undefined>)[
     type as string
   ];
   if (View) return View;
-  throw unsupported(String(type));
+  throw fileUnsupported(String(type));
 }
 
-function decodeFields(marked: JsonObject, binaries: Binaries): unknown {
-  // Makes own fields of all keys, `__proto__` too; `encode` refuses that.
+function decodeFields(encoded: JsonObject, binaries: BinarySource): unknown {
+  // `__proto__` becomes an own field as well; `encode` refuses it.
   return Object.fromEntries(
-    Object.entries(marked).map(([key, item]) => [key, decodeExact(item, binaries)]),
+    Object.entries(encoded).map(([key, item]) => [key, decodeExact(item, binaries)]),
   );
 }
 
-/** By halves: WebKit takes time with the square of the length. */
+/** Recursive, by halves: in WebKit BigInt() takes quadratic time. */
 function fromHex(digits: string): bigint {
   if (digits.length <= 4096) return BigInt(`0x${digits}`);
   const half = digits.length >> 1;
