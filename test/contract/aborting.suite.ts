@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { DocumentCollection, FindOptions } from '../../src/index.ts';
-import type { DoorFixture } from './door-fixture.ts';
+import type { ClientFixture } from './client-fixture.ts';
 import { allOf, rejection } from './outcomes.ts';
 
 type Call = (
@@ -41,10 +41,10 @@ function countedSignal(controller: AbortController) {
 }
 
 /** The option `signal`. */
-export function abortingSuite(door: DoorFixture): void {
+export function abortingSuite(fixture: ClientFixture): void {
   describe('aborting', () => {
     const numbers = async (count: number) => {
-      const things = door.documents<{ n: number }>();
+      const things = fixture.documents<{ n: number }>();
       await things.insertMany(Array.from({ length: count }, (_, n) => ({ n })));
       await things.save();
       return things;
@@ -62,7 +62,7 @@ export function abortingSuite(door: DoorFixture): void {
         expect(await rejection(under)).toBe(reason);
         const later = await things.count();
         expect(later).toBe(10);
-        await door.db.save();
+        await fixture.db.save();
         expect(listeners()).toBe(0);
         expect((await things.filter({})).length).toBe(10);
       });
@@ -82,7 +82,7 @@ export function abortingSuite(door: DoorFixture): void {
       const { signal, listeners } = countedSignal(controller);
       for (const call of Object.values(CALLS)) await call(things, { signal });
       await rejection(things.filter({ n: { $no: 1 } } as never, { signal }));
-      await door.db.save();
+      await fixture.db.save();
       expect(listeners()).toBe(0);
       controller.abort();
       expect(await things.count()).toBe(0);

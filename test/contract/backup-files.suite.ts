@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { DocumentCollection, ImportProgress } from '../../src/index.ts';
-import type { DoorFixture } from './door-fixture.ts';
+import type { ClientFixture } from './client-fixture.ts';
 import { LiveLog } from './live-log.ts';
 import { rejection } from './outcomes.ts';
 
 /** exportBackup, importBackup, exportAll, importAll. */
-export function backupFilesSuite(door: DoorFixture): void {
+export function backupFilesSuite(fixture: ClientFixture): void {
   describe('backup files', () => {
     const odd = {
       text: 'a\ud800\n"',
@@ -29,7 +29,7 @@ export function backupFilesSuite(door: DoorFixture): void {
 
     test('bring every value, id and managed field to another collection', async () => {
       const options = { indicate_created_at: true, indicate_archived_timestamp: true } as const;
-      const things = door.documents(options);
+      const things = fixture.documents(options);
       await things.insert({ _id: 'odd', ...odd });
       await things.insertMany(Array.from({ length: 2000 }, (_, n) => ({ _id: `d${n}`, n })));
       await things.archive('d7');
@@ -37,7 +37,7 @@ export function backupFilesSuite(door: DoorFixture): void {
       await things.delete('d11');
       const before = await things.filter({}, { archived: true });
       const file = await exported(things);
-      const others = door.documents({ ...options, name: 'others', indexes: ['n'] });
+      const others = fixture.documents({ ...options, name: 'others', indexes: ['n'] });
       await others.insert({ _id: 'gone' });
       expect(await others.importBackup(file)).toBe(2000);
       expect(await others.filter({}, { archived: true })).toEqual(before);
@@ -45,8 +45,8 @@ export function backupFilesSuite(door: DoorFixture): void {
         before.slice(-2).reverse(),
       );
       await others.insert({ _id: 'next' });
-      await door.reopen();
-      const again = door.documents({ ...options, name: 'others', indexes: ['n'] });
+      await fixture.reopen();
+      const again = fixture.documents({ ...options, name: 'others', indexes: ['n'] });
       expect((await again.filter({}, { archived: true })).slice(0, -1)).toEqual(before);
       expect((await again.verify()).whole).toBe(true);
       const [undo] = await again.listBackups();
@@ -56,7 +56,7 @@ export function backupFilesSuite(door: DoorFixture): void {
     });
 
     test('can be merged: what has an id of the file is replaced in its place', async () => {
-      const things = door.documents<{ n: number }>();
+      const things = fixture.documents<{ n: number }>();
       await things.insertMany([
         { _id: 'a', n: 1 },
         { _id: 'b', n: 2 },
@@ -75,12 +75,12 @@ export function backupFilesSuite(door: DoorFixture): void {
       const found = await things.filter({});
       expect(found.map(({ _id, n }) => `${_id}${n}`)).toEqual(['a1', 'c3', 'd4', 'b2']);
       expect(progress.at(-1)).toEqual({ documents: 3, bytes: file.size });
-      await door.reopen();
-      expect(await door.documents().filter({})).toEqual(found);
+      await fixture.reopen();
+      expect(await fixture.documents().filter({})).toEqual(found);
     });
 
     test('of nothing can be merged, and can replace', async () => {
-      const things = door.documents({ indexes: [{ fields: 'n', unique: true }] });
+      const things = fixture.documents({ indexes: [{ fields: 'n', unique: true }] });
       const file = await exported(things);
       await things.insertMany([{ n: 1 }, { n: 2 }]);
       const before = await things.filter({});
@@ -93,7 +93,7 @@ export function backupFilesSuite(door: DoorFixture): void {
     });
 
     test('work for keys and values, and tell live queries', async () => {
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       await values.set('a', new Map([['x', 1]]));
       await values.set('b.c', [1, 2]);
       const file = await exported(values);
@@ -113,12 +113,12 @@ export function backupFilesSuite(door: DoorFixture): void {
       // From a worker, events and answers come by different ways.
       while (told.length === 0) await new Promise((resolve) => setTimeout(resolve));
       expect(told).toEqual([{ collection: values.name, backup: undefined, documents: 2 }]);
-      const documents = door.documents();
+      const documents = fixture.documents();
       await expect(documents.importBackup(file)).rejects.toMatchObject({ code: 'type_mismatch' });
     });
 
     test('what is no such file is refused, and nothing is changed', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       await things.insert({ _id: 'a' });
       const file = await exported(things);
       const bytes = new Uint8Array(await file.arrayBuffer());
@@ -132,7 +132,7 @@ export function backupFilesSuite(door: DoorFixture): void {
       ];
       for (const wrong of files) {
         const error = await rejection(things.importBackup(wrong));
-        expect(error instanceof door.lib.BackupError).toBe(true);
+        expect(error instanceof fixture.lib.BackupError).toBe(true);
         expect(error.code.startsWith('file_')).toBe(true);
       }
       const failing = new ReadableStream<Uint8Array>({
@@ -156,7 +156,7 @@ export function backupFilesSuite(door: DoorFixture): void {
     });
 
     test('a signal gives an import up; what waits goes on', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       await things.insertMany([{ _id: 'a' }, { _id: 'b' }]);
       const file = await exported(things);
       await things.delete('a');
@@ -184,10 +184,10 @@ export function backupFilesSuite(door: DoorFixture): void {
     });
 
     test('an import that a unique index does not let in changes nothing', async () => {
-      const things = door.documents<{ n: number }>();
+      const things = fixture.documents<{ n: number }>();
       await things.insertMany([{ n: 1 }, { n: 1 }]);
       const file = await exported(things);
-      const unique = door.documents<{ n: number }>({
+      const unique = fixture.documents<{ n: number }>({
         name: 'unique',
         indexes: [{ fields: 'n', unique: true }],
       });
@@ -199,7 +199,7 @@ export function backupFilesSuite(door: DoorFixture): void {
     });
 
     test('a backup that is being exported stays until then', async () => {
-      const things = door.documents<{ n: number; text: string }>();
+      const things = fixture.documents<{ n: number; text: string }>();
       const text = 'x'.repeat(1000);
       await things.insertMany(Array.from({ length: 500 }, (_, n) => ({ _id: `d${n}`, n, text })));
       const name = await things.createBackup();
@@ -213,7 +213,7 @@ export function backupFilesSuite(door: DoorFixture): void {
     });
 
     test('an export that nobody reads to its end can be cancelled', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       await things.insert({ _id: 'a' });
       const stream = await things.exportBackup(await things.createBackup());
       await stream.cancel();
@@ -221,55 +221,55 @@ export function backupFilesSuite(door: DoorFixture): void {
     });
 
     test('a whole database goes into one file and comes back, open or not', async () => {
-      await door.renew();
-      const things = door.documents();
+      await fixture.renew();
+      const things = fixture.documents();
       await things.insertMany([{ _id: 'a' }, { _id: 'b' }]);
-      await door.keyValues().set('k', 1);
-      await door.documents({ name: 'empty' }).ready;
-      await door.reopen();
-      const values = door.keyValues();
+      await fixture.keyValues().set('k', 1);
+      await fixture.documents({ name: 'empty' }).ready;
+      await fixture.reopen();
+      const values = fixture.keyValues();
       await values.set('k', 2);
-      const file = await new Response(await door.db.exportAll()).blob();
+      const file = await new Response(await fixture.db.exportAll()).blob();
       await values.set('k', 3);
-      const second = door.documents({ name: 'second' });
+      const second = fixture.documents({ name: 'second' });
       await second.insert({ _id: 's' });
-      await door.documents().deleteMany({});
-      await door.reopen();
-      const again = door.keyValues();
+      await fixture.documents().deleteMany({});
+      await fixture.reopen();
+      const again = fixture.keyValues();
       await again.set('k', 4);
       const [count] = await Promise.all([
-        door.db.importAll(file),
-        door.documents().find({}, { archived: true }),
+        fixture.db.importAll(file),
+        fixture.documents().find({}, { archived: true }),
       ]);
       expect(count).toBe(3);
       expect(await again.get('k')).toBe(2);
-      const found = await door.documents().filter({});
+      const found = await fixture.documents().filter({});
       expect(found.map(({ _id }) => _id)).toEqual(['a', 'b']);
-      expect(await door.documents({ name: 'second' }).count()).toBe(1);
+      expect(await fixture.documents({ name: 'second' }).count()).toBe(1);
       await expect(again.importBackup(file)).rejects.toMatchObject({
         code: expect.stringMatching(/type_mismatch|file_several/),
       });
-      await door.reopen();
-      expect(await door.keyValues().get('k')).toBe(2);
-      expect(await door.documents().count()).toBe(2);
-      expect((await door.documents().verify()).whole).toBe(true);
+      await fixture.reopen();
+      expect(await fixture.keyValues().get('k')).toBe(2);
+      expect(await fixture.documents().count()).toBe(2);
+      expect((await fixture.documents().verify()).whole).toBe(true);
     });
 
     test('a whole database comes back all or nothing', async () => {
-      await door.renew();
-      await door.documents().insert({ _id: 'a' });
-      await door.keyValues().set('k', 1);
-      const file = await new Response(await door.db.exportAll()).blob();
-      await door.documents().insert({ _id: 'b' });
-      await door.keyValues().set('k', 2);
-      await expect(door.db.importAll(file.slice(0, file.size - 9))).rejects.toMatchObject({
+      await fixture.renew();
+      await fixture.documents().insert({ _id: 'a' });
+      await fixture.keyValues().set('k', 1);
+      const file = await new Response(await fixture.db.exportAll()).blob();
+      await fixture.documents().insert({ _id: 'b' });
+      await fixture.keyValues().set('k', 2);
+      await expect(fixture.db.importAll(file.slice(0, file.size - 9))).rejects.toMatchObject({
         name: 'BackupError',
       });
-      expect(await door.documents().count()).toBe(2);
-      expect(await door.keyValues().get('k')).toBe(2);
-      expect(await door.db.importAll(file, { mode: 'merge' })).toBe(2);
-      expect(await door.documents().count()).toBe(2);
-      expect(await door.keyValues().get('k')).toBe(1);
+      expect(await fixture.documents().count()).toBe(2);
+      expect(await fixture.keyValues().get('k')).toBe(2);
+      expect(await fixture.db.importAll(file, { mode: 'merge' })).toBe(2);
+      expect(await fixture.documents().count()).toBe(2);
+      expect(await fixture.keyValues().get('k')).toBe(1);
     });
   });
 }

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { DoorFixture } from './door-fixture.ts';
+import type { ClientFixture } from './client-fixture.ts';
 import { LiveLog } from './live-log.ts';
 import { rejection } from './outcomes.ts';
 
 /** createBackup, listBackups, loadBackup, deleteBackup, verify. */
-export function backupsSuite(door: DoorFixture): void {
+export function backupsSuite(fixture: ClientFixture): void {
   describe('backups', () => {
     test('bring back what the collection held, stamps and archive included', async () => {
-      const things = door.documents({ indicate_created_at: true, indexes: ['n'] });
+      const things = fixture.documents({ indicate_created_at: true, indexes: ['n'] });
       await things.insertMany([
         { _id: 'a', n: 1 },
         { _id: 'b', n: 2, when: new Date(5) },
@@ -25,13 +25,13 @@ export function backupsSuite(door: DoorFixture): void {
         before.slice(1).reverse(),
       );
       await things.insert({ _id: 'e', n: 4 });
-      await door.reopen();
-      const again = door.documents({ indicate_created_at: true, indexes: ['n'] });
+      await fixture.reopen();
+      const again = fixture.documents({ indicate_created_at: true, indexes: ['n'] });
       expect(await again.filter({}, { archived: true })).toMatchObject([...before, { _id: 'e' }]);
     });
 
     test('work for keys and values', async () => {
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       await values.set('a.b', 1);
       const name = await values.createBackup();
       await values.set('a.b', 2);
@@ -45,7 +45,7 @@ export function backupsSuite(door: DoorFixture): void {
     });
 
     test('hold everything called for before, and nothing called for after', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       void things.insert({ _id: 'a' });
       const creating = things.createBackup();
       void things.insert({ _id: 'b' });
@@ -56,7 +56,7 @@ export function backupsSuite(door: DoorFixture): void {
     });
 
     test('are listed newest first', async () => {
-      const things = door.documents({ backup_retention_time: 2 });
+      const things = fixture.documents({ backup_retention_time: 2 });
       expect(await things.listBackups()).toEqual([]);
       await things.insertMany([{}, {}]);
       const began = Date.now();
@@ -74,15 +74,15 @@ export function backupsSuite(door: DoorFixture): void {
         expect(expires_at?.getTime()).toBe(created_at.getTime() + 2 * 86_400_000);
         expect(bytes > 0).toBe(true);
       }
-      await door.reopen();
-      expect(await door.documents({ backup_retention_time: -1 }).listBackups()).toMatchObject([
+      await fixture.reopen();
+      expect(await fixture.documents({ backup_retention_time: -1 }).listBackups()).toMatchObject([
         { name: second, expires_at: undefined },
         { name: first },
       ]);
     });
 
     test('what loadBackup replaces becomes a backup by itself', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       const empty = await things.createBackup();
       await things.insert({ _id: 'a' });
       await things.loadBackup(empty);
@@ -94,12 +94,12 @@ export function backupsSuite(door: DoorFixture): void {
     });
 
     test('a name that is not there is an error that changes nothing', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       await things.insert({ _id: 'a' });
       const name = await things.createBackup();
       for (const call of [() => things.loadBackup('x'), () => things.deleteBackup('x')]) {
         const error = await rejection(call());
-        expect(error instanceof door.lib.BackupError).toBe(true);
+        expect(error instanceof fixture.lib.BackupError).toBe(true);
         expect(error.code).toBe('backup_unknown');
         expect(error.message.includes(name)).toBe(true);
       }
@@ -118,7 +118,7 @@ export function backupsSuite(door: DoorFixture): void {
     });
 
     test('deleteBackup removes one and leaves the others', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       await things.insert({ _id: 'a' });
       const first = await things.createBackup();
       await things.delete('a');
@@ -126,14 +126,14 @@ export function backupsSuite(door: DoorFixture): void {
       expect(await things.deleteBackup(second)).toBe(true);
       expect(await things.listBackups()).toMatchObject([{ name: first }]);
       await expect(things.deleteBackup(second)).rejects.toMatchObject({ code: 'backup_unknown' });
-      await door.reopen();
-      const again = door.documents();
+      await fixture.reopen();
+      const again = fixture.documents();
       await again.loadBackup(first);
       expect(await again.get('a')).toMatchObject({ _id: 'a' });
     });
 
     test('survive what compaction does', async () => {
-      const things = door.documents<{ n: number; text: string }>();
+      const things = fixture.documents<{ n: number; text: string }>();
       const text = 'x'.repeat(2000);
       await things.insertMany(Array.from({ length: 200 }, (_, n) => ({ _id: `d${n}`, n, text })));
       const name = await things.createBackup();
@@ -142,8 +142,8 @@ export function backupsSuite(door: DoorFixture): void {
         await things.save();
       }
       await things.deleteMany({ n: { $mod: [2, 0] } });
-      await door.reopen();
-      const again = door.documents<{ n: number; text: string }>();
+      await fixture.reopen();
+      const again = fixture.documents<{ n: number; text: string }>();
       expect((await again.verify()).whole).toBe(true);
       await again.loadBackup(name);
       expect((await again.filter({})).map(({ n }) => n)).toEqual(
@@ -152,7 +152,7 @@ export function backupsSuite(door: DoorFixture): void {
     });
 
     test('reach live queries and listeners', async () => {
-      const things = door.documents<{ n: number }>();
+      const things = fixture.documents<{ n: number }>();
       await things.insertMany([
         { _id: 'a', n: 1 },
         { _id: 'b', n: 2 },
@@ -182,7 +182,7 @@ export function backupsSuite(door: DoorFixture): void {
     });
 
     test('verify reads everything, and finds it whole', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       await things.insertMany([{ _id: 'a' }, { _id: 'b' }]);
       const name = await things.createBackup();
       await things.delete('a');
@@ -198,35 +198,35 @@ export function backupsSuite(door: DoorFixture): void {
 
     test('Drop() takes them along, unless it is asked to leave one', async () => {
       const active = { activate_drop_method: true };
-      const things = door.documents(active);
+      const things = fixture.documents(active);
       await things.insert({ _id: 'a' });
       await things.createBackup();
       await things.Drop();
-      const second = door.documents(active);
+      const second = fixture.documents(active);
       expect(await second.listBackups()).toEqual([]);
       await second.insert({ _id: 'b' });
       await second.createBackup();
       await second.insert({ _id: 'c' });
       await second.Drop({ backup: true });
-      await door.reopen();
-      const third = door.documents(active);
+      await fixture.reopen();
+      const third = fixture.documents(active);
       expect(await third.count()).toBe(0);
       await third.insert({ _id: 'd' });
       const list = await third.listBackups();
       expect(list).toMatchObject([{ label: 'before Drop()', automatic: true, documents: 2 }]);
       await third.loadBackup(list[0]?.name as string);
-      await door.reopen();
-      const last = door.documents(active);
+      await fixture.reopen();
+      const last = fixture.documents(active);
       expect((await last.filter({})).map(({ _id }) => _id)).toEqual(['b', 'c']);
       expect((await last.verify()).whole).toBe(true);
     });
 
     test('another type of collection cannot load them', async () => {
       const active = { activate_drop_method: true };
-      const things = door.documents(active);
+      const things = fixture.documents(active);
       await things.insert({ _id: 'a' });
       await things.Drop({ backup: true });
-      const values = door.keyValues({ name: 'things' });
+      const values = fixture.keyValues({ name: 'things' });
       await values.set('x', 1);
       const [{ name } = { name: '' }] = await values.listBackups();
       await expect(values.loadBackup(name)).rejects.toMatchObject({ code: 'type_mismatch' });
@@ -234,22 +234,22 @@ export function backupsSuite(door: DoorFixture): void {
     });
 
     test('an index that was declared later is built for what comes back', async () => {
-      const things = door.documents<{ n: number }>();
+      const things = fixture.documents<{ n: number }>();
       await things.insertMany([
         { _id: 'a', n: 1 },
         { _id: 'b', n: 1 },
       ]);
       const name = await things.createBackup();
       await things.update('b', { n: 2 });
-      await door.reopen();
-      const again = door.documents<{ n: number }>({ indexes: [{ fields: 'n', unique: true }] });
+      await fixture.reopen();
+      const again = fixture.documents<{ n: number }>({ indexes: [{ fields: 'n', unique: true }] });
       expect(await again.count({ n: 1 })).toBe(1);
       await expect(again.loadBackup(name)).rejects.toMatchObject({ code: 'unique_violation' });
       expect(await again.count({ n: 1 })).toBe(1);
       const list = await again.listBackups();
       expect(list.map(({ label }) => label)).toEqual(['before indexes changed', undefined]);
-      await door.reopen();
-      const plain = door.documents<{ n: number }>({ indexes: ['n'] });
+      await fixture.reopen();
+      const plain = fixture.documents<{ n: number }>({ indexes: ['n'] });
       await plain.loadBackup(name);
       expect(await plain.count({ n: 1 })).toBe(2);
       expect((await plain.explain({ n: 1 })).documents_examined).toBe(0);

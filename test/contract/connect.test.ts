@@ -2,11 +2,11 @@ import * as lib from '../../src/index.ts';
 import { fakeWorker } from './fake-worker.ts';
 import { runContract } from './run-contract.ts';
 
-const door = { lib, storage: 'indexeddb' } as const;
+const common = { lib, storage: 'indexeddb' } as const;
 
 if (typeof Worker !== 'undefined') {
   runContract({
-    ...door,
+    ...common,
     title: 'connect()',
     engine: 'worker',
     make: (name) => lib.connect({ name }),
@@ -14,7 +14,7 @@ if (typeof Worker !== 'undefined') {
 } else if (typeof document === 'undefined') {
   // Node has no workers of the web; there the protocol is tested over a channel.
   runContract({
-    ...door,
+    ...common,
     title: 'connect() over a message channel',
     engine: 'worker',
     make: (name) => lib.connect({ name, worker: fakeWorker }),
@@ -22,7 +22,7 @@ if (typeof Worker !== 'undefined') {
 } else {
   // What the tests of an app meet in happy-dom.
   runContract({
-    ...door,
+    ...common,
     title: 'connect() where there are no workers',
     engine: 'thread',
     make: (name) => lib.connect({ name }),

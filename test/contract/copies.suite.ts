@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { DoorFixture } from './door-fixture.ts';
+import type { ClientFixture } from './client-fixture.ts';
 
 const document = () => ({ list: [1, { deep: true }], at: new Date(5), map: new Map([['a', [1]]]) });
 type Thing = ReturnType<typeof document>;
@@ -13,10 +13,10 @@ function spoil(thing: Thing): void {
 }
 
 /** What goes in is copied, what comes out is the caller's own copy. */
-export function copiesSuite(door: DoorFixture): void {
+export function copiesSuite(fixture: ClientFixture): void {
   describe('copies', () => {
     test('changing what was passed in changes nothing stored', async () => {
-      const things = door.documents<Thing>();
+      const things = fixture.documents<Thing>();
       const given = document();
       const inserting = things.insert(given);
       spoil(given);
@@ -42,7 +42,7 @@ export function copiesSuite(door: DoorFixture): void {
     });
 
     test('a plain document is copied as well', async () => {
-      const things = door.documents<{ list: number[] }>();
+      const things = fixture.documents<{ list: number[] }>();
       const given = { list: [1] };
       const inserting = things.insert(given);
       given.list.push(2);
@@ -50,7 +50,7 @@ export function copiesSuite(door: DoorFixture): void {
     });
 
     test('changing the list given to insertMany changes nothing', async () => {
-      const things = door.documents<{ n: number }>();
+      const things = fixture.documents<{ n: number }>();
       const list = [{ n: 1 }, { n: 2 }];
       const inserting = things.insertMany(list);
       list.length = 0;
@@ -58,7 +58,7 @@ export function copiesSuite(door: DoorFixture): void {
     });
 
     test('changing what came out changes nothing stored', async () => {
-      const things = door.documents<Thing>();
+      const things = fixture.documents<Thing>();
       const stored = await things.insert(document());
       const { _id } = stored;
       const outcomes = [
@@ -81,7 +81,7 @@ export function copiesSuite(door: DoorFixture): void {
     });
 
     test('two calls give two copies', async () => {
-      const things = door.documents<Thing>();
+      const things = fixture.documents<Thing>();
       const { _id } = await things.insert(document());
       const [one, two] = await Promise.all([things.get(_id), things.get(_id)]);
       expect(one).toEqual(two);
@@ -91,7 +91,7 @@ export function copiesSuite(door: DoorFixture): void {
     });
 
     test('hold for key-values too', async () => {
-      const values = door.keyValues<Thing>();
+      const values = fixture.keyValues<Thing>();
       const given = document();
       const setting = values.set('a', given);
       spoil(given);
@@ -113,7 +113,7 @@ export function copiesSuite(door: DoorFixture): void {
     });
 
     test('a view copies only what it looks at', async () => {
-      const things = door.documents<{ bytes: Uint8Array }>();
+      const things = fixture.documents<{ bytes: Uint8Array }>();
       const buffer = new Uint8Array([1, 2, 3, 4]).buffer;
       const { bytes } = await things.insert({ bytes: new Uint8Array(buffer, 1, 2) });
       expect([...bytes]).toEqual([2, 3]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { DocumentCollection, Params } from '../../src/index.ts';
-import type { DoorFixture } from './door-fixture.ts';
+import type { ClientFixture } from './client-fixture.ts';
 import { rejection } from './outcomes.ts';
 
 const PEOPLE = [
@@ -53,10 +53,10 @@ const CASES: [string, object, string[]][] = [
 const ids = (documents: readonly { _id: string }[]) => documents.map(({ _id }) => _id);
 
 /** The object form of `params`, and `options.archived`. */
-export function criteriaSuite(door: DoorFixture): void {
+export function criteriaSuite(fixture: ClientFixture): void {
   describe('criteria', () => {
     const people = async (): Promise<DocumentCollection> => {
-      const collection = door.documents();
+      const collection = fixture.documents();
       await collection.insertMany(PEOPLE);
       await collection.save();
       return collection;
@@ -84,7 +84,7 @@ export function criteriaSuite(door: DoorFixture): void {
     });
 
     test('reach managed fields', async () => {
-      const collection = door.documents({ indicate_created_timestamp: true });
+      const collection = fixture.documents({ indicate_created_timestamp: true });
       const stored = await collection.insert({ n: 1 });
       await collection.insert({ n: 2 });
       await collection.update(stored._id, { n: 1 });
@@ -101,8 +101,8 @@ export function criteriaSuite(door: DoorFixture): void {
       expect(await collection.filter({ age: 36 })).toEqual([]);
       await collection.save();
       expect(ids(await collection.filter({ age: 37 }))).toEqual(['ada']);
-      await door.reopen();
-      expect(ids(await door.documents().filter({ age: { $in: [36, 37] } }))).toEqual(['ada']);
+      await fixture.reopen();
+      expect(ids(await fixture.documents().filter({ age: { $in: [36, 37] } }))).toEqual(['ada']);
     });
 
     test('are copied: changing them after the call changes nothing', async () => {
@@ -136,7 +136,7 @@ export function criteriaSuite(door: DoorFixture): void {
           () => collection.deleteMany(params),
         ]) {
           const error = await rejection(call());
-          expect(error instanceof door.lib.CriteriaError).toBe(true);
+          expect(error instanceof fixture.lib.CriteriaError).toBe(true);
           expect(error).toMatchObject({ code });
           expect(error.place?.includes(Object.keys(criteria)[0] as string)).toBe(true);
         }
@@ -145,7 +145,7 @@ export function criteriaSuite(door: DoorFixture): void {
     });
 
     test('an unknown operator is named, with the nearest known one', async () => {
-      const { message } = await rejection(door.documents().find({ age: { $gtt: 1 } }));
+      const { message } = await rejection(fixture.documents().find({ age: { $gtt: 1 } }));
       expect(message.includes('$gtt') && message.includes('$gt')).toBe(true);
     });
 
@@ -169,14 +169,14 @@ export function criteriaSuite(door: DoorFixture): void {
       const own = JSON.parse('{ "__proto__": { "name": "Ada" } }') as Params;
       for (const params of [own, { 'home.__proto__.city': 1 }, { $or: [own] }]) {
         const error = await rejection(collection.find(params as Params));
-        expect(error instanceof door.lib.CriteriaError).toBe(true);
+        expect(error instanceof fixture.lib.CriteriaError).toBe(true);
       }
     });
   });
 
   describe('find, filter, has and count', () => {
     test('find the first in order of insertion, nothing among none', async () => {
-      const things = door.documents<{ n: number }>();
+      const things = fixture.documents<{ n: number }>();
       expect(await things.find({})).toBe(undefined);
       expect(await things.filter({})).toEqual([]);
       expect(await things.has({})).toBe(false);
@@ -188,7 +188,7 @@ export function criteriaSuite(door: DoorFixture): void {
     });
 
     test('archived: false by default, true is both kinds, "only" the archived', async () => {
-      const things = door.documents<{ n: number }>();
+      const things = fixture.documents<{ n: number }>();
       await things.insertMany([1, 2, 3].map((n) => ({ _id: String(n), n })));
       await things.archive('2');
       const all = { n: { $gt: 0 } };
@@ -213,7 +213,7 @@ export function criteriaSuite(door: DoorFixture): void {
     });
 
     test('deleteMany takes archived as filter does', async () => {
-      const things = door.documents<{ n: number }>();
+      const things = fixture.documents<{ n: number }>();
       await things.insertMany([1, 2, 3, 4].map((n) => ({ _id: String(n), n })));
       await things.archive('2');
       await things.archive('3');
@@ -224,7 +224,7 @@ export function criteriaSuite(door: DoorFixture): void {
     });
 
     test('refuse options they do not know', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       await things.insert({});
       for (const [options, code, place] of [
         [{ archived: 'yes' }, 'option_invalid', 'archived'],

@@ -1,31 +1,31 @@
 import { describe, expect, test } from 'vitest';
-import type { DoorFixture } from './door-fixture.ts';
+import type { ClientFixture } from './client-fixture.ts';
 import { rejection } from './outcomes.ts';
 
 const active = { activate_drop_method: true };
 
 /** Drop(): only where it is enabled. */
-export function dropSuite(door: DoorFixture): void {
+export function dropSuite(fixture: ClientFixture): void {
   describe('Drop', () => {
     test('rejects unless it is enabled, and touches nothing', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       await things.insert({ _id: 'a' });
       const error = await rejection(things.Drop());
-      expect(error instanceof door.lib.CollectionError).toBe(true);
+      expect(error instanceof fixture.lib.CollectionError).toBe(true);
       expect(error.code).toBe('drop_disabled');
       expect(error.message.includes('activate_drop_method')).toBe(true);
-      const values = door.keyValues({ activate_drop_method: false });
+      const values = fixture.keyValues({ activate_drop_method: false });
       await values.set('a', 1);
       await expect(values.Drop()).rejects.toMatchObject({ code: 'drop_disabled' });
       expect(await things.insert({ _id: 'b' })).toMatchObject({ _id: 'b' });
-      await door.reopen();
-      expect(await door.documents().count()).toBe(2);
-      expect(await door.keyValues().get('a')).toBe(1);
+      await fixture.reopen();
+      expect(await fixture.documents().count()).toBe(2);
+      expect(await fixture.keyValues().get('a')).toBe(1);
     });
 
     test('removes the collection; the handles to it are then dropped', async () => {
-      const things = door.documents(active);
-      const other = door.documents();
+      const things = fixture.documents(active);
+      const other = fixture.documents();
       await things.insertMany([{}, {}]);
       await things.save();
       await things.insert({});
@@ -42,17 +42,17 @@ export function dropSuite(door: DoorFixture): void {
         () => other.insert({}),
       ]) {
         const error = await rejection(call());
-        expect(error instanceof door.lib.CollectionError).toBe(true);
+        expect(error instanceof fixture.lib.CollectionError).toBe(true);
         expect(error.code).toBe('collection_dropped');
       }
     });
 
     test('constructing the name again starts empty, behind calls that are still under way', async () => {
-      const things = door.documents(active);
+      const things = fixture.documents(active);
       await things.insert({ _id: 'a' });
       const inserted = things.insertMany([{ _id: 'b' }]);
       const dropped = things.Drop();
-      const again = door.keyValues({ name: 'things' });
+      const again = fixture.keyValues({ name: 'things' });
       const set = again.set('c', 1);
       expect((await inserted).length).toBe(1);
       expect(await dropped).toBe(true);
@@ -61,22 +61,22 @@ export function dropSuite(door: DoorFixture): void {
     });
 
     test('constructing the name again starts empty', async () => {
-      const things = door.documents(active);
+      const things = fixture.documents(active);
       await things.insert({ _id: 'a' });
       await things.Drop();
-      const again = door.documents();
+      const again = fixture.documents();
       expect(await again.count()).toBe(0);
       expect(await again.insert({ _id: 'a', n: 2 })).toMatchObject({ _id: 'a', n: 2 });
-      await door.reopen();
-      expect(await door.documents().count()).toBe(1);
+      await fixture.reopen();
+      expect(await fixture.documents().count()).toBe(1);
     });
 
     test('constructing the name again need not wait for it', async () => {
-      const things = door.documents(active);
+      const things = fixture.documents(active);
       await things.insert({ _id: 'a' });
       await things.save();
       const dropping = things.Drop();
-      const again = door.documents();
+      const again = fixture.documents();
       const inserting = again.insert({ _id: 'b' });
       expect(await dropping).toBe(true);
       expect((await inserting)._id).toBe('b');
@@ -84,40 +84,40 @@ export function dropSuite(door: DoorFixture): void {
     });
 
     test('is for good', async () => {
-      const things = door.documents(active);
+      const things = fixture.documents(active);
       await things.insert({});
       await things.save();
       await things.Drop();
-      await door.reopen();
-      expect(await door.documents().count()).toBe(0);
+      await fixture.reopen();
+      expect(await fixture.documents().count()).toBe(0);
     });
 
     test('frees the name for the other type', async () => {
-      const things = door.documents({ ...active, name: 'a' });
+      const things = fixture.documents({ ...active, name: 'a' });
       await things.insert({});
       await things.Drop();
-      const values = door.keyValues({ ...active, name: 'a' });
+      const values = fixture.keyValues({ ...active, name: 'a' });
       await values.set('k', 1);
-      await door.reopen();
-      const again = door.keyValues({ ...active, name: 'a' });
+      await fixture.reopen();
+      const again = fixture.keyValues({ ...active, name: 'a' });
       expect(await again.entries()).toEqual([['k', 1]]);
       expect(await again.Drop()).toBe(true);
-      expect(await door.documents({ name: 'a' }).count()).toBe(0);
+      expect(await fixture.documents({ name: 'a' }).count()).toBe(0);
     });
 
     test('leaves other collections alone', async () => {
       const names = ['a', 'ab', 'a/b', 'A'];
-      for (const name of names) await door.documents({ name, ...active }).insert({ name });
-      await door.db.save();
-      await door.documents({ name: 'a', ...active }).Drop();
-      await door.reopen();
+      for (const name of names) await fixture.documents({ name, ...active }).insert({ name });
+      await fixture.db.save();
+      await fixture.documents({ name: 'a', ...active }).Drop();
+      await fixture.reopen();
       for (const name of names) {
-        expect(await door.documents({ name }).count()).toBe(name === 'a' ? 0 : 1);
+        expect(await fixture.documents({ name }).count()).toBe(name === 'a' ? 0 : 1);
       }
     });
 
     test('calls made before it take effect, calls made after it reject', async () => {
-      const things = door.documents(active);
+      const things = fixture.documents(active);
       const [inserted, counted, dropped, late] = await Promise.all([
         things.insert({}),
         things.count(),

@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import type { CairnError } from '../../src/index.ts';
-import type { DoorFixture } from './door-fixture.ts';
+import type { ClientFixture } from './client-fixture.ts';
 import { rejection, thrown } from './outcomes.ts';
 
 /** One base class, a class a family, stable codes; the same on both sides of a worker. */
-export function errorsSuite(door: DoorFixture): void {
+export function errorsSuite(fixture: ClientFixture): void {
   describe('errors', () => {
     const provoke = async (): Promise<[CairnError, string, string][]> => {
-      const things = door.documents();
-      const values = door.keyValues();
+      const things = fixture.documents();
+      const values = fixture.keyValues();
       await things.insert({ _id: 'a' });
       await values.set('text', 'a');
       return [
-        [thrown(() => door.documents({ id_length: 1 })), 'OptionError', 'option_invalid'],
+        [thrown(() => fixture.documents({ id_length: 1 })), 'OptionError', 'option_invalid'],
         [await rejection(things.insert({ f: () => 1 })), 'ValueError', 'value_unsupported'],
         [await rejection(things.insert({ _id: 'a' })), 'ValueError', 'id_taken'],
         [await rejection(things.find({ n: { $no: 1 } })), 'CriteriaError', 'operator_unknown'],
@@ -23,7 +23,7 @@ export function errorsSuite(door: DoorFixture): void {
     };
 
     test('have a class, a code and a message', async () => {
-      const { lib } = door;
+      const { lib } = fixture;
       for (const [error, name, code] of await provoke()) {
         expect([error.name, error.code]).toEqual([name, code]);
         expect(error instanceof lib[name as 'ValueError']).toBe(true);
@@ -45,20 +45,20 @@ export function errorsSuite(door: DoorFixture): void {
       ];
       for (const [error, name] of await provoke()) {
         const classes = families.filter(
-          (family) => error instanceof door.lib[family as 'ValueError'],
+          (family) => error instanceof fixture.lib[family as 'ValueError'],
         );
         expect(classes).toEqual([name]);
       }
     });
 
     test('carry their cause, wherever they were made', async () => {
-      const { cause } = await rejection(door.documents().find({ name: { $regex: '(' } }));
+      const { cause } = await rejection(fixture.documents().find({ name: { $regex: '(' } }));
       expect(cause instanceof Error).toBe(true);
       expect((cause as Error).name).toBe('SyntaxError');
     });
 
     test('of one call leave the others of the same moment alone', async () => {
-      const things = door.documents<{ n: number }>();
+      const things = fixture.documents<{ n: number }>();
       const results = await Promise.allSettled([
         things.insert({ _id: 'a', n: 1 }),
         things.insert({ _id: 'a', n: 2 }),
@@ -77,7 +77,7 @@ export function errorsSuite(door: DoorFixture): void {
     });
 
     test('can be made and extended by drivers and callers', () => {
-      const { StorageError, CairnError } = door.lib;
+      const { StorageError, CairnError } = fixture.lib;
       const cause = new Error('underneath');
       const error = new StorageError('storage_full', 'The disk is full.', { cause, place: 'a' });
       expect(error).toMatchObject({ code: 'storage_full', place: 'a', name: 'StorageError' });

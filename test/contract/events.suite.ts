@@ -1,52 +1,52 @@
 import { describe, expect, test } from 'vitest';
-import type { DoorFixture } from './door-fixture.ts';
+import type { ClientFixture } from './client-fixture.ts';
 import { EventLog, thrown } from './outcomes.ts';
 
 /** db.status, db.on, collection.on. */
-export function eventsSuite(door: DoorFixture): void {
+export function eventsSuite(fixture: ClientFixture): void {
   describe('status', () => {
     test('is there before anything was done', async () => {
-      await door.renew();
-      expect(door.db.status).toMatchObject({ state: 'idle', unsaved: 0 });
+      await fixture.renew();
+      expect(fixture.db.status).toMatchObject({ state: 'idle', unsaved: 0 });
     });
 
     test('says where the engine runs and which storage it has', async () => {
-      await door.renew();
-      await door.db.ready;
-      const { engine, storage } = door.kind;
-      expect(door.db.status).toMatchObject({ state: 'open', engine, storage, unsaved: 0 });
-      expect(door.db.status.started === 'thread').toBe(engine === 'thread');
-      await door.db.close();
-      expect(door.db.status.state).toBe('closed');
+      await fixture.renew();
+      await fixture.db.ready;
+      const { engine, storage } = fixture.kind;
+      expect(fixture.db.status).toMatchObject({ state: 'open', engine, storage, unsaved: 0 });
+      expect(fixture.db.status.started === 'thread').toBe(engine === 'thread');
+      await fixture.db.close();
+      expect(fixture.db.status.state).toBe('closed');
     });
 
     test('says what is unsaved since when, and when the last save was', async () => {
-      await door.renew();
+      await fixture.renew();
       const before = Date.now();
-      const log = new EventLog(door.db, 'status');
-      const things = door.documents({ save_timeout: 3600, save_directly_after: 1000 });
+      const log = new EventLog(fixture.db, 'status');
+      const things = fixture.documents({ save_timeout: 3600, save_directly_after: 1000 });
       await things.ready;
-      expect(door.db.status.unsaved_since).toBe(undefined);
+      expect(fixture.db.status.unsaved_since).toBe(undefined);
       await things.insertMany([{}, {}, {}]);
       await log.until((events) => events.some(({ unsaved }) => unsaved === 3));
-      const { unsaved, unsaved_since } = door.db.status;
+      const { unsaved, unsaved_since } = fixture.db.status;
       expect(unsaved).toBe(3);
       expect(unsaved_since instanceof Date).toBe(true);
       expect(Number(unsaved_since) >= before && Number(unsaved_since) <= Date.now()).toBe(true);
       await things.save();
       await log.until((events) => events.at(-1)?.unsaved === 0);
-      const { last_save } = door.db.status;
-      expect(door.db.status).toMatchObject({ unsaved: 0 });
-      expect(door.db.status.unsaved_since).toBe(undefined);
-      expect(door.db.status.last_error).toBe(undefined);
+      const { last_save } = fixture.db.status;
+      expect(fixture.db.status).toMatchObject({ unsaved: 0 });
+      expect(fixture.db.status.unsaved_since).toBe(undefined);
+      expect(fixture.db.status.last_error).toBe(undefined);
       expect(last_save instanceof Date && Number(last_save) >= before).toBe(true);
     });
 
     test('comes as an event with every change of it', async () => {
-      await door.renew();
-      const log = new EventLog(door.db, 'status');
-      await door.db.ready;
-      await door.db.close();
+      await fixture.renew();
+      const log = new EventLog(fixture.db, 'status');
+      await fixture.db.ready;
+      await fixture.db.close();
       const states = log.events.map(({ state }) => state);
       expect(states.filter((state, at) => state !== states[at - 1])).toEqual([
         'opening',
@@ -59,8 +59,8 @@ export function eventsSuite(door: DoorFixture): void {
 
   describe('events', () => {
     test('change names the collection, the ids and what happened', async () => {
-      const log = new EventLog(await door.renew(), 'change');
-      const things = door.documents();
+      const log = new EventLog(await fixture.renew(), 'change');
+      const things = fixture.documents();
       await things.insert({ _id: 'a' });
       await things.update('a', { n: 1 });
       await things.patch('a', { n: 2 });
@@ -71,7 +71,7 @@ export function eventsSuite(door: DoorFixture): void {
       await things.insertMany([{ _id: 'c' }, { _id: 'd' }]);
       await things.delete('a');
       await things.deleteMany({ _id: { $in: ['c', 'd'] } });
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       await values.set('k.deep', 1);
       await values.delete('k');
       const happened = () =>
@@ -100,7 +100,7 @@ export function eventsSuite(door: DoorFixture): void {
     });
 
     test('calls that change nothing tell nothing', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       await things.insert({ _id: 'a' });
       const log = new EventLog(things, 'change');
       await things.delete('b');
@@ -114,8 +114,8 @@ export function eventsSuite(door: DoorFixture): void {
     });
 
     test('a collection tells of itself only', async () => {
-      const one = door.documents({ name: 'one' });
-      const other = door.documents({ name: 'other' });
+      const one = fixture.documents({ name: 'one' });
+      const other = fixture.documents({ name: 'other' });
       const log = new EventLog(one, 'change');
       await other.insert({});
       await one.insert({ _id: 'mine' });
@@ -125,8 +125,8 @@ export function eventsSuite(door: DoorFixture): void {
 
     test('save tells the collection, how many changes and when', async () => {
       const before = Date.now();
-      const all = new EventLog(await door.renew(), 'save');
-      const things = door.documents({ save_timeout: 3600, save_directly_after: 1000 });
+      const all = new EventLog(await fixture.renew(), 'save');
+      const things = fixture.documents({ save_timeout: 3600, save_directly_after: 1000 });
       const log = new EventLog(things, 'save');
       await things.insertMany([{}, {}]);
       await things.save();
@@ -139,7 +139,7 @@ export function eventsSuite(door: DoorFixture): void {
     });
 
     test('the returned function stops them, each listener for itself', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       const stopped = new EventLog(things, 'change');
       const log = new EventLog(things, 'change');
       await things.insert({ _id: 'a' });
@@ -152,7 +152,7 @@ export function eventsSuite(door: DoorFixture): void {
     });
 
     test('one listener may be added twice', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       let calls = 0;
       const listener = () => {
         calls++;
@@ -170,8 +170,8 @@ export function eventsSuite(door: DoorFixture): void {
     });
 
     test('an unknown event or a listener that is no function is an error', () => {
-      const { CairnError } = door.lib;
-      for (const source of [door.db, door.documents()]) {
+      const { CairnError } = fixture.lib;
+      for (const source of [fixture.db, fixture.documents()]) {
         const unknown = thrown(() => source.on('changed' as never, () => undefined));
         expect(unknown instanceof CairnError && unknown.message.includes('change')).toBe(true);
         expect(thrown(() => source.on('change', 5 as never)) instanceof CairnError).toBe(true);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { DoorFixture } from './door-fixture.ts';
+import type { ClientFixture } from './client-fixture.ts';
 import { rejection } from './outcomes.ts';
 
 /** `explain`: the plan as data, and what it cost. */
-export function explainSuite(door: DoorFixture): void {
+export function explainSuite(fixture: ClientFixture): void {
   describe('explain', () => {
     const users = async () => {
-      const things = door.documents<{ age: number; region: string; n: number }>({
+      const things = fixture.documents<{ age: number; region: string; n: number }>({
         indexes: ['age', { fields: ['region', 'n'] }],
       });
       await things.insertMany(
@@ -23,7 +23,7 @@ export function explainSuite(door: DoorFixture): void {
     test('says where it ran and how long it took', async () => {
       const things = await users();
       const { engine, engine_ms, total_ms } = await things.explain({ age: 3 });
-      expect(engine).toBe(door.kind.engine);
+      expect(engine).toBe(fixture.kind.engine);
       // Of two clocks, which browsers make coarse: neither need be the greater.
       expect(engine_ms >= 0 && total_ms >= 0).toBe(true);
     });
@@ -101,8 +101,8 @@ export function explainSuite(door: DoorFixture): void {
 
     test('follows the declaration after a reload', async () => {
       await users();
-      await door.reopen();
-      const things = door.documents<{ age: number }>();
+      await fixture.reopen();
+      const things = fixture.documents<{ age: number }>();
       expect((await things.explain({ age: 3 })).plan.kind).toBe('scan');
       expect((await things.explain({ age: 3 })).returned).toBe(10);
     });

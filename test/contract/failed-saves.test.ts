@@ -84,7 +84,7 @@ describe.each([false, true])('failed saves, caching: %s', (caching) => {
     expect(await names(storage)).toEqual([1]);
   });
 
-  test('close rejects and the door stays open, so that nothing is lost', async () => {
+  test('close rejects and the client stays open, so that nothing is lost', async () => {
     const { storage, db, things } = open();
     await things.insert({ n: 1 });
     storage.beforeWrite = async () => Promise.reject(full());

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { DocumentCollection, FindOptions, IndexOption, Params } from '../../src/index.ts';
-import type { DoorFixture } from './door-fixture.ts';
+import type { ClientFixture } from './client-fixture.ts';
 import { allOf, EventLog, idsOf } from './outcomes.ts';
 
 const DAY = 86_400_000;
@@ -65,11 +65,11 @@ const planOf = async (collection: DocumentCollection, params: Params, options?: 
 };
 
 /** The option `indexes`: results are those of a scan, whatever happened before. */
-export function indexesSuite(door: DoorFixture): void {
+export function indexesSuite(fixture: ClientFixture): void {
   describe('indexes', () => {
     /** What the documents of a collection should answer: the same ones without any index. */
     const expectAnswersOfScan = async (collection: DocumentCollection) => {
-      const plain = door.documents({ name: 'plain', activate_drop_method: true });
+      const plain = fixture.documents({ name: 'plain', activate_drop_method: true });
       const copies = (await collection.filter({}, { archived: true })).map((document) => document);
       await plain.insertMany(copies);
       for (const { _id, _archived } of copies) if (_archived) await plain.archive(_id);
@@ -97,7 +97,7 @@ export function indexesSuite(door: DoorFixture): void {
     };
 
     test('declared from the start answer as a scan does', async () => {
-      const things = door.documents({ indexes: INDEXES });
+      const things = fixture.documents({ indexes: INDEXES });
       await things.insertMany(PEOPLE);
       for (const [params, options, index] of QUESTIONS) {
         if (index) expect([params, await planOf(things, params, options)]).toEqual([params, index]);
@@ -106,7 +106,7 @@ export function indexesSuite(door: DoorFixture): void {
     });
 
     test('follow every change, saved or not, and come back after a reload', async () => {
-      let things = door.documents({ indexes: INDEXES });
+      let things = fixture.documents({ indexes: INDEXES });
       await things.insertMany(PEOPLE);
       await things.save();
       await things.update('a', { region: 'us', age: 41, tags: ['z'], mix: 7 });
@@ -120,8 +120,8 @@ export function indexesSuite(door: DoorFixture): void {
       await expectAnswersOfScan(things);
       await things.save();
       await expectAnswersOfScan(things);
-      await door.reopen();
-      things = door.documents({ indexes: INDEXES });
+      await fixture.reopen();
+      things = fixture.documents({ indexes: INDEXES });
       await expectAnswersOfScan(things);
       expect(await things.deleteMany({ age: { $gte: 20 } })).toBe(4);
       expect(await things.deleteMany({ tags: 'x' }, { archived: true })).toBe(1);
@@ -129,14 +129,14 @@ export function indexesSuite(door: DoorFixture): void {
     });
 
     test('added later are built over what is there, telling how far they are', async () => {
-      await door
+      await fixture
         .documents()
         .insertMany([
           ...PEOPLE,
           ...Array.from({ length: 300 }, (_, n) => ({ age: n, pad: 'x'.repeat(1000) })),
         ]);
-      await door.reopen();
-      const things = door.documents({ indexes: INDEXES });
+      await fixture.reopen();
+      const things = fixture.documents({ indexes: INDEXES });
       const log = new EventLog(things, 'index');
       await log.until((events) => events.at(-1)?.documents === 307);
       const steps = log.events.map(({ documents }) => documents);
@@ -148,8 +148,8 @@ export function indexesSuite(door: DoorFixture): void {
       await things.deleteMany({ pad: { $exists: true } });
       await expectAnswersOfScan(things);
 
-      await door.reopen();
-      const again = door.documents({ indexes: INDEXES });
+      await fixture.reopen();
+      const again = fixture.documents({ indexes: INDEXES });
       const later = new EventLog(again, 'index');
       await again.ready;
       await expectAnswersOfScan(again);
@@ -157,16 +157,16 @@ export function indexesSuite(door: DoorFixture): void {
     });
 
     test('left out are dropped, and are right when they are declared again', async () => {
-      await door.documents({ indexes: ['age'] }).insertMany(PEOPLE);
-      await door.reopen();
-      const without = door.documents();
+      await fixture.documents({ indexes: ['age'] }).insertMany(PEOPLE);
+      await fixture.reopen();
+      const without = fixture.documents();
       expect(await planOf(without, { age: 20 })).toBe('scan');
       await without.patch('a', { age: 20 });
       await without.patch('b', { age: 1 });
       await without.delete('c');
       await without.insert({ _id: 'h', age: 20 });
-      await door.reopen();
-      const things = door.documents({ indexes: ['age'] });
+      await fixture.reopen();
+      const things = fixture.documents({ indexes: ['age'] });
       expect(idsOf(await things.filter({ age: 20 }))).toEqual(['a', 'e', 'h']);
       expect(await planOf(things, { age: 20 })).toBe('age');
       await expectAnswersOfScan(things);
@@ -181,10 +181,10 @@ export function indexesSuite(door: DoorFixture): void {
         INDEXES,
         [],
       ];
-      await door.documents().insertMany(PEOPLE);
+      await fixture.documents().insertMany(PEOPLE);
       for (const [at, indexes] of declarations.entries()) {
-        await door.reopen();
-        const things = door.documents({ indexes });
+        await fixture.reopen();
+        const things = fixture.documents({ indexes });
         await things.patch('a', { age: 30 + at });
         await expectAnswersOfScan(things);
       }
@@ -192,7 +192,7 @@ export function indexesSuite(door: DoorFixture): void {
 
     test('reach managed fields, as the options show them', async () => {
       const indexes = ['_created_timestamp', '_archived', '_updated'];
-      let things = door.documents({ indexes, indicate_created_timestamp: true });
+      let things = fixture.documents({ indexes, indicate_created_timestamp: true });
       const [a] = await things.insertMany([{ _id: 'a' }, { _id: 'b' }, { _id: 'c' }]);
       const params = { _created_timestamp: a?._created_timestamp } as Params;
       await things.archive('b');
@@ -205,11 +205,11 @@ export function indexesSuite(door: DoorFixture): void {
         expect(idsOf(await things.filter({ _updated: true }))).toEqual(['c']);
       };
       await check(['a', 'c']);
-      await door.reopen();
-      things = door.documents({ indexes });
+      await fixture.reopen();
+      things = fixture.documents({ indexes });
       await check([]);
-      await door.reopen();
-      things = door.documents({ indexes, indicate_created_timestamp: true });
+      await fixture.reopen();
+      things = fixture.documents({ indexes, indicate_created_timestamp: true });
       await check(['a', 'c']);
     });
 
@@ -219,8 +219,8 @@ export function indexesSuite(door: DoorFixture): void {
         ...[new Date(0), '', Number.POSITIVE_INFINITY, 5n, 0, '10', '9', new Date(Number.NaN)],
       ];
       const documents = values.map((v, at) => ({ _id: `${at}`, v }));
-      const plain = door.documents<{ v: unknown }>({ name: 'without' });
-      let things = door.documents<{ v: unknown }>({ indexes: ['v'] });
+      const plain = fixture.documents<{ v: unknown }>({ name: 'without' });
+      let things = fixture.documents<{ v: unknown }>({ indexes: ['v'] });
       await plain.insertMany(documents);
       await things.insertMany(documents);
       for (let round = 0; round < 2; round++) {
@@ -237,7 +237,7 @@ export function indexesSuite(door: DoorFixture): void {
         if (round > 0) break;
         await plain.patch('3', { v: 'zz' });
         await things.patch('3', { v: 'zz' });
-        things = door.documents<{ v: unknown }>({ indexes: ['v'] });
+        things = fixture.documents<{ v: unknown }>({ indexes: ['v'] });
       }
     });
   });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { DoorFixture } from './door-fixture.ts';
+import type { ClientFixture } from './client-fixture.ts';
 import { allOf, idsOf, rejection } from './outcomes.ts';
 
 /** `for await` over a collection, and `each`. */
-export function iterationSuite(door: DoorFixture): void {
+export function iterationSuite(fixture: ClientFixture): void {
   describe('iteration', () => {
     const numbers = async (count: number, indexes?: string[]) => {
-      const things = door.documents<{ n: number; pad: string }>({ indexes });
+      const things = fixture.documents<{ n: number; pad: string }>({ indexes });
       const pad = 'x'.repeat(400);
       await things.insertMany(Array.from({ length: count }, (_, n) => ({ _id: `${n}`, n, pad })));
       await things.save();
@@ -19,7 +19,8 @@ export function iterationSuite(door: DoorFixture): void {
       const seen: number[] = [];
       for await (const { n } of things) seen.push(n);
       expect(seen).toEqual(Array.from({ length: 6000 }, (_, n) => n).filter((n) => n !== 3));
-      for await (const _ of door.documents({ name: 'empty' })) throw new Error('Nothing is there.');
+      for await (const _ of fixture.documents({ name: 'empty' }))
+        throw new Error('Nothing is there.');
     });
 
     test('keeps the order after updates, and after a reload', async () => {
@@ -29,8 +30,8 @@ export function iterationSuite(door: DoorFixture): void {
       expect(idsOf(await allOf(things))).toEqual(expected);
       await things.save();
       expect(idsOf(await allOf(things))).toEqual(expected);
-      await door.reopen();
-      things = door.documents();
+      await fixture.reopen();
+      things = fixture.documents();
       expect(idsOf(await allOf(things))).toEqual(expected);
       expect(idsOf(await allOf(things.each(() => true)))).toEqual(expected);
     });

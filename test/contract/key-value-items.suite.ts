@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { DoorFixture } from './door-fixture.ts';
+import type { ClientFixture } from './client-fixture.ts';
 import { rejection } from './outcomes.ts';
 
 interface Friend {
@@ -12,23 +12,23 @@ const BOB = { name: 'Bob', age: 20 };
 const CYD = { name: 'Cyd', age: 52 };
 
 /** push, remove, find, filter and has: the items of an array at a key. */
-export function keyValueItemsSuite(door: DoorFixture): void {
+export function keyValueItemsSuite(fixture: ClientFixture): void {
   describe('items', () => {
     const friends = async () => {
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       await values.set('user', { friends: [ADA, BOB, CYD], tags: ['a', 'b', 'a', null] });
       await values.save();
       return values;
     };
 
     test('push makes the array, and returns it', async () => {
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       expect(await values.push('user.tags', 'a')).toEqual(['a']);
       expect(await values.push('user.tags', { b: 1 })).toEqual(['a', { b: 1 }]);
       expect(await values.push('list', undefined)).toEqual([undefined]);
       expect(await values.push('list[1]', 'inside')).toEqual(['inside']);
-      await door.reopen();
-      expect(await door.keyValues().entries()).toEqual([
+      await fixture.reopen();
+      expect(await fixture.keyValues().entries()).toEqual([
         ['user', { tags: ['a', { b: 1 }] }],
         ['list', [undefined, ['inside']]],
       ]);
@@ -84,12 +84,12 @@ export function keyValueItemsSuite(door: DoorFixture): void {
         BOB,
       ]);
       expect(await values.remove('user.tags', 'nothing')).toEqual(['b', null]);
-      await door.reopen();
-      expect(await door.keyValues().get('user')).toEqual({ friends: [BOB], tags: ['b', null] });
+      await fixture.reopen();
+      expect(await fixture.keyValues().get('user')).toEqual({ friends: [BOB], tags: ['b', null] });
     });
 
     test('the values to compare with may be of any kind', async () => {
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       await values.set('list', [new Date(5), 2n, [1], 'a', undefined]);
       expect(await values.has('list', new Date(5))).toBe(true);
       expect(await values.has('list', new Date(6))).toBe(false);
@@ -100,7 +100,7 @@ export function keyValueItemsSuite(door: DoorFixture): void {
     });
 
     test('there are no items at a missing key', async () => {
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       expect(await values.find('no.such', {})).toBe(undefined);
       expect(await values.find('no.such', () => true)).toBe(undefined);
       expect(await values.filter('no.such', {})).toEqual([]);
@@ -142,7 +142,7 @@ export function keyValueItemsSuite(door: DoorFixture): void {
       const values = await friends();
       for (const method of ['find', 'filter', 'has', 'remove'] as const) {
         const error = await rejection(values[method]('user.friends', { age: { $gtt: 1 } }));
-        expect(error instanceof door.lib.CriteriaError).toBe(true);
+        expect(error instanceof fixture.lib.CriteriaError).toBe(true);
         expect(error.code).toBe('operator_unknown');
       }
       expect(await values.get('user.friends')).toEqual([ADA, BOB, CYD]);

@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'vitest';
-import type { DoorFixture } from './door-fixture.ts';
+import type { ClientFixture } from './client-fixture.ts';
 import { rejection } from './outcomes.ts';
 
 /** Keys, and the methods for a value at a key. */
-export function keyValueSuite(door: DoorFixture): void {
+export function keyValueSuite(fixture: ClientFixture): void {
   describe('keys and values', () => {
     test('set gives the value back, get finds it, also after a reload', async () => {
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       expect(await values.set('theme', { dark: true })).toEqual({ dark: true });
       expect(await values.get('theme')).toEqual({ dark: true });
       expect(await values.get('other')).toBe(undefined);
-      await door.reopen();
-      expect(await door.keyValues().get('theme')).toEqual({ dark: true });
+      await fixture.reopen();
+      expect(await fixture.keyValues().get('theme')).toEqual({ dark: true });
     });
 
     test('set replaces', async () => {
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       await values.set('a', { b: 1, c: 2 });
       await values.set('a', { b: 3 });
       expect(await values.get('a')).toEqual({ b: 3 });
@@ -25,7 +25,7 @@ export function keyValueSuite(door: DoorFixture): void {
     });
 
     test('a key is a path: the first segment is the record, the rest the way inside', async () => {
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       await values.set('USER_1.friends[0].name', 'Ada');
       expect(await values.get('USER_1')).toEqual({ friends: [{ name: 'Ada' }] });
       expect(await values.get('USER_1.friends')).toEqual([{ name: 'Ada' }]);
@@ -37,7 +37,7 @@ export function keyValueSuite(door: DoorFixture): void {
     });
 
     test('\\. is a literal dot', async () => {
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       await values.set('example\\.org.visits', 1);
       expect(await values.keys()).toEqual(['example.org']);
       expect(await values.get('example\\.org')).toEqual({ visits: 1 });
@@ -46,7 +46,7 @@ export function keyValueSuite(door: DoorFixture): void {
     });
 
     test('a number is a key', async () => {
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       await values.set(7, 'seven');
       expect(await values.get(7)).toBe('seven');
       expect(await values.get('7')).toBe('seven');
@@ -56,7 +56,7 @@ export function keyValueSuite(door: DoorFixture): void {
     });
 
     test('an array of segments is a key, whatever characters they hold', async () => {
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       await values.set(['a.b', 'c[0]', 1, 'd'], 'x');
       expect(await values.keys()).toEqual(['a.b']);
       expect(await values.get(['a.b'])).toEqual({ 'c[0]': [undefined, { d: 'x' }] });
@@ -70,7 +70,7 @@ export function keyValueSuite(door: DoorFixture): void {
     });
 
     test('missing parents are made', async () => {
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       await values.set('a.b.c', 1);
       await values.set('a.list[0][1]', 2);
       await values.set('a.undefined', undefined);
@@ -83,14 +83,14 @@ export function keyValueSuite(door: DoorFixture): void {
     });
 
     test('has without params, be they given as undefined, tells whether the key exists', async () => {
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       await values.set('a', 5);
       expect(await values.has('a', undefined)).toBe(true);
       expect(await values.has('b', undefined)).toBe(false);
     });
 
     test('has tells whether the key exists, be its value undefined', async () => {
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       await values.set('a', { b: undefined, list: [0] });
       await values.set('u', undefined);
       for (const key of ['a', 'a.b', 'a.list', 'a.list[0]', 'u']) {
@@ -104,7 +104,7 @@ export function keyValueSuite(door: DoorFixture): void {
     });
 
     test('delete tells whether it removed something', async () => {
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       await values.set('a', { b: 1, c: 2, list: ['x', 'y', 'z'] });
       expect(await values.delete('a.b')).toBe(true);
       expect(await values.delete('a.b')).toBe(false);
@@ -114,12 +114,12 @@ export function keyValueSuite(door: DoorFixture): void {
       expect(await values.delete('a')).toBe(true);
       expect(await values.delete('a')).toBe(false);
       expect(await values.has('a')).toBe(false);
-      await door.reopen();
-      expect(await door.keyValues().count()).toBe(0);
+      await fixture.reopen();
+      expect(await fixture.keyValues().count()).toBe(0);
     });
 
     test('keys, entries and count are over the first segments, in order of insertion', async () => {
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       expect([await values.keys(), await values.entries(), await values.count()]).toEqual([
         [],
         [],
@@ -137,33 +137,33 @@ export function keyValueSuite(door: DoorFixture): void {
       ];
       expect(await values.entries()).toEqual(entries);
       expect(await values.keys()).toEqual(['b', 'a', '10', '9']);
-      await door.reopen();
-      const again = door.keyValues();
+      await fixture.reopen();
+      const again = fixture.keyValues();
       expect(await again.entries()).toEqual(entries);
       expect(await again.keys()).toEqual(['b', 'a', '10', '9']);
       expect(await again.count()).toBe(4);
     });
 
     test('increase and decrease return the number after; a missing one starts at 0', async () => {
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       expect(await values.increase('n', 5)).toBe(5);
       expect(await values.decrease('n', 2)).toBe(3);
       expect(await values.decrease('deep.list[0]', 2.5)).toBe(-2.5);
       expect(await values.get('deep')).toEqual({ list: [-2.5] });
-      await door.reopen();
-      expect(await door.keyValues().increase('n', 0)).toBe(3);
+      await fixture.reopen();
+      expect(await fixture.keyValues().increase('n', 0)).toBe(3);
     });
 
     test('any characters make a key, named like parts of Object too', async () => {
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       for (const key of ['constructor', 'toString', 'hasOwnProperty', '😀/ä', ' ', '\u0000']) {
         expect(await values.get([key])).toBe(undefined);
         await values.set([key], key);
         expect(await values.get([key])).toBe(key);
       }
       expect(await values.count()).toBe(6);
-      await door.reopen();
-      expect(await door.keyValues().get('constructor')).toBe('constructor');
+      await fixture.reopen();
+      expect(await fixture.keyValues().get('constructor')).toBe('constructor');
     });
 
     const BAD_KEYS: unknown[] = [
@@ -195,7 +195,7 @@ export function keyValueSuite(door: DoorFixture): void {
     ];
 
     test('a malformed key is refused by every method', async () => {
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       await values.set('a', { n: 1 });
       for (const key of BAD_KEYS as never[]) {
         for (const call of [
@@ -213,7 +213,7 @@ export function keyValueSuite(door: DoorFixture): void {
           () => values.decrease(key, 1),
         ]) {
           const error = await rejection(call());
-          expect(error instanceof door.lib.KeyError).toBe(true);
+          expect(error instanceof fixture.lib.KeyError).toBe(true);
           expect(error.code).toBe('key_invalid');
         }
       }
@@ -222,11 +222,11 @@ export function keyValueSuite(door: DoorFixture): void {
     });
 
     test('a key of very many segments is refused', async () => {
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       for (const key of [`a${'.b'.repeat(60_000)}`, Array.from({ length: 501 }, () => 'a')]) {
         await expect(values.set(key, 1)).rejects.toMatchObject({ code: 'key_invalid' });
       }
-      const things = door.documents();
+      const things = fixture.documents();
       await things.insert({ _id: 'a' });
       const changes = { [`a${'.b'.repeat(60_000)}`]: 1 };
       await expect(things.patch('a', changes)).rejects.toMatchObject({ code: 'key_invalid' });
@@ -234,19 +234,19 @@ export function keyValueSuite(door: DoorFixture): void {
     });
 
     test('a way through something that is no object or array changes nothing', async () => {
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       const before = { text: 'a', n: 1, at: new Date(1), none: null, list: [1] };
       await values.set('a', before);
       for (const key of ['a.text.b', 'a.n.b', 'a.at.b', 'a.none.b', 'a.list.b', 'a.list[0].b']) {
         const error = await rejection(values.set(key, 1));
-        expect(error instanceof door.lib.KeyError).toBe(true);
+        expect(error instanceof fixture.lib.KeyError).toBe(true);
       }
       await expect(values.set('a.text.b', 1)).rejects.toMatchObject({ code: 'kind_mismatch' });
       expect(await values.get('a')).toEqual(before);
     });
 
     test('the wrong kind of value at the key changes nothing', async () => {
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       await values.set('a', { text: 'a', list: [1], none: null });
       for (const call of [
         () => values.push('a.text', 1),
@@ -263,13 +263,13 @@ export function keyValueSuite(door: DoorFixture): void {
         () => values.increase('a.none', 1),
       ]) {
         const error = await rejection(call());
-        expect(error instanceof door.lib.KeyError).toBe(true);
+        expect(error instanceof fixture.lib.KeyError).toBe(true);
         expect(error.code).toBe('kind_mismatch');
         expect(error.place?.startsWith('a')).toBe(true);
       }
       for (const amount of ['1', undefined, null, Number.NaN, 1n] as never[]) {
         const error = await rejection(values.increase('n', amount));
-        expect(error instanceof door.lib.CairnError).toBe(true);
+        expect(error instanceof fixture.lib.CairnError).toBe(true);
       }
       expect(await values.entries()).toEqual([['a', { text: 'a', list: [1], none: null }]]);
     });

@@ -1,29 +1,29 @@
 import { describe, expect, test } from 'vitest';
-import type { DoorFixture } from './door-fixture.ts';
+import type { ClientFixture } from './client-fixture.ts';
 import { rejection, thrown } from './outcomes.ts';
 
 /** A way to make a collection of either type, with a call of it. */
 type Maker = (
-  door: DoorFixture,
+  fixture: ClientFixture,
   name: string,
 ) => { ready: Promise<void>; count(): Promise<number> };
-const documents: Maker = (door, name) => door.documents({ name });
-const keyValues: Maker = (door, name) => door.keyValues({ name });
+const documents: Maker = (fixture, name) => fixture.documents({ name });
+const keyValues: Maker = (fixture, name) => fixture.keyValues({ name });
 
 /** Opening, reopening with another type, closing, names. */
-export function lifecycleSuite(door: DoorFixture): void {
+export function lifecycleSuite(fixture: ClientFixture): void {
   describe('opening', () => {
     test('ready resolves, as often as it is asked for', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       expect(await things.ready).toBe(undefined);
       expect(await things.ready).toBe(undefined);
-      expect(await door.db.ready).toBe(undefined);
+      expect(await fixture.db.ready).toBe(undefined);
     });
 
     test('constructing a collection that exists opens it', async () => {
-      const things = door.documents<{ n: number }>({ name: 'a' });
+      const things = fixture.documents<{ n: number }>({ name: 'a' });
       await things.insert({ n: 1 });
-      const again = door.documents<{ n: number }>({ name: 'a' });
+      const again = fixture.documents<{ n: number }>({ name: 'a' });
       expect(await again.find({})).toMatchObject({ n: 1 });
     });
 
@@ -32,37 +32,37 @@ export function lifecycleSuite(door: DoorFixture): void {
       [keyValues, documents],
     ] as const) {
       test('another type throws where the type is known', async () => {
-        const made = first(door, 'a');
+        const made = first(fixture, 'a');
         await made.ready;
-        const error = thrown(() => second(door, 'a'));
-        expect(error instanceof door.lib.CollectionError).toBe(true);
-        expect(error).toMatchObject({ code: 'type_mismatch', place: door.nameOf('a') });
+        const error = thrown(() => second(fixture, 'a'));
+        expect(error instanceof fixture.lib.CollectionError).toBe(true);
+        expect(error).toMatchObject({ code: 'type_mismatch', place: fixture.nameOf('a') });
         expect(await made.count()).toBe(0);
       });
 
       test('another type rejects ready and every call where it is not known yet', async () => {
-        await first(door, 'a').ready;
-        await door.reopen();
-        const wrong = second(door, 'a');
+        await first(fixture, 'a').ready;
+        await fixture.reopen();
+        const wrong = second(fixture, 'a');
         const error = await rejection(wrong.ready);
-        expect(error instanceof door.lib.CollectionError).toBe(true);
-        expect(error).toMatchObject({ code: 'type_mismatch', place: door.nameOf('a') });
-        expect(error.message.includes(door.nameOf('a'))).toBe(true);
+        expect(error instanceof fixture.lib.CollectionError).toBe(true);
+        expect(error).toMatchObject({ code: 'type_mismatch', place: fixture.nameOf('a') });
+        expect(error.message.includes(fixture.nameOf('a'))).toBe(true);
         for (const call of [() => wrong.count(), () => wrong.ready]) {
           expect(await rejection(call())).toMatchObject({
             code: error.code,
             message: error.message,
           });
         }
-        expect(await first(door, 'a').count()).toBe(0);
+        expect(await first(fixture, 'a').count()).toBe(0);
         await rejection(wrong.count());
       });
 
       test('another type in the same moment rejects too', async () => {
-        const made = first(door, 'a');
+        const made = first(fixture, 'a');
         let wrong: ReturnType<Maker> | undefined;
         try {
-          wrong = second(door, 'a');
+          wrong = second(fixture, 'a');
         } catch (error) {
           expect(error).toMatchObject({ code: 'type_mismatch' });
         }
@@ -72,41 +72,41 @@ export function lifecycleSuite(door: DoorFixture): void {
     }
 
     test('a bad handle does not get in the way of closing', async () => {
-      await door.documents({ name: 'a' }).insert({});
-      await door.reopen();
-      const wrong = door.keyValues({ name: 'a' });
+      await fixture.documents({ name: 'a' }).insert({});
+      await fixture.reopen();
+      const wrong = fixture.keyValues({ name: 'a' });
       await rejection(wrong.set('k', 1));
-      await door.reopen();
-      expect(await door.documents({ name: 'a' }).count()).toBe(1);
+      await fixture.reopen();
+      expect(await fixture.documents({ name: 'a' }).count()).toBe(1);
     });
   });
 
   describe('close', () => {
     test('saves what is not saved yet', async () => {
-      const things = door.documents({ save_timeout: 3600, save_directly_after: 1000 });
+      const things = fixture.documents({ save_timeout: 3600, save_directly_after: 1000 });
       await things.insertMany([{}, {}]);
-      const values = door.keyValues({ save_timeout: 3600 });
+      const values = fixture.keyValues({ save_timeout: 3600 });
       void values.set('a', 1);
-      await door.reopen();
-      expect(await door.documents().count()).toBe(2);
-      expect(await door.keyValues().get('a')).toBe(1);
+      await fixture.reopen();
+      expect(await fixture.documents().count()).toBe(2);
+      expect(await fixture.keyValues().get('a')).toBe(1);
     });
 
     test('what was called before it takes effect, however long it is', async () => {
-      const things = door.documents({ save_timeout: 3600, save_directly_after: 100_000 });
+      const things = fixture.documents({ save_timeout: 3600, save_directly_after: 100_000 });
       const text = 'x'.repeat(2000);
       const inserting = things.insertMany(Array.from({ length: 1500 }, (_, n) => ({ n, text })));
       const deleting = things.deleteMany(({ n }) => n === 0);
-      await door.reopen();
+      await fixture.reopen();
       expect((await inserting).length).toBe(1500);
       expect(await deleting).toBe(1);
-      expect(await door.documents().count()).toBe(1499);
+      expect(await fixture.documents().count()).toBe(1499);
     });
 
     test('later calls reject', async () => {
-      const { db } = door;
-      const things = door.documents();
-      const values = door.keyValues();
+      const { db } = fixture;
+      const things = fixture.documents();
+      const values = fixture.keyValues();
       await things.insert({});
       await db.close();
       for (const call of [
@@ -126,29 +126,29 @@ export function lifecycleSuite(door: DoorFixture): void {
         () => new db.Collection({ name: 'new', type: 'DOCUMENT_BASED' }).count(),
       ]) {
         const error = await rejection(call());
-        expect(error instanceof door.lib.CollectionError).toBe(true);
+        expect(error instanceof fixture.lib.CollectionError).toBe(true);
         expect(error.code).toBe('closed');
       }
       expect(db.status.state).toBe('closed');
     });
 
     test('calls made while it closes reject; what was called before goes on to its end', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       await things.insert({});
       const before = things.insertMany([{ _id: 'before' }]);
-      const closing = door.db.close();
+      const closing = fixture.db.close();
       await expect(things.insert({ _id: 'late' })).rejects.toMatchObject({ code: 'closed' });
       await expect(things.insertMany([{}])).rejects.toMatchObject({ code: 'closed' });
       await closing;
       expect((await before).length).toBe(1);
-      await door.reopen();
-      expect(await door.documents().get('late')).toBe(undefined);
-      expect(await door.documents().count()).toBe(2);
+      await fixture.reopen();
+      expect(await fixture.documents().get('late')).toBe(undefined);
+      expect(await fixture.documents().count()).toBe(2);
     });
 
     test('nothing counts as unsaved after it', async () => {
-      const { db } = door;
-      const things = door.documents({ save_timeout: 99, save_directly_after: 99 });
+      const { db } = fixture;
+      const things = fixture.documents({ save_timeout: 99, save_directly_after: 99 });
       await things.insert({});
       await db.close();
       expect(db.status).toMatchObject({ state: 'closed', leader: false, unsaved: 0 });
@@ -156,19 +156,19 @@ export function lifecycleSuite(door: DoorFixture): void {
     });
 
     test('bad options are refused after it as before', async () => {
-      await door.db.close();
-      expect(thrown(() => door.documents({ id_length: 1 })).code).toBe('option_invalid');
+      await fixture.db.close();
+      expect(thrown(() => fixture.documents({ id_length: 1 })).code).toBe('option_invalid');
     });
 
     test('may be called again, and before anything was done', async () => {
-      const { db } = door;
+      const { db } = fixture;
       await db.close();
       await db.close();
       expect(db.status.state).toBe('closed');
-      expect((await rejection(door.documents().count())).code).toBe('closed');
-      await door.reopen();
-      await Promise.all([door.db.close(), door.db.close()]);
-      expect(door.db.status.state).toBe('closed');
+      expect((await rejection(fixture.documents().count())).code).toBe('closed');
+      await fixture.reopen();
+      await Promise.all([fixture.db.close(), fixture.db.close()]);
+      expect(fixture.db.status.state).toBe('closed');
     });
   });
 
@@ -196,10 +196,10 @@ export function lifecycleSuite(door: DoorFixture): void {
     ];
 
     test('may hold any characters, and stay apart', async () => {
-      await door.renew();
-      const open = (name: string) => new door.db.Collection({ name, type: 'DOCUMENT_BASED' });
+      await fixture.renew();
+      const open = (name: string) => new fixture.db.Collection({ name, type: 'DOCUMENT_BASED' });
       for (const name of NAMES) await open(name).insert({ name });
-      await door.reopen();
+      await fixture.reopen();
       for (const name of NAMES) {
         const things = open(name);
         expect((await things.filter({})).map((document) => document.name)).toEqual([name]);
@@ -207,18 +207,18 @@ export function lifecycleSuite(door: DoorFixture): void {
     });
 
     test('are made well-formed', async () => {
-      const things = door.documents({ name: 'a\ud800b' });
+      const things = fixture.documents({ name: 'a\ud800b' });
       await things.insert({ n: 1 });
-      expect(things.name).toBe(door.nameOf('a\ufffdb'));
-      await door.reopen();
-      expect(await door.documents({ name: 'a\ud800b' }).count()).toBe(1);
+      expect(things.name).toBe(fixture.nameOf('a\ufffdb'));
+      await fixture.reopen();
+      expect(await fixture.documents({ name: 'a\ud800b' }).count()).toBe(1);
     });
 
     test('of databases too', async () => {
       for (const part of ['\ud800', '😀/..\\', '__proto__', '\u0000']) {
         const name = `${part} ${Math.random()}`;
         for (const count of [1, 2]) {
-          const db = door.kind.make(name);
+          const db = fixture.kind.make(name);
           expect(db.name).toBe(name.toWellFormed());
           const things = new db.Collection({ name: 'a', type: 'DOCUMENT_BASED' });
           await things.insert({});

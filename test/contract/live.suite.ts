@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { DoorFixture } from './door-fixture.ts';
+import type { ClientFixture } from './client-fixture.ts';
 import { LiveLog } from './live-log.ts';
 import { thrown } from './outcomes.ts';
 
@@ -10,10 +10,10 @@ interface Task {
 }
 
 /** What live queries show. */
-export function liveSuite(door: DoorFixture): void {
+export function liveSuite(fixture: ClientFixture): void {
   const tasksOf = (count: number) => Array.from({ length: count }, (_, n) => ({ _id: `t${n}`, n }));
   const tasks = async (count: number) => {
-    const things = door.documents<Task>();
+    const things = fixture.documents<Task>();
     if (count > 0) await things.insertMany(tasksOf(count));
     return things;
   };
@@ -137,7 +137,7 @@ export function liveSuite(door: DoorFixture): void {
 
   describe('a live query with options', () => {
     test('is in order, ties by insertion', async () => {
-      const things = door.documents<Task>();
+      const things = fixture.documents<Task>();
       await things.insertMany([3, 1, 2, 1].map((n, at) => ({ _id: `t${at}`, n })));
       const log = new LiveLog(things.live({}, { sort: { n: 1 } }));
       const ids = (data: readonly { _id: string }[]) => data.map(({ _id }) => _id).join();
@@ -177,7 +177,7 @@ export function liveSuite(door: DoorFixture): void {
 
     test('with select shows these fields, and is silent about the others', async () => {
       const at = new Date(5);
-      const things = door.documents<Task & { at: Date }>();
+      const things = fixture.documents<Task & { at: Date }>();
       await things.insert({ _id: 'a', n: 1, text: 'x', at });
       const log = new LiveLog(things.live({}, { select: ['n', 'at'], sort: { text: 1 } }));
       expect(await log.until(() => true)).toEqual([{ _id: 'a', n: 1, at }]);
@@ -207,7 +207,7 @@ export function liveSuite(door: DoorFixture): void {
     });
 
     test('sees managed fields', async () => {
-      const things = door.documents<Task>({ indicate_created_timestamp: true });
+      const things = fixture.documents<Task>({ indicate_created_timestamp: true });
       await things.insertMany(tasksOf(3));
       const log = new LiveLog(
         things.live(
@@ -226,7 +226,7 @@ export function liveSuite(door: DoorFixture): void {
 
     test('that are bad are refused at the call', async () => {
       const things = await tasks(0);
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       const wrong: [() => unknown, string, string][] = [
         [() => things.live({}, { limit: -1 }), 'option_invalid', 'limit'],
         [() => things.live({}, { skip: 0.5 }), 'option_invalid', 'skip'],
@@ -280,7 +280,7 @@ export function liveSuite(door: DoorFixture): void {
     });
 
     test('is a key', async () => {
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       const name = new LiveLog(values.live<string>('user.friends[0].name'));
       const whole = new LiveLog(values.live('user'));
       expect(await name.until(() => true)).toBe(undefined);
@@ -297,7 +297,7 @@ export function liveSuite(door: DoorFixture): void {
     });
 
     test('are values that only a structured clone keeps', async () => {
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       const log = new LiveLog(values.live<Map<string, Date>>('m'));
       await log.until(() => true);
       await values.set('m', new Map([['a', new Date(1)]]));

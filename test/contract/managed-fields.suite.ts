@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { DoorFixture } from './door-fixture.ts';
+import type { ClientFixture } from './client-fixture.ts';
 import { MANAGED_FIELDS } from './outcomes.ts';
 
 const EVERY_STAMP = {
@@ -14,10 +14,10 @@ const EVERY_STAMP = {
 };
 
 /** Ids, states and stamps. */
-export function managedFieldsSuite(door: DoorFixture): void {
+export function managedFieldsSuite(fixture: ClientFixture): void {
   describe('managed fields', () => {
     test('come first, in their order, then the fields of the caller in theirs', async () => {
-      const things = door.documents(EVERY_STAMP);
+      const things = fixture.documents(EVERY_STAMP);
       const { _id } = await things.insert({
         zebra: 1,
         _archived_at: new Date(0),
@@ -32,13 +32,13 @@ export function managedFieldsSuite(door: DoorFixture): void {
       expect(Object.keys((await things.get(_id)) as object)).toEqual(keys);
       expect(Object.keys((await things.find({ zebra: 1 })) as object)).toEqual(keys);
       expect(Object.keys((await things.find(() => true)) as object)).toEqual(keys);
-      await door.reopen();
-      const again = await door.documents(EVERY_STAMP).get(_id);
+      await fixture.reopen();
+      const again = await fixture.documents(EVERY_STAMP).get(_id);
       expect(Object.keys(again as object)).toEqual(keys);
     });
 
     test('stamps are left out unless they are enabled', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       const { _id } = await things.insert({});
       await things.update(_id, {});
       await things.archive(_id);
@@ -53,7 +53,7 @@ export function managedFieldsSuite(door: DoorFixture): void {
     for (const stamp of ['created', 'updated', 'archived', 'unarchived']) {
       for (const form of ['at', 'timestamp']) {
         test(`indicate_${stamp}_${form} gives _${stamp}_${form} and nothing else`, async () => {
-          const things = door.documents({ [`indicate_${stamp}_${form}`]: true });
+          const things = fixture.documents({ [`indicate_${stamp}_${form}`]: true });
           const before = Date.now();
           const { _id } = await things.insert({});
           await things.update(_id, {});
@@ -71,7 +71,7 @@ export function managedFieldsSuite(door: DoorFixture): void {
     }
 
     test('a date and its timestamp name the same instant', async () => {
-      const things = door.documents(EVERY_STAMP);
+      const things = fixture.documents(EVERY_STAMP);
       const { _id } = await things.insert({});
       await things.update(_id, {});
       await things.archive(_id);
@@ -84,12 +84,12 @@ export function managedFieldsSuite(door: DoorFixture): void {
     });
 
     test('insert shows the stamp of creation only', async () => {
-      const document = await door.documents(EVERY_STAMP).insert({});
+      const document = await fixture.documents(EVERY_STAMP).insert({});
       expect(Object.keys(document).slice(3)).toEqual(['_created_at', '_created_timestamp']);
     });
 
     test('insertMany, upsert and patch set them too', async () => {
-      const things = door.documents(EVERY_STAMP);
+      const things = fixture.documents(EVERY_STAMP);
       const [first] = await things.insertMany([{}]);
       expect(Object.keys(first as object).slice(3)).toEqual(['_created_at', '_created_timestamp']);
       const id = first?._id as string;
@@ -102,7 +102,7 @@ export function managedFieldsSuite(door: DoorFixture): void {
     });
 
     test('indicate_edited_* is the other spelling of indicate_updated_*', async () => {
-      const things = door.documents({
+      const things = fixture.documents({
         indicate_edited_at: true,
         indicate_edited_timestamp: true,
         indicate_updated_at: true,
@@ -116,7 +116,7 @@ export function managedFieldsSuite(door: DoorFixture): void {
     });
 
     test('the earlier stamp stays through the next state', async () => {
-      const things = door.documents(EVERY_STAMP);
+      const things = fixture.documents(EVERY_STAMP);
       const { _id } = await things.insert({});
       await things.archive(_id);
       const archived = await things.get(_id);
@@ -129,17 +129,17 @@ export function managedFieldsSuite(door: DoorFixture): void {
     });
 
     test('stamps are kept through a reload', async () => {
-      const things = door.documents(EVERY_STAMP);
+      const things = fixture.documents(EVERY_STAMP);
       const { _id } = await things.insert({});
       await things.update(_id, { a: 1 });
       await things.archive(_id);
       const before = await things.get(_id);
-      await door.reopen();
-      expect(await door.documents(EVERY_STAMP).get(_id)).toEqual(before);
+      await fixture.reopen();
+      expect(await fixture.documents(EVERY_STAMP).get(_id)).toEqual(before);
     });
 
     test('what a caller gives for them is ignored, so a found document can be handed back', async () => {
-      const things = door.documents<{ n: number }, '_created_at'>({ indicate_created_at: true });
+      const things = fixture.documents<{ n: number }, '_created_at'>({ indicate_created_at: true });
       const stored = await things.insert({
         n: 1,
         _updated: true,
@@ -158,7 +158,7 @@ export function managedFieldsSuite(door: DoorFixture): void {
     });
 
     test('update ignores whatever stands for _id', async () => {
-      const things = door.documents<{ n: number }>();
+      const things = fixture.documents<{ n: number }>();
       const { _id } = await things.insert({ n: 1 });
       expect(await things.update(_id, { _id: 5 as never, n: 2 })).toMatchObject({ _id, n: 2 });
       expect(await things.update(_id, { _id: '', n: 3 })).toMatchObject({ _id, n: 3 });
@@ -170,7 +170,7 @@ export function managedFieldsSuite(door: DoorFixture): void {
         [4, 4],
         [256, 256],
       ] as const) {
-        const things = door.documents({ name: `ids ${length}`, id_length });
+        const things = fixture.documents({ name: `ids ${length}`, id_length });
         const stored = await things.insertMany(Array.from({ length: 200 }, () => ({})));
         const ids = stored.map(({ _id }) => _id);
         expect(ids.every((id) => id.length === length && /^\w+$/.test(id))).toBe(true);
@@ -179,14 +179,14 @@ export function managedFieldsSuite(door: DoorFixture): void {
     });
 
     test('archive and unarchive tell whether they changed something', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       const { _id } = await things.insert({});
       expect(await things.unarchive(_id)).toBe(false);
       expect(await things.archive(_id)).toBe(true);
       expect((await things.get(_id))?._archived).toBe(true);
       expect(await things.archive(_id)).toBe(false);
-      await door.reopen();
-      const again = door.documents();
+      await fixture.reopen();
+      const again = fixture.documents();
       expect((await again.get(_id))?._archived).toBe(true);
       expect(await again.unarchive(_id)).toBe(true);
       expect((await again.get(_id))?._archived).toBe(false);
@@ -195,7 +195,7 @@ export function managedFieldsSuite(door: DoorFixture): void {
     });
 
     test('archiving is no update', async () => {
-      const things = door.documents(EVERY_STAMP);
+      const things = fixture.documents(EVERY_STAMP);
       const { _id } = await things.insert({ a: 1 });
       await things.archive(_id);
       expect(await things.get(_id)).toMatchObject({ _updated: false, a: 1 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { DocumentCollectionOptions } from '../../src/index.ts';
-import type { DoorFixture } from './door-fixture.ts';
+import type { ClientFixture } from './client-fixture.ts';
 import { thrown } from './outcomes.ts';
 
 const NUMBERS = [Number.NaN, Number.POSITIVE_INFINITY, '1', null, true, {}, [], 1n];
@@ -37,17 +37,17 @@ for (const flag of [
 }
 
 /** Options of collections. */
-export function optionsSuite(door: DoorFixture): void {
+export function optionsSuite(fixture: ClientFixture): void {
   describe('options', () => {
     const construct = (options: unknown) =>
-      new door.db.Collection(options as DocumentCollectionOptions);
+      new fixture.db.Collection(options as DocumentCollectionOptions);
 
     for (const [option, { good, bad }] of Object.entries(OPTIONS)) {
       test(`${option} is checked at once`, async () => {
         for (const value of bad) {
           const options = { name: 'a', type: 'DOCUMENT_BASED', [option]: value };
           const error = thrown(() => construct(options));
-          expect(error instanceof door.lib.OptionError).toBe(true);
+          expect(error instanceof fixture.lib.OptionError).toBe(true);
           expect(error).toMatchObject({ code: 'option_invalid', place: option });
           expect(error.message.includes(option)).toBe(true);
         }
@@ -55,7 +55,7 @@ export function optionsSuite(door: DoorFixture): void {
           // Quietly: one of the options prints to the console.
           if (option === 'detailed_debugger_logs' && value === true) continue;
           const collection = construct({
-            name: door.nameOf('a'),
+            name: fixture.nameOf('a'),
             type: 'DOCUMENT_BASED',
             [option]: value,
           });
@@ -88,7 +88,7 @@ export function optionsSuite(door: DoorFixture): void {
         [{ name: 'a' }, 'type'],
       ] as const) {
         const error = thrown(() => construct(options));
-        expect(error instanceof door.lib.OptionError).toBe(true);
+        expect(error instanceof fixture.lib.OptionError).toBe(true);
         expect(error).toMatchObject({ code: 'option_missing', place });
       }
     });
@@ -96,7 +96,7 @@ export function optionsSuite(door: DoorFixture): void {
     test('options are an object', () => {
       for (const options of [undefined, null, 'a', 5, [], () => 1]) {
         const error = thrown(() => construct(options));
-        expect(error instanceof door.lib.OptionError).toBe(true);
+        expect(error instanceof fixture.lib.OptionError).toBe(true);
         expect(error.code).toBe('option_invalid');
       }
     });
@@ -110,7 +110,7 @@ export function optionsSuite(door: DoorFixture): void {
         ['Name', 'name'],
       ] as const) {
         const error = thrown(() => construct({ name: 'a', type: 'DOCUMENT_BASED', [option]: 1 }));
-        expect(error instanceof door.lib.OptionError).toBe(true);
+        expect(error instanceof fixture.lib.OptionError).toBe(true);
         expect(error).toMatchObject({ code: 'option_unknown', place: option });
         expect(error.message.includes(`"${option}"`)).toBe(true);
         expect(error.message.includes(`"${meant}"`)).toBe(true);
@@ -126,7 +126,7 @@ export function optionsSuite(door: DoorFixture): void {
 
     test('undefined is the same as left out', async () => {
       const options = Object.fromEntries(Object.keys(OPTIONS).map((option) => [option, undefined]));
-      const things = construct({ ...options, name: door.nameOf('a'), type: 'DOCUMENT_BASED' });
+      const things = construct({ ...options, name: fixture.nameOf('a'), type: 'DOCUMENT_BASED' });
       expect((await things.insert({}))._id.length).toBe(32);
     });
 
@@ -140,7 +140,7 @@ export function optionsSuite(door: DoorFixture): void {
           const error = thrown(() =>
             construct({ name: 'a', type: 'DOCUMENT_BASED', ...spellings }),
           );
-          expect(error instanceof door.lib.OptionError).toBe(true);
+          expect(error instanceof fixture.lib.OptionError).toBe(true);
           expect(error.code).toBe('option_conflict');
           for (const spelling of Object.keys(spellings)) {
             expect(error.message.includes(spelling)).toBe(true);
@@ -150,9 +150,9 @@ export function optionsSuite(door: DoorFixture): void {
     });
 
     test('changing the options later changes nothing', async () => {
-      const name = door.nameOf('a');
+      const name = fixture.nameOf('a');
       const options = { name, type: 'DOCUMENT_BASED' as const, id_length: 5 };
-      const things = new door.db.Collection(options);
+      const things = new fixture.db.Collection(options);
       options.id_length = 9;
       options.name = 'b';
       expect(things.name).toBe(name);
@@ -160,23 +160,23 @@ export function optionsSuite(door: DoorFixture): void {
     });
 
     test('a collection knows its name and type', () => {
-      const documents = door.documents({ name: 'd' });
-      expect([documents.name, documents.type]).toEqual([door.nameOf('d'), 'DOCUMENT_BASED']);
-      const values = door.keyValues({ name: 'v' });
-      expect([values.name, values.type]).toEqual([door.nameOf('v'), 'KEY_VALUE_BASED']);
+      const documents = fixture.documents({ name: 'd' });
+      expect([documents.name, documents.type]).toEqual([fixture.nameOf('d'), 'DOCUMENT_BASED']);
+      const values = fixture.keyValues({ name: 'v' });
+      expect([values.name, values.type]).toEqual([fixture.nameOf('v'), 'KEY_VALUE_BASED']);
     });
 
-    test('a bad option leaves the door usable and makes nothing', async () => {
-      const name = door.nameOf('a');
+    test('a bad option leaves the client usable and makes nothing', async () => {
+      const name = fixture.nameOf('a');
       thrown(() => construct({ name, type: 'KEY_VALUE_BASED', caching: 5 }));
       const things = construct({ name, type: 'DOCUMENT_BASED' });
       expect(await things.count()).toBe(0);
     });
   });
 
-  describe('options of a door', () => {
-    test('are checked at once, by both doors', () => {
-      const { Database, connect, OptionError } = door.lib;
+  describe('options of a client', () => {
+    test('are checked at once, by both clients', () => {
+      const { Database, connect, OptionError } = fixture.lib;
       for (const make of [
         (options: never) => new Database(options),
         (options: never) => connect(options),
@@ -205,23 +205,23 @@ export function optionsSuite(door: DoorFixture): void {
 
     test('worker is for connect(): a Worker or a function that makes one', () => {
       for (const worker of ['worker.js', 5, {}, true]) {
-        const error = thrown(() => door.lib.connect({ name: 'a', worker: worker as never }));
+        const error = thrown(() => fixture.lib.connect({ name: 'a', worker: worker as never }));
         expect(error).toMatchObject({ code: 'option_invalid', place: 'worker' });
       }
       const options = { name: 'a', worker: () => undefined };
-      const error = thrown(() => new door.lib.Database(options as never));
+      const error = thrown(() => new fixture.lib.Database(options as never));
       expect(error).toMatchObject({ code: 'option_unknown', place: 'worker' });
     });
 
     test('a driver cannot cross to a worker', () => {
-      const storage = door.lib.memoryDriver();
-      const error = thrown(() => door.lib.connect({ name: 'a', storage: storage as never }));
+      const storage = fixture.lib.memoryDriver();
+      const error = thrown(() => fixture.lib.connect({ name: 'a', storage: storage as never }));
       expect(error).toMatchObject({ code: 'option_invalid', place: 'storage' });
     });
 
     test('durability: strict stores as relaxed does', async () => {
       const name = `strict ${Math.random()}`;
-      const db = new door.lib.Database({ name, storage: 'memory', durability: 'strict' });
+      const db = new fixture.lib.Database({ name, storage: 'memory', durability: 'strict' });
       const things = new db.Collection({ name: 'a', type: 'DOCUMENT_BASED' });
       await things.insert({});
       await things.save();

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import type { DoorFixture } from './door-fixture.ts';
+import type { ClientFixture } from './client-fixture.ts';
 
 /** Long enough that `insertMany` travels in several messages. */
 const LONG = 'x'.repeat(2000);
 
 /** Calls made in order take effect in order, awaited or not; handles share what they see. */
-export function orderSuite(door: DoorFixture): void {
+export function orderSuite(fixture: ClientFixture): void {
   describe('order', () => {
     test('a collection is usable at once, and unawaited calls take effect in order', async () => {
-      const things = door.documents<{ n: number }>();
+      const things = fixture.documents<{ n: number }>();
       const answers = await Promise.all([
         things.get('a'),
         things.insert({ _id: 'a', n: 1 }),
@@ -50,13 +50,13 @@ export function orderSuite(door: DoorFixture): void {
     });
 
     test('also when what they touch has to be read from storage', async () => {
-      const before = door.documents<{ n: number }>();
+      const before = fixture.documents<{ n: number }>();
       await before.insertMany([
         { _id: 'a', n: 1 },
         { _id: 'b', n: 1 },
       ]);
-      await door.reopen();
-      const things = door.documents<{ n: number }>();
+      await fixture.reopen();
+      const things = fixture.documents<{ n: number }>();
       const answers = await Promise.all([
         things.patch('a', { n: 2 }),
         things.get('a'),
@@ -73,7 +73,7 @@ export function orderSuite(door: DoorFixture): void {
     });
 
     test('calls wait for a long insertMany before them', async () => {
-      const things = door.documents<{ n: number; text: string }>();
+      const things = fixture.documents<{ n: number; text: string }>();
       const many = Array.from({ length: 1500 }, (_, n) => ({ n, text: LONG }));
       const [stored, count, one, deleted, left] = await Promise.all([
         things.insertMany(many),
@@ -90,8 +90,8 @@ export function orderSuite(door: DoorFixture): void {
     });
 
     test('through two handles too', async () => {
-      const one = door.documents<{ n: number; text: string }>();
-      const other = door.documents<{ n: number; text: string }>();
+      const one = fixture.documents<{ n: number; text: string }>();
+      const other = fixture.documents<{ n: number; text: string }>();
       const many = Array.from({ length: 1500 }, (_, n) => ({ n, text: LONG }));
       const [, count, , left] = await Promise.all([
         one.insertMany(many),
@@ -104,7 +104,7 @@ export function orderSuite(door: DoorFixture): void {
     });
 
     test('a call that fails does not hold up those after it', async () => {
-      const things = door.documents<{ n: number }>();
+      const things = fixture.documents<{ n: number }>();
       const first = things.insert({ _id: 'a', n: 1 });
       const second = things.insert({ _id: 'a', n: 2 });
       const third = things.insert({ _id: 'b', n: 3 });
@@ -114,17 +114,17 @@ export function orderSuite(door: DoorFixture): void {
     });
 
     test('a thousand inserts at once keep their order', async () => {
-      const things = door.documents<{ n: number }>();
+      const things = fixture.documents<{ n: number }>();
       await Promise.all(Array.from({ length: 1000 }, (_, n) => things.insert({ n })));
-      await door.reopen();
-      const again = door.documents<{ n: number }>();
+      await fixture.reopen();
+      const again = fixture.documents<{ n: number }>();
       expect((await again.filter({})).map(({ n }) => n)).toEqual(
         Array.from({ length: 1000 }, (_, n) => n),
       );
     });
 
     test('increments at once all count', async () => {
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       await Promise.all(Array.from({ length: 50 }, () => values.increase('visits.today', 1)));
       await Promise.all(Array.from({ length: 50 }, (_, n) => values.push('list', n)));
       expect(await values.get('visits.today')).toBe(50);
@@ -132,7 +132,7 @@ export function orderSuite(door: DoorFixture): void {
     });
 
     test('remove by function happens between the calls around it', async () => {
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       const [, , removed, pushed] = await Promise.all([
         values.push('list', 1),
         values.push('list', 2),
@@ -146,8 +146,8 @@ export function orderSuite(door: DoorFixture): void {
 
   describe('two handles to one collection', () => {
     test('see the same data', async () => {
-      const one = door.documents<{ n: number }>();
-      const other = door.documents<{ n: number }>();
+      const one = fixture.documents<{ n: number }>();
+      const other = fixture.documents<{ n: number }>();
       const { _id } = await one.insert({ n: 1 });
       expect(await other.get(_id)).toMatchObject({ n: 1 });
       await other.update(_id, { n: 2 });
@@ -157,16 +157,16 @@ export function orderSuite(door: DoorFixture): void {
     });
 
     test('of key-values see the same data', async () => {
-      const one = door.keyValues();
-      const other = door.keyValues();
+      const one = fixture.keyValues();
+      const other = fixture.keyValues();
       await one.set('a.b', 1);
       expect(await other.increase('a.b', 1)).toBe(2);
       expect(await one.get('a')).toEqual({ b: 2 });
     });
 
     test('of different names see different data', async () => {
-      const one = door.documents({ name: 'a' });
-      const other = door.documents({ name: 'a/b' });
+      const one = fixture.documents({ name: 'a' });
+      const other = fixture.documents({ name: 'a/b' });
       await one.insert({ _id: 'x' });
       expect(await other.get('x')).toBe(undefined);
       expect(await other.insert({ _id: 'x' })).toMatchObject({ _id: 'x' });

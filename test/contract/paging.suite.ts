@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { DocumentCollection, FindOptions, IndexOption, Params } from '../../src/index.ts';
-import type { DoorFixture } from './door-fixture.ts';
+import type { ClientFixture } from './client-fixture.ts';
 import { allOf, idsOf, rejection } from './outcomes.ts';
 
 interface Item {
@@ -25,11 +25,11 @@ const ORDERS: FindOptions<Item>[] = [
 const DECLARATIONS: (IndexOption[] | undefined)[] = [undefined, ['n', { fields: ['kind', 'n'] }]];
 
 /** `after`: pages that stay right whatever happens between them. */
-export function pagingSuite(door: DoorFixture): void {
+export function pagingSuite(fixture: ClientFixture): void {
   for (const indexes of DECLARATIONS) {
     describe(`pages, ${indexes ? 'with' : 'without'} indexes`, () => {
       const items = async () => {
-        const things = door.documents<Item>({ indexes });
+        const things = fixture.documents<Item>({ indexes });
         await things.insertMany(ITEMS);
         await things.save();
         return things;
@@ -129,8 +129,8 @@ export function pagingSuite(door: DoorFixture): void {
           const rest = idsOf(await things.filter({}, { ...order, skip: 8 }));
           ends.push([order, JSON.stringify(page.at(-1)), rest]);
         }
-        await door.reopen();
-        const again = door.documents<Item>({ indexes });
+        await fixture.reopen();
+        const again = fixture.documents<Item>({ indexes });
         for (const [order, end, rest] of ends) {
           const after = JSON.parse(end) as { _id: string };
           expect(idsOf(await again.filter({}, { ...order, after }))).toEqual(rest);
@@ -169,7 +169,7 @@ export function pagingSuite(door: DoorFixture): void {
         const things = await items();
         for (const params of [{}, () => true]) {
           const error = await rejection(things.filter(params, { after: { _id: 'nobody' } }));
-          expect(error instanceof door.lib.CriteriaError).toBe(true);
+          expect(error instanceof fixture.lib.CriteriaError).toBe(true);
           expect(error).toMatchObject({ code: 'after_unknown', place: 'after' });
         }
       });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { DoorFixture } from './door-fixture.ts';
+import type { ClientFixture } from './client-fixture.ts';
 import { rejection } from './outcomes.ts';
 
 /** patch: single fields, by name or by dotted path. */
-export function patchSuite(door: DoorFixture): void {
+export function patchSuite(fixture: ClientFixture): void {
   describe('patch', () => {
     test('sets single fields and keeps the others', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       const { _id } = await things.insert({ a: 1, b: { c: 2, d: 3 } });
       const patched = await things.patch(_id, { a: 9, e: 'new' });
       expect(patched).toEqual({
@@ -18,21 +18,21 @@ export function patchSuite(door: DoorFixture): void {
         e: 'new',
       });
       expect(Object.keys(patched as object).slice(3)).toEqual(['a', 'b', 'e']);
-      await door.reopen();
-      expect(await door.documents().get(_id)).toEqual(patched);
+      await fixture.reopen();
+      expect(await fixture.documents().get(_id)).toEqual(patched);
     });
 
     test('knows no operators: $set is a field like any other', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       const { _id } = await things.insert({ a: 1 });
       expect(await things.patch(_id, { $set: { a: 2 } })).toMatchObject({ a: 1, $set: { a: 2 } });
       expect(await things.update(_id, { $set: { a: 3 } })).toMatchObject({ $set: { a: 3 } });
-      await door.reopen();
-      expect(await door.documents().get(_id)).toMatchObject({ $set: { a: 3 } });
+      await fixture.reopen();
+      expect(await fixture.documents().get(_id)).toMatchObject({ $set: { a: 3 } });
     });
 
     test('is shallow: an object replaces an object', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       const { _id } = await things.insert({ b: { c: 2, d: 3 } });
       const patched = await things.patch(_id, { b: { c: 4 } });
       expect(patched?.b).toEqual({ c: 4 });
@@ -40,7 +40,7 @@ export function patchSuite(door: DoorFixture): void {
     });
 
     test('reaches deeper by a dotted path and makes what is missing', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       const { _id } = await things.insert({ a: { b: { c: 1, d: 2 } }, list: [{ n: 1 }, { n: 2 }] });
       const patched = await things.patch(_id, { 'a.b.c': 9, 'x.y': true, 'list.1.n': 7 });
       expect(patched).toMatchObject({
@@ -51,18 +51,18 @@ export function patchSuite(door: DoorFixture): void {
     });
 
     test('stores undefined', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       const { _id } = await things.insert({ a: 1, b: 2 });
       const patched = await things.patch(_id, { a: undefined });
       expect(Object.keys(patched as object).includes('a')).toBe(true);
       expect(patched?.a).toBe(undefined);
-      await door.reopen();
-      const again = (await door.documents().get(_id)) as object;
+      await fixture.reopen();
+      const again = (await fixture.documents().get(_id)) as object;
       expect(Object.keys(again).slice(3)).toEqual(['a', 'b']);
     });
 
     test('keeps values that JSON has no word for', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       const { _id } = await things.insert({ at: new Date(5), tags: new Set(['a']), n: 1 });
       await things.patch(_id, { n: 2n, 'deep.at': new Date(7) });
       expect(await things.get(_id)).toMatchObject({
@@ -74,7 +74,7 @@ export function patchSuite(door: DoorFixture): void {
     });
 
     test('fills an array with null up to an index past its end', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       const { _id } = await things.insert({ list: ['a'], deep: { rows: [] } });
       const patched = await things.patch(_id, { 'list.3': 'd', 'deep.rows.1.n': 5 });
       expect(patched).toMatchObject({
@@ -82,14 +82,14 @@ export function patchSuite(door: DoorFixture): void {
         deep: { rows: [null, { n: 5 }] },
       });
       expect(Object.keys(patched?.list as object)).toEqual(['0', '1', '2', '3']);
-      await door.reopen();
-      const stored = await door.documents().get(_id);
+      await fixture.reopen();
+      const stored = await fixture.documents().get(_id);
       expect(Object.keys(stored?.list as object)).toEqual(['0', '1', '2', '3']);
-      expect(await door.documents().count({ list: null })).toBe(1);
+      expect(await fixture.documents().count({ list: null })).toBe(1);
     });
 
     test('refuses two paths of which one begins with the other, and changes nothing', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       const before = await things.insert({ a: { b: { c: 1 } }, ab: 1 });
       for (const [outer, inner] of [
         ['a', 'a.b'],
@@ -103,7 +103,7 @@ export function patchSuite(door: DoorFixture): void {
         ]) {
           const changes = Object.fromEntries(['ok', ...paths].map((path) => [path, 2]));
           const error = await rejection(things.patch(before._id, changes));
-          expect(error instanceof door.lib.KeyError).toBe(true);
+          expect(error instanceof fixture.lib.KeyError).toBe(true);
           expect(error).toMatchObject({ code: 'paths_conflict', place: inner });
           expect(error.message.includes(`"${outer}"`)).toBe(true);
           expect(error.message.includes(`"${inner}"`)).toBe(true);
@@ -117,7 +117,7 @@ export function patchSuite(door: DoorFixture): void {
     });
 
     test('ignores managed fields', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       const { _id } = await things.insert({ a: 1 });
       const patched = await things.patch(_id, {
         _id: 'other',
@@ -130,11 +130,11 @@ export function patchSuite(door: DoorFixture): void {
     });
 
     test('an unknown id resolves with undefined', async () => {
-      expect(await door.documents().patch('nobody', { a: 1 })).toBe(undefined);
+      expect(await fixture.documents().patch('nobody', { a: 1 })).toBe(undefined);
     });
 
     test('a path through something that is no object changes nothing', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       const before = await things.insert({ name: 'a', at: new Date(1), none: null });
       for (const path of ['name.first', 'at.year', 'none.at.all']) {
         await expect(things.patch(before._id, { ok: 1, [path]: 1 })).rejects.toMatchObject({
@@ -146,7 +146,7 @@ export function patchSuite(door: DoorFixture): void {
     });
 
     test('a bad value or path is refused with its place, and changes nothing', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       const before = await things.insert({ a: 1 });
       const id = before._id;
       await expect(things.patch(id, { b: 1, 'a.f': () => 1 })).rejects.toMatchObject({

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { DoorFixture } from './door-fixture.ts';
+import type { ClientFixture } from './client-fixture.ts';
 import { rejection } from './outcomes.ts';
 
 /** The function form of `params`. */
-export function predicatesSuite(door: DoorFixture): void {
+export function predicatesSuite(fixture: ClientFixture): void {
   describe('predicates', () => {
     const numbers = async (count: number) => {
-      const things = door.documents<{ n: number }>();
+      const things = fixture.documents<{ n: number }>();
       await things.insertMany(Array.from({ length: count }, (_, n) => ({ n })));
       await things.save();
       return things;
@@ -29,7 +29,7 @@ export function predicatesSuite(door: DoorFixture): void {
     });
 
     test('get whole documents, managed fields included', async () => {
-      const things = door.documents<{ at: Date }>({ indicate_created_at: true });
+      const things = fixture.documents<{ at: Date }>({ indicate_created_at: true });
       const stored = await things.insert({ at: new Date(5) });
       let seen: unknown;
       await things.find((document) => {
@@ -81,14 +81,14 @@ export function predicatesSuite(door: DoorFixture): void {
       expect(await things.find(() => true)).toMatchObject({ n: 0 });
       const expected = Array.from({ length: 600 }, (_, n) => n);
       expect((await things.filter(() => true)).map(({ n }) => n)).toEqual(expected);
-      await door.reopen();
-      const again = door.documents<{ n: number }>();
+      await fixture.reopen();
+      const again = fixture.documents<{ n: number }>();
       expect(await again.find(() => true)).toMatchObject({ n: 0 });
       expect((await again.filter(() => true)).map(({ n }) => n)).toEqual(expected);
     });
 
     test('cannot change what is stored', async () => {
-      const things = door.documents<{ list: number[]; at: Date }>();
+      const things = fixture.documents<{ list: number[]; at: Date }>();
       const stored = await things.insert({ list: [1], at: new Date(5) });
       await things.filter((document) => {
         document.list.push(2);

@@ -22,14 +22,14 @@ test('no constructor touches what only browsers have', async () => {
     });
   });
   const name = `quiet ${Math.random()}`;
-  let doors: lib.DatabaseClient[];
+  let clients: lib.DatabaseClient[];
   try {
-    doors = [new lib.Database({ name }), lib.connect({ name: `${name} too` })];
-    for (const door of doors) {
-      new door.Collection({ name: 'a', type: 'DOCUMENT_BASED', caching: true });
-      new door.Collection({ name: 'b', type: 'KEY_VALUE_BASED' });
-      door.on('status', () => undefined);
-      expect(door.status.state).toBe('idle');
+    clients = [new lib.Database({ name }), lib.connect({ name: `${name} too` })];
+    for (const client of clients) {
+      new client.Collection({ name: 'a', type: 'DOCUMENT_BASED', caching: true });
+      new client.Collection({ name: 'b', type: 'KEY_VALUE_BASED' });
+      client.on('status', () => undefined);
+      expect(client.status.state).toBe('idle');
     }
   } finally {
     GLOBALS.forEach((global, at) => {
@@ -39,10 +39,10 @@ test('no constructor touches what only browsers have', async () => {
     });
   }
   expect(touched).toEqual([]);
-  for (const door of doors) await door.close();
+  for (const client of clients) await client.close();
 });
 
-test('where there is no IndexedDB, data is in memory, and the door says so', async () => {
+test('where there is no IndexedDB, data is in memory, and the client says so', async () => {
   vi.stubGlobal('indexedDB', undefined);
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
   const db = new lib.Database({ name: 'server' });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { DocumentCollection } from '../../src/index.ts';
-import type { DoorFixture } from './door-fixture.ts';
+import type { ClientFixture } from './client-fixture.ts';
 import { rejection } from './outcomes.ts';
 
 class Money {
@@ -64,16 +64,16 @@ function writesOf(
 }
 
 /** What cannot be stored is refused with its path; nothing is stored and the collection goes on. */
-export function refusedValuesSuite(door: DoorFixture): void {
+export function refusedValuesSuite(fixture: ClientFixture): void {
   describe('refused values', () => {
     for (const [name, make, code, path] of REFUSED) {
       test(`in documents: ${name}`, async () => {
-        const things = door.documents();
+        const things = fixture.documents();
         const before = await things.insert({ _id: 'a', n: 1 });
         for (const [call, value] of writesOf(things, make)) {
           const place = value + path;
           const error = await rejection(call());
-          expect(error instanceof door.lib.ValueError).toBe(true);
+          expect(error instanceof fixture.lib.ValueError).toBe(true);
           expect(error).toMatchObject({ code, place });
           expect(error.message.includes(place)).toBe(true);
         }
@@ -81,7 +81,7 @@ export function refusedValuesSuite(door: DoorFixture): void {
       });
 
       test(`in key-values: ${name}`, async () => {
-        const values = door.keyValues();
+        const values = fixture.keyValues();
         await values.set('a', [1]);
         for (const [call, place] of [
           [() => values.set('b', make()), `value${path}`],
@@ -89,7 +89,7 @@ export function refusedValuesSuite(door: DoorFixture): void {
           [() => values.push('a', make()), `item${path}`],
         ] as const) {
           const error = await rejection(call());
-          expect(error instanceof door.lib.ValueError).toBe(true);
+          expect(error instanceof fixture.lib.ValueError).toBe(true);
           expect(error).toMatchObject({ code, place });
         }
         expect(await values.entries()).toEqual([['a', [1]]]);
@@ -97,16 +97,16 @@ export function refusedValuesSuite(door: DoorFixture): void {
     }
 
     test('nothing of them is there after a reload', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       const before = await things.insert({ _id: 'a', n: 1 });
       for (const [, make] of REFUSED)
         for (const [call] of writesOf(things, make)) await rejection(call());
-      await door.reopen();
-      expect(await door.documents().filter({})).toEqual([before]);
+      await fixture.reopen();
+      expect(await fixture.documents().filter({})).toEqual([before]);
     });
 
     test('what only looks like a Blob keeps nothing else from being saved', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       for (const blob of [Object.create(Blob.prototype), new FakeFile()]) {
         expect(await rejection(things.insert({ blob }))).toMatchObject({
           code: 'value_unsupported',
@@ -123,7 +123,7 @@ export function refusedValuesSuite(door: DoorFixture): void {
     });
 
     test('nesting that the platform cannot keep', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       await expect(things.insert({ deep: nested(5000) })).rejects.toMatchObject({
         code: 'value_too_deep',
       });
@@ -131,7 +131,7 @@ export function refusedValuesSuite(door: DoorFixture): void {
     });
 
     test('a document is a plain object', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       for (const document of [undefined, null, 5, 'a', true, [{}], new Date(0), new Money()]) {
         for (const call of [
           () => things.insert(document as never),
@@ -155,7 +155,7 @@ export function refusedValuesSuite(door: DoorFixture): void {
     });
 
     test('an _id is a non-empty string', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       for (const id of ['', 5, null, {}, [], true]) {
         await expect(things.insert({ _id: id as never })).rejects.toMatchObject({
           code: 'id_invalid',
@@ -182,10 +182,10 @@ export function refusedValuesSuite(door: DoorFixture): void {
     });
 
     test('an _id that exists, archived or deleted meanwhile', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       const before = await things.insert({ _id: 'a', n: 1 });
       const taken = await rejection(things.insert({ _id: 'a', n: 2 }));
-      expect(taken instanceof door.lib.ValueError).toBe(true);
+      expect(taken instanceof fixture.lib.ValueError).toBe(true);
       expect(taken).toMatchObject({ code: 'id_taken' });
       expect(taken.message.includes('a')).toBe(true);
       expect(await things.get('a')).toEqual(before);
@@ -196,17 +196,19 @@ export function refusedValuesSuite(door: DoorFixture): void {
     });
 
     test('nothing ever reaches a prototype', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       const { _id } = await things.insert({ a: {} });
       for (const path of ['__proto__.polluted', 'a.__proto__.polluted']) {
         const error = await rejection(things.patch(_id, { [path]: true }));
-        expect(error instanceof door.lib.CairnError).toBe(true);
+        expect(error instanceof fixture.lib.CairnError).toBe(true);
       }
       const own = JSON.parse('{ "__proto__": { "polluted": true } }') as object;
-      expect((await rejection(things.patch(_id, own))) instanceof door.lib.CairnError).toBe(true);
+      expect((await rejection(things.patch(_id, own))) instanceof fixture.lib.CairnError).toBe(
+        true,
+      );
       await things.patch(_id, { 'constructor.prototype.polluted': true });
       await things.patch(_id, { 'a.constructor.prototype.polluted': true });
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       await values.set('constructor.prototype.polluted', true);
       await values.set('a.constructor.prototype.polluted', true);
       await things.insert({ _id: '__proto__', polluted: true });

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import type { DoorFixture } from './door-fixture.ts';
+import type { ClientFixture } from './client-fixture.ts';
 import { EventLog } from './outcomes.ts';
 
 /** Never within a test. */
 const LATER = { save_timeout: 3600, save_directly_after: 100_000 };
 
 /** When a collection is saved. */
-export function savingSuite(door: DoorFixture): void {
+export function savingSuite(fixture: ClientFixture): void {
   const waitingFor = (seconds: number) =>
-    door.documents({ ...LATER, name: `after ${seconds} s`, save_timeout: seconds });
+    fixture.documents({ ...LATER, name: `after ${seconds} s`, save_timeout: seconds });
 
   /**
    * The first saves among some collections, in order: what is saved late shows by what was saved before it, however
@@ -27,33 +27,33 @@ export function savingSuite(door: DoorFixture): void {
 
   describe('saving', () => {
     test('save resolves when everything so far is in storage', async () => {
-      const things = door.documents(LATER);
+      const things = fixture.documents(LATER);
       const log = new EventLog(things, 'save');
       void things.insert({});
       void things.insert({});
       await things.save();
       await log.until((events) => events.length > 0);
       expect(log.events.map(({ changes }) => changes)).toEqual([2]);
-      expect(door.db.status.unsaved).toBe(0);
+      expect(fixture.db.status.unsaved).toBe(0);
       expect(await things.save()).toBe(undefined);
     });
 
     test('db.save saves every collection', async () => {
-      const log = new EventLog(await door.renew(), 'save');
-      await door.documents(LATER).insert({});
-      await door.keyValues(LATER).set('a', 1);
-      expect(await door.db.save()).toBe(undefined);
+      const log = new EventLog(await fixture.renew(), 'save');
+      await fixture.documents(LATER).insert({});
+      await fixture.keyValues(LATER).set('a', 1);
+      expect(await fixture.db.save()).toBe(undefined);
       await log.until((events) => events.length === 2);
       expect(log.events.map(({ collection }) => collection).sort()).toEqual([
-        door.nameOf('things'),
-        door.nameOf('values'),
+        fixture.nameOf('things'),
+        fixture.nameOf('values'),
       ]);
     });
 
     test('save_timeout: 0 saves each change as soon as it can', async () => {
-      const things = door.documents({ ...LATER, save_timeout: 0 });
+      const things = fixture.documents({ ...LATER, save_timeout: 0 });
       const late = waitingFor(2);
-      const log = new EventLog(door.db, 'save');
+      const log = new EventLog(fixture.db, 'save');
       await things.insert({});
       await late.insert({});
       await firstSaves(log, 1, [things, late]);
@@ -65,18 +65,18 @@ export function savingSuite(door: DoorFixture): void {
     });
 
     test('save_timeout saves after a delay, all changes of it together', async () => {
-      const things = door.documents({ ...LATER, save_timeout: 0.05 });
+      const things = fixture.documents({ ...LATER, save_timeout: 0.05 });
       const late = waitingFor(2);
-      const log = new EventLog(door.db, 'save');
+      const log = new EventLog(fixture.db, 'save');
       await Promise.all([things.insert({}), things.insert({}), things.insert({})]);
       await late.insert({});
       expect(await firstSaves(log, 1, [things, late])).toEqual([[things.name, 3]]);
     });
 
     test('the delay counts from the first unsaved change: steady changes cannot put it off', async () => {
-      const things = door.documents({ ...LATER, save_timeout: 0.1 });
+      const things = fixture.documents({ ...LATER, save_timeout: 0.1 });
       const late = waitingFor(2);
-      const log = new EventLog(door.db, 'save');
+      const log = new EventLog(fixture.db, 'save');
       await things.insert({});
       await late.insert({});
       const first = firstSaves(log, 1, [things, late]);
@@ -92,8 +92,8 @@ export function savingSuite(door: DoorFixture): void {
     });
 
     test('by default a change is saved by itself after a second', async () => {
-      const [early, things, late] = [waitingFor(0.5), door.documents(), waitingFor(3)];
-      const log = new EventLog(door.db, 'save');
+      const [early, things, late] = [waitingFor(0.5), fixture.documents(), waitingFor(3)];
+      const log = new EventLog(fixture.db, 'save');
       await early.insert({});
       await things.insert({});
       await late.insert({});
@@ -104,7 +104,7 @@ export function savingSuite(door: DoorFixture): void {
     });
 
     test('save_directly_after saves at once after so many changes', async () => {
-      const things = door.documents({ ...LATER, save_directly_after: 3 });
+      const things = fixture.documents({ ...LATER, save_directly_after: 3 });
       const log = new EventLog(things, 'save');
       await things.insert({});
       await things.insert({});
@@ -115,7 +115,7 @@ export function savingSuite(door: DoorFixture): void {
     });
 
     test('its default is 5', async () => {
-      const things = door.documents({ save_timeout: 3600 });
+      const things = fixture.documents({ save_timeout: 3600 });
       const log = new EventLog(things, 'save');
       for (let n = 0; n < 5; n++) await things.insert({});
       await log.until((events) => events.length === 1);
@@ -123,11 +123,11 @@ export function savingSuite(door: DoorFixture): void {
     });
 
     test('every kind of change counts, not only inserts', async () => {
-      const things = door.documents(LATER);
+      const things = fixture.documents(LATER);
       await things.insertMany(['a', 'b', 'c', 'd', 'e', 'f'].map((_id) => ({ _id })));
       await things.archive('d');
-      await door.reopen();
-      const counted = door.documents({ ...LATER, save_directly_after: 6 });
+      await fixture.reopen();
+      const counted = fixture.documents({ ...LATER, save_directly_after: 6 });
       const log = new EventLog(counted, 'save');
       await counted.update('a', { n: 1 });
       await counted.patch('b', { n: 1 });
@@ -140,7 +140,7 @@ export function savingSuite(door: DoorFixture): void {
     });
 
     test('key-value writes count', async () => {
-      const values = door.keyValues({ ...LATER, save_directly_after: 4 });
+      const values = fixture.keyValues({ ...LATER, save_directly_after: 4 });
       const log = new EventLog(values, 'save');
       await values.set('a', 1);
       await values.push('b', 1);
@@ -151,17 +151,17 @@ export function savingSuite(door: DoorFixture): void {
     });
 
     test('changes to the same document, or key, each count', async () => {
-      const log = new EventLog(await door.renew(), 'save');
-      const things = door.documents({ ...LATER, save_directly_after: 5 });
+      const log = new EventLog(await fixture.renew(), 'save');
+      const things = fixture.documents({ ...LATER, save_directly_after: 5 });
       const { _id } = await things.insert({});
       for (let n = 0; n < 4; n++) await things.update(_id, { n });
-      const values = door.keyValues({ ...LATER, save_directly_after: 5 });
+      const values = fixture.keyValues({ ...LATER, save_directly_after: 5 });
       for (let n = 0; n < 5; n++) await values.increase('visits', 1);
       // Each is being saved by now, so that one more change makes one more save.
       await things.update(_id, { n: 4 });
       await values.increase('visits', 1);
       await Promise.all([things.save(), values.save()]);
-      const last = door.documents({ name: 'last' });
+      const last = fixture.documents({ name: 'last' });
       await last.insert({});
       await last.save();
       await log.until((events) => events.some(({ collection }) => collection === last.name));
@@ -171,7 +171,7 @@ export function savingSuite(door: DoorFixture): void {
     });
 
     test('reads see every change, saved or not', async () => {
-      const things = door.documents<{ n: number }>(LATER);
+      const things = fixture.documents<{ n: number }>(LATER);
       await things.insertMany([
         { _id: 'a', n: 1 },
         { _id: 'b', n: 2 },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { FindOptions, IndexOption } from '../../src/index.ts';
-import type { DoorFixture } from './door-fixture.ts';
+import type { ClientFixture } from './client-fixture.ts';
 import { idsOf, own } from './outcomes.ts';
 
 interface Player {
@@ -41,11 +41,11 @@ const DECLARATIONS: (IndexOption[] | undefined)[] = [
 ];
 
 /** sort, skip, limit, select and where, in all that finds documents. */
-export function sortingSuite(door: DoorFixture): void {
+export function sortingSuite(fixture: ClientFixture): void {
   for (const indexes of DECLARATIONS) {
     describe(`results in order, ${indexes ? 'with' : 'without'} indexes`, () => {
       const players = async () => {
-        const things = door.documents<Player>({ indexes });
+        const things = fixture.documents<Player>({ indexes });
         await things.insertMany(PLAYERS);
         await things.save();
         return things;
@@ -77,7 +77,7 @@ export function sortingSuite(door: DoorFixture): void {
       });
 
       test('fields of one array are compared by one item together', async () => {
-        const things = door.documents<{ a: ({ x: number; y: number } | number[])[] }>({
+        const things = fixture.documents<{ a: ({ x: number; y: number } | number[])[] }>({
           name: 'arrays',
           indexes: indexes && ['a.x', { fields: ['a.x', 'a.y'] }, 'a.0'],
         });
@@ -147,8 +147,8 @@ export function sortingSuite(door: DoorFixture): void {
         await things.update('d', { team: 'blue', points: 2 });
         await things.patch('a', { points: 0 });
         expect(idsOf(await things.filter({}, { sort: { points: 1 } })).join('')).toBe('abcdfe');
-        await door.reopen();
-        const again = door.documents<Player>({ indexes });
+        await fixture.reopen();
+        const again = fixture.documents<Player>({ indexes });
         expect(idsOf(await again.filter({}, { sort: { points: 1 } })).join('')).toBe('abcdfe');
       });
 
@@ -226,7 +226,7 @@ export function sortingSuite(door: DoorFixture): void {
       });
 
       test('many documents come in order, with ties across chunks', async () => {
-        const things = door.documents<{ n: number; pad: string }>({
+        const things = fixture.documents<{ n: number; pad: string }>({
           name: 'many',
           indexes: indexes && ['n'],
         });

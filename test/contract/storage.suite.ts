@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { DoorFixture } from './door-fixture.ts';
+import type { ClientFixture } from './client-fixture.ts';
 import { EventLog } from './outcomes.ts';
 
 /** Has `navigator.storage` answer as the test says, until it ends; Node has neither. */
@@ -17,7 +17,7 @@ function replaceStorageManager(manager: Partial<StorageManager> | undefined): vo
 }
 
 /** Saves until the browser was asked: what asks it is loaded with the first listener. */
-async function saveUntilEstimated(door: DoorFixture, estimate: StorageManager['estimate']) {
+async function saveUntilEstimated(fixture: ClientFixture, estimate: StorageManager['estimate']) {
   let asked = false;
   replaceStorageManager({
     estimate: () => {
@@ -25,7 +25,7 @@ async function saveUntilEstimated(door: DoorFixture, estimate: StorageManager['e
       return estimate();
     },
   });
-  const things = door.documents();
+  const things = fixture.documents();
   while (!asked) {
     await things.insert({});
     await things.save();
@@ -35,46 +35,46 @@ async function saveUntilEstimated(door: DoorFixture, estimate: StorageManager['e
 }
 
 /** db.storage: what the browser lets the database keep. */
-export function storageSuite(door: DoorFixture): void {
+export function storageSuite(fixture: ClientFixture): void {
   describe('db.storage', () => {
     test('estimates what each collection takes, and what its backups alone hold', async () => {
-      await door.renew();
-      const things = door.documents();
+      await fixture.renew();
+      const things = fixture.documents();
       const text = 'x'.repeat(1000);
       await things.insertMany(Array.from({ length: 300 }, (_, n) => ({ _id: `d${n}`, text })));
-      await door.keyValues().set('a', 1);
+      await fixture.keyValues().set('a', 1);
       await things.createBackup();
-      await door.db.save();
-      const before = await door.db.storage.estimate();
+      await fixture.db.save();
+      const before = await fixture.db.storage.estimate();
       const sizes = (collection: string, { collections } = before) =>
         collections.find((one) => one.collection === collection);
       expect(sizes(things.name)?.backup_bytes).toBe(0);
       const bytes = sizes(things.name)?.bytes ?? 0;
       expect(bytes > 300_000 && bytes < 400_000).toBe(true);
-      expect((sizes(door.nameOf('values'))?.bytes ?? 0) < 100).toBe(true);
+      expect((sizes(fixture.nameOf('values'))?.bytes ?? 0) < 100).toBe(true);
       await things.deleteMany({});
       await things.insert({ text });
       await things.save();
-      await door.reopen();
-      const after = await door.db.storage.estimate();
+      await fixture.reopen();
+      const after = await fixture.db.storage.estimate();
       const { backup_bytes = 0 } = sizes(things.name, after) ?? {};
       expect(backup_bytes + (sizes(things.name, after)?.bytes ?? 0) > bytes).toBe(true);
     });
 
     test('estimates while segments are being merged', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       const estimates: Promise<unknown>[] = [];
       for (let round = 0; round < 60; round++) {
         await things.insert({ round, text: 'x'.repeat(10_000) });
         await things.save();
-        estimates.push(door.db.storage.estimate());
+        estimates.push(fixture.db.storage.estimate());
       }
       const outcomes = await Promise.allSettled(estimates);
       expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([]);
     });
 
     test('status: whether the browser keeps the data until the user removes it', async () => {
-      const inMemory = door.kind.storage === 'memory';
+      const inMemory = fixture.kind.storage === 'memory';
       const answers = [
         [true, 'persistent'],
         [false, 'best_effort'],
@@ -82,16 +82,16 @@ export function storageSuite(door: DoorFixture): void {
       ] as const;
       for (const [persisted, status] of answers) {
         replaceStorageManager(persisted === undefined ? {} : { persisted: async () => persisted });
-        expect(await door.db.storage.status).toBe(inMemory ? 'memory' : status);
+        expect(await fixture.db.storage.status).toBe(inMemory ? 'memory' : status);
       }
       replaceStorageManager(undefined);
-      expect(await door.db.storage.status).toBe(inMemory ? 'memory' : 'unsupported');
+      expect(await fixture.db.storage.status).toBe(inMemory ? 'memory' : 'unsupported');
     });
 
     test('status: what this browser says', async () => {
       const persisted = await globalThis.navigator?.storage?.persisted?.();
-      const status = await door.db.storage.status;
-      if (door.kind.storage === 'memory') expect(status).toBe('memory');
+      const status = await fixture.db.storage.status;
+      if (fixture.kind.storage === 'memory') expect(status).toBe('memory');
       else if (persisted === undefined) expect(status).toBe('unsupported');
       else expect(status).toBe(persisted ? 'persistent' : 'best_effort');
     });
@@ -99,41 +99,41 @@ export function storageSuite(door: DoorFixture): void {
     test('persist() asks the browser, and returns its answer', async () => {
       for (const granted of [true, false]) {
         replaceStorageManager({ persist: async () => granted });
-        expect(await door.db.storage.persist()).toBe(granted);
+        expect(await fixture.db.storage.persist()).toBe(granted);
       }
       for (const manager of [{}, undefined]) {
         replaceStorageManager(manager);
-        expect(await door.db.storage.persist()).toBe('unsupported');
+        expect(await fixture.db.storage.persist()).toBe('unsupported');
       }
     });
 
     test('estimate() has the figures of the browser', async () => {
       replaceStorageManager({ estimate: async () => ({ usage: 20, quota: 100 }) });
-      expect(await door.db.storage.estimate()).toMatchObject({ usage: 20, quota: 100 });
+      expect(await fixture.db.storage.estimate()).toMatchObject({ usage: 20, quota: 100 });
       for (const manager of [{}, undefined]) {
         replaceStorageManager(manager);
         const unknown = { usage: 'unsupported', quota: 'unsupported' };
-        expect(await door.db.storage.estimate()).toMatchObject(unknown);
+        expect(await fixture.db.storage.estimate()).toMatchObject(unknown);
       }
     });
 
     test('after a save the event quota comes from 80 % of the quota on', async () => {
       for (const usage of [79, 80]) {
-        await door.renew();
-        const log = new EventLog(door.db, 'quota');
-        await saveUntilEstimated(door, async () => ({ usage, quota: 100 }));
+        await fixture.renew();
+        const log = new EventLog(fixture.db, 'quota');
+        await saveUntilEstimated(fixture, async () => ({ usage, quota: 100 }));
         // Answered after the listeners have been called.
-        await door.db.storage.estimate();
+        await fixture.db.storage.estimate();
         expect(log.events).toEqual(usage === 80 ? [{ usage: 80, quota: 100 }] : []);
       }
     });
 
     test('a browser that cannot estimate keeps nothing from working', async () => {
-      await door.renew();
-      const log = new EventLog(door.db, 'quota');
-      const things = await saveUntilEstimated(door, () => Promise.reject(new Error('not now')));
+      await fixture.renew();
+      const log = new EventLog(fixture.db, 'quota');
+      const things = await saveUntilEstimated(fixture, () => Promise.reject(new Error('not now')));
       expect(await things.count()).toBeGreaterThan(0);
-      expect(door.db.status.last_error).toBe(undefined);
+      expect(fixture.db.status.last_error).toBe(undefined);
       expect(log.events).toEqual([]);
     });
   });

@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'vitest';
-import type { DoorFixture } from './door-fixture.ts';
+import type { ClientFixture } from './client-fixture.ts';
 import { thrown } from './outcomes.ts';
 
 /** collection.sync: the same methods without promises. */
-export function syncSuite(door: DoorFixture): void {
+export function syncSuite(fixture: ClientFixture): void {
   describe('sync', () => {
-    const hasSync = door.caching && door.kind.engine === 'thread';
+    const hasSync = fixture.caching && fixture.kind.engine === 'thread';
 
     test('throws an error that says why, where it cannot be used', async () => {
-      const uncached = door.documents({ caching: false });
-      const cached = door.documents({ name: 'cached', caching: true });
+      const uncached = fixture.documents({ caching: false });
+      const cached = fixture.documents({ name: 'cached', caching: true });
       const early = thrown(() => cached.sync);
       await Promise.all([uncached.ready, cached.ready]);
       const errors = [early, thrown(() => uncached.sync)];
-      if (door.kind.engine === 'worker') errors.push(thrown(() => cached.sync));
+      if (fixture.kind.engine === 'worker') errors.push(thrown(() => cached.sync));
       for (const error of errors) {
-        expect(error instanceof door.lib.CollectionError).toBe(true);
+        expect(error instanceof fixture.lib.CollectionError).toBe(true);
         expect(error.code).toBe('sync_unavailable');
       }
       expect(errors.map(({ place }) => place)).toEqual([
@@ -24,7 +24,7 @@ export function syncSuite(door: DoorFixture): void {
         ...errors.slice(2).map(() => cached.name),
       ]);
       expect(errors[1]?.message.includes('caching')).toBe(true);
-      if (door.kind.engine === 'thread') {
+      if (fixture.kind.engine === 'thread') {
         expect(early.message.includes('ready')).toBe(true);
         expect(cached.sync.count()).toBe(0);
       }
@@ -33,7 +33,7 @@ export function syncSuite(door: DoorFixture): void {
     if (!hasSync) return;
 
     test('refuses to overtake a call that is under way', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       await things.ready;
       const inserted = things.insertMany([{}, {}]);
       expect(thrown(() => things.sync.count())).toMatchObject({
@@ -45,7 +45,7 @@ export function syncSuite(door: DoorFixture): void {
     });
 
     test('has every method of documents', async () => {
-      const things = door.documents<{ n: number }>();
+      const things = fixture.documents<{ n: number }>();
       await things.ready;
       const { sync } = things;
       const a = sync.insert({ _id: 'a', n: 1 });
@@ -73,7 +73,7 @@ export function syncSuite(door: DoorFixture): void {
     });
 
     test('has every method of key-values', async () => {
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       await values.ready;
       const { sync } = values;
       expect(sync.set('a.b', 1)).toBe(1);
@@ -99,10 +99,10 @@ export function syncSuite(door: DoorFixture): void {
     });
 
     test('throws the errors that the methods with promises reject with', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       await things.ready;
       things.sync.insert({ _id: 'a' });
-      const { ValueError, CriteriaError } = door.lib;
+      const { ValueError, CriteriaError } = fixture.lib;
       const taken = thrown(() => things.sync.insert({ _id: 'a' }));
       expect(taken instanceof ValueError && taken.code === 'id_taken').toBe(true);
       const bad = thrown(() => things.sync.insert({ f: () => 1 }));
@@ -114,7 +114,7 @@ export function syncSuite(door: DoorFixture): void {
 
     test('gives copies, however often and by whatever way a document is read', async () => {
       type Thing = { n: number; at: Date | string; deep: { list: { n: number }[] }[] };
-      const things = door.documents<Thing>({ indexes: ['n'] });
+      const things = fixture.documents<Thing>({ indexes: ['n'] });
       await things.ready;
       const deep = [{ list: [{ n: 1 }] }];
       const made = [
@@ -147,7 +147,7 @@ export function syncSuite(door: DoorFixture): void {
     });
 
     test('sees the calls made before it, and is seen by those after it', async () => {
-      const things = door.documents<{ n: number }>();
+      const things = fixture.documents<{ n: number }>();
       await things.ready;
       const inserting = things.insert({ _id: 'a', n: 1 });
       expect(things.sync.get('a')?.n).toBe(1);
@@ -157,20 +157,20 @@ export function syncSuite(door: DoorFixture): void {
     });
 
     test('is stored like the rest', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       await things.ready;
       things.sync.insert({ _id: 'a' });
-      await door.reopen();
-      const again = door.documents();
+      await fixture.reopen();
+      const again = fixture.documents();
       await again.ready;
       expect(again.sync.get('a')?._id).toBe('a');
     });
 
     test('throws after close', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       await things.ready;
       const { sync } = things;
-      await door.db.close();
+      await fixture.db.close();
       expect(thrown(() => sync.count()).code).toBe('closed');
       expect(thrown(() => sync.insert({})).code).toBe('closed');
     });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { CairnError, DocumentCollection, IndexOption } from '../../src/index.ts';
-import type { DoorFixture } from './door-fixture.ts';
+import type { ClientFixture } from './client-fixture.ts';
 import { idsOf, rejection } from './outcomes.ts';
 
 /** Long enough that `insertMany` travels in several messages. */
@@ -9,10 +9,10 @@ const LONG = 'x'.repeat(2000);
 const EMAIL: IndexOption[] = [{ fields: 'email', unique: true }];
 
 /** Indexes with `unique: true`. */
-export function uniqueIndexesSuite(door: DoorFixture): void {
+export function uniqueIndexesSuite(fixture: ClientFixture): void {
   describe('unique indexes', () => {
     const users = async (): Promise<DocumentCollection> => {
-      const things = door.documents({ indexes: EMAIL });
+      const things = fixture.documents({ indexes: EMAIL });
       await things.insertMany([
         { _id: 'ada', email: 'ada@x', n: 1 },
         { _id: 'bob', email: 'bob@x', n: 2 },
@@ -21,7 +21,7 @@ export function uniqueIndexesSuite(door: DoorFixture): void {
     };
 
     const expectViolation = (error: CairnError, value: unknown, id: string, index = 'email') => {
-      expect(error instanceof door.lib.ValueError).toBe(true);
+      expect(error instanceof fixture.lib.ValueError).toBe(true);
       expect(error).toMatchObject({ code: 'unique_violation', place: index });
       for (const part of [`"${index}"`, JSON.stringify(value), `"${id}"`]) {
         expect(error.message).toContain(part);
@@ -30,13 +30,13 @@ export function uniqueIndexesSuite(door: DoorFixture): void {
 
     test('a handle that declares other indexes than those open is refused, one without is not', async () => {
       const things = await users();
-      const other = door.documents({ indexes: ['email'] });
+      const other = fixture.documents({ indexes: ['email'] });
       expect(await rejection(other.insert({ email: 'ada@x' }))).toMatchObject({
         code: 'index_mismatch',
       });
       expect(await rejection(other.ready)).toMatchObject({ code: 'index_mismatch' });
-      expect(await door.documents({}).count()).toBe(2);
-      expect(await door.documents({ indexes: EMAIL }).count({ email: 'bob@x' })).toBe(1);
+      expect(await fixture.documents({}).count()).toBe(2);
+      expect(await fixture.documents({ indexes: EMAIL }).count({ email: 'bob@x' })).toBe(1);
       expect(await things.count()).toBe(2);
     });
 
@@ -58,8 +58,8 @@ export function uniqueIndexesSuite(door: DoorFixture): void {
         expect(await things.count({ email: { $in: ['c@x', 'd@x'] } })).toBe(0);
       }
       await things.save();
-      await door.reopen();
-      const again = door.documents({ indexes: EMAIL });
+      await fixture.reopen();
+      const again = fixture.documents({ indexes: EMAIL });
       expect(await again.filter({})).toEqual(before);
       expectViolation(await rejection(again.insert({ email })), email, 'ada');
     });
@@ -108,7 +108,7 @@ export function uniqueIndexesSuite(door: DoorFixture): void {
     });
 
     test('take no notice of null, undefined and missing', async () => {
-      const things = door.documents({
+      const things = fixture.documents({
         indexes: [...EMAIL, { fields: ['a', 'b'], unique: true }],
       });
       await things.insertMany([{}, {}, { email: null }, { email: null }, { email: undefined }]);
@@ -121,7 +121,7 @@ export function uniqueIndexesSuite(door: DoorFixture): void {
     });
 
     test('of many fields, of items, of dates and of numbers that are equal', async () => {
-      const things = door.documents({
+      const things = fixture.documents({
         indexes: [
           { fields: 'tags', unique: true, multi: true },
           { fields: 'deep.at', unique: true },
@@ -145,7 +145,7 @@ export function uniqueIndexesSuite(door: DoorFixture): void {
     });
 
     test('leave out RegExp, binary and other values that no index compares', async () => {
-      const things = door.documents({ indexes: EMAIL });
+      const things = fixture.documents({ indexes: EMAIL });
       for (const email of [/x/, new Uint8Array([1]), new Map(), { at: 'x' }, ['a@x']]) {
         await things.insertMany([{ email }, { email }]);
       }
@@ -154,7 +154,7 @@ export function uniqueIndexesSuite(door: DoorFixture): void {
 
     test('compare the other items of an array that holds a RegExp', async () => {
       const indexes: IndexOption[] = [{ fields: 'tags', unique: true, multi: true }];
-      const things = door.documents({ indexes });
+      const things = fixture.documents({ indexes });
       await things.insert({ _id: 'a', tags: ['x', /pattern/, 'y'] });
       await things.insert({ _id: 'b', tags: [/pattern/, new Uint8Array(1), 'z'] });
       const tagsOf = 'tags';
@@ -163,8 +163,8 @@ export function uniqueIndexesSuite(door: DoorFixture): void {
       }
       expectViolation(await rejection(things.patch('b', { 'tags.2': 'x' })), 'x', 'a', tagsOf);
       await things.save();
-      await door.reopen();
-      const again = door.documents({ indexes });
+      await fixture.reopen();
+      const again = fixture.documents({ indexes });
       expectViolation(await rejection(again.insert({ tags: 'x' })), 'x', 'a', tagsOf);
       expect(idsOf(await again.filter({ tags: 'y' }))).toEqual(['a']);
       expect(idsOf(await again.filter({ tags: { $in: [/pattern/] } }))).toEqual(['a', 'b']);
@@ -195,26 +195,26 @@ export function uniqueIndexesSuite(door: DoorFixture): void {
       ];
       // Also where there is an index over the same fields that is not unique.
       for (const indexes of [undefined, ['email']]) {
-        const before = door.documents({ indexes });
+        const before = fixture.documents({ indexes });
 
         for (const document of documents) await before.upsert(document);
         await before.archive('c');
-        await door.reopen();
-        const broken = door.documents({ indexes: EMAIL });
+        await fixture.reopen();
+        const broken = fixture.documents({ indexes: EMAIL });
         for (const call of [broken.ready, broken.count(), broken.insert({}), broken.get('a')]) {
           const error = await rejection(call);
           expect(error).toMatchObject({ code: 'unique_violation', place: 'email' });
         }
-        // In the same door, and after a reload.
+        // In the same client, and after a reload.
         for (let round = 0; round < 2; round++) {
-          const things = door.documents({ indexes });
+          const things = fixture.documents({ indexes });
           expect(idsOf(await things.filter({}, { archived: true }))).toEqual(['a', 'b', 'c']);
-          await door.reopen();
+          await fixture.reopen();
         }
       }
-      await door.documents().delete('c');
-      await door.reopen();
-      const mended = door.documents({ indexes: EMAIL });
+      await fixture.documents().delete('c');
+      await fixture.reopen();
+      const mended = fixture.documents({ indexes: EMAIL });
       expect(await mended.count({ email: 'same' })).toBe(1);
       expect((await rejection(mended.insert({ email: 'own' }))).code).toBe('unique_violation');
     });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { DoorFixture } from './door-fixture.ts';
+import type { ClientFixture } from './client-fixture.ts';
 
 /**
  * The platform's own Blob. happy-dom puts a class of its own in its place, which structured clone, and
@@ -91,10 +91,10 @@ function describeValue(value: unknown): unknown {
 }
 
 /** Every kind of value comes back as it went in. */
-export function valuesSuite(door: DoorFixture): void {
+export function valuesSuite(fixture: ClientFixture): void {
   describe('values', () => {
     test('every kind comes back from a document, at once and after a reload', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       for (const [name, make] of Object.entries(VALUES)) {
         const stored = await things.insert({ _id: name, value: make(), inside: [{ of: make() }] });
         expect([name, describeValue(stored.value)]).toEqual([name, describeValue(make())]);
@@ -114,12 +114,12 @@ export function valuesSuite(door: DoorFixture): void {
         }
       };
       await check(things);
-      await door.reopen();
-      await check(door.documents());
+      await fixture.reopen();
+      await check(fixture.documents());
     });
 
     test('every kind comes back from a key, at once and after a reload', async () => {
-      const values = door.keyValues();
+      const values = fixture.keyValues();
       for (const [name, make] of Object.entries(VALUES)) {
         const back = await values.set([name], make());
         expect([name, describeValue(back)]).toEqual([name, describeValue(make())]);
@@ -134,19 +134,19 @@ export function valuesSuite(door: DoorFixture): void {
         }
       };
       await check(values);
-      await door.reopen();
-      await check(door.keyValues());
+      await fixture.reopen();
+      await check(fixture.keyValues());
     });
 
     test('a Blob comes back with its type and its bytes', async () => {
-      const things = door.documents<{ file: Blob }>();
+      const things = fixture.documents<{ file: Blob }>();
       const file = new PlatformBlob(['hello'], { type: 'text/plain' });
       const { _id } = await things.insert({ file });
-      await door.keyValues<Blob>().set('file', file);
-      await door.reopen();
+      await fixture.keyValues<Blob>().set('file', file);
+      await fixture.reopen();
       for (const back of [
-        (await door.documents<{ file: Blob }>().get(_id))?.file,
-        await door.keyValues<Blob>().get('file'),
+        (await fixture.documents<{ file: Blob }>().get(_id))?.file,
+        await fixture.keyValues<Blob>().get('file'),
       ]) {
         expect(back instanceof PlatformBlob).toBe(true);
         expect(back?.type).toBe('text/plain');
@@ -155,37 +155,37 @@ export function valuesSuite(door: DoorFixture): void {
     });
 
     test('a field that is undefined is there, one that is missing is not', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       const { _id } = await things.insert({ a: undefined, b: 1 });
-      await door.reopen();
-      const again = (await door.documents().get(_id)) as object;
+      await fixture.reopen();
+      const again = (await fixture.documents().get(_id)) as object;
       expect(Object.keys(again).slice(3)).toEqual(['a', 'b']);
     });
 
     test('an object may stand in two places', async () => {
       const shared = { n: 1 };
-      const things = door.documents();
+      const things = fixture.documents();
       const { _id } = await things.insert({ a: shared, b: [shared, shared] });
       expect(await things.get(_id)).toMatchObject({ a: { n: 1 }, b: [{ n: 1 }, { n: 1 }] });
     });
 
     test('nesting of a hundred levels is fine', async () => {
       const nested = (depth: number): unknown => (depth === 0 ? 'core' : { in: nested(depth - 1) });
-      const things = door.documents();
+      const things = fixture.documents();
       const { _id } = await things.insert({ nested: nested(100), at: new Date(1) });
-      await door.reopen();
-      expect(await door.documents().get(_id)).toMatchObject({ nested: nested(100) });
+      await fixture.reopen();
+      expect(await fixture.documents().get(_id)).toMatchObject({ nested: nested(100) });
     });
 
     test('keys named like parts of Object are ordinary keys', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       const fields = { constructor: 1, prototype: { a: 2 }, toString: 'x', hasOwnProperty: null };
       const { _id } = await things.insert({ ...fields, at: new Date(1), inside: fields });
-      await door.reopen();
-      const again = (await door.documents().get(_id)) as Record<string, unknown>;
+      await fixture.reopen();
+      const again = (await fixture.documents().get(_id)) as Record<string, unknown>;
       expect(Object.entries(again).slice(3, 7)).toEqual(Object.entries(fields));
       expect(Object.entries(again.inside as object)).toEqual(Object.entries(fields));
-      expect(await door.documents().has({ 'prototype.a': 2 })).toBe(true);
+      expect(await fixture.documents().has({ 'prototype.a': 2 })).toBe(true);
     });
   });
 }

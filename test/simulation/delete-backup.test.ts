@@ -6,7 +6,7 @@ import { World } from './world.ts';
 
 beforeAll(warmUp);
 
-const open = ({ door }: Tab) => new door.Collection({ name: 'log', type: 'DOCUMENT_BASED' });
+const open = ({ db }: Tab) => new db.Collection({ name: 'log', type: 'DOCUMENT_BASED' });
 
 test('a backup that is removed is never told to be unknown, whenever the leader is gone', async () => {
   for (let seed = 1; seed <= 60; seed++) {

@@ -6,8 +6,8 @@ import { World } from './world.ts';
 
 beforeAll(warmUp);
 
-const open = ({ door }: Tab) =>
-  new door.Collection({ name: 'log', type: 'DOCUMENT_BASED', activate_drop_method: true });
+const open = ({ db }: Tab) =>
+  new db.Collection({ name: 'log', type: 'DOCUMENT_BASED', activate_drop_method: true });
 
 const SEEDS = Array.from({ length: 20 }, (_, seed) => seed);
 
@@ -30,7 +30,7 @@ test.for(SEEDS)(
     resting.rest(6000);
     await world.runUntil(3000);
     const made = open(leader).insert({ _id: 'new' });
-    const saved = made.then(() => leader.door.save());
+    const saved = made.then(() => leader.db.save());
     await world.runUntil(4000);
     await saved;
     await world.runUntil(12_000);

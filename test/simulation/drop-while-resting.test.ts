@@ -6,8 +6,8 @@ import { World } from './world.ts';
 
 beforeAll(warmUp);
 
-const open = ({ door }: Tab) =>
-  new door.Collection({ name: 'log', type: 'DOCUMENT_BASED', activate_drop_method: true });
+const open = ({ db }: Tab) =>
+  new db.Collection({ name: 'log', type: 'DOCUMENT_BASED', activate_drop_method: true });
 
 test.each([false, true])(
   'what a page made of a collection before it rested is not made in what has the name when it is back; another leads by then: %s',
@@ -27,7 +27,7 @@ test.each([false, true])(
     await world.runUntil(4000);
     expect(await dropped).toBe(true);
     const made = open(leader).insert({ _id: 'new' });
-    const saved = made.then(() => leader.door.save());
+    const saved = made.then(() => leader.db.save());
     await world.runUntil(5000);
     await saved;
     const last = replaced ? new Tab(2, browser) : leader;

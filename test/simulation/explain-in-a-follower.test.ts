@@ -11,7 +11,7 @@ test('explain says that the engine is in another tab', async () => {
   const browser = simulateBrowser(world);
   const engines: string[] = [];
   for (const tab of [new Tab(0, browser), new Tab(1, browser)]) {
-    const notes = new tab.door.Collection({ name: 'notes', type: 'DOCUMENT_BASED' });
+    const notes = new tab.db.Collection({ name: 'notes', type: 'DOCUMENT_BASED' });
     const explained = notes.explain({});
     await world.runUntil(world.now + 1000);
     engines.push((await explained).engine);

@@ -89,7 +89,7 @@ export class FaultRun {
     this.#storage.heal();
     await this.wait(HEALING_MS);
     for (const user of this.#users) {
-      if (user.tab.dead || user.tab.door.status.state !== 'open') continue;
+      if (user.tab.dead || user.tab.db.status.state !== 'open') continue;
       const codes = this.witness.codes.size;
       if (!(await user.save()) && this.witness.codes.size >= codes)
         this.witness.problems.push(`tab ${user.tab.id} cannot save though storage works again`);
@@ -138,13 +138,13 @@ export class User {
 
   #openTab(): void {
     this.tab = this.#run.newTab();
-    this.tab.door.on('error', ({ error }) => this.#run.witness.note('an event', error));
+    this.tab.db.on('error', ({ error }) => this.#run.witness.note('an event', error));
     this.construct();
   }
 
   /** Constructs the collections; again, where they could not be opened or were dropped. */
   construct(): void {
-    const { Collection } = this.tab.door;
+    const { Collection } = this.tab.db;
     const common = { save_timeout: 5, save_directly_after: 100 };
     this.collection = new Collection<Note>({
       ...{ name: 'notes', type: 'DOCUMENT_BASED', activate_drop_method: true, ...common },
@@ -180,7 +180,7 @@ export class User {
   }
 
   async save(): Promise<boolean> {
-    const saved = await this.#hear('save', this.tab.door.save());
+    const saved = await this.#hear('save', this.tab.db.save());
     if (saved) this.#run.witness.save();
     return saved !== undefined;
   }
@@ -230,9 +230,9 @@ export class User {
     return name;
   }
 
-  /** Closes the door; a door that could not be saved stays open, and may be closed later. */
+  /** Closes the client; a client that could not be saved stays open, and may be closed later. */
   async close(): Promise<void> {
-    const closed = await this.#hear('close', this.tab.door.close());
+    const closed = await this.#hear('close', this.tab.db.close());
     if (closed) this.#run.witness.save();
   }
 
@@ -256,7 +256,7 @@ export class User {
     const { witness } = this.#run;
     const answer = await witness.hear(`tab ${this.tab.id}: ${what}`, asked);
     if (answer) return answer;
-    if (this.tab.door.status.state === 'failed') {
+    if (this.tab.db.status.state === 'failed') {
       witness.failDoor();
       this.#openTab();
     } else this.construct();

@@ -36,7 +36,7 @@ async function insertMany(
   };
   const open = async (id: number) => {
     const tab = new Tab(id, browser);
-    const own = new tab.door.Collection<Item>({ name: 'items', type: 'DOCUMENT_BASED' });
+    const own = new tab.db.Collection<Item>({ name: 'items', type: 'DOCUMENT_BASED' });
     await hear(own.ready);
     return { tab, own };
   };

@@ -16,7 +16,7 @@ async function twoTabs(seed = 1) {
   let tabs = 0;
   const open = async () => {
     const tab = new Tab(tabs++, browser);
-    const log = new tab.door.Collection(options);
+    const log = new tab.db.Collection(options);
     await hear(log.ready);
     return [tab, log] as const;
   };
@@ -27,7 +27,7 @@ async function twoTabs(seed = 1) {
 
 test('what was called first through one handle and then through another is made in this order again', async () => {
   const { hear, leader, follower, log } = await twoTabs();
-  const other = new follower.door.Collection(options);
+  const other = new follower.db.Collection(options);
   // The first handle has made more changes by then, so that its numbers are higher.
   await hear(log.set('before', 1));
   await hear(Promise.all([log.set('x', 'first'), other.set('x', 'second')]));
@@ -46,8 +46,8 @@ test('what was called without waiting is made again after what others were told 
 
 test('whoever was told of a change that can never be made again hears of it on the collection', async () => {
   const { hear, leader, follower } = await twoTabs();
-  const open = ({ door }: Tab) =>
-    new door.Collection<{ email?: string }>({
+  const open = ({ db }: Tab) =>
+    new db.Collection<{ email?: string }>({
       ...{ name: 'users', type: 'DOCUMENT_BASED', save_timeout: 100 },
       indexes: [{ fields: 'email', unique: true }],
     });
@@ -81,7 +81,7 @@ test('nor is it left out of what is told to be saved', async () => {
     leader.freeze(300);
     log.set('x', 'before').catch(() => undefined);
     await hear(Promise.resolve(), 310);
-    const saved = follower.door.save().then(() => {
+    const saved = follower.db.save().then(() => {
       leader.kill();
       follower.kill();
     });

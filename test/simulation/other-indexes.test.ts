@@ -15,12 +15,12 @@ const NEW = ['a', 'b'];
 function open(id: number, browser: Browser, indexes: readonly string[]) {
   const tab = new Tab(id, browser);
   const errors: unknown[] = [];
-  tab.door.on('error', ({ error }) => errors.push(error));
+  tab.db.on('error', ({ error }) => errors.push(error));
   return { tab, own: construct(tab, indexes), errors };
 }
 
 function construct(tab: Tab, indexes: readonly string[]) {
-  const own = new tab.door.Collection<{ a: number }>({
+  const own = new tab.db.Collection<{ a: number }>({
     ...{ name: 'items', type: 'DOCUMENT_BASED', indexes: [...indexes] },
     save_timeout: 100,
   });
@@ -48,13 +48,13 @@ test('an app that is reloaded as another version has what the old one left, and 
     old.tab.close();
     await world.runUntil(world.now + (seed % 2 ? 5 : 1000));
     const next = new Tab(1, browser);
-    const ready = next.door.ready;
+    const ready = next.db.ready;
     // An app need not construct its collections at once.
     await world.runUntil(world.now + (seed % 4 > 1 ? 2000 : 0));
     const found = await hear(world, construct(next, NEW).filter({}));
     await ready;
     expect([seed, found]).toEqual([seed, [expect.objectContaining({ a: 1 })]]);
-    expect(next.door.status.last_error).toBeUndefined();
+    expect(next.db.status.last_error).toBeUndefined();
   }
 });
 
@@ -62,7 +62,7 @@ test('an engine that goes on lets the next version of a page have its own indexe
   const world = new World(1);
   const browser = simulateBrowser(world);
   const leader = new Tab(0, browser);
-  await hear(world, leader.door.ready);
+  await hear(world, leader.db.ready);
   const old = open(1, browser, OLD);
   await hear(world, old.own.insert({ _id: 'told', a: 1 } as never));
   const early = open(2, browser, NEW);
@@ -98,7 +98,7 @@ test.each(['the leader', 'another'])(
     for (let seed = 1; seed <= SEEDS; seed++) {
       const world = new World(seed);
       const browser = simulateBrowser(world);
-      if (who === 'another') await hear(world, new Tab(0, browser).door.ready);
+      if (who === 'another') await hear(world, new Tab(0, browser).db.ready);
       const old = [1, 2].map((id) => open(id, browser, OLD));
       for (const { own } of old) {
         await hear(world, own.insert({ a: 1 }));
@@ -129,15 +129,15 @@ test('a live query whose refusal is still on its way when the other version goes
     const world = new World(seed);
     const browser = simulateBrowser(world);
     const leader = new Tab(0, browser);
-    await hear(world, leader.door.ready);
+    await hear(world, leader.db.ready);
     const old = open(1, browser, OLD);
     await hear(world, old.own.insert({ a: 1 }));
     await hear(world, old.own.save());
     const next = open(2, browser, NEW);
-    await hear(world, next.tab.door.ready);
+    await hear(world, next.tab.db.ready);
     // What is asked along with it takes as long as storage does.
     browser.storage.weather.slowness = 1000;
-    const other = new next.tab.door.Collection({ name: 'others', type: 'DOCUMENT_BASED' });
+    const other = new next.tab.db.Collection({ name: 'others', type: 'DOCUMENT_BASED' });
     const lives = [next.own.live({}), other.live({})];
     for (const live of lives) live.subscribe(() => undefined);
     await world.runUntil(world.now + seed);

@@ -91,10 +91,10 @@ class Simulation {
   #openTab(): void {
     const tab = new Tab(this.#clients.length, this.#browser);
     this.#trace(`open ${tab.id}`);
-    tab.door.on('status', ({ state, leader, unsaved }) =>
+    tab.db.on('status', ({ state, leader, unsaved }) =>
       this.#trace(`  ${tab.id} ${state} ${leader ? 'leads' : ''} ${unsaved}`),
     );
-    tab.door.on('error', ({ error }) => this.#trace(`  ${tab.id} ${error}`));
+    tab.db.on('error', ({ error }) => this.#trace(`  ${tab.id} ${error}`));
     const collections = openCollections(tab);
     const live = this.#watches ? collections.notes.live({}) : undefined;
     live?.subscribe(() => undefined);
@@ -183,7 +183,7 @@ class Simulation {
   #save(client: Client): void {
     this.#do(client, async () => {
       const before = [...client.told];
-      await client.tab.door.save();
+      await client.tab.db.save();
       for (const token of before) client.saved.add(token);
       this.#trace(`saved ${client.tab.id}: ${before}`);
     });
@@ -191,10 +191,10 @@ class Simulation {
 
   /** Closes the database, and then the tab. What cannot be saved keeps it open. */
   #closeDoor(client: Client): void {
-    this.#trace(`close the door of ${client.tab.id}`);
+    this.#trace(`close the db of ${client.tab.id}`);
     this.#do(client, async () => {
       const before = [...client.told];
-      await client.tab.door.close();
+      await client.tab.db.close();
       for (const token of before) client.saved.add(token);
       client.tab.kill();
     });
@@ -264,7 +264,7 @@ function countMany(tokens: Iterable<string>): Map<string, number> {
 }
 
 function openCollections(tab: Tab) {
-  const { Collection } = tab.door;
+  const { Collection } = tab.db;
   return {
     tab,
     notes: new Collection<{ n: number }>({

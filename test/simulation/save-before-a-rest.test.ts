@@ -11,8 +11,8 @@ const SEEDS = Array.from({ length: 40 }, (_, seed) => seed);
 /** A save that failed is tried again after so long. */
 const RETRY_MS = 500;
 
-const open = ({ door }: Tab) =>
-  new door.Collection({
+const open = ({ db }: Tab) =>
+  new db.Collection({
     name: 'log',
     type: 'DOCUMENT_BASED',
     caching: false,
@@ -30,7 +30,7 @@ test('a page that led, could not save, rests and comes back changes nothing that
     const { weather } = browser.storage;
     weather.failures = 1;
     let failed = Number.POSITIVE_INFINITY;
-    first.door.on('error', () => {
+    first.db.on('error', () => {
       failed = Math.min(failed, world.now);
       weather.failures = 0;
       weather.slowness = 200;

@@ -13,17 +13,17 @@ test('a leader that is frozen for less than two seconds is not replaced, even wh
     const browser = simulateBrowser(world);
     const wait = (ms: number) => world.runUntil(world.now + ms);
     const leader = new Tab(0, browser);
-    const log = new leader.door.Collection({ name: 'log', type: 'KEY_VALUE_BASED' });
+    const log = new leader.db.Collection({ name: 'log', type: 'KEY_VALUE_BASED' });
     await Promise.all([log.ready, wait(1000)]);
     const follower = new Tab(1, browser);
-    await Promise.all([follower.door.ready, wait(1000)]);
+    await Promise.all([follower.db.ready, wait(1000)]);
     // The follower misses what it is told meanwhile, and notices with what it is told next.
     follower.freeze(100);
     await Promise.all([log.set('x', 1), wait(110)]);
     await Promise.all([log.set('y', 2), wait(0.01)]);
     leader.freeze(1900);
     await wait(2000);
-    expect([seed, leader.door.status.leader]).toEqual([seed, true]);
+    expect([seed, leader.db.status.leader]).toEqual([seed, true]);
   }
 });
 
@@ -32,12 +32,12 @@ test('a leader that misses a question is not replaced, and is found all the same
     const world = new World(seed);
     const browser = simulateBrowser(world);
     const leader = new Tab(0, browser);
-    await Promise.all([leader.door.ready, world.runUntil(1000)]);
+    await Promise.all([leader.db.ready, world.runUntil(1000)]);
     leader.freeze(100);
     const follower = new Tab(1, browser);
-    const ready = follower.door.ready;
+    const ready = follower.db.ready;
     await world.runUntil(10_000);
     await ready;
-    expect([seed, leader.door.status.leader]).toEqual([seed, true]);
+    expect([seed, leader.db.status.leader]).toEqual([seed, true]);
   }
 });

@@ -6,8 +6,8 @@ import { World } from './world.ts';
 
 beforeAll(warmUp);
 
-const open = ({ door }: Tab) =>
-  new door.Collection({ name: 'log', type: 'KEY_VALUE_BASED', caching: true });
+const open = ({ db }: Tab) =>
+  new db.Collection({ name: 'log', type: 'KEY_VALUE_BASED', caching: true });
 
 test('what is written without waiting, where another tab has come to lead, is refused and not lost', async () => {
   const world = new World(1);
@@ -24,7 +24,7 @@ test('what is written without waiting, where another tab has come to lead, is re
   const other = open(second);
   other.ready.catch(() => undefined);
   await world.runUntil(10_000);
-  expect([first.door.status.leader, second.door.status.leader]).toEqual([false, true]);
+  expect([first.db.status.leader, second.db.status.leader]).toEqual([false, true]);
   expect(() => log.sync.set('a', 2)).toThrow(
     expect.objectContaining({ code: 'sync_unavailable', place: 'log' }),
   );

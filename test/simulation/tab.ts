@@ -10,7 +10,7 @@ class ScriptEnded extends Error {}
 /** A tab with a database that it has opened. */
 export class Tab implements Owner {
   readonly id: number;
-  readonly door: BaseClient;
+  readonly db: BaseClient;
   dead = false;
   closing = false;
   frozenUntil = 0;
@@ -26,7 +26,7 @@ export class Tab implements Owner {
     this.id = id;
     this.#browser = browser;
     const platform = this.#platform();
-    this.door = new BaseClient(
+    this.db = new BaseClient(
       { name: 'db', storage: undefined, durability: 'relaxed' },
       (settings, events) => connectInThread(settings, events, platform),
     );

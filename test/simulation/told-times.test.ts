@@ -6,8 +6,8 @@ import { World } from './world.ts';
 
 beforeAll(warmUp);
 
-const open = ({ door }: Tab) =>
-  new door.Collection<{ n: number }>({
+const open = ({ db }: Tab) =>
+  new db.Collection<{ n: number }>({
     ...{ name: 'log', type: 'DOCUMENT_BASED', save_timeout: 1000, save_directly_after: 1000 },
     ...{ indicate_created_at: true, indicate_updated_at: true },
     ...{ indicate_archived_at: true, indicate_unarchived_timestamp: true },

@@ -77,13 +77,13 @@ export class Witness {
 
   /** Everything so far was told to be saved, of one collection or of all. */
   save(collection?: string): void {
-    // What a door that failed had not saved is not among it.
+    // What a client that failed had not saved is not among it.
     if (this.#isDoorFailed) return;
     const histories = collection ? [this.#of(collection)] : Object.values(this.#histories);
     for (const history of histories) history.saved = history.states.length - 1;
   }
 
-  /** A door failed, and everybody who asks it for something is told: what it had not saved may be gone. */
+  /** A client failed, and everybody who asks it for something is told: what it had not saved may be gone. */
   failDoor(): void {
     this.#isDoorFailed = true;
   }

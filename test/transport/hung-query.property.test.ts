@@ -156,7 +156,7 @@ test('whatever hangs or crashes and when, every call settles as if the hung ones
             await new Promise((resolve) => setImmediate(resolve));
           }
         }
-        // An insertMany sends its later parts by and by, which a door waits for before it closes.
+        // An insertMany sends its later parts by and by, which a client waits for before it closes.
         if (!closeAtOnce || many.length > 0) while (settled.length > 0) await settled.shift();
         else await Promise.all([...settled.splice(0), link.close()]);
         await link.close();

@@ -18,8 +18,8 @@ function connectTo(worker: MessageWorker): Connection {
   });
 }
 
-const notesOf = (door: DatabaseClient) =>
-  new door.Collection({ name: 'notes', type: 'DOCUMENT_BASED' });
+const notesOf = (client: DatabaseClient) =>
+  new client.Collection({ name: 'notes', type: 'DOCUMENT_BASED' });
 
 test('a worker that fails rejects everything that waits, and everything later, with worker_lost', async () => {
   const worker = new MessageWorker();

@@ -11,8 +11,8 @@ afterEach(() => {
 
 let names = 0;
 const freshName = () => `thread engine ${++names}`;
-const notesOf = (door: DatabaseClient) =>
-  new door.Collection({ name: 'notes', type: 'DOCUMENT_BASED' });
+const notesOf = (client: DatabaseClient) =>
+  new client.Collection({ name: 'notes', type: 'DOCUMENT_BASED' });
 
 /** Lets `indexedDB.open` fail, as private modes do. */
 function forbidToOpen(name: string): void {
@@ -53,7 +53,7 @@ test('IndexedDB that was asked for and is missing is an error', async () => {
   await expect(notesOf(db).insert({})).rejects.toMatchObject({ code: 'storage_unavailable' });
 });
 
-test('a database that could not be opened can be opened by the next door', async () => {
+test('a database that could not be opened can be opened by the next client', async () => {
   const name = freshName();
   forbidToOpen('UnknownError');
   const db = new Database({ name });
@@ -65,7 +65,7 @@ test('a database that could not be opened can be opened by the next door', async
   await again.close();
 });
 
-test('doors to one database share an engine, which ends with the last of them', async () => {
+test('clients to one database share an engine, which ends with the last of them', async () => {
   const name = freshName();
   const [one, two] = [new Database({ name }), new Database({ name })];
   const [ofOne, ofTwo] = [notesOf(one), notesOf(two)];
@@ -79,7 +79,7 @@ test('doors to one database share an engine, which ends with the last of them', 
   await later.close();
 });
 
-test('a door opened while the last one closes sees everything and loses nothing', async () => {
+test('a client opened while the last one closes sees everything and loses nothing', async () => {
   for (let ticks = 0; ticks < 40; ticks++) {
     const storage = faultyDriver(memoryDriver(), true);
     const name = freshName();
@@ -87,7 +87,7 @@ test('a door opened while the last one closes sees everything and loses nothing'
     await notesOf(before).insert({ pad: 'a'.repeat(60_000) });
     await before.close();
     const first = new Database({ name, storage });
-    // Saving this leads to a compaction that has to read first, under way while the door closes.
+    // Saving this leads to a compaction that has to read first, under way while the client closes.
     await notesOf(first).insert({ pad: 'b'.repeat(60_000) });
     const closing = first.close();
     for (let tick = 0; tick < ticks; tick++) await (tick % 3 ? undefined : turn());
@@ -133,7 +133,7 @@ function turn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve));
 }
 
-test('a database that was closed is opened again with the options of the door that opens it', async () => {
+test('a database that was closed is opened again with the options of the client that opens it', async () => {
   const memory = memoryDriver();
   const durabilities: string[] = [];
   const driver: StorageDriver = {

@@ -1,7 +1,7 @@
 /** The contract as a script: `runContract(caching)`, in a page that holds `cairndb`, runs it there. */
 import { describe } from 'vitest';
 import { contractSuite } from '../../contract/all.suite.ts';
-import { type Library, useDoor } from '../../contract/door-fixture.ts';
+import { type Library, useClient } from '../../contract/client-fixture.ts';
 import { runSuites } from './run-suites.ts';
 
 const page = globalThis as unknown as {
@@ -19,5 +19,5 @@ page.runContract = (caching) =>
       storage: 'indexeddb',
       make: (name: string) => lib.connect({ name }),
     } as const;
-    describe(kind.title, () => contractSuite(useDoor(kind, caching)));
+    describe(kind.title, () => contractSuite(useClient(kind, caching)));
   });

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import * as lib from '../../src/index.ts';
 import { EventLog, rejection } from './outcomes.ts';
 
-/** Two doors of one thread to one database share its engine. */
+/** Two clients of one thread to one database share its engine. */
 for (const caching of [false, true]) {
-  test(`two doors to one database see the same data, caching: ${caching}`, async () => {
+  test(`two clients to one database see the same data, caching: ${caching}`, async () => {
     const storage = lib.memoryDriver();
     const [one, other] = [1, 2].map(() => new lib.Database({ name: 'shop', storage })) as [
       lib.Database,
@@ -25,7 +25,7 @@ for (const caching of [false, true]) {
     await other.close();
   });
 
-  test(`a door cannot open the collection of another with another type, caching: ${caching}`, async () => {
+  test(`a client cannot open the collection of another with another type, caching: ${caching}`, async () => {
     const storage = lib.memoryDriver();
     const one = new lib.Database({ name: 'shop', storage });
     const other = new lib.Database({ name: 'shop', storage });

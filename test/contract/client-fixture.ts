@@ -12,26 +12,26 @@ import type {
 /** The package as its users import it: a suite sees the library through this and nothing else. */
 export type Library = typeof import('../../src/index.ts');
 
-/** One of the ways to use the library that the contract holds for. */
-export interface DoorKind {
+/** A client that fulfils the contract. */
+export interface ClientKind {
   readonly title: string;
   readonly lib: Library;
-  /** Where the engine has to run. */
+  /** Where the engine runs. */
   readonly engine: 'thread' | 'worker';
-  /** The storage that the door has to have. */
+  /** The storage it uses. */
   readonly storage: 'memory' | 'indexeddb';
-  /** Makes a door to the database of this name; what was saved through an earlier one is there. */
+  /** Makes a client of the database of this name, with all that earlier ones saved. */
   readonly make: (name: string) => DatabaseClient;
 }
 
 let databases = 0;
 
 /**
- * A door, and collections of a test's own behind it. It stays open from one test to the next: to start a worker and
- * to make a database takes ten times as long as what most tests do.
+ * A client, and collections that each test has for itself. The client stays open from one test to the next: starting
+ * a worker and making a database take ten times as long as most tests.
  */
-export class DoorFixture {
-  readonly kind: DoorKind;
+export class ClientFixture {
+  readonly kind: ClientKind;
   readonly lib: Library;
   /** Whether the collections that the fixture makes are cached. */
   readonly caching: boolean;
@@ -39,27 +39,27 @@ export class DoorFixture {
   #db: DatabaseClient | undefined;
   #tests = 0;
 
-  constructor(kind: DoorKind, caching: boolean) {
+  constructor(kind: ClientKind, caching: boolean) {
     this.kind = kind;
     this.lib = kind.lib;
     this.caching = caching;
   }
 
-  /** The door, made when first asked for. */
+  /** The client, made when first asked for. */
   get db(): DatabaseClient {
     this.#database ||= `contract ${++databases} ${Math.random()}`;
     this.#db ??= this.kind.make(this.#database);
     return this.#db;
   }
 
-  /** What a reload does: closes the door and makes it anew. */
+  /** Closes the client and makes another, as a reload does. */
   async reopen(): Promise<DatabaseClient> {
     await this.#db?.close();
     this.#db = undefined;
     return this.db;
   }
 
-  /** A new door to an empty database, for what depends on the others that used the one before. */
+  /** A new client of an empty database, for tests that other tests would disturb. */
   async renew(): Promise<DatabaseClient> {
     await this.#db?.close();
     this.#forget();
@@ -99,7 +99,7 @@ export class DoorFixture {
     return `${this.#tests} ${name}`;
   }
 
-  /** Ends a test: all that it called has happened and is saved before the next. */
+  /** Ends a test: all of its calls have run and are saved before the next one begins. */
   async endTest(): Promise<void> {
     this.#tests += 1;
     const db = this.#db;
@@ -124,9 +124,9 @@ export class DoorFixture {
 }
 
 /** A fixture for the tests of the block it is called in. */
-export function useDoor(kind: DoorKind, caching: boolean): DoorFixture {
-  const door = new DoorFixture(kind, caching);
-  afterEach(() => door.endTest());
-  afterAll(() => door.end());
-  return door;
+export function useClient(kind: ClientKind, caching: boolean): ClientFixture {
+  const fixture = new ClientFixture(kind, caching);
+  afterEach(() => fixture.endTest());
+  afterAll(() => fixture.end());
+  return fixture;
 }
