@@ -12,8 +12,8 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 }
 
 /**
- * Runs a command and keeps its output. It and all that it started are ended when its time is over,
- * or when this process is told to stop.
+ * Runs a command and keeps its output. It and its children end when the time is over
+ * or this process stops.
  *
  * @param {string[]} command
  * @param {number} minutes

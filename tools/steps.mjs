@@ -12,7 +12,7 @@ import { bin, ROOT } from './setup.mjs';
  * @property {boolean} [beside] whether it runs beside the step before it: together they keep two cores busy
  * @property {boolean} [browsers] whether it starts browsers
  * @property {number} [minutes] after which a command of it is ended; 3 if not given
- * @property {(output: string) => string[]} [note] what of the output is worth a word
+ * @property {(output: string) => string[]} [note] a short note from the output
  */
 
 /** @param {string[]} projects */

@@ -1,6 +1,6 @@
 /**
- * npm test: gets a fresh clone ready, then runs every check and stops where one fails.
- * npm test -- lint types: just those, and what they need.
+ * npm test: prepares a fresh clone, then runs every check and stops at the first failure.
+ * npm test -- lint types: only these steps and those they need.
  */
 import { rmSync } from 'node:fs';
 import { explainMissing, provisionBrowsers } from './browsers/provision.mjs';

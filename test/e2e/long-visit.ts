@@ -173,7 +173,7 @@ export const LONG_VISIT: Readonly<Record<string, Visit>> = {
     for (const [text, problem] of [
       ["{ $or: [{ name: 'Rome' }, { population: { $gtt: 5 } }] }", '$gtt'],
       ['{ population: ', 'not valid yet'],
-      ['(city) => city.mayor.name', 'stopped'],
+      ['(city) => city.mayor.name', 'threw'],
       ['{ name: "Nowhere at all" }', /^$/],
     ] as const) {
       await say(`asking ${text}`);

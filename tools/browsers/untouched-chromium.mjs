@@ -4,8 +4,8 @@ import { CHROMIUM_FLAGS } from './chromium-flags.mjs';
 import { requireBrowser } from './find.mjs';
 
 /**
- * Chromium as a user starts it. The one that Playwright starts tells every page that it is visible and has the
- * focus, so that none can be frozen, and has no back/forward cache. This one can be killed, too.
+ * Chromium as a user starts it. Playwright's reports every page as visible and focused, so
+ * none can be frozen, and has no back/forward cache. This one can also be killed.
  *
  * @param {object} [options]
  * @param {string} [options.profile] a folder to open (again); by default a fresh one, removed at the end

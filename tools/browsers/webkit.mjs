@@ -11,7 +11,7 @@ const FEATURES = [
   '+AccessHandle',
 ].join(',');
 
-/** Nobody presses a button here: pages may open tabs without. */
+/** Tests press no button: pages may open tabs without one. */
 const SETTINGS = ['--javascript-can-open-windows-automatically=true'];
 
 /** A display of our own, so that no window opens on the user's; Xvfb finds a free number itself. */
@@ -30,8 +30,8 @@ async function openDisplay() {
 
 /**
  * WebKitGTK's MiniBrowser as a user would start it. Not under automation: such a session is
- * ephemeral, and Blobs in IndexedDB and the origin-private file system fail there. So nothing can be
- * asked of a page: it has to report by itself, as a test page does.
+ * ephemeral, and Blobs in IndexedDB and the origin-private file system fail there. So a test
+ * cannot query a page: the page reports by itself.
  */
 export async function launchWebKit() {
   const binary = requireBrowser('webkit');

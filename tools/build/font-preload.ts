@@ -2,7 +2,7 @@ import type { Plugin } from 'vite';
 
 const FILE = /hanken-grotesk-latin-wght.*\.woff2$/;
 
-/** Has the page ask for its font at once, so that text is never set twice. */
+/** Preloads the font, so that text is never laid out twice. */
 export function fontPreload(): Plugin {
   return {
     name: 'font-preload',

@@ -7,7 +7,7 @@ import type { Plugin } from 'vite';
 
 const ENTRY = fileURLToPath(new URL('../../demo/service-worker/index.ts', import.meta.url));
 
-/** Files whose name changes with what they hold. */
+/** Files with a content hash in their name. */
 const IS_HASHED = /^assets\//;
 
 /**
@@ -27,7 +27,7 @@ export function serviceWorker(): Plugin {
 
 interface Entry {
   readonly url: string;
-  /** What changes with the content, where the name does not. */
+  /** The content hash of files without one in their name. */
   readonly revision: string | null;
 }
 
