@@ -59,7 +59,7 @@ export function keyValueSuite(fixture: ClientFixture): void {
       const values = fixture.keyValues();
       await values.set(['a.b', 'c[0]', 1, 'd'], 'x');
       expect(await values.keys()).toEqual(['a.b']);
-      expect(await values.get(['a.b'])).toEqual({ 'c[0]': [undefined, { d: 'x' }] });
+      expect(await values.get(['a.b'])).toEqual({ 'c[0]': [null, { d: 'x' }] });
       expect(await values.get(['a.b', 'c[0]', 1, 'd'])).toBe('x');
       expect(await values.get('a\\.b.c\\[0\\][1].d')).toBe('x');
       const segments = ['deep', 'down'];
@@ -69,7 +69,7 @@ export function keyValueSuite(fixture: ClientFixture): void {
       expect(await values.get('deep.down')).toBe(1);
     });
 
-    test('missing parents are made', async () => {
+    test('missing parents are made, gaps in arrays are null', async () => {
       const values = fixture.keyValues();
       await values.set('a.b.c', 1);
       await values.set('a.list[0][1]', 2);
@@ -77,7 +77,7 @@ export function keyValueSuite(fixture: ClientFixture): void {
       await values.set('a.undefined.now', 3);
       expect(await values.get('a')).toEqual({
         b: { c: 1 },
-        list: [[undefined, 2]],
+        list: [[null, 2]],
         undefined: { now: 3 },
       });
     });
