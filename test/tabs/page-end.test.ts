@@ -1,14 +1,21 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { TabScope } from './page/page.ts';
-import { ids, openBrowser, type Tab, type TabBrowser, writeAllTheTime } from './tabs.ts';
+import {
+  crash,
+  ids,
+  openUntouchedBrowser,
+  type Tab,
+  type UntouchedBrowser,
+  writeAllTheTime,
+} from './tabs.ts';
 
 declare const window: TabScope;
 
-let browser: TabBrowser;
+let browser: UntouchedBrowser;
 let name = 0;
 
 beforeAll(async () => {
-  browser = await openBrowser();
+  browser = await openUntouchedBrowser();
 });
 
 beforeEach(() => {
@@ -30,7 +37,18 @@ const write = (tab: Tab) =>
     await window.things.insertMany(names.map((_id) => ({ _id })));
   }, NAMES);
 
-describe.each(['connect', 'Database'] as const)('%s: what a page was told is there', (door) => {
+/** Hides a page, as far as its scripts can tell; returns how many journals there are then. */
+const hide = (tab: Tab) =>
+  tab.evaluate(() => {
+    Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+    return Object.keys(localStorage).length;
+  });
+
+const countJournals = (tab: Tab) => tab.evaluate(() => Object.keys(localStorage).length);
+
+// Pages that return from the back/forward cache: back-forward.test.ts.
+describe.each(['connect', 'Database'] as const)('%s: acknowledged changes are there', (door) => {
   test('after a reload', async () => {
     const tab = await open(door);
     await write(tab);
@@ -39,7 +57,7 @@ describe.each(['connect', 'Database'] as const)('%s: what a page was told is the
     expect(await ids(await open(door))).toEqual(NAMES);
   });
 
-  test('after going to another site', async () => {
+  test('after a navigation to another site', async () => {
     const tab = await open(door);
     await write(tab);
     await tab.goto('data:text/html,elsewhere');
@@ -47,23 +65,7 @@ describe.each(['connect', 'Database'] as const)('%s: what a page was told is the
     expect(await ids(await open(door))).toEqual(NAMES);
   });
 
-  test('after going away and coming back', async () => {
-    const tab = await open(door);
-    await write(tab);
-    await tab.goto(`${browser.url}?elsewhere`);
-    await tab.goBack();
-    const isSame = await tab.evaluate(() => 'db' in window);
-    if (isSame) {
-      expect(await ids(tab)).toEqual(NAMES);
-      await tab.evaluate(() => window.things.insert({ _id: 'later' }));
-      expect(await ids(tab)).toEqual(['later', ...NAMES]);
-    } else {
-      await tab.close();
-      expect(await ids(await open(door))).toEqual(NAMES);
-    }
-  });
-
-  test('after it was closed', async () => {
+  test('after the tab was closed', async () => {
     const tab = await open(door);
     await write(tab);
     await tab.close({ runBeforeUnload: true });
@@ -71,7 +73,45 @@ describe.each(['connect', 'Database'] as const)('%s: what a page was told is the
     expect(await ids(await open(door))).toEqual(NAMES);
   });
 
-  test('and what was begun and not answered, once', async () => {
+  // Chromium sends `visibilitychange` and nothing else when it is quit. No save succeeds here.
+  test('after a follower was hidden and crashed with the leader', async () => {
+    const leader = await open(door);
+    await leader.evaluate(writeAllTheTime, database());
+    const follower = await open(door);
+    await follower.evaluate(() => window.things.insert({ _id: 'a', n: 1 }));
+    await follower.evaluate(() => window.things.update('a', { n: 2 }));
+    expect(await hide(follower)).toBe(1);
+    await Promise.all([crash(leader), crash(follower)]);
+    const later = await open(door);
+    expect(await later.evaluate(() => window.things.get('a'))).toMatchObject({ n: 2 });
+  });
+
+  test('after a leader was hidden and crashed', async () => {
+    const tab = await open(door);
+    await tab.evaluate(writeAllTheTime, database());
+    await tab.evaluate(() => window.things.insert({ _id: 'a' }));
+    expect(await hide(tab)).toBe(1);
+    await crash(tab);
+    expect(await ids(await open(door))).toEqual(['a']);
+  });
+
+  // The unload journal has no room for them: they are saved before they are acknowledged.
+  test.for(['a Blob', 'three megabytes of text'])('after a crash, with %s', async (kind) => {
+    const [leader, follower] = [await open(door), await open(door)];
+    const insert = (tab: Tab, _id: string) =>
+      tab.evaluate(
+        async ([_id, kind]) => {
+          const value = kind === 'a Blob' ? new Blob(['x'.repeat(1000)]) : 'x'.repeat(3_000_000);
+          await window.things.insert({ _id, value });
+        },
+        [_id, kind] as const,
+      );
+    await Promise.all([insert(leader, 'a'), insert(follower, 'b')]);
+    await Promise.all([crash(leader), crash(follower)]);
+    expect(await ids(await open(door))).toEqual(['a', 'b']);
+  });
+
+  test('and so is, once, what was called and not answered', async () => {
     const tab = await open(door);
     const reloaded = tab.waitForEvent('load');
     await tab.evaluate(() => {
@@ -86,7 +126,33 @@ describe.each(['connect', 'Database'] as const)('%s: what a page was told is the
   });
 });
 
-test('what a page was told is there, although its worker was writing all the time', async () => {
+test('a page that was hidden lives on: its journal goes when all is saved, and nothing is applied twice', async () => {
+  const [leader, follower] = [await open(), await open()];
+  await leader.evaluate(() => window.numbers.set('all', []));
+  await leader.evaluate(() => window.db.save());
+  for (const [index, tab] of [leader, follower].entries()) {
+    await tab.bringToFront();
+    await expect.poll(() => tab.evaluate(() => document.visibilityState)).toBe('visible');
+    await tab.evaluate((n) => window.numbers.push('all', n), index + 1);
+    expect(await hide(tab)).toBe(1);
+    await expect.poll(() => countJournals(tab)).toBe(0);
+  }
+  await follower.evaluate(() => window.numbers.push('all', 3));
+  for (const tab of [leader, follower])
+    expect(await tab.evaluate(() => window.numbers.get('all'))).toEqual([1, 2, 3]);
+  await Promise.all([crash(leader), crash(follower)]);
+  const later = await open();
+  expect(await later.evaluate(() => window.numbers.get('all'))).toMatchObject([1, 2, 3]);
+});
+
+test('a hidden page saves at once', async () => {
+  const tab = await open();
+  await hide(tab);
+  await tab.evaluate(() => window.things.insert({ _id: 'a' }));
+  await expect.poll(() => tab.evaluate(() => window.db.status.unsaved)).toBe(0);
+});
+
+test('acknowledged changes are there after a reload, although the worker was writing all the time', async () => {
   const tab = await open();
   await tab.evaluate(writeAllTheTime, database());
   await tab.evaluate(() => window.things.insert({ _id: 'told' }));
@@ -95,7 +161,7 @@ test('what a page was told is there, although its worker was writing all the tim
   expect(await ids(await open())).toEqual(['told']);
 });
 
-test('a follower that goes away leaves what the leader has not saved to the leader', async () => {
+test('a follower that ends leaves its unsaved changes to the leader', async () => {
   const leader = await open();
   const follower = await open();
   await write(follower);
@@ -111,7 +177,7 @@ test('a follower that goes away leaves what the leader has not saved to the lead
   expect(await later.evaluate(() => window.things.get('n1'))).toMatchObject({ n: 2 });
 });
 
-test('what a page was told lies beside the save from the moment it is hidden until that is done', async () => {
+test('a leader that is hidden stores a recovery record until its save is done', async () => {
   const tab = await open();
   await tab.evaluate(() => window.things.insert({ _id: 'told' }));
   const counts = await tab.evaluate(async (database) => {

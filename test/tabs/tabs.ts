@@ -109,17 +109,18 @@ export async function crash(tab: Tab): Promise<void> {
 /** To be run in a page: opens what tests use. */
 export async function openDatabase([door, name]: readonly ['connect' | 'Database', string]) {
   const scope = window;
+  const seldomSaved = { save_timeout: 3600, save_directly_after: 1_000_000 };
   scope.db =
     door === 'connect' ? scope.connect({ name }) : (new scope.Database({ name }) as TabScope['db']);
   scope.things = new scope.db.Collection({
     name: 'things',
     type: 'DOCUMENT_BASED',
-    save_timeout: 3600,
+    ...seldomSaved,
   });
   scope.numbers = new scope.db.Collection({
     name: 'numbers',
     type: 'KEY_VALUE_BASED',
-    save_timeout: 3600,
+    ...seldomSaved,
   });
   await Promise.all([scope.things.ready, scope.numbers.ready]);
 }

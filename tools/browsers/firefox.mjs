@@ -79,6 +79,12 @@ export async function launchFirefox(options = {}) {
     async openTabs(urls) {
       for (const url of urls) await newPage(url);
     },
+    /** Ends as when the user quits it. */
+    async quit() {
+      await bidi.send('browser.close');
+      await child.exited;
+      bidi.end();
+    },
     async close() {
       // closing in its own time lets it write its profile; a profile that is thrown away need not
       if (profile) await Promise.race([bidi.send('browser.close'), sleep(5_000)]);

@@ -26,6 +26,8 @@ export async function launchUntouchedChromium({ profile } = {}) {
   return {
     context,
     newPage: () => context.newPage(),
+    /** Resolves when the browser has ended, of itself too. */
+    ended: child.exited,
     /** Ends the whole browser in the middle of whatever it does. */
     kill: () => child.end(),
     async close() {

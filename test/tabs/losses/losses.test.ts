@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runs } from '../../e2e/open-playground.ts';
+import { type Campaign, startChromium } from './chromium.ts';
+import { startFirefox } from './firefox.ts';
+
+/** `LOSSES=100 npx vitest run --project tabs losses` ends the pages of each browser a hundred times in each way. */
+const RUNS = Number(process.env.LOSSES ?? 1);
+/** `ENDINGS='quit;reload'` runs these alone. */
+const only = process.env.ENDINGS?.split(';');
+/** A test run has those in which changes were lost before, and whose outcome no load changes. */
+const FEW = ['close two tabs, one after the other', 'reload two tabs'];
+
+const campaigns: Record<string, () => Promise<Campaign>> = {
+  chromium: startChromium,
+  firefox: startFirefox,
+};
+const endings: Record<string, readonly string[]> = {
+  chromium: [
+    ...['reload', 'navigation', 'close', 'window.close', 'quit', 'quit, two tabs'],
+    ...['close two tabs', 'close two tabs, one after the other', 'reload two tabs'],
+  ],
+  firefox: [
+    ...['reload', 'navigation', 'close', 'window.close', 'quit', 'quit, two tabs'],
+    ...['close two tabs', 'close two tabs, one after the other', 'reload two tabs'],
+  ],
+};
+
+for (const [name, start] of Object.entries(campaigns))
+  describe.runIf(runs(name))(name, () => {
+    let campaign: Campaign;
+    beforeAll(async () => {
+      campaign = await start();
+    });
+    afterAll(() => campaign.close());
+
+    const isAsked = (ending: string) =>
+      only?.includes(ending) ?? (process.env.LOSSES ? true : FEW.includes(ending));
+
+    test.for((endings[name] ?? []).filter(isAsked))(
+      '%s: no acknowledged change is lost',
+      { timeout: 60_000 * RUNS },
+      async (ending) => {
+        /** In how many runs something was lost, by client and kind of change. */
+        const lossy: Record<string, number> = {};
+        for (let run = 0; run < RUNS; run++)
+          for (const [cell, count] of Object.entries(await campaign.run(ending, run)))
+            lossy[cell] = (lossy[cell] ?? 0) + (count > 0 ? 1 : 0);
+        if (process.env.LOSSES)
+          console.log(`${name}, ${ending}, ${RUNS} runs: ${JSON.stringify(lossy)}`);
+        expect(Object.entries(lossy).filter(([, count]) => count > 0)).toEqual([]);
+      },
+    );
+  });
