@@ -1,5 +1,6 @@
 import type { DocumentIndexes } from './documents/document-indexes.ts';
 import type { IdGenerator } from './documents/ids.ts';
+import type { IndexDeclarations } from './documents/index-declarations.ts';
 import type { Change } from './protocol/requests.ts';
 import type { CollectionSettings } from './protocol/settings.ts';
 import type { RecordStore } from './records/record-store.ts';
@@ -12,6 +13,8 @@ export interface StoreContext {
   readonly records: RecordStore;
   /** Of a document collection. Others take their place when a backup is restored. */
   indexes: DocumentIndexes;
+  /** The indexes that open handles declare. */
+  readonly declared: IndexDeclarations;
   readonly aborts: Aborts;
   readonly clock: Clock;
   readonly newId: IdGenerator;

@@ -12,7 +12,7 @@ import type { IdGenerator } from './documents/ids.ts';
 import { type CollectionHost, HostedCollection } from './hosted-collection.ts';
 import type { GiveUp } from './open-reads.ts';
 import type { Change, EngineEvent, EngineStatus, Request } from './protocol/requests.ts';
-import { type CollectionSettings, plainSettings, suits } from './protocol/settings.ts';
+import { type CollectionSettings, plainSettings } from './protocol/settings.ts';
 import { Recovery, type RecoveryKey, type RecoveryRecord } from './recovery.ts';
 import type { Clock } from './scheduling/clock.ts';
 import { Session } from './session.ts';
@@ -55,8 +55,6 @@ export class Engine {
   readonly #storage: FencedStorage;
   readonly #host: CollectionHost;
   readonly #collections = new Map<string, HostedCollection>();
-  /** Those that others are about to take the place of, for their indexes. */
-  readonly #closing = new Set<HostedCollection>();
   /** What a collection of the name must not be read before: a drop, an import while it is not open. */
   readonly #ahead = new Map<string, Promise<unknown>>();
   readonly #sessions = new Set<Session>();
@@ -119,7 +117,7 @@ export class Engine {
         clock,
         begun,
         left: () => this.#left(),
-        standIn: (client) => this.join(() => undefined, client),
+        standIn: (client) => this.join(() => undefined, client, true),
         forget: (left) => this.#forgetLeft(left),
         report: (error, collection) => this.reportError(error, collection),
         over: async (lastTurn) => {
@@ -144,7 +142,7 @@ export class Engine {
   get status(): EngineStatus {
     let unsaved = 0;
     let since = Number.POSITIVE_INFINITY;
-    for (const { records } of this.#held()) {
+    for (const { records } of this.#collections.values()) {
       unsaved += records.unsaved;
       since = Math.min(since, records.unsavedSince ?? since);
     }
@@ -180,16 +178,16 @@ export class Engine {
   /**
    * Begins a session; `emit` is called with what happens, in any session.
    *
-   * @param client Whose it is; needed by whoever hands on changes.
+   * @param client Whose it is; needed to replay changes.
+   * @param isStandIn Whether the client is gone, and only its changes are replayed.
    */
-  join(emit: (event: EngineEvent) => void, client = ''): Session {
+  join(emit: (event: EngineEvent) => void, client = '', isStandIn = false): Session {
     const leave = () => {
       this.#sessions.delete(session);
       this.#tellStatus();
-      for (const other of this.#sessions) other.retry();
       return !Array.from(this.#sessions).some((other) => other.client === client);
     };
-    const session: Session = new Session(this, client, emit, leave);
+    const session: Session = new Session(this, client, emit, leave, isStandIn);
     this.#sessions.add(session);
     this.#tellStatus();
     return session;
@@ -198,41 +196,11 @@ export class Engine {
   /** The collection of these settings, opened if it is not open. */
   open(settings: CollectionSettings): HostedCollection {
     let collection = this.#collections.get(settings.name);
-    if (collection && this.#isOutdated(collection, settings)) {
-      this.#close(collection);
-      collection = undefined;
-    }
     if (!collection || collection.failed) {
       collection = new HostedCollection(settings, this.#host, this.#ahead.get(settings.name));
       this.#collections.set(settings.name, collection);
     }
     return collection;
-  }
-
-  /** Whether it was left open by pages that are gone, which had declared other indexes. */
-  #isOutdated(collection: HostedCollection, { type, indexes }: CollectionSettings): boolean {
-    const { settings } = collection;
-    if (type !== settings.type || suits(indexes, settings.indexes)) return false;
-    for (const session of this.#sessions) if (session.holds(collection)) return false;
-    return true;
-  }
-
-  /** What constructs the name waits until it is saved. Where that fails it stays, and its changes with it. */
-  #close(collection: HostedCollection): void {
-    const { name } = collection.settings;
-    const close = async () => {
-      try {
-        await collection.flush();
-        await collection.stop();
-      } catch (error) {
-        this.#collections.set(name, collection);
-        throw error;
-      } finally {
-        this.#closing.delete(collection);
-      }
-    };
-    this.#closing.add(collection);
-    this.#goAhead(name, close());
   }
 
   /**
@@ -283,16 +251,10 @@ export class Engine {
 
   /** Saves every collection. Rejects with the first failure, after all have been tried. */
   async save(): Promise<void> {
-    const saves = Array.from(this.#held(), (collection) => collection.flush());
+    const saves = Array.from(this.#collections.values(), (collection) => collection.flush());
     for (const result of await Promise.allSettled(saves)) {
       if (result.status === 'rejected') throw result.reason;
     }
-  }
-
-  /** All that may have something unsaved. */
-  *#held(): Generator<HostedCollection> {
-    yield* this.#closing;
-    yield* this.#collections.values();
   }
 
   /** Begins no write any more, as the lead is given away. */
@@ -302,7 +264,7 @@ export class Engine {
 
   /** Ends everything. What is not saved by then is lost: save first. */
   async stop(): Promise<void> {
-    await Promise.all(Array.from(this.#held(), (collection) => collection.stop()));
+    await Promise.all(Array.from(this.#collections.values(), (collection) => collection.stop()));
     await this.#sweeping;
     await this.#storage.close();
   }

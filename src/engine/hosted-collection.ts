@@ -13,14 +13,16 @@ import { BackupRequests, type PinnedCollection } from './backups/backup-requests
 import type { SectionImport } from './backups/section-import.ts';
 import { answerLost, dropDisabled, dropped, notInMemory } from './collection-errors.ts';
 import type { StoreContext } from './context.ts';
-import { DocumentIndexes, indexColumns } from './documents/document-indexes.ts';
+import { DocumentIndexes } from './documents/document-indexes.ts';
 import { DocumentStore } from './documents/document-store.ts';
 import type { IdGenerator } from './documents/ids.ts';
+import { type IndexDeclaration, IndexDeclarations } from './documents/index-declarations.ts';
+import { IndexKeeper } from './documents/index-keeper.ts';
 import { KeyValueStore } from './key-values/key-value-store.ts';
 import { LiveQueries } from './live/live-queries.ts';
 import type { LiveReader } from './live/live-reader.ts';
+import { openCollection } from './loading.ts';
 import type { Executor, GiveUp } from './open-reads.ts';
-import { type OpeningHost, openCollection } from './opening.ts';
 import type { IdempotencyKey } from './protocol/idempotency-key.ts';
 import { isChanging, isEdit, isOnBackups, isPartOfFile } from './protocol/request-kinds.ts';
 import type { Change, Request } from './protocol/requests.ts';
@@ -32,7 +34,7 @@ import type { Clock } from './scheduling/clock.ts';
 import { type Coroutine, isCoroutine, type Result, runSync, wait } from './scheduling/coroutine.ts';
 import { nextTurn } from './scheduling/next-turn.ts';
 import { Aborts } from './scheduling/pace.ts';
-import { SerialQueue } from './scheduling/serial-queue.ts';
+import { Postponed, SerialQueue } from './scheduling/serial-queue.ts';
 
 /** What an engine lends to its collections. */
 export interface CollectionHost {
@@ -77,7 +79,7 @@ export class HostedCollection implements Executor {
   readonly #lane = new SerialQueue();
   readonly #context: StoreContext;
   readonly #backups: BackupRequests;
-  readonly #opening: OpeningHost;
+  readonly #indexes: IndexKeeper;
   readonly #aborts = new Aborts();
   readonly #saves: SaveSchedule;
   readonly #retention: CacheRetention | undefined;
@@ -92,7 +94,7 @@ export class HostedCollection implements Executor {
     const { storage, pool, durability, holds, clock, newId } = host;
     this.settings = settings;
     this.#host = host;
-    const columns = indexColumns(settings);
+    const columns = () => this.#context.indexes.columns;
     const referenced = () => this.#backups.backups.kept();
     const epoch = () => storage.epoch();
     const log = new SegmentLog({
@@ -104,7 +106,8 @@ export class HostedCollection implements Executor {
     const context: StoreContext = {
       settings,
       records: this.records,
-      indexes: new DocumentIndexes(settings),
+      indexes: new DocumentIndexes(settings, []),
+      declared: new IndexDeclarations(),
       aborts: this.#aborts,
       clock,
       newId,
@@ -139,7 +142,11 @@ export class HostedCollection implements Executor {
       damage: () => this.#unusable,
       restored: (backup) => this.#restored(backup),
     });
-    this.#opening = { ...common, backups: this.#backups.backups };
+    const { backups } = this.#backups;
+    this.#indexes = new IndexKeeper({
+      ...common,
+      backUp: () => backups.create({ reason: 'indexes' }),
+    });
     this.#retention = caching
       ? new CacheRetention(clock, settings.cache_retention_time, () => this.#clearCache())
       : undefined;
@@ -152,8 +159,14 @@ export class HostedCollection implements Executor {
    *
    * @param reader Where the request is about a live query, who reads it.
    * @param origin Whose it is. A change that is known to be made is not made again.
+   * @param declaration The indexes that its handle needs: while they are being built, only requests of others go on.
    */
-  execute(request: Request, reader?: LiveReader, origin?: IdempotencyKey): unknown {
+  execute(
+    request: Request,
+    reader?: LiveReader,
+    origin?: IdempotencyKey,
+    declaration?: IndexDeclaration,
+  ): unknown {
     this.#retention?.touch();
     // At once, whatever keeps others waiting.
     if (isPartOfFile(request)) return this.#backups.execute(request);
@@ -161,8 +174,15 @@ export class HostedCollection implements Executor {
       this.#backups.abort(request.call);
       return this.#aborts.abort(request.call);
     }
-    const enter = () =>
-      this.#lane.enter(isChanging(request), () => this.#perform(request, reader, origin));
+    const enter = (): unknown =>
+      this.#lane.enter(isChanging(request), () => {
+        if (declaration && request.op !== 'drop') {
+          const { pending, error } = declaration;
+          if (pending) return new Postponed(pending.then(enter));
+          if (error) throw error;
+        }
+        return this.#perform(request, reader, origin);
+      });
     const result = request.op === 'importBackup' ? this.#backups.expect(request, enter) : enter();
     if (result instanceof Promise && 'call' in request) this.#aborts.note(request.call, result);
     if (request.op === 'drop' && request.enabled && (!this.#unusable || this.#isDamaged))
@@ -171,11 +191,12 @@ export class HostedCollection implements Executor {
   }
 
   /** Executes a request now, or throws if something would have to be waited for. */
-  executeNow(request: Request, origin?: IdempotencyKey): unknown {
+  executeNow(request: Request, origin?: IdempotencyKey, declaration?: IndexDeclaration): unknown {
     this.#retention?.touch();
     const { name, caching } = this.settings;
     if (!caching) throw notInMemory(name, 'it was opened with caching: false');
-    if (this.#lane.busy)
+    if (declaration?.error) throw declaration.error;
+    if (this.#lane.busy || declaration?.pending)
       throw notInMemory(name, 'earlier calls wait; await collection.ready first');
     this.#aborts.immediate = true;
     try {
@@ -227,6 +248,36 @@ export class HostedCollection implements Executor {
     this.#saves.check();
   }
 
+  /** Notes what a new handle declares. */
+  declare(indexes: CollectionSettings['indexes']): IndexDeclaration {
+    return this.#indexes.declare(indexes);
+  }
+
+  /** A handle is gone. */
+  retract(declaration: IndexDeclaration, drops: boolean): void {
+    this.#indexes.retract(declaration, drops);
+  }
+
+  /** Makes a change again, at the cost of a unique index that the handle of the change does not declare. */
+  async reapply(
+    request: Request,
+    origin: IdempotencyKey,
+    declared: CollectionSettings['indexes'],
+  ): Promise<void> {
+    for (;;) {
+      try {
+        await this.execute(request, undefined, origin);
+        return;
+      } catch (cause) {
+        const error = asCairnError(cause);
+        const isViolation = error.code === 'unique_violation' && error.place !== undefined;
+        if (isViolation && this.#indexes.giveUp(error.place, declared, error)) continue;
+        if (request.op === 'insertPart') this.#store.execute({ ...request, op: 'insertAbandon' });
+        throw error;
+      }
+    }
+  }
+
   /** Saves everything so far. */
   async flush(): Promise<void> {
     await this.#lane.enter(false, () => (this.#unusable ? undefined : wait(this.#saves.flush())));
@@ -251,6 +302,7 @@ export class HostedCollection implements Executor {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#retention?.stop();
+    await this.#indexes.closed();
     await this.#backups.stop();
     await this.#saves.stop();
   }
@@ -300,14 +352,16 @@ export class HostedCollection implements Executor {
       if (after) yield after;
       const { stolen, storage } = this.#host;
       if (stolen) yield storage.claim();
-      yield* openCollection(this.#opening);
+      yield* openCollection(this.#context);
       this.records.loadWatermarks();
       if (stolen) yield this.#saves.alone(() => this.records.log.recordTakeover());
+      this.#indexes.opened();
       this.#log(`opened with ${this.records.size} records`);
       // What cannot be read is told to whoever asks for it.
       this.#settleIn().catch(() => undefined);
     } catch (error) {
       this.#unusable = error as Error;
+      void this.#indexes.closed();
       if (this.#isDamaged)
         this.#unusable = yield* wait(this.#backups.explain(error as StorageError));
       throw this.#unusable;
@@ -329,6 +383,7 @@ export class HostedCollection implements Executor {
 
   #restored(backup: string | undefined): void {
     this.#unusable = undefined;
+    this.#indexes.opened();
     this.lives.reload();
     this.#host.restored(this.settings.name, backup, this.records.size);
     this.#settleIn().catch(() => undefined);
@@ -350,6 +405,7 @@ export class HostedCollection implements Executor {
     if (this.#unusable instanceof CollectionError) throw this.#unusable;
     const left = backup ? yield* wait(this.#backups.keepAlone()) : undefined;
     yield this.#backups.stop();
+    yield this.#indexes.closed();
     yield this.#saves.stop();
     // What was asked before still reads from storage.
     yield this.#lane.passed();
@@ -358,6 +414,7 @@ export class HostedCollection implements Executor {
     } catch (error) {
       this.#saves.resume();
       this.#backups.resume();
+      this.#indexes.opened();
       throw error;
     }
     this.#retention?.stop();

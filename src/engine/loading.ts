@@ -1,10 +1,37 @@
 import type { SegmentState } from '../storage/segments/compaction.ts';
-import type { Segment } from '../storage/segments/segment.ts';
+import { columnOf, type Segment } from '../storage/segments/segment.ts';
+import { typeMismatch } from './collection-errors.ts';
 import type { StoreContext } from './context.ts';
 import { DocumentIndexes } from './documents/document-indexes.ts';
-import { type BuildProgress, IndexBuilder } from './documents/index-builder.ts';
+import {
+  type BuildProgress,
+  extractKeys,
+  lackingColumns,
+  writeColumns,
+} from './documents/index-builder.ts';
+import type { IndexSlot } from './documents/index-slot.ts';
 import { FoldedRecords } from './records/folded-records.ts';
 import type { Coroutine } from './scheduling/coroutine.ts';
+
+/**
+ * Opens a collection: reads what is stored.
+ *
+ * @throws {StorageError} `data_damaged`, `format_newer` …; {CollectionError} `type_mismatch`.
+ */
+export function* openCollection(context: StoreContext): Coroutine<void> {
+  const { name, type } = context.settings;
+  const { log } = context.records;
+  let loading: Loading | undefined;
+  const begin = (stored: string): void => {
+    if (stored !== type) throw typeMismatch(name, stored, type);
+    // Handles that were opened since the collection was have declared their indexes by now.
+    loading = new Loading(context);
+  };
+  yield log.open(begin, (segment) => loading?.fold(segment));
+  loading ??= new Loading(context);
+  loading.open(log.segments);
+  loading.take();
+}
 
 /**
  * Brings a list of segments into memory, aside from what is there: when a collection is opened, and when a
@@ -14,35 +41,64 @@ export class Loading {
   readonly records: FoldedRecords;
   readonly #context: StoreContext;
   readonly #indexes: DocumentIndexes;
-  readonly #builder: IndexBuilder;
+  /** The segments that lack the column of an index. */
+  readonly #lacking = new Map<IndexSlot, Set<number>>();
 
   constructor(context: StoreContext) {
-    const { records, settings } = context;
+    const { settings, declared } = context;
     this.#context = context;
-    this.records = new FoldedRecords(records.log.columns, settings.caching);
-    this.#indexes = new DocumentIndexes(settings);
-    this.#builder = new IndexBuilder(records, this.#indexes);
+    this.#indexes = new DocumentIndexes(settings, declared.definitions);
+    this.records = new FoldedRecords(this.#indexes.wantedColumns, settings.caching);
+    for (const slot of this.#indexes.all) this.#lacking.set(slot, new Set());
   }
 
-  /** Takes in a segment; lowest number first, then {@link build}. */
+  /** Takes in a segment; lowest number first. */
   readonly fold = (segment: Segment): void => {
     this.records.fold(segment);
-    this.#builder.note(segment);
+    for (const [{ column }, lacking] of this.#lacking)
+      if (!columnOf(segment, column)) lacking.add(segment.number);
   };
 
   /**
-   * Counts what is live in the segments, and builds the indexes.
+   * Counts what is live in the segments of the collection. Indexes whose keys all segments have are ready; the others
+   * are built once the collection is open.
+   */
+  open(segments: ReadonlyMap<number, SegmentState>): void {
+    this.records.finish(segments);
+    const { list } = this.records;
+    for (const [slot, lacking] of this.#lacking) {
+      const isLacking = lacking.size > 0 && list.some(({ segment }) => lacking.has(segment));
+      if (isLacking) this.#indexes.drop(slot);
+    }
+    this.#fill();
+  }
+
+  /**
+   * Counts what is live in segments that take the place of others, and builds all indexes.
    *
-   * @param live Whether the segments are those that the collection has now.
    * @throws {ValueError} `unique_violation`
    */
-  *build(
-    segments: ReadonlyMap<number, SegmentState>,
-    progress: BuildProgress,
-    live: boolean,
-  ): Coroutine<void> {
+  *build(segments: ReadonlyMap<number, SegmentState>, progress: BuildProgress): Coroutine<void> {
     this.records.finish(segments);
-    yield* this.#builder.build(this.records.list, progress, live);
+    const { list } = this.records;
+    const numbers = new Set([...this.#lacking.values()].flatMap((lacking) => [...lacking]));
+    const lacking = list.filter(({ segment }) => numbers.has(segment));
+    const indexes = this.#indexes;
+    if (lacking.length > 0)
+      yield* extractKeys(
+        this.#context.records,
+        lacking,
+        (record, body) => indexes.extract(record, body),
+        progress,
+      );
+    this.#fill();
+    for (const record of list) indexes.checkUnique(record);
+  }
+
+  #fill(): void {
+    const { all } = this.#indexes;
+    this.#indexes.fill(all, this.records.list);
+    this.#indexes.ready(all);
   }
 
   /** Takes the place of what the collection holds. */
@@ -51,13 +107,13 @@ export class Loading {
     this.#context.indexes = this.#indexes;
   }
 
-  /** Whether storage lacks what an index keeps. */
+  /** Whether segments lack a column of an index; known once it is taken. */
   get isIncomplete(): boolean {
-    return this.#builder.isBehind;
+    return lackingColumns(this.#context.records, this.#indexes).length > 0;
   }
 
-  /** To be called once it is taken: writes what storage lacks. */
-  complete(): Coroutine<void> {
-    return this.#builder.write();
+  /** Writes what segments lack. Nothing else may be written meanwhile. */
+  complete(): Promise<void> {
+    return writeColumns(this.#context.records, this.#indexes);
   }
 }

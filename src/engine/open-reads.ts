@@ -1,3 +1,4 @@
+import type { IndexDeclaration } from './documents/index-declarations.ts';
 import type { LiveReader } from './live/live-reader.ts';
 import type { IdempotencyKey } from './protocol/idempotency-key.ts';
 import type { Request, ScanReply } from './protocol/requests.ts';
@@ -8,7 +9,12 @@ export type GiveUp = Request<'scanEnd' | 'exportEnd' | 'abort' | 'insertAbandon'
 /** A collection, or the whole database. */
 export interface Executor {
   /** The result is a promise only if something has to be waited for. */
-  execute(request: Request, reader?: LiveReader, origin?: IdempotencyKey): unknown;
+  execute(
+    request: Request,
+    reader?: LiveReader,
+    origin?: IdempotencyKey,
+    declaration?: IndexDeclaration,
+  ): unknown;
   /** Ends what nobody goes on with, whatever became of the rest. */
   giveUp(request: GiveUp): void;
 }

@@ -1,8 +1,8 @@
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
-import { CollectionError } from '../errors/collection-error.ts';
 import type { Watermark } from '../storage/segments/watermarks.ts';
 import { dropped, notInMemory, typeMismatch } from './collection-errors.ts';
+import type { IndexDeclaration } from './documents/index-declarations.ts';
 import type { HostedCollection } from './hosted-collection.ts';
 import { SessionLives } from './live/session-lives.ts';
 import { type Executor, OpenReads } from './open-reads.ts';
@@ -21,13 +21,17 @@ import type {
   OpenedHandles,
   Request,
 } from './protocol/requests.ts';
-import { type CollectionSettings, suits } from './protocol/settings.ts';
+import type { CollectionSettings } from './protocol/settings.ts';
 import type { Recovery } from './recovery.ts';
 
-/** A handle that cannot have its collection for now: what it asks for, and why it has it not. */
-interface Refused {
+/** A handle of the client. */
+interface Handle {
   readonly settings: CollectionSettings;
-  readonly error: CairnError;
+  readonly collection: HostedCollection;
+  /** What it declares; left out where it cannot have the collection. */
+  readonly declaration: IndexDeclaration | undefined;
+  /** Why it cannot have the collection: it is of another type. */
+  readonly error: CairnError | undefined;
 }
 
 /** What a session needs of its engine. */
@@ -53,10 +57,10 @@ export class Session {
   watching = false;
   readonly #engine: SessionHost;
   readonly #leave: () => boolean;
+  /** Whether the client is gone, and the session stands in for it. */
+  readonly #isStandIn: boolean;
   /** Collections by the number that the door gave its handle. */
-  readonly #handles = new Map<number, HostedCollection | Refused>();
-  /** Where changes are made again through handles that are refused: others have declared other indexes since. */
-  readonly #inherited = new Map<number, HostedCollection>();
+  readonly #handles = new Map<number, Handle>();
   readonly #reads = new OpenReads();
   readonly #lives: SessionLives;
 
@@ -73,11 +77,13 @@ export class Session {
     client: string,
     emit: (event: EngineEvent) => void,
     leave: () => boolean,
+    isStandIn: boolean,
   ) {
     this.client = client;
     this.#engine = engine;
     this.emit = emit;
     this.#leave = leave;
+    this.#isStandIn = isStandIn;
     this.#lives = new SessionLives(emit);
   }
 
@@ -94,7 +100,7 @@ export class Session {
     const { recovery } = this.#engine;
     if (recovery.isOver && this.#held === 0) return this.#execute(batch, first);
     // Collections are being read meanwhile.
-    for (const request of batch) if (request.op === 'open') this.#open(request.settings);
+    for (const request of batch) if (request.op === 'open') this.#open(request);
     this.#held++;
     return recovery.over.then(() => {
       this.#held--;
@@ -113,12 +119,12 @@ export class Session {
 
   /** Makes a change again, unless it is known to be made. */
   async reapply({ request, number }: AcknowledgedChange): Promise<void> {
-    const collection = this.#inherited.get(request.handle) ?? this.#collectionFor(request);
+    const { collection, settings } = this.#handleOf(request);
     this.#touched.add(collection);
     try {
       const { client } = this;
       const origin = { client, handle: request.handle, number };
-      const made = collection.execute(request, undefined, origin);
+      const made = collection.reapply(request, origin, settings.indexes);
       this.#reads.notePart(collection, request);
       await made;
     } catch (error) {
@@ -155,24 +161,11 @@ export class Session {
   settleAll(): void {
     this.#engine.settle(this.#touched);
     this.#touched.clear();
-    this.#inherited.clear();
   }
 
   /** Opens collections under their handles, to make changes again. */
   openAll(opened: OpenedHandles): void {
-    for (const [handle, settings] of opened) {
-      const found = this.#open(settings);
-      this.#handles.set(handle, found);
-      if ('error' in found && found.error.code === 'index_mismatch')
-        this.#inherited.set(handle, this.#engine.open(settings));
-    }
-  }
-
-  /** Whether a handle leads to a collection. */
-  holds(collection: HostedCollection): boolean {
-    for (const handles of [this.#handles, this.#inherited])
-      for (const held of handles.values()) if (held === collection) return true;
-    return false;
+    for (const [handle, settings] of opened) this.#open({ handle, settings });
   }
 
   #execute(
@@ -188,9 +181,12 @@ export class Session {
     for (let index = 0; index < batch.length; index++) {
       try {
         const request = batch[index] as Request;
-        const executor = this.#executorFor(request, touched);
+        const handle = request.handle === DATABASE ? undefined : this.#handleOf(request);
+        const executor = handle?.collection ?? this.#engine;
+        if (handle && !isRead(request)) touched.add(handle.collection);
         const origin = numbers && this.#originOf(request, numbers);
-        const value = executor.execute(request, this.#lives.readerFor(request), origin);
+        const reader = this.#lives.readerFor(request);
+        const value = executor.execute(request, reader, origin, handle?.declaration);
         this.#reads.notePart(executor, request);
         const answer = (answered: unknown): void => {
           values[index] = answered;
@@ -230,8 +226,8 @@ export class Session {
   ): BatchReply | Promise<BatchReply> {
     const changed = new Set<Executor>();
     for (const request of batch) {
-      const collection = this.#handles.get(request.handle);
-      if (isEdit(request) && collection && !('error' in collection)) changed.add(collection);
+      const handle = this.#handles.get(request.handle);
+      if (isEdit(request) && handle) changed.add(handle.collection);
     }
     const before = [...changed].flatMap((collection) => this.#owed.get(collection) ?? []);
     if (waiting.length === 0 && before.length === 0) return reply();
@@ -248,7 +244,7 @@ export class Session {
 
   /** Executes one request without waiting for anything, or throws. */
   executeNow(request: Request, first?: FirstSequenceNumbers): BatchReply {
-    const collection = this.#collectionFor(request);
+    const { collection, declaration } = this.#handleOf(request);
     if (!this.#engine.recovery.isOver)
       throw notInMemory(collection.settings.name, 'the database is opening; await db.ready first');
     const isReading = isRead(request);
@@ -256,7 +252,7 @@ export class Session {
     const turn = isReading ? undefined : this.#engine.takeTurn();
     try {
       const origin = first && this.#originOf(request, new Map(first));
-      const answer = collection.executeNow(request, origin);
+      const answer = collection.executeNow(request, origin, declaration);
       this.#reads.note(collection, request, answer);
       return { values: [answer], failures: undefined, turn: turn?.() ?? 0 };
     } finally {
@@ -272,52 +268,43 @@ export class Session {
 
   /** Ends the session; the engine goes on for the others. */
   leave(): void {
+    for (const handle of this.#handles.values()) this.#close(handle);
     this.#handles.clear();
-    this.#inherited.clear();
     this.#lives.endAll();
     this.#reads.endAll(this.#leave());
   }
 
-  /** @param touched Takes the collection, where it is one. */
-  #executorFor(request: Request, touched: Set<HostedCollection>): Executor {
-    if (request.handle === DATABASE) return this.#engine;
-    const collection = this.#collectionFor(request);
-    if (!isRead(request)) touched.add(collection);
-    return collection;
+  /** @throws {CollectionError} `collection_dropped`, `type_mismatch` */
+  #handleOf(request: Request): Handle {
+    let handle = this.#handles.get(request.handle);
+    if (request.op === 'open') handle = this.#open(request);
+    // The collection of another type may have been dropped meanwhile.
+    else if (handle?.error) handle = this.#open({ ...handle, handle: request.handle });
+    if (!handle) throw dropped();
+    if (handle.error) throw handle.error;
+    return handle;
   }
 
-  #collectionFor(request: Request): HostedCollection {
-    const { handle } = request;
-    let held = this.#handles.get(handle);
-    // Whoever stood against what was refused may be gone.
-    if (request.op === 'open' || (held && 'error' in held)) {
-      held = this.#open(request.op === 'open' ? request.settings : (held as Refused).settings);
-      this.#handles.set(handle, held);
-    }
-    if (!held) throw dropped();
-    if (!('error' in held)) return held;
-    if (request.op === 'live') this.#lives.refuse(request.live);
-    throw held.error;
+  /** Opens a handle. One that was opened while the engine took over is the one. */
+  #open({ handle: number, settings }: Pick<Request<'open'>, 'handle' | 'settings'>): Handle {
+    const before = this.#handles.get(number);
+    const collection = this.#engine.open(settings);
+    if (before?.settings === settings && before.collection === collection) return before;
+    const { name, type, indexes } = settings;
+    const isOther = collection.settings.type !== type;
+    const handle: Handle = {
+      settings,
+      collection,
+      declaration: isOther ? undefined : collection.declare(indexes),
+      error: isOther ? typeMismatch(name, collection.settings.type, type) : undefined,
+    };
+    this.#handles.set(number, handle);
+    if (before) this.#close(before);
+    return handle;
   }
 
-  /** Somebody has left, who may have stood against what was refused here. */
-  retry(): void {
-    this.#lives.retry();
+  /** Indexes that a client has left behind go at once: others may open the collection before it is recovered, and none after. */
+  #close({ collection, declaration }: Handle): void {
+    if (declaration) collection.retract(declaration, this.#isStandIn);
   }
-
-  /** The collection, or why the handle cannot have it. */
-  #open(settings: CollectionSettings): HostedCollection | Refused {
-    const opened = this.#engine.open(settings);
-    const { name, type, indexes } = opened.settings;
-    if (type !== settings.type) return { settings, error: typeMismatch(name, type, settings.type) };
-    return suits(settings.indexes, indexes) ? opened : { settings, error: indexMismatch(name) };
-  }
-}
-
-function indexMismatch(name: string): CollectionError {
-  return new CollectionError(
-    'index_mismatch',
-    `Collection "${name}" is open with other indexes, here or in another tab; declare the same list everywhere, and close tabs with an older app.`,
-    { place: name },
-  );
 }

@@ -3,7 +3,6 @@ import { CairnError } from './cairn-error.ts';
 /** Codes of {@link CollectionError}. */
 export type CollectionErrorCode =
   | 'type_mismatch'
-  | 'index_mismatch'
   | 'drop_disabled'
   | 'collection_dropped'
   | 'closed'

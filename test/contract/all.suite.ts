@@ -10,6 +10,7 @@ import { dropSuite } from './drop.suite.ts';
 import { errorsSuite } from './errors.suite.ts';
 import { eventsSuite } from './events.suite.ts';
 import { explainSuite } from './explain.suite.ts';
+import { indexDeclarationsSuite } from './index-declarations.suite.ts';
 import { indexesSuite } from './indexes.suite.ts';
 import { iterationSuite } from './iteration.suite.ts';
 import { keyValueSuite } from './key-value.suite.ts';
@@ -40,6 +41,7 @@ export function contractSuite(fixture: ClientFixture): void {
   predicatesSuite(fixture);
   indexesSuite(fixture);
   uniqueIndexesSuite(fixture);
+  indexDeclarationsSuite(fixture);
   sortingSuite(fixture);
   pagingSuite(fixture);
   iterationSuite(fixture);

@@ -28,18 +28,6 @@ export function uniqueIndexesSuite(fixture: ClientFixture): void {
       }
     };
 
-    test('a handle that declares other indexes than those open is refused, one without is not', async () => {
-      const things = await users();
-      const other = fixture.documents({ indexes: ['email'] });
-      expect(await rejection(other.insert({ email: 'ada@x' }))).toMatchObject({
-        code: 'index_mismatch',
-      });
-      expect(await rejection(other.ready)).toMatchObject({ code: 'index_mismatch' });
-      expect(await fixture.documents({}).count()).toBe(2);
-      expect(await fixture.documents({ indexes: EMAIL }).count({ email: 'bob@x' })).toBe(1);
-      expect(await things.count()).toBe(2);
-    });
-
     test('refuse a second document with the key, in every method, and change nothing', async () => {
       const things = await users();
       const before = await things.filter({});

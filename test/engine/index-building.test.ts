@@ -21,7 +21,7 @@ test.each<FaultMoment>(['before', 'after'])(
     const open = new second.Collection<{ n: number }>(indexed);
     expect((await open.filter({ n: { $gt: 1 } })).map(({ n }) => n)).toEqual([2, 3]);
     expect(await open.explain({ n: 2 })).toMatchObject({ documents_examined: 0, returned: 1 });
-    expect(errors).toEqual([full]);
+    await expect.poll(() => errors).toEqual([full]);
     await open.insert({ n: 4 });
     await second.close();
     const third = openDoor(driver).door;

@@ -88,12 +88,12 @@ export async function openRecords(
     pool: new SegmentPool(storage),
     durability: 'relaxed',
     caching,
-    columns: [],
+    columns: () => [],
     epoch: async () => fenced?.epoch() ?? epoch,
     referenced: async () => new Set(),
   });
   const rig = new RecordRig(log, caching);
-  const folded = new FoldedRecords(log.columns, caching);
+  const folded = new FoldedRecords([], caching);
   await log.open(
     () => undefined,
     (segment) => folded.fold(segment),

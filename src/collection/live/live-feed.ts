@@ -21,10 +21,8 @@ export class LiveFeed {
   #snapshot: LiveSnapshot<unknown> | undefined;
   /** The number of the live query in the engine, while there is one. */
   #live: number | undefined;
-  /** Whether the engine has answered that it knows it, or refuses it. */
+  /** Whether the engine has answered that it knows it. */
   #begun = false;
-  /** Whether what it is refused over may be gone since: it was told so before it was answered. */
-  #outdated = false;
 
   constructor(source: LiveSource, publish: (snapshot: LiveSnapshot<unknown>) => void) {
     this.#source = source;
@@ -62,7 +60,6 @@ export class LiveFeed {
     const { port, throttle } = this.#source;
     this.#list.restart();
     this.#begun = false;
-    this.#outdated = false;
     const live = port.hear((signal) => {
       // In this thread it is told in the middle of the engine's work, which listeners must not enter.
       queueMicrotask(() => this.#live === live && this.#take(signal));
@@ -105,7 +102,6 @@ export class LiveFeed {
     // Where it was not answered yet it is asked again as it was, though an engine that is gone may have told of it.
     if (!this.#begun) {
       this.#list.restart();
-      this.#outdated = true;
       return;
     }
     this.#leave();
@@ -122,15 +118,7 @@ export class LiveFeed {
 
   #fail(cause: unknown): void {
     const error = cause instanceof Error ? cause : asCairnError(cause);
-    // Until whoever has the collection open with other indexes is gone, which is told.
-    if (isMismatch(error)) {
-      this.#begun = true;
-      if (this.#outdated) {
-        this.#restart();
-        return;
-      }
-      if (isMismatch(this.#snapshot?.error)) return;
-    } else this.#leave();
+    this.#leave();
     this.#tell({ status: 'error', data: this.#snapshot?.data, error });
   }
 
@@ -154,10 +142,6 @@ export class LiveFeed {
       },
     );
   }
-}
-
-function isMismatch(error: unknown): boolean {
-  return (error as { code?: string } | undefined)?.code === 'index_mismatch';
 }
 
 /** Whether what is shown is what was shown: documents that did not change are the same objects. */

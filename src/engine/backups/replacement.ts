@@ -56,7 +56,7 @@ export class Replacement {
       this.#loading.fold(segment);
     });
     await log.bodies.check(segments);
-    await run(this.#loading.build(this.#states, indexing, false));
+    await run(this.#loading.build(this.#states, indexing));
   }
 
   /** What makes them the live ones, and a backup of those that were. To be written when nothing else is; then {@link stored} or {@link failed}. */
@@ -94,7 +94,7 @@ export class Replacement {
   /** Writes what indexes lack, and brings back what caching keeps. */
   async settleIn(): Promise<void> {
     const { context, saves } = this.#host;
-    if (this.#loading.isIncomplete) await saves.alone(async () => run(this.#loading.complete()));
+    if (this.#loading.isIncomplete) await saves.alone(() => this.#loading.complete());
     if (context.settings.caching) await context.records.load();
   }
 }

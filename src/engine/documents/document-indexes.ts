@@ -1,63 +1,132 @@
 import { type Body, peek } from '../../codec/body.ts';
 import { ValueError } from '../../errors/value-error.ts';
-import type { IndexKey } from '../../query/index/index-key.ts';
-import { SecondaryIndex } from '../../query/index/secondary-index.ts';
+import type { IndexDefinition } from '../../query/index/index-definition.ts';
+import type { SecondaryIndex } from '../../query/index/secondary-index.ts';
+import type { IndexColumns } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import { type DocumentBuilder, documentBuilder, isManaged } from '../protocol/managed.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
-
-/**
- * Names of the columns in which segments keep what these indexes need: other keys, another column. What is
- * unique has one of its own, which tells that its keys were checked; so has what looks at managed fields,
- * which options show and hide.
- */
-export function indexColumns(settings: CollectionSettings): string[] {
-  const { created, updated, archived, unarchived } = settings;
-  return settings.indexes.map(({ fields, multi, unique }) => {
-    const shown = fields.some(isManaged) ? [created, updated, archived, unarchived] : [];
-    return JSON.stringify([multi, unique, ...fields, ...shown]);
-  });
-}
+import { type DuplicateKey, IndexSlot, isSameKey } from './index-slot.ts';
 
 /**
  * The indexes of a collection of documents. They hold the newest version of every record, by the keys that
- * the record itself carries, so that taking it out needs no body.
+ * the record itself carries, so that removing it needs no body.
+ *
+ * An index can be added and dropped while records change. Invariant: a record that was changed since an index was
+ * added carries its key; the others get theirs from an `IndexBuilder`.
  */
 export class DocumentIndexes {
-  /** By name, for the planner. */
-  readonly byName: ReadonlyMap<string, SecondaryIndex<StoredRecord>>;
-  readonly #collection: string;
-  readonly #indexes: readonly SecondaryIndex<StoredRecord>[];
-  /** Those that are unique, with their places among all. */
-  readonly #unique: readonly (readonly [at: number, index: SecondaryIndex<StoredRecord>])[];
+  /** The indexes that answer queries, by name. */
+  byName: ReadonlyMap<string, SecondaryIndex<StoredRecord>> = new Map();
+  readonly #settings: CollectionSettings;
+  /** By offset. The offset of a dropped index stays unused, so that the keys of all records stay right. */
+  #slots: readonly (IndexSlot | undefined)[] = [];
+  /** Those whose keys are extracted. */
+  #kept: readonly IndexSlot[] = [];
+  /** Those that hold all records. */
+  #filled: readonly IndexSlot[] = [];
+  /** Those that refuse a second record of one key. */
+  #refusing: readonly IndexSlot[] = [];
   /** Set where an index looks at managed fields, which are not in the body. */
-  readonly #build: DocumentBuilder | undefined;
+  #build: DocumentBuilder | undefined;
 
-  constructor(settings: CollectionSettings) {
-    const { name, indexes } = settings;
-    this.#collection = name;
-    this.#indexes = indexes.map((definition) => new SecondaryIndex(definition));
-    this.#unique = [...this.#indexes.entries()].filter(([, { definition }]) => definition.unique);
-    this.byName = new Map(this.#indexes.map((index) => [index.definition.name, index]));
-    if (indexes.some(({ fields }) => fields.some(isManaged)))
-      this.#build = documentBuilder(settings);
+  constructor(settings: CollectionSettings, definitions: readonly IndexDefinition[]) {
+    this.#settings = settings;
+    this.add(definitions);
   }
 
   get isEmpty(): boolean {
-    return this.#indexes.length === 0;
+    return this.#kept.length === 0;
+  }
+
+  /** The indexes that are kept or being built. */
+  get all(): readonly IndexSlot[] {
+    return this.#kept;
+  }
+
+  /** How many keys a record carries; another number means that records extracted before lack some. */
+  get width(): number {
+    return this.#slots.length;
+  }
+
+  /** The columns to write with each segment. Only of what is ready: the column of a unique index says that it was checked. */
+  get columns(): IndexColumns {
+    return this.#slots.map((slot) => (slot?.phase === 'ready' ? slot.column : undefined));
+  }
+
+  /** The columns to read from each segment. */
+  get wantedColumns(): IndexColumns {
+    return this.#slots.map((slot) => slot?.column);
+  }
+
+  /** Begins to keep indexes; an `IndexBuilder` makes them ready. */
+  add(definitions: readonly IndexDefinition[]): readonly IndexSlot[] {
+    const added = definitions.map(
+      (definition, index) => new IndexSlot(this.width + index, definition, this.#settings),
+    );
+    this.#slots = [...this.#slots, ...added];
+    this.#arrange();
+    return added;
+  }
+
+  drop(slot: IndexSlot): void {
+    this.#slots = this.#slots.map((other) => (other === slot ? undefined : other));
+    this.#arrange();
+  }
+
+  /** Takes all records into an index, once each carries its key. */
+  fill(slots: readonly IndexSlot[], records: readonly StoredRecord[]): void {
+    for (const slot of slots) {
+      slot.index.load(
+        records,
+        records.map((record) => slot.keyOf(record)),
+      );
+      slot.phase = 'checking';
+    }
+    this.#arrange();
+  }
+
+  /** From now on these answer queries; a plain index of the same keys goes. */
+  ready(slots: readonly IndexSlot[]): void {
+    for (const slot of slots) {
+      if (!this.#kept.includes(slot)) continue;
+      slot.phase = 'ready';
+      slot.outdated.clear();
+      const plain = this.#kept.find((other) => other !== slot && isReplacedBy(other, slot));
+      if (plain) this.drop(plain);
+    }
+    this.#arrange();
   }
 
   /** Extracts the keys of a record. What a new version shares with the last is kept. */
   extract(record: StoredRecord, body: Body, before?: StoredRecord): void {
     if (this.isEmpty) return;
-    if (before?.indexKeys && before.body === body && !this.#build) {
-      record.indexKeys = before.indexKeys;
+    const known = before?.indexKeys;
+    if (known?.length === this.width && before?.body === body && !this.#build) {
+      record.indexKeys = known;
       return;
     }
-    const { key, flags, stamps } = record;
-    const fields = (record.value ?? peek(body)) as object;
-    const document = this.#build ? this.#build(key, flags, stamps, fields) : fields;
-    record.indexKeys = this.#indexes.map((index) => index.keyOf(document));
+    const document = this.#documentOf(record, body);
+    record.indexKeys = this.#slots.map((slot) => slot?.index.keyOf(document));
+  }
+
+  /** Gives a record the keys of indexes that were added after it was extracted. */
+  extractNewer(record: StoredRecord, slots: readonly IndexSlot[], body: Body): void {
+    const document = this.#documentOf(record, body);
+    this.setKeys(record, slots, ({ index }) => index.keyOf(document));
+  }
+
+  setKeys(
+    record: StoredRecord,
+    slots: readonly IndexSlot[],
+    keyOf: (slot: IndexSlot) => unknown,
+  ): void {
+    const keys = [...(record.indexKeys ?? [])];
+    for (const slot of slots) {
+      while (keys.length < slot.at) keys.push(undefined);
+      keys[slot.at] = keyOf(slot);
+    }
+    record.indexKeys = keys;
   }
 
   /**
@@ -67,82 +136,93 @@ export class DocumentIndexes {
    */
   put(record: StoredRecord, before: StoredRecord | undefined): void {
     this.checkUnique(record);
-    this.#indexes.forEach((index, at) => {
-      const key = keyAt(record, at);
-      if (before) index.replace(before, record, keyAt(before, at), key);
-      else index.add(record, key);
-    });
+    for (const slot of this.#filled) slot.put(record, before);
   }
 
   /** Adds new records, all or none. @throws {ValueError} `unique_violation`. */
   addAll(records: readonly StoredRecord[]): void {
     if (this.isEmpty) return;
     this.#addUnique(records);
-    this.#indexes.forEach((index, at) => {
-      if (!index.definition.unique)
-        index.addAll(
-          records,
-          records.map((record) => keyAt(record, at)),
-        );
-    });
+    for (const slot of this.#filled) if (!slot.refuses) slot.addAll(records);
   }
 
   /** First, since nothing else can refuse a record. */
   #addUnique(records: readonly StoredRecord[]): void {
-    if (this.#unique.length === 0) return;
+    if (this.#refusing.length === 0) return;
     let added = 0;
     try {
       for (const record of records) {
         this.checkUnique(record);
-        for (const [at, index] of this.#unique) index.add(record, keyAt(record, at));
+        for (const slot of this.#refusing) slot.put(record, undefined);
         added++;
       }
     } catch (error) {
       for (const record of records.slice(0, added))
-        for (const [at, index] of this.#unique) index.remove(record, keyAt(record, at));
+        for (const slot of this.#refusing) slot.index.remove(record, slot.keyOf(record));
       throw error;
     }
   }
 
   delete(record: StoredRecord): void {
-    this.#indexes.forEach((index, at) => {
-      index.remove(record, keyAt(record, at));
-    });
-  }
-
-  /** Takes all records at once, while the collection is opened. */
-  load(records: readonly StoredRecord[]): void {
-    this.#indexes.forEach((index, at) => {
-      index.load(
-        records,
-        records.map((record) => keyAt(record, at)),
-      );
-    });
+    for (const slot of this.#filled) slot.delete(record);
   }
 
   /** Sorts what was loaded, slice by slice. */
-  *sorting(): Generator<void> {
-    for (const index of this.#indexes) yield* index.sorting();
+  *sorting(slots = this.#filled): Generator<void> {
+    for (const { index } of slots) yield* index.sorting();
   }
 
   /** @throws {ValueError} `unique_violation`, if another record has one of its keys. */
   checkUnique(record: StoredRecord): void {
-    for (const [at, index] of this.#unique) {
-      const taken = index.owner(keyAt(record, at), record.rank);
-      if (taken) throw this.#violation(index.definition.name, ...taken);
+    for (const slot of this.#refusing) {
+      const duplicate = slot.duplicateOf(record);
+      if (duplicate) throw this.#refusal(slot, duplicate);
     }
   }
 
-  #violation(index: string, { key: id }: StoredRecord, key: IndexKey): ValueError {
-    const value = JSON.stringify(key, (_, part) => (typeof part === 'bigint' ? `${part}n` : part));
+  #refusal({ definition: { name } }: IndexSlot, { key, ids: [id] }: DuplicateKey): ValueError {
     return new ValueError(
       'unique_violation',
-      `The unique index "${index}" of collection "${this.#collection}" already has ${value}, in the document with the _id "${id}". Change one, or declare the index without unique.`,
-      { place: index },
+      `The unique index "${name}" of collection "${this.#settings.name}" already has ${textOf(key)}, in the document with the _id "${id}". Change one, or declare the index without unique.`,
+      { place: name },
     );
+  }
+
+  /** Why an index cannot be unique. */
+  violation({ definition: { name } }: IndexSlot, { key, ids: [a, b] }: DuplicateKey): ValueError {
+    return new ValueError(
+      'unique_violation',
+      `The index "${name}" of collection "${this.#settings.name}" cannot be unique: the documents with the _id "${a}" and "${b}" both have ${textOf(key)}. Change one, or declare the index without unique.`,
+      { place: name },
+    );
+  }
+
+  #documentOf(record: StoredRecord, body: Body): object {
+    const { key, flags, stamps } = record;
+    const fields = (record.value ?? peek(body)) as object;
+    return this.#build ? this.#build(key, flags, stamps, fields) : fields;
+  }
+
+  #arrange(): void {
+    this.#kept = this.#slots.filter((slot) => slot !== undefined);
+    this.#filled = this.#kept.filter(({ phase }) => phase !== 'extracting');
+    this.#refusing = this.#filled.filter(({ refuses }) => refuses);
+    const ready = this.#filled.filter(({ phase }) => phase === 'ready');
+    this.byName = new Map(ready.map(({ definition, index }) => [definition.name, index]));
+    const isShown = this.#kept.some(({ definition }) => definition.fields.some(isManaged));
+    this.#build = isShown ? documentBuilder(this.#settings) : undefined;
   }
 }
 
-function keyAt({ indexKeys }: StoredRecord, at: number): IndexKey {
-  return indexKeys?.[at] as IndexKey;
+/** A unique index serves who declared a plain one of the same keys. */
+function isReplacedBy(plain: IndexSlot, unique: IndexSlot): boolean {
+  return (
+    !plain.definition.unique &&
+    unique.definition.unique &&
+    isSameKey(plain.definition, unique.definition)
+  );
+}
+
+function textOf(key: unknown): string {
+  return JSON.stringify(key, (_, part) => (typeof part === 'bigint' ? `${part}n` : part));
 }

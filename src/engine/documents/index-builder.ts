@@ -1,8 +1,9 @@
 import type { Body } from '../../codec/body.ts';
+import type { ValueError } from '../../errors/value-error.ts';
 import { addColumns } from '../../storage/log/add-columns.ts';
 import {
+  columnOf,
   indexedColumns,
-  lacksColumns,
   readRecords,
   type Segment,
 } from '../../storage/segments/segment.ts';
@@ -12,98 +13,190 @@ import type { RecordStore } from '../records/record-store.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import { nextTurn } from '../scheduling/next-turn.ts';
 import type { DocumentIndexes } from './document-indexes.ts';
+import type { IndexSlot } from './index-slot.ts';
 
-/** Segments that are rewritten in one transaction, so that nobody waits long for it. */
-const WRITE_AT_ONCE = 16;
+/** Records whose keys are extracted, and records whose keys are compared, before other requests have their turn. */
+const EXTRACTED_AT_ONCE = 512;
+const CHECKED_AT_ONCE = 4096;
 
-/** Called as keys are extracted, and once more when all are. */
+/** Segments that are read or written in one transaction. */
+const SEGMENTS_AT_ONCE = 16;
+
+/** Called as keys are extracted: done at the total. */
 export type BuildProgress = (documents: number, total: number) => void;
 
+/** Reads the bodies of records, segment by segment, and gives each to `extract`. */
+export function* extractKeys(
+  store: RecordStore,
+  records: readonly StoredRecord[],
+  extract: (record: StoredRecord, body: Body) => void,
+  progress: BuildProgress,
+): Coroutine<void> {
+  const groups = bySegment(records);
+  const reader = new BodyReader(
+    store.log,
+    [...groups.keys()].filter((number) => number > 0),
+  );
+  let done = 0;
+  for (const [number, group] of groups) {
+    const bodies = number > 0 ? yield* reader.take(number) : undefined;
+    for (let from = 0; from < group.length; from += EXTRACTED_AT_ONCE) {
+      const slice = group.slice(from, from + EXTRACTED_AT_ONCE);
+      for (const record of slice) {
+        // A record that was saved meanwhile may have dropped its body; it comes with its segment.
+        const body = store.bodyIn(record, bodies);
+        if (body !== undefined) extract(record, body);
+      }
+      done += slice.length;
+      progress(done, records.length);
+      yield nextTurn();
+    }
+  }
+}
+
+/** Gives the live segments the columns that they lack. Where it fails, nothing is lost: the next opening builds them. */
+export async function writeColumns(store: RecordStore, indexes: DocumentIndexes): Promise<void> {
+  for (let lacking = lackingColumns(store, indexes); lacking.length > 0; ) {
+    const numbers = new Set(lacking.splice(0, SEGMENTS_AT_ONCE));
+    const live = store.list().filter(({ segment }) => numbers.has(segment));
+    const groups = bySegment(live, ({ segment }) => segment);
+    await addColumns(store.log, [...numbers], (segment) =>
+      columnsFor(segment, groups.get(segment.number) ?? [], store, indexes),
+    );
+  }
+}
+
+/** Numbers of the live segments that lack a column of an index. */
+export function lackingColumns(store: RecordStore, indexes: DocumentIndexes): number[] {
+  const columns = indexes.columns.filter((column) => column !== undefined);
+  return [...store.log.segments.values()]
+    .filter((state) => state.live > 0 && columns.some((one) => !state.columns?.includes(one)))
+    .map(({ number }) => number);
+}
+
+/** The columns for all records of a segment: backups may need those that are superseded. */
+async function columnsFor(
+  segment: Segment,
+  live: readonly StoredRecord[],
+  { log }: RecordStore,
+  indexes: DocumentIndexes,
+): Promise<Segment['indexed']> {
+  const records: (StoredRecord | undefined)[] = segment.keys.map(() => undefined);
+  for (const record of live) records[record.index] = record;
+  if (records.includes(undefined)) {
+    const { bodies } = await log.bodies.load(segment.number);
+    for (const record of readRecords(segment, [])) {
+      if (records[record.index]) continue;
+      indexes.extract(record, bodies[record.index] as Body);
+      records[record.index] = record;
+    }
+  }
+  return indexedColumns(records as StoredRecord[], indexes.columns);
+}
+
 /**
- * Brings up the indexes of a list of records. Segments keep the keys of each record beside it; those written
- * before an index was declared are read whole, once.
+ * Makes indexes ready while the collection is in use: gives every record its keys, from the columns of segments where
+ * they are, else from the documents, then looks for duplicates.
  */
 export class IndexBuilder {
   readonly #store: RecordStore;
   readonly #indexes: DocumentIndexes;
-  /** Segments written before one of the indexes was declared. */
-  readonly #lacking = new Set<number>();
-  /** The records in them, by segment; known once all are folded. */
-  #groups: ReadonlyMap<number, readonly StoredRecord[]> = new Map();
+  readonly #slots: readonly IndexSlot[];
+  readonly #isOver: () => boolean;
 
-  constructor(store: RecordStore, indexes: DocumentIndexes) {
+  /** @param isOver Whether the indexes are not wanted any more. */
+  constructor(
+    store: RecordStore,
+    indexes: DocumentIndexes,
+    slots: readonly IndexSlot[],
+    isOver: () => boolean,
+  ) {
     this.#store = store;
     this.#indexes = indexes;
+    this.#slots = slots;
+    this.#isOver = isOver;
   }
 
-  /** To be called with each segment that is folded. */
-  note(segment: Segment): void {
-    if (lacksColumns(segment, this.#store.log.columns)) this.#lacking.add(segment.number);
-  }
-
-  /** Whether segments lack columns. */
-  get isBehind(): boolean {
-    return this.#groups.size > 0;
-  }
-
-  /**
-   * Builds the indexes of folded records, given in order.
-   *
-   * @param known Whether these were checked to be unique when they were written, if their segments have columns.
-   * @throws {ValueError} `unique_violation`, when an index was declared that documents do not fit.
-   */
-  *build(
-    records: readonly StoredRecord[],
-    progress: BuildProgress,
-    known: boolean,
-  ): Coroutine<void> {
-    if (this.#indexes.isEmpty) return;
-    if (this.#lacking.size > 0) {
-      const lacking = records.filter(({ segment }) => this.#lacking.has(segment));
-      this.#groups = bySegment(lacking, ({ segment }) => segment);
-      yield* this.#extract(lacking.length, progress);
-    }
-    this.#indexes.load(records);
-    if (known && this.#lacking.size === 0) return;
-    for (const record of records) this.#indexes.checkUnique(record);
-  }
-
-  *#extract(total: number, progress: BuildProgress): Coroutine<void> {
-    const reader = new BodyReader(this.#store.log, [...this.#groups.keys()]);
-    let done = 0;
-    for (const [number, records] of this.#groups) {
-      const bodies = yield* reader.take(number);
-      for (const record of records) {
-        this.#indexes.extract(record, this.#store.bodyIn(record, bodies) as Body);
+  /** @returns the indexes that cannot be unique, and why; these are dropped, the others ready. `undefined` when it is over. */
+  *build(progress: BuildProgress): Coroutine<ReadonlyMap<IndexSlot, ValueError> | undefined> {
+    // Compaction would move records from the segments that are being read.
+    const release = this.#store.pin();
+    try {
+      for (let rest = this.#lacking(); rest.length > 0; rest = this.#lacking()) {
+        yield* this.#takeColumns(rest);
+        const extract = (record: StoredRecord, body: Body) =>
+          this.#indexes.extractNewer(record, this.#slots, body);
+        yield* extractKeys(this.#store, rest.filter(this.#lacks), extract, progress);
+        if (this.#isOver()) return undefined;
       }
-      done += records.length;
-      progress(done, total);
+      this.#indexes.fill(this.#slots, this.#store.list());
+    } finally {
+      release();
+    }
+    return yield* this.#check(this.#store.list());
+  }
+
+  /** Whether a record has no keys yet; one that was changed since the index was added has them. */
+  readonly #lacks = ({ indexKeys }: StoredRecord): boolean =>
+    (indexKeys?.length ?? 0) <= (this.#slots[0]?.at ?? 0);
+
+  #lacking(): readonly StoredRecord[] {
+    return this.#store.list().filter(this.#lacks);
+  }
+
+  /** Takes the keys that segments have, as after the index was dropped for a while. */
+  *#takeColumns(records: readonly StoredRecord[]): Coroutine<void> {
+    const { log } = this.#store;
+    const groups = bySegment(records, ({ segment }) => segment);
+    const numbers = [...groups.keys()].filter((number) =>
+      this.#slots.every(({ column }) => log.segments.get(number)?.columns?.includes(column)),
+    );
+    for (let from = 0; from < numbers.length; from += SEGMENTS_AT_ONCE) {
+      const some = numbers.slice(from, from + SEGMENTS_AT_ONCE);
+      const segments: Segment[] = [];
+      try {
+        yield log.read(some, (segment) => segments.push(segment));
+      } catch (error) {
+        // A compaction that was under way has replaced some: their records are found in the next pass.
+        if (some.every((number) => log.segments.has(number))) throw error;
+        continue;
+      }
+      for (const segment of segments) {
+        for (const record of groups.get(segment.number) ?? []) {
+          if (record.segment !== segment.number || !this.#lacks(record)) continue;
+          this.#indexes.setKeys(
+            record,
+            this.#slots,
+            ({ column }) => columnOf(segment, column)?.[record.index],
+          );
+        }
+      }
       yield nextTurn();
     }
   }
 
-  /** To be called once they are built: writes the columns that were missing. Where it fails, nothing is lost but time. */
-  *write(): Coroutine<void> {
-    const numbers = [...this.#groups.keys()];
-    for (let from = 0; from < numbers.length; from += WRITE_AT_ONCE) {
-      const some = numbers.slice(from, from + WRITE_AT_ONCE);
-      yield addColumns(this.#store.log, some, (segment) => this.#columnsOf(segment));
+  /** Looks for duplicates among the records of the filled indexes, which follow every change meanwhile. */
+  *#check(
+    records: readonly StoredRecord[],
+  ): Coroutine<ReadonlyMap<IndexSlot, ValueError> | undefined> {
+    const slots = this.#slots;
+    for (const _slice of this.#indexes.sorting(slots)) {
+      yield nextTurn();
+      if (this.#isOver()) return undefined;
     }
-  }
-
-  /** The columns of all records in a segment: backups may want those that are superseded. */
-  async #columnsOf(segment: Segment): Promise<Segment['indexed']> {
-    const { log } = this.#store;
-    const records: (StoredRecord | undefined)[] = segment.keys.map(() => undefined);
-    for (const record of this.#groups.get(segment.number) ?? []) records[record.index] = record;
-    if (records.includes(undefined)) {
-      const { bodies } = await log.bodies.load(segment.number);
-      for (const record of readRecords(segment, [])) {
-        if (records[record.index]) continue;
-        this.#indexes.extract(record, bodies[record.index] as Body);
-        records[record.index] = record;
-      }
+    const unique = slots.filter(({ definition }) => definition.unique);
+    for (let from = 0; unique.length > 0 && from < records.length; from += CHECKED_AT_ONCE) {
+      for (const record of records.slice(from, from + CHECKED_AT_ONCE))
+        for (const slot of unique)
+          if (!slot.outdated.has(record)) slot.duplicate ??= slot.duplicateOf(record);
+      yield nextTurn();
+      if (this.#isOver()) return undefined;
     }
-    return indexedColumns(records as StoredRecord[], log.columns);
+    const violations = new Map<IndexSlot, ValueError>();
+    for (const slot of unique)
+      if (slot.duplicate) violations.set(slot, this.#indexes.violation(slot, slot.duplicate));
+    for (const slot of violations.keys()) this.#indexes.drop(slot);
+    this.#indexes.ready(slots.filter((slot) => !violations.has(slot)));
+    return violations;
   }
 }

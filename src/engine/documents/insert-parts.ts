@@ -1,8 +1,11 @@
+import type { Body } from '../../codec/body.ts';
+import { ValueError } from '../../errors/value-error.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import { insertLost } from '../collection-errors.ts';
 import type { StoreContext } from '../context.ts';
 import { stamped } from '../protocol/managed.ts';
 import type { ManagedColumns, Request } from '../protocol/requests.ts';
+import type { DocumentIndexes } from './document-indexes.ts';
 import { idTaken, unusedId } from './ids.ts';
 
 /** Below this many characters a generated id may well be taken; 16 of them are 95 random bits. */
@@ -15,6 +18,9 @@ interface Staged {
   readonly now: number;
   /** Their ids, where one may be taken: the caller chose some, or they are short. */
   ids: Set<string> | undefined;
+  /** The indexes that the keys of the records are for, and how many: others may be added before the last part. */
+  indexes: DocumentIndexes;
+  width: number;
   /** Why it cannot succeed any more; parts may still be on their way. */
   failure: { readonly error: unknown } | undefined;
 }
@@ -36,8 +42,10 @@ export class InsertParts {
     const begun = this.#staged.get(call);
     // What was missing is there, if the first comes again: then all of them do.
     const staged = begun && !(begun.failure && from === 0) ? begun : this.#begin(call, now);
-    if (last) this.#staged.delete(call);
-    if (staged.failure) throw staged.failure.error;
+    if (staged.failure) {
+      if (last) this.#staged.delete(call);
+      throw staged.failure.error;
+    }
     try {
       const { settings } = this.#context;
       const stamps = stamped(undefined, 'created', settings, staged.now);
@@ -46,7 +54,11 @@ export class InsertParts {
         stamps: stamps && keys.map(() => stamps),
       });
       const known = staged.records.slice(from, from + bodies.length);
-      if (known.length > 0) return columnsOf(known.map(({ key }) => key));
+      if (known.length > 0) {
+        // The last part comes again where a unique index has been given up for it.
+        if (last) this.#commit(call, staged);
+        return columnsOf(known.map(({ key }) => key));
+      }
       if (from > staged.records.length) throw insertLost(settings.name);
       if (ids) staged.ids ??= new Set(staged.records.map(({ key }) => key));
       const keys = bodies.map((body, index) => {
@@ -57,9 +69,11 @@ export class InsertParts {
         staged.records.push(record);
         return key;
       });
-      if (last) this.#commit(staged);
+      if (last) this.#commit(call, staged);
       return columnsOf(keys);
     } catch (error) {
+      if (now !== undefined && isViolation(error)) throw error;
+      if (last) this.#staged.delete(call);
       staged.failure = { error };
       staged.records.length = 0;
       throw error;
@@ -72,10 +86,12 @@ export class InsertParts {
   }
 
   #begin(call: number, now: number | undefined): Staged {
-    const { clock, settings } = this.#context;
+    const { clock, settings, indexes } = this.#context;
     const staged: Staged = {
       records: [],
       now: now ?? clock.now(),
+      indexes,
+      width: indexes.width,
       ids: settings.id_length < SHORT_ID ? new Set() : undefined,
       failure: undefined,
     };
@@ -94,12 +110,19 @@ export class InsertParts {
     return id;
   }
 
-  #commit({ records: staged, ids }: Staged): void {
+  #commit(call: number, { records: staged, ids, ...extracted }: Staged): void {
     const { records, indexes, settings, changed, isWatched } = this.#context;
+    if (indexes !== extracted.indexes || indexes.width !== extracted.width)
+      for (const record of staged) indexes.extract(record, record.body as Body);
     if (ids) for (const key of ids) if (records.get(key)) throw idTaken(settings.name, key);
     for (const record of staged) record.rank = records.takeRank();
     indexes.addAll(staged);
     records.addAll(staged);
+    this.#staged.delete(call);
     if (isWatched()) for (const { key } of staged) changed(key, 'insert');
   }
+}
+
+function isViolation(error: unknown): boolean {
+  return error instanceof ValueError && error.code === 'unique_violation';
 }

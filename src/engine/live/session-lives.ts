@@ -5,8 +5,6 @@ import { LiveReader } from './live-reader.ts';
 export class SessionLives {
   readonly #emit: (event: LiveEvent) => void;
   readonly #readers = new Map<number, LiveReader>();
-  /** Those that could not be begun, as the collection could not be had. */
-  readonly #refused = new Set<number>();
 
   constructor(emit: (event: LiveEvent) => void) {
     this.#emit = emit;
@@ -33,18 +31,6 @@ export class SessionLives {
       default:
         return undefined;
     }
-  }
-
-  refuse(live: number): void {
-    this.#refused.add(live);
-  }
-
-  /** Tells those that were refused to ask again. */
-  retry(): void {
-    const refused = [...this.#refused];
-    this.#refused.clear();
-    for (const live of refused)
-      this.#emit({ type: 'live', detail: { live, news: { restarted: true } } });
   }
 
   endAll(): void {

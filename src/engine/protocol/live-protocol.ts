@@ -44,7 +44,7 @@ export type LiveNews =
   | { readonly count: number }
   /** Only of a mayHang one: something changed, and is looked at once a mayHang `liveNext` asks for that. */
   | { readonly changed: true }
-  /** It has to be asked anew: another engine knows nothing of it, or what it was refused over may be gone. */
+  /** It has to be asked anew: another engine knows nothing of it. */
   | { readonly restarted: true }
   | { readonly error: Error; readonly count?: undefined };
 

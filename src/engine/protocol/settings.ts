@@ -1,7 +1,5 @@
 import type { IndexDefinition } from '../../query/index/index-definition.ts';
 
-type Indexes = readonly IndexDefinition[];
-
 /** Which instants documents carry, and in which forms. */
 export interface StampSettings {
   readonly at: boolean;
@@ -12,7 +10,7 @@ export interface StampSettings {
 export interface CollectionSettings {
   readonly name: string;
   readonly type: 'DOCUMENT_BASED' | 'KEY_VALUE_BASED';
-  readonly indexes: Indexes;
+  readonly indexes: readonly IndexDefinition[];
   /** Characters of a generated id. */
   readonly id_length: number;
   readonly created: StampSettings;
@@ -31,14 +29,6 @@ export interface CollectionSettings {
   readonly auto_create_backup: boolean;
   readonly detailed_debugger_logs: boolean;
   readonly activate_drop_method: boolean;
-}
-
-/**
- * Whether a collection that is open serves whoever declares this list of indexes. Who declares none does not care;
- * a unique index that is left out in silence would be a trap.
- */
-export function suits(declared: Indexes, open: Indexes): boolean {
-  return declared.length === 0 || JSON.stringify(declared) === JSON.stringify(open);
 }
 
 const NO_STAMPS: StampSettings = { at: false, timestamp: false };

@@ -1,6 +1,6 @@
 import type { SegmentState } from '../../storage/segments/compaction.ts';
 import { hashKeys, repeatedHashes } from '../../storage/segments/key-hashes.ts';
-import { readRecords, type Segment } from '../../storage/segments/segment.ts';
+import { type IndexColumns, readRecords, type Segment } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 
 /**
@@ -16,7 +16,7 @@ export class FoldedRecords {
   resident = true;
   /** The highest rank. */
   last = 0;
-  readonly #columns: readonly string[];
+  readonly #columns: IndexColumns;
   readonly #caching: boolean;
   /** Of the keys that segments put, in the order of the list. */
   readonly #hashes: Uint32Array[] = [];
@@ -24,7 +24,7 @@ export class FoldedRecords {
   readonly #deletes: Pick<Segment, 'number' | 'deletes'>[] = [];
   #sorted = true;
 
-  constructor(columns: readonly string[], caching: boolean) {
+  constructor(columns: IndexColumns, caching: boolean) {
     this.#columns = columns;
     this.#caching = caching;
   }

@@ -1,5 +1,14 @@
 import { type Coroutine, isCoroutine, type Result, run } from './coroutine.ts';
 
+/** The result of a request that is not due after all: it enters the queue again, and holds nothing until then. */
+export class Postponed<T> {
+  readonly result: Promise<T>;
+
+  constructor(result: Promise<T>) {
+    this.result = result;
+  }
+}
+
 /**
  * Executes the requests to one collection in order. Whatever is resident is executed at once. Work that
  * changes something and has to wait keeps later requests waiting; work that only reads has taken what it
@@ -17,15 +26,17 @@ export class SerialQueue {
   }
 
   /** Executes a request in its turn. `start` is called when it is due. */
-  enter<T>(exclusive: boolean, start: () => Result<T>): T | Promise<T> {
+  enter<T>(exclusive: boolean, start: () => Result<T> | Postponed<T>): T | Promise<T> {
     if (this.#busy) {
       // Wrapped: what resolves with a promise waits for it.
       const begun = this.#busy.then(() => ({ result: this.#begin(exclusive, start) }));
-      const ended = begun.then(({ result }) => result);
-      this.#hold(exclusive ? ended : begun);
-      return ended;
+      const held = ({ result }: Awaited<typeof begun>) =>
+        result instanceof Postponed ? undefined : result;
+      this.#hold(exclusive ? begun.then(held) : begun);
+      return begun.then(({ result }) => (result instanceof Postponed ? result.result : result));
     }
     const result = this.#begin(exclusive, start);
+    if (result instanceof Postponed) return result.result;
     if (exclusive && result instanceof Promise) this.#hold(result);
     return result;
   }
@@ -35,7 +46,10 @@ export class SerialQueue {
     await Promise.allSettled(this.#passing);
   }
 
-  #begin<T>(exclusive: boolean, start: () => Result<T>): T | Promise<T> {
+  #begin<T>(
+    exclusive: boolean,
+    start: () => Result<T> | Postponed<T>,
+  ): T | Promise<T> | Postponed<T> {
     const result = perform(start);
     if (!exclusive && result instanceof Promise) {
       const end = () => void this.#passing.delete(result);
@@ -57,7 +71,7 @@ export class SerialQueue {
   }
 }
 
-function perform<T>(start: () => Result<T>): T | Promise<T> {
+function perform<T>(start: () => Result<T> | Postponed<T>): T | Promise<T> | Postponed<T> {
   const result = start();
-  return isCoroutine(result) ? run(result as Coroutine<T>) : (result as T);
+  return isCoroutine(result) ? run(result as Coroutine<T>) : (result as T | Postponed<T>);
 }

@@ -11,9 +11,16 @@ export async function addColumns(
   const segments: Segment[] = [];
   const live = numbers.filter((number) => log.segments.has(number));
   await log.read(live, (segment) => segments.push(segment));
-  const puts = segments.map(async (segment): Promise<StorageOperation> => {
-    const value = { ...segment, indexed: await columnsOf(segment) };
-    return { type: 'put', store: 'segments', key: [log.name, segment.number], value };
-  });
-  await log.write(await Promise.all(puts));
+  const values = await Promise.all(
+    segments.map(async (segment) => ({ ...segment, indexed: await columnsOf(segment) })),
+  );
+  await log.write(
+    values.map((value): StorageOperation => {
+      return { type: 'put', store: 'segments', key: [log.name, value.number], value };
+    }),
+  );
+  for (const { number, indexed } of values) {
+    const state = log.segments.get(number);
+    if (state) state.columns = indexed && Object.keys(indexed);
+  }
 }

@@ -94,7 +94,8 @@ export class LiveSegments {
 }
 
 /** The state of a segment none of whose records is superseded. */
-export function stateOf({ number, size, deletes: keys }: Segment): SegmentState {
+export function stateOf({ number, size, deletes: keys, indexed }: Segment): SegmentState {
   const deletes = deletesSize(keys);
-  return { number, size, deletes, live: size - deletes };
+  const columns = indexed && Object.keys(indexed);
+  return { number, size, deletes, columns, live: size - deletes };
 }

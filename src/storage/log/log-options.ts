@@ -1,4 +1,5 @@
 import type { Durability, Storage } from '../drivers/driver.ts';
+import type { IndexColumns } from '../segments/segment.ts';
 import type { SegmentPool } from '../segments/segment-pool.ts';
 
 export interface SegmentLogOptions {
@@ -9,8 +10,8 @@ export interface SegmentLogOptions {
   readonly durability: Durability;
   /** Whether the collection caches its encoded documents, so that the pool need not. */
   readonly caching: boolean;
-  /** Columns for index keys, in the order of {@link StoredRecord.indexKeys}. */
-  readonly columns: readonly string[];
+  /** The columns of the indexes that are kept now. */
+  readonly columns: () => IndexColumns;
   /** The epoch of this leader. Segments that an older leader appends after this one has opened do not count. */
   readonly epoch: () => Promise<number>;
   /** Segments that backups reference: they stay, live or not. */

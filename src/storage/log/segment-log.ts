@@ -66,10 +66,6 @@ export class SegmentLog {
     return this.#live.watermarks;
   }
 
-  get columns(): readonly string[] {
-    return this.#options.columns;
-  }
-
   /** Whether the collection is in storage. */
   get exists(): boolean {
     return this.#live.manifest !== undefined;

@@ -6,6 +6,8 @@ export interface SegmentState {
   readonly size: number;
   /** Size of the deletes in it. */
   readonly deletes: number;
+  /** Names of its index columns; left out where there are none. */
+  columns?: readonly string[] | undefined;
   /** Size of the records in it that are the newest saved version of their key. */
   live: number;
 }

@@ -1,5 +1,11 @@
 import type { StorageKey, StorageOperation } from '../drivers/driver.ts';
-import { buildSegment, type Segment, type SegmentBodies, type SegmentContent } from './segment.ts';
+import {
+  buildSegment,
+  type IndexColumns,
+  type Segment,
+  type SegmentBodies,
+  type SegmentContent,
+} from './segment.ts';
 import type { StoredRecord } from './stored-record.ts';
 
 /** A segment that is being written, with its records. */
@@ -14,9 +20,9 @@ export class SegmentWriter {
   /** The highest number given so far. Invariant: no segment in storage has a higher one. */
   last = 0;
   readonly #name: string;
-  readonly #columns: readonly string[];
+  readonly #columns: () => IndexColumns;
 
-  constructor(name: string, columns: readonly string[]) {
+  constructor(name: string, columns: () => IndexColumns) {
     this.#name = name;
     this.#columns = columns;
   }
@@ -42,7 +48,7 @@ export class SegmentWriter {
         ...(first && watermarks && watermarks.length > 0 && { watermarks }),
       };
       first = false;
-      yield { ...buildSegment(content, place, this.#columns), records: content.records };
+      yield { ...buildSegment(content, place, this.#columns()), records: content.records };
       before = number;
     }
   }

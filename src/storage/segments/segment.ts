@@ -65,6 +65,12 @@ export function segmentProblem(value: unknown, number: number): string | undefin
     : undefined;
 }
 
+/**
+ * Names of the columns of indexes, by the offset of their keys in {@link StoredRecord.indexKeys}; `undefined` where an
+ * offset is not in use.
+ */
+export type IndexColumns = readonly (string | undefined)[];
+
 /** The bodies of a segment, in the order of its records. */
 export interface SegmentBodies {
   readonly number: number;
@@ -119,15 +125,11 @@ function recordSize(record: StoredRecord, body: Body): number {
   return record.key.length + 9 + (record.stamps ? 32 : 0) + bodySize(body);
 }
 
-/**
- * A segment with its bodies, which go into it only if it is small.
- *
- * @param columns Names of the columns for what indexes keep, in the order of {@link StoredRecord.indexKeys}.
- */
+/** A segment with its bodies, which go into it only if it is small. */
 export function buildSegment(
   content: SegmentContent,
   place: Pick<Segment, 'number' | 'after' | 'staged' | 'watermarks'>,
-  columns: readonly string[],
+  columns: IndexColumns,
 ) {
   const { records, deletes, size } = content;
   const { number } = place;
@@ -162,15 +164,18 @@ export function buildSegment(
   return { segment, bodies };
 }
 
-/** What indexes keep of records, as columns. */
+/** The columns of indexes for these records. A column is left out unless every record has its key. */
 export function indexedColumns(
   records: readonly StoredRecord[],
-  columns: readonly string[],
+  columns: IndexColumns,
 ): Segment['indexed'] {
-  if (columns.length === 0) return undefined;
-  return Object.fromEntries(
-    columns.map((column, at) => [column, records.map((record) => record.indexKeys?.[at])]),
-  );
+  const indexed: Record<string, readonly unknown[]> = {};
+  for (const [at, column] of columns.entries()) {
+    if (column === undefined) continue;
+    if (records.some(({ indexKeys }) => !indexKeys || indexKeys.length <= at)) continue;
+    indexed[column] = records.map(({ indexKeys }) => (indexKeys as readonly unknown[])[at]);
+  }
+  return Object.keys(indexed).length > 0 ? indexed : undefined;
 }
 
 /** The size of a segment's deletes. */
@@ -178,16 +183,10 @@ export function deletesSize(deletes: readonly string[]): number {
   return deletes.reduce((size, key) => size + key.length, 0);
 }
 
-/**
- * The records of a segment, without their bodies.
- *
- * @param columns As for {@link buildSegment}; where one is missing, records have no keys yet.
- */
-export function readRecords(segment: Segment, columns: readonly string[]): StoredRecord[] {
+/** The records of a segment, without their bodies. Keys are `undefined` where the segment lacks a column. */
+export function readRecords(segment: Segment, columns: IndexColumns): StoredRecord[] {
   const { number, keys, ranks, flags, stamps, sizes } = segment;
-  const indexed = lacksColumns(segment, columns)
-    ? []
-    : columns.map((column) => segment.indexed?.[column] as readonly unknown[]);
+  const indexed = columns.map((column) => columnOf(segment, column) ?? []);
   const records: StoredRecord[] = [];
   for (let index = 0; index < keys.length; index++) {
     const record = new StoredRecord(
@@ -211,9 +210,12 @@ export function readRecords(segment: Segment, columns: readonly string[]): Store
   return records;
 }
 
-/** Whether a segment was written before an index was declared. */
-export function lacksColumns({ indexed }: Segment, columns: readonly string[]): boolean {
-  return columns.some((column) => indexed?.[column] === undefined);
+/** A column of a segment; `undefined` where the segment was written while no such index was kept. */
+export function columnOf(
+  { indexed }: Segment,
+  column: string | undefined,
+): readonly unknown[] | undefined {
+  return column === undefined ? undefined : indexed?.[column];
 }
 
 /** Those of a record, where it has any. */

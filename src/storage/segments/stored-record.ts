@@ -25,7 +25,7 @@ export class StoredRecord {
   body: Body | undefined;
   /** The decoded value, kept by cached collections once something has looked inside. */
   value: unknown = undefined;
-  /** What each index of the collection keeps of it, in their order; left out where there are none. */
+  /** The key of each index of the collection, by the offset of the index; shorter while newer indexes are being built. */
   indexKeys: readonly unknown[] | undefined = undefined;
   /** Number of the segment that holds this version, 0 while none does. */
   segment = 0;

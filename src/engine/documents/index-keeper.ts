@@ -1,0 +1,194 @@
+import { asCairnError } from '../../errors/as-cairn-error.ts';
+import type { CairnError } from '../../errors/cairn-error.ts';
+import type { IndexDefinition } from '../../query/index/index-definition.ts';
+import type { StoreContext } from '../context.ts';
+import type { SaveSchedule } from '../records/save-schedule.ts';
+import { run } from '../scheduling/coroutine.ts';
+import { type BuildProgress, IndexBuilder, lackingColumns, writeColumns } from './index-builder.ts';
+import { IndexDeclaration, type IndexDeclarations } from './index-declarations.ts';
+import { isSameKey } from './index-slot.ts';
+
+/** What keeping indexes needs of the collection. */
+export interface IndexedCollection {
+  readonly context: StoreContext;
+  readonly saves: SaveSchedule;
+  readonly indexing: BuildProgress;
+  readonly failed: (error: CairnError) => void;
+  /** Makes a backup before segments are rewritten. */
+  readonly backUp: () => Promise<unknown>;
+}
+
+/**
+ * Keeps the indexes that the open handles of a collection declare together. A handle that declares more adds its
+ * indexes while the others go on; one that declares fewer uses what is there. An index that no open handle declares
+ * goes when a handle is opened. A unique index that the data violates fails only the handles that declare it.
+ *
+ * ```
+ * opening ──opened──▶ open ──closed──▶ closed
+ *                      ▲ └──restored──┘  │
+ *                      └─────opened──────┘
+ * ```
+ */
+export class IndexKeeper {
+  readonly #collection: IndexedCollection;
+  readonly #declared: IndexDeclarations;
+  #state: 'opening' | 'open' | 'closed' = 'opening';
+  /** Ends when nothing is being built. */
+  #building: Promise<void> | undefined;
+
+  constructor(collection: IndexedCollection) {
+    this.#collection = collection;
+    this.#declared = collection.context.declared;
+  }
+
+  declare(definitions: readonly IndexDefinition[]): IndexDeclaration {
+    const declaration = new IndexDeclaration(definitions);
+    this.#declared.add(declaration);
+    if (this.#state === 'closed') declaration.settle();
+    else if (this.#state === 'open') {
+      this.#dropUndeclared();
+      this.#settle();
+    }
+    return declaration;
+  }
+
+  /** @param drops Whether indexes that nobody declares any more go at once, and not when the next handle is opened. */
+  retract(declaration: IndexDeclaration, drops = false): void {
+    this.#declared.delete(declaration);
+    declaration.settle();
+    if (drops && this.#declared.size > 0 && this.#state === 'open') this.#dropUndeclared();
+  }
+
+  /** To be called when the records are there, and when others have taken their place. */
+  opened(): void {
+    this.#state = 'open';
+    this.#dropUndeclared();
+    this.#settle();
+  }
+
+  /** To be called when the collection cannot be used. Resolves when nothing is being built. */
+  async closed(): Promise<void> {
+    this.#state = 'closed';
+    for (const declaration of this.#declared) declaration.settle();
+    await this.#building;
+  }
+
+  /**
+   * Gives up a unique index for a change that was acknowledged while it did not exist.
+   *
+   * @param name The index that refuses the change.
+   * @param by What the handle of the change declares.
+   * @returns whether it is given up: the handle does not declare it.
+   */
+  giveUp(name: string, by: readonly IndexDefinition[], error: CairnError): boolean {
+    const { indexes } = this.#collection.context;
+    const slot = indexes.all.find(({ definition }) => definition.name === name);
+    if (!slot || by.some((own) => own.unique && isSameKey(own, slot.definition))) return false;
+    indexes.drop(slot);
+    this.#refuse([slot.definition], error);
+    this.#settle();
+    return true;
+  }
+
+  /** The handles that declare one of these as unique cannot be used. */
+  #refuse(definitions: readonly IndexDefinition[], error: CairnError): void {
+    for (const declaration of this.#declared) {
+      const isMeant = ({ unique, ...own }: IndexDefinition) =>
+        unique && definitions.some((one) => isSameKey(one, { unique, ...own }));
+      if (!declaration.definitions.some(isMeant)) continue;
+      this.#declared.delete(declaration);
+      declaration.fail(error);
+    }
+    this.#dropUndeclared();
+  }
+
+  #dropUndeclared(): void {
+    const { indexes } = this.#collection.context;
+    const declared = this.#declared.definitions;
+    for (const slot of indexes.all) {
+      const { definition } = slot;
+      // A plain index serves until the unique one of the same keys is ready.
+      const isDeclared = declared.some(
+        (other) => isSameKey(other, definition) && (other.unique || !definition.unique),
+      );
+      if (!isDeclared) indexes.drop(slot);
+    }
+  }
+
+  /** Lets the handles go on whose indexes are ready, and builds what is missing. */
+  #settle(): void {
+    if (this.#state !== 'open') return;
+    for (const declaration of this.#declared)
+      if (declaration.definitions.every((one) => this.#isReady(one))) declaration.settle();
+    if (this.#building || this.#missing().length === 0) return;
+    this.#building = this.#buildAll().finally(() => {
+      this.#building = undefined;
+      this.#settle();
+    });
+  }
+
+  #isReady(declared: IndexDefinition): boolean {
+    return this.#collection.context.indexes.all.some(
+      ({ phase, definition }) =>
+        phase === 'ready' &&
+        isSameKey(definition, declared) &&
+        (definition.unique || !declared.unique),
+    );
+  }
+
+  #missing(): IndexDefinition[] {
+    return this.#declared.definitions.filter((definition) => !this.#isReady(definition));
+  }
+
+  async #buildAll(): Promise<void> {
+    for (
+      let missing = this.#missing();
+      this.#state === 'open' && missing.length > 0;
+      missing = this.#missing()
+    ) {
+      await this.#build(missing);
+      this.#settle();
+    }
+    if (this.#state === 'open') await this.#store();
+  }
+
+  async #build(missing: readonly IndexDefinition[]): Promise<void> {
+    const { context, indexing } = this.#collection;
+    const { indexes, records } = context;
+    const slots = indexes.add(missing);
+    const isOver = () => this.#state !== 'open' || context.indexes !== indexes;
+    try {
+      const builder = new IndexBuilder(records, indexes, slots, isOver);
+      const violations = await run(builder.build(indexing));
+      for (const [{ definition }, error] of violations ?? []) this.#refuse([definition], error);
+      if (violations) return;
+    } catch (cause) {
+      this.#fail(missing, asCairnError(cause));
+    }
+    for (const slot of slots) indexes.drop(slot);
+  }
+
+  /** Documents could not be read: queries do without a plain index, nobody does without a unique one. */
+  #fail(missing: readonly IndexDefinition[], error: CairnError): void {
+    this.#refuse(missing, error);
+    for (const declaration of this.#declared)
+      declaration.definitions = declaration.definitions.filter(
+        (own) => !missing.some((one) => isSameKey(one, own)),
+      );
+    this.#collection.failed(error);
+  }
+
+  /** Writes the columns that segments lack. */
+  async #store(): Promise<void> {
+    const { context, saves, backUp, failed } = this.#collection;
+    const { records, indexes } = context;
+    if (lackingColumns(records, indexes).length === 0) return;
+    try {
+      await backUp();
+      await saves.alone(() => writeColumns(records, indexes));
+    } catch (error) {
+      // A full disk must not keep anybody from reading, or from making room.
+      failed(asCairnError(error));
+    }
+  }
+}

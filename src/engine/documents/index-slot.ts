@@ -1,0 +1,98 @@
+import type { IndexDefinition } from '../../query/index/index-definition.ts';
+import type { IndexKey } from '../../query/index/index-key.ts';
+import { SecondaryIndex } from '../../query/index/secondary-index.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+import { isManaged } from '../protocol/managed.ts';
+import type { CollectionSettings } from '../protocol/settings.ts';
+
+/**
+ * How far an index is:
+ *
+ * ```
+ * extracting ──every record has its key──▶ checking ──unique──▶ ready
+ * ```
+ */
+type Phase = 'extracting' | 'checking' | 'ready';
+
+/** An index of a collection, and the offset of its keys in the `indexKeys` of each record. */
+export class IndexSlot {
+  readonly at: number;
+  readonly definition: IndexDefinition;
+  readonly index: SecondaryIndex<StoredRecord>;
+  /** Name of the column that holds its keys in segments. */
+  readonly column: string;
+  phase: Phase = 'extracting';
+  /** While checking: two records of one key, the later one changed after the check had begun. */
+  duplicate: DuplicateKey | undefined;
+  /** While checking: versions that were replaced or deleted since the check began. */
+  readonly outdated = new Set<StoredRecord>();
+
+  constructor(at: number, definition: IndexDefinition, settings: CollectionSettings) {
+    this.at = at;
+    this.definition = definition;
+    this.index = new SecondaryIndex(definition);
+    this.column = columnName(definition, settings);
+  }
+
+  /** Whether it refuses a second record of one key. */
+  get refuses(): boolean {
+    return this.phase === 'ready' && this.definition.unique;
+  }
+
+  keyOf({ indexKeys }: StoredRecord): IndexKey {
+    return indexKeys?.[this.at] as IndexKey;
+  }
+
+  /** Another record with the key of this one, or with one of its keys. */
+  duplicateOf(record: StoredRecord): DuplicateKey | undefined {
+    const taken = this.index.owner(this.keyOf(record), record.rank);
+    return taken && { ids: [taken[0].key, record.key], key: taken[1] };
+  }
+
+  put(record: StoredRecord, before: StoredRecord | undefined): void {
+    if (this.phase === 'checking' && this.definition.unique) {
+      this.duplicate ??= this.duplicateOf(record);
+      if (before) this.outdated.add(before);
+    }
+    if (before) this.index.replace(before, record, this.keyOf(before), this.keyOf(record));
+    else this.index.add(record, this.keyOf(record));
+  }
+
+  addAll(records: readonly StoredRecord[]): void {
+    if (this.phase === 'checking' && this.definition.unique)
+      for (const record of records) this.put(record, undefined);
+    else
+      this.index.addAll(
+        records,
+        records.map((record) => this.keyOf(record)),
+      );
+  }
+
+  delete(record: StoredRecord): void {
+    if (this.phase === 'checking') this.outdated.add(record);
+    this.index.remove(record, this.keyOf(record));
+  }
+}
+
+/** Two records with one key of a unique index. */
+export interface DuplicateKey {
+  readonly ids: readonly [owner: string, other: string];
+  readonly key: IndexKey;
+}
+
+/** Whether one index answers every query of the other; that it is `unique` is left aside. */
+export function isSameKey(a: IndexDefinition, b: IndexDefinition): boolean {
+  return a.multi === b.multi && JSON.stringify(a.fields) === JSON.stringify(b.fields);
+}
+
+/**
+ * Indexes with other keys have other columns. So has a `unique` index, whose column says that its keys were checked,
+ * and one over managed fields, which options show and hide.
+ */
+function columnName(
+  { multi, unique, fields }: IndexDefinition,
+  { created, updated, archived, unarchived }: CollectionSettings,
+): string {
+  const shown = fields.some(isManaged) ? [created, updated, archived, unarchived] : [];
+  return JSON.stringify([multi, unique, ...fields, ...shown]);
+}
