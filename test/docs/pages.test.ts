@@ -30,6 +30,22 @@ test.each([...pages])('every link in %s leads somewhere', (page, text) => {
   expect(dead).toEqual([]);
 });
 
+const SOURCE_PATH = /`((?:[\w-]+\/)+[\w.-]+\.(?:ts|tsx|mjs))`/g;
+
+const sources = ['src', 'worker', 'test', 'bench', 'tools', 'demo'].flatMap((folder) =>
+  readdirSync(`${ROOT}${folder}`, { recursive: true, encoding: 'utf8' }).map(
+    (file) => `/${folder}/${file}`,
+  ),
+);
+
+// docs/architecture.md has a test of its own.
+const others = [...pages].filter(([page]) => page !== 'docs/architecture.md');
+
+test.each(others)('every source file that %s names exists', (_, text) => {
+  const named = [...text.matchAll(SOURCE_PATH)].map(([, file]) => file);
+  expect(named.filter((file) => !sources.some((path) => path.endsWith(`/${file}`)))).toEqual([]);
+});
+
 describe('docs/errors.md lists exactly the codes of', () => {
   const sections = readText('docs/errors.md').split(/^## /m).slice(1);
   const classes = readdirSync(`${ROOT}src/errors`).flatMap((file) => {

@@ -81,5 +81,5 @@ function ImportFigures({ count }: { count: number }) {
 
 function describeLongest(longest: number | undefined): string {
   if (longest === undefined) return 'unknown';
-  return longest === 0 ? 'under 50 ms' : formatSpan(longest);
+  return longest === 0 ? '< 50 ms' : formatSpan(longest);
 }
