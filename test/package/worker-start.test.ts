@@ -72,6 +72,35 @@ test.each(circumstances)('$what: $started', async ({ options, started }) => {
   );
 });
 
+test('a package of another origin: a Blob imports its worker file', async () => {
+  const cdn = await servePlainPage({ headers: { 'access-control-allow-origin': '*' } });
+  const app = await servePlainPage();
+  const page = await chromium.newPage();
+  try {
+    await page.goto(app.url);
+    const url = `${cdn.url}node_modules/cairndb/dist/index.js`;
+    const content = `import * as cairndb from '${url}'; globalThis.fromElsewhere = cairndb;`;
+    await page.addScriptTag({ type: 'module', content });
+    await page.waitForFunction('globalThis.fromElsewhere');
+    const { started, loaded } = await page.evaluate(async () => {
+      const { connect } = (globalThis as any).fromElsewhere;
+      const connection = connect({ name: 'shop' });
+      await connection.ready;
+      const { started } = connection.status;
+      await connection.close();
+      const loaded = performance.getEntriesByType('resource').map(({ name }) => name);
+      return { started, loaded };
+    });
+    expect(started).toBe('inline');
+    // The second copy of the worker is not loaded.
+    expect(loaded.filter((url) => url.endsWith('/inline.js'))).toEqual([]);
+  } finally {
+    await page.close();
+    await app.close();
+    await cdn.close();
+  }
+});
+
 test.each(['worker', 'factory'] as const)('a given %s is used', async (kind) => {
   const { status, saved } = await withPage({}, storeAndFind, { kind, path: WORKER });
   expect(status).toMatchObject({ started: 'given', engine: 'worker', storage: 'indexeddb' });

@@ -1,8 +1,8 @@
-/** Starts a worker from the text of a classic script. */
-export function blobWorker(script: string): Worker {
+/** Starts a worker from the text of a script. */
+export function blobWorker(script: string, type: WorkerType = 'classic'): Worker {
   const url = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
   try {
-    return new Worker(url);
+    return new Worker(url, { type });
   } finally {
     URL.revokeObjectURL(url);
   }

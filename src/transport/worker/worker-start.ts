@@ -2,6 +2,7 @@ import { WorkerError } from '../../errors/worker-error.ts';
 import type { Started } from '../channel/channel.ts';
 import { serverRuntime } from '../platform/server-runtime.ts';
 import { HELLO, READY } from '../wire/wire-protocol.ts';
+import { blobWorker } from './blob-worker.ts';
 
 /** A worker, or a function that makes one. */
 export type WorkerSource = Worker | (() => Worker);
@@ -15,9 +16,23 @@ export interface StartedWorker {
   readonly started: Started;
 }
 
+/** What bundlers say of themselves. They replace the very words `import.meta.…`, and drop the branch that is dead. */
+interface BundlerMeta {
+  readonly webpack?: number;
+  readonly env?: { readonly PROD?: boolean };
+}
+
+/** The scripts of a worker. */
+interface WorkerScripts {
+  /** Bundlers find the file by the expression `new Worker(new URL('./…', import.meta.url))` alone. */
+  readonly file: () => Worker;
+  /** `undefined` in builds of webpack and Vite: they always carry the file along, and leave the second copy out. */
+  readonly inline: (() => Promise<() => Worker>) | undefined;
+}
+
 /**
- * Starts the worker of the engine: the caller's if one is given; else from the file beside this module; else from a
- * Blob, where a content security policy allows `blob:`.
+ * Starts the worker of the engine: the caller's if one is given; else from its file; else from a Blob, where a content
+ * security policy allows `blob:`.
  *
  * @param failed Called with the reason of each way that failed; not on a server, where no worker is expected.
  * @returns `undefined` where no worker starts.
@@ -28,27 +43,30 @@ export async function startWorker(
   failed: (reason: unknown) => void,
 ): Promise<StartedWorker | undefined> {
   if (given) return attempt('given', () => (typeof given === 'function' ? given() : given));
-  return launch(
-    // Bundlers find the file by this very expression.
-    () => new Worker(new URL('./worker.js', import.meta.url), { type: 'module' }),
-    async () => (await import('./inline-worker.ts')).inlineWorker(),
-    failed,
-  );
+  const scripts: WorkerScripts = {
+    file: () => new Worker(new URL('./worker.js', import.meta.url), { type: 'module' }),
+    inline:
+      (import.meta as BundlerMeta).webpack || (import.meta as BundlerMeta).env?.PROD
+        ? undefined
+        : () => import('./inline-worker.ts').then(({ inlineWorker }) => inlineWorker),
+  };
+  return launch(scripts, failed);
 }
 
 /** Starts a worker that writes or reads one file; `undefined` where no worker starts. */
 export async function startFileWorker(): Promise<Worker | undefined> {
-  const launched = await launch(
-    () => new Worker(new URL('./file-worker.js', import.meta.url), { type: 'module' }),
-    async () => (await import('./inline-file-worker.ts')).inlineFileWorker(),
-    () => undefined,
-  );
-  return launched?.worker;
+  const scripts: WorkerScripts = {
+    file: () => new Worker(new URL('./file-worker.js', import.meta.url), { type: 'module' }),
+    inline:
+      (import.meta as BundlerMeta).webpack || (import.meta as BundlerMeta).env?.PROD
+        ? undefined
+        : () => import('./inline-file-worker.ts').then(({ inlineFileWorker }) => inlineFileWorker),
+  };
+  return (await launch(scripts, () => undefined))?.worker;
 }
 
 async function launch(
-  fromFile: () => Worker,
-  fromBlob: () => Promise<Worker>,
+  { file, inline }: WorkerScripts,
   failed: (reason: unknown) => void,
 ): Promise<StartedWorker | undefined> {
   const runtime = serverRuntime();
@@ -59,17 +77,41 @@ async function launch(
     return undefined;
   }
   try {
-    return await attempt('file', fromFile);
+    return await attempt('file', file);
   } catch (error) {
     failed(error);
   }
   try {
-    const worker = await fromBlob();
-    return await attempt('inline', () => worker);
+    const url = urlOf(file);
+    if (url && new URL(url).origin !== location.origin) {
+      // Scripts of workers must be of the page's origin; what they import need not be.
+      return await attempt('inline', () => blobWorker(`import ${JSON.stringify(url)}`, 'module'));
+    }
+    if (inline) return await attempt('inline', await inline());
   } catch (error) {
     failed(error);
   }
   return undefined;
+}
+
+/**
+ * The URL of a worker's file, `undefined` in a classic script, which has no `import.meta`. Bundlers replace the URL in
+ * the expression that makes the worker, and nowhere else.
+ */
+function urlOf(make: () => Worker): string | undefined {
+  const { Worker } = globalThis;
+  let found: string | undefined;
+  globalThis.Worker = function UrlOnly(url: string | URL) {
+    found = String(url);
+  } as unknown as typeof Worker;
+  try {
+    make();
+    return found;
+  } catch {
+    return undefined;
+  } finally {
+    globalThis.Worker = Worker;
+  }
 }
 
 function attempt(started: Started, make: () => Worker): Promise<StartedWorker> {
