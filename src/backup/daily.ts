@@ -2,40 +2,39 @@ import type { Snapshot } from './snapshot.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** What is to be done about the backup of a day. */
+/** Whether to make a daily backup. */
 export interface DailyBackupDecision {
   readonly make: boolean;
-  /** Backups of the day whose place it takes. */
+  /** Earlier backups of the same day, which it replaces. */
   readonly outdated: readonly Snapshot[];
 }
 
 const NOTHING: DailyBackupDecision = { make: false, outdated: [] };
 
 /**
- * When the backup of a day is made: once a change is seen on it, and anew at its end if more has changed by then,
- * so that each day with a change has one, which holds all of the day, and no other day has any. Days are those of
- * the user's calendar.
+ * Decides about daily backups: one at the first change of a day, replaced at the end of the day if more has changed.
+ * So each day with a change has one backup with all changes of the day. Days are those of the user's calendar.
  */
 export class DailyBackups {
-  /** The day of the last look, and the number of the last change by then. */
+  /** The day of the last check, and the number of the last change then. */
   #day: string | undefined;
   #seen = 0;
-  /** A change up to this number calls for no backup today. */
+  /** Changes up to this number need no backup today. */
   #settled = 0;
-  /** A backup with changes up to this number holds nothing of today. */
+  /** A backup with changes up to this number has no change of today. */
   #before = 0;
 
   /**
-   * To be asked at each look.
+   * Call it at each check.
    *
    * @param snapshots Oldest first.
-   * @param changed Number of the last change, 0 where nothing was ever saved.
+   * @param changed Number of the last change, 0 before the first save.
    */
   decide(snapshots: readonly Snapshot[], changed: number, now: number): DailyBackupDecision {
     const day = dayOf(now);
     if (this.#day !== day) {
       this.#settled = this.#seen;
-      // Of what was changed before opening no day is known: it may still call for a backup.
+      // The day of changes before opening is unknown: they may still need a backup.
       this.#before = this.#day === undefined ? changed : this.#seen;
     }
     this.#day = day;
@@ -47,13 +46,13 @@ export class DailyBackups {
     return { make: true, outdated: last.changed > this.#before ? [last] : [] };
   }
 
-  /** To be called once it is done: a change that no backup could be made of is none of an earlier day. */
+  /** Call it after the decision was carried out; not after a failure, so that the next check tries again. */
   done(changed: number): void {
     this.#seen = changed;
   }
 }
 
-/** Milliseconds until backups are looked at again: an hour, and once before the day ends. */
+/** Milliseconds until the next check: an hour, or the last minute of the day if that is sooner. */
 export function untilNextCheck(now: number): number {
   const last = lastMinute(now);
   return last > now ? Math.min(HOUR_MS, last - now) : HOUR_MS;

@@ -1,18 +1,19 @@
-/** Segments that something reads at the moment, whether or not a backup names them, by collection. */
+/** Leases on segments: garbage collection keeps leased segments, also those of deleted backups. */
 export class Leases {
-  readonly #held = new Map<string, Set<readonly number[]>>();
+  readonly #leased = new Map<string, Set<readonly number[]>>();
 
-  /** Keeps segments in storage until what it returns is called. */
-  hold(collection: string, segments: readonly number[]): () => void {
-    const held = this.#held.get(collection) ?? new Set();
-    this.#held.set(collection, held.add(segments));
+  /** @returns the function that releases the lease. */
+  take(collection: string, segments: readonly number[]): () => void {
+    const leased = this.#leased.get(collection) ?? new Set();
+    this.#leased.set(collection, leased.add(segments));
     return () => {
-      held.delete(segments);
-      if (held.size === 0 && this.#held.get(collection) === held) this.#held.delete(collection);
+      leased.delete(segments);
+      if (leased.size === 0 && this.#leased.get(collection) === leased)
+        this.#leased.delete(collection);
     };
   }
 
   *of(collection: string): Generator<number> {
-    for (const segments of this.#held.get(collection) ?? []) yield* segments;
+    for (const segments of this.#leased.get(collection) ?? []) yield* segments;
   }
 }

@@ -8,18 +8,18 @@ export type ReadSegments = (
 ) => Promise<void>;
 
 /**
- * Which records in a list of segments are the newest of their key, found without holding all keys: nearly all
- * keys come by once, which their hashes tell. Segments with others are read a second time.
+ * The live records of a list of segments: the latest version of each key. Hashes of the keys find the few keys that
+ * may occur twice; only their segments are read a second time, so not all keys are in memory.
  */
 export class LiveRecords {
-  /** By segment, a byte for each of its records that is superseded. */
+  /** By segment: 1 for each superseded record. */
   readonly #dead = new Map<number, Uint8Array>();
   #count = 0;
 
-  /** @param numbers In ascending order: what a higher one says wins. */
+  /** @param numbers In ascending order: the highest wins. */
   static async find(read: ReadSegments, numbers: readonly number[]): Promise<LiveRecords> {
     const rows = new LiveRecords();
-    /** Of what is put and of what is deleted, by segment. */
+    /** Hashes of put and deleted keys, by segment. */
     const hashes = new Map<number, Uint32Array>();
     await read(numbers, ({ number, keys, deletes }) => {
       rows.#count += keys.length;
@@ -29,18 +29,18 @@ export class LiveRecords {
     const again = numbers
       .filter((number) => repeated.size > 0 && hashes.get(number)?.some((one) => repeated.has(one)))
       .reverse();
-    /** Keys of which something newer was seen. */
+    /** Keys with a newer version. */
     const newer = new Set<string>();
     await read(again, (segment) => rows.#take(segment, repeated, newer));
     return rows;
   }
 
-  /** How many there are. */
+  /** The number of live records. */
   get count(): number {
     return this.#count;
   }
 
-  /** How to tell those of a segment. */
+  /** The test for the records of a segment. */
   isLive(segment: number): (index: number) => boolean {
     const dead = this.#dead.get(segment);
     return dead ? (index) => dead[index] !== 1 : () => true;
@@ -59,7 +59,7 @@ export class LiveRecords {
         this.#count--;
       } else newer.add(key);
     }
-    // A segment's deletes count before its own records.
+    // Deletes of a segment apply before its records.
     for (const key of deletes) if (repeated.has(hash(key))) newer.add(key);
     this.#dead.set(number, dead);
   }

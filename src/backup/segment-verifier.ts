@@ -4,26 +4,26 @@ import { readListed } from '../storage/log/open-log.ts';
 import { type Segment, type SegmentBodies, segmentProblem } from '../storage/segments/segment.ts';
 import { LiveRecords } from './live-records.ts';
 
-/** Something that is wrong with what is stored. */
+/** A defect of the stored data, found by `verify()`. */
 export interface Defect {
   readonly code: 'manifest_missing' | 'segment_missing' | 'segment_damaged' | 'count_wrong';
-  /** The segment, where it is about one. */
+  /** Number of the segment, if the defect is in one. */
   readonly segment: number | undefined;
   readonly message: string;
 }
 
-/** Whether something that is stored can be read, whole. */
+/** Whether a collection or a backup can be read completely. */
 export interface VerificationResult {
   readonly whole: boolean;
   readonly documents: number;
   readonly segments: number;
   /** Rough bytes of the segments. */
   readonly bytes: number;
-  /** What is wrong; empty where nothing is. */
+  /** Empty if the data is whole. */
   readonly problems: readonly Defect[];
 }
 
-/** Segments looked at in one request: about 1.5 MB of bodies. */
+/** Segments read in one request: about 1.5 MB of documents. */
 const AT_ONCE = 16;
 
 interface VerifiedSegment {
@@ -31,11 +31,11 @@ interface VerifiedSegment {
   readonly problem: Defect | undefined;
 }
 
-/** Looks whether lists of segments are whole; at each segment once, however many lists name it. */
+/** Verifies lists of segments. A segment in several lists is read once. */
 export class SegmentVerifier {
   readonly #storage: Storage;
   readonly #collection: string;
-  readonly #examined = new Map<number, VerifiedSegment>();
+  readonly #verified = new Map<number, VerifiedSegment>();
 
   constructor(storage: Storage, collection: string) {
     this.#storage = storage;
@@ -44,20 +44,20 @@ export class SegmentVerifier {
 
   /**
    * @param numbers In ascending order.
-   * @param documents How many there should be, where that is known.
+   * @param documents The expected number, if it is known.
    */
   async verify(numbers: readonly number[], documents?: number): Promise<VerificationResult> {
-    const unknown = numbers.filter((number) => !this.#examined.has(number));
+    const unknown = numbers.filter((number) => !this.#verified.has(number));
     for (let from = 0; from < unknown.length; from += AT_ONCE) {
       await this.#verifySegments(unknown.slice(from, from + AT_ONCE));
     }
-    const examined = numbers.map((number) => this.#examined.get(number) as VerifiedSegment);
-    const readable = numbers.filter((_, index) => !examined[index]?.problem);
+    const verified = numbers.map((number) => this.#verified.get(number) as VerifiedSegment);
+    const readable = numbers.filter((_, index) => !verified[index]?.problem);
     const { count } = await LiveRecords.find(
       (some, take) => readListed(this.#storage, this.#collection, some, take),
       readable,
     );
-    const problems = examined.flatMap(({ problem }) => problem ?? []);
+    const problems = verified.flatMap(({ problem }) => problem ?? []);
     if (problems.length === 0 && documents !== undefined && documents !== count) {
       const message = `There are ${count} documents, and there should be ${documents}.`;
       problems.push({ code: 'count_wrong', segment: undefined, message });
@@ -66,14 +66,14 @@ export class SegmentVerifier {
       whole: problems.length === 0,
       documents: count,
       segments: numbers.length,
-      bytes: examined.reduce((sum, { size }) => sum + size, 0),
+      bytes: verified.reduce((sum, { size }) => sum + size, 0),
       problems,
     };
   }
 
-  /** Rough bytes of a segment that was examined. */
+  /** Rough bytes of a verified segment. */
   sizeOf(number: number): number {
-    return this.#examined.get(number)?.size ?? 0;
+    return this.#verified.get(number)?.size ?? 0;
   }
 
   async #verifySegments(numbers: readonly number[]): Promise<void> {
@@ -84,27 +84,27 @@ export class SegmentVerifier {
     ])) as [(Segment | undefined)[], (SegmentBodies | undefined)[]];
     for (const [index, number] of numbers.entries()) {
       const segment = segments[index];
-      const wrong = segmentProblem(segment, number);
-      const readable = wrong === undefined ? segment : undefined;
-      this.#examined.set(number, {
+      const defect = segmentProblem(segment, number);
+      const readable = defect === undefined ? segment : undefined;
+      this.#verified.set(number, {
         size: readable?.size ?? 0,
-        problem: problemOf(
+        problem: defectOf(
           number,
           segment,
-          wrong ?? bodiesProblem(segment as Segment, bodies[index]),
+          defect ?? bodiesDefect(segment as Segment, bodies[index]),
         ),
       });
     }
   }
 }
 
-function problemOf(segment: number, found: unknown, wrong: string | undefined): Defect | undefined {
-  if (wrong === undefined) return undefined;
+function defectOf(segment: number, found: unknown, defect: string | undefined): Defect | undefined {
+  if (defect === undefined) return undefined;
   const code = found === undefined ? 'segment_missing' : 'segment_damaged';
-  return { code, segment, message: `Segment ${segment} ${wrong}.` };
+  return { code, segment, message: `Segment ${segment} ${defect}.` };
 }
 
-function bodiesProblem({ keys, bodies: inline }: Segment, apart: SegmentBodies | undefined) {
+function bodiesDefect({ keys, bodies: inline }: Segment, apart: SegmentBodies | undefined) {
   const bodies = inline ?? apart?.bodies;
   if (!bodies) return 'has lost its documents';
   if (bodies.length !== keys.length)

@@ -6,14 +6,14 @@ import { readStamps, type Segment, type SegmentBodies } from '../storage/segment
 import type { FileHeader, FilePart, FileRecord } from './file/file-contents.ts';
 import { LiveRecords } from './live-records.ts';
 
-/** Rough bytes that are read at once. While they are given out the next are read, so twice as many are held. */
+/** Rough bytes of one read. The next read runs ahead, so twice as many are in memory. */
 const AT_ONCE = 1.5 * 2 ** 20;
 
-/** Reads the records that a list of segments stands for, without holding more than a few segments of them. */
+/** Reads the live records of a list of segments, a few segments at a time. */
 export class SnapshotReader {
   readonly #storage: Storage;
   readonly #collection: string;
-  /** Those that are read at once, lowest first. */
+  /** Segments of each read, in ascending order. */
   readonly #groups: readonly (readonly number[])[];
   readonly #rows: LiveRecords;
 
@@ -92,13 +92,13 @@ export class SnapshotReader {
       this.#storage.getMany('segments', keys) as Promise<(Segment | undefined)[]>,
       this.#storage.getMany('bodies', keys) as Promise<(SegmentBodies | undefined)[]>,
     ]);
-    // Awaited after what was read before is written; until then a failure must not count as unhandled.
+    // Awaited later: a failure must not count as unhandled until then.
     reading.catch(() => undefined);
     return reading;
   }
 }
 
-/** @param sizes Of the segments, in ascending order. */
+/** @param sizes By segment number, in ascending order. */
 function groupsOf(sizes: ReadonlyMap<number, number>): readonly (readonly number[])[] {
   const groups: number[][] = [];
   let room = 0;

@@ -1,7 +1,7 @@
 import type { LiveSegmentList } from '../storage/log/live-segments.ts';
 import { FORMAT } from '../storage/log/manifest.ts';
 
-/** Why a backup was made without being asked for, with the label that it gets. */
+/** Reasons of automatic backups, with their labels. */
 export const REASONS = {
   daily: 'daily',
   restore: 'before loadBackup()',
@@ -13,7 +13,7 @@ export const REASONS = {
 
 export type BackupReason = keyof typeof REASONS;
 
-/** How a backup is kept: the list of the segments that were live at one instant, which stay for its sake. */
+/** A backup as stored: the list of the segments that were live at one instant. Garbage collection keeps them. */
 export interface Snapshot {
   /** Of the segments, see {@link FORMAT}. */
   readonly format: number;
@@ -23,9 +23,9 @@ export interface Snapshot {
   readonly sequence: number;
   readonly name: string;
   readonly label?: string | undefined;
-  /** Left out where somebody asked for it. */
+  /** Left out if the caller made the backup. */
   readonly reason?: BackupReason | undefined;
-  /** A number that only the request for it has: asked again of another engine, it is answered with this one. */
+  /** Idempotency key of the request: retried on another engine, it is answered with this backup. */
   readonly asked?: number | undefined;
   /** Unix time in milliseconds. */
   readonly created_at: number;
@@ -38,10 +38,10 @@ export interface Snapshot {
   readonly changed: number;
 }
 
-/** What a snapshot is made for. */
+/** Why a snapshot is made. */
 export type SnapshotCause = Pick<Snapshot, 'label' | 'reason' | 'asked'>;
 
-/** What a snapshot says beside what was live. */
+/** The fields of a snapshot beside its segments. */
 export type SnapshotHead = SnapshotCause &
   Pick<Snapshot, 'collection' | 'type' | 'sequence' | 'created_at' | 'documents'>;
 
@@ -57,7 +57,7 @@ export function makeSnapshot(head: SnapshotHead, { segments, changed }: LiveSegm
   };
 }
 
-/** Says when it was made, and is unique however often that is asked for or the clock is set back. */
+/** The time of creation, unique by the sequence number even if the clock is set back. */
 function nameOf({ created_at, sequence }: SnapshotHead): string {
   const [date, time] = new Date(created_at).toISOString().split(/[T.]/) as [string, string];
   return `${date}_${time.replaceAll(':', '-')}_${sequence}`;

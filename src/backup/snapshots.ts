@@ -2,15 +2,15 @@ import { BackupError } from '../errors/backup-error.ts';
 import type { Storage, StorageOperation, StoragePut } from '../storage/drivers/driver.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** More than anybody has backups of one collection. */
+/** More backups than a collection ever has. */
 const ALL = 100_000;
 
-/** The snapshots of a collection. Read when first asked for: opening need not know them. */
+/** The snapshots of a collection, read on first use: opening needs none. */
 export class Snapshots {
   readonly #storage: Storage;
   readonly #collection: string;
   #taken = 0;
-  /** Ranks of those that could not be stored. They may be there all the same, until the next write takes them back. */
+  /** Sequence numbers of failed writes. Their snapshots may be stored all the same, and do not count. */
   readonly #failed = new Set<number>();
   #list: Promise<readonly Snapshot[]> | undefined;
 
@@ -41,7 +41,7 @@ export class Snapshots {
     );
   }
 
-  /** Rank for one that is being made: no other gets it. */
+  /** Reserves a sequence number for a new snapshot. */
   async takeSequence(): Promise<number> {
     const stored = (await this.list()).at(-1)?.sequence ?? 0;
     this.#taken = Math.max(this.#taken, stored) + 1;
@@ -49,8 +49,8 @@ export class Snapshots {
   }
 
   /**
-   * Stores or removes some. What there is has to be read again, and before anybody goes on: it may be so or not
-   * when a write has failed, and whoever sweeps away what none of them names must not go by an older list.
+   * Runs a write that adds or removes snapshots, then discards the cached list: a failed write may have happened all the
+   * same, and garbage collection must not use an older list.
    */
   async change<T>(write: () => Promise<T>): Promise<T> {
     try {
@@ -60,13 +60,13 @@ export class Snapshots {
     }
   }
 
-  /** One could not be stored. */
+  /** A snapshot could not be stored. */
   noteFailed({ sequence }: Pick<Snapshot, 'sequence'>): void {
     this.#failed.add(sequence);
     this.forget();
   }
 
-  /** What there is has to be read again. */
+  /** Discards the cached list. */
   forget(): void {
     this.#list = undefined;
   }

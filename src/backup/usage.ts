@@ -4,16 +4,16 @@ import { listLive } from '../storage/log/open-log.ts';
 import type { Segment } from '../storage/segments/segment.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** What a collection takes. Bytes are those of the storage, rough, before the browser compresses them. */
+/** Storage that a collection uses, in rough bytes before the browser compresses them. */
 export interface CollectionUsage {
   readonly collection: string;
-  /** What it holds now. */
+  /** The live data. */
   readonly bytes: number;
-  /** What stays for the sake of its backups alone. */
+  /** Data that only backups refer to. */
   readonly backup_bytes: number;
   /**
-   * When what it has in memory is dropped, if nobody asks it for anything until then; `undefined` where it has
-   * nothing there: it is not open, has no `caching`, or was dropped from memory already.
+   * When its cache is cleared unless it is used before then. `undefined` without a cache: the collection is not open, has
+   * no `caching`, or its cache was cleared.
    */
   readonly cached_until: Date | 'never' | undefined;
 }
@@ -44,8 +44,7 @@ export function usageOf(
 }
 
 /**
- * The sizes of a collection that is not open. What is missing counts for nothing: somebody may be opening and
- * compacting it at this moment, and whether it is whole is not asked here.
+ * The sizes of a collection that is not open. Missing segments count nothing: another tab may be compacting it.
  */
 export async function storedSizes(storage: Storage, manifest: Manifest): Promise<LiveSizes> {
   const sizes = new Map<number, { size: number }>();

@@ -16,7 +16,7 @@ import type { HostedCollection } from './hosted-collection.ts';
 import type { Request } from './protocol/requests.ts';
 import type { Clock } from './scheduling/clock.ts';
 
-/** What requests about the whole database need of the engine. */
+/** The engine, for requests about the whole database. */
 export interface DatabaseHost {
   readonly storage: Storage;
   readonly durability: Durability;
@@ -24,22 +24,22 @@ export interface DatabaseHost {
   readonly holds: Leases;
   /** The collections that are open. */
   readonly open: () => Iterable<HostedCollection>;
-  /** Lets a collection be used that need not be open. */
+  /** Opens a collection for as long as it is used, unless it is open. */
   readonly use: <T>(
     header: Pick<FileHeader, 'collection' | 'type'>,
     use: (collection: HostedCollection) => Promise<T>,
   ) => Promise<T>;
 }
 
-/** More than anybody has backups. */
+/** More backups than a database ever has. */
 const ALL = 100_000;
 
-/** What is asked about the whole database. */
+/** Executes requests about the whole database. */
 export class DatabaseRequests {
   readonly #host: DatabaseHost;
   readonly #exports = new Exports();
   readonly #imports = new Imports();
-  /** Settles with the last import: two at once could wait for each other's collections. */
+  /** Imports run one after the other: two could wait for each other's collections. */
   #importing: Promise<unknown> = Promise.resolve();
 
   constructor(host: DatabaseHost) {
@@ -70,15 +70,15 @@ export class DatabaseRequests {
   async #export(): Promise<{ cursor: number }> {
     const open = new Map(Array.from(this.#host.open(), (one) => [one.settings.name, one]));
     const stored = (await this.#manifests()).filter(({ name }) => !open.has(name));
-    const frozen = await Promise.allSettled([
+    const pinned = await Promise.allSettled([
       ...Array.from(open.values(), (one) => one.freeze()),
-      ...stored.map((manifest) => this.#freeze(manifest)),
+      ...stored.map((manifest) => this.#pin(manifest)),
     ]);
-    const all = frozen.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+    const all = pinned.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
     const release = () => {
       for (const one of all) one.release();
     };
-    const failed = frozen.find((one) => one.status === 'rejected');
+    const failed = pinned.find((one) => one.status === 'rejected');
     if (failed) {
       release();
       throw failed.reason;
@@ -93,14 +93,14 @@ export class DatabaseRequests {
     }
   }
 
-  /** A collection that is not open, as it rests. */
-  async #freeze(manifest: Manifest): Promise<PinnedCollection> {
+  /** Pins a collection that is not open. */
+  async #pin(manifest: Manifest): Promise<PinnedCollection> {
     const { storage, holds, clock } = this.#host;
     const { name: collection } = manifest;
     const segments = await listLive(storage, collection, manifest);
     const type = manifest.type as FileHeader['type'];
     const header = { collection, type, options: {}, created_at: clock.now() };
-    return { header, segments, release: holds.hold(collection, segments) };
+    return { header, segments, release: holds.take(collection, segments) };
   }
 
   #import({ call, merge }: Request<'importAll'>): Promise<number> {
@@ -125,7 +125,7 @@ export class DatabaseRequests {
     });
   }
 
-  /** Makes everything that was read the live data, in one write. */
+  /** Makes all sections live, in one write. */
   async #commit(all: readonly SectionImport[]): Promise<void> {
     const { storage, durability } = this.#host;
     const operations = [];
@@ -149,7 +149,7 @@ export class DatabaseRequests {
     const usage = shown.map(async (manifest) => {
       const { name } = manifest;
       const own = snapshots.filter(({ collection }) => collection === name);
-      // Of one that is open the list is known, and may change while it is being read.
+      // The list of an open collection is in memory; its stored one may change during the read.
       const one = open.get(name);
       const known = one?.records.log;
       const sizes = known?.exists ? known.segments : await storedSizes(storage, manifest);
@@ -158,7 +158,7 @@ export class DatabaseRequests {
     return Promise.all(usage);
   }
 
-  /** Of the collections that are stored. */
+  /** The manifests of stored collections. */
   async #manifests(): Promise<Manifest[]> {
     return (await listManifests(this.#host.storage)).filter(({ dropped }) => !dropped);
   }

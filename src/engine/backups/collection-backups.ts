@@ -121,7 +121,7 @@ export class CollectionBackups {
   /** Keeps segments in storage until what it returns is called. */
   hold(segments: readonly number[]): () => void {
     const { holds, context } = this.#host;
-    const release = holds.hold(context.settings.name, segments);
+    const release = holds.take(context.settings.name, segments);
     return () => {
       release();
       context.records.log.addOrphans(segments);

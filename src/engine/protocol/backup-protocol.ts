@@ -9,29 +9,30 @@ export interface BackupInfo {
   readonly documents: number;
   /** Rough bytes of the segments that it names. It shares them with the collection and other backups. */
   readonly bytes: number;
-  /** Whether Cairn made it by itself; its label then says why. */
+  /** Whether Cairn made it unasked; its label names the reason. */
   readonly automatic: boolean;
   /** When its `backup_retention_time` is over, `undefined` for never. The two newest stay beyond that. */
   readonly expires_at: Date | undefined;
 }
 
-/** What a look at everything that is stored of a collection has found. */
+/** The result of `verify()`: the collection, then each of its backups. */
 export interface Verification extends VerificationResult {
   /** The backups, newest first. */
   readonly backups: readonly (VerificationResult & { readonly name: string })[];
 }
 
-/** How far an import has come, in what it has read. */
+/** Progress of an import. */
 export interface ImportProgress {
+  /** Documents read so far. */
   readonly documents: number;
-  /** Bytes of the file. */
+  /** Bytes of the file read so far. */
   readonly bytes: number;
 }
 
 /** The operations on backups. */
 export interface BackupOperations {
   createBackup: {
-    /** What has the same `asked` is the same request, asked again because its answer was lost. */
+    /** `asked` is an idempotency key: a retried request has the same. */
     ask: { label?: string | undefined; asked: number };
     reply: string;
   };
