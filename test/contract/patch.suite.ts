@@ -88,7 +88,7 @@ export function patchSuite(fixture: ClientFixture): void {
       expect(await fixture.documents().count({ list: null })).toBe(1);
     });
 
-    test('refuses two paths of which one begins with the other, and changes nothing', async () => {
+    test('refuses a path inside another path, and changes nothing', async () => {
       const things = fixture.documents();
       const before = await things.insert({ a: { b: { c: 1 } }, ab: 1 });
       for (const [outer, inner] of [

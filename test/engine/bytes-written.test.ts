@@ -4,7 +4,7 @@ import { Random } from '../setup/random.ts';
 import { type FaultyDriver, faultyDriver } from '../storage/faulty-driver.ts';
 import { openDoor } from './engine-door.ts';
 
-/** A collection of which it is counted what goes in and what is written. */
+/** A collection that counts the bytes inserted and the bytes written. */
 class Meter {
   readonly driver: FaultyDriver = faultyDriver();
   readonly random = new Random(20);

@@ -9,7 +9,7 @@ export interface TestDoor {
   readonly clock: FakeClock;
 }
 
-/** How many ids the doors were given. Whoever sets it back has what comes next happen with the same ids again. */
+/** How many ids were generated. A test that sets it back gets the same ids again. */
 export const ids = { given: 0 };
 
 export function openDoor(driver: StorageDriver, clock = new FakeClock()): TestDoor {

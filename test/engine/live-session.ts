@@ -33,7 +33,7 @@ type WithoutHandle<R> = R extends unknown ? Omit<R, 'handle'> : never;
 /** A session of an engine with one collection, whose requests and news belong to the test. */
 export class LiveSession {
   readonly clock: FakeClock;
-  /** What was told of live queries, by number. */
+  /** The events of live queries, by the number of the query. */
   readonly news: [live: number, news: LiveNews][] = [];
   readonly engine: Engine;
   readonly session: Session;

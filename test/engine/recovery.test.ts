@@ -164,7 +164,7 @@ describe('a unique index that replayed changes violate', () => {
 });
 
 describe('what clients hand on', () => {
-  test('is made in the order of its turns, whoever comes first', async () => {
+  test('is applied in the order of its turns, not of arrival', async () => {
     const engine = await takeOver('a', 'b');
     const [a, b] = [join(engine, 'a'), join(engine, 'b')];
     const made = [

@@ -83,7 +83,7 @@ test('what is left for backups stays', async () => {
   expect(await left()).toEqual(['c', 'kept']);
 });
 
-test('it takes no room in what is told of storage', async () => {
+test('it takes no room in the estimate of storage', async () => {
   await drop('a');
   await make('b');
   const { values } = await engine

@@ -8,7 +8,7 @@ beforeAll(warmUp);
 
 const open = ({ db }: Tab) => new db.Collection({ name: 'log', type: 'DOCUMENT_BASED' });
 
-test('a backup is made once, and named to whoever wanted it, whenever the leader is gone', async () => {
+test('createBackup makes one backup and returns its name, whenever the leader ends', async () => {
   for (let seed = 1; seed <= 60; seed++) {
     const world = new World(seed);
     const browser = simulateBrowser(world);

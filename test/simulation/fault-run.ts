@@ -2,8 +2,8 @@ import type { DocumentCollection } from '../../src/collection/document-collectio
 import type { KeyValueCollection } from '../../src/collection/key-value-collection.ts';
 import { type Browser, simulateBrowser } from './browser.ts';
 import { type Fault, FaultyStorage, type StorageCall } from './faulty-storage.ts';
+import { HistoryChecker } from './history-checker.ts';
 import { Tab } from './tab.ts';
-import { Witness } from './witness.ts';
 import { World } from './world.ts';
 
 /** How a run ends: storage works again while its tabs live, or only after they are gone without a word. */
@@ -28,7 +28,7 @@ export type Scenario = (run: FaultRun) => Promise<void>;
 /** Time after which everything is tried again that failed; what hangs takes a minute each time. */
 const HEALING_MS = 240_000;
 
-/** Characters in a note of which a few fill a segment, and one does not. */
+/** Characters of a note: a few notes fill a segment, one does not. */
 const LARGE = 40_000;
 
 interface Note {
@@ -36,9 +36,9 @@ interface Note {
   readonly text?: string;
 }
 
-/** A database whose storage fails at one call, and what is told of it. */
+/** A database whose storage fails at one call, and the history of its calls. */
 export class FaultRun {
-  readonly witness: Witness;
+  readonly checker: HistoryChecker;
   readonly #storage: FaultyStorage;
   readonly #world = new World(1);
   readonly #browser: Browser;
@@ -53,20 +53,20 @@ export class FaultRun {
 
   constructor(fault?: Fault) {
     this.#storage = new FaultyStorage(this.#world, fault);
-    this.witness = new Witness(this.#world, { notes: this.notes, log: this.log });
+    this.checker = new HistoryChecker(this.#world, { notes: this.notes, log: this.log });
     this.#browser = simulateBrowser(this.#world, this.#storage);
   }
 
   async run(scenario: Scenario, ending: Ending): Promise<Outcome> {
     await scenario(this);
     const { calls, struck, merged } = this.#storage;
-    const outcome = { calls: { ...calls }, struck, merged, codes: this.witness.codes };
+    const outcome = { calls: { ...calls }, struck, merged, codes: this.checker.codes };
     if (ending === 'heals') await this.#heal();
     for (const { tab } of this.#users) tab.kill();
     this.#storage.heal();
     await this.wait(1000);
     await this.#checkAnew(ending);
-    return { ...outcome, problems: [...this.witness.problems, ...this.#storage.violations] };
+    return { ...outcome, problems: [...this.checker.problems, ...this.#storage.violations] };
   }
 
   /** Somebody opens a tab, and the collections in it. */
@@ -84,15 +84,15 @@ export class FaultRun {
     return this.#world.runUntil(this.#world.now + ms);
   }
 
-  /** Once storage works again, what a tab was told of can be saved. */
+  /** Once storage works again, acknowledged changes can be saved. */
   async #heal(): Promise<void> {
     this.#storage.heal();
     await this.wait(HEALING_MS);
     for (const user of this.#users) {
       if (user.tab.dead || user.tab.db.status.state !== 'open') continue;
-      const codes = this.witness.codes.size;
-      if (!(await user.save()) && this.witness.codes.size >= codes)
-        this.witness.problems.push(`tab ${user.tab.id} cannot save though storage works again`);
+      const codes = this.checker.codes.size;
+      if (!(await user.save()) && this.checker.codes.size >= codes)
+        this.checker.problems.push(`tab ${user.tab.id} cannot save though storage works again`);
       user.construct();
       await this.#checkContents(`in tab ${user.tab.id}`, user);
       await user.close();
@@ -103,8 +103,8 @@ export class FaultRun {
     const contents = await user.contents();
     for (const collection of ['notes', 'log'] as const) {
       const found = contents?.[collection];
-      if (ending === 'heals') this.witness.check(when, collection, found);
-      else this.witness.checkSaved(when, collection, found);
+      if (ending === 'heals') this.checker.check(when, collection, found);
+      else this.checker.checkSaved(when, collection, found);
     }
   }
 
@@ -112,14 +112,14 @@ export class FaultRun {
   async #checkAnew(ending: Ending): Promise<void> {
     const user = this.open();
     await this.#checkContents('in a new tab', user, ending);
-    const listed = await this.witness.hear('listBackups', user.collection.listBackups());
+    const listed = await this.checker.hear('listBackups', user.collection.listBackups());
     const names = listed?.value.map(({ name }) => name) ?? [];
     for (const [name, state] of Object.entries({ ...this.backups })) {
-      if (!names.includes(name)) this.witness.problems.push(`backup ${name} is lost`);
+      if (!names.includes(name)) this.checker.problems.push(`backup ${name} is lost`);
       else if (await user.loadBackup(name)) {
-        this.witness.acknowledge('notes', state);
-        this.witness.check(`after backup ${name}`, 'notes', (await user.contents())?.notes);
-      } else this.witness.problems.push(`backup ${name} cannot be restored`);
+        this.checker.acknowledge('notes', state);
+        this.checker.check(`after backup ${name}`, 'notes', (await user.contents())?.notes);
+      } else this.checker.problems.push(`backup ${name} cannot be restored`);
     }
   }
 }
@@ -138,7 +138,7 @@ export class User {
 
   #openTab(): void {
     this.tab = this.#run.newTab();
-    this.tab.db.on('error', ({ error }) => this.#run.witness.note('an event', error));
+    this.tab.db.on('error', ({ error }) => this.#run.checker.note('an event', error));
     this.construct();
   }
 
@@ -172,16 +172,16 @@ export class User {
   async push(token: string): Promise<void> {
     if (!(await this.#hear(`push ${token}`, this.#log.push('all', token)))) return;
     this.#run.log = [...this.#run.log, token];
-    this.#run.witness.acknowledge('log', this.#run.log);
+    this.#run.checker.acknowledge('log', this.#run.log);
   }
 
   async saveNotes(): Promise<void> {
-    if (await this.#hear('notes.save', this.collection.save())) this.#run.witness.save('notes');
+    if (await this.#hear('notes.save', this.collection.save())) this.#run.checker.save('notes');
   }
 
   async save(): Promise<boolean> {
     const saved = await this.#hear('save', this.tab.db.save());
-    if (saved) this.#run.witness.save();
+    if (saved) this.#run.checker.save();
     return saved !== undefined;
   }
 
@@ -190,7 +190,7 @@ export class User {
     const answer = await this.#hear('createBackup', this.collection.createBackup());
     if (!answer) return undefined;
     this.#run.backups = { ...this.#run.backups, [answer.value]: notes };
-    this.#run.witness.save('notes');
+    this.#run.checker.save('notes');
     return answer.value;
   }
 
@@ -199,7 +199,7 @@ export class User {
     const answer = await this.#hear('loadBackup', this.collection.loadBackup(name));
     if (!answer) return false;
     this.#noteNotes(this.#run.backups[name] ?? {});
-    this.#run.witness.save('notes');
+    this.#run.checker.save('notes');
     return true;
   }
 
@@ -220,12 +220,12 @@ export class User {
     if (!answer) return undefined;
     this.#run.backups = {};
     this.#noteNotes({});
-    this.#run.witness.save('notes');
+    this.#run.checker.save('notes');
     const listed = await this.#hear('listBackups', this.collection.listBackups());
     const name = listed?.value[0]?.name;
     // Of one that could not be opened what is stored is kept, and nothing may be.
     if (listed && !name && Object.keys(notes).length > 0)
-      this.#run.witness.problems.push('the drop left no backup');
+      this.#run.checker.problems.push('the drop left no backup');
     if (name) this.#run.backups = { [name]: notes };
     return name;
   }
@@ -233,7 +233,7 @@ export class User {
   /** Closes the client; a client that could not be saved stays open, and may be closed later. */
   async close(): Promise<void> {
     const closed = await this.#hear('close', this.tab.db.close());
-    if (closed) this.#run.witness.save();
+    if (closed) this.#run.checker.save();
   }
 
   async contents(): Promise<{ notes: unknown; log: unknown } | undefined> {
@@ -248,16 +248,16 @@ export class User {
 
   #noteNotes(notes: Readonly<Record<string, number>>): void {
     this.#run.notes = notes;
-    this.#run.witness.acknowledge('notes', notes);
+    this.#run.checker.acknowledge('notes', notes);
   }
 
   /** Waits for a call. Where it fails the collections are constructed again, as their opening may have failed. */
   async #hear<T>(what: string, asked: Promise<T>): Promise<{ value: T } | undefined> {
-    const { witness } = this.#run;
-    const answer = await witness.hear(`tab ${this.tab.id}: ${what}`, asked);
+    const { checker } = this.#run;
+    const answer = await checker.hear(`tab ${this.tab.id}: ${what}`, asked);
     if (answer) return answer;
     if (this.tab.db.status.state === 'failed') {
-      witness.failDoor();
+      checker.failDoor();
       this.#openTab();
     } else this.construct();
     return undefined;

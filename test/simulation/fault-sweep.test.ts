@@ -33,7 +33,7 @@ const oneTab: Scenario = async (run) => {
 };
 
 const twoTabs: Scenario = async (run) => {
-  run.witness.severalWrite = true;
+  run.checker.severalWrite = true;
   const leader = run.open();
   await leader.insert('a');
   const follower = run.open();
@@ -100,7 +100,7 @@ test(
 );
 
 test(
-  'two tabs, of which the leader is closed, lose nothing, and storage works again',
+  'two tabs lose nothing when the leader is closed, and storage works again',
   async () => {
     await sweep(twoTabs, 'heals', ONCE_AND_LASTING);
   },

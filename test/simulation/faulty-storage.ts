@@ -42,7 +42,7 @@ interface Connection {
   isLost: boolean;
 }
 
-/** Storage of which one call fails. */
+/** Storage that fails at one call. */
 export class FaultyStorage extends SimStorage {
   /** Calls so far. */
   readonly calls: Record<StorageCall, number> = {

@@ -16,7 +16,7 @@ interface Item {
 /** Enough of them, with a value that JSON has not, for seven parts. */
 const items = () => Array.from({ length: 600 }, (_, n) => ({ n, at: new Date(0) }));
 
-/** Two tabs, of which the second follows, and inserts; what comes of it when something happens in the middle. */
+/** Two tabs. The second is a follower and inserts; something happens in the middle. */
 async function insertMany(
   seed: number,
   list: readonly object[],

@@ -44,7 +44,7 @@ test('what was called without waiting is made again after what others were told 
   expect(await hear(log.get('x'))).toBe('third');
 });
 
-test('whoever was told of a change that can never be made again hears of it on the collection', async () => {
+test('an acknowledged change that can never be reapplied is an error event of its collection', async () => {
   const { hear, leader, follower } = await twoTabs();
   const open = ({ db }: Tab) =>
     new db.Collection<{ email?: string }>({
@@ -55,7 +55,7 @@ test('whoever was told of a change that can never be made again hears of it on t
   const errors: unknown[] = [];
   users.on('error', ({ error }) => errors.push(error));
   await hear(Promise.all([led.insert({ _id: 'other' }), users.insert({ _id: 'a', email: 'x' })]));
-  // Only the leader was told of this, which is gone.
+  // Acknowledged to the leader alone, which is gone.
   await hear(led.delete('a'));
   await hear(users.insert({ _id: 'b', email: 'x' }));
   leader.kill();

@@ -5,7 +5,7 @@ import { type Browser, simulateBrowser } from './browser.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';
 
-/** A tab with what it did, and was told of it. */
+/** A tab, its calls and their answers. */
 interface Client {
   readonly tab: Tab;
   readonly notes: DocumentCollection<{ n: number }>;
@@ -14,7 +14,7 @@ interface Client {
   readonly live: LiveQuery<readonly { _id: string }[]> | undefined;
   /** Tokens that it was told to be in the log. */
   readonly told: Set<string>;
-  /** Tokens that it was told of, and then that everything is saved. */
+  /** Acknowledged tokens that a later answer says are saved. */
   readonly saved: Set<string>;
   /** Promises that wait. */
   open: number;

@@ -8,7 +8,7 @@ interface Event {
   readonly call: () => void;
 }
 
-/** Whoever things happen to: a tab. */
+/** A tab, or another owner of events. */
 export interface Owner {
   /** Nothing happens to it any more. */
   readonly dead: boolean;

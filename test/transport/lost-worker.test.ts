@@ -102,7 +102,7 @@ test('a worker that answers is not given up, however long it takes', async () =>
   await connection.close();
 });
 
-test('a worker of which nothing is asked may be silent', async () => {
+test('a worker without requests may be silent', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const worker = new MessageWorker();
   const connection = connectTo(worker);

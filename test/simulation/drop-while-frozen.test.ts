@@ -17,11 +17,11 @@ test.each([false, true])(
     const leader = new Tab(0, browser);
     const log = open(leader);
     await Promise.all([log.ready, world.runUntil(1000)]);
-    const resting = new Tab(1, browser);
-    const old = open(resting).insert({ _id: 'old' });
+    const frozen = new Tab(1, browser);
+    const old = open(frozen).insert({ _id: 'old' });
     await world.runUntil(2000);
     await old;
-    resting.rest(6000);
+    frozen.rest(6000);
     await world.runUntil(3000);
     const dropped = log.Drop();
     await world.runUntil(4000);

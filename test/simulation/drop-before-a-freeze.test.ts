@@ -20,14 +20,14 @@ test.for(SEEDS)(
     const old = open(leader).insert({ _id: 'old' });
     await world.runUntil(1000);
     await old;
-    const resting = new Tab(1, browser);
-    const log = open(resting);
+    const frozen = new Tab(1, browser);
+    const log = open(frozen);
     await Promise.all([log.ready, world.runUntil(2000)]);
 
     const dropped = log.Drop().catch((error: { code: string }) => error.code);
     // Sent, and not answered yet.
     await world.runUntil(2000.001);
-    resting.rest(6000);
+    frozen.rest(6000);
     await world.runUntil(3000);
     const made = open(leader).insert({ _id: 'new' });
     const saved = made.then(() => leader.db.save());

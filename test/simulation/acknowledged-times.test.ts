@@ -26,7 +26,7 @@ const changes: ((log: Log) => Promise<unknown>)[] = [
   (log) => log.insertMany([{ n: 1 }, { n: 2 }]),
 ];
 
-test('documents have the times that were told, though another leader has made their changes again', async () => {
+test('documents keep the times that were acknowledged, though another leader reapplied their changes', async () => {
   for (let count = 1; count <= changes.length; count++) {
     const world = new World(count);
     const browser = simulateBrowser(world);

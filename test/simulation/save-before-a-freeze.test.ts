@@ -19,7 +19,7 @@ const open = ({ db }: Tab) =>
     save_timeout: 0.2,
   });
 
-test('a page that led, could not save, rests and comes back changes nothing that the next leader has read', async () => {
+test('a leader that cannot save, is frozen and returns changes nothing that the next leader has read', async () => {
   for (const seed of SEEDS) {
     const world = new World(seed);
     const browser = simulateBrowser(world);

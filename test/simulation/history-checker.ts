@@ -4,7 +4,7 @@ import type { World } from './world.ts';
 /** Virtual time in which each call has to be answered, whatever storage does. */
 const PATIENCE_MS = 600_000;
 
-/** The states of a collection, as whoever uses it was told. */
+/** The states of a collection, as its users know them from the answers. */
 class History {
   /** As JSON, oldest first; the last is what it holds now. */
   readonly states: string[];
@@ -20,8 +20,8 @@ class History {
   }
 }
 
-/** What was told of each collection, and what is wrong with it. */
-export class Witness {
+/** The calls on each collection with their answers, and the defects found in them. */
+export class HistoryChecker {
   readonly problems: string[] = [];
   /** Codes of the errors that calls were rejected with, or that were told. */
   readonly codes = new Set<string>();
