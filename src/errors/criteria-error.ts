@@ -12,9 +12,20 @@ export type CriteriaErrorCode =
   | 'sort_invalid'
   | 'subject_too_long';
 
-/** Criteria or a predicate cannot be used as given; `place` is the path inside the criteria. */
+/** Criteria, a sort, a selection or a predicate is invalid; `place` is the path inside it. */
 export class CriteriaError extends CairnError<CriteriaErrorCode> {
   static {
     this.prototype.name = 'CriteriaError';
   }
+}
+
+/** Names the collection in the message of a {@link CriteriaError}, once; other errors stay as they are. */
+export function nameCollection(error: unknown, collection: string): unknown {
+  const prefix = `Collection "${collection}": `;
+  if (!(error instanceof CriteriaError) || error.message.startsWith(prefix)) return error;
+  const { message, stack } = error;
+  error.message = prefix + message;
+  // The stack repeats the message as it was when the error was made.
+  if (stack !== undefined) error.stack = stack.replace(message, () => error.message);
+  return error;
 }

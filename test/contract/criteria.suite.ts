@@ -149,6 +149,32 @@ export function criteriaSuite(fixture: ClientFixture): void {
       expect(message.includes('$gtt') && message.includes('$gt')).toBe(true);
     });
 
+    test('that are wrong reject with the name of the collection', async () => {
+      const things = fixture.documents();
+      const { _id } = await things.insert({ name: 'Ada', long: 'x'.repeat(1_000_001) });
+      const values = fixture.keyValues();
+      await values.set('list', [1]);
+      const gone = await things.insert({});
+      await things.delete(gone._id);
+      for (const [call, code, collection] of [
+        [() => things.find({ age: { $gtt: 1 } }), 'operator_unknown', things],
+        [() => things.filter({ age: { $in: 5 } } as never), 'operand_invalid', things],
+        [() => things.deleteMany({ $or: [] }), 'operand_invalid', things],
+        [() => things.count({ long: /x/ }), 'subject_too_long', things],
+        [() => things.count({}, { sort: { a: 2 } } as never), 'sort_invalid', things],
+        [() => things.filter({}, { sort: { a: 2 } as never }), 'sort_invalid', things],
+        [() => things.filter({}, { select: [''] as never }), 'select_invalid', things],
+        [() => things.filter({}, { after: { _id: gone._id } as never }), 'after_unknown', things],
+        [() => values.filter('list', { $gtt: 1 } as never), 'operator_unknown', values],
+        [() => things.live({ [_id]: { $gtt: 1 } } as never).ready, 'operator_unknown', things],
+      ] as const) {
+        const error = await rejection(call());
+        expect([error instanceof fixture.lib.CriteriaError, error.code]).toEqual([true, code]);
+        const named = error.message.split(`Collection "${collection.name}": `).length - 1;
+        expect({ code, message: error.message, named }).toMatchObject({ code, named: 1 });
+      }
+    });
+
     test('params are an object or a function', async () => {
       const collection = await people();
       for (const params of [undefined, null, 5, 'Ada', true, ['Ada'], new Date(0), /A/]) {

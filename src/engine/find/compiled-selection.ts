@@ -1,4 +1,5 @@
 import type { Body } from '../../codec/body.ts';
+import { nameCollection } from '../../errors/criteria-error.ts';
 import {
   type CompiledCriteria,
   type CriteriaPart,
@@ -31,8 +32,19 @@ export interface CompiledSelection {
   readonly select: ((record: StoredRecord, body: Body) => object) | undefined;
 }
 
-/** @throws {CriteriaError} naming the place. */
+/** @throws {CriteriaError} naming the collection and the place. */
 export function compileSelection(
+  context: StoreContext,
+  selection: Partial<Selection>,
+): CompiledSelection {
+  try {
+    return compile(context, selection);
+  } catch (error) {
+    throw nameCollection(error, context.settings.name);
+  }
+}
+
+function compile(
   { settings, records }: StoreContext,
   { criteria = {}, archived = false, sort, select }: Partial<Selection>,
 ): CompiledSelection {

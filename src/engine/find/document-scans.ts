@@ -1,14 +1,14 @@
 import { type Body, type DecodedBody, encode } from '../../codec/body.ts';
+import { nameCollection } from '../../errors/criteria-error.ts';
 import { ValueError } from '../../errors/value-error.ts';
 import { WorkerError } from '../../errors/worker-error.ts';
-import { compileSort } from '../../query/sort/compile-sort.ts';
 import type { Stamps } from '../../storage/segments/stored-record.ts';
 import type { StoreContext } from '../context.ts';
 import type { Explained, Request, ScanReply, Selection } from '../protocol/requests.ts';
 import { bodyAtHand, type Visited } from '../records/scan.ts';
 import type { Coroutine, Result } from '../scheduling/coroutine.ts';
 import { Pace } from '../scheduling/pace.ts';
-import type { CompiledSelection } from './compiled-selection.ts';
+import { type CompiledSelection, compileSelection } from './compiled-selection.ts';
 import { Query } from './query.ts';
 import type { PageEnd } from './result-collector.ts';
 import { type Delivery, ListDelivery, ScanDelivery } from './result-stream.ts';
@@ -69,7 +69,7 @@ export class DocumentScans {
   *#count(selection: Partial<Selection>): Coroutine<number> {
     // Nothing has to be sorted to be counted, but where a page begins.
     const sort = selection.after && selection.sort;
-    if (!sort && selection.sort !== undefined) compileSort(selection.sort);
+    if (!sort) compileSelection(this.#context, { sort: selection.sort });
     const pace = this.#pace(selection);
     const count = yield* new Query(this.#context, { ...selection, sort }, pace).count();
     pace.check();
@@ -135,7 +135,7 @@ export class DocumentScans {
       };
     } catch (error) {
       this.#end(cursor);
-      throw error;
+      throw nameCollection(error, this.#context.settings.name);
     }
   }
 

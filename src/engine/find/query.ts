@@ -1,5 +1,5 @@
 import { peek } from '../../codec/body.ts';
-import { CriteriaError } from '../../errors/criteria-error.ts';
+import { CriteriaError, nameCollection } from '../../errors/criteria-error.ts';
 import type { Plan } from '../../query/plan/plan.ts';
 import { planQuery } from '../../query/plan/plan-query.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
@@ -31,7 +31,7 @@ export class Query {
   readonly #most: number;
   readonly #after: PageEnd | undefined;
 
-  /** @throws {CriteriaError} naming the place. */
+  /** @throws {CriteriaError} naming the collection and the place. */
   constructor(context: StoreContext, selection: Partial<Selection>, pace: Pace) {
     const { skip = 0, limit = Number.POSITIVE_INFINITY } = selection;
     this.#context = context;
@@ -87,6 +87,8 @@ export class Query {
     const release = this.#context.records.pin();
     try {
       if (this.#most > 0) yield* this.candidates.read(this.plan, matches);
+    } catch (error) {
+      throw nameCollection(error, this.#context.settings.name);
     } finally {
       release();
     }
@@ -114,11 +116,9 @@ export class Query {
   #pageEnd({ id, rank, key, body }: After): PageEnd {
     const found = rank ?? this.#context.records.get(id)?.rank;
     if (found === undefined) {
-      throw new CriteriaError(
-        'after_unknown',
-        'The document given as "after" is gone; pass another.',
-        { place: 'after' },
-      );
+      const message = 'The document given as "after" was deleted; pass another.';
+      const error = new CriteriaError('after_unknown', message, { place: 'after' });
+      throw nameCollection(error, this.#context.settings.name);
     }
     if (body === undefined) return { key, rank: found };
     return { key: this.compiled.order?.keyOf(peek(body) as object), rank: found };

@@ -1,4 +1,5 @@
 import { type Body, decode, encode, peek } from '../../codec/body.ts';
+import { nameCollection } from '../../errors/criteria-error.ts';
 import { KeyError } from '../../errors/key-error.ts';
 import { compileItemCriteria } from '../../query/criteria/compile-criteria.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
@@ -111,8 +112,17 @@ export class KeyValueStore {
     return sum as number;
   }
 
+  /** @throws {CriteriaError} naming the collection and the place. */
+  #itemTest(criteria: Body): (item: unknown) => boolean {
+    try {
+      return compileItemCriteria(peek(criteria));
+    } catch (error) {
+      throw nameCollection(error, this.#context.settings.name);
+    }
+  }
+
   *#match({ key, criteria, first }: Request<'kvMatch'>): Coroutine<Body> {
-    const matches = compileItemCriteria(peek(criteria));
+    const matches = this.#itemTest(criteria);
     const array = yield* this.#arrayAt(parseKey(key));
     if (!first) return encode(array.filter(matches), 'value');
     const index = array.findIndex(matches);
@@ -120,7 +130,7 @@ export class KeyValueStore {
   }
 
   *#remove(key: KeyPath, criteria: Body): Coroutine<Body> {
-    const matches = compileItemCriteria(peek(criteria));
+    const matches = this.#itemTest(criteria);
     const before = yield* this.#arrayAt(key);
     const after = before.filter((item) => !matches(item));
     if (after.length < before.length) yield* this.#change(key, () => after);
