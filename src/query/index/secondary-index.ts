@@ -8,23 +8,25 @@ import { SortedPairs } from './sorted-pairs.ts';
 /** A scalar, or a tuple of them for an index of several fields. */
 type Key = Scalar | readonly Scalar[];
 
-/** The place in a plan's order from which a read goes on: a key of the index, all fields of it, and a rank. */
+/** Where a read continues: behind the entry with this key, of all fields of the index, and this rank. */
 export interface IndexPosition {
   readonly key: readonly unknown[];
   readonly rank: number;
 }
 
 /**
- * An index: entries by key, equal keys by rank of insertion. A rank belongs to one entry at a time.
+ * A secondary index in memory: entries by key, equal keys by rank. A rank belongs to one entry at a time.
  *
- * A `unique` index knows the owner of a key and leaves it to the caller to refuse another. As with NULL in
- * SQL, a document takes no part where any field is null, `undefined` or missing; nor does an odd one.
+ * A `unique` index tells the owner of a key; the caller refuses another one. As NULL in SQL, a key takes no part
+ * where any of its fields is null, `undefined` or missing. Neither does a value without a key, such as a RegExp.
+ *
+ * @see IndexKey for documents without a key.
  */
 export class SecondaryIndex<E extends Ranked> {
   readonly definition: IndexDefinition;
-  /** What the index keeps of a document, see {@link IndexKey}. */
+  /** Reads the key of a document. */
   readonly keyOf: (document: object) => IndexKey;
-  /** By rank, the entries without a usable key: a candidate in every query, in no order. */
+  /** By rank, the unkeyed entries: every query has to test them, in no order. */
   readonly unkeyed = new Map<number, E>();
   readonly #pairs: SortedPairs<Key, E>;
   readonly #compare: (a: Key, b: Key) => number;
@@ -40,14 +42,14 @@ export class SecondaryIndex<E extends Ranked> {
     this.#pairs = new SortedPairs<Key, E>(this.#compare, definition.multi);
   }
 
-  /** Entries, odd ones included. */
+  /** Number of entries, unkeyed ones included. */
   get size(): number {
     return this.#size;
   }
 
   /**
-   * Takes the entries of an empty index at once, in any order, with their keys beside them. Cheap: sorting is
-   * left for later, see {@link sorting}. The arrays must not change any more.
+   * Loads entries into an empty index, in any order, with their keys in a parallel array. Cheap: {@link sorting} sorts
+   * them later. The arrays must not change afterwards.
    */
   load(entries: readonly E[], keys: readonly IndexKey[]): void {
     this.#size = entries.length;
@@ -73,7 +75,7 @@ export class SecondaryIndex<E extends Ranked> {
     for (const each of this.#keysOf(key)) this.#pairs.add(each, entry);
   }
 
-  /** Adds entries with their keys beside them; the arrays must not change any more. Into an empty index, as cheap as {@link load}. */
+  /** Adds entries with their keys in a parallel array, into an empty index as {@link load} does. */
   addAll(entries: readonly E[], keys: readonly IndexKey[]): void {
     if (this.#size === 0) this.load(entries, keys);
     else
@@ -82,7 +84,7 @@ export class SecondaryIndex<E extends Ranked> {
       });
   }
 
-  /** @param key The one it was added with. */
+  /** @param key The key that the entry was added with. */
   remove(entry: E, key: IndexKey): void {
     this.#size--;
     if (isUnkeyed(key)) this.unkeyed.delete(entry.rank);
@@ -101,14 +103,17 @@ export class SecondaryIndex<E extends Ranked> {
   }
 
   /**
-   * Who has this key, or for a multi index one of its items, and which.
-   * @param except The rank of the entry that may have it.
+   * The first entry with this key, or with one of the keys of a multi index; and that key.
+   * @param except The rank of an entry to leave out.
    */
   owner(key: IndexKey, except?: number): readonly [owner: E, key: Key] | undefined {
     for (const each of this.#keysOf(key)) {
       const point = Array.isArray(each) ? (each as readonly Scalar[]) : [each as Scalar];
       if (point.includes(null)) continue;
-      for (const { entries, from, to } of this.runs({ ...WHOLE, from: point, to: point }, false)) {
+      for (const { entries, from, to } of this.slices(
+        { ...WHOLE, from: point, to: point },
+        false,
+      )) {
         for (let at = from; at < to; at++) {
           const entry = entries[at] as E;
           if (entry.rank !== except) return [entry, each];
@@ -119,41 +124,41 @@ export class SecondaryIndex<E extends Ranked> {
   }
 
   /**
-   * The entries of a range in runs, odd ones not among them, each run good until the index changes.
-   * @param reverse By descending key; equal keys stay in the order of insertion.
-   * @param start Where to go on, behind the entry there.
+   * The keyed entries of a range, in slices that are valid until the index changes.
+   * @param reverse By descending key; equal keys stay in ascending rank.
+   * @param start Where to continue.
    */
-  runs(range: KeyRange, reverse: boolean, start?: IndexPosition): Iterable<EntrySlice<E>> {
+  slices(range: KeyRange, reverse: boolean, start?: IndexPosition): Iterable<EntrySlice<E>> {
     const pairs = this.#pairs;
-    const low = this.#past(range.from, range.fromOpen);
-    const high = this.#past(range.to, !range.toOpen);
+    const low = this.#boundAt(range.from, range.fromOpen);
+    const high = this.#boundAt(range.to, !range.toOpen);
     if (start) {
-      const before = this.#past(start.key, false);
-      const behind = this.#past(start.key, true);
-      const next: Bound<Key> = (key, order) =>
-        behind(key, order) || (before(key, order) && order > start.rank);
-      const lowNext: Bound<Key> = (key, order) => low(key, order) && next(key, order);
-      if (!reverse) return pairs.runs(lowNext, high);
+      const before = this.#boundAt(start.key, false);
+      const behind = this.#boundAt(start.key, true);
+      const next: Bound<Key> = (key, rank) =>
+        behind(key, rank) || (before(key, rank) && rank > start.rank);
+      const lowNext: Bound<Key> = (key, rank) => low(key, rank) && next(key, rank);
+      if (!reverse) return pairs.ascending(lowNext, high);
       return chain(
-        pairs.runs(lowNext, (key, order) => high(key, order) || behind(key, order)),
-        pairs.reversed(low, (key, order) => high(key, order) || before(key, order)),
+        pairs.ascending(lowNext, (key, rank) => high(key, rank) || behind(key, rank)),
+        pairs.descending(low, (key, rank) => high(key, rank) || before(key, rank)),
       );
     }
-    if (reverse) return pairs.reversed(low, high);
+    if (reverse) return pairs.descending(low, high);
     const found = range.from === range.to ? this.#matching(range) : undefined;
-    return found ? [{ entries: found, from: 0, to: found.length }] : pairs.runs(low, high);
+    return found ? [{ entries: found, from: 0, to: found.length }] : pairs.ascending(low, high);
   }
 
-  /** About how many keys are in a range, without sorting anything for it. */
+  /** About how many keys a range holds; sorts nothing. */
   estimate(range: KeyRange): number {
     if (range.from.length === 0 && range.to.length === 0) return this.#size;
     return this.#pairs.estimate(
-      this.#past(range.from, range.fromOpen),
-      this.#past(range.to, !range.toOpen),
+      this.#boundAt(range.from, range.fromOpen),
+      this.#boundAt(range.to, !range.toOpen),
     );
   }
 
-  /** Sorts what was loaded in slices of a few milliseconds; reads and changes may come in between. */
+  /** Sorts loaded entries in slices of a few milliseconds; reads and changes may happen between them. */
   sorting(): Generator<void> {
     return this.#pairs.sorting();
   }
@@ -163,7 +168,7 @@ export class SecondaryIndex<E extends Ranked> {
     return this.#pairs.matching(from.length > 1 ? from : (from[0] as Scalar));
   }
 
-  #past(values: readonly unknown[], behind: boolean): Bound<Key> {
+  #boundAt(values: readonly unknown[], behind: boolean): Bound<Key> {
     const least = behind ? 1 : 0;
     if (values.length === 0) return () => !behind;
     if (this.definition.fields.length > 1) {

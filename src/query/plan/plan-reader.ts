@@ -4,9 +4,9 @@ import type { SortKey, SortOrder } from '../sort/compile-sort.ts';
 import type { IndexPlan, PlanByKeys } from './plan.ts';
 import type { Indexes } from './plan-query.ts';
 
-/** The last document of a page: what it is sorted by, and its rank. */
+/** The last document of a page: its sort key and its rank. */
 export interface PageEnd {
-  /** As `order.keyOf` gives it; of no account without an order. */
+  /** The result of `order.keyOf`; unused without an order. */
   readonly key: SortKey;
   readonly rank: number;
 }
@@ -17,13 +17,12 @@ export interface PlanSource<E extends Ranked> {
   readonly byId: (id: string) => E | undefined;
   /** The order the plan was made for. */
   readonly order?: SortOrder | undefined;
-  /** Where to go on; only for an index plan that is ordered. */
+  /** Where to continue; only for an ordered index plan. */
   readonly from?: PageEnd | undefined;
 }
 
 /**
- * Reads the candidates of a plan, each once, in its order. Take what you need before an index changes: what
- * it gives afterwards is anything.
+ * Reads the candidates of a plan, each once, in the plan's order. It must not be used after an index has changed.
  *
  * @example
  * ```ts
@@ -32,70 +31,70 @@ export interface PlanSource<E extends Ranked> {
  * ```
  */
 export class PlanReader<E extends Ranked> {
-  /** Keys looked at so far. */
+  /** Number of keys read so far. */
   keys = 0;
-  readonly #runs: Generator<EntrySlice<E>>;
+  readonly #slices: Generator<EntrySlice<E>>;
   readonly #seen: Set<number> | undefined;
-  #run: EntrySlice<E> = { entries: [], from: 0, to: 0 };
+  #slice: EntrySlice<E> = { entries: [], from: 0, to: 0 };
   #at = 0;
 
   constructor(plan: PlanByKeys, source: PlanSource<E>) {
-    this.#runs = runsOf(plan, source);
+    this.#slices = slicesOf(plan, source);
     if (repeats(plan, source)) this.#seen = new Set();
   }
 
-  /** The next candidate, `undefined` when there is none left. */
+  /** The next candidate, `undefined` at the end. */
   next(): E | undefined {
     for (;;) {
-      while (this.#at < this.#run.to) {
-        const entry = this.#run.entries[this.#at++] as E;
+      while (this.#at < this.#slice.to) {
+        const entry = this.#slice.entries[this.#at++] as E;
         this.keys++;
         if (!this.#seen) return entry;
         if (this.#seen.has(entry.rank)) continue;
         this.#seen.add(entry.rank);
         return entry;
       }
-      const { done, value } = this.#runs.next();
+      const { done, value } = this.#slices.next();
       if (done) return undefined;
-      this.#run = value;
+      this.#slice = value;
       this.#at = value.from;
     }
   }
 
-  /** How many there are, none of them looked at unless one may come twice; in the place of `next`. */
+  /** Counts the candidates, without reading them unless one may occur twice. Use instead of `next`. */
   count(): number {
     let count = 0;
     if (this.#seen) while (this.next()) count++;
-    else for (const { from, to } of this.#runs) count += to - from;
+    else for (const { from, to } of this.#slices) count += to - from;
     return count;
   }
 }
 
-/** Whether an entry may be found more than once. */
+/** Whether an entry may occur more than once. */
 function repeats<E extends Ranked>(plan: PlanByKeys, { indexes }: PlanSource<E>): boolean {
   if (plan.kind !== 'index') return plan.kind === 'union';
   return !plan.ordered && indexOf(plan, indexes).definition.multi;
 }
 
-function* runsOf<E extends Ranked>(
+function* slicesOf<E extends Ranked>(
   plan: PlanByKeys,
   source: PlanSource<E>,
 ): Generator<EntrySlice<E>> {
   if (plan.kind === 'union') {
-    for (const branch of plan.branches) yield* runsOf(branch, source);
+    for (const branch of plan.branches) yield* slicesOf(branch, source);
   } else if (plan.kind === 'ids') {
-    yield runOf(plan.ids.flatMap((id) => source.byId(id) ?? []));
+    yield sliceOf(plan.ids.flatMap((id) => source.byId(id) ?? []));
   } else {
     const index = indexOf(plan, source.indexes);
     const start = startOf(plan, index, source);
     for (const range of plan.reverse ? plan.ranges.toReversed() : plan.ranges) {
-      yield* index.runs(range, plan.reverse, start);
+      yield* index.slices(range, plan.reverse, start);
     }
-    if (index.unkeyed.size > 0) yield runOf([...index.unkeyed.values()]);
+    if (index.unkeyed.size > 0) yield sliceOf([...index.unkeyed.values()]);
   }
 }
 
-function runOf<E>(entries: readonly E[]): EntrySlice<E> {
+function sliceOf<E>(entries: readonly E[]): EntrySlice<E> {
   return { entries, from: 0, to: entries.length };
 }
 
@@ -103,7 +102,7 @@ function indexOf<E extends Ranked>({ index }: IndexPlan, indexes: Indexes<E>): S
   return indexes.get(index) as SecondaryIndex<E>;
 }
 
-/** The end of the last page as a key of the index: its sorted fields, and for the others their one value. */
+/** The end of the last page as a key of the index: values of sorted fields, and the fixed values of the others. */
 function startOf<E extends Ranked>(
   { ranges }: IndexPlan,
   { definition }: SecondaryIndex<E>,
@@ -113,8 +112,8 @@ function startOf<E extends Ranked>(
   const sorted = order?.fields ?? [];
   const values = sorted.length === 1 ? [from.key] : (from.key as readonly unknown[]);
   const key = definition.fields.map((path, at) => {
-    const place = sorted.findIndex((field) => field.path === path);
-    return place < 0 ? ranges[0]?.from[at] : values[place];
+    const field = sorted.findIndex((each) => each.path === path);
+    return field < 0 ? ranges[0]?.from[at] : values[field];
   });
   return { key, rank: from.rank };
 }

@@ -132,11 +132,11 @@ describe('the plan', () => {
   });
 
   test('of a field that holds an array somewhere is neither exact nor in order', () => {
-    const odd = new IndexedWorld([definition('age')], [{ age: 4 }, { age: [4, 9] }, { age: 5 }]);
-    const plan = odd.plan({ criteria: { age: 4 } });
+    const unkeyed = new IndexedWorld([definition('age')], [{ age: 4 }, { age: [4, 9] }, { age: 5 }]);
+    const plan = unkeyed.plan({ criteria: { age: 4 } });
     expect(shown(plan)).toBe('age [4..4]');
-    expect(odd.byPlan({ criteria: { age: 4 } })).toEqual(['id1', 'id2']);
-    expect(shown(odd.plan({ criteria: {}, sort: { age: 1 }, limit: 1 }))).toBe('scan =');
+    expect(unkeyed.byPlan({ criteria: { age: 4 } })).toEqual(['id1', 'id2']);
+    expect(shown(unkeyed.plan({ criteria: {}, sort: { age: 1 }, limit: 1 }))).toBe('scan =');
   });
 });
 

@@ -61,7 +61,7 @@ describe('the owner of a key', () => {
     expect(index.owner('b')).toBeUndefined();
   });
 
-  test('is nobody for null, missing and odd keys', () => {
+  test('is nobody for a null, missing or unusable key', () => {
     const { index } = indexOf('email', false, [{ email: null }, {}, { email: [1] }]);
     expect(index.owner(null)).toBeUndefined();
     expect(index.owner(undefined)).toBeUndefined();
@@ -103,7 +103,7 @@ describe('a document with items and a RegExp', () => {
   });
 });
 
-test('an index counts entries, odd ones and those without a key included', () => {
+test('the size counts unkeyed entries and those without items', () => {
   const { index, entries } = indexOf('a', true, [{ a: [1, 2] }, { a: [] }, { a: /x/ }]);
   expect(index.size).toBe(3);
   expect([...index.unkeyed.values()]).toEqual([entries[2]]);

@@ -43,12 +43,12 @@ class Rig {
   }
 
   check(from: number, to: number): void {
-    const low = this.pairs.from(from);
-    const high = this.pairs.from(to);
+    const low = this.pairs.boundAt(from);
+    const high = this.pairs.boundAt(to);
     const expected = this.between(from, to);
-    expect(ordersOf(this.pairs.runs(low, high))).toEqual(expected.map(([, rank]) => rank));
+    expect(ordersOf(this.pairs.ascending(low, high))).toEqual(expected.map(([, rank]) => rank));
     const descending = expected.toSorted((a, b) => b[0] - a[0] || a[1] - b[1]);
-    expect(ordersOf(this.pairs.reversed(low, high))).toEqual(descending.map(([, rank]) => rank));
+    expect(ordersOf(this.pairs.descending(low, high))).toEqual(descending.map(([, rank]) => rank));
   }
 }
 
@@ -58,7 +58,7 @@ function ordersOf(runs: Iterable<EntrySlice<Ranked>>): number[] {
   );
 }
 
-/** Few distinct keys make runs longer than a block; many make blocks of distinct ones. */
+/** Few distinct keys give a key more entries than a leaf holds; many give leaves of distinct keys. */
 const keysBelow = fc.constantFrom(1, 3, 40, 100_000);
 
 function keys(count: number, below: number, seed: number): number[] {
@@ -114,13 +114,13 @@ describe('pairs stay in rank', () => {
   });
 });
 
-test('the first reads of one key look through what was loaded, the later ones find it sorted', () => {
+test('the first lookups of a key scan the loaded pairs, later ones find them sorted', () => {
   const rig = new Rig();
   rig.load(keys(5000, 100, 3));
   rig.add(7);
   rig.add(8);
-  const low = rig.pairs.from(7);
-  const high = rig.pairs.from(8);
+  const low = rig.pairs.boundAt(7);
+  const high = rig.pairs.boundAt(8);
   const expected = rig.between(7, 8).map(([, rank]) => rank);
   let passes = 0;
   for (let found = rig.pairs.matching(7); found; found = rig.pairs.matching(7)) {
@@ -128,14 +128,14 @@ test('the first reads of one key look through what was loaded, the later ones fi
     passes++;
   }
   expect(passes).toBeGreaterThan(1);
-  expect(ordersOf(rig.pairs.runs(low, high))).toEqual(expected);
+  expect(ordersOf(rig.pairs.ascending(low, high))).toEqual(expected);
 });
 
 test('an estimate is near before sorting and right after it', () => {
   const rig = new Rig();
   rig.load(keys(20_000, 1000, 4));
-  const low = rig.pairs.from(100);
-  const high = rig.pairs.from(300);
+  const low = rig.pairs.boundAt(100);
+  const high = rig.pairs.boundAt(300);
   const real = rig.between(100, 300).length;
   expect(rig.pairs.estimate(low, high)).toBeGreaterThan(real / 3);
   expect(rig.pairs.estimate(low, high)).toBeLessThan(real * 3);
