@@ -22,7 +22,7 @@ export function operandInvalid(
   return unexpectedValue('operand_invalid', place, expected, operand, cause);
 }
 
-/** Something at `place` is not what is allowed there. */
+/** The error for a value at `place` that is not allowed there. */
 export function unexpectedValue(
   code: CriteriaErrorCode,
   place: string,
@@ -36,7 +36,7 @@ export function unexpectedValue(
 
 /**
  * @param known The operators allowed at this place.
- * @param elsewhere What to say when the operator exists, only not here.
+ * @param elsewhere The hint for an operator that belongs to another place.
  */
 export function operatorUnknown(
   place: string,
@@ -45,7 +45,7 @@ export function operatorUnknown(
   elsewhere: string | undefined,
 ): CriteriaError {
   const near = nearestName(name, known);
-  const hint = elsewhere ?? (near ? `did you mean ${near}?` : 'none is near.');
+  const hint = elsewhere ?? (near ? `did you mean ${near}?` : 'no similar operator exists.');
   const message = `Unknown operator ${name} at '${place}': ${hint} Allowed here: ${known.join(', ')}.`;
   return new CriteriaError('operator_unknown', message, { place });
 }

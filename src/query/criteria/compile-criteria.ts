@@ -16,38 +16,37 @@ import {
 } from './condition.ts';
 import { copyCriteria } from './copy-criteria.ts';
 
-/** A part of criteria, of which all must match. */
+/** A part of criteria; a document matches if it matches all parts. */
 export interface CriteriaPart {
   readonly test: DocumentTest;
-  /** The path, where the part looks at one alone and a missing field is to it what `undefined` is. */
+  /** The path, if the part reads only one and treats a missing field as `undefined`. */
   readonly path?: string;
-  /** The same test of the value at the path, for documents without an array on it. */
+  /** The same test on the value at the path, for documents without an array on the path. */
   readonly value?: ValueTest;
-  /** The one value that passes it, where there is just one. */
+  /** The value that passes, if there is only one. */
   readonly literal?: string | boolean | undefined;
 }
 
-/** Criteria, compiled once and run over many documents. */
+/** Compiled criteria. */
 export interface CompiledCriteria {
-  /** What they consist of, the cheapest first. */
+  /** The parts, the cheapest first. */
   readonly parts: readonly CriteriaPart[];
   /** Whether a document matches. */
   readonly test: (document: object) => boolean;
-  /** First segments of the paths that the criteria look at: `address`, `_archived` … */
+  /** First segments of the paths in the criteria: `address`, `_archived` … */
   readonly roots: ReadonlySet<string>;
 }
 
 /**
  * Compiles criteria, with the semantics of MongoDB's server, to a composition of closures.
  *
- * The criteria are copied first: changing them later changes nothing. A compiled query never reaches a
- * prototype, whatever its paths are called.
+ * The criteria are copied, so later changes to them have no effect. Paths never reach a prototype.
  *
- * A pattern (`/…/`, `$regex`) can take exponential time, and nothing in its thread can stop it; never build one
- * from input that you do not trust.
+ * A pattern (`/…/`, `$regex`) can take exponential time, and its thread cannot stop it: never build one from untrusted
+ * input.
  *
  * @throws {CriteriaError} naming the place, such as `address.city.$gt` or `$or[1].age`. The test throws
- *   `subject_too_long` for a string of over 1,000,000 characters that a pattern is to be tried on.
+ *   `subject_too_long` when a pattern meets a string of over 1,000,000 characters.
  *
  * @example
  * ```ts
@@ -64,8 +63,8 @@ export function compileCriteria(criteria: unknown): CompiledCriteria {
 }
 
 /**
- * Compiles criteria for the items of an array. An object is matched as `$elemMatch` does it: operators look
- * at the item, field criteria inside it. A RegExp is a pattern. Anything else matches items equal to it.
+ * Compiles criteria for the items of an array. An object matches as in `$elemMatch`: operators test the item, field
+ * criteria its fields. A RegExp is a pattern. Any other value matches equal items.
  *
  * @throws {CriteriaError} as {@link compileCriteria}.
  */
@@ -84,10 +83,10 @@ interface Scope {
   readonly roots: Set<string>;
 }
 
-/** A compiled part, with its cost against the others: cheap parts run first, for the order decides nothing. */
+/** A compiled part with its cost: cheaper parts run first. */
 interface Part extends CriteriaPart {
   readonly cost: number;
-  /** What it consists of, where all must match. */
+  /** Its own parts, if it is a conjunction. */
   readonly parts?: readonly Part[];
 }
 

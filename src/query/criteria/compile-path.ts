@@ -2,18 +2,17 @@ import { isIndex, ownsProperty, type PropertyReader, readerOf } from '../path/ow
 import { isFields } from '../value/value-type.ts';
 import { asksPresence, type Condition, singleTest, type ValueTest } from './condition.ts';
 
-/** A test of a whole document, or of an item that stands in for one. */
+/** Tests a document, or an item of an array in its place. */
 export type DocumentTest = (document: object) => boolean;
 
-/** What a path starts at: a document, or an item of an array, which may be an array itself. */
+/** Where a path starts: at a document, or at an item of an array, which may be an array itself. */
 export type Root = 'document' | 'item';
 
 /**
  * Binds a condition to a dotted path.
  *
- * Nearly all documents have no array on a path, so there is one candidate, read in a straight line, and the
- * whole condition runs over it as one test. Only when an array comes in the way does the walk begin that
- * offers each part of the condition every candidate.
+ * Nearly all documents have no array on a path: then there is one candidate, and the whole condition runs as one test.
+ * With an array on the path, each part of the condition tests every candidate.
  */
 export function compilePath(
   segments: readonly string[],
@@ -37,11 +36,11 @@ export function compilePath(
 
 interface BoundPath {
   readonly segments: readonly string[];
-  /** For each segment the reader it needs, if a direct read will not do. */
+  /** For each segment its reader, unless a direct read is safe. */
   readonly readers: readonly (PropertyReader | undefined)[];
-  /** The whole condition over the one candidate of a path without arrays. */
+  /** The whole condition on the one candidate of a path without arrays. */
   readonly straight: ValueTest;
-  /** The condition over a document with an array on the path. */
+  /** The condition on a document with an array on the path. */
   readonly branching: DocumentTest;
   readonly asksPresence: boolean;
 }
@@ -125,14 +124,14 @@ function compileBranching(
 }
 
 interface Walk extends Pick<BoundPath, 'segments' | 'readers'> {
-  /** The position a segment can mean in an array, -1 when it can mean none. */
+  /** The array position that a segment can stand for, -1 if none. */
   readonly positions: readonly number[];
   readonly test: ValueTest;
-  /** Whether an array at the end of the path offers its items as well. */
+  /** Whether the items of an array at the end of the path are candidates as well. */
   readonly each: boolean;
 }
 
-/** Offers the candidates from `container` on; stops at the first that passes. */
+/** Tests the candidates from `container` on until one passes. */
 function visit(walk: Walk, container: object, level: number): boolean {
   const key = walk.segments[level] as string;
   const value = read(container, key, walk.readers[level]);
@@ -151,12 +150,11 @@ function visitLeaves(test: ValueTest, items: readonly unknown[]): boolean {
 }
 
 /**
- * Offers the candidates below an array that is not the end of the path.
+ * Tests the candidates below an array that is not the end of the path.
  *
- * As in MongoDB's server, a numeric segment means a field of the objects in the array and a position in the
- * array, both; the item at the position is a candidate as it is, not taken apart; items that are neither
- * objects nor at the position offer nothing, not even a missing value, so `{ 'a.b': null }` does not match
- * `{ a: [1, 2] }`.
+ * As in MongoDB, a numeric segment is both a field of the objects in the array and a position in the array. The item
+ * at the position is one candidate, even if it is an array. Other items that are no objects are no candidates, not
+ * even as missing: `{ 'a.b': null }` does not match `{ a: [1, 2] }`.
  */
 function visitItems(walk: Walk, items: readonly unknown[], level: number): boolean {
   const position = walk.positions[level] as number;

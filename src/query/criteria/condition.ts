@@ -1,31 +1,31 @@
 /**
- * What one candidate must fulfil. `value` is `undefined` for a missing field; `present` tells a stored
- * `undefined` from a missing field for the operators that care.
+ * Tests one candidate value. `value` is `undefined` for a missing field; `present` tells a stored `undefined` from a
+ * missing field.
  */
 export type ValueTest = (value: unknown, present: boolean) => boolean;
 
 /**
- * What the criteria of one field ask for, before it is bound to a path.
+ * The compiled criteria of one field, not bound to a path yet.
  *
- * - `each`: some candidate fulfils the test; an array offers its items and then itself.
- * - `whole`: as `each`, but an array offers only itself (`$size`, `$elemMatch`).
- * - `all`, `not`: logic over conditions of the same field. Each part looks for a candidate of its own:
- *   `{ $gt: 1, $lt: 5 }` matches `[0, 9]`, as in MongoDB.
+ * - `each`: some candidate passes the test; the candidates of an array are its items and itself.
+ * - `whole`: the same, but the only candidate of an array is itself (`$size`, `$elemMatch`).
+ * - `all`, `not`: logic over conditions of the same field. A different candidate may pass each part: `[0, 9]` matches
+ *   `{ $gt: 1, $lt: 5 }`, as in MongoDB.
  */
 export type Condition =
   | {
       readonly kind: 'each' | 'whole';
       readonly test: ValueTest;
       readonly cost: number;
-      /** Whether the test looks at `present`, which takes time to find out. */
+      /** Whether the test reads `present`, which takes time to compute. */
       readonly asksPresence?: true;
-      /** The one value that passes, where there is just one. */
+      /** The value that passes, if there is only one. */
       readonly literal?: string | boolean;
     }
   | { readonly kind: 'all'; readonly conditions: readonly Condition[] }
   | { readonly kind: 'not'; readonly condition: Condition };
 
-/** Cost of a test that may run a pattern or a loop, against 1 for a comparison; orders tests in a query. */
+/** Cost of a test with a pattern or a loop, against 1 for a comparison; cheaper tests of a query run first. */
 export const EXPENSIVE = 20;
 
 export function each(test: ValueTest, cost = 1): Condition {
@@ -72,7 +72,7 @@ export function asksPresence(condition: Condition): boolean {
   }
 }
 
-/** The condition as a test of one candidate that is not to be taken apart. */
+/** The condition as a test of one candidate; an array is tested as a whole. */
 export function singleTest(condition: Condition): ValueTest {
   switch (condition.kind) {
     case 'all':

@@ -8,9 +8,8 @@ const MAX_CRITERIA_DEPTH = 100;
 /**
  * A private deep copy of criteria, made of plain data only.
  *
- * The criteria are read exactly once and by descriptor, so no getter of the caller runs, nothing the caller
- * changes later reaches a compiled query, and everything behind this line may trust what it sees: no
- * accessors, no class instances, no `__proto__`, no holes, no cycles, at most 100 levels.
+ * Criteria are read once and by descriptor: no getter runs, and later changes of the caller's object have no effect.
+ * The copy has no accessors, class instances, `__proto__`, holes or cycles, and at most 100 levels.
  */
 export function copyCriteria(value: unknown, place: string, depth = 0): unknown {
   if (typeof value === 'function' || typeof value === 'symbol') {

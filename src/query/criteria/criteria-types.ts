@@ -28,8 +28,8 @@ type TypeAlias =
 /**
  * Criteria for documents of type `T`, in the object form of MongoDB.
  *
- * Checked against `T`: names and dotted {@link Path}s, operators, operands. Fields that `T` does not know can be
- * asked for only where it has an index signature.
+ * TypeScript checks field names, dotted {@link Path}s, operators and operands against `T`. Fields that `T` does not
+ * declare are accepted only where it has an index signature.
  *
  * @example
  * ```ts
@@ -49,33 +49,33 @@ export type Criteria<T = Record<string, unknown>> = LogicalCriteria<T> &
 
 type PathCriteria<T> = { readonly [P in Path<T>]?: FieldCriteria<ValueAt<T, P>> };
 
-/** Beside an index signature, which lets every path pass, named fields are checked as well. */
+/** Checks the declared fields of a type with an index signature, which accepts every path. */
 type KnownFieldCriteria<T> = {
   readonly [K in keyof T as string extends keyof T ? Named<K> : never]?: FieldCriteria<T[K]>;
 };
 
 type Named<K> = string extends K ? never : number extends K ? never : K;
 
-/** Criteria combined; each list must hold at least one. */
+/** Logical operators; each list must have at least one item. */
 interface LogicalCriteria<T> {
-  /** All of them match. */
+  /** All match. */
   readonly $and?: readonly Criteria<T>[];
-  /** At least one of them matches. */
+  /** At least one matches. */
   readonly $or?: readonly Criteria<T>[];
-  /** None of them matches. */
+  /** None matches. */
   readonly $nor?: readonly Criteria<T>[];
 }
 
-/** What a field of type `V` can be asked for: a value, a pattern, or operators. */
+/** The criteria of a field of type `V`: a value, a pattern, or operators. */
 type FieldCriteria<V> = unknown extends V ? unknown : Literal<V> | FieldOperators<V>;
 
-/** A value to compare with: the field's own type, or for an array also one of its items. */
+/** A value to compare with: of the field's type, or for an array of its items' type. */
 type Operand<V> = (V extends readonly (infer I)[] ? I | readonly I[] : V) | null | undefined;
 
 /** `Then` for a field that has, or whose items have, values of type `Wanted`. */
 type IfHolds<V, Wanted, Then, Else> = [Extract<V, Wanted>] extends [never] ? Else : Then;
 
-/** A string field takes a RegExp wherever it takes a value to be equal to. */
+/** A value for equality; for a string field also a RegExp. */
 type Literal<V> = Operand<V> | IfHolds<Item<V>, string, RegExp, never>;
 
 /** The operators on a field of type `V`: those that can match it. */
@@ -85,9 +85,9 @@ type FieldOperators<V> = ValueOperators<V> &
   IfHolds<V, readonly unknown[], ArrayOperators<V>, unknown>;
 
 interface ValueOperators<V> {
-  /** Equal; null also matches `undefined` and missing. */
+  /** Equal; null also matches `undefined` and missing fields. */
   readonly $eq?: Operand<V>;
-  /** Not equal, no item of an array either. */
+  /** Not equal; for an array, no item is equal either. */
   readonly $ne?: Operand<V>;
   readonly $gt?: Operand<V>;
   readonly $gte?: Operand<V>;
@@ -99,7 +99,7 @@ interface ValueOperators<V> {
   readonly $nin?: readonly Literal<V>[];
   /** The operators do not match, or the pattern does not. */
   readonly $not?: FieldOperators<V> | IfHolds<Item<V>, string, RegExp, never>;
-  /** Whether the field exists, null and `undefined` included. */
+  /** Whether the field exists; null and `undefined` count as existing. */
   readonly $exists?: boolean;
   /** The type of the value, or of an item of the array: a name, BSON's number for it, or a list of them. */
   readonly $type?: TypeAlias | number | readonly (TypeAlias | number)[];
@@ -109,9 +109,9 @@ interface ValueOperators<V> {
 
 interface PatternOperators {
   /**
-   * A pattern of at most 1,000 characters; a string of over 1,000,000 that it is tried on is an error. It runs in
-   * the thread of the engine and cannot be stopped there, so make none of untrusted input. Behind `connect()` a
-   * worker that hangs in one is replaced, and only this call rejects; with `Database` the page hangs with it.
+   * A pattern of at most 1,000 characters, for strings of at most 1,000,000. It runs in the engine's thread and cannot
+   * be stopped there: never build one from untrusted input. With `connect()`, a worker that hangs in a pattern is
+   * replaced, and only this call rejects; with `Database` the page hangs.
    */
   readonly $regex?: RegExp | string;
   /** Flags for `$regex`: any of `i`, `m`, `s`, `u`. */
@@ -126,7 +126,7 @@ interface NumberOperators {
 interface ArrayOperators<V> {
   /** The length of the array. */
   readonly $size?: number;
-  /** One item of the array fulfils all of this. */
+  /** One item of the array matches all of this. */
   readonly $elemMatch?: ItemCriteria<Item<V>>;
 }
 

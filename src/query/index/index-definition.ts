@@ -1,8 +1,8 @@
-/** An index as declared, in full; plain data. */
+/** A complete declaration of an index; plain data. */
 export interface IndexDefinition {
-  /** The fields, joined by commas. */
+  /** The fields, joined by commas; a comma in a field is escaped. */
   readonly name: string;
-  /** Dotted paths, the one that counts most first. */
+  /** Dotted paths, the most significant first. */
   readonly fields: readonly string[];
   /** No two documents may have the same key. */
   readonly unique: boolean;

@@ -2,22 +2,21 @@ import { compareScalars } from '../value/compare-scalars.ts';
 import type { Scalar } from './index-key.ts';
 
 /**
- * A stretch of an index; plain data. The bounds name the leading fields, as many as they need: `from: ['eu']`
- * begins before every key of `eu`, or behind all of them when it is open; no field at all is the very
- * beginning or end.
+ * A range of keys; plain data. A bound names as many leading fields as it needs: `from: ['eu']` begins before every
+ * key of `eu`, or behind all of them when it is open. A bound without fields is the beginning or end of the index.
  */
 export interface KeyRange {
   readonly from: readonly Scalar[];
   readonly to: readonly Scalar[];
-  /** Whether the keys at `from` are left out. */
+  /** Whether the range excludes the keys at `from`. */
   readonly fromOpen: boolean;
   readonly toOpen: boolean;
 }
 
-/** Everything. */
+/** The whole index. */
 export const WHOLE: KeyRange = { from: [], to: [], fromOpen: false, toOpen: false };
 
-/** Compares two keys, or a key with the leading fields of one, which then equal all that begin so. */
+/** Compares two keys by the fields that both have: leading fields equal every key that begins with them. */
 export function compareTuples(a: readonly unknown[], b: readonly unknown[]): number {
   const length = Math.min(a.length, b.length);
   for (let field = 0; field < length; field++) {

@@ -1,7 +1,7 @@
 import type { CriteriaErrorCode } from '../../errors/criteria-error.ts';
 import { unexpectedValue } from '../query-errors.ts';
 
-/** Refuses what is no dotted path to a field that a document can have, and gives the segments of one. */
+/** The segments of a dotted path. @throws {CriteriaError} for a path that no document can have. */
 export function checkPath(path: unknown, code: CriteriaErrorCode, place: string): string[] {
   const segments = typeof path === 'string' ? path.split('.') : [''];
   if (segments.some((segment) => segment === '' || segment === '__proto__')) {

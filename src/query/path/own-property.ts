@@ -1,16 +1,14 @@
 import { isPlainObject } from '../../codec/kinds.ts';
 
-/** Reads a segment of a path from an object on the way; `undefined` when it holds no such thing. */
+/** Reads a segment of a path from an object; `undefined` if the object has no such field. */
 export type PropertyReader = (container: object, key: string) => unknown;
 
 /**
- * The cheapest way to read `key` that never reaches a prototype or a property of a built-in.
+ * The reader that `key` needs so that it never reaches a prototype or a property of a built-in; `undefined` if a
+ * direct read is safe. Decided once per query: only keys such as `constructor`, `size` or `length` need a reader.
  *
- * Decided once per query: a key that no prototype knows can be read directly, whatever the object is, and a
- * miss is `undefined`. Only keys such as `constructor`, `size` or `length` need the slow reader.
- *
- * @param plain Whether the containers are known to be plain objects, as documents are: then only the
- *   names on `Object.prototype` are in the way.
+ * @param plain Whether the containers are plain objects, as documents are: then only the names on `Object.prototype`
+ *   need a reader.
  */
 export function readerOf(key: string, plain: boolean): PropertyReader | undefined {
   if (key in Object.prototype) return readOwn;
@@ -37,7 +35,7 @@ export function isIndex(segment: string): boolean {
 let builtIns: readonly object[] | undefined;
 
 function isBuiltInName(key: string): boolean {
-  // Looked up late: importing the package must touch no global, and Blob is missing on some servers.
+  // Not at import: that must touch no global, and Blob is missing on some servers.
   builtIns ??= [
     ...[Array, Date, RegExp, Map, Set, ArrayBuffer, DataView, Uint8Array].map(
       (type) => type.prototype,

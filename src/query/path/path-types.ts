@@ -1,4 +1,4 @@
-/** Values that have something to say by themselves, and nothing inside that a path could lead to. */
+/** Values without fields that a path could lead to. */
 export type Simple =
   | string
   | number
@@ -13,7 +13,7 @@ export type Simple =
   | BlobShape
   | ((...parameters: never[]) => unknown);
 
-/** A Blob by what it has: not every program that is compiled with these types knows the DOM's. */
+/** A Blob by its shape: a program may compile against these types without the DOM's. */
 interface BlobShape {
   readonly size: number;
   arrayBuffer(): Promise<ArrayBuffer>;
@@ -25,10 +25,10 @@ export type Opaque = Simple | symbol | null | undefined;
 /** The items of an array, and the value itself of everything else. */
 export type Item<V> = V extends readonly (infer I)[] ? I : V;
 
-/** Levels that may still be gone down, by the levels that may be gone down here. */
+/** The levels left one level deeper, by the levels left here. */
 type Deeper = [never, 0, 1, 2];
 
-/** Type `V` and no other: in parameter and result, so that neither a wider nor a narrower one passes for it. */
+/** An invariant form of `V`: neither a wider nor a narrower type is assignable. */
 type Exactly<V> = (value: V) => V;
 
 type FieldName<V> = keyof V & (string | number);
@@ -36,8 +36,8 @@ type FieldName<V> = keyof V & (string | number);
 /**
  * The dotted paths inside a value of type `V`, where `Index` stands for a position in an array.
  *
- * Below `Levels` further objects, and one level below a type that contains itself, every path is accepted:
- * `string`. So is it inside what may be anything.
+ * Every path (`string`) is accepted below `Levels` further objects, one level below a type that contains itself, and
+ * inside `unknown`.
  */
 type Inside<V, Index extends string, Levels extends number, Above> = unknown extends V
   ? string
@@ -55,7 +55,7 @@ type InsideFields<V, Index extends string, Levels extends number, Above> = {
   [K in FieldName<V>]: `${K}` | `${K}.${Inside<V[K], Index, Levels, Above | Exactly<V>>}`;
 }[FieldName<V>];
 
-/** A path leads to a position, or into all items at once; into arrays that are items only by position. */
+/** A path leads to a position or into all items at once; into an array of an array by position only. */
 type InsideArray<I, Index extends string, Levels extends number, Above> = [Levels] extends [never]
   ? string
   : I extends readonly unknown[]
@@ -63,22 +63,21 @@ type InsideArray<I, Index extends string, Levels extends number, Above> = [Level
     : Index | `${Index}.${Inside<I, Index, Levels, Above>}` | Inside<I, Index, Levels, Above>;
 
 /**
- * The paths that lead somewhere in a document of type `T`, dotted and with positions in arrays: `name`,
- * `address.city`, `items.name`, `items.0.name`. They are known four fields deep; deeper ones are accepted as
- * they are, as are those into fields that may be anything and those that go round in a recursive type more
- * than once.
+ * The dotted paths into a document of type `T`, with positions in arrays: `name`, `address.city`, `items.name`,
+ * `items.0.name`. They are checked four fields deep. Deeper paths, paths into `unknown` fields and repeated paths of
+ * recursive types are accepted unchecked.
  */
 export type Path<T> = Inside<T, `${number}`, 3, never>;
 
 /** The paths of {@link Path} without positions in arrays: `items.name`, and not `items.0.name`. */
 export type FieldPath<T> = Inside<T, never, 3, never>;
 
-/** What a path leads to in a value of type `T`; `unknown` where that is not known. */
+/** The type of the value at a path in `T`; `unknown` if the path is not checked. */
 export type ValueAt<T, P extends string> = P extends `${infer Head}.${infer Rest}`
   ? ValueAt<FieldOf<T, Head>, Rest>
   : FieldOf<T, P>;
 
-/** What a single step leads to: from an array to the item at a position, or into all of its items. */
+/** The type after one segment: from an array, the item at a position, or the field of all items. */
 type FieldOf<T, Name extends string> = unknown extends T
   ? unknown
   : T extends Opaque

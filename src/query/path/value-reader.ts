@@ -1,8 +1,8 @@
 import { readerOf } from './own-property.ts';
 
 /**
- * Reads the value at a dotted path in a straight line. When an array comes in the way, be it at the end, the
- * first such array is the answer: the caller has to walk. `undefined` for a missing field.
+ * Compiles a reader of the value at a dotted path; `undefined` for a missing field. With an array on the path or at its
+ * end, it returns that array, and the caller has to follow the path through it.
  */
 export function valueReader(path: string): (document: object) => unknown {
   const segments = path.split('.');

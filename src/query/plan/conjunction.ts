@@ -7,24 +7,24 @@ import {
   prefixInterval,
 } from './interval.ts';
 
-/** Something that keys can tell about one field. */
+/** A condition on one field that keys can decide. */
 export interface Term {
   readonly path: string;
   readonly intervals: readonly Interval[];
-  /** Whether a key in the intervals fulfils it, and need not be looked at again. */
+  /** Whether every key in the intervals fulfils it, so that no document needs testing. */
   readonly exact: boolean;
 }
 
-/** Criteria as an index sees them: everything in it has to hold. */
+/** Criteria as the planner sees them: all parts must hold. */
 export interface Conjunction {
   readonly terms: readonly Term[];
-  /** Each a list of which one has to hold. */
+  /** The branches of each `$or`. */
   readonly choices: readonly (readonly Conjunction[])[];
-  /** Whether there is more, which keys do not tell. */
+  /** Whether there are parts that keys cannot decide. */
   readonly rest: boolean;
 }
 
-/** @param criteria As `compileCriteria` has accepted them. */
+/** @param criteria Criteria that `compileCriteria` has accepted. */
 export function conjunctionOf(criteria: Record<string, unknown>): Conjunction {
   const terms: Term[] = [];
   const choices: Conjunction[][] = [];
@@ -55,7 +55,7 @@ export function conjunctionOf(criteria: Record<string, unknown>): Conjunction {
   return { terms, choices, rest };
 }
 
-/** What one operator asks for, as terms that all have to hold; `undefined` when keys do not tell. */
+/** One operator as terms that must all hold; `undefined` if keys cannot decide it. */
 function termsOf(path: string, operator: string, operand: unknown): readonly Term[] | undefined {
   switch (operator) {
     case '$eq':

@@ -3,7 +3,7 @@ import { compareScalars } from '../value/compare-scalars.ts';
 import { isNaNValue } from '../value/compare-values.ts';
 import { type Bracket, bracket, bracketOf, isRegExp } from '../value/value-type.ts';
 
-/** Keys between two scalars, both of which count unless the end is open. */
+/** Keys between two scalars, including a bound unless it is open. */
 export interface Interval {
   readonly from: Scalar;
   readonly to: Scalar;
@@ -22,8 +22,8 @@ export function isPoint({ from, to }: Interval): boolean {
 type Limits = readonly [from: Scalar, to: Scalar, fromOpen: boolean, toOpen: boolean];
 
 /**
- * What a comparison can match at most: the bracket of its operand, without what has no order. Behind strings
- * come booleans, as far as keys go.
+ * The keys that a comparison can match at most: the type bracket of its operand, without NaN. Among keys, booleans
+ * follow strings.
  */
 const limits: Partial<Record<Bracket, Limits>> = {
   [bracket.number]: [Number.NaN, Number.POSITIVE_INFINITY, true, false],
@@ -33,15 +33,15 @@ const limits: Partial<Record<Bracket, Limits>> = {
 };
 
 /**
- * The keys that fulfil `$eq`, `$gt`, `$gte`, `$lt` or `$lte` with an operand; `undefined` when keys do not
- * tell. The intervals of a list are disjoint and ascend.
+ * The keys that fulfil `$eq`, `$gt`, `$gte`, `$lt` or `$lte`; `undefined` if keys cannot decide it. The intervals are
+ * disjoint and ascend.
  */
 export function intervalsOf(operator: string, operand: unknown): readonly Interval[] | undefined {
   const value = scalarOf(operand);
   if (value === undefined) return undefined;
   if (operator === '$eq') return [point(value)];
   const bounds = limits[bracketOf(value)];
-  // Null, NaN and a Date without a time are at most equal to themselves.
+  // Null, NaN and an invalid Date are equal to themselves and neither less nor greater than anything.
   if (!bounds || isNaNValue(typeof value === 'object' ? Number(value) : value)) {
     return operator.endsWith('e') ? [point(value)] : [];
   }
@@ -52,7 +52,7 @@ export function intervalsOf(operator: string, operand: unknown): readonly Interv
   return isEmpty(interval) ? [] : [interval];
 }
 
-/** The keys of `$in`, `undefined` when keys do not tell. */
+/** The keys that fulfil `$in`; `undefined` if keys cannot decide it. */
 export function intervalsOfAny(items: readonly unknown[]): readonly Interval[] | undefined {
   const found: Interval[] = [];
   for (const item of items) {
@@ -73,7 +73,7 @@ export function intervalsOfAny(items: readonly unknown[]): readonly Interval[] |
   return merged;
 }
 
-/** The strings that begin as a pattern such as `/^abc/` says; `undefined` for any other pattern. */
+/** The strings with the prefix of a pattern such as `/^abc/`; `undefined` for any other pattern. */
 export function prefixInterval(pattern: RegExp): Interval | undefined {
   const literal = literalOf(pattern);
   if (literal === '') return undefined;
@@ -85,19 +85,19 @@ export function prefixInterval(pattern: RegExp): Interval | undefined {
   return { from: prefix, to, fromOpen: false, toOpen: true };
 }
 
-/** Whether a pattern asks for nothing but its prefix. */
+/** Whether a pattern is nothing but a prefix. */
 export function isPrefixOnly(pattern: RegExp): boolean {
   return literalOf(pattern) === pattern.source;
 }
 
-/** `^` and the characters behind it that stand for themselves; empty when there are none to rely on. */
+/** `^` and the literal characters behind it; empty if there is no literal prefix. */
 function literalOf({ source, flags }: RegExp): string {
-  // `|` gives another way to match. A character that is counted (`*`, `?`, `{`) may be missing.
+  // `|` adds alternatives. A quantified character (`*`, `?`, `{`) may be missing.
   if (flags !== '' || source.includes('|')) return '';
   return /^\^((?:[^\\^$.*+?()[\]{}|]|\\[^\w\s])(?![*?{]))+/.exec(source)?.[0] ?? '';
 }
 
-/** What two lists have in common. */
+/** The intersection of two lists of intervals. */
 export function intersect(a: readonly Interval[], b: readonly Interval[]): readonly Interval[] {
   const common: Interval[] = [];
   for (let left = 0, right = 0; left < a.length && right < b.length; ) {

@@ -11,34 +11,34 @@ import type { IndexPlan, Plan, PlanByKeys } from './plan.ts';
 export type Indexes<E extends Ranked> = ReadonlyMap<string, SecondaryIndex<E>>;
 
 export interface PlannedQuery<E extends Ranked> {
-  /** As `compileCriteria` has accepted them. */
+  /** Criteria that `compileCriteria` has accepted. */
   readonly criteria: object;
-  /** Left out for the order of insertion. */
+  /** Left out for the insertion order. */
   readonly order?: SortOrder | undefined;
   readonly indexes: Indexes<E>;
-  /** How many documents are wanted, those to skip included; left out for all. */
+  /** How many documents the caller wants, those to skip included; left out for all. */
   readonly limit?: number | undefined;
-  /** How many documents there are, where all are decoded in memory: going over them is cheap then. */
+  /** How many documents there are, if all are decoded in memory: a scan is cheap then. */
   readonly decoded?: number | undefined;
 }
 
 /**
- * What going over one decoded document costs against looking at a key: 0.08 µs, against 0.8 for a candidate
- * that has to be fetched, tested and put in order (100,000 documents, Chromium).
+ * Cost of scanning one decoded document, against 1 for reading a key: 0.08 µs, against 0.8 µs for a candidate that has
+ * to be fetched, tested and sorted (100,000 documents, Chromium).
  */
 const SCANNED = 0.3;
 
-/** Ranges in one plan; with more, the fields behind are left to the criteria. */
+/** Ranges in one plan; with more, the criteria test the remaining fields. */
 const MOST_RANGES = 10_000;
-/** Ranges whose keys are counted to choose between plans. */
+/** Ranges whose keys are estimated to choose between plans. */
 const COUNTED = 100;
 
-/** For a limit that is none; finite, so that it can be multiplied by 0. */
+/** No limit; finite, so that it can be multiplied by 0. */
 const ALL = Number.MAX_SAFE_INTEGER;
 
 interface Choice {
   readonly plan: PlanByKeys;
-  /** About how many candidates there are. */
+  /** Estimated number of candidates. */
   readonly keys: number;
 }
 
@@ -49,12 +49,10 @@ interface Context<E extends Ranked> {
 }
 
 /**
- * Chooses how to find the documents that match, by rules and by counting keys; a plan holds for the indexes
- * as they are, until one changes.
+ * Plans a query by rules and by counting keys. A plan is valid until one of the indexes changes.
  *
- * An index is used when criteria name its first field or when it gives the order asked for; of several, the
- * one with the least to look at. `$or` needs one for each branch. Without, or where going over all documents
- * costs less, the plan is a scan.
+ * An index qualifies if the criteria name its first field or if it gives the requested order; of several, the cheapest
+ * wins. `$or` needs an index for each branch. If none qualifies, or a scan costs less, the plan is a scan.
  */
 export function planQuery<E extends Ranked>(query: PlannedQuery<E>): Plan {
   const { indexes, order, limit = ALL, decoded = ALL } = query;
@@ -85,8 +83,8 @@ function choose<E extends Ranked>(
 }
 
 /**
- * Work in keys looked at. A document that has to be tested counts twice, one that has to be sorted again.
- * What comes in order can stop early: after `limit` matches, which lie evenly among its keys, for all we know.
+ * Cost in keys read. Testing a document adds one, sorting it another. An ordered plan stops early, after `limit`
+ * matches, which are assumed to be spread evenly among its keys.
  */
 function costOf({ plan, keys }: Choice, matches: number, limit: number): number {
   const { exact, ordered } = plan;
@@ -134,7 +132,7 @@ function byIndex<E extends Ranked>(
 ): Choice[] {
   const { fields, multi } = index.definition;
   const own = fields.map((path) => conjunction.terms.filter((term) => term.path === path));
-  // Two operators may be fulfilled by two items: only one of them can be looked up.
+  // Different items may match two operators: the index can look up only one of them.
   if (multi)
     return (own[0] as Term[]).flatMap((term) => indexChoice([[term]], conjunction, index, context));
   return indexChoice(own, conjunction, index, context);
@@ -166,11 +164,11 @@ function indexChoice<E extends Ranked>(
   const ranges = rangesOf(tuples, last);
   const plain = index.unkeyed.size === 0;
   const exact = plain && isCovered(used, all) && choices.length === 0 && !rest;
-  // An array that holds the one item looked up is still sorted by another of its items.
+  // An array found by one item sorts by another of its items.
   const sortable = plain && (!multi || order.length === 0);
   const direction = sortable ? directionOf(fields, fixed, order) : undefined;
   const ordered = direction !== undefined;
-  // Sorting everything is cheaper than looking at every document in an order that is not theirs.
+  // Sorting all matches is cheaper than fetching every document in index order.
   if (used.length === 0 && !(ordered && (exact || limit < index.size))) return [];
   const plan: IndexPlan = {
     kind: 'index',
@@ -202,9 +200,9 @@ function rangesOf(
 }
 
 /**
- * The direction in which to read an index of which the first fields have one value each, so that the order
- * asked for comes out; `undefined` when it does not. What is left of the two has to be the same fields:
- * with fewer to sort by, entries that are equal would not come in the order of insertion.
+ * The direction in which an index gives the requested order, `undefined` if it does not. Its first `fixed` fields have
+ * one value each. The remaining fields of index and sort must be the same: if the sort had fewer, documents that it
+ * compares as equal would not come in insertion order.
  */
 function directionOf(
   fields: readonly string[],
@@ -219,7 +217,7 @@ function directionOf(
   return same ? direction : undefined;
 }
 
-/** What fulfils all the terms of one field. */
+/** The intervals that fulfil all terms of one field. */
 function common(terms: readonly Term[]): readonly Interval[] {
   const [first, ...others] = terms;
   return others.reduce((sum, term) => intersect(sum, term.intervals), first?.intervals ?? []);

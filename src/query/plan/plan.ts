@@ -1,10 +1,10 @@
 import type { KeyRange } from '../index/key-range.ts';
 
-/** What every plan says about its candidates. */
+/** Properties of the candidates of a plan. */
 interface Candidates {
-  /** Whether they are precisely the matches, so that no document has to be looked at. */
+  /** Whether every candidate matches, so that no document needs testing. */
   readonly exact: boolean;
-  /** Whether they come in the order asked for, which is the order of insertion when none was. */
+  /** Whether candidates come in the requested order: without a sort, the insertion order. */
   readonly ordered: boolean;
 }
 
@@ -19,17 +19,17 @@ interface IdsPlan extends Candidates {
   readonly ids: readonly string[];
 }
 
-/** What an index has in some ranges, which ascend and do not overlap. */
+/** The entries of an index in some ranges, which ascend and do not overlap. */
 export interface IndexPlan extends Candidates {
   readonly kind: 'index';
   /** The name of the index. */
   readonly index: string;
   readonly ranges: readonly KeyRange[];
-  /** Whether keys come descending. */
+  /** Whether keys descend. */
   readonly reverse: boolean;
 }
 
-/** What any of these finds, each document once. */
+/** The candidates of all branches, each document once. */
 interface UnionPlan extends Candidates {
   readonly kind: 'union';
   readonly branches: readonly PlanByKeys[];
@@ -37,5 +37,5 @@ interface UnionPlan extends Candidates {
 
 export type PlanByKeys = IdsPlan | IndexPlan | UnionPlan;
 
-/** How candidates are found; plain data that survives a structured clone. */
+/** How a query finds its candidates; plain data that survives a structured clone. */
 export type Plan = ScanPlan | PlanByKeys;

@@ -2,13 +2,13 @@ import { checkPath } from '../path/check-path.ts';
 import { unexpectedValue } from '../query-errors.ts';
 import { isFields } from '../value/value-type.ts';
 
-/** The fields to keep: whole where there is `undefined`, else those below. */
+/** The fields to keep: `undefined` keeps a field whole, a map the fields below it. */
 type Kept = Map<string, Kept | undefined>;
 
 /**
- * Compiles a list of dotted paths to a function that keeps these fields alone, and `_id`, in the document's
- * own order. As in MongoDB's inclusion, a path reaches into objects and the objects of arrays; on the way,
- * what is neither object nor array is left out. Values that are kept whole are shared, not copied.
+ * Compiles a list of dotted paths to a projection: it keeps these fields and `_id`, in the document's own order. As in
+ * MongoDB's inclusion, a path reaches into objects and objects in arrays; other values on the way are left out. Values
+ * kept whole are shared, not copied.
  *
  * @throws {CriteriaError} `select_invalid`, naming the place, such as `select[1]`.
  */

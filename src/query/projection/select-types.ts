@@ -1,10 +1,10 @@
 import type { FieldPath, Opaque } from '../path/path-types.ts';
 
-/** Paths to be selected from documents of type `T`. */
+/** Paths to select from documents of type `T`. */
 export type PathList<T> = readonly FieldPath<T>[];
 
 /**
- * What is left of a document of type `T` when the paths `P` are selected.
+ * A document of type `T` with only the selected paths `P`.
  *
  * A list that the compiler does not know, such as `string[]`, leaves every field optional. Documents with an
  * index signature keep it.
@@ -17,7 +17,7 @@ export type Selected<T, P extends readonly string[]> = T extends unknown
       : Narrowed<T, P[number] | '_id'>
   : never;
 
-/** `P` is only ever what the compiler knows: paths, and none of them to a position in an array. */
+/** `P` holds known paths only, none of them with a position in an array. */
 type Narrowed<T, P extends string> = unknown extends T
   ? unknown
   : T extends Opaque
@@ -39,7 +39,7 @@ type Below<P extends string, K> = P extends `${K & (string | number)}.${infer Re
 /** An array with other items, as read-only as it was. */
 type Items<T, I> = T extends unknown[] ? I[] : readonly I[];
 
-/** A value of which any fields may be missing, on every level. */
+/** A value with all fields optional, on every level. */
 type Part<T> = unknown extends T
   ? unknown
   : T extends Opaque

@@ -1,15 +1,15 @@
 /**
- * The least `limit` items of many, in a heap with the greatest of them on top. No two items may be equal:
- * let the rank of insertion decide. A limit of Infinity keeps everything.
+ * The least `limit` items of many: a top-N heap with the greatest kept item on top. No two items may be equal; compare
+ * ranks last. A limit of Infinity keeps everything.
  */
 export class TopN<T> {
   readonly #limit: number;
   readonly #compare: (a: T, b: T) => number;
-  /** A heap as soon as it is full, in order of arrival before. */
+  /** A heap once it is full; in order of arrival before. */
   readonly #items: T[] = [];
   /**
-   * The item that the next better one replaces, `undefined` while there is room. What is not less than it
-   * need not be made: `if (top.worst && order.compare(key, top.worst.key) >= 0) continue`.
+   * The greatest kept item, `undefined` while there is room. An item that is not less need not be created:
+   * `if (top.worst && order.compare(key, top.worst.key) >= 0) continue`.
    */
   worst: T | undefined;
 
@@ -31,12 +31,12 @@ export class TopN<T> {
     this.worst = items[0];
   }
 
-  /** The items kept, least first. */
+  /** The kept items, least first. */
   sorted(): T[] {
     return this.#items.toSorted(this.#compare);
   }
 
-  /** Puts an item where `at` was, or below it. */
+  /** Replaces the item at an index and restores the heap below it. */
   #sink(item: T, at: number): void {
     const items = this.#items;
     for (;;) {

@@ -1,4 +1,4 @@
-/** Order of binary values as in BSON: by length, then by kind, then byte by byte. */
+/** Compares binary values as BSON does: by length, then by type, then byte by byte. */
 export function compareBinary(
   a: ArrayBuffer | ArrayBufferView,
   b: ArrayBuffer | ArrayBufferView,

@@ -1,6 +1,6 @@
 import { compareValues } from './compare-values.ts';
 
-/** As {@link compareValues} and faster for two numbers, strings or dates, as nearly all keys are. */
+/** {@link compareValues} with a fast path for two numbers, strings or dates, which nearly all keys are. */
 export function compareScalars(a: unknown, b: unknown): number {
   if (typeof a === 'number' && typeof b === 'number') {
     if (a < b) return -1;

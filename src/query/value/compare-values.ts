@@ -3,18 +3,18 @@ import { compareBinary } from './compare-binary.ts';
 import { bracket, bracketOf } from './value-type.ts';
 
 /**
- * Far deeper than anything storage accepts, and far shallower than the native stack: values that were
- * never stored end in a typed error and not in a RangeError.
+ * Far above the depth of stored values, far below the native stack: a deeper operand ends in a typed error and not in
+ * a RangeError.
  */
 const MAX_DEPTH = 1000;
 
 /**
- * One total order over all values, as BSON has it: first by {@link bracket}, then by value. Negative when
- * `a` comes first, 0 when both are equal, positive otherwise.
+ * A total order over all values, as in BSON: first by {@link bracket}, then by value. Negative if `a` is less, 0 if both
+ * are equal, positive otherwise.
  *
- * NaN is the least number and equals itself, -0 equals 0, a bigint is ordered among the numbers by what it
- * amounts to. Strings are ordered by code unit. Objects, and Maps like them, are compared entry by entry in
- * their own order: bracket of the value, key, value; so `{ a: 1, b: 2 }` and `{ b: 2, a: 1 }` differ.
+ * NaN is the least number and equals itself, -0 equals 0, a bigint compares with numbers by its numeric value. Strings
+ * compare by code unit. Objects and Maps compare entry by entry in their own order: bracket of the value, key, value;
+ * so `{ a: 1, b: 2 }` and `{ b: 2, a: 1 }` differ.
  */
 export function compareValues(a: unknown, b: unknown): number {
   return compareAt(a, b, 0);
@@ -134,7 +134,7 @@ function compareBlobs(a: Blob, b: Blob): number {
 
 /**
  * A Blob's content cannot be read synchronously, so two Blobs are equal only when they are the same object.
- * Numbers handed out at first sight keep the order total among Blobs of one size and type.
+ * Blobs of one size and type are numbered at first sight, which keeps the order total.
  */
 const blobOrdinals = new WeakMap<Blob, number>();
 let lastOrdinal = 0;

@@ -1,9 +1,8 @@
 import { isPlainObject, tagOf } from '../../codec/kinds.ts';
 
 /**
- * The brackets of values, in BSON's order. Comparison operators never look beyond their operand's bracket,
- * and sorting puts a lower bracket first. Map, Set and Blob have no counterpart in BSON; each is a
- * bracket of its own beside the one it resembles most.
+ * The type brackets of values, in BSON's order. Comparison operators match only values of their operand's bracket; a
+ * sort puts lower brackets first. BSON has no Map, Set and Blob: each is a bracket beside the most similar one.
  */
 export const bracket = {
   missing: 0,
@@ -24,7 +23,7 @@ export const bracket = {
 
 export type Bracket = (typeof bracket)[keyof typeof bracket];
 
-/** The bracket of a value; `undefined` stands for a missing one. */
+/** The bracket of a value; `undefined` stands for a missing field. */
 export function bracketOf(value: unknown): Bracket {
   switch (typeof value) {
     case 'undefined':
@@ -46,7 +45,7 @@ export function bracketOf(value: unknown): Bracket {
 function bracketOfObject(value: object): Bracket {
   if (Array.isArray(value)) return bracket.array;
   if (isPlainObject(value)) return bracket.object;
-  // Ten times faster than the tag, which is there for dates of other realms.
+  // Ten times faster than the tag, which recognizes dates of other realms.
   if (value instanceof Date) return bracket.date;
   switch (tagOf(value)) {
     case 'Date':
@@ -68,19 +67,19 @@ function bracketOfObject(value: object): Bracket {
   }
 }
 
-/** Whether a value is an object with fields, as opposed to an array or a built-in such as Date. */
+/** Whether a value is a plain object, not an array or a built-in such as Date. */
 export function isFields(value: unknown): value is Record<string, unknown> {
   return (
     typeof value === 'object' && value !== null && !Array.isArray(value) && isPlainObject(value)
   );
 }
 
-/** Whether a value is a Date, of whatever realm. */
+/** Whether a value is a Date, of any realm. */
 export function isDate(value: unknown): value is Date {
   return typeof value === 'object' && value !== null && bracketOf(value) === bracket.date;
 }
 
-/** Whether a value is a RegExp, of whatever realm. */
+/** Whether a value is a RegExp, of any realm. */
 export function isRegExp(value: unknown): value is RegExp {
   return typeof value === 'object' && value !== null && bracketOf(value) === bracket.regexp;
 }
