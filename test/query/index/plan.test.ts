@@ -132,7 +132,10 @@ describe('the plan', () => {
   });
 
   test('of a field that holds an array somewhere is neither exact nor in order', () => {
-    const unkeyed = new IndexedWorld([definition('age')], [{ age: 4 }, { age: [4, 9] }, { age: 5 }]);
+    const unkeyed = new IndexedWorld(
+      [definition('age')],
+      [{ age: 4 }, { age: [4, 9] }, { age: 5 }],
+    );
     const plan = unkeyed.plan({ criteria: { age: 4 } });
     expect(shown(plan)).toBe('age [4..4]');
     expect(unkeyed.byPlan({ criteria: { age: 4 } })).toEqual(['id1', 'id2']);
