@@ -35,6 +35,7 @@ import { type Coroutine, isCoroutine, type Result, runSync, wait } from './sched
 import { nextTurn } from './scheduling/next-turn.ts';
 import { Aborts } from './scheduling/pace.ts';
 import { Postponed, SerialQueue } from './scheduling/serial-queue.ts';
+import { stampConflict } from './stamp-options.ts';
 
 /** What an engine lends to its collections. */
 export interface CollectionHost {
@@ -85,6 +86,8 @@ export class HostedCollection implements Executor {
   readonly #retention: CacheRetention | undefined;
   readonly #store: { execute(request: Request): Result<unknown> };
   #stopped = false;
+  /** Conflicts between handles that were warned of. */
+  readonly #warned = new Set<string>();
   /** Why the collection cannot be used: it did not open, or was dropped. */
   #unusable: Error | undefined;
 
@@ -248,9 +251,14 @@ export class HostedCollection implements Executor {
     this.#saves.check();
   }
 
-  /** Notes what a new handle declares. */
-  declare(indexes: CollectionSettings['indexes']): IndexDeclaration {
-    return this.#indexes.declare(indexes);
+  /** Takes note of a new handle: its indexes count, its other options do not while the collection is open. */
+  declare(settings: CollectionSettings): IndexDeclaration {
+    const conflict = stampConflict(this.settings, settings);
+    if (conflict !== undefined && !this.#warned.has(conflict)) {
+      this.#warned.add(conflict);
+      console.warn(conflict);
+    }
+    return this.#indexes.declare(settings.indexes);
   }
 
   /** A handle is gone. */

@@ -290,12 +290,12 @@ export class Session {
     const before = this.#handles.get(number);
     const collection = this.#engine.open(settings);
     if (before?.settings === settings && before.collection === collection) return before;
-    const { name, type, indexes } = settings;
+    const { name, type } = settings;
     const isOther = collection.settings.type !== type;
     const handle: Handle = {
       settings,
       collection,
-      declaration: isOther ? undefined : collection.declare(indexes),
+      declaration: isOther ? undefined : collection.declare(settings),
       error: isOther ? typeMismatch(name, collection.settings.type, type) : undefined,
     };
     this.#handles.set(number, handle);
