@@ -2,7 +2,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { encode } from '../../src/codec/body.ts';
 import type { AcknowledgedChange } from '../../src/engine/protocol/requests.ts';
 import { plainSettings } from '../../src/engine/protocol/settings.ts';
-import { journalSize } from '../../src/transport/unload/journal-size.ts';
+import { JOURNAL_ROOM, journalSize } from '../../src/transport/unload/journal-size.ts';
 import { unloadJournals } from '../../src/transport/unload/unload-journal.ts';
 
 const opened = [[1, plainSettings('notes', 'DOCUMENT_BASED')]] as const;
@@ -49,6 +49,7 @@ test('a change takes no more characters than its journal size', () => {
     { text: 'x'.repeat(1000) },
     { text: quotes },
     { at: new Date(), text: quotes, bytes: new Uint8Array(1000) },
+    { none: undefined, wrong: Number.NaN, numbers: [-Math.PI * 1e-300, -0, 1e21] },
     { map: new Map([[1n, new Set([/a+/g, undefined, Number.NaN])]]), list: [[], [{}], null] },
   ]) {
     const changes = [change(1, value)];
@@ -61,6 +62,12 @@ test('a change takes no more characters than its journal size', () => {
     );
     localStorage.clear();
   }
+});
+
+test('a thousand inserts of 280 bytes have room', () => {
+  const { request } = change(1, { text: 'x'.repeat(270) });
+  const insert = { ...request, id: 'x'.repeat(32), now: Date.now() };
+  expect(1000 * journalSize(insert as AcknowledgedChange['request'])).toBeLessThan(JOURNAL_ROOM);
 });
 
 test('the journal size of a Blob is infinite, wherever it is', () => {

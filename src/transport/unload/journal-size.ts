@@ -3,8 +3,8 @@ import type { Request } from '../../engine/protocol/requests.ts';
 /** Characters of an unload journal: browsers give an origin five million, which belong to the app. */
 export const JOURNAL_ROOM = 1024 * 1024;
 
-/** Names and numbers of a journaled change beside its strings. */
-const OVERHEAD = 200;
+/** What a journaled change has beside its request. */
+const OVERHEAD = 80;
 
 /**
  * The characters that a change takes in the unload journal, at most; infinite for a Blob, which cannot be read at once.
@@ -17,7 +17,8 @@ function sizeOf(value: unknown): number {
   // JSON in a string: each quote and backslash is escaped once more.
   if (typeof value === 'string') return 2 * value.length + 2;
   if (typeof value === 'bigint') return 32 + value.toString(16).length;
-  if (typeof value !== 'object' || value === null) return 32;
+  if (typeof value === 'number') return 24;
+  if (typeof value !== 'object' || value === null) return 20;
   if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return 64 + 2 * value.byteLength;
   if (typeof Blob !== 'undefined' && value instanceof Blob) return Number.POSITIVE_INFINITY;
   let size = 32;
