@@ -46,6 +46,46 @@ export function liveSuite(fixture: ClientFixture): void {
       log.stop();
     });
 
+    test('hands out frozen documents: changing one throws instead of hiding later changes', async () => {
+      const things = door.documents();
+      const [kept] = await things.insertMany([
+        { _id: 'a', tags: ['x'], size: { width: 1 }, days: new Map([['mon', { open: true }]]) },
+        { _id: 'b', bytes: new Uint8Array(2), at: new Date(0) },
+      ]);
+      const queries = [
+        things.live({}),
+        things.live({}, { select: ['tags', 'size', 'days', 'bytes'] }),
+        things.live((thing) => thing._id !== '', { where: () => true }),
+      ];
+      for (const query of queries) {
+        const { data } = await query.ready;
+        const [a, b] = data as any[];
+        const changes = [
+          () => a.tags.push('y'),
+          () => {
+            a.size.width = 2;
+          },
+          () => {
+            a.days.get('mon').open = false;
+          },
+          () => {
+            b._id = 'c';
+          },
+          () => (data as any[]).pop(),
+        ];
+        for (const change of changes) expect(thrown(change).name).toBe('TypeError');
+        // What cannot be frozen is the reader's to leave alone.
+        b.bytes[0] = 1;
+      }
+      const document = things.liveDocument('a');
+      expect(Object.isFrozen((await document.ready).data)).toBe(true);
+      expect(Object.isFrozen(kept)).toBe(false);
+      expect(Object.isFrozen(await things.get('a'))).toBe(false);
+      expect(await things.update('a', { ...(await document.ready).data })).toMatchObject({
+        tags: ['x'],
+      });
+    });
+
     test('keeps what did not change the same object, and each snapshot as it was', async () => {
       const things = await tasks(3);
       const query = things.live({});

@@ -9,9 +9,8 @@ import type { LiveSnapshot } from './live-snapshot.ts';
 import type { LiveSource } from './live-source.ts';
 
 /**
- * Keeps the snapshot of a live query, by what the engine tells. When a worker that hung is replaced, it asks
- * the engine in the other one under another number, so that nothing that was on its way to or from the first
- * is taken for the second's.
+ * Keeps the snapshot of a live query up to date with news from the engine. After a failover it registers with the
+ * new engine under a new number, so late messages of the old engine match no query.
  */
 export class LiveFeed {
   readonly #source: LiveSource;
@@ -21,7 +20,7 @@ export class LiveFeed {
   #snapshot: LiveSnapshot<unknown> | undefined;
   /** The number of the live query in the engine, while there is one. */
   #live: number | undefined;
-  /** Whether the engine has answered that it knows it. */
+  /** Whether the engine has accepted the query. */
   #begun = false;
 
   constructor(source: LiveSource, publish: (snapshot: LiveSnapshot<unknown>) => void) {
@@ -38,7 +37,7 @@ export class LiveFeed {
     if (snapshot.error) this.#tell({ ...snapshot, status: 'pending', error: undefined });
   }
 
-  /** Nobody reads: what is shown is not kept true from here on, and not called so. */
+  /** The last reader left: the data goes stale, so the status is `pending` again. */
   end(): void {
     if (this.#live === undefined) return;
     this.#leave();
@@ -52,7 +51,7 @@ export class LiveFeed {
     if (live === undefined) return;
     this.#live = undefined;
     port.unhear(live);
-    // Where the engine or the collection is gone, so is the live query.
+    // An engine or collection that is gone has no live query to end.
     run(port, ask({ op: 'liveEnd', live })).catch(() => undefined);
   }
 
@@ -61,7 +60,7 @@ export class LiveFeed {
     this.#list.restart();
     this.#begun = false;
     const live = port.hear((signal) => {
-      // In this thread it is told in the middle of the engine's work, which listeners must not enter.
+      // An engine in this thread sends news in the middle of its work; listeners must not reenter it.
       queueMicrotask(() => this.#live === live && this.#take(signal));
     });
     this.#live = live;
@@ -97,9 +96,9 @@ export class LiveFeed {
     }
   }
 
-  /** What it shows stays, and is compared with what comes. */
+  /** Keeps the data and compares it with the new result. */
   #restart(): void {
-    // Where it was not answered yet it is asked again as it was, though an engine that is gone may have told of it.
+    // The channel retries an unanswered request by itself; parts that the old engine sent are void.
     if (!this.#begun) {
       this.#list.restart();
       return;
@@ -127,12 +126,12 @@ export class LiveFeed {
     this.#publish(snapshot);
   }
 
-  /** Asks for more: the page has had the time to take in what it was told. */
+  /** Acknowledges the news: the engine sends no more before that. */
   #next(mayHang?: RequestFlags['mayHang']): void {
     if (this.#live !== undefined) this.#send(ask({ op: 'liveNext', live: this.#live, mayHang }));
   }
 
-  /** Sends a request about the live query there is now. */
+  /** Sends a request about the current live query. */
   #send(exchange: Exchange<undefined>, answered?: () => void): void {
     const live = this.#live;
     run(this.#source.port, exchange).then(
@@ -144,11 +143,11 @@ export class LiveFeed {
   }
 }
 
-/** Whether what is shown is what was shown: documents that did not change are the same objects. */
+/** Whether two results are the same: unchanged documents are the same objects. */
 function isSame(before: unknown, after: unknown): boolean {
   if (!Array.isArray(before) || !Array.isArray(after)) return Object.is(before, after);
   if (before.length !== after.length) return false;
-  // `every` would pass over holes, which a value at a key may have.
+  // `every` skips holes, which a value at a key may have.
   for (let index = 0; index < before.length; index++) {
     if (before[index] !== after[index]) return false;
   }

@@ -1,4 +1,5 @@
 import { type Body, decode } from '../../codec/body.ts';
+import { deepFreeze } from '../../codec/deep-freeze.ts';
 import { sameValue } from '../../codec/same-value.ts';
 import type { ListPart } from '../../engine/protocol/live-protocol.ts';
 import { documentBuilder } from '../../engine/protocol/managed.ts';
@@ -8,26 +9,26 @@ import { documentAt } from '../find/documents.ts';
 import type { FindQuery } from '../find/find-query.ts';
 import type { LiveSource } from './live-source.ts';
 
-/** A place in the list that the engine keeps for this query. */
+/** An item of the list that the engine keeps for this query. */
 interface Slot {
   readonly key: string;
-  /** Whether the functions of this side let it through. */
+  /** Whether the functions of the params accept it. */
   readonly passes: boolean;
-  /** What is shown: the same object for as long as it looks the same. */
+  /** The same object for as long as its value is the same. */
   value: unknown;
 }
 
 type SlotReader = (part: ListPart, index: number) => Slot;
 
-/** The list of a live query, put together from what the engine tells. */
+/** The list of a live query: applies the differences that the engine sends. */
 export class LiveList {
   readonly #find: FindQuery | undefined;
   readonly #count: boolean | undefined;
   readonly #slotOf: SlotReader;
   #slots: readonly Slot[] = [];
-  /** Whether the engine starts from nothing, and what is here goes. */
+  /** Whether the next difference starts from an empty list and replaces this one. */
   #anew = false;
-  /** What came in parts. */
+  /** The difference so far: it may come in parts. */
   #gone: readonly number[] = [];
   #at: number[] = [];
   #come: Slot[] = [];
@@ -38,14 +39,14 @@ export class LiveList {
     this.#slotOf = slotReader(settings, find);
   }
 
-  /** What is told from now on starts from an empty list. */
+  /** The next difference starts from an empty list. */
   restart(): void {
     this.#anew = true;
     this.#at = [];
     this.#come = [];
   }
 
-  /** Takes a part in; whether the list is whole again. */
+  /** Adds a part of a difference. Returns whether it was the last. */
   take(part: ListPart): boolean {
     if (this.#at.length === 0) this.#gone = part.gone;
     for (const [index, place] of part.at.entries()) {
@@ -61,13 +62,13 @@ export class LiveList {
     return true;
   }
 
-  /** What the query shows of it. */
+  /** The data of the query. */
   data(): unknown {
     const find = this.#find;
     if (!find) return this.#slots[0]?.value;
     const shown = find.test ? this.#slots.filter(({ passes }) => passes) : this.#slots;
     if (this.#count) return shown.length;
-    return shown.slice(find.skip, find.skip + find.limit).map(({ value }) => value);
+    return Object.freeze(shown.slice(find.skip, find.skip + find.limit).map(({ value }) => value));
   }
 
   #apply(): void {
@@ -84,7 +85,9 @@ export class LiveList {
     for (const [index, slot] of this.#come.entries()) {
       while (after.length < (this.#at[index] as number)) after.push(kept[next++] as Slot);
       const known = byKey.get(slot.key);
-      if (known !== undefined && sameValue(known, slot.value)) slot.value = known;
+      // Frozen: one that a reader changed in place would count as unchanged from then on.
+      const isSame = known !== undefined && sameValue(known, slot.value);
+      slot.value = isSame ? known : deepFreeze(slot.value);
       after.push(slot);
     }
     while (next < kept.length) after.push(kept[next++] as Slot);
@@ -92,11 +95,11 @@ export class LiveList {
   }
 }
 
-/** Reads what comes as the query shows it. */
+/** Decodes items, and applies the functions and `select` of the query. */
 function slotReader(settings: CollectionSettings, find: FindQuery | undefined): SlotReader {
   const build = documentBuilder(settings);
   const project = find?.select && compileSelect(find.select);
-  // Not built here: a value at a key, and what the engine has projected.
+  // A value at a key has no managed fields; a document that the engine projected has its selected ones.
   const whole = settings.type === 'KEY_VALUE_BASED' || find?.selection.select !== undefined;
   return (part, index) => {
     const key = part.keys[index] as string;

@@ -2,14 +2,14 @@ import type { FindOptions, MatchOptions, SelectOption, Stamp } from '../document
 
 interface Throttle {
   /**
-   * Milliseconds from one result to the next at the least; what lies between is not computed. Worth setting
-   * where criteria hold a pattern and much is written: everything is saved before each of its results.
+   * Minimum milliseconds between two results; the engine computes none in between. Worth setting where criteria
+   * hold a pattern and much is written: each result of such a query waits for a save.
    * @default 0
    */
   throttle?: number | undefined;
 }
 
-/** Options of a live query: those of `filter`, and how often it may tell. */
+/** Options of a live query: those of `filter`, and a limit of its updates. */
 export type LiveOptions<
   T extends object,
   S extends Stamp = never,

@@ -7,22 +7,27 @@ import type { LiveIteration } from './live-reading.ts';
 import type { LiveListener, LiveSnapshot } from './live-snapshot.ts';
 import type { LiveSource } from './live-source.ts';
 
-/** How long somebody who only calls `getSnapshot()` counts as a reader. */
-const LOOK_MS = 1000;
+/** How long a call of `getSnapshot()` counts as reading. */
+const SNAPSHOT_READ_MS = 1000;
 
 const UNREAD = Object.freeze({ status: 'pending', data: undefined, error: undefined });
 
-/** What most pages never need. */
+/** Loaded apart: most pages only subscribe. */
 const loadReading = () => import('./live-reading.ts');
 
 /**
- * A result that stays true: documents, one document, a count, a value.
+ * A result that stays up to date: documents, one document, a count, a value.
  *
- * Nothing is asked of the engine before somebody reads it: subscribes, iterates, waits for `ready` or calls
- * `getSnapshot()`; when the last reader has left it ends there. What did not change stays the same object
- * from snapshot to snapshot, and a change that does not touch the result is not told.
+ * It starts with its first reader, who subscribes, iterates, awaits `ready` or calls `getSnapshot()`, and stops
+ * after its last. Documents that did not change stay the same objects. All readers share them, so they are deeply
+ * frozen: changing one throws a TypeError. Maps, Sets, Dates, Blobs and binary values cannot be frozen; leave them
+ * as they are.
  *
- * `subscribe` and `getSnapshot` need no `this`: they are what React's `useSyncExternalStore` takes.
+ * A function among the params runs for each new or changed document. It does not run again when a variable of its
+ * closure changes: make a new live query then.
+ *
+ * `subscribe`, `getSnapshot` and `getServerSnapshot` need no `this`: they are the arguments of React's
+ * `useSyncExternalStore`.
  *
  * @example
  * ```ts
@@ -34,12 +39,12 @@ const loadReading = () => import('./live-reading.ts');
  */
 export class LiveQuery<T> implements AsyncIterable<T> {
   readonly #source: LiveSource;
-  /** Typed so that a query of more is one of less. */
+  /** `never` makes the class covariant in `T`. */
   readonly #readers = new Set<{ readonly listener: LiveListener<never> }>();
   #snapshot: LiveSnapshot<T> = UNREAD;
   #feed: Promise<LiveFeed> | undefined;
   #running = false;
-  /** Whether the engine was asked. */
+  /** Whether a request went to the engine. */
   #asked = false;
   #closed = false;
   #leaving: ReturnType<typeof setTimeout> | undefined;
@@ -49,10 +54,10 @@ export class LiveQuery<T> implements AsyncIterable<T> {
   }
 
   /**
-   * Calls the listener with each new snapshot; not with the present one. Subscribing again after everybody
-   * had left tries anew, also after an error.
+   * Calls the listener with each new snapshot, not with the current one. The first subscription after an error
+   * tries again.
    *
-   * @returns a function that stops it.
+   * @returns a function that ends the subscription.
    */
   readonly subscribe = (listener: LiveListener<T>): (() => void) => {
     checkListener(listener);
@@ -65,20 +70,20 @@ export class LiveQuery<T> implements AsyncIterable<T> {
     };
   };
 
-  /** What is known now: the same object until it changes. */
+  /** The current snapshot: the same object until it changes. Counts as reading for a second. */
   readonly getSnapshot = (): LiveSnapshot<T> => {
     this.#start();
-    this.#leaveAfter(LOOK_MS);
+    this.#leaveAfter(SNAPSHOT_READ_MS);
     return this.#snapshot;
   };
 
   /**
-   * The snapshot of a query that nobody has read, always `pending`: the third argument of React's
-   * `useSyncExternalStore`, for rendering on a server and for the first render of that page. Starts nothing.
+   * Always the same `pending` snapshot: the third argument of React's `useSyncExternalStore`, for rendering on a
+   * server and for hydrating that page. Starts nothing.
    */
   readonly getServerSnapshot = (): LiveSnapshot<T> => UNREAD;
 
-  /** The same as a Svelte store: its `subscribe` also calls at once. */
+  /** A Svelte store: its `subscribe` also calls the listener at once. */
   readonly store = {
     subscribe: (run: LiveListener<T>): (() => void) => {
       const stop = this.subscribe(run);
@@ -93,8 +98,8 @@ export class LiveQuery<T> implements AsyncIterable<T> {
   }
 
   /**
-   * Iterates over the data, beginning with the present: the newest each time, however slow the loop is. Ends
-   * with `close()`, and throws the error of the query.
+   * Iterates over the data, starting with the current. A slow loop skips results and gets the newest. Ends after
+   * `close()`; throws the error of the query.
    */
   [Symbol.asyncIterator](): AsyncIterableIterator<T, undefined> {
     let loop: Promise<LiveIteration<T>> | undefined;
@@ -111,7 +116,7 @@ export class LiveQuery<T> implements AsyncIterable<T> {
     };
   }
 
-  /** Ends it for good, for all who read it: they are told the error `closed`. */
+  /** Ends the query for good: every reader gets a snapshot with the error `closed`. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -128,11 +133,11 @@ export class LiveQuery<T> implements AsyncIterable<T> {
     clearTimeout(this.#leaving);
     if (this.#running || this.#closed) return;
     this.#running = true;
-    // It asks after what was called before.
+    // Calls made earlier go first.
     this.#feed ??= Promise.all([import('./live-feed.ts'), loadCalls()]).then(
       ([{ LiveFeed }]) =>
         new LiveFeed(this.#source, (snapshot) => {
-          // What was on its way when it was closed.
+          // A result may arrive after `close()`.
           if (!this.#closed) this.#publish(snapshot as LiveSnapshot<T>);
         }),
     );
@@ -149,7 +154,7 @@ export class LiveQuery<T> implements AsyncIterable<T> {
     );
   }
 
-  /** In a later turn: a component that is mounted anew comes back at once. */
+  /** In a later turn: a component that remounts subscribes again at once. */
   #leaveAfter(ms: number): void {
     if (this.#readers.size > 0 || !this.#running) return;
     clearTimeout(this.#leaving);
@@ -164,14 +169,14 @@ export class LiveQuery<T> implements AsyncIterable<T> {
     this.#asked = false;
     this.#feed?.then(
       (feed) => this.#running || feed.end(),
-      // Told when it was started.
+      // `#start` has published the failure.
       () => undefined,
     );
   }
 
   #publish(snapshot: LiveSnapshot<T>): void {
     this.#snapshot = Object.freeze(snapshot);
-    // Who comes meanwhile is not told, nor who leaves.
+    // Listeners may subscribe and unsubscribe meanwhile: neither is called for this snapshot.
     for (const reader of [...this.#readers]) {
       if (this.#readers.has(reader)) callSafely(reader.listener as LiveListener<T>, snapshot);
     }

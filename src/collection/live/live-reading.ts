@@ -21,12 +21,12 @@ interface Waiting<T> {
   readonly reject: (error: Error) => void;
 }
 
-/** One loop over a live query. However slow it is, it gets the newest data. */
+/** One loop over a live query: a slow one skips results and gets the newest. */
 export class LiveIteration<T> {
   readonly #query: Readable<T>;
-  /** Calls of `next()` that wait. */
+  /** Pending calls of `next()`. */
   readonly #waiting: Waiting<T>[] = [];
-  /** What the loop has not seen yet. */
+  /** The newest snapshot, until the loop has it. */
   #unseen: LiveSnapshot<T> | undefined;
   #unsubscribe: (() => void) | undefined;
   #done = false;
@@ -66,7 +66,7 @@ export class LiveIteration<T> {
     this.#unseen = undefined;
     if (snapshot.status === 'ready') next.resolve({ done: false, value: snapshot.data });
     else {
-      // `closed` is the end that everybody expects; whoever waits besides is told the end.
+      // `closed` is an ordinary end.
       if ((snapshot.error as { code?: unknown }).code !== 'closed') next.reject(snapshot.error);
       else next.resolve({ done: true, value: undefined });
       this.#end();

@@ -1,15 +1,15 @@
-/** What a live query knows at a moment. Never changes: each change makes a new one. */
+/** The state of a live query at one moment. Frozen: each change makes a new one. */
 export type LiveSnapshot<T> =
-  /** Nothing is known yet, or not again: after an error, or since nobody read. `data` is the last that was known. */
+  /** No result yet, or none that is up to date: after an error, or while nobody reads. `data` is the last result. */
   | { readonly status: 'pending'; readonly data: T | undefined; readonly error: undefined }
   | { readonly status: 'ready'; readonly data: T; readonly error: undefined }
-  /** It has ended; `data` is the last that was known. */
+  /** The query has ended; `data` is the last result. */
   | { readonly status: 'error'; readonly data: T | undefined; readonly error: Error };
 
-/** Is told of a new snapshot. */
+/** Receives each new snapshot. */
 export type LiveListener<T> = (snapshot: LiveSnapshot<T>) => void;
 
-/** What can be read, as React's `useSyncExternalStore` takes it. */
+/** An external store, as React's `useSyncExternalStore` expects it. */
 export interface Readable<T> {
   readonly subscribe: (listener: LiveListener<T>) => () => void;
   readonly getSnapshot: () => LiveSnapshot<T>;

@@ -3,13 +3,13 @@ import type { CollectionSettings } from '../../engine/protocol/settings.ts';
 import type { Port } from '../calls/port.ts';
 import type { Search } from '../find/search.ts';
 
-/** What a live query shows, with its options checked. */
+/** The definition of a live query, with its options checked. */
 export interface LiveSource {
   readonly port: Port;
   readonly settings: CollectionSettings;
-  /** A document's id, or a key, where it is of one item. */
+  /** A document's id or a key, for a query of one item. */
   readonly key?: Key;
-  /** What documents it is of, else. */
+  /** The documents, for any other. */
   readonly search?: Search;
   readonly count?: boolean;
   /** Milliseconds. */
