@@ -208,10 +208,15 @@ export class Session {
       failures: failures.size > 0 ? failures : undefined,
       turn: turn(),
     });
-    if (waiting.length === 0 && this.#owed.size === 0) return reply();
+    /** After the news of the session's live queries: they show what its own calls have changed. */
+    const replyAfterNews = () => {
+      const caughtUp = batch.some(isEdit) && this.#lives.catchUp(touched);
+      return caughtUp ? caughtUp.then(reply) : reply();
+    };
+    if (waiting.length === 0 && this.#owed.size === 0) return replyAfterNews();
     return this.#answerInOrder(batch, waiting, () => {
       if (waiting.length > 0 && touched.size > 0) this.#engine.settle(touched);
-      return reply();
+      return replyAfterNews();
     });
   }
 
@@ -222,7 +227,7 @@ export class Session {
   #answerInOrder(
     batch: readonly Request[],
     waiting: readonly Promise<void>[],
-    reply: () => BatchReply,
+    reply: () => BatchReply | Promise<BatchReply>,
   ): BatchReply | Promise<BatchReply> {
     const changed = new Set<Executor>();
     for (const request of batch) {

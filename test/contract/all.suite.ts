@@ -17,6 +17,7 @@ import { keyValueSuite } from './key-value.suite.ts';
 import { keyValueItemsSuite } from './key-value-items.suite.ts';
 import { lifecycleSuite } from './lifecycle.suite.ts';
 import { liveSuite } from './live.suite.ts';
+import { liveOwnChangesSuite } from './live-own-changes.suite.ts';
 import { liveReadingSuite } from './live-reading.suite.ts';
 import { managedFieldsSuite } from './managed-fields.suite.ts';
 import { optionsSuite } from './options.suite.ts';
@@ -66,4 +67,5 @@ export function contractSuite(fixture: ClientFixture): void {
   errorsSuite(fixture);
   liveSuite(fixture);
   liveReadingSuite(fixture);
+  liveOwnChangesSuite(fixture);
 }

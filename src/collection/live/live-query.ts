@@ -23,6 +23,10 @@ const loadReading = () => import('./live-reading.ts');
  * frozen: changing one throws a TypeError. Maps, Sets, Dates, Blobs and binary values cannot be frozen; leave them
  * as they are.
  *
+ * Once a change is acknowledged, the live queries of the same client that are `ready` show it: after
+ * `await orders.insert(…)`, `getSnapshot()` has the new document. Not with `throttle` or a pattern among the
+ * criteria, whose results come later.
+ *
  * A function among the params runs for each new or changed document. It does not run again when a variable of its
  * closure changes: make a new live query then.
  *

@@ -49,6 +49,12 @@ export class LiveReader {
   /** Whether what was told last is that something changed. */
   #toldChange = false;
   #wake: (() => void) | undefined;
+  /** Whether a whole result was told. */
+  #ready = false;
+  /** Called once the next whole result is told, or nothing is left to tell. */
+  #caughtUp: (() => void)[] = [];
+  /** As above, for what changed after the result that is being computed was begun. */
+  #caughtUpNext: (() => void)[] = [];
 
   constructor(tell: (news: LiveNews) => void) {
     this.#tell = tell;
@@ -100,6 +106,21 @@ export class LiveReader {
     return undefined;
   }
 
+  /**
+   * Resolves once it has told every change so far; `undefined` where it has. Not for a query that has told nothing yet,
+   * one that waits by its options, or one with a pattern: its result comes by requests of its own.
+   */
+  catchUp(changed: ReadonlySet<RecordStore>): Promise<void> | undefined {
+    if (!this.#reading || !this.#ready || this.#ended) return undefined;
+    const { throttle, mayHang, records } = this.#reading;
+    if (throttle > 0 || mayHang || !changed.has(records)) return undefined;
+    const isBehind = this.#touched.size > 0 || this.#stale;
+    if (!isBehind && !this.#working) return undefined;
+    return new Promise((resolve) => {
+      (isBehind ? this.#caughtUpNext : this.#caughtUp).push(resolve);
+    });
+  }
+
   /** Tells why there is nothing more to tell, and ends. */
   fail(error: unknown): void {
     if (this.#ended) return;
@@ -115,6 +136,17 @@ export class LiveReader {
     this.#taken?.();
     this.#wake?.();
     this.#rest();
+    this.#releaseAll();
+  }
+
+  #releaseAll(): void {
+    this.#caughtUp.push(...this.#caughtUpNext.splice(0));
+    this.#release();
+  }
+
+  /** Lets go on who waited for what was just told. */
+  #release(): void {
+    for (const resolve of this.#caughtUp.splice(0)) resolve();
   }
 
   #start(keys: ReadonlySet<string> | undefined): void {
@@ -132,12 +164,14 @@ export class LiveReader {
       // What changes until it is taken in is among these keys.
       if (keys && reading.mayHang) yield this.#told({ changed: true });
       if (keys === this.#touched) this.#touched = new Set();
+      this.#caughtUp.push(...this.#caughtUpNext.splice(0));
       if ((yield* this.#deliver(reading, keys)) && reading.throttle > 0) yield this.#sleep(reading);
       if (this.#touched.size === 0 && !this.#stale) break;
     }
     // Here and not when the promise settles: what changes in between must start anew.
     this.#busy = false;
     this.#rest();
+    this.#releaseAll();
   }
 
   #rest(): void {
@@ -183,6 +217,10 @@ export class LiveReader {
       this.#taken = resolve;
       this.#toldChange = 'changed' in news;
       this.#tell(news);
+      if (!('more' in news && news.more)) {
+        this.#ready = true;
+        this.#release();
+      }
       this.#rest();
     });
   }

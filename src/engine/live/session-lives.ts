@@ -1,4 +1,5 @@
 import type { LiveEvent, Request } from '../protocol/requests.ts';
+import type { RecordStore } from '../records/record-store.ts';
 import { LiveReader } from './live-reader.ts';
 
 /** The live queries that a session reads, by the number that its door gave them. */
@@ -31,6 +32,18 @@ export class SessionLives {
       default:
         return undefined;
     }
+  }
+
+  /** Resolves once all queries of these collections have told the changes so far; `undefined` where they have. */
+  catchUp(collections: Iterable<{ readonly records: RecordStore }>): Promise<unknown> | undefined {
+    if (this.#readers.size === 0) return undefined;
+    const changed = new Set(Array.from(collections, ({ records }) => records));
+    const waiting: Promise<void>[] = [];
+    for (const reader of this.#readers.values()) {
+      const caughtUp = reader.catchUp(changed);
+      if (caughtUp) waiting.push(caughtUp);
+    }
+    return waiting.length > 0 ? Promise.all(waiting) : undefined;
   }
 
   endAll(): void {

@@ -5,13 +5,10 @@ import type { Route, RouteEvents } from '../channel/route.ts';
 import type { Broadcast } from '../platform/platform.ts';
 import { remoteRoute } from '../wire/remote-route.ts';
 import type { SessionApi } from '../wire/session-api.ts';
-import { eventFromWire, READY, type WireEvent } from '../wire/wire-protocol.ts';
+import { EVENT, eventFromWire, READY, type WireEvent } from '../wire/wire-protocol.ts';
 import type { Announcements, Leader } from './announcements.ts';
 import { PairChannel } from './pair-channel.ts';
 import type { Switchboard } from './switchboard.ts';
-
-/** Marks an event among the messages of comlink. */
-export const EVENT = 'cairn:event';
 
 /** An event as a leader tells it to another tab. */
 export interface TabEvent {

@@ -3,10 +3,10 @@ import type { Engine } from '../../engine/engine.ts';
 import { whenGone } from '../leadership/presence.ts';
 import type { Broadcast, EnginePlatform } from '../platform/platform.ts';
 import { remoteSession } from '../wire/session-api.ts';
-import { READY } from '../wire/wire-protocol.ts';
+import { EVENT, READY } from '../wire/wire-protocol.ts';
 import { type Announcement, Announcements, PROTOCOL } from './announcements.ts';
 import { PairChannel } from './pair-channel.ts';
-import { EVENT, type TabApi, type TabEvent } from './tab-route.ts';
+import type { TabApi, TabEvent } from './tab-route.ts';
 
 /** A leader whose storage takes longer to say which epoch it is says that it is there. */
 const SOON_MS = 100;

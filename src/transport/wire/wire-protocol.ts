@@ -8,10 +8,13 @@ export const HELLO = 'cairn:hello';
 /** A worker's answer to {@link HELLO}, which it also gives unasked once its script has run. */
 export const READY = 'cairn:ready';
 
+/** Marks an event of a session among the replies on the same channel: their order is kept. */
+export const EVENT = 'cairn:event';
+
 /** Marks what an engine tells its page among the events for the client. */
 export const NOTICE = 'cairn:notice';
 
-/** What an engine tells its page, on the port of events. */
+/** What an engine tells its page. */
 export type Notice =
   | { readonly [NOTICE]: 'taken' }
   | { readonly [NOTICE]: 'forgotten'; readonly left: readonly RecoveryKey[] }

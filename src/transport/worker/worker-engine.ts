@@ -1,20 +1,15 @@
-import { type Remote, releaseProxy, transfer, wrap } from 'comlink';
+import { type Remote, releaseProxy, wrap } from 'comlink';
 import type { Clock } from '../../engine/scheduling/clock.ts';
 import { WorkerError } from '../../errors/worker-error.ts';
 import type { DatabaseSettings } from '../channel/channel.ts';
+import type { RouteEvents } from '../channel/route.ts';
 import type { LeaderEngine, LeaderEngineEvents } from '../leadership/leadership.ts';
 import type { PendingTerm } from '../thread/engine-host.ts';
 import { remoteRoute } from '../wire/remote-route.ts';
 import { Watchdog } from '../wire/watchdog.ts';
 import { fromWire } from '../wire/wire-error.ts';
-import {
-  eventFromWire,
-  NOTICE,
-  type Notice,
-  statusFromWire,
-  type WireEvent,
-} from '../wire/wire-protocol.ts';
-import type { WorkerApi } from './worker-host.ts';
+import { EVENT, eventFromWire, NOTICE, statusFromWire } from '../wire/wire-protocol.ts';
+import type { WorkerApi, WorkerMessage } from './worker-host.ts';
 import type { StartedWorker } from './worker-start.ts';
 
 /** The engine in a worker, for the one client that started it. */
@@ -26,7 +21,6 @@ export async function workerEngine(
   host: LeaderEngineEvents,
 ): Promise<LeaderEngine> {
   const api = wrap<WorkerApi>(worker) as Remote<WorkerApi>;
-  const { port1, port2 } = new MessageChannel();
   let lose: (error: WorkerError) => void = () => undefined;
   const lost = new Promise<never>((_, reject) => {
     lose = reject;
@@ -37,8 +31,19 @@ export async function workerEngine(
   });
   worker.addEventListener('error', (event) => lose(lostError(event)));
   worker.addEventListener('messageerror', (event) => lose(lostError(event)));
+  let sessionEvents: RouteEvents | undefined;
+  const hear = ({ data }: MessageEvent<WorkerMessage | string>) => {
+    // The worker's replies, and its sign of life, take the same way.
+    if (typeof data !== 'object') return;
+    if (EVENT in data) sessionEvents?.event(eventFromWire(data[EVENT]));
+    else if (!(NOTICE in data)) return;
+    else if (data[NOTICE] === 'taken') host.taken();
+    else if (data[NOTICE] === 'forgotten') host.forgotten(data.left);
+    else host.bring(data.address, data.port);
+  };
+  worker.addEventListener('message', hear);
   const end = () => {
-    port1.close();
+    worker.removeEventListener('message', hear);
     worker.terminate();
   };
   const silent = () => {
@@ -64,7 +69,7 @@ export async function workerEngine(
   let shared: boolean;
   try {
     const known = { ...lead, left: await left, expected: await expected };
-    const opened = await watched(api.open(settings, known, transfer(port2, [port2])));
+    const opened = await watched(api.open(settings, known));
     if (opened.error) throw fromWire(opened.error);
     shared = opened.shared;
   } catch (error) {
@@ -74,12 +79,7 @@ export async function workerEngine(
   return {
     shared,
     async join(client, events) {
-      port1.onmessage = ({ data }: MessageEvent<WireEvent | Notice>) => {
-        if (!(NOTICE in data)) events.event(eventFromWire(data));
-        else if (data[NOTICE] === 'taken') host.taken();
-        else if (data[NOTICE] === 'forgotten') host.forgotten(data.left);
-        else host.bring(data.address, data.port);
-      };
+      sessionEvents = events;
       const route = remoteRoute(api, {
         started,
         own: true,

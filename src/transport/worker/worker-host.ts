@@ -6,19 +6,24 @@ import { type HostedEngine, hostEngine, type LeadershipTerm } from '../thread/en
 import { attempt, remoteSession, type SessionApi } from '../wire/session-api.ts';
 import type { WireError } from '../wire/wire-error.ts';
 import {
+  EVENT,
   HELLO,
   NOTICE,
   type Notice,
   READY,
   statusToWire,
+  type WireEvent,
   type WireOpened,
   type WireStatus,
 } from '../wire/wire-protocol.ts';
 
+/** What a worker sends: an event of the session, a notice for the page, or a reply of comlink. */
+export type WorkerMessage = { readonly [EVENT]: WireEvent } | Notice | { readonly id: string };
+
 /** What a worker exposes through comlink. */
 export interface WorkerApi extends SessionApi {
   /** Begins to lead. */
-  open(settings: DatabaseSettings, lead: LeadershipTerm, events: MessagePort): Promise<WireOpened>;
+  open(settings: DatabaseSettings, lead: LeadershipTerm): Promise<WireOpened>;
   /** Begins the session of the client that has started the worker. */
   join(client: string): WireStatus;
   takeOver(journals: readonly RecoveryRecord[]): void;
@@ -29,28 +34,27 @@ export interface WorkerApi extends SessionApi {
 
 /** Hosts an engine behind an endpoint: a worker's own scope, or one end of a MessageChannel. */
 export function serve(endpoint: Endpoint): void {
-  expose(workerApi(), endpoint);
+  expose(workerApi(endpoint), endpoint);
   endpoint.addEventListener('message', (event) => {
     if ((event as MessageEvent).data === HELLO) endpoint.postMessage(READY);
   });
   endpoint.postMessage(READY);
 }
 
-function workerApi(): WorkerApi {
+/** Events take the same way as replies: what a batch changed arrives before its answer. */
+function workerApi(endpoint: Endpoint): WorkerApi {
   let hosted: HostedEngine | undefined;
   let session: SessionApi | undefined;
-  let port: MessagePort | undefined;
   const opened = (): SessionApi => {
     if (!session) throw new Error('The engine is not open.');
     return session;
   };
 
   return {
-    async open(settings, lead, events) {
-      port = events;
+    async open(settings, lead) {
       const error = await attempt(async () => {
         const tell = (notice: Notice, ports: MessagePort[] = []) =>
-          events.postMessage(notice, ports);
+          endpoint.postMessage(notice, ports);
         const told = {
           taken: () => tell({ [NOTICE]: 'taken' }),
           forgotten: (left: readonly RecoveryKey[]) => tell({ [NOTICE]: 'forgotten', left }),
@@ -68,8 +72,9 @@ function workerApi(): WorkerApi {
     },
     join(client) {
       if (!hosted) throw new Error('The engine is not open.');
-      session = remoteSession(hosted.engine, client, (event) => port?.postMessage(event));
-      // With the reply and not through the port: whoever joins has the status then.
+      session = remoteSession(hosted.engine, client, (event) =>
+        endpoint.postMessage({ [EVENT]: event } satisfies WorkerMessage),
+      );
       return statusToWire(hosted.engine.status);
     },
     replay: (handles, changes) => opened().replay(handles, changes),
@@ -83,7 +88,6 @@ function workerApi(): WorkerApi {
       attempt(async () => {
         session?.leave();
         await hosted?.stop();
-        port?.close();
       }),
     ping: () => session?.ping() ?? { pending: 0, told: 0 },
   };

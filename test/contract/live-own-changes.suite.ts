@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import type { ClientFixture } from './client-fixture.ts';
+
+/** What live queries show once a change of their own client is acknowledged. */
+export function liveOwnChangesSuite(fixture: ClientFixture): void {
+  describe('once a change is acknowledged, live queries of its client', () => {
+    test('show it, one call after the other', async () => {
+      const things = fixture.documents<{ n: number }>();
+      await things.insertMany(Array.from({ length: 50 }, (_, n) => ({ _id: `t${n}`, n })));
+      const all = things.live({ n: { $gte: 0 } });
+      const last = things.live({}, { sort: { n: -1 }, limit: 3 });
+      const count = things.liveCount();
+      const one = things.liveDocument('t0');
+      const evenOnes = things.live(({ n }) => n % 2 === 0);
+      const queries = [all, last, count, one, evenOnes];
+      const stops = queries.map((query) => query.subscribe(() => undefined));
+      await Promise.all(queries.map((query) => query.ready));
+      for (let n = 50; n < 80; n++) {
+        await things.insert({ n });
+        expect(all.getSnapshot().data?.at(-1)?.n).toBe(n);
+        expect(last.getSnapshot().data?.[0]?.n).toBe(n);
+        expect(count.getSnapshot().data).toBe(n + 1);
+        await things.patch('t0', { n });
+        expect(one.getSnapshot().data?.n).toBe(n);
+        expect(evenOnes.getSnapshot().data).toEqual(
+          await things.filter(({ n: number }) => number % 2 === 0),
+        );
+      }
+      // More goes than a query with a limit keeps in reserve.
+      await things.deleteMany({ n: { $gte: 20 } });
+      expect(last.getSnapshot().data?.map(({ n }) => n)).toEqual([19, 18, 17]);
+      for (const stop of stops) stop();
+    });
+
+    test('show it, many calls at once', async () => {
+      const things = fixture.documents<{ n: number }>();
+      const values = fixture.keyValues<number>();
+      const all = things.live({});
+      const total = values.live('total');
+      const stops = [all.subscribe(() => undefined), total.subscribe(() => undefined)];
+      await Promise.all([all.ready, total.ready]);
+      const calls: Promise<void>[] = [];
+      for (let n = 1; n <= 40; n++) {
+        // A batch of its own for each.
+        await Promise.resolve();
+        const change = async () => {
+          await things.insert({ n });
+          expect(all.getSnapshot().data?.length).toBeGreaterThanOrEqual(n);
+          expect(await values.increase('total', 1)).toBeLessThanOrEqual(
+            Number(total.getSnapshot().data),
+          );
+        };
+        calls.push(change());
+      }
+      await Promise.all(calls);
+      expect(all.getSnapshot().data?.map(({ n }) => n)).toEqual(
+        Array.from({ length: 40 }, (_, at) => at + 1),
+      );
+      expect(total.getSnapshot().data).toBe(40);
+      for (const stop of stops) stop();
+    });
+  });
+}
