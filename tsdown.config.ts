@@ -1,5 +1,6 @@
 import { defineConfig, type UserConfig } from 'tsdown';
 import { notices } from './tools/build/notices.ts';
+import { withoutInlineWorker } from './tools/build/without-inline-worker.ts';
 import { workerScript } from './tools/build/worker-script.ts';
 import { workerUrl } from './tools/build/worker-url.ts';
 
@@ -36,4 +37,11 @@ export default defineConfig([
   },
   { ...worker({ worker: 'worker/index.ts' }), plugins: [notices()] },
   { ...worker({ 'file-worker': 'worker/file-worker.ts' }), dts: false },
+  {
+    // For service workers that no bundler has put together: import() is forbidden there.
+    ...worker({ static: 'src/index.ts' }),
+    sourcemap: false, // those of the other files show the same sources
+    dts: false, // package.json names those of index
+    plugins: [withoutInlineWorker(), workerUrl()],
+  },
 ]);

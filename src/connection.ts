@@ -1,5 +1,6 @@
 import { BaseClient } from './client/base-client.ts';
 import { type ConnectOptions, parseConnectOptions } from './client/client-options.ts';
+import { loadFailed } from './collection/calls/load-calls.ts';
 
 /** A database whose engine runs in a worker. */
 export type Connection = BaseClient;
@@ -22,7 +23,9 @@ export type Connection = BaseClient;
 export function connect(options: ConnectOptions): Connection {
   const { worker, answer_timeout, ...database } = parseConnectOptions(options);
   return new BaseClient(database, async (settings, events) => {
-    const { connectToWorker } = await import('./transport/worker/connect-to-worker.ts');
+    const { connectToWorker } = await import('./transport/worker/connect-to-worker.ts').catch(
+      loadFailed,
+    );
     return connectToWorker({ worker, answer_timeout }, settings, events);
   });
 }

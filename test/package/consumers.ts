@@ -134,7 +134,11 @@ async function serveBuilt(
   return serveUntilClosed(published);
 }
 
-async function serveUntilClosed(folder: string, options?: StaticServerOptions): Promise<Served> {
+/** Serves a folder, and removes it in the end. */
+export async function serveUntilClosed(
+  folder: string,
+  options?: StaticServerOptions,
+): Promise<Served> {
   const server = await serveFolder(folder, options);
   return {
     url: server.url,

@@ -1,6 +1,7 @@
 import { serialize } from 'node:v8';
 import { afterEach, expect, test, vi } from 'vitest';
 import { connect } from '../../src/index.ts';
+import { EVENT, type WireEvent } from '../../src/transport/wire/wire-protocol.ts';
 import { LiveLog } from '../contract/live-log.ts';
 import { MessageWorker } from './message-worker.ts';
 
@@ -34,8 +35,8 @@ function watchMessages(): number[] {
     message: unknown,
     ...rest: unknown[]
   ) {
-    if ((message as { type?: unknown } | undefined)?.type === 'live')
-      sizes.push(serialize(message).length);
+    const { [EVENT]: event } = (message ?? {}) as { [EVENT]?: WireEvent };
+    if (event?.type === 'live') sizes.push(serialize(message).length);
     return post.call(this, message, ...(rest as []));
   });
   return sizes;

@@ -36,7 +36,9 @@ export function loadCalls(): Promise<CallsClass> {
 export function loadFailed(cause: unknown): never {
   throw new CairnError(
     'load_failed',
-    'A part of Cairn was not loaded: call again once online, or reload.',
+    'ServiceWorkerGlobalScope' in globalThis
+      ? "A service worker must not load modules with import(), as `cairndb` does: import from 'cairndb/static', which is one file, or bundle the service worker into one."
+      : 'A part of Cairn was not loaded: call again once online, or reload.',
     { cause },
   );
 }
