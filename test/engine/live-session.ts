@@ -38,6 +38,8 @@ export class LiveSession {
   readonly engine: Engine;
   readonly session: Session;
   readonly collection: HostedCollection;
+  /** Another client, which changes things: it never waits for the news of this one. */
+  readonly #writer: Session;
 
   constructor(engine: Engine, collection: HostedCollection, clock: FakeClock) {
     this.clock = clock;
@@ -46,6 +48,7 @@ export class LiveSession {
     this.session = engine.join((event) => {
       if (event.type === 'live') this.news.push([event.detail.live, event.detail.news]);
     });
+    this.#writer = engine.join(() => undefined, 'writer');
   }
 
   static async open(given: Partial<CollectionSettings> = {}): Promise<LiveSession> {
@@ -64,10 +67,15 @@ export class LiveSession {
     return opened;
   }
 
-  /** Executes requests as one batch. */
+  /** Executes requests as one batch, of the reader where they are about live queries. */
   async ask(...requests: WithoutHandle<Request>[]): Promise<unknown[]> {
     const batch = requests.map((request) => ({ ...request, handle: 1 }) as Request);
-    const { values, failures } = await this.session.execute(batch);
+    const { settings } = this.collection;
+    const isOfReader = requests.some((request) => 'live' in request || request.op === 'open');
+    const { values, failures } = await (isOfReader
+      ? this.session.execute(batch)
+      : this.#writer.execute([{ op: 'open', settings, handle: 1 }, ...batch]));
+    if (!isOfReader) values.shift();
     for (const error of failures?.values() ?? []) throw error;
     return values;
   }
