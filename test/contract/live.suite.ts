@@ -47,7 +47,7 @@ export function liveSuite(fixture: ClientFixture): void {
     });
 
     test('hands out frozen documents: changing one throws instead of hiding later changes', async () => {
-      const things = door.documents();
+      const things = fixture.documents();
       const [kept] = await things.insertMany([
         { _id: 'a', tags: ['x'], size: { width: 1 }, days: new Map([['mon', { open: true }]]) },
         { _id: 'b', bytes: new Uint8Array(2), at: new Date(0) },
