@@ -1,5 +1,6 @@
 import { ValueError } from '../errors/value-error.ts';
 import { isPlainObject, type Tag, tagOf } from './kinds.ts';
+import { toPlatformBlob } from './platform-blob.ts';
 
 /**
  * Deepest nesting a value may have. Structured clone and `JSON.parse` recurse on the native stack, which
@@ -177,8 +178,10 @@ function contentOf(value: object, tag: Tag | undefined): object | undefined {
       }
       case 'Blob':
       case 'File':
-        // Immutable, so the copy may share it. One that cannot be cloned would keep all others from being saved.
+        // Immutable, so the copy may share it. One that cannot be cloned would make every save fail.
         return (value as Blob).size >= 0 ? value : undefined;
+      case undefined:
+        return toPlatformBlob(value);
     }
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;

@@ -1,13 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ClientFixture } from './client-fixture.ts';
-
-/**
- * The platform's own Blob. happy-dom puts a class of its own in its place, which structured clone, and
- * with it every storage, turns into `{}`; the one of Node lies underneath.
- */
-const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };
-const native = process?.getBuiltinModule?.('node:buffer') as { Blob: typeof Blob } | undefined;
-const PlatformBlob = native?.Blob ?? Blob;
+import { PlatformBlob } from './platform-blob.ts';
 
 const bytes = () => new Uint8Array([0, 1, 254, 255, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8]).buffer;
 
@@ -151,6 +144,20 @@ export function valuesSuite(fixture: ClientFixture): void {
         expect(back instanceof PlatformBlob).toBe(true);
         expect(back?.type).toBe('text/plain');
         expect(await back?.text()).toBe('hello');
+      }
+    });
+
+    test("a Blob and a File of the environment's own class are stored with their content", async () => {
+      const things = fixture.documents<{ file: Blob }>();
+      const blob = new Blob(['hel', 'lo'], { type: 'text/plain' });
+      const file = new File(['hello'], 'a.txt', { type: 'text/plain', lastModified: 12 });
+      await things.insert({ _id: 'blob', file: blob });
+      await things.insert({ _id: 'file', file });
+      await fixture.reopen();
+      for (const { file: back } of await fixture.documents<{ file: Blob }>().filter({})) {
+        expect(back.size).toBe(5);
+        expect(back.type).toBe('text/plain');
+        expect(await back.text()).toBe('hello');
       }
     });
 

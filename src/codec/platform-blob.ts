@@ -1,0 +1,47 @@
+interface NodeBuffer {
+  readonly Blob?: typeof Blob;
+  readonly File?: typeof File;
+}
+
+/**
+ * The platform's own Blob or File with the content of one that is written in JavaScript, as happy-dom's is: a
+ * structured clone, and with it IndexedDB, keeps nothing of those. `undefined` for anything else.
+ */
+export function toPlatformBlob(value: object): Blob | undefined {
+  const { name } = (value.constructor ?? {}) as { name?: unknown };
+  if (name !== 'Blob' && name !== 'File') return undefined;
+  const blob = value as File;
+  const bytes = bytesOf(blob);
+  const Platform = platformBlobs();
+  if (!bytes || !Platform) return undefined;
+  const { type } = blob;
+  return name === 'File'
+    ? new Platform.File([bytes], blob.name, { type, lastModified: blob.lastModified })
+    : new Platform.Blob([bytes], { type });
+}
+
+/** The content of a Blob that keeps it in a property, whatever that is called: Blobs have no synchronous reader. */
+function bytesOf(blob: Blob): Uint8Array<ArrayBuffer> | undefined {
+  const { size } = blob;
+  for (const key of Reflect.ownKeys(blob)) {
+    const content = (blob as unknown as Record<PropertyKey, unknown>)[key];
+    if (content instanceof Uint8Array && content.byteLength === size)
+      return content as Uint8Array<ArrayBuffer>;
+  }
+  return undefined;
+}
+
+/** Those of Node lie underneath the ones that a test environment puts in their place. */
+function platformBlobs(): Required<NodeBuffer> | undefined {
+  const { process } = globalThis as {
+    process?: { getBuiltinModule?: (name: string) => NodeBuffer | undefined };
+  };
+  return [process?.getBuiltinModule?.('node:buffer'), globalThis].find(
+    (one): one is Required<NodeBuffer> =>
+      one?.Blob !== undefined && one.File !== undefined && isCloneable(one.Blob),
+  );
+}
+
+function isCloneable(Class: typeof Blob): boolean {
+  return structuredClone(new Class([])) instanceof Class;
+}
