@@ -1,7 +1,12 @@
 import type { Body } from '../codec/body.ts';
 import type { Storage } from '../storage/drivers/driver.ts';
 import { readListed } from '../storage/log/open-log.ts';
-import { type Segment, type SegmentBodies, segmentProblem } from '../storage/segments/segment.ts';
+import {
+  bytesOf,
+  type Segment,
+  type SegmentBodies,
+  segmentProblem,
+} from '../storage/segments/segment.ts';
 import { LiveRecords } from './live-records.ts';
 
 /** A defect of the stored data, found by `verify()`. */
@@ -17,7 +22,7 @@ export interface VerificationResult {
   readonly whole: boolean;
   readonly documents: number;
   readonly segments: number;
-  /** Rough bytes of the segments. */
+  /** Rough bytes of the segments, Blobs included. */
   readonly bytes: number;
   /** Empty if the data is whole. */
   readonly problems: readonly Defect[];
@@ -27,7 +32,7 @@ export interface VerificationResult {
 const AT_ONCE = 16;
 
 interface VerifiedSegment {
-  readonly size: number;
+  readonly bytes: number;
   readonly problem: Defect | undefined;
 }
 
@@ -66,14 +71,14 @@ export class SegmentVerifier {
       whole: problems.length === 0,
       documents: count,
       segments: numbers.length,
-      bytes: verified.reduce((sum, { size }) => sum + size, 0),
+      bytes: verified.reduce((sum, { bytes }) => sum + bytes, 0),
       problems,
     };
   }
 
   /** Rough bytes of a verified segment. */
-  sizeOf(number: number): number {
-    return this.#verified.get(number)?.size ?? 0;
+  bytesOf(number: number): number {
+    return this.#verified.get(number)?.bytes ?? 0;
   }
 
   async #verifySegments(numbers: readonly number[]): Promise<void> {
@@ -87,7 +92,7 @@ export class SegmentVerifier {
       const defect = segmentProblem(segment, number);
       const readable = defect === undefined ? segment : undefined;
       this.#verified.set(number, {
-        size: readable?.size ?? 0,
+        bytes: readable ? bytesOf(readable) : 0,
         problem: defectOf(
           number,
           segment,

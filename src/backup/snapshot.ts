@@ -32,7 +32,7 @@ export interface Snapshot {
   readonly documents: number;
   /** In ascending order. */
   readonly segments: readonly number[];
-  /** Rough bytes of each of them. */
+  /** Rough bytes of each of them, Blobs included. */
   readonly sizes: readonly number[];
   /** Number of the last change in it. */
   readonly changed: number;
@@ -52,7 +52,7 @@ export function makeSnapshot(head: SnapshotHead, { segments, changed }: LiveSegm
     ...head,
     name: nameOf(head),
     segments: sorted.map(({ number }) => number),
-    sizes: sorted.map(({ size }) => size),
+    sizes: sorted.map(({ bytes }) => bytes),
     changed,
   };
 }

@@ -1,10 +1,10 @@
 import type { Storage } from '../storage/drivers/driver.ts';
 import type { Manifest } from '../storage/log/manifest.ts';
 import { listLive } from '../storage/log/open-log.ts';
-import type { Segment } from '../storage/segments/segment.ts';
+import { bytesOf, type Segment } from '../storage/segments/segment.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** Storage that a collection uses, in rough bytes before the browser compresses them. */
+/** Storage that a collection uses, in rough bytes before the browser compresses them, Blobs included. */
 export interface CollectionUsage {
   readonly collection: string;
   /** The live data. */
@@ -19,7 +19,7 @@ export interface CollectionUsage {
 }
 
 /** The sizes of live segments, by their number. */
-export type LiveSizes = ReadonlyMap<number, { readonly size: number }>;
+export type LiveSizes = ReadonlyMap<number, { readonly bytes: number }>;
 
 /** Segments read in one request. */
 const AT_ONCE = 100;
@@ -30,7 +30,7 @@ export function usageOf(
   snapshots: readonly Snapshot[],
 ): Omit<CollectionUsage, 'cached_until'> {
   let bytes = 0;
-  for (const { size } of live.values()) bytes += size;
+  for (const segment of live.values()) bytes += segment.bytes;
   let backup_bytes = 0;
   const counted = new Set(live.keys());
   for (const { segments, sizes } of snapshots) {
@@ -47,13 +47,14 @@ export function usageOf(
  * The sizes of a collection that is not open. Missing segments count nothing: another tab may be compacting it.
  */
 export async function storedSizes(storage: Storage, manifest: Manifest): Promise<LiveSizes> {
-  const sizes = new Map<number, { size: number }>();
+  const sizes = new Map<number, { bytes: number }>();
   if (manifest.dropped) return sizes;
   const live = await listLive(storage, manifest.name, manifest);
   for (let from = 0; from < live.length; from += AT_ONCE) {
     const keys = live.slice(from, from + AT_ONCE).map((number) => [manifest.name, number]);
     const segments = (await storage.getMany('segments', keys)) as (Segment | undefined)[];
-    for (const segment of segments) if (segment) sizes.set(segment.number, { size: segment.size });
+    for (const segment of segments)
+      if (segment) sizes.set(segment.number, { bytes: bytesOf(segment) });
   }
   return sizes;
 }

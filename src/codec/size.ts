@@ -1,27 +1,49 @@
 import type { Body } from './body.ts';
+import { isPlainObject, tagOf } from './kinds.ts';
 
-/** The rough size of a body in bytes, as segments and pools count it. */
-export function bodySize(body: Body): number {
-  return typeof body === 'string' ? body.length : sizeOf(body.exact);
+/** Bytes of Blobs, counted apart: storage keeps them as files of their own, and memory does not hold them. */
+export interface BlobBytes {
+  blobBytes: number;
 }
 
-/** The rough size of a value in bytes: enough to cut segments and to bound pools, and quick to find. */
-function sizeOf(value: unknown): number {
+/**
+ * The rough size of an encoded document in bytes, without its Blobs: segments and pools are measured by it.
+ *
+ * @param blobs Gets the bytes of its Blobs added.
+ */
+export function bodySize(body: Body, blobs: BlobBytes = { blobBytes: 0 }): number {
+  return typeof body === 'string' ? body.length : sizeOf(body.exact, blobs);
+}
+
+function sizeOf(value: unknown, blobs: BlobBytes): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 8;
-  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return value.byteLength;
   let size = 8;
-  if (value instanceof Map) {
-    for (const [key, item] of value) size += sizeOf(key) + sizeOf(item);
-  } else if (value instanceof Set) {
-    for (const item of value) size += sizeOf(item);
-  } else if (Array.isArray(value)) {
-    // Only the items that exist: a sparse array may say it is four billion long.
-    for (const item of Object.values(value)) size += sizeOf(item);
-  } else {
-    for (const key of Object.keys(value)) {
-      size += key.length + sizeOf((value as Record<string, unknown>)[key]);
-    }
+  if (Array.isArray(value)) {
+    // Existing items alone: a sparse array may have a length of four billion.
+    for (const item of Object.values(value)) size += sizeOf(item, blobs);
+    return size;
   }
-  return size;
+  if (isPlainObject(value)) {
+    for (const key of Object.keys(value)) size += key.length + sizeOf(value[key], blobs);
+    return size;
+  }
+  switch (tagOf(value)) {
+    case 'ArrayBuffer':
+    case 'View':
+      return (value as ArrayBuffer | ArrayBufferView).byteLength;
+    case 'Map':
+      for (const [key, item] of value as Map<unknown, unknown>)
+        size += sizeOf(key, blobs) + sizeOf(item, blobs);
+      return size;
+    case 'Set':
+      for (const item of value as Set<unknown>) size += sizeOf(item, blobs);
+      return size;
+    case 'Blob':
+    case 'File':
+      blobs.blobBytes += (value as Blob).size;
+      return size;
+    default:
+      return size;
+  }
 }

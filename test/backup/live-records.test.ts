@@ -74,7 +74,13 @@ test('what is read at once is bounded by its size', async () => {
     const number = at + 1;
     const record = new StoredRecord(`k${at}`, number, 0, undefined, each);
     record.size = each.length;
-    const content = { deletes: [], records: [record], bodies: [each], size: each.length };
+    const content = {
+      deletes: [],
+      records: [record],
+      bodies: [each],
+      size: each.length,
+      blobBytes: 0,
+    };
     const built = buildSegment(content, { number, after: at }, []);
     await storage.write(
       [

@@ -29,6 +29,7 @@ import { refusedValuesSuite } from './refused-values.suite.ts';
 import { savingSuite } from './saving.suite.ts';
 import { sortingSuite } from './sorting.suite.ts';
 import { storageSuite } from './storage.suite.ts';
+import { storedBytesSuite } from './stored-bytes.suite.ts';
 import { syncSuite } from './sync.suite.ts';
 import { uniqueIndexesSuite } from './unique-indexes.suite.ts';
 import { valuesSuite } from './values.suite.ts';
@@ -63,6 +64,7 @@ export function contractSuite(fixture: ClientFixture): void {
   backupsSuite(fixture);
   backupFilesSuite(fixture);
   storageSuite(fixture);
+  storedBytesSuite(fixture);
   syncSuite(fixture);
   errorsSuite(fixture);
   liveSuite(fixture);

@@ -202,7 +202,7 @@ export class CollectionBackups {
     if (documents === 0) return undefined;
     const lost = new Set(problems.map(({ segment }) => segment));
     const readable = segments.filter((number) => !lost.has(number));
-    const remains = readable.map((number) => ({ number, size: examiner.sizeOf(number) }));
+    const remains = readable.map((number) => ({ number, bytes: examiner.bytesOf(number) }));
     const head = await this.#head(documents, { reason: 'damage' });
     return makeSnapshot(head, { segments: remains, changed: 0 });
   }

@@ -1,13 +1,13 @@
 import type { StorageOperation } from '../drivers/driver.ts';
 import type { SegmentState } from '../segments/compaction.ts';
-import { deletesSize, type Segment } from '../segments/segment.ts';
+import { bytesOf, deletesSize, type Segment } from '../segments/segment.ts';
 import type { Written } from '../segments/segment-writer.ts';
 import { Watermarks } from '../segments/watermarks.ts';
 import { FORMAT, type Manifest, noManifest, putManifest } from './manifest.ts';
 
 /** The live segments at one moment. */
 export interface LiveSegmentList {
-  readonly segments: readonly Pick<SegmentState, 'number' | 'size'>[];
+  readonly segments: readonly Pick<SegmentState, 'number' | 'bytes'>[];
   /** Number of the last change in them. Compaction replaces segments and changes nothing. */
   readonly changed: number;
 }
@@ -94,8 +94,9 @@ export class LiveSegments {
 }
 
 /** The state of a segment none of whose records is superseded. */
-export function stateOf({ number, size, deletes: keys, indexed }: Segment): SegmentState {
-  const deletes = deletesSize(keys);
+export function stateOf(segment: Segment): SegmentState {
+  const { number, size, indexed } = segment;
+  const deletes = deletesSize(segment.deletes);
   const columns = indexed && Object.keys(indexed);
-  return { number, size, deletes, columns, live: size - deletes };
+  return { number, size, bytes: bytesOf(segment), deletes, columns, live: size - deletes };
 }

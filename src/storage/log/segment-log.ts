@@ -166,7 +166,7 @@ export class SegmentLog {
     const segments = this.#writer.build(contents, this.#live.newest, { watermarks });
     yield* this.#writer.puts(segments, written);
     if (!attach) return;
-    const appended = written.map(({ segment }) => segment);
+    const appended = written.map(({ segment }) => stateOf(segment));
     const put = attach({
       segments: [...this.segments.values(), ...appended],
       changed: appended.at(-1)?.number ?? this.#live.changed,

@@ -4,6 +4,8 @@ import { SEGMENT_SIZE, SMALL_SEGMENT } from './segment.ts';
 export interface SegmentState {
   readonly number: number;
   readonly size: number;
+  /** Rough bytes in storage, Blobs included. */
+  readonly bytes: number;
   /** Size of the deletes in it. */
   readonly deletes: number;
   /** Names of its index columns; left out where there are none. */

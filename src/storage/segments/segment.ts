@@ -1,5 +1,5 @@
 import type { Body } from '../../codec/body.ts';
-import { bodySize } from '../../codec/size.ts';
+import { type BlobBytes, bodySize } from '../../codec/size.ts';
 import { type Stamps, StoredRecord } from './stored-record.ts';
 import type { Watermark } from './watermarks.ts';
 
@@ -40,8 +40,10 @@ export interface Segment {
   readonly indexed: Readonly<Record<string, readonly unknown[]>> | undefined;
   /** What each record adds to `size`. */
   readonly sizes: Uint32Array;
-  /** Rough size in bytes, bodies included. */
+  /** Rough size in bytes, without Blobs. */
   readonly size: number;
+  /** Bytes of Blobs, left out where there are none. */
+  readonly blobBytes?: number | undefined;
   /** The bodies, where the segment is small. Else they are a value of their own. */
   readonly bodies: readonly Body[] | undefined;
 }
@@ -85,6 +87,12 @@ export interface SegmentContent {
   /** The bodies of the records. */
   readonly bodies: readonly Body[];
   readonly size: number;
+  readonly blobBytes: number;
+}
+
+/** Rough bytes that a segment takes in storage. */
+export function bytesOf({ size, blobBytes = 0 }: Pick<Segment, 'size' | 'blobBytes'>): number {
+  return size + blobBytes;
 }
 
 /** Cuts changes into contents of about {@link SEGMENT_SIZE}, deletes first. */
@@ -106,7 +114,7 @@ export function* cutSegments(
     const body = bodyOf(record);
     content.records.push(record);
     content.bodies.push(body);
-    record.size = recordSize(record, body);
+    record.size = recordSize(record, body, content);
     content.size += record.size;
     if (content.size >= SEGMENT_SIZE) {
       yield content;
@@ -117,12 +125,18 @@ export function* cutSegments(
 }
 
 function emptyContent() {
-  return { deletes: [] as string[], records: [] as StoredRecord[], bodies: [] as Body[], size: 0 };
+  return {
+    deletes: [] as string[],
+    records: [] as StoredRecord[],
+    bodies: [] as Body[],
+    size: 0,
+    blobBytes: 0,
+  };
 }
 
 /** What a record adds to the size of a segment. */
-function recordSize(record: StoredRecord, body: Body): number {
-  return record.key.length + 9 + (record.stamps ? 32 : 0) + bodySize(body);
+function recordSize(record: StoredRecord, body: Body, blobs: BlobBytes): number {
+  return record.key.length + 9 + (record.stamps ? 32 : 0) + bodySize(body, blobs);
 }
 
 /** A segment with its bodies, which go into it only if it is small. */
@@ -131,7 +145,7 @@ export function buildSegment(
   place: Pick<Segment, 'number' | 'after' | 'staged' | 'watermarks'>,
   columns: IndexColumns,
 ) {
-  const { records, deletes, size } = content;
+  const { records, deletes, size, blobBytes } = content;
   const { number } = place;
   const bodies: SegmentBodies = { number, size, bodies: content.bodies };
   const ranks = new Float64Array(records.length);
@@ -159,6 +173,7 @@ export function buildSegment(
     indexed: indexedColumns(records, columns),
     sizes,
     size,
+    ...(blobBytes > 0 && { blobBytes }),
     bodies: inline,
   };
   return { segment, bodies };
