@@ -1,6 +1,6 @@
 import { BaseClient } from './client/base-client.ts';
 import { type ConnectOptions, parseConnectOptions } from './client/client-options.ts';
-import { loadFailed } from './collection/calls/load-calls.ts';
+import { loadFailed } from './collection/calls/first-call.ts';
 
 /** A database whose engine runs in a worker. */
 export type Connection = BaseClient;
@@ -22,10 +22,10 @@ export type Connection = BaseClient;
  */
 export function connect(options: ConnectOptions): Connection {
   const { worker, answer_timeout, ...database } = parseConnectOptions(options);
-  return new BaseClient(database, async (settings, events) => {
+  return new BaseClient(database, async (settings) => {
     const { connectToWorker } = await import('./transport/worker/connect-to-worker.ts').catch(
       loadFailed,
     );
-    return connectToWorker({ worker, answer_timeout }, settings, events);
+    return connectToWorker({ worker, answer_timeout }, settings);
   });
 }

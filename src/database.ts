@@ -1,6 +1,6 @@
 import { BaseClient } from './client/base-client.ts';
 import { type DatabaseOptions, parseDatabaseOptions } from './client/client-options.ts';
-import { loadFailed } from './collection/calls/load-calls.ts';
+import { loadFailed } from './collection/calls/first-call.ts';
 
 /**
  * A database whose engine runs in this thread: for Node, tests, server rendering and small pages. In a
@@ -17,11 +17,11 @@ import { loadFailed } from './collection/calls/load-calls.ts';
 export class Database extends BaseClient {
   /** @throws {OptionError} naming the option, what was given and what is allowed. */
   constructor(options: DatabaseOptions) {
-    super(parseDatabaseOptions(options), async (settings, events) => {
+    super(parseDatabaseOptions(options), async (settings) => {
       const { connectInThread } = await import('./transport/thread/connect-in-thread.ts').catch(
         loadFailed,
       );
-      return connectInThread(settings, events);
+      return connectInThread(settings);
     });
   }
 }

@@ -1,22 +1,25 @@
 import { CallOrder } from '../collection/calls/call-order.ts';
 import type { FileSource, ImportOptions } from '../collection/calls/file-bytes.ts';
-import { callsBegun, loadFailed } from '../collection/calls/load-calls.ts';
-import { Port } from '../collection/calls/port.ts';
+import { loadFailed } from '../collection/calls/first-call.ts';
+import type { Runtime } from '../collection/calls/runtime.ts';
 import type { CollectionConstructor } from '../collection/collection-constructor.ts';
+import type { CollectionOwner } from '../collection/collection-handle.ts';
 import { DocumentCollection } from '../collection/document-collection.ts';
 import { Emitter } from '../collection/emitter.ts';
 import type { ClientStatus, EventName, Listener } from '../collection/events.ts';
 import { KeyValueCollection } from '../collection/key-value-collection.ts';
 import { parseCollectionOptions } from '../collection/options/collection-options.ts';
-import type { ClientEvent, EngineStatus } from '../engine/protocol/requests.ts';
+import type { ClientEvent } from '../engine/protocol/requests.ts';
 import type { CollectionSettings } from '../engine/protocol/settings.ts';
 import { CollectionError } from '../errors/collection-error.ts';
-import type { Connect, DatabaseSettings } from '../transport/channel/channel.ts';
-import { closedError, Link } from '../transport/channel/link.ts';
-import type { DatabaseCall } from './database-calls.ts';
-import type { DatabaseStorage, StorageStatus } from './database-storage.ts';
+import { type DatabaseSettings, UNKNOWN_STATUS } from '../transport/channel/channel.ts';
+import { closedError } from '../transport/channel/closed-error.ts';
+import type { Connect } from '../transport/channel/engine-access.ts';
+import { serverRuntime } from '../transport/platform/server-runtime.ts';
+import type { DatabaseCalls } from './database-calls.ts';
+import type { DatabaseStorage } from './database-storage.ts';
 
-/** What both doors are: {@link Database} with the engine in this thread, `connect()` with it in a worker. */
+/** A client of a database: {@link Database} with the engine in this thread, or `connect()` with it in a worker. */
 export interface DatabaseClient {
   readonly name: string;
   /**
@@ -50,115 +53,172 @@ export interface DatabaseClient {
   /** Resolves when everything so far, in all collections, is in storage. */
   save(): Promise<void>;
   /**
-   * Saves, then releases everything; later calls reject. When saving fails it rejects, and the door stays
+   * Saves, then releases everything; later calls reject. Where saving fails it rejects, and the client stays
    * open so that nothing is lost.
    */
   close(): Promise<void>;
 }
 
-const nothingYet: EngineStatus = {
-  storage: undefined,
-  tabs: 0,
-  unsaved: 0,
-  unsaved_since: undefined,
-  last_save: undefined,
-  last_error: undefined,
-};
-
-/** A door over whatever way to an engine it is given. */
-export class BaseClient implements DatabaseClient {
+/** A client over engines that `connect` reaches. */
+export class BaseClient implements DatabaseClient, CollectionOwner {
   readonly name: string;
   readonly Collection: CollectionConstructor;
   readonly storage: DatabaseStorage;
-  readonly #link: Link;
+  readonly #settings: DatabaseSettings;
+  readonly #connect: Connect;
   readonly #emitter = new Emitter();
   readonly #types = new Map<string, CollectionSettings['type']>();
-  readonly #turns = new Map<string, CallOrder>();
-  #engine = nothingYet;
+  readonly #orders = new Map<string, CallOrder>();
+  /** Handles that open with the first call. */
+  #unopened: ((runtime: Runtime) => void)[] = [];
+  #runtime: Runtime | undefined;
+  #loading: Promise<Runtime> | undefined;
+  #engine = UNKNOWN_STATUS;
   #watching = false;
-  #closing = false;
+  /** No call may begin: while the client closes, and for good where it closed without having run. */
+  #refusing = false;
 
   constructor(settings: DatabaseSettings, connect: Connect) {
     this.name = settings.name;
-    this.#link = new Link(settings, connect, {
-      event: (event) => this.#take(event),
-      state: (state) => {
-        if (state === 'open') this.#watchIfAsked();
-        this.#emitter.emit('status', this.status);
-      },
-    });
-    const status = () => this.#own<StorageStatus>('status');
+    this.#settings = settings;
+    this.#connect = connect;
+    const client = this;
     this.storage = {
-      persist: () => this.#own('persist'),
-      estimate: () => this.#own('estimate'),
+      persist: () => client.#call((calls) => calls.persist()),
+      estimate: () => client.#call((calls) => calls.estimate()),
       get status() {
-        return status();
+        return client.#call((calls) => calls.status(client.#engine.storage));
       },
     };
-    const open = (options: unknown) => this.#open(options);
     // A function and not a class, because what it constructs depends on the options.
     this.Collection = function Collection(options: unknown) {
-      return open(options);
+      return client.#construct(options);
     } as unknown as CollectionConstructor;
   }
 
   get status(): ClientStatus {
-    const { channel, state } = this.#link;
-    return { state, ...this.#engine, ...channel?.place } as ClientStatus;
+    const unloaded = this.#loading ? 'opening' : this.#refusing ? 'closed' : 'idle';
+    const { state, place } = this.#runtime?.channel ?? { state: unloaded };
+    return { state, ...this.#engine, ...place } as ClientStatus;
   }
 
   get ready(): Promise<void> {
-    return this.#link.open().then(() => undefined);
+    return this.loadRuntime().then(({ channel }) => channel.open());
+  }
+
+  get refusal(): Error | undefined {
+    return this.#refusing ? closedError(this.name) : undefined;
+  }
+
+  get runtime(): Runtime | undefined {
+    return this.#runtime;
   }
 
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void {
     const stop = this.#emitter.on(name, listener);
     if (name === 'quota') {
-      // Without it nobody is told, and everything else works.
+      // Where its code cannot be loaded the event never comes, and everything else works.
       import('./quota-watch.ts').then(
         ({ watchQuota }) => watchQuota(this, this.#emitter),
         () => undefined,
       );
     }
-    this.#watchIfAsked();
+    this.#watchIfWanted();
     return () => {
       stop();
-      this.#watchIfAsked();
+      this.#watchIfWanted();
     };
   }
 
   exportAll(): Promise<ReadableStream<Uint8Array>> {
-    return this.#own('exportAll');
+    return this.#call((calls) => calls.exportAll());
   }
 
   importAll(file: FileSource, options?: ImportOptions): Promise<number> {
-    return this.#own('importAll', file, options);
-  }
-
-  /** Runs a call about the whole database, once everything called before has been sent. */
-  async #own<T>(name: DatabaseCall, ...args: unknown[]): Promise<T> {
-    await this.#takeTurns();
-    const { DatabaseCalls } = await import('./database-calls.ts').catch(loadFailed);
-    return DatabaseCalls.run(name, args, this.#link, () => this.#engine.storage) as T;
+    return this.#call((calls) => calls.importAll(file, options));
   }
 
   async save(): Promise<void> {
-    await this.#takeTurns();
-    await this.#link.save();
+    await this.#earlierCalls();
+    await this.#runtime?.channel.save();
   }
 
   async close(): Promise<void> {
-    this.#closing = true;
+    this.#refusing = true;
     try {
-      // What was called before goes on to its end; what is called from now on is refused.
-      await this.#takeTurns();
-      await this.#link.close();
+      // Calls made before run to their end; later ones are refused.
+      await this.#earlierCalls();
+      await (await this.#loading)?.channel.close();
     } finally {
-      this.#closing = false;
+      // The channel refuses by itself, unless there is none.
+      this.#refusing = this.#runtime === undefined;
     }
   }
 
-  #open(options: unknown): DocumentCollection | KeyValueCollection {
+  loadRuntime(): Promise<Runtime> {
+    if (this.#runtime) return Promise.resolve(this.#runtime);
+    this.#loading ??= this.#load().catch((error: unknown) => {
+      this.#loading = undefined;
+      throw error;
+    });
+    return this.#loading;
+  }
+
+  orderOf(name: string): CallOrder {
+    let order = this.#orders.get(name);
+    if (!order) {
+      order = new CallOrder();
+      this.#orders.set(name, order);
+    }
+    return order;
+  }
+
+  /** A server that renders pages makes collections and calls none of them: those cost no engine over empty memory. */
+  get opensEarly(): boolean {
+    const { storage } = this.#settings;
+    const isEmpty =
+      storage === 'memory' || (storage === undefined && typeof indexedDB === 'undefined');
+    return !isEmpty || serverRuntime() === undefined;
+  }
+
+  whenLoaded(open: (runtime: Runtime) => void): void {
+    if (this.#runtime) open(this.#runtime);
+    else this.#unopened.push(open);
+  }
+
+  noteOpened({ name, type }: CollectionSettings): void {
+    this.#types.set(name, type);
+  }
+
+  noteDropped(name: string): void {
+    this.#types.delete(name);
+  }
+
+  async #load(): Promise<Runtime> {
+    const { Runtime } = await import('../collection/calls/runtime.ts').catch(loadFailed);
+    this.#runtime = new Runtime(this.#settings, this.#connect, {
+      event: (event) => this.#take(event),
+      state: (state) => {
+        if (state === 'open') this.#watchIfWanted();
+        this.#emitter.emit('status', this.status);
+      },
+    });
+    for (const open of this.#unopened.splice(0)) open(this.#runtime);
+    return this.#runtime;
+  }
+
+  /** Makes a call about the whole database, after all calls made before. */
+  async #call<T>(start: (calls: DatabaseCalls) => Promise<T>): Promise<T> {
+    await this.#earlierCalls();
+    const [{ DatabaseCalls }, { channel }] = await Promise.all([
+      import('./database-calls.ts').catch(loadFailed),
+      this.loadRuntime(),
+    ]);
+    await channel.open();
+    return start(new DatabaseCalls(channel));
+  }
+
+  #construct(options: unknown): DocumentCollection | KeyValueCollection {
     const settings = parseCollectionOptions(options);
     const { name, type } = settings;
     const known = this.#types.get(name);
@@ -169,26 +229,15 @@ export class BaseClient implements DatabaseClient {
         { place: name },
       );
     }
-    let turns = this.#turns.get(name);
-    if (!turns) {
-      turns = new CallOrder();
-      this.#turns.set(name, turns);
-    }
-    const port = new Port(this.#link, settings, turns, {
-      opened: () => this.#types.set(name, type),
-      dropped: () => this.#types.delete(name),
-      refusal: () => (this.#closing ? closedError(this.name) : undefined),
-    });
     return type === 'DOCUMENT_BASED'
-      ? new DocumentCollection(settings, port, this)
-      : new KeyValueCollection(settings, port, this);
+      ? new DocumentCollection(settings, this)
+      : new KeyValueCollection(settings, this);
   }
 
-  /** Resolves when every call made so far has sent all that it has to send to change something. */
-  async #takeTurns(): Promise<void> {
-    await callsBegun();
+  /** Resolves when every call made so far has sent all of its changes. */
+  async #earlierCalls(): Promise<void> {
     await Promise.all(
-      Array.from(this.#turns.values(), (turns) => turns.enter(() => Promise.resolve())),
+      Array.from(this.#orders.values(), (order) => order.enter(() => Promise.resolve())),
     );
   }
 
@@ -199,13 +248,13 @@ export class BaseClient implements DatabaseClient {
     } else this.#emitter.emit(type, detail);
   }
 
-  /** Changes cost a message each, so the engine only tells them while somebody listens. */
-  #watchIfAsked(): void {
-    const { channel } = this.#link;
+  /** Changes cost a message each, so the engine reports them only while somebody listens. */
+  #watchIfWanted(): void {
+    const channel = this.#runtime?.channel;
     const wanted = this.#emitter.has('change');
-    if (!channel || wanted === this.#watching) return;
+    if (!channel?.place || wanted === this.#watching) return;
     this.#watching = wanted;
-    // When the engine is lost, every call says so.
-    channel.watch(wanted).catch(() => undefined);
+    // Where the engine is lost, every call says so.
+    channel.watch(wanted)?.catch(() => undefined);
   }
 }

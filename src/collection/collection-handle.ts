@@ -1,11 +1,15 @@
 import type { BackupInfo, Verification } from '../engine/protocol/backup-protocol.ts';
 import type { CollectionSettings } from '../engine/protocol/settings.ts';
+import type { Result } from '../engine/scheduling/coroutine.ts';
 import { CollectionError } from '../errors/collection-error.ts';
-import { serverRuntime } from '../transport/platform/server-runtime.ts';
-import type { CallName, Calls, CallsClass } from './calls/calls.ts';
+import type { CallOrder } from './calls/call-order.ts';
+import { withCallerFrames } from './calls/caller-frames.ts';
+import type { CommonCalls } from './calls/common-calls.ts';
 import type { FileSource, ImportOptions } from './calls/file-bytes.ts';
-import { kept, keptOptions, loadCalls, loadedCalls, orAborted } from './calls/load-calls.ts';
-import type { Port } from './calls/port.ts';
+import { copyArgument, orAborted } from './calls/first-call.ts';
+import type { HandleChannel } from './calls/handle-channel.ts';
+import type { HandleCalls, Runtime } from './calls/runtime.ts';
+import type { Sender } from './calls/sender.ts';
 import type { ClientStatus, EventMap, EventName, Listener } from './events.ts';
 import { signalIn } from './options/option-checks.ts';
 
@@ -24,34 +28,67 @@ export interface DropOptions {
   backup?: boolean | undefined;
 }
 
-/** What a collection needs of its door. */
+/** The client that a collection belongs to. */
 export interface CollectionOwner {
   readonly status: ClientStatus;
-  /** Listens to an event of the door. */
+  /** Why no call may begin; `undefined` while calls may. */
+  readonly refusal: Error | undefined;
+  /** `undefined` until it is loaded. */
+  readonly runtime: Runtime | undefined;
+  /** Whether constructing a collection loads the runtime; else the first call of the client does. */
+  readonly opensEarly: boolean;
+  /** Opens a handle once the runtime is loaded, in the order of construction. */
+  whenLoaded(open: (runtime: Runtime) => void): void;
+  /** Loads the runtime. @throws {CairnError} `load_failed`; the next call tries again. */
+  loadRuntime(): Promise<Runtime>;
+  /** The order of the calls to a collection. */
+  orderOf(name: string): CallOrder;
+  /** Listens to an event of the client. */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void;
+  /** A collection is open: its type is known. */
+  noteOpened(settings: CollectionSettings): void;
+  /** A collection is being dropped: its name is free. */
+  noteDropped(name: string): void;
+}
+
+/** How a method makes its call. */
+interface MethodMode {
+  /** The caller's options, which may hold an AbortSignal. */
+  readonly options?: unknown;
+  /** Whether no other call of the collection may come between the requests of this one. */
+  readonly exclusive?: boolean;
+  /** Copies an argument where the call waits for the runtime to load. */
+  readonly copy?: (value: unknown) => unknown;
 }
 
 /** What both types of collection have. */
-export abstract class CollectionHandle<Sync> {
+export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
   /** The collection's name. */
   readonly name: string;
   /** The collection's type, fixed when it was made. */
   readonly type: CollectionSettings['type'];
   protected readonly settings: CollectionSettings;
-  protected readonly port: Port;
-  protected readonly door: CollectionOwner;
-  #calls: Calls | undefined;
+  protected readonly owner: CollectionOwner;
+  readonly #order: CallOrder;
+  #calls: HandleCalls<Calls> | undefined;
   #sync: Sync | undefined;
 
-  constructor(settings: CollectionSettings, port: Port, door: CollectionOwner) {
+  constructor(settings: CollectionSettings, owner: CollectionOwner) {
     this.name = settings.name;
     this.type = settings.type;
     this.settings = settings;
-    this.port = port;
-    this.door = door;
-    // While the engine starts. The first call tells when it fails.
-    if (!serverRuntime()) loadCalls().catch(() => undefined);
+    this.owner = owner;
+    this.#order = owner.orderOf(settings.name);
+    // The first call rejects where this fails.
+    if (owner.opensEarly) this.#open().catch(() => undefined);
+    else owner.whenLoaded((runtime) => this.#opened(runtime));
   }
+
+  /** Opens the collection in the engine. */
+  protected abstract open(runtime: Runtime, order: CallOrder): HandleCalls<Calls>;
+
+  /** Loads the methods without promises: most pages never need them. */
+  protected abstract loadSync(calls: HandleCalls<Calls>): Promise<Sync>;
 
   /**
    * Resolves once the collection is open and, with `caching: true`, in memory. Waiting for it is optional:
@@ -71,7 +108,7 @@ export abstract class CollectionHandle<Sync> {
    */
   get sync(): Sync {
     if (this.#sync) return this.#sync;
-    const { engine } = this.door.status;
+    const { engine } = this.owner.status;
     const why = !this.settings.caching
       ? 'construct it with caching: true'
       : engine && engine !== 'thread'
@@ -83,14 +120,14 @@ export abstract class CollectionHandle<Sync> {
   }
 
   async #makeReady(): Promise<void> {
-    await this.call('ready', []);
-    if (this.settings.caching && this.door.status.engine === 'thread')
-      this.#sync ??= (await this.callsWith(await loadCalls()).loadSync()) as Sync;
+    await this.call([], (calls, sender) => calls.ready(sender));
+    if (this.settings.caching && this.owner.status.engine === 'thread')
+      this.#sync ??= await this.loadSync(await this.#open());
   }
 
   /** Resolves when everything so far is in storage. Rejects when saving fails; it is then tried again later. */
   save(): Promise<void> {
-    return this.call('save', []);
+    return this.call([], (calls, sender) => calls.save(sender));
   }
 
   /**
@@ -101,12 +138,12 @@ export abstract class CollectionHandle<Sync> {
    * @throws {StorageError} when it cannot be stored.
    */
   createBackup(options?: BackupOptions): Promise<string> {
-    return this.call('createBackup', [], options);
+    return this.call([options], (calls, sender, given) => calls.createBackup(sender, given));
   }
 
   /** The backups there are, newest first. */
   listBackups(): Promise<BackupInfo[]> {
-    return this.call('listBackups', []);
+    return this.call([], (calls, sender) => calls.listBackups(sender));
   }
 
   /**
@@ -118,12 +155,12 @@ export abstract class CollectionHandle<Sync> {
    * @throws {BackupError} `backup_unknown`, `backup_damaged`; the collection is as it was.
    */
   loadBackup(name: string): Promise<true> {
-    return this.call('loadBackup', [name]);
+    return this.call([name], (calls, sender, given) => calls.loadBackup(sender, given));
   }
 
   /** Removes a backup, and what only it holds. @throws {BackupError} `backup_unknown` */
   deleteBackup(name: string): Promise<true> {
-    return this.call('deleteBackup', [name]);
+    return this.call([name], (calls, sender, given) => calls.deleteBackup(sender, given));
   }
 
   /**
@@ -139,8 +176,10 @@ export abstract class CollectionHandle<Sync> {
    * ```
    */
   async exportBackup(name: string): Promise<ReadableStream<Uint8Array>> {
-    const { cursor } = await this.call<{ cursor: number }>('exportBackup', [name]);
-    return this.callsWith(await loadCalls()).exported(cursor);
+    const { cursor } = await this.call([name], (calls, sender, given) =>
+      calls.exportBackup(sender, given),
+    );
+    return (await this.#open()).exported(cursor);
   }
 
   /**
@@ -151,7 +190,11 @@ export abstract class CollectionHandle<Sync> {
    * @throws {BackupError} for what is no such file, is cut off, damaged or of a newer version; nothing is changed.
    */
   importBackup(file: FileSource, options?: ImportOptions): Promise<number> {
-    return this.call('importBackup', [file], options, true);
+    return this.call(
+      [file, options],
+      (calls, sender, source, given) => calls.importBackup(sender, source, given),
+      { options, exclusive: true },
+    );
   }
 
   /**
@@ -159,7 +202,7 @@ export abstract class CollectionHandle<Sync> {
    * for one that cannot be opened because its data is damaged, too.
    */
   verify(): Promise<Verification> {
-    return this.call('verify', []);
+    return this.call([], (calls, sender) => calls.verify(sender));
   }
 
   /**
@@ -170,10 +213,9 @@ export abstract class CollectionHandle<Sync> {
    */
   Drop(options?: DropOptions): Promise<true> {
     const { activate_drop_method: enabled } = this.settings;
-    const { refusal, dropped } = this.port.events;
-    // Known from the call on, even if it has to wait for its turn.
-    if (enabled && !refusal()) dropped();
-    return this.call('drop', [enabled], options);
+    // From the call on, even if it waits in line.
+    if (enabled && !this.owner.refusal) this.owner.noteDropped(this.name);
+    return this.call([options], (calls, sender, given) => calls.drop(sender, enabled, given));
   }
 
   /**
@@ -182,50 +224,75 @@ export abstract class CollectionHandle<Sync> {
    * @returns a function that stops it.
    */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void {
-    // The door refuses what is no function, which the wrapper would hide.
-    if (typeof listener !== 'function') return this.door.on(name, listener);
-    return this.door.on(name, (event: EventMap[Name]) => {
+    // The client refuses what is no function, which the wrapper would hide.
+    if (typeof listener !== 'function') return this.owner.on(name, listener);
+    return this.owner.on(name, (event: EventMap[Name]) => {
       if (!('collection' in event) || event.collection === this.name) listener(event);
     });
   }
 
   /**
-   * Runs a call. What it needs is loaded with the first ones; those wait, with copies of what they were given.
+   * Makes a call. Before the runtime is loaded it waits in line, with copies of its arguments.
    *
-   * @param alone Whether no other call of the collection may come between its requests.
-   * @param keep Copies an argument.
+   * @param start Begins the call with the arguments.
    */
-  protected call<T>(
-    name: CallName,
-    args: readonly unknown[],
-    options?: unknown,
-    alone = false,
-    keep = kept,
+  protected async call<Args extends readonly unknown[], T>(
+    args: Args,
+    start: (calls: Calls, sender: Sender, ...args: Args) => Result<T>,
+    { options, exclusive, copy = copyArgument }: MethodMode = {},
   ): Promise<T> {
-    const refusal = this.port.events.refusal();
-    if (refusal) return Promise.reject(refusal);
-    const Calls = loadedCalls();
-    if (Calls) return this.callsWith(Calls).run(name, args, options, alone);
-    // Also while it waits to be run, which hears of the signal itself.
-    return orAborted(this.#callLater(name, args, options, alone, keep), signalIn(options));
+    const { refusal } = this.owner;
+    if (refusal) throw refusal;
+    const mode = { signal: signalIn(options), exclusive };
+    try {
+      const handle = this.#calls;
+      if (handle) return await handle.run((calls, sender) => start(calls, sender, ...args), mode);
+      const copies = args.map((arg) => copy(arg)) as unknown as Args;
+      const later = this.#first((opened) =>
+        opened.run((calls, sender) => start(calls, sender, ...copies), mode),
+      );
+      return await orAborted(later, mode.signal);
+    } catch (error) {
+      throw withCallerFrames(error);
+    }
   }
 
-  async #callLater<T>(
-    name: CallName,
-    args: readonly unknown[],
-    options: unknown,
-    alone: boolean,
-    keep: typeof kept,
-  ): Promise<T> {
-    const copies = args.map((arg) => keep(arg));
-    const copied = keptOptions(options);
-    // No call made later may come before this one, so nothing else is waited for.
-    return this.callsWith(await loadCalls()).run(name, copies, copied, alone);
+  /** What a live query of this collection starts from. */
+  protected get liveBase(): {
+    settings: CollectionSettings;
+    channel: () => Promise<HandleChannel>;
+  } {
+    const { settings } = this;
+    return { settings, channel: async () => (await this.#open()).channel };
   }
 
-  /** The calls of this collection, once what runs them is there. */
-  protected callsWith(Calls: CallsClass): Calls {
-    this.#calls ??= new Calls(this.settings, this.port);
+  /** The open handle, after the calls made before. */
+  #open(): Promise<HandleCalls<Calls>> {
+    return this.#first(async (handle) => handle);
+  }
+
+  /** Starts something with the open handle in line with the calls, loading the runtime first where it is missing. */
+  #first<T>(start: (handle: HandleCalls<Calls>) => Promise<T>): Promise<T> {
+    const { owner } = this;
+    // Loading counts as an exclusive call: those made meanwhile keep their order behind it.
+    if (!owner.runtime && !this.#order.busy)
+      this.#order.enterExclusively(() => owner.loadRuntime()).catch(() => undefined);
+    return this.#order.enter(() => {
+      const { runtime } = owner;
+      if (runtime) return start(this.#opened(runtime));
+      return owner.loadRuntime().then((loaded) => start(this.#opened(loaded)));
+    });
+  }
+
+  #opened(runtime: Runtime): HandleCalls<Calls> {
+    if (!this.#calls) {
+      this.#calls = this.open(runtime, this.#order);
+      this.#calls.opened.then(
+        () => this.owner.noteOpened(this.settings),
+        // Every call rejects with the same error.
+        () => undefined,
+      );
+    }
     return this.#calls;
   }
 }

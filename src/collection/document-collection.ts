@@ -1,6 +1,8 @@
 import type { Explained } from '../engine/protocol/requests.ts';
+import type { CallOrder } from './calls/call-order.ts';
+import type { DocumentCalls } from './calls/document-calls.ts';
 import { checkId } from './calls/item-checks.ts';
-import { kept, keptOptions, loadCalls, loadedCalls } from './calls/load-calls.ts';
+import type { HandleCalls, Runtime } from './calls/runtime.ts';
 import { CollectionHandle } from './collection-handle.ts';
 import type {
   AnyDocument,
@@ -47,7 +49,7 @@ export interface Explanation extends Explained {
 export class DocumentCollection<
   T extends object = AnyDocument,
   S extends Stamp = never,
-> extends CollectionHandle<SyncDocuments<T, S>> {
+> extends CollectionHandle<DocumentCalls<T, S>, SyncDocuments<T, S>> {
   /**
    * Inserts a document. An `_id` in it is honoured, other managed fields are ignored.
    *
@@ -55,7 +57,7 @@ export class DocumentCollection<
    * @throws {ValueError} `id_taken`, or naming the path of what cannot be stored.
    */
   insert(document: NewDocument<T>): Promise<Stored<T, S>> {
-    return this.call('insert', [document]);
+    return this.call([document], (calls, sender, given) => calls.insert(sender, given));
   }
 
   /**
@@ -65,12 +67,15 @@ export class DocumentCollection<
    * @throws {ValueError} with the path of the offending part, such as `documents[3].name`.
    */
   insertMany(documents: readonly NewDocument<T>[]): Promise<Stored<T, S>[]> {
-    return this.call('insertMany', [documents], undefined, true, listed);
+    return this.call([documents], (calls, sender, list) => calls.insertMany(sender, list), {
+      exclusive: true,
+      copy: copyList,
+    });
   }
 
   /** Replaces the document with this `_id`, like `update`, or inserts it. */
   upsert(document: NewDocument<T>): Promise<Stored<T, S>> {
-    return this.call('upsert', [document]);
+    return this.call([document], (calls, sender, given) => calls.upsert(sender, given));
   }
 
   /**
@@ -80,7 +85,9 @@ export class DocumentCollection<
    * @returns the document, or `undefined` if there is none with this id.
    */
   update(id: string, document: NewDocument<T>): Promise<Stored<T, S> | undefined> {
-    return this.call('update', [id, document]);
+    return this.call([id, document], (calls, sender, key, given) =>
+      calls.update(sender, key, given),
+    );
   }
 
   /**
@@ -94,33 +101,38 @@ export class DocumentCollection<
     id: string,
     changes: Partial<NewDocument<T>> | AnyDocument,
   ): Promise<Stored<T, S> | undefined> {
-    return this.call('patch', [id, changes]);
+    return this.call([id, changes], (calls, sender, key, given) => calls.patch(sender, key, given));
   }
 
   /** Archives a document. `false` if there is none with this id, or it is archived already. */
   archive(id: string): Promise<boolean> {
-    return this.call('change', ['archive', id]);
+    return this.call([id], (calls, sender, key) => calls.archive(sender, key));
   }
 
   /** Takes a document out of the archive. `false` if there is none with this id, or it is not archived. */
   unarchive(id: string): Promise<boolean> {
-    return this.call('change', ['unarchive', id]);
+    return this.call([id], (calls, sender, key) => calls.unarchive(sender, key));
   }
 
   /** Removes a document. `false` if there is none with this id. */
   delete(id: string): Promise<boolean> {
-    return this.call('change', ['delete', id]);
+    return this.call([id], (calls, sender, key) => calls.delete(sender, key));
   }
 
   /** Removes the documents that match. Resolves with how many. */
   deleteMany(params: Params<T, S>, options?: MatchOptions<T, S>): Promise<number> {
-    const inParts = typeof params === 'function' || options?.where !== undefined;
-    return this.call('deleteMany', [params], options, inParts);
+    // A function runs here, between two requests.
+    const exclusive = typeof params === 'function' || options?.where !== undefined;
+    return this.call(
+      [params, options],
+      (calls, sender, query, given) => calls.deleteMany(sender, query, given),
+      { options, exclusive },
+    );
   }
 
   /** The document with this id, archived or not, or `undefined`. */
   get(id: string): Promise<Stored<T, S> | undefined> {
-    return this.call('get', [id]);
+    return this.call([id], (calls, sender, key) => calls.get(sender, key));
   }
 
   /**
@@ -134,7 +146,13 @@ export class DocumentCollection<
     params: Params<T, S>,
     options?: FindOptions<T, S, L>,
   ): Promise<Found<T, S, L> | undefined> {
-    return this.call('find', [params], options);
+    return this.call(
+      [params, options],
+      (calls, sender, query, given) => calls.find<Found<T, S, L>>(sender, query, given),
+      {
+        options,
+      },
+    );
   }
 
   /** All documents that match, in order of insertion. */
@@ -142,17 +160,35 @@ export class DocumentCollection<
     params: Params<T, S>,
     options?: FindOptions<T, S, L>,
   ): Promise<Found<T, S, L>[]> {
-    return this.call('filter', [params], options);
+    return this.call(
+      [params, options],
+      (calls, sender, query, given) => calls.filter<Found<T, S, L>>(sender, query, given),
+      {
+        options,
+      },
+    );
   }
 
   /** Whether a document matches. */
   has(params: Params<T, S>, options?: MatchOptions<T, S>): Promise<boolean> {
-    return this.call('has', [params], options);
+    return this.call(
+      [params, options],
+      (calls, sender, query, given) => calls.has(sender, query, given),
+      {
+        options,
+      },
+    );
   }
 
   /** How many documents match; without params, how many there are. */
   count(params?: Params<T, S>, options?: FindOptions<T, S, SelectOption<T, S>>): Promise<number> {
-    return this.call('count', [params], options);
+    return this.call(
+      [params, options],
+      (calls, sender, query, given) => calls.count(sender, query, given),
+      {
+        options,
+      },
+    );
   }
 
   /**
@@ -169,8 +205,12 @@ export class DocumentCollection<
     options?: FindOptions<T, S, SelectOption<T, S>>,
   ): Promise<Explanation> {
     const began = performance.now();
-    const explained = await this.call<Explained>('explain', [params], options);
-    const { engine } = this.door.status as Pick<Explanation, 'engine'>;
+    const explained = await this.call(
+      [params, options],
+      (calls, sender, query, given) => calls.explain(sender, query, given),
+      { options },
+    );
+    const { engine } = this.owner.status as Pick<Explanation, 'engine'>;
     return { ...explained, engine, total_ms: performance.now() - began };
   }
 
@@ -189,14 +229,20 @@ export class DocumentCollection<
     params: Params<T, S> = {} as Params<T, S>,
     options?: FindOptions<T, S, L>,
   ): AsyncGenerator<Found<T, S, L>, void, undefined> {
-    const refusal = this.port.events.refusal();
-    if (refusal) throw refusal;
-    const Calls = loadedCalls();
-    const given = Calls
-      ? ([params, options] as const)
-      : ([kept(params), keptOptions(options)] as const);
-    const calls = this.callsWith(Calls ?? (await loadCalls()));
-    yield* calls.each<Found<T, S, L>>(...given);
+    const stream = await this.call(
+      [params, options],
+      (calls, _sender, query, given) => calls.stream(query, given),
+      { options },
+    );
+    try {
+      for (;;) {
+        const chunk = await this.call([], (_calls, sender) => stream.read(sender), { options });
+        if (!chunk) return;
+        yield* chunk as Found<T, S, L>[];
+      }
+    } finally {
+      await this.call([], (_calls, sender) => stream.end(sender));
+    }
   }
 
   /** All documents that are not archived, as {@link DocumentCollection.each} gives them. */
@@ -221,8 +267,7 @@ export class DocumentCollection<
     params: Params<T, S>,
     options?: LiveOptions<T, S, L>,
   ): LiveQuery<readonly Found<T, S, L>[]> {
-    const { port, settings } = this;
-    return new LiveQuery(documentsSource({ port, settings }, params, options));
+    return new LiveQuery(documentsSource(this.liveBase, params, options));
   }
 
   /** How many documents match, for as long as somebody looks; without params, how many there are. */
@@ -230,8 +275,7 @@ export class DocumentCollection<
     params: Params<T, S> = {} as Params<T, S>,
     options?: LiveCountOptions<T, S>,
   ): LiveQuery<number> {
-    const { port, settings } = this;
-    return new LiveQuery(documentsSource({ port, settings, count: true }, params, options));
+    return new LiveQuery(documentsSource({ ...this.liveBase, count: true }, params, options));
   }
 
   /**
@@ -242,11 +286,23 @@ export class DocumentCollection<
    */
   liveDocument(id: string): LiveQuery<Stored<T, S> | undefined> {
     checkId(id);
-    return new LiveQuery({ port: this.port, settings: this.settings, key: id, throttle: 0 });
+    return new LiveQuery({ ...this.liveBase, key: id, throttle: 0 });
+  }
+
+  protected open(runtime: Runtime, order: CallOrder): HandleCalls<DocumentCalls<T, S>> {
+    return runtime.openDocuments(this.settings, order);
+  }
+
+  protected async loadSync({
+    calls,
+    channel,
+  }: HandleCalls<DocumentCalls<T, S>>): Promise<SyncDocuments<T, S>> {
+    const { SyncDocuments } = await import('./sync-documents.ts');
+    return new SyncDocuments(this.name, calls, channel);
   }
 }
 
-/** Only the list is copied, as its docs say. */
-function listed(documents: unknown): unknown {
+/** Its documents stay the caller's until the promise settles. */
+function copyList(documents: unknown): unknown {
   return Array.isArray(documents) ? [...documents] : documents;
 }

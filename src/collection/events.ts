@@ -1,13 +1,12 @@
 import type { EngineEvents, EngineStatus } from '../engine/protocol/requests.ts';
-import type { EnginePlace } from '../transport/channel/channel.ts';
-import type { LinkState } from '../transport/channel/link.ts';
+import type { ChannelState, EnginePlace } from '../transport/channel/channel.ts';
 
 export type { Change } from '../engine/protocol/requests.ts';
 
 /** What a door says of itself. `storage` is known once it is open. */
 export interface ClientStatus extends EngineStatus, EnginePlace {
   /** `idle` until the first collection is made. */
-  readonly state: LinkState;
+  readonly state: ChannelState;
 }
 
 /** How much is stored of what may be. */

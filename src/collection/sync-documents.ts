@@ -1,5 +1,6 @@
-import type { DocumentExchanges } from './calls/document-exchanges.ts';
-import { runNow, type SyncPort } from './calls/run-now.ts';
+import type { DocumentCalls } from './calls/document-calls.ts';
+import type { HandleChannel } from './calls/handle-channel.ts';
+import { SyncSender } from './calls/sync-sender.ts';
 import type {
   FindOptions,
   Found,
@@ -13,76 +14,76 @@ import type {
 
 /** The methods of {@link DocumentCollection} without promises. */
 export class SyncDocuments<T extends object, S extends Stamp = never> {
-  readonly #exchanges: DocumentExchanges<T, S>;
-  readonly #port: SyncPort;
+  readonly #calls: DocumentCalls<T, S>;
+  readonly #sender: SyncSender;
 
-  constructor(exchanges: DocumentExchanges<T, S>, port: SyncPort) {
-    this.#exchanges = exchanges;
-    this.#port = port;
+  constructor(collection: string, calls: DocumentCalls<T, S>, channel: HandleChannel) {
+    this.#calls = calls;
+    this.#sender = new SyncSender(collection, channel);
   }
 
   insert(document: NewDocument<T>): Stored<T, S> {
-    return runNow(this.#port, this.#exchanges.insert(document));
+    return this.#sender.run(this.#calls.insert(this.#sender, document));
   }
 
   insertMany(documents: readonly NewDocument<T>[]): Stored<T, S>[] {
-    return runNow(this.#port, this.#exchanges.insertMany(documents));
+    return this.#sender.run(this.#calls.insertMany(this.#sender, documents));
   }
 
   upsert(document: NewDocument<T>): Stored<T, S> {
-    return runNow(this.#port, this.#exchanges.upsert(document));
+    return this.#sender.run(this.#calls.upsert(this.#sender, document));
   }
 
   update(id: string, document: NewDocument<T>): Stored<T, S> | undefined {
-    return runNow(this.#port, this.#exchanges.update(id, document));
+    return this.#sender.run(this.#calls.update(this.#sender, id, document));
   }
 
   patch(
     id: string,
     changes: Partial<NewDocument<T>> | Record<string, unknown>,
   ): Stored<T, S> | undefined {
-    return runNow(this.#port, this.#exchanges.patch(id, changes));
+    return this.#sender.run(this.#calls.patch(this.#sender, id, changes));
   }
 
   archive(id: string): boolean {
-    return runNow(this.#port, this.#exchanges.change('archive', id));
+    return this.#sender.run(this.#calls.archive(this.#sender, id));
   }
 
   unarchive(id: string): boolean {
-    return runNow(this.#port, this.#exchanges.change('unarchive', id));
+    return this.#sender.run(this.#calls.unarchive(this.#sender, id));
   }
 
   delete(id: string): boolean {
-    return runNow(this.#port, this.#exchanges.change('delete', id));
+    return this.#sender.run(this.#calls.delete(this.#sender, id));
   }
 
   deleteMany(params: Params<T, S>, options?: MatchOptions<T, S>): number {
-    return runNow(this.#port, this.#exchanges.deleteMany(params, options));
+    return this.#sender.run(this.#calls.deleteMany(this.#sender, params, options));
   }
 
   get(id: string): Stored<T, S> | undefined {
-    return runNow(this.#port, this.#exchanges.get(id));
+    return this.#sender.run(this.#calls.get(this.#sender, id));
   }
 
   find<const L extends SelectOption<T, S> = undefined>(
     params: Params<T, S>,
     options?: FindOptions<T, S, L>,
   ): Found<T, S, L> | undefined {
-    return runNow(this.#port, this.#exchanges.find<Found<T, S, L>>(params, options));
+    return this.#sender.run(this.#calls.find<Found<T, S, L>>(this.#sender, params, options));
   }
 
   filter<const L extends SelectOption<T, S> = undefined>(
     params: Params<T, S>,
     options?: FindOptions<T, S, L>,
   ): Found<T, S, L>[] {
-    return runNow(this.#port, this.#exchanges.filter<Found<T, S, L>>(params, options));
+    return this.#sender.run(this.#calls.filter<Found<T, S, L>>(this.#sender, params, options));
   }
 
   has(params: Params<T, S>, options?: MatchOptions<T, S>): boolean {
-    return runNow(this.#port, this.#exchanges.has(params, options));
+    return this.#sender.run(this.#calls.has(this.#sender, params, options));
   }
 
   count(params?: Params<T, S>, options?: FindOptions<T, S, SelectOption<T, S>>): number {
-    return runNow(this.#port, this.#exchanges.count(params, options));
+    return this.#sender.run(this.#calls.count(this.#sender, params, options));
   }
 }

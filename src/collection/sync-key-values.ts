@@ -1,67 +1,68 @@
 import type { Key } from '../engine/protocol/requests.ts';
-import type { KeyValueExchanges } from './calls/key-value-exchanges.ts';
-import { runNow, type SyncPort } from './calls/run-now.ts';
+import type { HandleChannel } from './calls/handle-channel.ts';
+import type { KeyValueCalls } from './calls/key-value-calls.ts';
+import { SyncSender } from './calls/sync-sender.ts';
 import type { ItemParams } from './item-params.ts';
 
 /** The methods of {@link KeyValueCollection} without promises. */
 export class SyncKeyValues<V = unknown> {
-  readonly #exchanges: KeyValueExchanges;
-  readonly #port: SyncPort;
+  readonly #calls: KeyValueCalls;
+  readonly #sender: SyncSender;
 
-  constructor(exchanges: KeyValueExchanges, port: SyncPort) {
-    this.#exchanges = exchanges;
-    this.#port = port;
+  constructor(collection: string, calls: KeyValueCalls, channel: HandleChannel) {
+    this.#calls = calls;
+    this.#sender = new SyncSender(collection, channel);
   }
 
   set<T = V>(key: Key, value: T): T {
-    return runNow(this.#port, this.#exchanges.set(key, value)) as T;
+    return this.#sender.run(this.#calls.set(this.#sender, key, value)) as T;
   }
 
   get<T = V>(key: Key): T | undefined {
-    return runNow(this.#port, this.#exchanges.get(key)) as T | undefined;
+    return this.#sender.run(this.#calls.get(this.#sender, key)) as T | undefined;
   }
 
   has<I = unknown>(key: Key, params?: ItemParams<I>): boolean {
-    return runNow(this.#port, this.#exchanges.has(key, params));
+    return this.#sender.run(this.#calls.has(this.#sender, key, params));
   }
 
   delete(key: Key): boolean {
-    return runNow(this.#port, this.#exchanges.delete(key));
+    return this.#sender.run(this.#calls.delete(this.#sender, key));
   }
 
   push<I = unknown>(key: Key, item: I): I[] {
-    return runNow(this.#port, this.#exchanges.push(key, item)) as I[];
+    return this.#sender.run(this.#calls.push(this.#sender, key, item)) as I[];
   }
 
   remove<I = unknown>(key: Key, params: ItemParams<I>): I[] {
-    return runNow(this.#port, this.#exchanges.remove(key, params)) as I[];
+    return this.#sender.run(this.#calls.remove(this.#sender, key, params)) as I[];
   }
 
   find<I = unknown>(key: Key, params: ItemParams<I>): I | undefined {
-    return runNow(this.#port, this.#exchanges.find(key, params)) as I | undefined;
+    return this.#sender.run(this.#calls.find(this.#sender, key, params)) as I | undefined;
   }
 
   filter<I = unknown>(key: Key, params: ItemParams<I>): I[] {
-    return runNow(this.#port, this.#exchanges.filter(key, params)) as I[];
+    return this.#sender.run(this.#calls.filter(this.#sender, key, params)) as I[];
   }
 
   increase(key: Key, number: number): number {
-    return runNow(this.#port, this.#exchanges.add(key, number, 1));
+    return this.#sender.run(this.#calls.increase(this.#sender, key, number));
   }
 
   decrease(key: Key, number: number): number {
-    return runNow(this.#port, this.#exchanges.add(key, number, -1));
+    return this.#sender.run(this.#calls.decrease(this.#sender, key, number));
   }
 
   keys(): string[] {
-    return runNow(this.#port, this.#exchanges.keys());
+    return this.#sender.run(this.#calls.keys(this.#sender));
   }
 
   entries<T = V>(): [string, T][] {
-    return runNow(this.#port, this.#exchanges.entries()) as [string, T][];
+    return this.#sender.run(this.#calls.entries(this.#sender)) as [string, T][];
   }
 
   count(): number {
-    return runNow(this.#port, this.#exchanges.count());
+    return this.#sender.run(this.#calls.count(this.#sender));
   }
 }

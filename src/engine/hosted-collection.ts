@@ -194,7 +194,7 @@ export class HostedCollection implements Executor {
   }
 
   /** Executes a request now, or throws if something would have to be waited for. */
-  executeNow(request: Request, origin?: IdempotencyKey, declaration?: IndexDeclaration): unknown {
+  executeSync(request: Request, origin?: IdempotencyKey, declaration?: IndexDeclaration): unknown {
     this.#retention?.touch();
     const { name, caching } = this.settings;
     if (!caching) throw notInMemory(name, 'it was opened with caching: false');

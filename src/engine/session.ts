@@ -248,7 +248,7 @@ export class Session {
   }
 
   /** Executes one request without waiting for anything, or throws. */
-  executeNow(request: Request, first?: FirstSequenceNumbers): BatchReply {
+  executeSync(request: Request, first?: FirstSequenceNumbers): BatchReply {
     const { collection, declaration } = this.#handleOf(request);
     if (!this.#engine.recovery.isOver)
       throw notInMemory(collection.settings.name, 'the database is opening; await db.ready first');
@@ -257,7 +257,7 @@ export class Session {
     const turn = isReading ? undefined : this.#engine.takeTurn();
     try {
       const origin = first && this.#originOf(request, new Map(first));
-      const answer = collection.executeNow(request, origin, declaration);
+      const answer = collection.executeSync(request, origin, declaration);
       this.#reads.note(collection, request, answer);
       return { values: [answer], failures: undefined, turn: turn?.() ?? 0 };
     } finally {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Database } from '../../src/index.ts';
 
-const CALLS = '../../src/collection/calls/calls.ts';
+const CALLS = '../../src/collection/calls/runtime.ts';
 
 let lib: typeof import('../../src/index.ts');
 let db: Database;

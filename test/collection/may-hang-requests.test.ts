@@ -1,17 +1,34 @@
 import { describe, expect, test } from 'vitest';
-import { DocumentExchanges } from '../../src/collection/calls/document-exchanges.ts';
-import type { Exchange } from '../../src/collection/calls/exchange.ts';
-import { KeyValueExchanges } from '../../src/collection/calls/key-value-exchanges.ts';
+import { DocumentCalls } from '../../src/collection/calls/document-calls.ts';
+import { KeyValueCalls } from '../../src/collection/calls/key-value-calls.ts';
+import type { HandleRequest, Sender } from '../../src/collection/calls/sender.ts';
 import { parseCollectionOptions } from '../../src/collection/options/collection-options.ts';
+import type { Coroutine } from '../../src/engine/scheduling/coroutine.ts';
 
 const settings = parseCollectionOptions({ name: 'notes', type: 'DOCUMENT_BASED' });
-const documents = new DocumentExchanges(settings);
-const keyValues = new KeyValueExchanges();
+const documents = new DocumentCalls(settings);
+const keyValues = new KeyValueCalls();
 
-function isRisky(exchange: Exchange<unknown>): boolean {
-  const { value } = exchange.next() as { value: { kind: string; ask: { mayHang?: true } } };
-  expect(value.kind).toBe('ask');
-  return value.ask.mayHang === true;
+/** A sender over an engine that never answers, and what it was given. */
+function silentSender() {
+  const sent: HandleRequest[] = [];
+  const sender: Sender = {
+    started: undefined,
+    send: (request) => {
+      sent.push(request as HandleRequest);
+      return new Promise(() => undefined);
+    },
+    pause: () => undefined,
+  };
+  return { sender, sent };
+}
+
+/** Whether the first request of a call is marked. */
+function mayHang(call: (sender: Sender) => Coroutine<unknown>): boolean {
+  const { sender, sent } = silentSender();
+  call(sender).next();
+  expect(sent).toHaveLength(1);
+  return sent[0]?.mayHang === true;
 }
 
 const withPattern: readonly (readonly [shows: string, criteria: object])[] = [
@@ -24,42 +41,56 @@ const withPattern: readonly (readonly [shows: string, criteria: object])[] = [
 
 describe.each(withPattern)('with %s', (_, criteria) => {
   test('every call that the engine answers by it is marked', () => {
-    expect(isRisky(documents.find(criteria))).toBe(true);
-    expect(isRisky(documents.filter(criteria, { where: () => true }))).toBe(true);
-    expect(isRisky(documents.count(criteria))).toBe(true);
-    expect(isRisky(documents.has(criteria))).toBe(true);
-    expect(isRisky(documents.explain(criteria))).toBe(true);
-    expect(isRisky(documents.deleteMany(criteria))).toBe(true);
-    expect(isRisky(documents.stream(criteria, {}).next())).toBe(true);
-    expect(isRisky(keyValues.find('k', criteria))).toBe(true);
-    expect(isRisky(keyValues.filter('k', criteria))).toBe(true);
-    expect(isRisky(keyValues.remove('k', criteria))).toBe(true);
+    expect(mayHang((sender) => documents.find(sender, criteria))).toBe(true);
+    expect(mayHang((sender) => documents.filter(sender, criteria, { where: () => true }))).toBe(
+      true,
+    );
+    expect(mayHang((sender) => documents.count(sender, criteria))).toBe(true);
+    expect(mayHang((sender) => documents.has(sender, criteria))).toBe(true);
+    expect(mayHang((sender) => documents.explain(sender, criteria))).toBe(true);
+    expect(mayHang((sender) => documents.deleteMany(sender, criteria))).toBe(true);
+    expect(mayHang((sender) => documents.stream(criteria, {}).read(sender))).toBe(true);
+    expect(mayHang((sender) => keyValues.find(sender, 'k', criteria))).toBe(true);
+    expect(mayHang((sender) => keyValues.filter(sender, 'k', criteria))).toBe(true);
+    expect(mayHang((sender) => keyValues.remove(sender, 'k', criteria))).toBe(true);
   });
 });
 
 test('a RegExp alone is a pattern for items', () => {
-  expect(isRisky(keyValues.has('k', [/x/]))).toBe(true);
+  expect(mayHang((sender) => keyValues.has(sender, 'k', [/x/]))).toBe(true);
 });
 
 test('later chunks of a marked scan are marked too', () => {
   const chunk = { keys: [], flags: [], ranks: [], bodies: [], floor: 0, cursor: 0.5 };
-  for (const [criteria, mayHang] of [
+  for (const [criteria, isMarked] of [
     [{ a: /x/ }, true],
     [{ a: 'x' }, undefined],
   ] as const) {
+    const sent: HandleRequest[] = [];
+    const sender: Sender = {
+      started: undefined,
+      send: (request) => {
+        sent.push(request as HandleRequest);
+        return chunk as never;
+      },
+      pause: () => undefined,
+    };
     const stream = documents.stream(criteria, {});
-    const first = stream.next();
-    first.next();
-    first.next(chunk);
-    expect(stream.next().next().value).toMatchObject({
-      ask: { op: 'scanNext', cursor: 0.5, mayHang },
-    });
+    stream.read(sender).next();
+    stream.read(sender).next();
+    expect(sent[1]).toMatchObject({ op: 'scanNext', cursor: 0.5, mayHang: isMarked });
   }
 });
 
 test('nothing else is marked, functions included: they run in the page', () => {
-  expect(isRisky(documents.find({ a: 'x', b: { $in: [1, new Date()] } }))).toBe(false);
-  expect(isRisky(documents.find((document: { a: string }) => /x/.test(document.a)))).toBe(false);
-  expect(isRisky(documents.count())).toBe(false);
-  expect(isRisky(keyValues.find('k', { a: ['regex', '$regex in a text'] }))).toBe(false);
+  expect(mayHang((sender) => documents.find(sender, { a: 'x', b: { $in: [1, new Date()] } }))).toBe(
+    false,
+  );
+  expect(
+    mayHang((sender) => documents.find(sender, (document: { a: string }) => /x/.test(document.a))),
+  ).toBe(false);
+  expect(mayHang((sender) => documents.count(sender))).toBe(false);
+  expect(
+    mayHang((sender) => keyValues.find(sender, 'k', { a: ['regex', '$regex in a text'] })),
+  ).toBe(false);
 });

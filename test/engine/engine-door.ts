@@ -1,9 +1,12 @@
 import { BaseClient } from '../../src/client/base-client.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import type { StorageDriver } from '../../src/storage/drivers/driver.ts';
+import { Leadership } from '../../src/transport/leadership/leadership.ts';
+import { ThreadLocks } from '../../src/transport/leadership/thread-locks.ts';
+import type { Platform } from '../../src/transport/platform/platform.ts';
 import { FakeClock } from './fake-clock.ts';
 
-/** A door to an engine in this thread whose time, ids and storage belong to the test. */
+/** A client of an engine in this thread whose time, ids and storage belong to the test. */
 export interface TestDoor {
   readonly door: BaseClient;
   readonly clock: FakeClock;
@@ -13,36 +16,84 @@ export interface TestDoor {
 export const ids = { given: 0 };
 
 export function openDoor(driver: StorageDriver, clock = new FakeClock()): TestDoor {
+  const platform = platformOf(clock);
   const door = new BaseClient(
     { name: 'test', storage: driver, durability: 'relaxed' },
-    async (settings, events) => {
-      const early: Parameters<Engine['reportError']>[0][] = [];
-      const storage = await driver.open(settings.name, { damaged: (error) => early.push(error) });
-      const engine = new Engine({
-        storage,
-        storageKind: driver.kind,
-        durability: settings.durability,
-        clock,
-        newId: (length) => `${++ids.given}`.padStart(length, '_'),
-      });
-      const session = engine.join((event) => {
-        if (event.type !== 'released') events.event(event);
-      });
-      for (const error of early) engine.reportError(error);
-      return {
-        place: { engine: 'thread', started: 'thread', leader: true },
-        execute: (batch) => session.execute(batch),
-        executeNow: (request) => session.executeNow(request).values[0],
-        watch: async (on) => {
-          session.watching = on;
-        },
-        save: () => session.save(),
-        close: async () => {
-          session.leave();
-          await engine.stop();
-        },
+    ({ name, durability }) => {
+      const start = async () => {
+        const early: Parameters<Engine['reportError']>[0][] = [];
+        const storage = await driver.open(name, { damaged: (error) => early.push(error) });
+        const engine = new Engine({
+          storage,
+          storageKind: driver.kind,
+          durability,
+          clock,
+          newId: (length) => `${++ids.given}`.padStart(length, '_'),
+        });
+        return hostedEngine(engine, early);
       };
+      return { leadership: new Leadership(name, false, platform, start), platform };
     },
   );
   return { door, clock };
+}
+
+function hostedEngine(engine: Engine, early: readonly Parameters<Engine['reportError']>[0][]) {
+  return {
+    shared: false,
+    join: async (client: string, { event }: { event: Parameters<Engine['join']>[0] }) => {
+      const session = engine.join(event, client);
+      for (const error of early) engine.reportError(error);
+      return {
+        started: 'thread' as const,
+        own: true,
+        replay: async (...[opened, changes]: Parameters<typeof replayed>) =>
+          replayed(opened, changes),
+        execute: session.execute.bind(session),
+        executeSync: session.executeSync.bind(session),
+        watch: async (on: boolean) => {
+          session.watching = on;
+        },
+        save: () => session.save(),
+        leave: () => session.leave(),
+      };
+      function replayed(
+        opened: Parameters<typeof session.openAll>[0],
+        changes: Parameters<typeof session.replay>[0],
+      ) {
+        session.openAll(opened);
+        return session.replay(changes);
+      }
+    },
+    stop: () => engine.stop(),
+    takeOver: () => undefined,
+    retire: () => undefined,
+    abandon: () => undefined,
+  };
+}
+
+/** Watermarks in storage outlive a client: no two may have one name. */
+let clients = 0;
+
+function platformOf(clock: FakeClock): Platform {
+  return {
+    clock,
+    locks: new ThreadLocks(),
+    locked: true,
+    broadcast: undefined,
+    newPorts: () => new MessageChannel(),
+    storage: undefined,
+    page: undefined,
+    pageWriting: () => {
+      throw new Error('There is no page.');
+    },
+    journals: {
+      write: () => false,
+      read: () => [],
+      forget: () => undefined,
+      onWritten: () => () => undefined,
+    },
+    switchboard: undefined,
+    newClient: () => `client ${++clients}`,
+  };
 }

@@ -28,7 +28,7 @@ export class Tab implements Owner {
     const platform = this.#platform();
     this.db = new BaseClient(
       { name: 'db', storage: undefined, durability: 'relaxed' },
-      (settings, events) => connectInThread(settings, events, platform),
+      (settings) => connectInThread(settings, platform),
     );
   }
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Ask } from '../../src/collection/calls/exchange.ts';
+import type { HandleRequest } from '../../src/collection/calls/sender.ts';
 import type { Request } from '../../src/engine/protocol/requests.ts';
 import { type CollectionSettings, plainSettings } from '../../src/engine/protocol/settings.ts';
-import { Link } from '../../src/transport/channel/link.ts';
+import { ClientChannel } from '../../src/transport/channel/client-channel.ts';
 import { fc, runs } from '../setup/properties.ts';
 import { TrappedEngines, trap } from './trapped-engines.ts';
 
@@ -43,7 +43,7 @@ test('whatever hangs or crashes and when, every call settles as if the hung ones
       async (commands, delays, { closeAtOnce, ...options }) => {
         using engines = new TrappedEngines();
         engines.delay = () => delays.next().value as number;
-        const link = new Link(settings, engines.connect, {
+        const link = new ClientChannel(settings, engines.connect, {
           event: () => undefined,
           state: () => undefined,
         });
@@ -52,8 +52,8 @@ test('whatever hangs or crashes and when, every call settles as if the hung ones
         const settle = (call: Promise<unknown>, check: (result: unknown) => void) =>
           settled.push(call.then(check).catch((problem) => problems.push(problem)));
         const open = (name: string, type: CollectionSettings['type']) => {
-          const handle = link.takeHandle();
-          const send = (ask: Ask) => outcome(link.send({ ...ask, handle } as Request));
+          const handle = link.newHandle();
+          const send = (ask: HandleRequest) => outcome(link.send({ ...ask, handle } as Request));
           settled.push(
             send({ op: 'open', settings: { ...plainSettings(name, type), ...options } }),
           );
@@ -164,12 +164,16 @@ test('whatever hangs or crashes and when, every call settles as if the hung ones
         expect(problems).toEqual([]);
         expect(link.state).toBe('closed');
 
-        const reader = new Link(settings, engines.connect, {
+        const reader = new ClientChannel(settings, engines.connect, {
           event: () => undefined,
           state: () => undefined,
         });
-        const ask = async (name: string, type: CollectionSettings['type'], request: Ask) => {
-          const handle = reader.takeHandle();
+        const ask = async (
+          name: string,
+          type: CollectionSettings['type'],
+          request: HandleRequest,
+        ) => {
+          const handle = reader.newHandle();
           const opened = { ...plainSettings(name, type), caching: true };
           await reader.send({ op: 'open', handle, settings: opened });
           return reader.send({ ...request, handle } as Request);

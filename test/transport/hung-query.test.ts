@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Ask } from '../../src/collection/calls/exchange.ts';
+import type { HandleRequest } from '../../src/collection/calls/sender.ts';
 import type { ClientEvent, Request } from '../../src/engine/protocol/requests.ts';
 import { type CollectionSettings, plainSettings } from '../../src/engine/protocol/settings.ts';
-import { Link, type LinkState } from '../../src/transport/channel/link.ts';
+import type { ChannelState } from '../../src/transport/channel/channel.ts';
+import { ClientChannel } from '../../src/transport/channel/client-channel.ts';
 import { TrappedEngines, trap } from './trapped-engines.ts';
 
 let engines: TrappedEngines;
@@ -17,17 +18,17 @@ afterEach(() => {
 });
 
 function open() {
-  const states: LinkState[] = [];
+  const states: ChannelState[] = [];
   const events: ClientEvent[] = [];
   const settings = { name: 'trapped', storage: undefined, durability: 'relaxed' } as const;
-  const link = new Link(settings, engines.connect, {
+  const link = new ClientChannel(settings, engines.connect, {
     event: (event) => events.push(event),
     state: (state) => states.push(state),
   });
   /** A handle to a collection, by which requests are made. */
   const collection = (name: string, type: CollectionSettings['type'] = 'DOCUMENT_BASED') => {
-    const handle = link.takeHandle();
-    const send = (ask: Ask) => link.send({ ...ask, handle } as Request);
+    const handle = link.newHandle();
+    const send = (ask: HandleRequest) => link.send({ ...ask, handle } as Request);
     send({ op: 'open', settings: plainSettings(name, type) }).catch(() => undefined);
     return send;
   };
@@ -183,7 +184,7 @@ describe.each(['hang', 'crash'] as const)('an engine that ends in a %s', (way) =
 
   test('is followed by one that knows ids and times as they were told', async () => {
     const { link } = open();
-    const handle = link.takeHandle();
+    const handle = link.newHandle();
     const both = { at: true, timestamp: true };
     const settings = { ...plainSettings('notes', 'DOCUMENT_BASED'), created: both, updated: both };
     await link.send({ op: 'open', handle, settings });
@@ -292,7 +293,7 @@ test('another engine opens the same collections, but none that was dropped, and 
   const dropped = [collection('a'), collection('a')];
   const kept = collection('b');
   await kept(insert('x'));
-  await link.channel?.watch(true);
+  await link.watch(true);
   expect(await dropped[0]?.({ op: 'drop', enabled: true })).toBe(true);
   const anew = collection('a');
   await anew(count);

@@ -1,15 +1,15 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { BatchReply, Request } from '../../src/engine/protocol/requests.ts';
-import { ChangeNumbers } from '../../src/transport/channel/change-numbers.ts';
+import { OpenHandles } from '../../src/transport/channel/open-handles.ts';
 import { ReplayBuffer } from '../../src/transport/channel/replay-buffer.ts';
 
 let kept: ReplayBuffer;
-let numbers: ChangeNumbers;
+let numbers: OpenHandles;
 let turns = 0;
 
 beforeEach(() => {
   kept = new ReplayBuffer();
-  numbers = new ChangeNumbers();
+  numbers = new OpenHandles();
   turns = 0;
 });
 
@@ -27,7 +27,7 @@ function note(...answered: (readonly [Request, unknown])[]): void {
     failures: failures.size > 0 ? failures : undefined,
     turn: ++turns,
   };
-  kept.note(batch, numbers.take(batch), reply);
+  kept.note(batch, numbers.number(batch), reply);
 }
 
 const set = (key: string, handle = HANDLE): Request => ({ op: 'kvSet', handle, key, body: '1' });
@@ -76,7 +76,7 @@ describe('what is kept to be handed on', () => {
   test('is what was made and could not be answered, until it is settled', () => {
     note([set('a'), Object.assign(new Error(), { code: 'answer_lost' })]);
     expect(held()).toEqual(['1:1 a']);
-    kept.settle(HANDLE, 1, undefined);
+    kept.release(HANDLE, 1, undefined);
     expect(held()).toEqual([]);
   });
 });
@@ -146,18 +146,18 @@ describe('what is settled', () => {
   });
 
   test('goes, up to its number, of its handle alone', () => {
-    kept.settle(HANDLE, 2, undefined);
+    kept.release(HANDLE, 2, undefined);
     expect(held()).toEqual(['1:3 c', '1:4 d', '2:1 other']);
-    kept.settle(HANDLE, 1, undefined);
-    kept.settle(7, 9, undefined);
+    kept.release(HANDLE, 1, undefined);
+    kept.release(7, 9, undefined);
     expect(kept.size).toBe(3);
-    kept.settle(HANDLE, 4, undefined);
-    kept.settle(OTHER, 1, undefined);
+    kept.release(HANDLE, 4, undefined);
+    kept.release(OTHER, 1, undefined);
     expect(kept.size).toBe(0);
   });
 
   test('does not go where it was missed', () => {
-    kept.settle(HANDLE, 4, [2, 3]);
+    kept.release(HANDLE, 4, [2, 3]);
     expect(held()).toEqual(['1:2 b', '1:3 c', '2:1 other']);
   });
 
@@ -176,16 +176,16 @@ describe('the parts of an insertMany', () => {
 
   test('stay until the last of them is settled', () => {
     note([part(1), answer], [set('between'), undefined], [part(2), answer]);
-    kept.settle(HANDLE, 3, undefined);
+    kept.release(HANDLE, 3, undefined);
     expect(held()).toEqual(['1:1 insertPart', '1:3 insertPart']);
     note([part(1, true), answer]);
     expect(kept.size).toBe(3);
-    kept.settle(HANDLE, 4, undefined);
+    kept.release(HANDLE, 4, undefined);
     expect(held()).toEqual(['1:3 insertPart']);
     note([part(2, true), answer]);
-    kept.settle(HANDLE, 5, [5]);
+    kept.release(HANDLE, 5, [5]);
     expect(held()).toEqual(['1:3 insertPart', '1:5 insertPart']);
-    kept.settle(HANDLE, 5, undefined);
+    kept.release(HANDLE, 5, undefined);
     expect(kept.size).toBe(0);
   });
 

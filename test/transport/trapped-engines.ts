@@ -6,9 +6,8 @@ import type { Session } from '../../src/engine/session.ts';
 import { asCairnError } from '../../src/errors/as-cairn-error.ts';
 import type { CairnError } from '../../src/errors/cairn-error.ts';
 import { WorkerError } from '../../src/errors/worker-error.ts';
-import { numbered } from '../../src/transport/channel/change-numbers.ts';
-import type { Connect } from '../../src/transport/channel/channel.ts';
-import { FailoverChannel } from '../../src/transport/channel/failover-channel.ts';
+import type { Connect } from '../../src/transport/channel/engine-access.ts';
+import { numberedChanges } from '../../src/transport/channel/open-handles.ts';
 import type { Route, RouteEvents } from '../../src/transport/channel/route.ts';
 import {
   type LeaderEngine,
@@ -66,7 +65,7 @@ export class TrappedEngines {
   }
 
   /** Connects to these engines, as from a page that has them to itself. */
-  readonly connect: Connect = (settings, events) => {
+  readonly connect: Connect = (settings) => {
     const platform = {
       clock: this.clock,
       locks: new ThreadLocks(),
@@ -87,8 +86,8 @@ export class TrappedEngines {
       },
       newClient: () => `client ${++this.#clients}`,
     };
-    const seat = new Leadership(settings.name, true, platform, this.begin);
-    return FailoverChannel.open(settings, seat, events, platform);
+    const leadership = new Leadership(settings.name, true, platform, this.begin);
+    return { leadership, platform };
   };
 
   readonly begin: StartEngine = async (lead, events) => {
@@ -259,7 +258,7 @@ export class TrappedEngine implements LeaderEngine {
       const mayHang = batch[0]?.mayHang === true;
       if (mayHang && batch.length > 1) violations.push('mayHang beside others');
       this.asked.push(...batch);
-      for (const [, , number] of numbered(batch, first)) this.numbers.push(number);
+      for (const [, , number] of numberedChanges(batch, first)) this.numbers.push(number);
       batch.forEach(asked);
       if (this.#ended) return never;
       if (mayHang) this.mayHang++;

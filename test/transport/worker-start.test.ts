@@ -69,6 +69,7 @@ describe('the way to an engine', () => {
     const connection = connect(options());
     await connection.ready;
     expect(connection.status.started).toBe('thread');
+    // In Node the thread is the expected place.
     expect(warn).not.toHaveBeenCalled();
     await connection.close();
   });

@@ -1,17 +1,17 @@
 /**
- * Keeps the calls to one collection in order, whichever of a door's handles they come through: while an
- * exchange of several requests runs alone, later calls wait for their turn.
+ * The order of the calls to one collection, shared by a client's handles to it. While a call of several requests
+ * runs exclusively, later calls wait in line.
  */
 export class CallOrder {
-  /** Calls that wait, in order; `undefined` while nothing runs alone. */
+  /** Calls in line; `undefined` while none runs exclusively. */
   #waiting: (() => void)[] | undefined;
 
-  /** Whether something runs alone, so that a call would have to wait. */
+  /** Whether a call would have to wait. */
   get busy(): boolean {
     return this.#waiting !== undefined;
   }
 
-  /** Starts when it is due: at once, or after what runs alone. */
+  /** Starts at once, or after the exclusive call. */
   enter<T>(start: () => Promise<T>): Promise<T> {
     const waiting = this.#waiting;
     if (!waiting) return start();
@@ -20,15 +20,15 @@ export class CallOrder {
     });
   }
 
-  /** Starts when it is due, and lets nothing else in until it has ended. */
-  enterAlone<T>(start: () => Promise<T>): Promise<T> {
+  /** The same, and lets no other call in until it has ended. */
+  enterExclusively<T>(start: () => Promise<T>): Promise<T> {
     return this.enter(() => {
       const waiting: (() => void)[] = [];
       this.#waiting = waiting;
       return start().finally(() => {
         this.#waiting = undefined;
-        // In one go: a call made meanwhile must not come before those that wait. Where one of them runs
-        // alone again, the rest of them wait again, in the same order.
+        // In one go: a call made meanwhile must not overtake those in line. Where one of them runs exclusively, the
+        // rest line up behind it in the same order.
         for (const go of waiting) go();
       });
     });

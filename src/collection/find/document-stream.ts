@@ -1,8 +1,9 @@
 import { type Body, type DecodedBody, decode, encode } from '../../codec/body.ts';
 import type { DocumentBuilder } from '../../engine/protocol/managed.ts';
 import type { ScanReply } from '../../engine/protocol/requests.ts';
+import type { Coroutine } from '../../engine/scheduling/coroutine.ts';
 import { compileSelect } from '../../query/projection/projection.ts';
-import { ask, type Exchange, post } from '../calls/exchange.ts';
+import { post, request, type Sender } from '../calls/sender.ts';
 import type { Stamp, Stored } from '../document-types.ts';
 import { buildFrom } from './documents.ts';
 import { type FindQuery, notePageEnd } from './find-query.ts';
@@ -39,12 +40,12 @@ export class DocumentStream<T extends object, S extends Stamp> {
   }
 
   /** The next documents, `undefined` at the end. A chunk may be empty. */
-  *next(): Exchange<Stored<T, S>[] | undefined> {
+  *read(sender: Sender): Coroutine<Stored<T, S>[] | undefined> {
     if (this.#full || this.#isDone()) return undefined;
     const chunk =
       this.#state === 'new'
-        ? yield* ask({ op: 'scan', ...this.#query.selection })
-        : yield* ask({
+        ? yield* request(sender, { op: 'scan', ...this.#query.selection })
+        : yield* request(sender, {
             op: 'scanNext',
             cursor: this.#cursor as number,
             mayHang: this.#query.selection.mayHang,
@@ -52,7 +53,7 @@ export class DocumentStream<T extends object, S extends Stamp> {
     this.#cursor = chunk.cursor;
     if (this.#isDone()) {
       // Given up while this was on its way.
-      if (chunk.cursor !== undefined) yield* post({ op: 'scanEnd', cursor: chunk.cursor });
+      if (chunk.cursor !== undefined) post(sender, { op: 'scanEnd', cursor: chunk.cursor });
       return undefined;
     }
     this.#state = chunk.cursor === undefined ? 'done' : 'open';
@@ -63,8 +64,8 @@ export class DocumentStream<T extends object, S extends Stamp> {
   }
 
   /** Must be called when nobody goes on. */
-  *end(): Exchange<void> {
-    if (this.#state === 'open') yield* post({ op: 'scanEnd', cursor: this.#cursor as number });
+  end(sender: Sender): void {
+    if (this.#state === 'open') post(sender, { op: 'scanEnd', cursor: this.#cursor as number });
     this.#state = 'done';
   }
 

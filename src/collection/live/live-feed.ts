@@ -1,8 +1,8 @@
 import type { LiveNews, LiveSpec } from '../../engine/protocol/live-protocol.ts';
 import type { Key, RequestFlags } from '../../engine/protocol/requests.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
-import { ask, type Exchange } from '../calls/exchange.ts';
-import { run } from '../calls/run.ts';
+import type { HandleChannel } from '../calls/handle-channel.ts';
+import type { HandleRequest } from '../calls/sender.ts';
 import { type FindQuery, findQuery } from '../find/find-query.ts';
 import { LiveList } from './live-list.ts';
 import type { LiveSnapshot } from './live-snapshot.ts';
@@ -14,6 +14,7 @@ import type { LiveSource } from './live-source.ts';
  */
 export class LiveFeed {
   readonly #source: LiveSource;
+  readonly #channel: HandleChannel;
   readonly #publish: (snapshot: LiveSnapshot<unknown>) => void;
   readonly #find: FindQuery | undefined;
   readonly #list: LiveList;
@@ -23,8 +24,13 @@ export class LiveFeed {
   /** Whether the engine has accepted the query. */
   #begun = false;
 
-  constructor(source: LiveSource, publish: (snapshot: LiveSnapshot<unknown>) => void) {
+  constructor(
+    source: LiveSource,
+    channel: HandleChannel,
+    publish: (snapshot: LiveSnapshot<unknown>) => void,
+  ) {
     this.#source = source;
+    this.#channel = channel;
     this.#publish = publish;
     this.#find = source.search && findQuery(source.search);
     this.#list = new LiveList(source, this.#find);
@@ -46,30 +52,26 @@ export class LiveFeed {
   }
 
   #leave(): void {
-    const { port } = this.#source;
     const live = this.#live;
     if (live === undefined) return;
     this.#live = undefined;
-    port.unhear(live);
+    this.#channel.unlisten(live);
     // An engine or collection that is gone has no live query to end.
-    run(port, ask({ op: 'liveEnd', live })).catch(() => undefined);
+    this.#channel.sendInOrder({ op: 'liveEnd', live }).catch(() => undefined);
   }
 
   #begin(): void {
-    const { port, throttle } = this.#source;
+    const { throttle } = this.#source;
     this.#list.restart();
     this.#begun = false;
-    const live = port.hear((signal) => {
+    const live = this.#channel.listen((signal) => {
       // An engine in this thread sends news in the middle of its work; listeners must not reenter it.
       queueMicrotask(() => this.#live === live && this.#take(signal));
     });
     this.#live = live;
-    this.#send(
-      ask({ op: 'live', live, spec: this.#spec(), throttle, mayHang: this.#mayHang }),
-      () => {
-        this.#begun = true;
-      },
-    );
+    this.#send({ op: 'live', live, spec: this.#spec(), throttle, mayHang: this.#mayHang }, () => {
+      this.#begun = true;
+    });
   }
 
   get #mayHang(): RequestFlags['mayHang'] {
@@ -128,13 +130,13 @@ export class LiveFeed {
 
   /** Acknowledges the news: the engine sends no more before that. */
   #next(mayHang?: RequestFlags['mayHang']): void {
-    if (this.#live !== undefined) this.#send(ask({ op: 'liveNext', live: this.#live, mayHang }));
+    if (this.#live !== undefined) this.#send({ op: 'liveNext', live: this.#live, mayHang });
   }
 
   /** Sends a request about the current live query. */
-  #send(exchange: Exchange<undefined>, answered?: () => void): void {
+  #send(request: HandleRequest<'live' | 'liveNext'>, answered?: () => void): void {
     const live = this.#live;
-    run(this.#source.port, exchange).then(
+    this.#channel.sendInOrder(request).then(
       () => this.#live === live && answered?.(),
       (error: unknown) => {
         if (this.#live === live) this.#fail(error);

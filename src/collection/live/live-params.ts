@@ -9,7 +9,7 @@ const { sort, skip, limit, select, ...count } = list;
 
 /** @throws {OptionError} for an unknown option or a value that is not allowed; {CriteriaError} */
 export function documentsSource(
-  base: Pick<LiveSource, 'port' | 'settings' | 'count'>,
+  base: Pick<LiveSource, 'channel' | 'settings' | 'count'>,
   params: unknown,
   options: unknown = {},
 ): LiveSource {

@@ -1,6 +1,5 @@
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import { CollectionError } from '../../errors/collection-error.ts';
-import { loadCalls } from '../calls/load-calls.ts';
 import { callSafely, checkListener } from '../emitter.ts';
 import type { LiveFeed } from './live-feed.ts';
 import type { LiveIteration } from './live-reading.ts';
@@ -138,9 +137,9 @@ export class LiveQuery<T> implements AsyncIterable<T> {
     if (this.#running || this.#closed) return;
     this.#running = true;
     // Calls made earlier go first.
-    this.#feed ??= Promise.all([import('./live-feed.ts'), loadCalls()]).then(
-      ([{ LiveFeed }]) =>
-        new LiveFeed(this.#source, (snapshot) => {
+    this.#feed ??= Promise.all([import('./live-feed.ts'), this.#source.channel()]).then(
+      ([{ LiveFeed }, channel]) =>
+        new LiveFeed(this.#source, channel, (snapshot) => {
           // A result may arrive after `close()`.
           if (!this.#closed) this.#publish(snapshot as LiveSnapshot<T>);
         }),

@@ -1,11 +1,12 @@
 import type { Key } from '../../engine/protocol/requests.ts';
 import type { CollectionSettings } from '../../engine/protocol/settings.ts';
-import type { Port } from '../calls/port.ts';
+import type { HandleChannel } from '../calls/handle-channel.ts';
 import type { Search } from '../find/search.ts';
 
 /** The definition of a live query, with its options checked. */
 export interface LiveSource {
-  readonly port: Port;
+  /** The handle's channel, once the runtime is loaded and after the calls made before. */
+  readonly channel: () => Promise<HandleChannel>;
   readonly settings: CollectionSettings;
   /** A document's id or a key, for a query of one item. */
   readonly key?: Key;

@@ -1,107 +1,124 @@
 import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key.ts';
 import type { BatchReply, Request } from '../../engine/protocol/requests.ts';
+import { asCairnError } from '../../errors/as-cairn-error.ts';
 import { BackupError } from '../../errors/backup-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
 import { CollectionError } from '../../errors/collection-error.ts';
 import { WorkerError } from '../../errors/worker-error.ts';
-import { numbered } from './change-numbers.ts';
+import { numberedChanges, type OpenHandles } from './open-handles.ts';
 import type { Route } from './route.ts';
 
-/** How often something is asked again. What ends every engine must not go on for ever. */
+/** A request that ends every engine must not be retried for ever. */
 const ATTEMPTS = 4;
 
-/** Something that was asked and is not answered. */
-interface InFlightRequest {
+/** A request with its caller's promise. */
+export interface PendingCall {
+  readonly request: Request;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Is called with each reply, before the callers get it.
+ *
+ * @returns resolves when the changes in the batch may be acknowledged; `undefined` where that is now.
+ */
+type NoteReply = (
+  batch: readonly Request[],
+  first: FirstSequenceNumbers,
+  reply: BatchReply,
+) => Promise<void> | undefined;
+
+interface InFlight {
   readonly send: (route: Route) => unknown;
-  /** What it asks of collections, if anything. */
+  /** Its requests; none for a command about the whole client. */
   readonly batch: readonly Request[];
   readonly first: FirstSequenceNumbers;
-  readonly resolve: (value: never) => void;
-  readonly reject: (error: unknown) => void;
-  /** Whether it may never come to its end. */
+  readonly settle: (reply: never) => void;
+  readonly reject: (error: CairnError) => void;
   readonly mayHang: boolean;
-  /** The route that it was sent on. */
+  /** The route it was sent on. */
   route: Route | undefined;
   attempts: number;
 }
 
 /**
- * What a client has asked and is not answered. It is asked again of the next engine when one is gone.
+ * What a client has sent and no engine has answered. When the engine is lost, the next one gets all of it again;
+ * sequence numbers keep changes from being applied twice.
  *
- * A request whose pattern hangs ends the worker, which nothing else can stop. So that it is known which one it
- * was, only one that may hang is under way at a time; what was asked after it keeps its place behind it.
+ * A pattern that hangs ends its worker; nothing else can stop it. At most one request that may hang is in flight, so
+ * that it is known which one hung; requests behind it keep their order.
  */
 export class InFlightRequests {
-  readonly #answered: (
-    batch: readonly Request[],
-    first: FirstSequenceNumbers,
-    reply: BatchReply,
-  ) => Promise<void> | undefined;
-  readonly #placeOf: (request: Request) => string;
-  /** In the order they were asked in. */
-  readonly #asked = new Set<InFlightRequest>();
-  /** Those of them that are not sent on the present route yet. */
-  readonly #waiting = new Set<InFlightRequest>();
-  /** The one that may hang and is under way. */
-  #hanging: InFlightRequest | undefined;
+  readonly #handles: OpenHandles;
+  readonly #database: string;
+  readonly #noteReply: NoteReply;
+  /** In the order of the calls. */
+  readonly #all = new Set<InFlight>();
+  /** Those not sent on the present route yet. */
+  readonly #unsent = new Set<InFlight>();
+  /** The one in flight that may hang. */
+  #hanging: InFlight | undefined;
   #route: Route | undefined;
+  /** Called once all are answered. */
+  #drained: (() => void)[] = [];
 
-  /**
-   * @param answered Called with each batch that is answered, before the caller is answered; the caller waits for the
-   *   promise, if there is one.
-   * @param placeOf What a request is about, for errors: a collection, or the database.
-   */
-  constructor(
-    answered: (
-      batch: readonly Request[],
-      first: FirstSequenceNumbers,
-      reply: BatchReply,
-    ) => Promise<void> | undefined,
-    placeOf: (request: Request) => string,
-  ) {
-    this.#answered = answered;
-    this.#placeOf = placeOf;
+  constructor(database: string, handles: OpenHandles, noteReply: NoteReply) {
+    this.#database = database;
+    this.#handles = handles;
+    this.#noteReply = noteReply;
   }
 
-  get size(): number {
-    return this.#asked.size;
+  /** The changes that are not answered, with their sequence numbers. */
+  *changes(): Generator<readonly [request: Request, index: number, number: number]> {
+    for (const { batch, first } of this.#all) yield* numberedChanges(batch, first);
   }
 
-  /** The changes that are not answered, with their numbers. */
-  *changes(): Generator<readonly [request: Request, place: number, number: number]> {
-    for (const { batch, first } of this.#asked) yield* numbered(batch, first);
+  /** Sends calls as one batch, on this route or the next. */
+  dispatch(calls: readonly PendingCall[]): void {
+    const batch = calls.map(({ request }) => request);
+    const first = this.#handles.number(batch);
+    const isAlone = this.#all.size === 0;
+    const entry = this.#add({
+      send: (route) => route.execute(batch, first),
+      batch,
+      first,
+      settle: (reply) => settle(calls, reply),
+      reject: (error) => refuse(calls, error),
+      mayHang: batch[0]?.mayHang === true,
+    });
+    // The usual case needs no look at the others.
+    if (isAlone && this.#route) this.#send(entry, this.#route);
+    else this.#advance();
   }
 
-  /** Asks on the present route, or on the next. */
-  ask<T>(
-    send: (route: Route) => T | Promise<T>,
-    batch: readonly Request[] = [],
-    first: FirstSequenceNumbers = [],
-  ): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const mayHang = batch[0]?.mayHang === true;
-      const asked: InFlightRequest = {
-        ...{ send, batch, first, resolve, reject, mayHang },
-        route: undefined,
-        attempts: 0,
-      };
-      this.#asked.add(asked);
-      this.#waiting.add(asked);
+  /** Executes a request at once; only on a route to an engine in this thread. */
+  executeSync(request: Request, execute: NonNullable<Route['executeSync']>): unknown {
+    const batch = [request];
+    const first = this.#handles.number(batch);
+    const reply = execute(request, first);
+    this.#noteReply(batch, first, reply);
+    return reply.values[0];
+  }
+
+  /** Runs a command about the whole client, on this route or the next. */
+  run<T>(command: (route: Route) => Promise<T>): Promise<T> {
+    return new Promise((settle, reject) => {
+      this.#add({ send: command, batch: [], first: [], settle, reject, mayHang: false });
       this.#advance();
     });
   }
 
-  /** From now on it is asked here; what was asked elsewhere is asked again. */
+  /** Sends everything on this route from now on; what another route left unanswered is retried. */
   start(route: Route): void {
     this.#route = route;
     this.#hanging = undefined;
-    this.#waiting.clear();
-    for (const asked of this.#asked) {
-      const [request] = asked.batch;
-      if (asked.route && request?.once)
-        this.#refuse(asked, outcomeUnknown(request, this.#placeOf(request)));
-      else if (asked.attempts >= ATTEMPTS) this.#refuse(asked, tooOften());
-      else this.#waiting.add(asked);
+    this.#unsent.clear();
+    for (const entry of this.#all) {
+      const [request] = entry.batch;
+      if (entry.route && request?.once) this.#refuse(entry, this.#outcomeUnknown(request));
+      else if (entry.attempts >= ATTEMPTS) this.#refuse(entry, tooManyAttempts());
+      else this.#unsent.add(entry);
     }
     this.#advance();
   }
@@ -111,96 +128,140 @@ export class InFlightRequests {
     this.#route = undefined;
   }
 
-  /**
-   * Rejects the request that an engine was lost over, if it was one that may hang.
-   *
-   * @returns the request.
-   */
-  accuse(error: (request: Request) => CairnError): Request | undefined {
+  /** Refuses the request over which an engine was lost, if it was one that may hang, and returns it. */
+  refuseHanging(error: (request: Request) => CairnError): Request | undefined {
     const route = this.#route;
-    // An engine that was lost before it was asked anything here was lost over something else.
     if (!route) return undefined;
-    const underWay = [...this.#asked].filter((asked) => asked.route === route);
-    const culprit = underWay.find(({ mayHang }) => mayHang);
+    const sent = [...this.#all].filter((entry) => entry.route === route);
+    const culprit = sent.find(({ mayHang }) => mayHang);
     const [request] = culprit?.batch ?? [];
     if (!culprit || !request) return undefined;
-    // The others had no part in it.
-    for (const asked of underWay) asked.attempts--;
+    // The loss says nothing about the others.
+    for (const entry of sent) entry.attempts--;
     this.#refuse(culprit, error(request));
     return request;
   }
 
-  rejectAll(error: CairnError): void {
-    for (const asked of this.#asked) this.#refuse(asked, error);
+  refuseAll(error: CairnError): void {
+    for (const entry of this.#all) this.#refuse(entry, error);
   }
 
-  #refuse(asked: InFlightRequest, error: CairnError): void {
-    this.#forget(asked);
-    asked.reject(error);
+  /** Resolves once everything in flight is answered or refused. */
+  async drained(): Promise<void> {
+    if (this.#all.size > 0) await new Promise<void>((resolve) => this.#drained.push(resolve));
   }
 
-  #forget(asked: InFlightRequest): void {
-    this.#asked.delete(asked);
-    this.#waiting.delete(asked);
-    if (this.#hanging === asked) this.#hanging = undefined;
+  #add(entry: Omit<InFlight, 'route' | 'attempts'>): InFlight {
+    const added: InFlight = { ...entry, route: undefined, attempts: 0 };
+    this.#all.add(added);
+    this.#unsent.add(added);
+    return added;
   }
 
-  /** Sends what waits, up to the second that may hang. */
+  #refuse(entry: InFlight, error: CairnError): void {
+    this.#remove(entry);
+    entry.reject(error);
+  }
+
+  #remove(entry: InFlight): void {
+    this.#all.delete(entry);
+    this.#unsent.delete(entry);
+    if (this.#hanging === entry) this.#hanging = undefined;
+    if (this.#all.size === 0) for (const resolve of this.#drained.splice(0)) resolve();
+  }
+
+  /** Sends what is unsent, up to the second request that may hang. */
   #advance(): void {
     const route = this.#route;
     if (!route) return;
     let blocked = false;
-    for (const asked of this.#waiting) {
-      blocked ||= asked.mayHang && this.#hanging !== undefined;
-      // What others wait for must not wait behind them.
-      if (!blocked || asked.batch[0]?.urgent) this.#send(asked, route);
+    for (const entry of this.#unsent) {
+      blocked ||= entry.mayHang && this.#hanging !== undefined;
+      // An urgent request concerns a call that has begun, and must not wait behind others.
+      if (!blocked || entry.batch[0]?.urgent) this.#send(entry, route);
       if (this.#route !== route) return;
     }
   }
 
-  #send(asked: InFlightRequest, route: Route): void {
-    this.#waiting.delete(asked);
-    if (asked.mayHang) this.#hanging = asked;
-    asked.route = route;
-    asked.attempts++;
-    // An engine that answers too late is one whose answers do not count any more.
-    const counts = () => this.#route === route && asked.route === route && this.#asked.has(asked);
-    const end = (tell: () => void) => {
-      this.#forget(asked);
-      tell();
-      if (asked.mayHang) this.#advance();
-    };
-    const settle = (reply: unknown) => {
-      if (!counts()) return;
-      let saved: Promise<void> | undefined;
-      if (asked.batch.length > 0) {
-        if (isTaken(reply as BatchReply)) return;
-        saved = this.#answered(asked.batch, asked.first, reply as BatchReply);
-      }
-      end(() => asked.resolve((saved ? saved.then(() => reply) : reply) as never));
-    };
-    const fail = (error: unknown) => {
-      if (counts() && !isEnd(error)) end(() => asked.reject(error));
-    };
+  #send(entry: InFlight, route: Route): void {
+    this.#unsent.delete(entry);
+    if (entry.mayHang) this.#hanging = entry;
+    entry.route = route;
+    entry.attempts++;
     try {
-      const reply = asked.send(route);
-      if (reply instanceof Promise) reply.then(settle, fail);
-      else settle(reply);
+      const reply = entry.send(route);
+      if (reply instanceof Promise) {
+        reply.then(
+          (late) => this.#settle(entry, route, late),
+          (error: unknown) => this.#fail(entry, route, error),
+        );
+      } else this.#settle(entry, route, reply as BatchReply);
     } catch (error) {
-      fail(error);
+      this.#fail(entry, route, error);
     }
+  }
+
+  #settle(entry: InFlight, route: Route, reply: BatchReply): void {
+    if (!this.#counts(entry, route)) return;
+    let secured: Promise<void> | undefined;
+    if (entry.batch.length > 0) {
+      if (isSuperseded(reply)) return;
+      secured = this.#noteReply(entry.batch, entry.first, reply);
+    }
+    const acknowledge = () => entry.settle(reply as never);
+    this.#end(entry, secured ? () => void secured.then(acknowledge) : acknowledge);
+  }
+
+  #fail(entry: InFlight, route: Route, error: unknown): void {
+    if (this.#counts(entry, route) && !isEngineLost(error))
+      this.#end(entry, () => entry.reject(asCairnError(error)));
+  }
+
+  /** Whether an answer still counts: one of a lost engine does not. */
+  #counts(entry: InFlight, route: Route): boolean {
+    return this.#route === route && entry.route === route && this.#all.has(entry);
+  }
+
+  #end(entry: InFlight, settleCalls: () => void): void {
+    this.#remove(entry);
+    settleCalls();
+    if (entry.mayHang) this.#advance();
+  }
+
+  #outcomeUnknown(request: Request): CairnError {
+    const { op } = request;
+    const place = this.#handles.nameOf(request) ?? this.#database;
+    const method = op === 'drop' ? 'Drop' : op;
+    const lost = `The engine was replaced before it answered ${method}() of "${place}".`;
+    if (op.startsWith('import')) {
+      const message = `${lost} All of the file was imported, or nothing: import it again.`;
+      return new BackupError('import_lost', message, { place });
+    }
+    const message = `${lost} It may have been done: look, and call it again if not.`;
+    return new CollectionError('answer_lost', message, { place });
   }
 }
 
-/** Whether an engine has answered whose answers do not count any more: another has taken over. */
-export function isTaken({ failures }: BatchReply): boolean {
+function settle(calls: readonly PendingCall[], { values, failures }: BatchReply): void {
+  calls.forEach(({ resolve, reject }, index) => {
+    if (failures?.has(index)) reject(failures.get(index));
+    else resolve(values[index]);
+  });
+}
+
+export function refuse(calls: readonly PendingCall[], error: CairnError): void {
+  for (const { reject } of calls) reject(error);
+}
+
+/** Whether the reply comes from an engine that another leader has superseded. */
+function isSuperseded({ failures }: BatchReply): boolean {
   if (!failures) return false;
   for (const error of failures.values()) if (codeOf(error) === 'database_taken') return true;
   return false;
 }
 
-/** Whether the engine is gone, which is told by other ways too: then it is asked again. */
-function isEnd(error: unknown): boolean {
+/** Whether the engine is gone, which its leadership reports too: then the request is retried. */
+function isEngineLost(error: unknown): boolean {
   const code = codeOf(error);
   return code === 'database_taken' || code === 'worker_lost' || code === 'worker_unresponsive';
 }
@@ -209,20 +270,9 @@ function codeOf(error: unknown): unknown {
   return (error as { code?: unknown } | undefined)?.code;
 }
 
-function outcomeUnknown({ op }: Request, place: string): CairnError {
-  const method = op === 'drop' ? 'Drop' : op;
-  const lost = `The engine was replaced before it answered ${method}() of "${place}".`;
-  if (op.startsWith('import')) {
-    const message = `${lost} All of the file was imported, or nothing: import it again.`;
-    return new BackupError('import_lost', message, { place });
-  }
-  const message = `${lost} It may have been done: look, and call it again if not.`;
-  return new CollectionError('answer_lost', message, { place });
-}
-
-function tooOften(): WorkerError {
+function tooManyAttempts(): WorkerError {
   return new WorkerError(
     'worker_lost',
-    `${ATTEMPTS} engines ended while this was being asked, so it is not asked again. It may have been done.`,
+    `${ATTEMPTS} engines ended while they executed this request, so it is not retried. It may have been done.`,
   );
 }

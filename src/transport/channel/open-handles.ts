@@ -1,42 +1,72 @@
+import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key.ts';
+import { isEdit } from '../../engine/protocol/request-kinds.ts';
 import type { BatchReply, OpenedHandles, Request } from '../../engine/protocol/requests.ts';
 import type { CollectionSettings } from '../../engine/protocol/settings.ts';
 
-/** The collections that a client has opened, so that it can open them with another engine. */
+const none: FirstSequenceNumbers = [];
+
+/**
+ * The handles that a client has open, with the sequence number of the last change through each. Sequence numbers are
+ * the idempotency keys of changes: an engine recognises a change that was applied before.
+ */
 export class OpenHandles {
   readonly #settings = new Map<number, CollectionSettings>();
-  /** The handles to what is about to be dropped: who constructs it again meanwhile has another. */
+  readonly #lastNumbers = new Map<number, number>();
+  /** By a drop in flight, the handles to its collection: one constructed meanwhile leads to a new collection. */
   readonly #dropping = new WeakMap<Request, readonly number[]>();
 
-  /** To be called with what is about to be asked. */
-  note(batch: readonly Request[]): void {
+  /** Notes what a batch opens and drops, and numbers its changes. To be called once, before the batch is sent. */
+  number(batch: readonly Request[]): FirstSequenceNumbers {
+    let first: [number, number][] | undefined;
     for (const request of batch) {
-      if (request.op === 'open') this.#settings.set(request.handle, request.settings);
-      else if (request.op === 'drop') this.#dropping.set(request, this.#alike(request));
+      const { handle, op } = request;
+      if (op === 'open') this.#settings.set(handle, request.settings);
+      else if (op === 'drop') this.#dropping.set(request, this.#sameCollection(request));
+      if (!isEdit(request)) continue;
+      const number = (this.#lastNumbers.get(handle) ?? 0) + 1;
+      this.#lastNumbers.set(handle, number);
+      first ??= [];
+      if (!first.some(([known]) => known === handle)) first.push([handle, number]);
     }
+    return first ?? none;
   }
 
-  /** To be called with what was answered: handles to what was dropped lead nowhere. */
-  noteAnswers(batch: readonly Request[], { values }: BatchReply): void {
+  /** Forgets the handles to collections that were dropped. */
+  noteReplies(batch: readonly Request[], { values }: BatchReply): void {
     for (const [index, request] of batch.entries()) {
       if (request.op !== 'drop' || values[index] !== true) continue;
       for (const handle of this.#dropping.get(request) ?? []) this.#settings.delete(handle);
     }
   }
 
-  /** The collection that a request is about. */
+  /** Name of the collection that a request is about. */
   nameOf({ handle }: Request): string | undefined {
     return this.#settings.get(handle)?.name;
   }
 
-  /** All handles to the collection that a request is about. */
-  #alike(request: Request): number[] {
+  all(): OpenedHandles {
+    return [...this.#settings];
+  }
+
+  #sameCollection(request: Request): number[] {
     const name = this.nameOf(request);
     return [...this.#settings].flatMap(([handle, settings]) =>
       settings.name === name ? handle : [],
     );
   }
+}
 
-  all(): OpenedHandles {
-    return [...this.#settings];
+/** The changes in a batch, with their indexes and sequence numbers. */
+export function* numberedChanges(
+  batch: readonly Request[],
+  first: FirstSequenceNumbers,
+): Generator<readonly [request: Request, index: number, number: number]> {
+  if (first.length === 0) return;
+  const next = new Map(first);
+  for (const [index, request] of batch.entries()) {
+    if (!isEdit(request)) continue;
+    const number = next.get(request.handle) as number;
+    next.set(request.handle, number + 1);
+    yield [request, index, number];
   }
 }

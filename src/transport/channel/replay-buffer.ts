@@ -9,7 +9,7 @@ import type {
 } from '../../engine/protocol/requests.ts';
 import type { Stamps } from '../../storage/segments/stored-record.ts';
 import { journalSize } from '../unload/journal-size.ts';
-import { numbered } from './change-numbers.ts';
+import { numberedChanges } from './open-handles.ts';
 
 /**
  * The changes that a client was told of and that are not known to be saved. Where the engine that made them is
@@ -40,7 +40,7 @@ export class ReplayBuffer {
     first: FirstSequenceNumbers,
     { values, failures, turn }: BatchReply,
   ): void {
-    for (const [request, place, number] of numbered(batch, first)) {
+    for (const [request, place, number] of numberedChanges(batch, first)) {
       const failure = failures?.get(place) as { code?: string } | undefined;
       // Made, and what was answered is lost: whether it is saved is not known.
       const isMade = failure?.code === 'answer_lost';
@@ -58,7 +58,7 @@ export class ReplayBuffer {
   }
 
   /** Forgets the changes through a handle up to a number, but for those that were missed. */
-  settle(handle: number, number: number, missed: readonly number[] | undefined): void {
+  release(handle: number, number: number, missed: readonly number[] | undefined): void {
     const isSettled = (one: AcknowledgedChange) =>
       one.request.handle === handle &&
       one.number <= number &&

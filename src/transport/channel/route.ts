@@ -28,7 +28,9 @@ export interface Route {
   ): Promise<ReadonlyMap<number, unknown>>;
   /** @param first By handle, the client's number of the first change; the others follow. */
   execute(batch: readonly Request[], first: FirstSequenceNumbers): BatchReply | Promise<BatchReply>;
-  readonly executeNow?: ((request: Request, first: FirstSequenceNumbers) => BatchReply) | undefined;
+  readonly executeSync?:
+    | ((request: Request, first: FirstSequenceNumbers) => BatchReply)
+    | undefined;
   watch(on: boolean): Promise<void>;
   save(): Promise<void>;
   /** Leaves the engine; the engine goes on. */

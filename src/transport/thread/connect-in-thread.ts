@@ -1,40 +1,39 @@
-import type { Channel, ChannelEvents, DatabaseSettings } from '../channel/channel.ts';
-import { FailoverChannel } from '../channel/failover-channel.ts';
+import type { DatabaseSettings } from '../channel/channel.ts';
+import type { EngineAccess } from '../channel/engine-access.ts';
 import { Leadership, type StartEngine } from '../leadership/leadership.ts';
 import { pagePlatform } from '../platform/page-platform.ts';
 import { isShared, type Platform } from '../platform/platform.ts';
 import { threadEngine } from './thread-engine.ts';
 
-/** Seats by what the storage belongs to, a driver or the platform, and by name: doors to one database share one. */
-const seatsOf = new WeakMap<object, Map<string, Leadership>>();
+/** By the owner of the storage, a driver or the platform, and by name: clients of one database share a leadership. */
+const leaderships = new WeakMap<object, Map<string, Leadership>>();
 
-/** A channel to an engine that runs in this thread, or wherever another tab that leads has it. */
+/** Access to an engine in this thread, or in another tab that is the leader. */
 export function connectInThread(
   settings: DatabaseSettings,
-  events: ChannelEvents,
   platform: Platform = pagePlatform,
-): Promise<Channel> {
+): EngineAccess {
   const { name } = settings;
-  const seats = seatsFor(settings, platform);
-  const begin: StartEngine = (lead, host) => threadEngine(settings, lead, host, platform);
-  const seat =
-    seats?.get(name) ?? new Leadership(name, isShared(settings, platform), platform, begin);
-  seats?.set(name, seat);
-  seat.renew(begin);
-  return FailoverChannel.open(settings, seat, events, platform);
+  const shared = sharedLeaderships(settings, platform);
+  const start: StartEngine = (term, events) => threadEngine(settings, term, events, platform);
+  const leadership =
+    shared?.get(name) ?? new Leadership(name, isShared(settings, platform), platform, start);
+  shared?.set(name, leadership);
+  leadership.renew(start);
+  return { leadership, platform };
 }
 
-function seatsFor(
+function sharedLeaderships(
   { storage }: DatabaseSettings,
   platform: Platform,
 ): Map<string, Leadership> | undefined {
-  // Memory is each door's own.
+  // Memory is each client's own.
   if (storage === 'memory' || (storage === undefined && !platform.storage)) return undefined;
   const owner = typeof storage === 'object' ? storage : platform;
-  let seats = seatsOf.get(owner);
-  if (!seats) {
-    seats = new Map();
-    seatsOf.set(owner, seats);
+  let shared = leaderships.get(owner);
+  if (!shared) {
+    shared = new Map();
+    leaderships.set(owner, shared);
   }
-  return seats;
+  return shared;
 }

@@ -25,7 +25,7 @@ export async function threadEngine(
           return session.replay(changes);
         },
         execute: (batch, first) => session.execute(batch, first),
-        executeNow: (request, first) => session.executeNow(request, first),
+        executeSync: (request, first) => session.executeSync(request, first),
         watch: async (on) => {
           session.watching = on;
         },

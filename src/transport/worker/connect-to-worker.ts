@@ -1,6 +1,6 @@
 import { WorkerError } from '../../errors/worker-error.ts';
-import type { Channel, ChannelEvents, DatabaseSettings } from '../channel/channel.ts';
-import { FailoverChannel } from '../channel/failover-channel.ts';
+import type { DatabaseSettings } from '../channel/channel.ts';
+import type { EngineAccess } from '../channel/engine-access.ts';
 import { Leadership, type StartEngine } from '../leadership/leadership.ts';
 import { pagePlatform } from '../platform/page-platform.ts';
 import { isShared, type Platform } from '../platform/platform.ts';
@@ -15,13 +15,12 @@ export interface WorkerSettings {
   readonly answer_timeout: number;
 }
 
-/** A channel to an engine in a worker, in this thread where none can be had, or wherever another tab has it. */
+/** Access to an engine in a worker, in this thread where no worker starts, or in another tab that is the leader. */
 export function connectToWorker(
   { worker, answer_timeout }: WorkerSettings,
   settings: DatabaseSettings,
-  events: ChannelEvents,
   platform: Platform = pagePlatform,
-): Promise<Channel> {
+): EngineAccess {
   // A worker that the caller has made cannot be made again.
   const once = worker !== undefined && typeof worker !== 'function';
   let begun = false;
@@ -48,6 +47,6 @@ export function connectToWorker(
     const { threadEngine } = await import('../thread/thread-engine.ts');
     return threadEngine(settings, lead, host, platform);
   };
-  const seat = new Leadership(settings.name, isShared(settings, platform), platform, begin);
-  return FailoverChannel.open(settings, seat, events, platform);
+  const leadership = new Leadership(settings.name, isShared(settings, platform), platform, begin);
+  return { leadership, platform };
 }

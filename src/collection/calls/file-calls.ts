@@ -1,9 +1,10 @@
 import type { FilePart } from '../../backup/file/file-contents.ts';
+import { type Coroutine, wait } from '../../engine/scheduling/coroutine.ts';
 import { openFileCodec } from '../../transport/file-worker/open-file-codec.ts';
 import { type Check, checkOptions, isAbortSignal, oneOf } from '../options/option-checks.ts';
-import { ask, collect, type Exchange, post, started, wait } from './exchange.ts';
 import { FileBytes, type ImportOptions } from './file-bytes.ts';
-import type { CallPort } from './port.ts';
+import type { HandleChannel } from './handle-channel.ts';
+import { post, replyOf, request, type Sender } from './sender.ts';
 
 const importChecks: Record<string, Check> = {
   mode: oneOf(['replace', 'merge'], 'replace'),
@@ -13,23 +14,24 @@ const importChecks: Record<string, Check> = {
 
 /** Decodes a file and sends its parts to the engine, one after the other. */
 export function* importFile(
+  sender: Sender,
   op: 'importBackup' | 'importAll',
   source: unknown,
   options: unknown,
-): Exchange<number> {
+): Coroutine<number> {
   const given = checkOptions(options ?? {}, importChecks, 'options');
   const { mode, progress, signal } = given as ImportOptions;
   const file = new FileBytes(source, signal);
   const call = Math.random();
-  const importing = yield* post({ op, call, merge: mode === 'merge', urgent: true, once: true });
-  file.endWith(importing.answer);
+  const importing = post(sender, { op, call, merge: mode === 'merge', urgent: true, once: true });
+  file.endWith(importing);
   let parts: AsyncGenerator<FilePart, void> | undefined;
   try {
-    const codec = yield* wait(openFileCodec(yield* started()));
+    const codec = yield* wait(openFileCodec(sender.started));
     parts = codec.read(file);
     for (let more = true; more; ) {
       const { value: part, done } = yield* wait(parts.next());
-      const documents = yield* ask({
+      const documents = yield* request(sender, {
         op: 'importPart',
         call,
         part: part ?? undefined,
@@ -38,12 +40,12 @@ export function* importFile(
       more = documents !== undefined && !done;
       if (documents !== undefined) progress?.({ documents, bytes: file.read });
     }
-    const documents = yield* collect(importing);
+    const documents = yield* replyOf(importing);
     // The engine counts the last documents after it has taken them.
     progress?.({ documents, bytes: file.read });
     return documents;
   } catch (error) {
-    yield* post({ op: 'abort', call, urgent: true });
+    post(sender, { op: 'abort', call, urgent: true });
     throw error;
   } finally {
     file.end();
@@ -53,16 +55,16 @@ export function* importFile(
 }
 
 /**
- * Writes the pinned snapshot of a cursor to a file while it is read. Its requests take no turn: a call that has it may
- * be reading this very file.
+ * Writes the pinned snapshot of a cursor to a file while it is read. Its requests wait in no line: an import that runs
+ * exclusively may be reading this very file.
  */
-export function exportedFile(port: CallPort, cursor: number): ReadableStream<Uint8Array> {
+export function exportedFile(channel: HandleChannel, cursor: number): ReadableStream<Uint8Array> {
   let bytes: AsyncGenerator<Uint8Array, void> | undefined;
-  const end = () => port.send({ op: 'exportEnd', cursor, urgent: true });
+  const end = () => channel.send({ op: 'exportEnd', cursor, urgent: true });
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
-        bytes ??= (await openFileCodec(port.started)).write(exportedParts(port, cursor));
+        bytes ??= (await openFileCodec(channel.started)).write(exportedParts(channel, cursor));
         const { value, done } = await bytes.next();
         if (done) controller.close();
         else controller.enqueue(value);
@@ -79,10 +81,13 @@ export function exportedFile(port: CallPort, cursor: number): ReadableStream<Uin
   });
 }
 
-async function* exportedParts(port: CallPort, cursor: number): AsyncGenerator<FilePart, void> {
+async function* exportedParts(
+  channel: HandleChannel,
+  cursor: number,
+): AsyncGenerator<FilePart, void> {
   for (;;) {
-    const part = await port.send({ op: 'exportNext', cursor, urgent: true });
+    const part = await channel.send({ op: 'exportNext', cursor, urgent: true });
     if (!part) return;
-    yield part as FilePart;
+    yield part;
   }
 }

@@ -3,14 +3,15 @@ import { isPlainObject } from '../../codec/kinds.ts';
 import { documentBuilder, isManaged } from '../../engine/protocol/managed.ts';
 import type { Explained } from '../../engine/protocol/requests.ts';
 import type { CollectionSettings } from '../../engine/protocol/settings.ts';
+import type { Coroutine } from '../../engine/scheduling/coroutine.ts';
 import { ValueError } from '../../errors/value-error.ts';
 import type { Stamp, Stored } from '../document-types.ts';
 import { type Build, DocumentStream } from '../find/document-stream.ts';
 import { documentAt, type EncodedDocument, encodeDocument, toDocument } from '../find/documents.ts';
 import { type FindQuery, parseFindQuery } from '../find/find-query.ts';
-import { CommonExchanges } from './common-exchanges.ts';
-import { ask, collect, type Exchange, pause, post, type Ticket } from './exchange.ts';
+import { CommonCalls } from './common-calls.ts';
 import { checkId } from './item-checks.ts';
+import { pause, post, replyOf, request, type Sender } from './sender.ts';
 
 /** Characters of bodies encoded in one turn by `insertMany`: about 5 ms of work. Buffers of messages up to this size are used again. */
 const SLICE_SIZE = 384 * 1024;
@@ -18,8 +19,8 @@ const SLICE_SIZE = 384 * 1024;
 /** What a body that is no string counts as: it takes longer than a string of its size. */
 const EXACT_SIZE = 4096;
 
-/** What the methods of a document collection do, whether they return promises or not. */
-export class DocumentExchanges<T extends object, S extends Stamp = never> extends CommonExchanges {
+/** The calls of a document collection, for handles with promises and without. */
+export class DocumentCalls<T extends object, S extends Stamp = never> extends CommonCalls {
   readonly #build: Build<T, S>;
 
   constructor(settings: CollectionSettings) {
@@ -27,13 +28,13 @@ export class DocumentExchanges<T extends object, S extends Stamp = never> extend
     this.#build = documentBuilder(settings) as never;
   }
 
-  *insert(document: unknown): Exchange<Stored<T, S>> {
+  *insert(sender: Sender, document: unknown): Coroutine<Stored<T, S>> {
     const { id, body, fields } = encodeDocument(document, 'document');
-    const [key, flags, stamps] = yield* ask({ op: 'insert', id, body });
+    const [key, flags, stamps] = yield* request(sender, { op: 'insert', id, body });
     return this.#build(key, flags, stamps, fields);
   }
 
-  *insertMany(documents: unknown): Exchange<Stored<T, S>[]> {
+  *insertMany(sender: Sender, documents: unknown): Coroutine<Stored<T, S>[]> {
     if (!Array.isArray(documents)) {
       throw new ValueError('document_invalid', 'insertMany takes an array of documents.', {
         place: 'documents',
@@ -41,48 +42,48 @@ export class DocumentExchanges<T extends object, S extends Stamp = never> extend
     }
     // Later slices are encoded in later turns; the list itself is taken now.
     const list: unknown[] = [...documents];
-    const slices: { fields: object[]; ticket: Ticket<'insertPart'> }[] = [];
+    const slices: { fields: object[]; reply: ReturnType<typeof post<'insertPart'>> }[] = [];
     const call = Math.random();
     try {
       for (let from = 0, last = false; !last; ) {
         const { ids, bodies, fields } = encodeSlice(list, from);
         last = from + bodies.length >= list.length;
-        const ticket = yield* post({ op: 'insertPart', call, from, last, ids, bodies });
+        const reply = post(sender, { op: 'insertPart', call, from, last, ids, bodies });
         from += bodies.length;
-        slices.push({ fields, ticket });
-        if (!last) yield* pause();
+        slices.push({ fields, reply });
+        if (!last) yield* pause(sender);
       }
     } catch (error) {
-      if (slices.length > 0) yield* post({ op: 'insertAbandon', call });
+      if (slices.length > 0) post(sender, { op: 'insertAbandon', call });
       throw error;
     }
     const stored: Stored<T, S>[] = [];
-    for (const { fields, ticket } of slices) {
-      const columns = yield* collect(ticket);
+    for (const { fields, reply } of slices) {
+      const columns = yield* replyOf(reply);
       for (let index = 0; index < fields.length; index++) {
         const own = fields[index] as object;
         stored.push(documentAt(this.#build, columns, index, own) as Stored<T, S>);
       }
-      if (slices.length > 8) yield* pause();
+      if (slices.length > 8) yield* pause(sender);
     }
     return stored;
   }
 
-  *upsert(document: unknown): Exchange<Stored<T, S>> {
+  *upsert(sender: Sender, document: unknown): Coroutine<Stored<T, S>> {
     const { id, body, fields } = encodeDocument(document, 'document');
-    const [key, flags, stamps] = yield* ask({ op: 'upsert', id, body });
+    const [key, flags, stamps] = yield* request(sender, { op: 'upsert', id, body });
     return this.#build(key, flags, stamps, fields);
   }
 
-  *update(id: unknown, document: unknown): Exchange<Stored<T, S> | undefined> {
+  *update(sender: Sender, id: unknown, document: unknown): Coroutine<Stored<T, S> | undefined> {
     checkId(id);
     // An `_id` in the new content is managed, hence ignored, whatever it is.
     const { body, fields } = encodeDocument(withoutId(document), 'document');
-    const reply = yield* ask({ op: 'update', id, body });
+    const reply = yield* request(sender, { op: 'update', id, body });
     return reply && this.#build(reply[0], reply[1], reply[2], fields);
   }
 
-  *patch(id: unknown, changes: unknown): Exchange<Stored<T, S> | undefined> {
+  *patch(sender: Sender, id: unknown, changes: unknown): Coroutine<Stored<T, S> | undefined> {
     checkId(id);
     if (!isPlainObject(changes)) {
       throw new ValueError('document_invalid', 'changes must be a plain object.', {
@@ -94,70 +95,84 @@ export class DocumentExchanges<T extends object, S extends Stamp = never> extend
       if (isManaged(path)) continue;
       encoded.push([path, encode(value, `changes.${path}`)]);
     }
-    const reply = yield* ask({ op: 'patch', id, changes: encoded });
+    const reply = yield* request(sender, { op: 'patch', id, changes: encoded });
     return reply && (toDocument(this.#build, reply) as Stored<T, S>);
   }
 
-  *change(op: 'archive' | 'unarchive' | 'delete', id: unknown): Exchange<boolean> {
+  *archive(sender: Sender, id: unknown): Coroutine<boolean> {
     checkId(id);
-    return (yield* ask({ op, id })) !== false;
+    return (yield* request(sender, { op: 'archive', id })) !== false;
   }
 
-  *deleteMany(params: unknown, options?: unknown): Exchange<number> {
+  *unarchive(sender: Sender, id: unknown): Coroutine<boolean> {
+    checkId(id);
+    return (yield* request(sender, { op: 'unarchive', id })) !== false;
+  }
+
+  *delete(sender: Sender, id: unknown): Coroutine<boolean> {
+    checkId(id);
+    return yield* request(sender, { op: 'delete', id });
+  }
+
+  *deleteMany(sender: Sender, params: unknown, options?: unknown): Coroutine<number> {
     const query = parseFindQuery(params, options);
-    if (!query.test) return yield* ask({ op: 'deleteMany', ...query.selection });
-    const ids = (yield* this.#collect({ ...query, select: ['_id'] })).map(({ _id }) => _id);
-    return yield* ask({ op: 'deleteMany', ids });
+    if (!query.test) return yield* request(sender, { op: 'deleteMany', ...query.selection });
+    const ids = (yield* this.#collect(sender, { ...query, select: ['_id'] })).map(({ _id }) => _id);
+    return yield* request(sender, { op: 'deleteMany', ids });
   }
 
-  *get(id: unknown): Exchange<Stored<T, S> | undefined> {
+  *get(sender: Sender, id: unknown): Coroutine<Stored<T, S> | undefined> {
     checkId(id);
-    const reply = yield* ask({ op: 'get', id });
+    const reply = yield* request(sender, { op: 'get', id });
     return reply && (toDocument(this.#build, reply) as Stored<T, S>);
   }
 
-  *find<F = Stored<T, S>>(params: unknown, options?: unknown): Exchange<F | undefined> {
-    const [first] = yield* this.#collect<F>(parseFindQuery(params, options, 1));
+  *find<F = Stored<T, S>>(
+    sender: Sender,
+    params: unknown,
+    options?: unknown,
+  ): Coroutine<F | undefined> {
+    const [first] = yield* this.#collect<F>(sender, parseFindQuery(params, options, 1));
     return first;
   }
 
-  *filter<F = Stored<T, S>>(params: unknown, options?: unknown): Exchange<F[]> {
-    return yield* this.#collect<F>(parseFindQuery(params, options));
+  *filter<F = Stored<T, S>>(sender: Sender, params: unknown, options?: unknown): Coroutine<F[]> {
+    return yield* this.#collect<F>(sender, parseFindQuery(params, options));
   }
 
-  *has(params: unknown, options?: unknown): Exchange<boolean> {
-    return (yield* this.find(params, options)) !== undefined;
+  *has(sender: Sender, params: unknown, options?: unknown): Coroutine<boolean> {
+    return (yield* this.find(sender, params, options)) !== undefined;
   }
 
-  *count(params: unknown = {}, options?: unknown): Exchange<number> {
+  *count(sender: Sender, params: unknown = {}, options?: unknown): Coroutine<number> {
     const query = parseFindQuery(params, options);
-    if (!query.test) return yield* ask({ op: 'count', ...query.selection });
-    return (yield* this.#collect({ ...query, select: ['_id'] })).length;
+    if (!query.test) return yield* request(sender, { op: 'count', ...query.selection });
+    return (yield* this.#collect(sender, { ...query, select: ['_id'] })).length;
   }
 
-  *explain(params: unknown, options?: unknown): Exchange<Explained> {
-    return yield* ask({ op: 'explain', ...parseFindQuery(params, options).selection });
+  *explain(sender: Sender, params: unknown, options?: unknown): Coroutine<Explained> {
+    return yield* request(sender, { op: 'explain', ...parseFindQuery(params, options).selection });
   }
 
-  /** Begins to go over the documents that match. */
+  /** A stream of the documents that match. */
   stream(params: unknown, options?: unknown): DocumentStream<T, S> {
     const query = parseFindQuery(params, options);
-    // Whoever goes over them may stop at any.
+    // The reader may stop at any document.
     const selection = { ...query.selection, all: false };
     return new DocumentStream(this.#build, { ...query, selection });
   }
 
-  *#collect<F = Stored<T, S>>(query: FindQuery): Exchange<F[]> {
+  *#collect<F = Stored<T, S>>(sender: Sender, query: FindQuery): Coroutine<F[]> {
     const documents: F[] = [];
     const stream = new DocumentStream(this.#build, query);
     try {
       for (;;) {
-        const chunk = yield* stream.next();
+        const chunk = yield* stream.read(sender);
         if (!chunk) return documents;
         for (const document of chunk) documents.push(document as F);
       }
     } finally {
-      yield* stream.end();
+      stream.end(sender);
     }
   }
 }

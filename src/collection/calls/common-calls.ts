@@ -1,0 +1,69 @@
+import type { BackupInfo, Verification } from '../../engine/protocol/backup-protocol.ts';
+import type { Coroutine } from '../../engine/scheduling/coroutine.ts';
+import { type Check, checkOptions, flag } from '../options/option-checks.ts';
+import { importFile } from './file-calls.ts';
+import { request, type Sender } from './sender.ts';
+
+const text: Check = { allowed: 'a string', test: (value) => typeof value === 'string' };
+
+/** Characters of the longest label: it is read with every list of backups, and stands on one line of a file. */
+const MAX_LABEL = 1000;
+
+const label: Check = {
+  allowed: `a string of at most ${MAX_LABEL} characters`,
+  test: (value) => typeof value === 'string' && value.length <= MAX_LABEL,
+};
+
+/** The calls that both types of collection have. */
+export class CommonCalls {
+  *ready(sender: Sender): Coroutine<void> {
+    yield* request(sender, { op: 'ready' });
+  }
+
+  *save(sender: Sender): Coroutine<void> {
+    yield* request(sender, { op: 'save' });
+  }
+
+  *drop(sender: Sender, enabled: boolean, options: unknown): Coroutine<true> {
+    const { backup } = checkOptions(options ?? {}, { backup: flag }, 'options');
+    return yield* request(sender, { op: 'drop', enabled, backup: backup as boolean, once: true });
+  }
+
+  *createBackup(sender: Sender, options: unknown): Coroutine<string> {
+    const given = checkOptions(options ?? {}, { label }, 'options');
+    return yield* request(sender, {
+      op: 'createBackup',
+      label: given.label as string | undefined,
+      asked: Math.random(),
+    });
+  }
+
+  *listBackups(sender: Sender): Coroutine<BackupInfo[]> {
+    return yield* request(sender, { op: 'listBackups' });
+  }
+
+  *loadBackup(sender: Sender, given: unknown): Coroutine<true> {
+    return yield* request(sender, { op: 'loadBackup', name: checkName(given), once: true });
+  }
+
+  *deleteBackup(sender: Sender, given: unknown): Coroutine<true> {
+    return yield* request(sender, { op: 'deleteBackup', name: checkName(given), once: true });
+  }
+
+  *exportBackup(sender: Sender, given: unknown): Coroutine<{ readonly cursor: number }> {
+    return yield* request(sender, { op: 'exportBackup', name: checkName(given) });
+  }
+
+  *importBackup(sender: Sender, file: unknown, options: unknown): Coroutine<number> {
+    return yield* importFile(sender, 'importBackup', file, options);
+  }
+
+  *verify(sender: Sender): Coroutine<Verification> {
+    return yield* request(sender, { op: 'verify' });
+  }
+}
+
+function checkName(name: unknown): string {
+  const given = checkOptions({ name }, { name: { ...text, required: true } }, 'options');
+  return given.name as string;
+}

@@ -1,0 +1,50 @@
+import { copy } from '../../codec/capture.ts';
+import { isPlainObject } from '../../codec/kinds.ts';
+import { CairnError } from '../../errors/cairn-error.ts';
+import { isAbortSignal } from '../options/option-checks.ts';
+
+/**
+ * Copies an argument of a call that waits for the runtime to load. What cannot be copied, such as a function among
+ * options, stays as it is: the call accepts or refuses it.
+ */
+export function copyArgument(value: unknown): unknown {
+  const copied = tryCopy(value);
+  if (copied !== value || !isPlainObject(value) || !Object.values(value).some(isLive))
+    return copied;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, tryCopy(part)]));
+}
+
+/** Whether it is used as it is: a function, an AbortSignal. */
+function isLive(option: unknown): boolean {
+  return typeof option === 'function' || isAbortSignal(option);
+}
+
+function tryCopy(value: unknown): unknown {
+  try {
+    return copy(value);
+  } catch {
+    return value;
+  }
+}
+
+/** @throws {CairnError} `load_failed` */
+export function loadFailed(cause: unknown): never {
+  throw new CairnError(
+    'load_failed',
+    'ServiceWorkerGlobalScope' in globalThis
+      ? "A service worker must not load modules with import(), as `cairndb` does: import from 'cairndb/static', which is one file, or bundle the service worker into one."
+      : 'A part of Cairn was not loaded: call again once online, or reload.',
+    { cause },
+  );
+}
+
+/** Settles as the promise does, or rejects once the signal aborts. */
+export function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return promise;
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}

@@ -1,0 +1,121 @@
+import { type Body, decode, encode, peek } from '../../codec/body.ts';
+import { isPlainObject } from '../../codec/kinds.ts';
+import type { Key, RequestFlags } from '../../engine/protocol/requests.ts';
+import type { Coroutine } from '../../engine/scheduling/coroutine.ts';
+import { ValueError } from '../../errors/value-error.ts';
+import { holdsPattern } from '../find/holds-pattern.ts';
+import { copyCriteria } from '../find/params.ts';
+import { passesPredicate } from '../find/predicate.ts';
+import { CommonCalls } from './common-calls.ts';
+import { checkKey } from './item-checks.ts';
+import { request, type Sender } from './sender.ts';
+
+type AnyTest = (item: never) => unknown;
+
+/** The calls of a key-value collection, for handles with promises and without. */
+export class KeyValueCalls extends CommonCalls {
+  *set(sender: Sender, key: unknown, value: unknown): Coroutine<unknown> {
+    const body = encode(value, 'value');
+    yield* request(sender, { op: 'kvSet', key: checkKey(key), body });
+    return decode(body);
+  }
+
+  *get(sender: Sender, key: unknown): Coroutine<unknown> {
+    const reply = yield* request(sender, { op: 'kvGet', key: checkKey(key) });
+    return reply && decode(reply.body);
+  }
+
+  *has(sender: Sender, key: unknown, params?: unknown): Coroutine<boolean> {
+    const path = checkKey(key);
+    if (params === undefined)
+      return (yield* request(sender, { op: 'kvGet', key: path })) !== undefined;
+    return (yield* this.#matching(sender, path, params, true)).length > 0;
+  }
+
+  *delete(sender: Sender, key: unknown): Coroutine<boolean> {
+    return yield* request(sender, { op: 'kvDelete', key: checkKey(key) });
+  }
+
+  *push(sender: Sender, key: unknown, item: unknown): Coroutine<unknown[]> {
+    const body = encode(item, 'item');
+    return decode(yield* request(sender, { op: 'kvPush', key: checkKey(key), body })) as unknown[];
+  }
+
+  *remove(sender: Sender, key: unknown, params: unknown): Coroutine<unknown[]> {
+    const path = checkKey(key);
+    if (typeof params !== 'function') {
+      return decode(
+        yield* request(sender, { op: 'kvRemove', key: path, ...encodeCriteria(params) }),
+      ) as unknown[];
+    }
+    for (;;) {
+      const reply = yield* request(sender, { op: 'kvGet', key: path, array: true });
+      if (!reply) return [];
+      const before = decode(reply.body) as unknown[];
+      const after = before.filter((item) => !passesPredicate(params as AnyTest, item as never));
+      if (after.length === before.length) return after;
+      const body = encode(after, 'value');
+      // Another client may have changed the array meanwhile; then the function runs again.
+      if (yield* request(sender, { op: 'kvReplace', key: path, body, version: reply.version }))
+        return decode(body) as unknown[];
+    }
+  }
+
+  *find(sender: Sender, key: unknown, params: unknown): Coroutine<unknown> {
+    return (yield* this.#matching(sender, checkKey(key), params, true))[0];
+  }
+
+  *filter(sender: Sender, key: unknown, params: unknown): Coroutine<unknown[]> {
+    return yield* this.#matching(sender, checkKey(key), params, false);
+  }
+
+  increase(sender: Sender, key: unknown, amount: unknown): Coroutine<number> {
+    return this.#add(sender, key, amount, 1);
+  }
+
+  decrease(sender: Sender, key: unknown, amount: unknown): Coroutine<number> {
+    return this.#add(sender, key, amount, -1);
+  }
+
+  *#add(sender: Sender, key: unknown, amount: unknown, sign: 1 | -1): Coroutine<number> {
+    if (typeof amount !== 'number' || Number.isNaN(amount)) {
+      throw new ValueError('value_unsupported', 'The amount must be a number.', {
+        place: 'number',
+      });
+    }
+    return yield* request(sender, { op: 'kvAdd', key: checkKey(key), amount: amount * sign });
+  }
+
+  *keys(sender: Sender): Coroutine<string[]> {
+    return yield* request(sender, { op: 'kvKeys' });
+  }
+
+  *entries(sender: Sender): Coroutine<[string, unknown][]> {
+    const { keys, bodies } = yield* request(sender, { op: 'kvEntries' });
+    return keys.map((key, index) => [key, decode(bodies[index] as Body)]);
+  }
+
+  *count(sender: Sender): Coroutine<number> {
+    return yield* request(sender, { op: 'count' });
+  }
+
+  /** Items of the array at a key that match, at most one where `first`. */
+  *#matching(sender: Sender, key: Key, params: unknown, first: boolean): Coroutine<unknown[]> {
+    if (typeof params !== 'function') {
+      return decode(
+        yield* request(sender, { op: 'kvMatch', key, ...encodeCriteria(params), first }),
+      ) as unknown[];
+    }
+    const reply = yield* request(sender, { op: 'kvGet', key, array: true });
+    if (!reply) return [];
+    const items = decode(reply.body) as unknown[];
+    if (!first) return items.filter((item) => passesPredicate(params as AnyTest, item as never));
+    const index = items.findIndex((item) => passesPredicate(params as AnyTest, item as never));
+    return index < 0 ? [] : [items[index]];
+  }
+}
+
+function encodeCriteria(params: unknown): { criteria: Body } & RequestFlags {
+  const criteria = encode(isPlainObject(params) ? copyCriteria(params) : params, 'params');
+  return { criteria, mayHang: holdsPattern(peek(criteria)) || undefined };
+}

@@ -1,0 +1,63 @@
+import type { CollectionSettings } from '../../engine/protocol/settings.ts';
+import type { Result } from '../../engine/scheduling/coroutine.ts';
+import type { ChannelEvents, DatabaseSettings } from '../../transport/channel/channel.ts';
+import { ClientChannel } from '../../transport/channel/client-channel.ts';
+import type { Connect } from '../../transport/channel/engine-access.ts';
+import type { Stamp } from '../document-types.ts';
+import type { CallOrder } from './call-order.ts';
+import { DocumentCalls } from './document-calls.ts';
+import { exportedFile } from './file-calls.ts';
+import { HandleChannel } from './handle-channel.ts';
+import { KeyValueCalls } from './key-value-calls.ts';
+import { type CallMode, runCall } from './run-call.ts';
+import type { Sender } from './sender.ts';
+
+/** What runs the calls of a client. Its code loads with the first collection, apart from the page's own. */
+export class Runtime {
+  readonly channel: ClientChannel;
+
+  constructor(settings: DatabaseSettings, connect: Connect, events: ChannelEvents) {
+    this.channel = new ClientChannel(settings, connect, events);
+  }
+
+  /** Opens a collection of documents. */
+  openDocuments<T extends object, S extends Stamp>(
+    settings: CollectionSettings,
+    order: CallOrder,
+  ): HandleCalls<DocumentCalls<T, S>> {
+    return new HandleCalls(new DocumentCalls<T, S>(settings), this.channel, settings, order);
+  }
+
+  /** Opens a collection of keys and values. */
+  openKeyValues(settings: CollectionSettings, order: CallOrder): HandleCalls<KeyValueCalls> {
+    return new HandleCalls(new KeyValueCalls(), this.channel, settings, order);
+  }
+}
+
+/** The calls of one open handle. */
+export class HandleCalls<Calls> {
+  readonly calls: Calls;
+  readonly channel: HandleChannel;
+  /** Resolves once the collection is open. */
+  readonly opened: Promise<undefined>;
+
+  constructor(
+    calls: Calls,
+    channel: ClientChannel,
+    settings: CollectionSettings,
+    order: CallOrder,
+  ) {
+    this.calls = calls;
+    this.channel = new HandleChannel(channel, order, channel.newHandle());
+    this.opened = this.channel.send({ op: 'open', settings });
+  }
+
+  run<T>(start: (calls: Calls, sender: Sender) => Result<T>, mode?: CallMode): Promise<T> {
+    return runCall(this.channel, (sender) => start(this.calls, sender), mode);
+  }
+
+  /** The bytes of a file that the engine has begun to write. */
+  exported(cursor: number): ReadableStream<Uint8Array> {
+    return exportedFile(this.channel, cursor);
+  }
+}

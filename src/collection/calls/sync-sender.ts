@@ -1,0 +1,34 @@
+import { type Coroutine, runSync } from '../../engine/scheduling/coroutine.ts';
+import { CollectionError } from '../../errors/collection-error.ts';
+import type { HandleChannel } from './handle-channel.ts';
+import type { Sender } from './sender.ts';
+
+/** Runs calls without a promise, over an engine in this thread. */
+export class SyncSender implements Sender {
+  readonly started = 'thread';
+  readonly #collection: string;
+  readonly #channel: HandleChannel;
+
+  constructor(collection: string, channel: HandleChannel) {
+    this.#collection = collection;
+    this.#channel = channel;
+  }
+
+  /** @throws {CollectionError} `sync_unavailable` while an exclusive call is under way. */
+  run<T>(call: Coroutine<T>): T {
+    if (this.#channel.order.busy) {
+      throw new CollectionError(
+        'sync_unavailable',
+        'collection.sync cannot be used: an earlier insertMany, or a call with a function, is under way. Await it first.',
+        { place: this.#collection },
+      );
+    }
+    return runSync(call, this.#collection);
+  }
+
+  readonly send: Sender['send'] = (request) => this.#channel.sendSync(request);
+
+  pause(): undefined {
+    return undefined;
+  }
+}

@@ -1,0 +1,235 @@
+import type { LiveNews } from '../../engine/protocol/live-protocol.ts';
+import type { ClientEvent, LiveEvent, Request } from '../../engine/protocol/requests.ts';
+import { asCairnError } from '../../errors/as-cairn-error.ts';
+import type { CairnError } from '../../errors/cairn-error.ts';
+import type { ChannelEvents, ChannelState, DatabaseSettings, EnginePlace } from './channel.ts';
+import { closedError } from './closed-error.ts';
+import type { Connect } from './engine-access.ts';
+import { type PendingCall, refuse } from './in-flight-requests.ts';
+import { LeaderLink } from './leader-link.ts';
+
+/**
+ * A client's channel to the engine. The requests of one microtask travel as one batch. The first request starts the
+ * engine. Every request settles, also when the engine dies.
+ */
+export class ClientChannel {
+  readonly #settings: DatabaseSettings;
+  readonly #connect: Connect;
+  readonly #events: ChannelEvents;
+  #state: ChannelState = 'idle';
+  #link: LeaderLink | undefined;
+  #opening: Promise<LeaderLink> | undefined;
+  #closing: Promise<void> | undefined;
+  /** Why no request can be sent any more. */
+  #ended: CairnError | undefined;
+  /** Calls of this microtask, or all before the channel is open. */
+  #queue: PendingCall[] = [];
+  #flushing = false;
+  /** Settle the opening. */
+  #opened: { resolve: (link: LeaderLink) => void; reject: (error: CairnError) => void } | undefined;
+  /** Listeners to live queries, by number. */
+  readonly #lives = new Map<number, (news: LiveNews) => void>();
+  #lastHandle = 0;
+
+  constructor(settings: DatabaseSettings, connect: Connect, events: ChannelEvents) {
+    this.#settings = settings;
+    this.#connect = connect;
+    this.#events = events;
+  }
+
+  get state(): ChannelState {
+    return this.#state;
+  }
+
+  /** `undefined` before the engine has run. */
+  get place(): EnginePlace | undefined {
+    return this.#opened ? undefined : this.#link?.place;
+  }
+
+  /** A number for a new collection handle. */
+  newHandle(): number {
+    return ++this.#lastHandle;
+  }
+
+  /**
+   * Listens to a live query, which requests name by the number that comes back. The last news, when the client leaves
+   * or loses the engine, is the error of every later call.
+   */
+  listen(listener: (news: LiveNews) => void): number {
+    const live = this.newHandle();
+    this.#lives.set(live, listener);
+    return live;
+  }
+
+  unlisten(live: number): void {
+    this.#lives.delete(live);
+  }
+
+  /** Sends a request with the others of this microtask. */
+  send(request: Request): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      // A call that has begun goes on while the channel closes: the channel stays open where it cannot save.
+      const refusal = request.urgent || 'live' in request ? this.#ended : this.#refusal;
+      if (refusal) return reject(refusal);
+      this.#queue.push({ request, resolve, reject });
+      if (this.#flushing) return;
+      this.#flushing = true;
+      queueMicrotask(() => this.#flush());
+    });
+  }
+
+  /** Takes back the requests of an aborted call that are still queued. */
+  withdraw(aborted: number, reason: unknown): void {
+    this.#queue = this.#queue.filter(({ request, reject }) => {
+      const isAborted = 'call' in request && request.call === aborted;
+      if (isAborted) reject(reason);
+      return !isAborted;
+    });
+  }
+
+  /**
+   * Executes a request at once, after all that were sent before it.
+   *
+   * @throws {CollectionError} `sync_unavailable` where the engine is not in this thread.
+   */
+  sendSync(request: Request): unknown {
+    const refusal = this.#refusal;
+    if (refusal) throw refusal;
+    this.#flush();
+    return this.#link?.executeSync(request);
+  }
+
+  /** Starts the engine if it is not running. */
+  async open(): Promise<void> {
+    await this.#connected();
+  }
+
+  /** Whether changes are to be reported. */
+  watch(on: boolean): Promise<void> | undefined {
+    return this.#link?.watch(on);
+  }
+
+  /** Saves every collection. */
+  async save(): Promise<void> {
+    if (this.#ended) throw this.#ended;
+    if (this.#state === 'idle') return;
+    const link = await this.#connected();
+    this.#flush();
+    await link.save();
+  }
+
+  /** Saves, then releases everything; requests are refused meanwhile. Where saving fails the channel stays open. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close().finally(() => {
+      this.#closing = undefined;
+    });
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    if (this.#ended) return;
+    let link: LeaderLink | undefined;
+    if (this.#state !== 'idle' || this.#queue.length > 0) {
+      link = await this.#connected();
+      this.#flush();
+      this.#enter('closing');
+      try {
+        await link.save();
+        await link.requests.drained();
+        if (this.#ended) throw this.#ended;
+      } catch (error) {
+        if (!this.#ended) this.#enter('open');
+        throw error;
+      }
+    }
+    this.#end('closed', closedError(this.#settings.name));
+    await link?.close();
+  }
+
+  /** Why no request can be sent now. */
+  get #refusal(): CairnError | undefined {
+    return this.#state === 'closing' ? closedError(this.#settings.name) : this.#ended;
+  }
+
+  #connected(): Promise<LeaderLink> {
+    if (this.#ended) return Promise.reject(this.#ended);
+    this.#opening ??= this.#start();
+    return this.#opening;
+  }
+
+  async #start(): Promise<LeaderLink> {
+    this.#enter('opening');
+    try {
+      const access = await this.#connect(this.#settings);
+      return await new Promise<LeaderLink>((resolve, reject) => {
+        this.#opened = { resolve, reject };
+        this.#link = new LeaderLink(this.#settings, access, {
+          up: () => this.#up(),
+          down: () => this.#enterIfOpen('opening'),
+          failed: (error) => this.#end('failed', error),
+          event: (event) => this.#take(event),
+        });
+      });
+    } catch (cause) {
+      const error = asCairnError(cause);
+      this.#end('failed', error);
+      throw error;
+    }
+  }
+
+  #up(): void {
+    const opened = this.#opened;
+    this.#opened = undefined;
+    this.#enterIfOpen('open');
+    if (opened) opened.resolve(this.#link as LeaderLink);
+    else for (const listener of this.#lives.values()) listener({ restarted: true });
+    this.#flush();
+  }
+
+  #flush(): void {
+    this.#flushing = false;
+    if (this.#queue.length === 0) return;
+    const requests = this.#opened ? undefined : this.#link?.requests;
+    if (!requests) {
+      // Every queued call rejects where this fails.
+      this.#connected().catch(() => undefined);
+      return;
+    }
+    const calls = this.#queue;
+    this.#queue = [];
+    let batch: PendingCall[] = [];
+    for (const call of calls) {
+      const { mayHang, urgent, once } = call.request;
+      if (mayHang || urgent || once) {
+        if (batch.length > 0) requests.dispatch(batch);
+        requests.dispatch([call]);
+        batch = [];
+      } else batch.push(call);
+    }
+    if (batch.length > 0) requests.dispatch(batch);
+  }
+
+  #take(event: ClientEvent | LiveEvent): void {
+    if (event.type === 'live') this.#lives.get(event.detail.live)?.(event.detail.news);
+    else this.#events.event(event);
+  }
+
+  #end(state: 'closed' | 'failed', error: CairnError): void {
+    if (this.#ended) return;
+    this.#ended = error;
+    this.#opened?.reject(error);
+    refuse(this.#queue.splice(0), error);
+    this.#link?.requests.refuseAll(error);
+    for (const listener of this.#lives.values()) listener({ error });
+    this.#enter(state);
+  }
+
+  #enterIfOpen(state: 'opening' | 'open'): void {
+    if (this.#state === 'opening' || this.#state === 'open') this.#enter(state);
+  }
+
+  #enter(state: ChannelState): void {
+    this.#state = state;
+    this.#events.state(state);
+  }
+}
