@@ -97,7 +97,7 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
   }
 
   get status(): ClientStatus {
-    const unloaded = this.#loading ? 'opening' : this.#refusing ? 'closed' : 'idle';
+    const unloaded = this.#refusing ? 'closed' : 'idle';
     const { state, place } = this.#runtime?.channel ?? { state: unloaded };
     return { state, ...this.#engine, ...place } as ClientStatus;
   }
@@ -176,8 +176,7 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
   /** A server that renders pages makes collections and calls none of them: those cost no engine over empty memory. */
   get opensEarly(): boolean {
     const { storage } = this.#settings;
-    const isEmpty =
-      storage === 'memory' || (storage === undefined && typeof indexedDB === 'undefined');
+    const isEmpty = storage === 'memory' || (storage === undefined && !('indexedDB' in globalThis));
     return !isEmpty || serverRuntime() === undefined;
   }
 
@@ -209,6 +208,7 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
 
   /** Makes a call about the whole database, after all calls made before. */
   async #call<T>(start: (calls: DatabaseCalls) => Promise<T>): Promise<T> {
+    if (this.refusal) throw this.refusal;
     await this.#earlierCalls();
     const [{ DatabaseCalls }, { channel }] = await Promise.all([
       import('./database-calls.ts').catch(loadFailed),

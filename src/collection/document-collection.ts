@@ -15,6 +15,7 @@ import type {
   Stamp,
   Stored,
 } from './document-types.ts';
+import type { DocumentStream } from './find/document-stream.ts';
 import type { LiveCountOptions, LiveOptions } from './live/live-options.ts';
 import { documentsSource } from './live/live-params.ts';
 import { LiveQuery } from './live/live-query.ts';
@@ -229,19 +230,30 @@ export class DocumentCollection<
     params: Params<T, S> = {} as Params<T, S>,
     options?: FindOptions<T, S, L>,
   ): AsyncGenerator<Found<T, S, L>, void, undefined> {
-    const stream = await this.call(
-      [params, options],
-      (calls, _sender, query, given) => calls.stream(query, given),
-      { options },
-    );
+    let stream: DocumentStream<T, S> | undefined;
     try {
-      for (;;) {
-        const chunk = await this.call([], (_calls, sender) => stream.read(sender), { options });
-        if (!chunk) return;
+      // The stream begins with this very call, in order with those made after it.
+      let chunk = await this.call(
+        [params, options],
+        (calls, sender, query, given) => {
+          stream = calls.stream(query, given);
+          return stream.read(sender);
+        },
+        { options },
+      );
+      while (chunk) {
         yield* chunk as Found<T, S, L>[];
+        chunk = await this.call(
+          [stream as DocumentStream<T, S>],
+          (_, sender, on) => on.read(sender),
+          {
+            options,
+            copy: (open) => open,
+          },
+        );
       }
     } finally {
-      await this.call([], (_calls, sender) => stream.end(sender));
+      await this.call([stream], (_, sender, open) => open?.end(sender), { copy: (open) => open });
     }
   }
 

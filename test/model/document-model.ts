@@ -105,6 +105,9 @@ export class DocumentModel {
         return entry && this.#update(entry, { ...command.fields }, now);
       }
       case 'patch': {
+        const paths = Object.keys(command.changes);
+        const isInside = (path: string) => paths.some((outer) => path.startsWith(`${outer}.`));
+        if (paths.some(isInside)) return { code: 'paths_conflict' };
         const entry = this.#entry(command.id);
         return entry && this.#patch(entry, command.changes, now);
       }

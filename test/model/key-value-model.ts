@@ -119,6 +119,7 @@ export class KeyValueModel {
       if (parent === undefined) parent = typeof path[0] === 'number' ? [] : {};
       this.values.set(record, parent);
       path.forEach((step, at) => {
+        if (Array.isArray(parent)) while (parent.length < Number(step)) parent.push(null);
         if (at === path.length - 1) parent[step] = value;
         else parent = parent[step] ??= typeof path[at + 1] === 'number' ? [] : {};
       });

@@ -37,12 +37,15 @@ test.each(['SecurityError', 'InvalidStateError'])(
   },
 );
 
-test('where there is no IndexedDB the engine runs in memory and says so', async () => {
+test('where there is no IndexedDB the engine runs in memory and says so once', async () => {
   vi.stubGlobal('indexedDB', undefined);
   const warn = vi.spyOn(console, 'warn').mockReturnValue();
   const db = new Database({ name: freshName() });
   await notesOf(db).insert({});
   expect(db.status.storage).toBe('memory');
+  const other = new Database({ name: freshName() });
+  await notesOf(other).insert({});
+  await other.close();
   expect(warn).toHaveBeenCalledOnce();
   await db.close();
 });

@@ -32,7 +32,7 @@ export function loadFailed(cause: unknown): never {
   throw new CairnError(
     'load_failed',
     'ServiceWorkerGlobalScope' in globalThis
-      ? "A service worker must not load modules with import(), as `cairndb` does: import from 'cairndb/static', which is one file, or bundle the service worker into one."
+      ? "A service worker cannot load modules later: import from 'cairndb/static', or bundle it."
       : 'A part of Cairn was not loaded: call again once online, or reload.',
     { cause },
   );

@@ -136,7 +136,10 @@ export class LiveFeed {
   /** Sends a request about the current live query. */
   #send(request: HandleRequest<'live' | 'liveNext'>, answered?: () => void): void {
     const live = this.#live;
-    this.#channel.sendInOrder(request).then(
+    // An exclusive call may wait for the news that `liveNext` acknowledges: it must not wait in line behind that call.
+    const sent =
+      request.op === 'live' ? this.#channel.sendInOrder(request) : this.#channel.send(request);
+    sent.then(
       () => this.#live === live && answered?.(),
       (error: unknown) => {
         if (this.#live === live) this.#fail(error);

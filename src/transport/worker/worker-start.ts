@@ -83,7 +83,7 @@ async function launch(
   }
   try {
     const url = urlOf(file);
-    if (url && new URL(url).origin !== location.origin) {
+    if (url && new URL(url).origin !== globalThis.location?.origin) {
       // Scripts of workers must be of the page's origin; what they import need not be.
       return await attempt('inline', () => blobWorker(`import ${JSON.stringify(url)}`, 'module'));
     }
