@@ -6,8 +6,6 @@ declare const window: TabScope;
  * What a page changes before it ends: documents that the unload journal has room for, text that it has no room for, and
  * Blobs, which it cannot hold.
  */
-const KINDS = ['small', 'large', 'blob'] as const;
-const DOORS = ['connect', 'Database'] as const;
 
 /** How many acknowledged documents are missing or incomplete, by client and kind of change. */
 export type Losses = Record<string, number>;
