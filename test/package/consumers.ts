@@ -32,11 +32,6 @@ const VITE_APP = {
   'src/index.js': SCRIPT('cairndb'),
 };
 
-const PARCEL_APP = {
-  'src/index.html': PAGE('<script type="module" src="index.js"></script>'),
-  'src/index.js': SCRIPT('cairndb'),
-};
-
 /** Bundlers that do not read HTML find the page in their output folder already. */
 const bundledApp = (script: string) => ({
   'dist/index.html': PAGE(`<script type="module" src="${script}"></script>`),
@@ -51,7 +46,6 @@ const PLAIN_PAGE = {
 const VITE = join(ROOT, 'node_modules/vite/bin/vite.js');
 const WEBPACK = join(ROOT, 'node_modules/webpack-cli/bin/cli.js');
 const ESBUILD = join(ROOT, 'node_modules/esbuild/bin/esbuild');
-const PARCEL = join(ROOT, 'node_modules/parcel/lib/bin.js');
 
 export const consumers: readonly Consumer[] = [
   {
@@ -83,16 +77,6 @@ export const consumers: readonly Consumer[] = [
     serve: () => {
       const args = ['src/index.js', '--bundle', '--format=esm', '--splitting', '--outdir=dist'];
       return serveBuilt(bundledApp('index.js'), ESBUILD, args);
-    },
-  },
-  {
-    // it reads `main`, not `exports`
-    name: 'Parcel',
-    started: 'file',
-    caching: true,
-    serve: () => {
-      const args = [PARCEL, 'build', 'src/index.html', '--no-cache', '--public-url', './'];
-      return serveBuilt(PARCEL_APP, process.execPath, args);
     },
   },
   {
