@@ -1,8 +1,7 @@
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { removeFolder } from '../../tools/browsers/child.mjs';
 import { makeApp } from './consumers.ts';
-import { ROOT, run } from './tarball.ts';
+import { run } from './tarball.ts';
 
 let app: string;
 
