@@ -3,7 +3,6 @@ import type { CollectionSettings } from '../engine/protocol/settings.ts';
 import type { Result } from '../engine/scheduling/coroutine.ts';
 import { CollectionError } from '../errors/collection-error.ts';
 import type { CallOrder } from './calls/call-order.ts';
-import { withCallerFrames } from './calls/caller-frames.ts';
 import type { CommonCalls } from './calls/common-calls.ts';
 import type { FileSource, ImportOptions } from './calls/file-bytes.ts';
 import { copyArgument, orAborted } from './calls/first-call.ts';
@@ -253,7 +252,7 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
       );
       return await orAborted(later, mode.signal);
     } catch (error) {
-      throw withCallerFrames(error);
+      throw this.owner.runtime?.withCallerFrames(error) ?? error;
     }
   }
 

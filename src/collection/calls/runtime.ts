@@ -5,6 +5,7 @@ import { ClientChannel } from '../../transport/channel/client-channel.ts';
 import type { Connect } from '../../transport/channel/engine-access.ts';
 import type { Stamp } from '../document-types.ts';
 import type { CallOrder } from './call-order.ts';
+import { withCallerFrames } from './caller-frames.ts';
 import { DocumentCalls } from './document-calls.ts';
 import { exportedFile } from './file-calls.ts';
 import { HandleChannel } from './handle-channel.ts';
@@ -15,6 +16,7 @@ import type { Sender } from './sender.ts';
 /** What runs the calls of a client. Its code loads with the first collection, apart from the page's own. */
 export class Runtime {
   readonly channel: ClientChannel;
+  readonly withCallerFrames = withCallerFrames;
 
   constructor(settings: DatabaseSettings, connect: Connect, events: ChannelEvents) {
     this.channel = new ClientChannel(settings, connect, events);

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { Database } from '../../src/index.ts';
+
+test('the stack of a call that the engine rejects shows its caller', async () => {
+  const db = new Database({ name: `frames ${Math.random()}`, storage: 'memory' });
+  const things = new db.Collection<{ n: number }>({ name: 'things', type: 'DOCUMENT_BASED' });
+  await things.insert({ _id: 'a', n: 1 });
+  async function registersTwice(): Promise<unknown> {
+    return await things.insert({ _id: 'a', n: 2 });
+  }
+  const error = await registersTwice().catch((cause: Error) => cause);
+  expect(error).toMatchObject({ code: 'id_taken' });
+  expect((error as Error).stack).toContain('registersTwice');
+  await db.close();
+});
