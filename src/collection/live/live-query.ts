@@ -45,7 +45,7 @@ export class LiveQuery<T> implements AsyncIterable<T> {
   /** `never` makes the class covariant in `T`. */
   readonly #readers = new Set<{ readonly listener: LiveListener<never> }>();
   #snapshot: LiveSnapshot<T> = UNREAD;
-  #feed: Promise<LiveFeed> | undefined;
+  #feed: Promise<LiveFeed | undefined> | undefined;
   #running = false;
   /** Whether a request went to the engine. */
   #asked = false;
@@ -136,17 +136,10 @@ export class LiveQuery<T> implements AsyncIterable<T> {
     clearTimeout(this.#leaving);
     if (this.#running || this.#closed) return;
     this.#running = true;
-    // Calls made earlier go first.
-    this.#feed ??= Promise.all([import('./live-feed.ts'), this.#source.channel()]).then(
-      ([{ LiveFeed }, channel]) =>
-        new LiveFeed(this.#source, channel, (snapshot) => {
-          // A result may arrive after `close()`.
-          if (!this.#closed) this.#publish(snapshot as LiveSnapshot<T>);
-        }),
-    );
+    this.#feed ??= this.#loadFeed();
     this.#feed.then(
       (feed) => {
-        if (!this.#running) return;
+        if (!feed || !this.#running) return;
         this.#asked = true;
         feed.start(this.#snapshot);
       },
@@ -157,11 +150,26 @@ export class LiveQuery<T> implements AsyncIterable<T> {
     );
   }
 
+  async #loadFeed(): Promise<LiveFeed | undefined> {
+    const { LiveFeed } = await import('./live-feed.ts');
+    // A reader that left meanwhile, as Svelte's does on a server, opens no channel: that would start the engine.
+    if (!this.#running) {
+      this.#feed = undefined;
+      return undefined;
+    }
+    // Calls made earlier go first.
+    const channel = await this.#source.channel();
+    return new LiveFeed(this.#source, channel, (snapshot) => {
+      // A result may arrive after `close()`.
+      if (!this.#closed) this.#publish(snapshot as LiveSnapshot<T>);
+    });
+  }
+
   /** In a later turn: a component that remounts subscribes again at once. */
   #leaveAfter(ms: number): void {
     if (this.#readers.size > 0 || !this.#running) return;
     clearTimeout(this.#leaving);
-    // Svelte, on a server, unsubscribes at once: no engine starts for that.
+    // See `#loadFeed`: a reader that leaves before the engine was asked leaves at once.
     if (ms === 0 && !this.#asked) this.#stop();
     else this.#leaving = setTimeout(() => this.#stop(), ms);
   }
@@ -171,7 +179,7 @@ export class LiveQuery<T> implements AsyncIterable<T> {
     this.#running = false;
     this.#asked = false;
     this.#feed?.then(
-      (feed) => this.#running || feed.end(),
+      (feed) => this.#running || feed?.end(),
       // `#start` has published the failure.
       () => undefined,
     );
