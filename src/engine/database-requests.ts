@@ -12,7 +12,7 @@ import type { PinnedCollection } from './backups/backup-requests.ts';
 import { Exports } from './backups/exports.ts';
 import { Imports } from './backups/imports.ts';
 import type { SectionImport } from './backups/section-import.ts';
-import type { HostedCollection } from './hosted-collection.ts';
+import type { HostedCollection } from './collections/hosted-collection.ts';
 import type { Request } from './protocol/requests.ts';
 import type { Clock } from './scheduling/clock.ts';
 

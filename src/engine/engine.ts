@@ -7,16 +7,16 @@ import { FencedStorage } from '../storage/fenced-storage.ts';
 import { EPOCH_SPAN } from '../storage/log/manifest.ts';
 import { SegmentPool } from '../storage/segments/segment-pool.ts';
 import type { Watermark } from '../storage/segments/watermarks.ts';
+import { type CollectionHost, HostedCollection } from './collections/hosted-collection.ts';
+import { sweepTombstones } from './collections/tombstones.ts';
 import { DatabaseRequests } from './database-requests.ts';
 import type { IdGenerator } from './documents/ids.ts';
-import { type CollectionHost, HostedCollection } from './hosted-collection.ts';
-import type { GiveUp } from './open-reads.ts';
 import type { Change, EngineEvent, EngineStatus, Request } from './protocol/requests.ts';
 import { type CollectionSettings, plainSettings } from './protocol/settings.ts';
-import { Recovery, type RecoveryKey, type RecoveryRecord } from './recovery.ts';
+import { Recovery, type RecoveryKey, type RecoveryRecord } from './recovery/recovery.ts';
 import type { Clock } from './scheduling/clock.ts';
-import { Session } from './session.ts';
-import { sweepTombstones } from './tombstones.ts';
+import type { GiveUp } from './sessions/open-reads.ts';
+import { Session } from './sessions/session.ts';
 
 /** What an engine stands on. */
 export interface EngineOptions {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Engine } from '../../src/engine/engine.ts';
 import type { Request } from '../../src/engine/protocol/requests.ts';
 import { type CollectionSettings, plainSettings } from '../../src/engine/protocol/settings.ts';
-import type { Session } from '../../src/engine/session.ts';
+import type { Session } from '../../src/engine/sessions/session.ts';
 import type { IndexDefinition } from '../../src/query/index/index-definition.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { FakeClock } from './fake-clock.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { Recovery } from '../../src/engine/recovery.ts';
+import { Recovery } from '../../src/engine/recovery/recovery.ts';
 import { MemoryStorage } from '../../src/storage/drivers/memory-storage.ts';
 import { ReplayBuffer } from '../../src/transport/channel/replay-buffer.ts';
 import { PairChannel } from '../../src/transport/tabs/pair-channel.ts';

@@ -1,4 +1,4 @@
-import type { RecoveryKey, RecoveryRecord } from '../../src/engine/recovery.ts';
+import type { RecoveryKey, RecoveryRecord } from '../../src/engine/recovery/recovery.ts';
 import { StorageError } from '../../src/errors/storage-error.ts';
 import type {
   Storage,

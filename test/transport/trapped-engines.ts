@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Engine } from '../../src/engine/engine.ts';
 import type { FirstSequenceNumbers } from '../../src/engine/protocol/idempotency-key.ts';
 import type { EngineEvent, Request } from '../../src/engine/protocol/requests.ts';
-import type { Session } from '../../src/engine/session.ts';
+import type { Session } from '../../src/engine/sessions/session.ts';
 import { asCairnError } from '../../src/errors/as-cairn-error.ts';
 import type { CairnError } from '../../src/errors/cairn-error.ts';
 import { WorkerError } from '../../src/errors/worker-error.ts';

@@ -13,13 +13,13 @@ import {
 import { deleteSnapshot, putSnapshot, Snapshots } from '../../backup/snapshots.ts';
 import type { Storage } from '../../storage/drivers/driver.ts';
 import { listLive, readManifest } from '../../storage/log/open-log.ts';
-import type { StoreContext } from '../context.ts';
+import type { CollectionContext } from '../collections/collection-context.ts';
 import type { BackupInfo, Verification } from '../protocol/backup-protocol.ts';
 import type { SaveSchedule } from '../records/save-schedule.ts';
 
 /** What backups need of their collection. */
 export interface BackupHost {
-  readonly context: StoreContext;
+  readonly context: CollectionContext;
   readonly storage: Storage;
   readonly saves: SaveSchedule;
   readonly holds: Leases;

@@ -2,16 +2,16 @@ import type { StorageOperation, StoragePut } from '../../storage/drivers/driver.
 import type { ManifestSwap } from '../../storage/log/manifest-swap.ts';
 import type { SegmentState } from '../../storage/segments/compaction.ts';
 import type { Segment } from '../../storage/segments/segment.ts';
-import type { StoreContext } from '../context.ts';
+import type { CollectionContext } from '../collections/collection-context.ts';
+import { Loading } from '../collections/loading.ts';
 import type { BuildProgress } from '../documents/index-builder.ts';
-import { Loading } from '../loading.ts';
 import type { FoldedRecords } from '../records/folded-records.ts';
 import type { SaveSchedule } from '../records/save-schedule.ts';
 import { run } from '../scheduling/coroutine.ts';
 
 /** What it takes to replace what a collection holds. */
 export interface ReplaceHost {
-  readonly context: StoreContext;
+  readonly context: CollectionContext;
   readonly saves: SaveSchedule;
   readonly indexing: BuildProgress;
   /** What stores a backup of what the collection holds, where nothing is unsaved. */

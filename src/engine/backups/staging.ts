@@ -4,7 +4,7 @@ import { BackupError } from '../../errors/backup-error.ts';
 import { cutSegments, SEGMENT_SIZE } from '../../storage/segments/segment.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import { typeMismatch } from '../collection-errors.ts';
-import type { StoreContext } from '../context.ts';
+import type { CollectionContext } from '../collections/collection-context.ts';
 
 /** The highest rank that is let in: so many can still come after it. */
 const MAX_RANK = 2 ** 52;
@@ -20,14 +20,14 @@ export class Staging {
   /** Numbers of the segments written so far. */
   readonly segments: number[] = [];
   documents = 0;
-  readonly #context: StoreContext;
+  readonly #context: CollectionContext;
   readonly #merge: boolean;
   /** What the ranks of new documents come after. */
   readonly #base: number;
   #waiting: StoredRecord[] = [];
   #size = 0;
 
-  constructor(context: StoreContext, header: FileHeader, merge: boolean) {
+  constructor(context: CollectionContext, header: FileHeader, merge: boolean) {
     const { settings, records } = context;
     if (header.type !== settings.type)
       throw typeMismatch(settings.name, settings.type, header.type);

@@ -1,6 +1,6 @@
 import { type Body, decode, encode } from '../../codec/body.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { StoreContext } from '../context.ts';
+import type { CollectionContext } from '../collections/collection-context.ts';
 import { DocumentScans } from '../find/document-scans.ts';
 import { parseFieldPaths } from '../paths/key-path.ts';
 import { setAt } from '../paths/value-path.ts';
@@ -17,10 +17,10 @@ import { InsertParts } from './insert-parts.ts';
  */
 export class DocumentStore {
   readonly scans: DocumentScans;
-  readonly #context: StoreContext;
+  readonly #context: CollectionContext;
   readonly #parts: InsertParts;
 
-  constructor(context: StoreContext) {
+  constructor(context: CollectionContext) {
     this.#context = context;
     this.scans = new DocumentScans(context);
     this.#parts = new InsertParts(context);

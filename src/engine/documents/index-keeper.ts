@@ -1,7 +1,7 @@
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
 import type { IndexDefinition } from '../../query/index/index-definition.ts';
-import type { StoreContext } from '../context.ts';
+import type { CollectionContext } from '../collections/collection-context.ts';
 import type { SaveSchedule } from '../records/save-schedule.ts';
 import { run } from '../scheduling/coroutine.ts';
 import { type BuildProgress, IndexBuilder, lackingColumns, writeColumns } from './index-builder.ts';
@@ -10,7 +10,7 @@ import { isSameKey } from './index-slot.ts';
 
 /** What keeping indexes needs of the collection. */
 export interface IndexedCollection {
-  readonly context: StoreContext;
+  readonly context: CollectionContext;
   readonly saves: SaveSchedule;
   readonly indexing: BuildProgress;
   readonly failed: (error: CairnError) => void;

@@ -2,7 +2,7 @@ import type { Body } from '../../codec/body.ts';
 import { ValueError } from '../../errors/value-error.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import { insertLost } from '../collection-errors.ts';
-import type { StoreContext } from '../context.ts';
+import type { CollectionContext } from '../collections/collection-context.ts';
 import { stamped } from '../protocol/managed.ts';
 import type { ManagedColumns, Request } from '../protocol/requests.ts';
 import type { DocumentIndexes } from './document-indexes.ts';
@@ -31,10 +31,10 @@ interface Staged {
  * its answer, or be missing, where an engine before this one has refused it or a page had no room for it when it ended.
  */
 export class InsertParts {
-  readonly #context: StoreContext;
+  readonly #context: CollectionContext;
   readonly #staged = new Map<number, Staged>();
 
-  constructor(context: StoreContext) {
+  constructor(context: CollectionContext) {
     this.#context = context;
   }
 

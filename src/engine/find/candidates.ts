@@ -3,7 +3,7 @@ import type { Plan, PlanByKeys } from '../../query/plan/plan.ts';
 import { PlanReader } from '../../query/plan/plan-reader.ts';
 import type { SegmentBodies } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { StoreContext } from '../context.ts';
+import type { CollectionContext } from '../collections/collection-context.ts';
 import { BodyReader, bySegment } from '../records/body-reader.ts';
 import type { DecodedDocuments } from '../records/decoded-documents.ts';
 import { type RecordTest, Scan } from '../records/scan.ts';
@@ -30,7 +30,7 @@ export class Candidates {
   keys = 0;
   /** Documents looked into so far. */
   documents = 0;
-  readonly #context: StoreContext;
+  readonly #context: CollectionContext;
   readonly #selection: CompiledSelection;
   readonly #pace: Pace;
   readonly #after: PageEnd | undefined;
@@ -38,7 +38,7 @@ export class Candidates {
   readonly #wanted: (record: StoredRecord) => boolean;
 
   constructor(
-    context: StoreContext,
+    context: CollectionContext,
     selection: CompiledSelection,
     pace: Pace,
     after: PageEnd | undefined,

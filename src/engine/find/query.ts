@@ -3,7 +3,7 @@ import { CriteriaError, nameCollection } from '../../errors/criteria-error.ts';
 import type { Plan } from '../../query/plan/plan.ts';
 import { planQuery } from '../../query/plan/plan-query.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { StoreContext } from '../context.ts';
+import type { CollectionContext } from '../collections/collection-context.ts';
 import type { After, Selection } from '../protocol/requests.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import type { Pace } from '../scheduling/pace.ts';
@@ -26,13 +26,13 @@ export class Query {
   readonly candidates: Candidates;
   /** With a limit: where the page ends. */
   end: PageEnd | undefined;
-  readonly #context: StoreContext;
+  readonly #context: CollectionContext;
   readonly #skip: number;
   readonly #most: number;
   readonly #after: PageEnd | undefined;
 
   /** @throws {CriteriaError} naming the collection and the place. */
-  constructor(context: StoreContext, selection: Partial<Selection>, pace: Pace) {
+  constructor(context: CollectionContext, selection: Partial<Selection>, pace: Pace) {
     const { skip = 0, limit = Number.POSITIVE_INFINITY } = selection;
     this.#context = context;
     this.#skip = skip;

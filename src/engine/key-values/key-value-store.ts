@@ -3,7 +3,7 @@ import { nameCollection } from '../../errors/criteria-error.ts';
 import { KeyError } from '../../errors/key-error.ts';
 import { compileItemCriteria } from '../../query/criteria/compile-criteria.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { StoreContext } from '../context.ts';
+import type { CollectionContext } from '../collections/collection-context.ts';
 import { type KeyPath, parseKey } from '../paths/key-path.ts';
 import { deleteAt, getAt, hasAt, mismatch, setAt } from '../paths/value-path.ts';
 import type { ReplyTo, Request, ValueReply } from '../protocol/requests.ts';
@@ -16,13 +16,13 @@ import { Pace } from '../scheduling/pace.ts';
  * change reads the value, changes it and puts it back within one turn of the lane.
  */
 export class KeyValueStore {
-  readonly #context: StoreContext;
+  readonly #context: CollectionContext;
   /** Numbers for versions of records that were handed out, to notice a change in between. */
   readonly #versions = new WeakMap<StoredRecord, number>();
   /** Begins anywhere: a number of a worker that was there before this one must not stand for a version. */
   #lastVersion = Math.random();
 
-  constructor(context: StoreContext) {
+  constructor(context: CollectionContext) {
     this.#context = context;
   }
 

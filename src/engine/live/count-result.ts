@@ -1,4 +1,4 @@
-import type { StoreContext } from '../context.ts';
+import type { CollectionContext } from '../collections/collection-context.ts';
 import { type CompiledSelection, compileSelection } from '../find/compiled-selection.ts';
 import { Query } from '../find/query.ts';
 import type { LiveNews } from '../protocol/live-protocol.ts';
@@ -9,7 +9,7 @@ import type { BodyOf, LiveResult } from './live-result.ts';
 
 /** How many documents match. */
 export class CountResult implements LiveResult {
-  readonly #context: StoreContext;
+  readonly #context: CollectionContext;
   readonly #selection: Selection;
   readonly #compiled: CompiledSelection;
   readonly #members = new Set<string>();
@@ -17,7 +17,7 @@ export class CountResult implements LiveResult {
   #told: number | undefined;
   #loaded = false;
 
-  constructor(context: StoreContext, selection: Selection) {
+  constructor(context: CollectionContext, selection: Selection) {
     this.#context = context;
     this.#selection = selection;
     this.#compiled = compileSelection(context, selection);

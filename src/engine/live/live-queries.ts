@@ -1,5 +1,5 @@
 import { peek } from '../../codec/body.ts';
-import type { StoreContext } from '../context.ts';
+import type { CollectionContext } from '../collections/collection-context.ts';
 import { parseKey } from '../paths/key-path.ts';
 import type { LiveOperations, LiveSpec } from '../protocol/live-protocol.ts';
 import type { Request } from '../protocol/requests.ts';
@@ -14,13 +14,13 @@ type LiveRequest = Request<keyof LiveOperations>;
 
 /** The live queries of a collection, whoever reads them. */
 export class LiveQueries {
-  readonly #context: StoreContext;
+  readonly #context: CollectionContext;
   /** Each with whether it looks at once inside of what changes. */
   readonly #readers = new Map<LiveReader, boolean>();
   /** Keys of what changed in this batch; only kept while somebody reads. */
   #touched = new Set<string>();
 
-  constructor(context: StoreContext) {
+  constructor(context: CollectionContext) {
     this.#context = context;
   }
 

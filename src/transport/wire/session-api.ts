@@ -6,7 +6,7 @@ import type {
   OpenedHandles,
   Request,
 } from '../../engine/protocol/requests.ts';
-import type { Session } from '../../engine/session.ts';
+import type { Session } from '../../engine/sessions/session.ts';
 import { toWire, type WireError } from './wire-error.ts';
 import {
   eventToWire,

@@ -1,28 +1,28 @@
-import { asCairnError } from '../errors/as-cairn-error.ts';
-import type { CairnError } from '../errors/cairn-error.ts';
-import type { Watermark } from '../storage/segments/watermarks.ts';
-import { dropped, notInMemory, typeMismatch } from './collection-errors.ts';
-import type { IndexDeclaration } from './documents/index-declarations.ts';
-import type { HostedCollection } from './hosted-collection.ts';
-import { SessionLives } from './live/session-lives.ts';
-import { type Executor, OpenReads } from './open-reads.ts';
-import { DATABASE } from './protocol/database-protocol.ts';
+import { asCairnError } from '../../errors/as-cairn-error.ts';
+import type { CairnError } from '../../errors/cairn-error.ts';
+import type { Watermark } from '../../storage/segments/watermarks.ts';
+import { dropped, notInMemory, typeMismatch } from '../collection-errors.ts';
+import type { HostedCollection } from '../collections/hosted-collection.ts';
+import type { IndexDeclaration } from '../documents/index-declarations.ts';
+import { SessionLives } from '../live/session-lives.ts';
+import { DATABASE } from '../protocol/database-protocol.ts';
 import {
   type FirstSequenceNumbers,
   type IdempotencyKey,
   parseWatermarkKey,
   watermarkKey,
-} from './protocol/idempotency-key.ts';
-import { isEdit, isRead } from './protocol/request-kinds.ts';
+} from '../protocol/idempotency-key.ts';
+import { isEdit, isRead } from '../protocol/request-kinds.ts';
 import type {
   AcknowledgedChange,
   BatchReply,
   EngineEvent,
   OpenedHandles,
   Request,
-} from './protocol/requests.ts';
-import type { CollectionSettings } from './protocol/settings.ts';
-import type { Recovery } from './recovery.ts';
+} from '../protocol/requests.ts';
+import type { CollectionSettings } from '../protocol/settings.ts';
+import type { Recovery } from '../recovery/recovery.ts';
+import { type Executor, OpenReads } from './open-reads.ts';
 
 /** A handle of the client. */
 interface Handle {

@@ -1,10 +1,10 @@
-import { asCairnError } from '../errors/as-cairn-error.ts';
-import type { CairnError } from '../errors/cairn-error.ts';
-import { StorageError } from '../errors/storage-error.ts';
-import { UNACKNOWLEDGED } from './protocol/idempotency-key.ts';
-import type { AcknowledgedChange, OpenedHandles } from './protocol/requests.ts';
-import { Backoff } from './scheduling/backoff.ts';
-import type { Clock } from './scheduling/clock.ts';
+import { asCairnError } from '../../errors/as-cairn-error.ts';
+import type { CairnError } from '../../errors/cairn-error.ts';
+import { StorageError } from '../../errors/storage-error.ts';
+import { UNACKNOWLEDGED } from '../protocol/idempotency-key.ts';
+import type { AcknowledgedChange, OpenedHandles } from '../protocol/requests.ts';
+import { Backoff } from '../scheduling/backoff.ts';
+import type { Clock } from '../scheduling/clock.ts';
 
 /** What a page left in storage when it ended: changes that it did not know to be saved. */
 export interface RecoveryRecord {

@@ -1,40 +1,46 @@
-import type { FileHeader } from '../backup/file/file-contents.ts';
-import type { Leases } from '../backup/leases.ts';
-import { asCairnError } from '../errors/as-cairn-error.ts';
-import type { CairnError } from '../errors/cairn-error.ts';
-import { CollectionError } from '../errors/collection-error.ts';
-import { StorageError } from '../errors/storage-error.ts';
-import type { Durability } from '../storage/drivers/driver.ts';
-import type { FencedStorage } from '../storage/fenced-storage.ts';
-import { SegmentLog } from '../storage/log/segment-log.ts';
-import type { SegmentPool } from '../storage/segments/segment-pool.ts';
-import type { Watermark } from '../storage/segments/watermarks.ts';
-import { BackupRequests, type PinnedCollection } from './backups/backup-requests.ts';
-import type { SectionImport } from './backups/section-import.ts';
-import { answerLost, dropDisabled, dropped, notInMemory } from './collection-errors.ts';
-import type { StoreContext } from './context.ts';
-import { DocumentIndexes } from './documents/document-indexes.ts';
-import { DocumentStore } from './documents/document-store.ts';
-import type { IdGenerator } from './documents/ids.ts';
-import { type IndexDeclaration, IndexDeclarations } from './documents/index-declarations.ts';
-import { IndexKeeper } from './documents/index-keeper.ts';
-import { KeyValueStore } from './key-values/key-value-store.ts';
-import { LiveQueries } from './live/live-queries.ts';
-import type { LiveReader } from './live/live-reader.ts';
+import type { FileHeader } from '../../backup/file/file-contents.ts';
+import type { Leases } from '../../backup/leases.ts';
+import { asCairnError } from '../../errors/as-cairn-error.ts';
+import type { CairnError } from '../../errors/cairn-error.ts';
+import { CollectionError } from '../../errors/collection-error.ts';
+import { StorageError } from '../../errors/storage-error.ts';
+import type { Durability } from '../../storage/drivers/driver.ts';
+import type { FencedStorage } from '../../storage/fenced-storage.ts';
+import { SegmentLog } from '../../storage/log/segment-log.ts';
+import type { SegmentPool } from '../../storage/segments/segment-pool.ts';
+import type { Watermark } from '../../storage/segments/watermarks.ts';
+import { BackupRequests, type PinnedCollection } from '../backups/backup-requests.ts';
+import type { SectionImport } from '../backups/section-import.ts';
+import { answerLost, dropDisabled, dropped, notInMemory } from '../collection-errors.ts';
+import { DocumentIndexes } from '../documents/document-indexes.ts';
+import { DocumentStore } from '../documents/document-store.ts';
+import type { IdGenerator } from '../documents/ids.ts';
+import { type IndexDeclaration, IndexDeclarations } from '../documents/index-declarations.ts';
+import { IndexKeeper } from '../documents/index-keeper.ts';
+import { KeyValueStore } from '../key-values/key-value-store.ts';
+import { LiveQueries } from '../live/live-queries.ts';
+import type { LiveReader } from '../live/live-reader.ts';
+import type { IdempotencyKey } from '../protocol/idempotency-key.ts';
+import { isChanging, isEdit, isOnBackups, isPartOfFile } from '../protocol/request-kinds.ts';
+import type { Change, Request } from '../protocol/requests.ts';
+import type { CollectionSettings } from '../protocol/settings.ts';
+import { CacheRetention } from '../records/cache-retention.ts';
+import { RecordStore } from '../records/record-store.ts';
+import { SaveSchedule } from '../records/save-schedule.ts';
+import type { Clock } from '../scheduling/clock.ts';
+import {
+  type Coroutine,
+  isCoroutine,
+  type Result,
+  runSync,
+  wait,
+} from '../scheduling/coroutine.ts';
+import { nextTurn } from '../scheduling/next-turn.ts';
+import { Aborts } from '../scheduling/pace.ts';
+import { Postponed, SerialQueue } from '../scheduling/serial-queue.ts';
+import type { Executor, GiveUp } from '../sessions/open-reads.ts';
+import type { CollectionContext } from './collection-context.ts';
 import { openCollection } from './loading.ts';
-import type { Executor, GiveUp } from './open-reads.ts';
-import type { IdempotencyKey } from './protocol/idempotency-key.ts';
-import { isChanging, isEdit, isOnBackups, isPartOfFile } from './protocol/request-kinds.ts';
-import type { Change, Request } from './protocol/requests.ts';
-import type { CollectionSettings } from './protocol/settings.ts';
-import { CacheRetention } from './records/cache-retention.ts';
-import { RecordStore } from './records/record-store.ts';
-import { SaveSchedule } from './records/save-schedule.ts';
-import type { Clock } from './scheduling/clock.ts';
-import { type Coroutine, isCoroutine, type Result, runSync, wait } from './scheduling/coroutine.ts';
-import { nextTurn } from './scheduling/next-turn.ts';
-import { Aborts } from './scheduling/pace.ts';
-import { Postponed, SerialQueue } from './scheduling/serial-queue.ts';
 import { stampConflict } from './stamp-options.ts';
 
 /** What an engine lends to its collections. */
@@ -78,7 +84,7 @@ export class HostedCollection implements Executor {
   readonly lives: LiveQueries;
   readonly #host: CollectionHost;
   readonly #lane = new SerialQueue();
-  readonly #context: StoreContext;
+  readonly #context: CollectionContext;
   readonly #backups: BackupRequests;
   readonly #indexes: IndexKeeper;
   readonly #aborts = new Aborts();
@@ -106,7 +112,7 @@ export class HostedCollection implements Executor {
       referenced,
     });
     this.records = new RecordStore(log, clock, caching);
-    const context: StoreContext = {
+    const context: CollectionContext = {
       settings,
       records: this.records,
       indexes: new DocumentIndexes(settings, []),

@@ -1,24 +1,24 @@
-import type { SegmentState } from '../storage/segments/compaction.ts';
-import { columnOf, type Segment } from '../storage/segments/segment.ts';
-import { typeMismatch } from './collection-errors.ts';
-import type { StoreContext } from './context.ts';
-import { DocumentIndexes } from './documents/document-indexes.ts';
+import type { SegmentState } from '../../storage/segments/compaction.ts';
+import { columnOf, type Segment } from '../../storage/segments/segment.ts';
+import { typeMismatch } from '../collection-errors.ts';
+import { DocumentIndexes } from '../documents/document-indexes.ts';
 import {
   type BuildProgress,
   extractKeys,
   lackingColumns,
   writeColumns,
-} from './documents/index-builder.ts';
-import type { IndexSlot } from './documents/index-slot.ts';
-import { FoldedRecords } from './records/folded-records.ts';
-import type { Coroutine } from './scheduling/coroutine.ts';
+} from '../documents/index-builder.ts';
+import type { IndexSlot } from '../documents/index-slot.ts';
+import { FoldedRecords } from '../records/folded-records.ts';
+import type { Coroutine } from '../scheduling/coroutine.ts';
+import type { CollectionContext } from './collection-context.ts';
 
 /**
  * Opens a collection: reads what is stored.
  *
  * @throws {StorageError} `data_damaged`, `format_newer` …; {CollectionError} `type_mismatch`.
  */
-export function* openCollection(context: StoreContext): Coroutine<void> {
+export function* openCollection(context: CollectionContext): Coroutine<void> {
   const { name, type } = context.settings;
   const { log } = context.records;
   let loading: Loading | undefined;
@@ -39,12 +39,12 @@ export function* openCollection(context: StoreContext): Coroutine<void> {
  */
 export class Loading {
   readonly records: FoldedRecords;
-  readonly #context: StoreContext;
+  readonly #context: CollectionContext;
   readonly #indexes: DocumentIndexes;
   /** The segments that lack the column of an index. */
   readonly #lacking = new Map<IndexSlot, Set<number>>();
 
-  constructor(context: StoreContext) {
+  constructor(context: CollectionContext) {
     const { settings, declared } = context;
     this.#context = context;
     this.#indexes = new DocumentIndexes(settings, declared.definitions);

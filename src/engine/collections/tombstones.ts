@@ -1,6 +1,6 @@
-import type { Durability, Storage } from '../storage/drivers/driver.ts';
-import { noManifest } from '../storage/log/manifest.ts';
-import { listManifests } from '../storage/log/open-log.ts';
+import type { Durability, Storage } from '../../storage/drivers/driver.ts';
+import { noManifest } from '../../storage/log/manifest.ts';
+import { listManifests } from '../../storage/log/open-log.ts';
 
 /**
  * Removes what is left of collections that were dropped so long ago that it is of no use: no page that rests since then

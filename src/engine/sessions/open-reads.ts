@@ -1,7 +1,7 @@
-import type { IndexDeclaration } from './documents/index-declarations.ts';
-import type { LiveReader } from './live/live-reader.ts';
-import type { IdempotencyKey } from './protocol/idempotency-key.ts';
-import type { Request, ScanReply } from './protocol/requests.ts';
+import type { IndexDeclaration } from '../documents/index-declarations.ts';
+import type { LiveReader } from '../live/live-reader.ts';
+import type { IdempotencyKey } from '../protocol/idempotency-key.ts';
+import type { Request, ScanReply } from '../protocol/requests.ts';
 
 /** What says that nobody goes on with something. */
 export type GiveUp = Request<'scanEnd' | 'exportEnd' | 'abort' | 'insertAbandon'>;

@@ -1,5 +1,5 @@
-import { STAMPS } from '../storage/segments/managed-fields.ts';
-import type { CollectionSettings } from './protocol/settings.ts';
+import { STAMPS } from '../../storage/segments/managed-fields.ts';
+import type { CollectionSettings } from '../protocol/settings.ts';
 
 /**
  * The warning for a handle whose stamp options differ from those of the handle that opened the collection;
