@@ -36,7 +36,7 @@ export class RecordRig {
 
   async read(key: string): Promise<unknown> {
     const record = this.records.get(key);
-    return record && decode(await run(this.records.body(record)));
+    return record && decode(await run(this.records.bodies.of(record)));
   }
 
   /** Puts each key and saves it in a segment of its own. */

@@ -87,11 +87,11 @@ test('come from storage in the order in which they were noted last', async () =>
   let number = 0;
   for (const [epoch, clients] of leaders.entries()) {
     const { records } = await openRecords(driver, { epoch });
-    records.loadWatermarks();
+    records.applied.load(records.log.watermarks);
     for (const client of clients) {
       const order = records.takeRank();
       records.put(new StoredRecord(`${++number}`, order, 0, undefined, '1'));
-      records.noteApplied({ client, handle: 1, number });
+      records.applied.note({ client, handle: 1, number });
       await records.save();
     }
   }

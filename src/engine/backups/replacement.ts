@@ -95,6 +95,6 @@ export class Replacement {
   async settleIn(): Promise<void> {
     const { context, saves } = this.#host;
     if (this.#loading.isIncomplete) await saves.alone(() => this.#loading.complete());
-    if (context.settings.caching) await context.records.load();
+    if (context.settings.caching) await context.records.bodies.load();
   }
 }

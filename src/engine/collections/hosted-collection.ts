@@ -338,12 +338,12 @@ export class HostedCollection implements Executor {
   #makeOnce(request: Request, origin: IdempotencyKey): Result<unknown> {
     // The parts before the last change nothing yet, and belong to it: it says whether they are made.
     if (request.op === 'insertPart' && !request.last) return this.#store.execute(request);
-    if (this.records.isApplied(origin)) {
+    if (this.records.applied.has(origin)) {
       if (request.op === 'insertPart') this.#store.execute({ ...request, op: 'insertAbandon' });
       throw answerLost(this.settings.name);
     }
     const result = this.#store.execute(request);
-    const note = () => this.records.noteApplied(origin);
+    const note = () => this.records.applied.note(origin);
     if (isCoroutine(result)) return this.#andThen(result, note);
     note();
     return result;
@@ -367,7 +367,7 @@ export class HostedCollection implements Executor {
       const { stolen, storage } = this.#host;
       if (stolen) yield storage.claim();
       yield* openCollection(this.#context);
-      this.records.loadWatermarks();
+      this.records.applied.load(this.records.log.watermarks);
       if (stolen) yield this.#saves.alone(() => this.records.log.recordTakeover());
       this.#indexes.opened();
       this.#log(`opened with ${this.records.size} records`);
@@ -385,7 +385,7 @@ export class HostedCollection implements Executor {
   /** Loads what caching keeps, and does what opening has left, while requests are answered already. */
   async #settleIn(): Promise<void> {
     this.#backups.look();
-    if (this.settings.caching) await this.records.load();
+    if (this.settings.caching) await this.records.bodies.load();
     for (const left of [this.records.entering(), this.#context.indexes.sorting()]) {
       // Whoever waited for the opening comes first.
       do {
@@ -409,7 +409,7 @@ export class HostedCollection implements Executor {
   }
 
   *#ready(): Coroutine<undefined> {
-    if (this.settings.caching && !this.records.resident) yield this.records.load();
+    if (this.settings.caching && !this.records.bodies.resident) yield this.records.bodies.load();
     return undefined;
   }
 
@@ -424,7 +424,7 @@ export class HostedCollection implements Executor {
     // What was asked before still reads from storage.
     yield this.#lane.passed();
     try {
-      yield this.records.log.drop(this.records.watermarks, left);
+      yield this.records.log.drop(this.records.applied.watermarks, left);
     } catch (error) {
       this.#saves.resume();
       this.#backups.resume();
@@ -434,7 +434,7 @@ export class HostedCollection implements Executor {
     this.#retention?.stop();
     this.#unusable = dropped(name);
     this.lives.fail(this.#unusable);
-    this.#host.settled(this.records.watermarks);
+    this.#host.settled(this.records.applied.watermarks);
     return true;
   }
 

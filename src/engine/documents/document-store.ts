@@ -89,7 +89,7 @@ export class DocumentStore {
     const paths = parseFieldPaths(changes.map(([path]) => path));
     const before = records.get(id);
     if (!before) return undefined;
-    let fields = decode(yield* records.body(before));
+    let fields = decode(yield* records.bodies.of(before));
     for (const [index, [place, body]] of changes.entries()) {
       fields = setAt(fields, paths[index] ?? [], decode(body), place);
     }
@@ -107,7 +107,7 @@ export class DocumentStore {
     const { id, now = clock.now() } = request;
     const before = records.get(id);
     if (!before || ((before.flags & ARCHIVED) !== 0) === archive) return false;
-    const body = yield* records.body(before);
+    const body = yield* records.bodies.of(before);
     const flags = archive ? before.flags | ARCHIVED : before.flags & ~ARCHIVED;
     const name = archive ? 'archived' : 'unarchived';
     const stamps = stamped(before.stamps, name, settings, now);
@@ -141,7 +141,12 @@ export class DocumentStore {
   }
 
   *#load(record: StoredRecord): Coroutine<RecordReply> {
-    return [record.key, record.flags, record.stamps, yield* this.#context.records.body(record)];
+    return [
+      record.key,
+      record.flags,
+      record.stamps,
+      yield* this.#context.records.bodies.of(record),
+    ];
   }
 
   #replace(

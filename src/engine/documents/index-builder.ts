@@ -44,7 +44,7 @@ export function* extractKeys(
       const slice = group.slice(from, from + EXTRACTED_AT_ONCE);
       for (const record of slice) {
         // A record that was saved meanwhile may have dropped its body; it comes with its segment.
-        const body = store.bodyIn(record, bodies);
+        const body = store.bodies.in(record, bodies);
         if (body !== undefined) extract(record, body);
       }
       done += slice.length;

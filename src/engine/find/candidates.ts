@@ -174,7 +174,7 @@ export class Candidates {
   *#inOrder(candidates: StoredRecord[], looks: boolean, visit: Visit): Coroutine<void> {
     for (let from = 0; from < candidates.length; from += BATCH) {
       const batch = candidates.slice(from, from + BATCH);
-      const bodies = looks ? yield* this.#context.records.bodiesOf(batch) : [];
+      const bodies = looks ? yield* this.#context.records.bodies.ofAll(batch) : [];
       for (const [index, record] of batch.entries()) {
         if (this.#pace.due) yield* this.#pace.pause();
         if (!visit(record, bodies[index])) return;
@@ -193,8 +193,8 @@ export class Candidates {
       if (number > 0) bodies = yield* reader.take(number);
       for (const record of group) {
         if (this.#pace.due) yield* this.#pace.pause();
-        let body = records.bodyIn(record, bodies);
-        if (looks && body === undefined) body = yield* records.body(record);
+        let body = records.bodies.in(record, bodies);
+        if (looks && body === undefined) body = yield* records.bodies.of(record);
         visit(record, body);
       }
     }

@@ -49,7 +49,7 @@ function compile(
   { criteria = {}, archived = false, sort, select }: Partial<Selection>,
 ): CompiledSelection {
   // While bodies still come from storage, keeping two forms of each would cost more than decoding again.
-  const keep = settings.caching && records.resident;
+  const keep = settings.caching && records.bodies.resident;
   const build = documentBuilder(settings);
   const fieldsOf = (record: StoredRecord, body: Body) => decodedValue(record, body, keep) as object;
   const wholeOf = (record: StoredRecord, body: Body) =>

@@ -54,7 +54,7 @@ export class Query {
   get streams(): boolean {
     return (
       this.plan.kind === 'scan' &&
-      !(this.compiled.test && this.#context.records.resident) &&
+      !(this.compiled.test && this.#context.records.bodies.resident) &&
       !this.compiled.order &&
       !this.#after &&
       this.#skip === 0 &&
@@ -97,7 +97,7 @@ export class Query {
   *#endOf(record: StoredRecord): Coroutine<PageEnd> {
     const { order, sorted } = this.compiled;
     if (!order) return { key: undefined, rank: record.rank };
-    const body = yield* this.#context.records.body(record);
+    const body = yield* this.#context.records.bodies.of(record);
     return { key: order.keyOf(sorted(record, body)), rank: record.rank };
   }
 
@@ -106,7 +106,7 @@ export class Query {
     const { kind, ordered } = this.plan;
     // A scan of what is not in memory comes segment by segment.
     const scans = kind === 'scan' && this.compiled.test !== undefined;
-    const inOrder = ordered && (!scans || this.#context.records.inOrder);
+    const inOrder = ordered && (!scans || this.#context.records.bodies.comeInOrder);
     // A page can only begin in the middle of what an index gives in order.
     if (order && !(inOrder && (kind === 'index' || !this.#after)))
       return new SortedMatches(order, this.#most, this.#after);

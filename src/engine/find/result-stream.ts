@@ -72,7 +72,7 @@ export class ListDelivery implements Delivery {
     while (!this.done && found.length < limit && room > 0) {
       // Read together; how large they are is known only then.
       const batch = this.#records.slice(this.#at, this.#at + Math.min(BATCH, limit - found.length));
-      const bodies = yield* this.#store.bodiesOf(batch);
+      const bodies = yield* this.#store.bodies.ofAll(batch);
       for (const [index, body] of bodies.entries()) {
         found.push({ record: batch[index] as StoredRecord, body });
         room -= bodySize(body);

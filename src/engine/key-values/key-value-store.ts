@@ -70,7 +70,7 @@ export class KeyValueStore {
     const record = this.#context.records.get(name);
     if (!record) return undefined;
     const version = this.#versionOf(record);
-    const body = yield* this.#context.records.body(record);
+    const body = yield* this.#context.records.bodies.of(record);
     if (path.length === 0 && !array) return { body, version };
     const root = peek(body);
     if (!hasAt(root, path)) return undefined;
@@ -89,7 +89,7 @@ export class KeyValueStore {
       changed(name, 'delete');
       return true;
     }
-    const value = decode(yield* records.body(record));
+    const value = decode(yield* records.bodies.of(record));
     if (!deleteAt(value, path)) return false;
     this.#put(name, encode(value, 'value'));
     return true;
@@ -160,7 +160,7 @@ export class KeyValueStore {
   *#arrayAt(key: KeyPath): Coroutine<unknown[]> {
     const [name, ...path] = key;
     const record = this.#context.records.get(name);
-    const value = record && getAt(peek(yield* this.#context.records.body(record)), path);
+    const value = record && getAt(peek(yield* this.#context.records.bodies.of(record)), path);
     if (value === undefined) return [];
     if (!Array.isArray(value)) throw mismatch(placeOf(key), value, 'an array');
     return value;
@@ -171,7 +171,7 @@ export class KeyValueStore {
     const [name, ...path] = key;
     const { records } = this.#context;
     const record = records.get(name);
-    const root = record && decode(yield* records.body(record));
+    const root = record && decode(yield* records.bodies.of(record));
     const place = placeOf(key);
     const value = next(getAt(root, path), place);
     this.#put(name, encode(setAt(root, path, value, place), place));

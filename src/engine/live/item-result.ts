@@ -31,7 +31,7 @@ export class ItemResult implements LiveResult {
 
   *next(): Coroutine<LiveNews | undefined> {
     const record = this.#records.get(this.#key);
-    const body = record && this.#part(yield* this.#records.body(record));
+    const body = record && this.#part(yield* this.#records.bodies.of(record));
     const before = this.#told;
     this.#told = stateOf(record, body);
     if (this.#told === before) return undefined;

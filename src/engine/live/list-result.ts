@@ -117,7 +117,7 @@ export class ListResult implements LiveResult {
   /** What is told of a document. */
   *#content(match: Match): Coroutine<Body> {
     if (match.told !== undefined) return match.told;
-    const body = yield* this.#context.records.body(match.record);
+    const body = yield* this.#context.records.bodies.of(match.record);
     const { select } = this.#compiled;
     if (select) match.told = encode(select(match.record, body), 'document');
     return match.told ?? body;
@@ -158,7 +158,7 @@ export class ListResult implements LiveResult {
     for (let from = 0; from < found.length; from += BATCH) {
       if (pace.late) yield* pace.pause();
       const batch = found.slice(from, from + BATCH);
-      const bodies = this.#compiled.order ? yield* records.bodiesOf(batch) : [];
+      const bodies = this.#compiled.order ? yield* records.bodies.ofAll(batch) : [];
       for (const [index, record] of batch.entries()) {
         const before = this.#matches.get(record.key);
         const sort = () => this.#sortKey(record, () => bodies[index] as Body);

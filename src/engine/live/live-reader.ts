@@ -254,7 +254,7 @@ function* bodiesOf(
     }
     if (missing.length === 0) return bodies;
     bodies ??= new Map();
-    const read = yield* records.bodiesOf(missing);
+    const read = yield* records.bodies.ofAll(missing);
     for (const [index, record] of missing.entries()) bodies.set(record, read[index] as Body);
   }
 }

@@ -12,8 +12,6 @@ export class PendingChanges {
    * A key may be in both: deleted, then inserted again.
    */
   readonly deletes = new Map<string, StoredRecord>();
-  /** The {@link watermarkKey} of each client handle with changes in here. */
-  readonly handles = new Set<string>();
   /** How many changes were made: several to one document leave one record, and each counts. */
   changeCount = 0;
   /** When the first of them was made, by the monotonic clock and as Unix time. */
@@ -28,7 +26,6 @@ export class PendingChanges {
     for (const record of failed.records)
       if (current(record.key) === record) this.records.add(record);
     for (const [key, record] of failed.deletes) this.deletes.set(key, record);
-    for (const key of failed.handles) this.handles.add(key);
     this.changeCount += failed.changeCount;
     this.since = failed.since;
   }

@@ -57,7 +57,7 @@ export class Scan {
     this.#store = store;
     this.#pace = pace;
     this.#release = store.pin();
-    this.#blocks = store.inOrder ? [inMemory(store.list())] : blocksOf(store.list());
+    this.#blocks = store.bodies.comeInOrder ? [inMemory(store.list())] : blocksOf(store.list());
     const numbers = this.#blocks.map(({ segment }) => segment).filter((number) => number > 0);
     this.#reader = new BodyReader(store.log, numbers);
   }
@@ -99,7 +99,8 @@ export class Scan {
         }
         const record = records[this.#index++] as StoredRecord;
         const body =
-          this.#store.bodyIn(record, this.#bodies) ?? (yield* this.#store.bodyInOrder(record));
+          this.#store.bodies.in(record, this.#bodies) ??
+          (yield* this.#store.bodies.inOrder(record));
         if (!test(record, body)) continue;
         found.push({ record, body });
         room -= bodySize(body);

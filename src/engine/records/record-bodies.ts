@@ -1,0 +1,146 @@
+import type { Body } from '../../codec/body.ts';
+import type { SegmentLog } from '../../storage/log/segment-log.ts';
+import { segmentLost } from '../../storage/segments/lost-data.ts';
+import type { SegmentBodies } from '../../storage/segments/segment.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+import { type Coroutine, wait } from '../scheduling/coroutine.ts';
+import { BodyLoader } from './body-loader.ts';
+import type { CompactionGuard } from './compaction-guard.ts';
+import type { RecordTable } from './record-table.ts';
+
+/** The bodies of a collection's records: in memory, or read from their segments. */
+export class RecordBodies {
+  readonly #log: SegmentLog;
+  readonly #table: RecordTable;
+  readonly #guard: CompactionGuard;
+  readonly #caching: boolean;
+  #loader: BodyLoader | undefined;
+  /** May be false when every record has its body, never the other way round. */
+  #resident = true;
+
+  constructor(log: SegmentLog, table: RecordTable, guard: CompactionGuard, caching: boolean) {
+    this.#log = log;
+    this.#table = table;
+    this.#guard = guard;
+    this.#caching = caching;
+  }
+
+  /** Whether all bodies are in memory, so that no read has to wait. */
+  get resident(): boolean {
+    return this.#resident;
+  }
+
+  /** Other records have taken the place of all. */
+  replaced(resident: boolean): void {
+    this.#resident = resident;
+  }
+
+  /** Drops the body of a saved record, unless the collection is cached. */
+  saved(record: StoredRecord): void {
+    if (this.#caching) return;
+    record.body = undefined;
+    record.value = undefined;
+    this.#resident = false;
+  }
+
+  /** Drops what can be read again from storage. */
+  clear(): void {
+    for (const record of this.#table.list()) {
+      record.value = undefined;
+      if (record.segment === 0) continue;
+      record.body = undefined;
+      this.#resident = false;
+    }
+  }
+
+  /** The body of a record, read from its segment if need be. */
+  *of(record: StoredRecord): Coroutine<Body> {
+    if (record.body !== undefined) return record.body;
+    const release = this.#guard.pin();
+    try {
+      // Compaction may move the record while its segment is being read.
+      for (;;) {
+        const body = this.in(record, yield* this.#segment(record.segment));
+        if (body !== undefined) return body;
+      }
+    } finally {
+      release();
+    }
+  }
+
+  /** The bodies of records; all segments that have to be read are read at once. */
+  *ofAll(records: readonly StoredRecord[]): Coroutine<Body[]> {
+    const missing = records.filter((record) => record.body === undefined);
+    const read = new Map<number, SegmentBodies>();
+    const numbers = new Set(missing.map(({ segment }) => segment));
+    if (numbers.size > 0) {
+      yield Promise.all(
+        Array.from(numbers, async (number) =>
+          read.set(number, await this.#log.bodies.load(number)),
+        ),
+      );
+    }
+    const bodies: Body[] = [];
+    for (const record of records) {
+      // A pending record may have been saved, and dropped its body, meanwhile.
+      bodies.push(this.in(record, read.get(record.segment)) ?? (yield* this.of(record)));
+    }
+    return bodies;
+  }
+
+  /**
+   * The body of a record if it is resident or in this segment; a cached collection keeps it.
+   *
+   * @throws {StorageError} `data_damaged` when the segment should have it and has not.
+   */
+  in(record: StoredRecord, segment: SegmentBodies | undefined): Body | undefined {
+    if (record.body !== undefined) return record.body;
+    if (record.segment !== segment?.number) return undefined;
+    const body = segment.bodies[record.index];
+    // Returning `undefined` would send the reader to the same segment for ever.
+    if (body === undefined) throw segmentLost(this.#log.name, segment.number);
+    if (this.#caching) record.body = body;
+    return body;
+  }
+
+  /** Makes every body resident, as caching wants it, or joins the load that does. */
+  load(): Promise<void> {
+    if (this.#resident) return Promise.resolve();
+    if (!this.#loader) {
+      const release = this.#guard.pin();
+      const loader = new BodyLoader(
+        this.#log,
+        () => {
+          const missing = this.#table.list().filter((record) => record.body === undefined);
+          // Here and not when the promise settles: the cache may be cleared in between.
+          this.#resident ||= missing.length === 0;
+          return missing;
+        },
+        (record, bodies) => this.in(record, bodies),
+      );
+      this.#loader = loader;
+      const ended = () => {
+        this.#loader = undefined;
+        release();
+      };
+      loader.done.then(ended, ended);
+    }
+    return this.#loader.done;
+  }
+
+  /** Whether a scan gets bodies in the order of the records: they are in memory, or are being loaded in order. */
+  get comeInOrder(): boolean {
+    return this.#resident || this.#loader !== undefined;
+  }
+
+  /** The body of a record, for a scan in order: follows the load that is under way. */
+  *inOrder(record: StoredRecord): Coroutine<Body> {
+    while (record.body === undefined && this.#loader) yield this.#loader.step;
+    return record.body ?? (yield* this.of(record));
+  }
+
+  *#segment(number: number): Coroutine<SegmentBodies> {
+    const atHand = this.#log.bodies.peek(number);
+    return atHand ?? (yield* wait(this.#log.bodies.load(number)));
+  }
+}
