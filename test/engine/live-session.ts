@@ -18,6 +18,7 @@ const settings: CollectionSettings = {
   archived: none,
   unarchived: none,
   save_timeout: 1,
+  save_early: true,
   save_directly_after: 5,
   cache_retention_time: 10,
   backup_retention_time: 3,

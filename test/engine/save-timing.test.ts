@@ -20,8 +20,60 @@ async function opened(options: { save_timeout?: number } = {}) {
   return { door, clock, things, saves };
 }
 
-test('a change is saved a second after it was made', async () => {
+test('by default a change after a pause is saved at once', async () => {
   const { door, clock, things, saves } = await opened();
+  await things.insert({});
+  await clock.advance(0);
+  await settled();
+  expect(saves).toEqual([[0, 1]]);
+  await door.close();
+});
+
+test('by default so are the four that follow a pause, one after the other', async () => {
+  const { door, clock, things, saves } = await opened();
+  for (let n = 0; n < 4; n++) {
+    await things.insert({});
+    await clock.advance(10);
+  }
+  expect(saves).toEqual([
+    [0, 1],
+    [10, 1],
+    [20, 1],
+    [30, 1],
+  ]);
+  await door.close();
+});
+
+test('by default steady changes are saved four times a second', async () => {
+  const { door, clock, things, saves } = await opened();
+  for (let n = 0; n < 500; n++) {
+    await things.insert({});
+    await clock.advance(10);
+  }
+  await clock.advance(250);
+  expect(saves.length).toBe(4 + 4 * 5);
+  expect(saves.reduce((sum, [, changes]) => sum + changes, 0)).toBe(500);
+  const gaps = saves.slice(5).map(([ms], index) => ms - (saves[index + 4]?.[0] as number));
+  expect(new Set(gaps)).toEqual(new Set([250]));
+  await door.close();
+});
+
+test('by default what follows a large save is saved at once as well', async () => {
+  const { door, clock, things, saves } = await opened();
+  await things.insertMany(Array.from({ length: 1000 }, () => ({})));
+  await settled();
+  await things.insert({});
+  await clock.advance(0);
+  await settled();
+  expect(saves).toEqual([
+    [0, 1000],
+    [0, 1],
+  ]);
+  await door.close();
+});
+
+test('save_timeout: 1 saves a change a second after it was made', async () => {
+  const { door, clock, things, saves } = await opened({ save_timeout: 1 });
   await things.insert({});
   await clock.advance(999);
   expect(saves).toEqual([]);

@@ -22,7 +22,7 @@ export function DurabilityPanel() {
   return (
     <PanelFrame
       title="Every change is accounted for."
-      lead="Cairn saves a change within a second and always knows which changes are unsaved. A page that ends leaves them to the next page, which replays them. End one at the worst moment and see."
+      lead="Cairn saves a change within a quarter of a second and always knows which changes are unsaved. A page that ends leaves them to the next page, which replays them. End one at the worst moment and see."
     >
       <div class="lost-columns">
         <section class="card" aria-labelledby="pulse-title">

@@ -8,8 +8,9 @@ export interface CommonOptions {
   /** Name of the collection: 1 to 128 characters of any kind. */
   name: string;
   /**
-   * Seconds after the first unsaved change until the collection is saved, 0 to 3600. What is not saved when
-   * the page ends can be lost.
+   * Seconds after the first unsaved change until the collection is saved, 0 to 3600. Give it to batch more changes in
+   * a save; they are lost where the browser is killed before. By default the collection is saved at once after a
+   * pause, and every quarter of a second while it changes steadily: after a second at the latest.
    * @default 1
    */
   save_timeout?: number | undefined;
@@ -149,6 +150,7 @@ export function parseCollectionOptions(options: unknown): CollectionSettings {
     ...(settings as unknown as CollectionSettings),
     name: (settings.name as string).toWellFormed(),
     indexes: parseIndexes(settings.indexes),
+    save_early: given.save_timeout === undefined,
     created: stamp('created'),
     updated: { at: eitherSpelling(given, 'at'), timestamp: eitherSpelling(given, 'timestamp') },
     archived: stamp('archived'),

@@ -19,6 +19,8 @@ export interface CollectionSettings {
   readonly unarchived: StampSettings;
   /** Seconds. */
   readonly save_timeout: number;
+  /** Whether `save_timeout` is an upper limit, and saves come earlier: where none is given. */
+  readonly save_early: boolean;
   /** Changes. */
   readonly save_directly_after: number;
   /** Minutes, -1 for ever. */
@@ -45,6 +47,7 @@ export function plainSettings(name: string, type: CollectionSettings['type']): C
     archived: NO_STAMPS,
     unarchived: NO_STAMPS,
     save_timeout: 1,
+    save_early: true,
     save_directly_after: 5,
     cache_retention_time: -1,
     backup_retention_time: -1,

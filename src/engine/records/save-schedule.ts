@@ -9,6 +9,11 @@ import type { RecordStore } from './record-store.ts';
 /** The first wait before a failed save is tried again. */
 const RETRY_MS = 500;
 
+/** Early saves are so many milliseconds apart on average, so that steady changes are batched. */
+const EARLY_SAVE_SPACING_MS = 250;
+/** After a pause so many early saves may follow one another at once. */
+const EARLY_SAVE_BURST = 4;
+
 /** What a schedule tells about its saves. */
 export interface SaveReports {
   readonly saved: (changes: number) => void;
@@ -16,9 +21,9 @@ export interface SaveReports {
 }
 
 /**
- * Decides when a collection is saved: after `save_directly_after` changes at once, else `save_timeout`
- * seconds after the first unsaved change, so that nothing waits longer. One save at a time: changes that
- * arrive meanwhile go with the next.
+ * Decides when a collection is saved: after `save_directly_after` changes at once, else `save_timeout` seconds after the
+ * first unsaved change. With `save_early`, in the next turn of the event loop, unless such saves come too often: what is
+ * not saved is lost where a process is killed. One save at a time: changes that arrive meanwhile go with the next.
  *
  * ```
  * idle ──change──▶ waiting ──due──▶ saving ──ok──▶ idle or waiting
@@ -36,6 +41,8 @@ export class SaveSchedule {
   #writing: Promise<void> | undefined;
   #cancelTimer: (() => void) | undefined;
   readonly #backoff = new Backoff(RETRY_MS);
+  /** When the early saves so far have used up their share of time. */
+  #earlySavesUntil = 0;
   #stopped = false;
   /** Who waits to write, or writes: flushes, and what has the storage to itself. */
   #writers = 0;
@@ -62,12 +69,22 @@ export class SaveSchedule {
       return;
     }
     if (this.#cancelTimer) return;
-    const due =
-      this.#backoff.waitMs || since + this.#settings.save_timeout * 1000 - this.#clock.elapsed();
-    this.#cancelTimer = this.#clock.after(Math.max(0, due), () => {
+    const delay = this.#backoff.waitMs || this.#dueAt(since) - this.#clock.elapsed();
+    this.#cancelTimer = this.#clock.after(Math.max(0, delay), () => {
       this.#cancelTimer = undefined;
-      if (!this.#writing) this.#start();
+      if (this.#writing) return;
+      this.#earlySavesUntil =
+        Math.max(this.#earlySavesUntil, this.#clock.elapsed()) + EARLY_SAVE_SPACING_MS;
+      this.#start();
     });
+  }
+
+  /** @param since When the first unsaved change was made. */
+  #dueAt(since: number): number {
+    const { save_timeout, save_early } = this.#settings;
+    const last = since + save_timeout * 1000;
+    if (!save_early) return last;
+    return Math.min(last, this.#earlySavesUntil - (EARLY_SAVE_BURST - 1) * EARLY_SAVE_SPACING_MS);
   }
 
   /** Saves everything so far. Rejects when that fails; the changes are kept and saved again later. */
