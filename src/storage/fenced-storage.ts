@@ -16,7 +16,7 @@ import { databaseTaken, epochOf } from './drivers/epoch.ts';
  */
 const SILENCE_MS = 2000;
 
-/** More recovery records than there ever are. */
+/** Above any number of recovery records. */
 const ALL = 100_000;
 
 const EPOCH: StorageKey = ['epoch'];
@@ -24,7 +24,7 @@ const EPOCH: StorageKey = ['epoch'];
 export interface FenceOptions {
   /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number;
-  /** Whether a lock keeps others from leading, so that only a leader that was silent can have been replaced. */
+  /** Whether a lock excludes other leaders, so that only a silent leader can have been replaced. */
   readonly locked: boolean;
   /** Called once, when another leader has taken over. */
   readonly taken: () => void;
@@ -35,8 +35,8 @@ export interface FenceOptions {
  * leader claims an epoch along with its first write. Segment numbers begin with the epoch, so a newer leader ignores
  * the segments that an older one appends; every other write checks the epoch in its own transaction.
  *
- * An append makes no request of its own for this. After silence alone the epoch is read again, behind the append:
- * where it is unchanged, the append came before a newer leader began to read.
+ * An append needs no extra request. After silence the epoch is read again, behind the append: if it is unchanged, the
+ * append came before a newer leader began to read.
  */
 export class FencedStorage implements Storage {
   readonly #storage: Storage;
@@ -69,7 +69,7 @@ export class FencedStorage implements Storage {
     }
   }
 
-  /** Claims the epoch now. After it, an older leader finds that what it appends does not count. */
+  /** Claims the epoch now: from then on the appends of an older leader do not count. */
   async claim(): Promise<void> {
     if (!this.#claimed) await this.write([], 'relaxed');
   }

@@ -66,8 +66,8 @@ function hostedEngine(engine: Engine, early: readonly Parameters<Engine['reportE
       }
     },
     stop: () => engine.stop(),
-    takeOver: () => undefined,
-    retire: () => undefined,
+    replayJournals: () => undefined,
+    resign: () => undefined,
     abandon: () => undefined,
   };
 }

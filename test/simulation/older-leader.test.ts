@@ -39,7 +39,12 @@ test('a port is not waited for of a leader that cannot bring one', async () => {
         after: (ms, call) => world.after(ms, newer, call),
       },
     },
-    { event: () => undefined, keeps: () => false, gap: () => undefined, silent: () => undefined },
+    {
+      event: () => undefined,
+      hasUnsaved: () => false,
+      gap: () => undefined,
+      silent: () => undefined,
+    },
   );
   await Promise.all([route, world.runUntil(252)]);
   expect(waiting.size).toBe(1);

@@ -178,8 +178,8 @@ export class TrappedEngine implements LeaderEngine {
         stolen,
         expected: expected.then((clients) => new Set(clients)),
         left: Promise.resolve([]),
-        taken: events.taken,
-        forgotten: events.forgotten,
+        taken: events.superseded,
+        forgotten: events.recovered,
       },
     });
     return new TrappedEngine(engines, engine, events);
@@ -213,7 +213,7 @@ export class TrappedEngine implements LeaderEngine {
     };
   }
 
-  takeOver(): void {
+  replayJournals(): void {
     throw new Error('There is no page.');
   }
 
@@ -223,7 +223,7 @@ export class TrappedEngine implements LeaderEngine {
     await this.engine.stop();
   }
 
-  retire(): void {}
+  resign(): void {}
 
   abandon(): void {
     this.#ended = true;

@@ -96,7 +96,7 @@ export interface StorageEvents {
  * {@link StorageError}; every promise settles.
  */
 export interface Storage {
-  /** The values under the keys, in the order of the keys, `undefined` where there is none. */
+  /** The values of the keys, in the order of the keys, `undefined` for a missing one. */
   getMany(store: StoreName, keys: readonly StorageKey[]): Promise<unknown[]>;
   /** The values in a range, in the order of their keys. */
   list(store: StoreName, range: StorageRange): Promise<unknown[]>;

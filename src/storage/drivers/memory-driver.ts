@@ -2,11 +2,10 @@ import type { StorageDriver } from './driver.ts';
 import type { Stores } from './memory-storage.ts';
 
 /**
- * Storage in memory. Databases live as long as the driver that made them, so that one driver passed to
- * two doors, one after the other, behaves as a reload does.
+ * Storage in memory. Databases live as long as their driver: passing one driver to two clients, one after the other,
+ * behaves like a reload.
  *
- * Values are kept as they are given, not cloned: whoever stores something must not change it later. The
- * engine only stores segments, which are immutable.
+ * Values are stored without a copy: a caller must not change them later. The engine stores immutable segments only.
  *
  * @example
  * ```ts
@@ -19,7 +18,7 @@ export function memoryDriver(): StorageDriver {
   return {
     kind: 'memory',
     open: async (name) => {
-      // Loaded on demand: most pages never keep anything in memory alone.
+      // Loaded on demand: most pages use IndexedDB.
       const { emptyStores, MemoryStorage } = await import('./memory-storage.ts');
       const stores = databases.get(name) ?? emptyStores();
       databases.set(name, stores);

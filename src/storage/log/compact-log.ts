@@ -6,8 +6,8 @@ import type { SegmentLog } from './segment-log.ts';
 /**
  * Merges segments when too many are small or mostly dead. Nothing else may be written meanwhile.
  *
- * @param saved The newest saved version of a key.
- * @returns whether there was something to do.
+ * @param saved Returns the latest saved version of a key.
+ * @returns whether anything was merged.
  */
 export async function compactLog(
   log: SegmentLog,
@@ -23,7 +23,7 @@ export async function compactLog(
   return true;
 }
 
-/** Segments with their bodies, which stay at hand for readers. */
+/** Loads segments with their encoded documents, which stay in memory for readers. */
 async function loadWhole(log: SegmentLog, numbers: readonly number[]): Promise<WholeSegment[]> {
   const loading = Promise.all(numbers.map((number) => log.bodies.load(number)));
   // Awaited after the segments; until then a failure must not count as unhandled.

@@ -17,8 +17,8 @@ export interface LeftBackup {
  * Deletes a collection, except for a tombstone where a backup is left or a client has watermarks: a frozen page replays
  * its changes when it wakes up, and they must not be applied to a new collection of the same name.
  *
- * @param last The highest segment number given so far.
- * @param applied How far the changes of clients were applied, saved or not.
+ * @param last The highest segment number so far.
+ * @param applied Watermarks of the applied changes, saved or not.
  */
 export async function dropOperations(
   storage: Storage,

@@ -12,21 +12,21 @@ export interface LiveSegmentList {
   readonly changed: number;
 }
 
-/** Which segments of a collection are live, and the manifest in storage that says so. */
+/** The live segments of a collection, and its stored manifest. */
 export class LiveSegments {
   /** Lowest number first. */
   readonly states = new Map<number, SegmentState>();
-  /** How far the changes of clients are in storage. */
+  /** The stored changes of clients. */
   readonly watermarks = new Watermarks();
-  /** As it is in storage. */
+  /** The stored manifest. */
   manifest: Manifest | undefined;
-  /** The first number that this leader gives. */
+  /** The first segment number of this leader. */
   first = 1;
   /** Number of the last change. */
   changed = 0;
   /** Number of the newest segment. */
   newest = 0;
-  /** Whether the list is known. Not so where data is damaged: then nothing may be garbage-collected. */
+  /** `false` where data is damaged: then the list is unknown, and nothing may be garbage-collected. */
   isKnown = false;
   readonly #name: string;
   readonly #type: string;
@@ -58,7 +58,7 @@ export class LiveSegments {
     }
   }
 
-  /** @param manifest As it is in storage. It may be older than the newest segments. */
+  /** @param manifest The stored manifest, which may be older than the newest segments. */
   replaceAll(states: ReadonlyMap<number, SegmentState>, manifest: Manifest | undefined): void {
     this.manifest = manifest;
     this.states.clear();
@@ -72,7 +72,7 @@ export class LiveSegments {
   /**
    * A manifest that lists these segments.
    *
-   * @param last The highest number given so far. All later segments are live without being listed.
+   * @param last The highest number so far. All later segments are live without being listed.
    */
   makeManifest(segments: Iterable<number>, last: number, known = this.watermarks): Manifest {
     const watermarks = known.recent();
@@ -93,7 +93,7 @@ export class LiveSegments {
   }
 }
 
-/** The state of a segment none of whose records is superseded. */
+/** The state of a segment whose records are all live. */
 export function stateOf(segment: Segment): SegmentState {
   const { number, size, indexed } = segment;
   const deletes = deletesSize(segment.deletes);

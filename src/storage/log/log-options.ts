@@ -10,7 +10,7 @@ export interface SegmentLogOptions {
   readonly durability: Durability;
   /** Whether the collection caches its encoded documents, so that the pool need not. */
   readonly caching: boolean;
-  /** The columns of the indexes that are kept now. */
+  /** The columns of the current indexes. */
   readonly columns: () => IndexColumns;
   /** The epoch of this leader. Segments that an older leader appends after this one has opened do not count. */
   readonly epoch: () => Promise<number>;

@@ -7,9 +7,9 @@ import type { LiveSegmentList } from './live-segments.ts';
 export interface Changes {
   readonly records: Iterable<StoredRecord>;
   readonly deletes: Iterable<string>;
-  /** How far the changes of clients are among these. */
+  /** The watermarks of the clients that made these changes. */
   readonly watermarks?: readonly Watermark[] | undefined;
 }
 
-/** Makes a value that is put in the transaction of a save, of the segments that are live after it. */
+/** Makes a value to put in the transaction of a save, from the segments that are live after it. */
 export type Attachment = (live: LiveSegmentList) => StoragePut | undefined;

@@ -11,7 +11,7 @@ import { type UndoLog, undoPut } from './undo-log.ts';
  * is called.
  */
 export class ManifestSwap {
-  /** To be written in one transaction, along with those of other collections if need be. */
+  /** To be written in one transaction; those of several collections may share it. */
   readonly operations: readonly StorageOperation[];
   readonly #live: LiveSegments;
   readonly #undo: UndoLog;

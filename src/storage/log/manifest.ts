@@ -5,29 +5,29 @@ import type { Watermark } from '../segments/watermarks.ts';
 export const FORMAT = 1;
 
 /**
- * So many numbers each leader has for its segments. A number says by its size who gave it: an epoch of a leader, then
- * a count. 2^53 holds 33 million epochs of them.
+ * Segment numbers per epoch: a number is the leader's epoch times this, plus a count. 2^53 has room for 33 million
+ * epochs.
  */
 export const EPOCH_SPAN = 2 ** 28;
 
-/** What is stored about a collection, beside its segments. */
+/** The stored head of a collection: its format, type and live segments. */
 export interface Manifest {
   readonly format: number;
   readonly name: string;
   readonly type: string;
   /**
-   * The live segments below `next`. The live list is these and every later number that is not staged, so that
-   * a save touches nothing but its own segment; only compaction and restoring rewrite the manifest.
+   * The live segments below `next`. Later segments that are not staged are live, too: a save writes only its own
+   * segments; compaction and restore rewrite the manifest.
    */
   readonly segments: readonly number[];
   readonly next: number;
   /** Number of the last change below `next`; compaction changes nothing. */
   readonly changed: number;
-  /** How far the changes of clients were saved below `next`. */
+  /** Watermarks of the changes saved below `next`. */
   readonly watermarks?: readonly Watermark[];
-  /** The collection was dropped: what is left is kept for its backups, and the marks for pages that rest. */
+  /** A tombstone: the collection was dropped. Its backups stay, and its watermarks, for frozen pages. */
   readonly dropped?: true;
-  /** Nothing but marks is left, and they are of use until then, in Unix milliseconds. */
+  /** When a tombstone of watermarks alone expires, in Unix milliseconds. */
   readonly kept_until?: number;
 }
 

@@ -8,15 +8,15 @@ import { FORMAT, type Manifest } from './manifest.ts';
 /** Segments read in one request: about 2 MB. */
 const READ_AHEAD = 100;
 
-/** What storage holds of a collection. */
+/** The stored log of a collection. */
 export interface StoredLog {
   /** `undefined` where there is no such collection. */
   readonly manifest: Manifest | undefined;
-  /** How far the changes of clients were made, before the collection was dropped if it was; what was stored last comes last. */
+  /** Watermarks, in the order in which they were stored; of a dropped collection, too. */
   readonly watermarks: readonly Watermark[];
   /** The highest number of a segment in storage, live or not. */
   readonly highest: number;
-  /** Segments that are not live: backups name them, or nobody does. */
+  /** Segments that are not live: backups reference them, or they are orphans. */
   readonly others: readonly number[];
 }
 
@@ -27,10 +27,10 @@ export async function readManifest(storage: Storage, name: string): Promise<Mani
   return manifest;
 }
 
-/** More than anybody has collections. */
+/** Above any number of collections. */
 const ALL_COLLECTIONS = 100_000;
 
-/** The manifests of all collections, of those that were dropped too. */
+/** The manifests of all collections, dropped ones included. */
 export function listManifests(storage: Storage): Promise<Manifest[]> {
   const range = { prefix: [], limit: ALL_COLLECTIONS };
   return storage.list('collections', range) as Promise<Manifest[]>;
@@ -47,8 +47,7 @@ export function checkFormat(name: string, format: number): void {
 }
 
 /**
- * Reads a collection: its manifest, then the live segments, lowest number first. While some are folded the
- * next are being read.
+ * Reads a collection: its manifest, then the live segments, lowest number first. Reads ahead while segments are folded.
  *
  * @param begin Called with the manifest, before any segment.
  * @throws {StorageError} `data_damaged` when the manifest or a segment is missing, or cannot be read.
@@ -59,7 +58,7 @@ export async function readLog(
   begin: (manifest: Manifest) => void,
   take: (segment: Segment) => void,
 ): Promise<StoredLog> {
-  // Asked for at once: what they mean is known by the time they are there.
+  // Read at once, in parallel with the manifest.
   const first = readChunk(storage, name, 0);
   const manifest = await readManifest(storage, name);
   if (!manifest) {
@@ -69,7 +68,7 @@ export async function readLog(
   const { segments: named, next, watermarks = [] } = manifest;
   if (manifest.dropped) return { manifest: undefined, watermarks, highest: next - 1, others: [] };
   begin(manifest);
-  const made = [...watermarks];
+  const applied = [...watermarks];
   const wanted = new Set(named);
   const seen = new Set<number>();
   const others: number[] = [];
@@ -83,7 +82,7 @@ export async function readLog(
     for (const segment of segments) {
       const { number, after, staged } = segment;
       highest = Math.max(highest, number);
-      // Below `next` the manifest decides; what it does not name was replaced.
+      // Below `next` the manifest decides: it does not name replaced segments.
       const isLive = number < next ? wanted.has(number) : !staged;
       if (!isLive) {
         others.push(number);
@@ -91,17 +90,17 @@ export async function readLog(
       }
       if (number >= next && after >= next && !seen.has(after)) throw segmentLost(name, after);
       checkSegment(name, number, segment);
-      // The manifest knows of those below.
-      if (number >= next) made.push(...(segment.watermarks ?? []));
+      // The manifest includes the watermarks below `next`.
+      if (number >= next) applied.push(...(segment.watermarks ?? []));
       seen.add(number);
       take(segment);
     }
   }
   for (const number of named) if (!seen.has(number)) throw segmentLost(name, number);
-  return { manifest, watermarks: made, highest, others };
+  return { manifest, watermarks: applied, highest, others };
 }
 
-/** The numbers of the live segments, in ascending order, whatever is missing among them. */
+/** The numbers of the live segments, in ascending order, missing ones included. */
 export async function listLive(
   storage: Storage,
   name: string,
@@ -122,7 +121,7 @@ export async function listLive(
 }
 
 /**
- * Reads segments by their numbers, and the next ones while some are taken in.
+ * Reads segments by number; reads ahead while segments are folded.
  *
  * @throws {StorageError} `data_damaged` when one is missing or cannot be read.
  */
@@ -152,7 +151,7 @@ function readChunk(storage: Storage, name: string, after: number): Promise<Segme
   return later(storage.list('segments', range)) as Promise<Segment[]>;
 }
 
-/** A promise that is awaited in a later turn, if at all; until then a failure must not count as unhandled. */
+/** Marks a promise that may be awaited late or never: its failure must not count as unhandled. */
 function later<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;

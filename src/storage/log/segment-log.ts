@@ -6,6 +6,7 @@ import { cutSegments, type Segment, type SegmentContent } from '../segments/segm
 import { SegmentWriter, type Written } from '../segments/segment-writer.ts';
 import type { StoredRecord } from '../segments/stored-record.ts';
 import type { Watermark, Watermarks } from '../segments/watermarks.ts';
+import { CompactionWrite } from './compaction-write.ts';
 import { dropOperations, isDropped, type LeftBackup } from './drop-operations.ts';
 import { type LiveSegmentList, LiveSegments, stateOf } from './live-segments.ts';
 import type { SegmentLogOptions } from './log-options.ts';
@@ -15,7 +16,6 @@ import { EPOCH_SPAN, putManifest } from './manifest.ts';
 import { ManifestSwap } from './manifest-swap.ts';
 import { readListed, readLog, readManifest } from './open-log.ts';
 import { Orphans } from './orphans.ts';
-import { Replacement } from './replacement.ts';
 import { UndoLog, undoPut } from './undo-log.ts';
 
 /**
@@ -34,7 +34,7 @@ export class SegmentLog {
   readonly #orphans: Orphans;
   readonly #state: LogState;
   /** A compaction that failed and may have been stored all the same. */
-  #doubtful: Replacement | undefined;
+  #doubtful: CompactionWrite | undefined;
 
   constructor(options: SegmentLogOptions) {
     const { name, type, storage, pool, caching, columns } = options;
@@ -61,7 +61,7 @@ export class SegmentLog {
     return this.#live.list;
   }
 
-  /** How far the changes of clients are in storage. */
+  /** The stored changes of clients. */
   get watermarks(): Watermarks {
     return this.#live.watermarks;
   }
@@ -186,11 +186,11 @@ export class SegmentLog {
     const written = [...this.#writer.build(contents, this.#live.newest)];
     const manifest = this.#makeManifest([...left, ...written.map(({ segment }) => segment.number)]);
     const gone = [...merged].filter((number) => !referenced.has(number));
-    const replacement = new Replacement(this.#state, merged, written, manifest);
-    this.#doubtful = replacement;
+    const compaction = new CompactionWrite(this.#state, merged, written, manifest);
+    this.#doubtful = compaction;
     const puts = this.#writer.puts(written);
     await this.write(puts, this.#writer.deletions(gone), [putManifest(manifest)]);
-    replacement.stored();
+    compaction.stored();
     this.#doubtful = undefined;
   }
 
@@ -256,7 +256,7 @@ export class SegmentLog {
   /**
    * Removes the collection, except for a tombstone ({@link dropOperations}).
    *
-   * @param applied How far the changes of clients were applied, saved or not.
+   * @param applied Watermarks of the applied changes, saved or not.
    */
   async drop(applied: readonly Watermark[], left?: LeftBackup): Promise<void> {
     const { storage } = this.#options;

@@ -1,36 +1,35 @@
 import { SEGMENT_SIZE, SMALL_SEGMENT } from './segment.ts';
 
-/** What the log remembers of a segment in storage; sizes are as {@link SEGMENT_SIZE} counts. */
+/** A live segment, as compaction sees it; sizes in the unit of {@link SEGMENT_SIZE}. */
 export interface SegmentState {
   readonly number: number;
   readonly size: number;
   /** Rough bytes in storage, Blobs included. */
   readonly bytes: number;
-  /** Size of the deletes in it. */
+  /** Size of its deletes. */
   readonly deletes: number;
-  /** Names of its index columns; left out where there are none. */
+  /** Names of its index columns. */
   columns?: readonly string[] | undefined;
-  /** Size of the records in it that are the newest saved version of their key. */
+  /** Size of its live records: the latest saved versions of their keys. */
   live: number;
 }
 
-/** Small segments are merged at the latest when there are this many, for opening's sake. */
+/** Candidates that are merged however small they are: opening reads every segment. */
 const MANY = 1000;
 
-/** Empty segments are removed at the latest when there are this many. */
+/** Segments without a live record that are removed by themselves. */
 const EMPTY = 16;
 
-/** Live bytes rewritten in one go, so that a save never waits long for a compaction. */
+/** Live bytes that one compaction rewrites at most, so that saves never wait long for it. */
 const AT_ONCE = 10 * SEGMENT_SIZE;
 
 /**
- * The segments to merge now, in order, or none.
+ * Plans the next compaction: the segments to merge, in order, or none.
  *
- * Two kinds are candidates: small ones, and those of which at most half is live. They are merged once
- * together they fill a segment. A record is therefore rewritten at most once for resting in a small
- * segment, and otherwise only along with at least as many dead bytes, each of which was inserted once:
- * at most three bytes are written for each one inserted. Segments of which nothing is live are removed
- * earlier, by themselves: that rewrites nothing.
+ * Candidates are small segments, and segments that are at most half live. They are merged once together they fill a
+ * segment. A record is rewritten at most once because its segment is small, otherwise only along with at least as many
+ * dead bytes. Write amplification is therefore at most 3. Segments without live records are removed earlier, without a
+ * rewrite.
  */
 export function planCompaction(segments: readonly SegmentState[]): SegmentState[] {
   const cleanup = planCleanup(segments);
@@ -40,7 +39,7 @@ export function planCompaction(segments: readonly SegmentState[]): SegmentState[
   let liveSize = 0;
   let olderRecords = false;
   for (const segment of segments) {
-    // A delete is of no use any more when no older segment holds records.
+    // A delete only matters while an older segment has records.
     const live = segment.live + (olderRecords ? segment.deletes : 0);
     olderRecords ||= segment.size > segment.deletes;
     if (segment.size >= SMALL_SEGMENT && live > segment.size / 2) continue;
@@ -54,8 +53,8 @@ export function planCompaction(segments: readonly SegmentState[]): SegmentState[
 }
 
 /**
- * Deletes count for as long as an older segment holds records, be it others. When they have come to be more
- * than what is live, everything is moved behind them, the oldest segments first.
+ * Removes deletes once they outweigh the live records: a delete must stay while any older segment has records, so this
+ * merges the segments from the oldest on.
  */
 function planCleanup(segments: readonly SegmentState[]): SegmentState[] {
   const live = segments.reduce((sum, segment) => sum + segment.live, 0);

@@ -4,21 +4,21 @@ import type { Segment, SegmentBodies } from './segment.ts';
 import type { SegmentPool } from './segment-pool.ts';
 import type { Written } from './segment-writer.ts';
 
-/** The encoded documents of a collection's segments: where they are stored, and which are in memory. */
+/** Loads the encoded documents of a collection's segments, from memory or storage. */
 export class LogBodies {
   readonly #collection: string;
   readonly #storage: Storage;
   readonly #pool: SegmentPool;
   readonly #caching: boolean;
-  /** Of every segment read or written, live or not: whether it holds its encoded documents itself. */
+  /** By number, for every segment read or written: whether its encoded documents are inline in the segment. */
   readonly #inline = new Map<number, boolean>();
   /**
-   * Encoded documents of segments that a compaction merges or has merged, for readers that began before it:
-   * storage may no longer have them. Emptied by {@link LogBodies.forgetReplaced}.
+   * Encoded documents of segments that a compaction replaces, for readers that started before it: storage may no longer
+   * have them. {@link LogBodies.forgetReplaced} empties it.
    */
   readonly #replaced = new Map<number, SegmentBodies>();
 
-  /** @param caching Whether the collection caches encoded documents, so that the pool need not. */
+  /** @param caching Whether the collection itself caches encoded documents, so that the pool need not. */
   constructor(collection: string, storage: Storage, pool: SegmentPool, caching: boolean) {
     this.#collection = collection;
     this.#storage = storage;
@@ -49,7 +49,7 @@ export class LogBodies {
     }
   }
 
-  /** The encoded documents of a segment, from memory or from storage. */
+  /** Loads the encoded documents of a segment. */
   load(number: number): Promise<SegmentBodies> {
     const found = this.peek(number);
     if (found) return Promise.resolve(found);
@@ -62,12 +62,12 @@ export class LogBodies {
     return this.#replaced.get(number) ?? this.#pool.peek(this.#collection, number);
   }
 
-  /** Drops encoded documents that the records of their segment hold themselves. */
+  /** Drops encoded documents from the pool: their records are cached. */
   release(number: number): void {
     this.#pool.forget(this.#collection, number);
   }
 
-  /** Keeps encoded documents for readers of a segment that is about to be deleted. */
+  /** Keeps the encoded documents of a segment that compaction deletes, for its readers. */
   keepReplaced(bodies: SegmentBodies): void {
     this.#replaced.set(bodies.number, bodies);
   }

@@ -1,9 +1,9 @@
 import { StorageError } from '../../errors/storage-error.ts';
 
 const REMEDY =
-  'verify() lists what is damaged and which backups are whole, loadBackup() restores one; or Drop() the collection to start anew.';
+  'verify() lists the damage and the intact backups, loadBackup() restores one; Drop() starts an empty collection.';
 
-/** @param problem What is wrong with it. */
+/** @param problem Half a sentence, as of {@link segmentProblem}. */
 export function segmentLost(
   name: string,
   number: number,
@@ -19,7 +19,7 @@ export function segmentLost(
 export function manifestLost(name: string): StorageError {
   return new StorageError(
     'data_damaged',
-    `The manifest of collection "${name}" is missing from storage, though documents are there. ${REMEDY}`,
+    `The manifest of collection "${name}" is missing from storage, though it has documents. ${REMEDY}`,
     { place: name },
   );
 }

@@ -1,4 +1,4 @@
-/** Places in {@link Stamps}, with the settings that ask for them. */
+/** Indexes in {@link Stamps}, by setting. */
 export const STAMPS = [
   { setting: 'created', place: 0 },
   { setting: 'updated', place: 1 },
@@ -7,8 +7,8 @@ export const STAMPS = [
 ] as const;
 
 /**
- * Fields of documents that belong to Cairn: what a caller gives for them is left out. They rest beside the bodies,
- * and no body has them.
+ * Fields of documents that Cairn manages. Values that a caller gives for them are ignored; records store them beside
+ * the encoded document.
  */
 export const MANAGED_FIELDS: ReadonlySet<string> = new Set([
   '_id',

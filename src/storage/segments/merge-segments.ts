@@ -2,21 +2,19 @@ import type { Body } from '../../codec/body.ts';
 import { cutSegments, type Segment, type SegmentContent } from './segment.ts';
 import type { StoredRecord } from './stored-record.ts';
 
-/** A segment with its bodies. */
+/** A segment with its encoded documents. */
 export interface WholeSegment {
   readonly segment: Segment;
   readonly bodies: readonly Body[];
 }
 
 /**
- * What is left of segments, as the contents of new ones, in order of insertion.
+ * Merges segments into the contents of new ones, by rank.
  *
- * Live records may always move to a new, higher number: they are the newest saved version of their key,
- * so nothing they could overtake exists.
+ * Live records may always move to a higher number: each is the latest saved version of its key.
  *
- * @param oldestLeft The lowest number that is not merged: a deletion still counts while an older segment
- *   may hold the key.
- * @param saved The newest saved version of a key.
+ * @param oldestLeft The lowest number that is not merged: a delete must stay while an older segment may have its key.
+ * @param saved Returns the latest saved version of a key.
  */
 export function mergeSegments(
   merged: readonly WholeSegment[],

@@ -2,14 +2,14 @@ import type { Storage, StoreName } from '../drivers/driver.ts';
 import { segmentLost } from './lost-data.ts';
 import type { SegmentBodies } from './segment.ts';
 
-/** Bytes of encoded bodies that a database keeps at hand for its collections without caching. */
+/** Bytes of encoded documents in the pool of a database. */
 const POOL_SIZE = 16 * 1024 * 1024;
 
-/** Where the bodies of a segment rest. */
+/** Where the encoded documents of a segment are stored. */
 export interface BodiesPlace {
   readonly collection: string;
   readonly number: number;
-  /** Whether they are in the segment itself. */
+  /** Whether they are inline in the segment. */
   readonly inline: boolean;
 }
 
@@ -19,8 +19,8 @@ interface Wanted extends BodiesPlace {
 }
 
 /**
- * Bodies of segments read on demand, the least recently used dropped first, shared by the collections of
- * a database. Those wanted in one microtask are read in one transaction.
+ * An LRU cache of the encoded documents of segments, shared by the uncached collections of a database. All loads of one
+ * microtask share a transaction.
  */
 export class SegmentPool {
   readonly #storage: Storage;
@@ -34,7 +34,7 @@ export class SegmentPool {
     this.#storage = storage;
   }
 
-  /** The bodies, if they are at hand. */
+  /** The encoded documents of a segment, if they are in the pool. */
   peek(collection: string, number: number): SegmentBodies | undefined {
     const id = idOf(collection, number);
     const entry = this.#entries.get(id);
@@ -44,7 +44,7 @@ export class SegmentPool {
     return entry;
   }
 
-  /** The bodies, read if need be. */
+  /** Reads the encoded documents of a segment. */
   load(place: BodiesPlace): Promise<SegmentBodies> {
     const id = idOf(place.collection, place.number);
     let loading = this.#loading.get(id);
@@ -58,7 +58,7 @@ export class SegmentPool {
     return loading;
   }
 
-  /** Keeps bodies that were just read or written. */
+  /** Adds encoded documents that were read or written. */
   keep(collection: string, bodies: SegmentBodies): void {
     this.forget(collection, bodies.number);
     this.#entries.set(idOf(collection, bodies.number), bodies);
@@ -69,7 +69,7 @@ export class SegmentPool {
     }
   }
 
-  /** Drops the bodies of a segment that no longer exists, or whose records keep them. */
+  /** Drops the encoded documents of a segment that was deleted or whose records are cached. */
   forget(collection: string, number: number): void {
     const id = idOf(collection, number);
     const entry = this.#entries.get(id);

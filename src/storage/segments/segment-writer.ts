@@ -17,7 +17,7 @@ export interface Written {
 
 /** Builds the segments of a log, numbers them, and makes the operations that store and delete them. */
 export class SegmentWriter {
-  /** The highest number given so far. Invariant: no segment in storage has a higher one. */
+  /** The highest number so far. Invariant: no segment in storage has a higher one. */
   last = 0;
   readonly #name: string;
   readonly #columns: () => IndexColumns;
@@ -28,7 +28,7 @@ export class SegmentWriter {
   }
 
   /**
-   * Builds segments, one at a time as they are drawn.
+   * Builds segments lazily, one at a time.
    *
    * @param after Number of the newest live segment.
    */
@@ -41,22 +41,22 @@ export class SegmentWriter {
     let first = true;
     for (const content of contents) {
       const number = ++this.last;
-      const place: Parameters<typeof buildSegment>[1] = {
+      const position: Parameters<typeof buildSegment>[1] = {
         number,
         after: before,
         ...(staged && { staged }),
         ...(first && watermarks && watermarks.length > 0 && { watermarks }),
       };
       first = false;
-      yield { ...buildSegment(content, place, this.#columns()), records: content.records };
+      yield { ...buildSegment(content, position, this.#columns()), records: content.records };
       before = number;
     }
   }
 
   /**
-   * Stores segments, each drawn when it is put: a large save must not block the thread.
+   * Puts segments, each built lazily when it is put: a large save must not block the thread.
    *
-   * @param drawn Gets the segments drawn so far.
+   * @param drawn Receives the segments put so far.
    */
   *puts(segments: Iterable<Written>, drawn: Written[] = []): Generator<StorageOperation> {
     for (const one of segments) {

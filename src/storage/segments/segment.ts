@@ -4,61 +4,60 @@ import { type Stamps, StoredRecord } from './stored-record.ts';
 import type { Watermark } from './watermarks.ts';
 
 /**
- * Size at which a segment is full, in characters of its bodies and keys. Measured in Chromium: values
- * just above 64 KB are compressed and write two to four times faster than values below, while larger
- * ones make scattered reads slower (docs/decisions/002-segment-format.md).
+ * Size of a full segment, in characters of keys and encoded documents. Chromium compresses values above 64 KB and
+ * writes them two to four times faster; larger ones slow down scattered reads (docs/decisions/002-segment-format.md).
  */
 export const SEGMENT_SIZE = 96 * 1024;
 
-/** A segment below this is small: it is kept in one value, and is merged with others before long. */
+/** A segment below this size is small: it is one value, documents included, and compaction merges it. */
 export const SMALL_SEGMENT = 64 * 1024;
 
 /**
- * What opening reads of a segment: everything but the bodies, a sixth of its bytes. Columns and not rows,
- * because structured clone takes half the time for them.
+ * A segment as opening reads it: columns of all record fields but the encoded documents, a sixth of its bytes.
+ * Structured clone reads columns in half the time of rows.
  */
 export interface Segment {
-  /** Place in the collection's log: what a higher number says wins. */
+  /** Position in the log: of two versions of a key the one with the higher number wins. */
   readonly number: number;
-  /** The newest segment at the time of writing, 0 for none: a gap in this chain is a lost segment. */
+  /** Number of the newest live segment when this was written, 0 for none: a gap in this chain is a lost segment. */
   readonly after: number;
-  /** It counts for nothing unless the manifest names it: an import writes what may yet be given up. */
+  /** Ignored unless the manifest names it: an import that is not complete. */
   readonly staged?: true | undefined;
-  /** How far the changes of clients are saved with it and the segments written along with it. */
+  /** Watermarks of the clients whose changes were saved along with it. */
   readonly watermarks?: readonly Watermark[] | undefined;
-  /** Keys that were deleted. They count before this segment's own records. */
+  /** Deleted keys. A record of the same segment with such a key is newer. */
   readonly deletes: readonly string[];
   readonly keys: readonly string[];
   readonly ranks: Float64Array;
   readonly flags: Uint8Array;
-  /** Four for each record, as in {@link Stamps}; left out where no record has any. */
+  /** Four for each record, as in {@link Stamps}; left out where no record has stamps. */
   readonly stamps: Float64Array | undefined;
   /**
-   * For each index, by its column, what it keeps of each record; left out where the
-   * collection had none. Opening need not look inside documents to find them.
+   * Index keys of each record, by column name; left out where the collection had no index. Opening need not decode
+   * documents to rebuild indexes.
    */
   readonly indexed: Readonly<Record<string, readonly unknown[]>> | undefined;
-  /** What each record adds to `size`. */
+  /** Each record's share of `size`. */
   readonly sizes: Uint32Array;
   /** Rough size in bytes, without Blobs. */
   readonly size: number;
-  /** Bytes of Blobs, left out where there are none. */
+  /** Bytes of Blobs, left out for none. */
   readonly blobBytes?: number | undefined;
-  /** The bodies, where the segment is small. Else they are a value of their own. */
+  /** Inline encoded documents of a small segment; `undefined` where they are a value of their own. */
   readonly bodies: readonly Body[] | undefined;
 }
 
 /**
- * What keeps a segment from being read, as a half sentence; `undefined` where nothing does.
+ * The defect of a stored segment, as half a sentence; `undefined` if it is valid.
  *
- * @param value What storage has under its number.
+ * @param value The value in storage.
  */
 export function segmentProblem(value: unknown, number: number): string | undefined {
   if (value === undefined) return 'is missing from storage';
   const segment = value as Partial<Segment>;
-  if (segment.number !== number) return `says it is number ${segment.number}`;
+  if (segment.number !== number) return `has the number ${segment.number}`;
   const { keys, deletes, ranks, flags, sizes, stamps, bodies } = segment;
-  if (!Array.isArray(keys) || !Array.isArray(deletes)) return 'is none';
+  if (!Array.isArray(keys) || !Array.isArray(deletes)) return 'has no keys or deletes';
   const lengths = [ranks?.length, flags?.length, sizes?.length];
   if (stamps) lengths.push(stamps.length / 4);
   if (bodies) lengths.push(bodies.length);
@@ -68,34 +67,33 @@ export function segmentProblem(value: unknown, number: number): string | undefin
 }
 
 /**
- * Names of the columns of indexes, by the offset of their keys in {@link StoredRecord.indexKeys}; `undefined` where an
- * offset is not in use.
+ * Column names of indexes, by offset in {@link StoredRecord.indexKeys}; `undefined` for an unused offset.
  */
 export type IndexColumns = readonly (string | undefined)[];
 
-/** The bodies of a segment, in the order of its records. */
+/** The encoded documents of a segment, in the order of its records. */
 export interface SegmentBodies {
   readonly number: number;
   readonly size: number;
   readonly bodies: readonly Body[];
 }
 
-/** What a segment is made of. */
+/** The content of a segment to build. */
 export interface SegmentContent {
   readonly deletes: readonly string[];
   readonly records: readonly StoredRecord[];
-  /** The bodies of the records. */
+  /** The encoded documents of the records. */
   readonly bodies: readonly Body[];
   readonly size: number;
   readonly blobBytes: number;
 }
 
-/** Rough bytes that a segment takes in storage. */
+/** Rough bytes of a segment in storage. */
 export function bytesOf({ size, blobBytes = 0 }: Pick<Segment, 'size' | 'blobBytes'>): number {
   return size + blobBytes;
 }
 
-/** Cuts changes into contents of about {@link SEGMENT_SIZE}, deletes first. */
+/** Splits changes into contents of about {@link SEGMENT_SIZE}, deletes first. */
 export function* cutSegments(
   deletes: Iterable<string>,
   records: Iterable<StoredRecord>,
@@ -134,19 +132,19 @@ function emptyContent() {
   };
 }
 
-/** What a record adds to the size of a segment. */
+/** A record's share of the size of its segment. */
 function recordSize(record: StoredRecord, body: Body, blobs: BlobBytes): number {
   return record.key.length + 9 + (record.stamps ? 32 : 0) + bodySize(body, blobs);
 }
 
-/** A segment with its bodies, which go into it only if it is small. */
+/** Builds a segment; its encoded documents are inline only if it is small. */
 export function buildSegment(
   content: SegmentContent,
-  place: Pick<Segment, 'number' | 'after' | 'staged' | 'watermarks'>,
+  position: Pick<Segment, 'number' | 'after' | 'staged' | 'watermarks'>,
   columns: IndexColumns,
 ) {
   const { records, deletes, size, blobBytes } = content;
-  const { number } = place;
+  const { number } = position;
   const bodies: SegmentBodies = { number, size, bodies: content.bodies };
   const ranks = new Float64Array(records.length);
   const flags = new Uint8Array(records.length);
@@ -164,7 +162,7 @@ export function buildSegment(
   });
   const inline = size < SMALL_SEGMENT ? bodies.bodies : undefined;
   const segment: Segment = {
-    ...place,
+    ...position,
     deletes,
     keys,
     ranks,
@@ -179,16 +177,16 @@ export function buildSegment(
   return { segment, bodies };
 }
 
-/** The columns of indexes for these records. A column is left out unless every record has its key. */
+/** The index columns of records. A column is left out unless every record has its key. */
 export function indexedColumns(
   records: readonly StoredRecord[],
   columns: IndexColumns,
 ): Segment['indexed'] {
   const indexed: Record<string, readonly unknown[]> = {};
-  for (const [at, column] of columns.entries()) {
+  for (const [offset, column] of columns.entries()) {
     if (column === undefined) continue;
-    if (records.some(({ indexKeys }) => !indexKeys || indexKeys.length <= at)) continue;
-    indexed[column] = records.map(({ indexKeys }) => (indexKeys as readonly unknown[])[at]);
+    if (records.some(({ indexKeys }) => !indexKeys || indexKeys.length <= offset)) continue;
+    indexed[column] = records.map(({ indexKeys }) => (indexKeys as readonly unknown[])[offset]);
   }
   return Object.keys(indexed).length > 0 ? indexed : undefined;
 }
@@ -198,7 +196,7 @@ export function deletesSize(deletes: readonly string[]): number {
   return deletes.reduce((size, key) => size + key.length, 0);
 }
 
-/** The records of a segment, without their bodies. Keys are `undefined` where the segment lacks a column. */
+/** The records of a segment, without encoded documents. Index keys are `undefined` where the segment has no column. */
 export function readRecords(segment: Segment, columns: IndexColumns): StoredRecord[] {
   const { number, keys, ranks, flags, stamps, sizes } = segment;
   const indexed = columns.map((column) => columnOf(segment, column) ?? []);
@@ -214,7 +212,7 @@ export function readRecords(segment: Segment, columns: IndexColumns): StoredReco
     record.segment = number;
     record.index = index;
     record.size = sizes[index] as number;
-    // Opening comes by here for each record: half the time of `map`.
+    // Hot path of opening: half the time of `map`.
     if (indexed.length > 0) {
       const indexKeys: unknown[] = [];
       for (const column of indexed) indexKeys.push(column[index]);
@@ -225,7 +223,7 @@ export function readRecords(segment: Segment, columns: IndexColumns): StoredReco
   return records;
 }
 
-/** A column of a segment; `undefined` where the segment was written while no such index was kept. */
+/** A column of a segment; `undefined` where the segment was written without the index. */
 export function columnOf(
   { indexed }: Segment,
   column: string | undefined,
@@ -233,7 +231,7 @@ export function columnOf(
   return column === undefined ? undefined : indexed?.[column];
 }
 
-/** Those of a record, where it has any. */
+/** The stamps of a record; `undefined` where it has none. */
 export function readStamps(stamps: Float64Array, index: number): Stamps | undefined {
   const at = index * 4;
   const four = [stamps[at], stamps[at + 1], stamps[at + 2], stamps[at + 3]] as unknown as Stamps;

@@ -1,10 +1,10 @@
 /**
- * How far the changes are stored that a client made through one of its handles.
+ * The highest applied change of a client's handle.
  *
- * - `origin`: the client and its handle.
- * - `number`: the highest of the numbers that it gave them.
- * - `at`: when it was noted, in Unix milliseconds.
- * - `missed`: lower numbers that were not made.
+ * - `origin`: client and handle.
+ * - `number`: the highest applied sequence number.
+ * - `at`: time of that change, in Unix milliseconds.
+ * - `missed`: lower sequence numbers that were not applied.
  */
 export type Watermark = readonly [
   origin: string,
@@ -13,23 +13,21 @@ export type Watermark = readonly [
   missed?: readonly number[] | undefined,
 ];
 
-/** Far longer than any page keeps changes that it was told of and that were not saved. */
+/** Lifetime of a watermark: far longer than a page keeps unsaved changes. */
 const KEPT_MS = 7 * 24 * 3600 * 1000;
 
-/** So many of those that were noted last stay whatever the clock says: it may be wrong, and set right. */
+/** The newest watermarks that stay whatever the clock says: it may be wrong. */
 const KEPT_AT_LEAST = 256;
 
-/** Of those that failed so many are remembered; nobody asks for older ones again. */
+/** Missed numbers that a watermark remembers; clients never retry older ones. */
 const MISSED_AT_MOST = 256;
 
 /**
- * Which changes of clients are among those of a collection. Clients hand on what they were told of and have not
- * heard to be saved; what was saved all the same must not be made twice.
- *
- * A client numbers the changes that it makes through a handle one after the other.
+ * The changes that a collection contains, by client and handle. A client replays acknowledged changes that it does not
+ * know to be saved; watermarks keep saved ones from being applied twice. Sequence numbers of a handle are consecutive.
  */
 export class Watermarks {
-  /** In the order in which they were noted last. */
+  /** Least recently noted first. */
   readonly #byHandle = new Map<string, Watermark>();
 
   get size(): number {
@@ -40,17 +38,17 @@ export class Watermarks {
     return this.#byHandle.get(origin);
   }
 
-  /** The highest number of an origin, 0 where there is none. */
+  /** The highest number of an origin, 0 for none. */
   of(origin: string): number {
     return this.#byHandle.get(origin)?.[1] ?? 0;
   }
 
   has(origin: string, number: number): boolean {
-    const mark = this.#byHandle.get(origin);
-    return mark !== undefined && number <= mark[1] && !mark[3]?.includes(number);
+    const watermark = this.#byHandle.get(origin);
+    return watermark !== undefined && number <= watermark[1] && !watermark[3]?.includes(number);
   }
 
-  /** Notes that a change is made. */
+  /** Notes that a change is applied. */
   note(origin: string, number: number, at: number): void {
     const [, last = 0, , missed] = this.#byHandle.get(origin) ?? [];
     if (number === last + 1) this.#put([origin, number, at, missed]);
@@ -64,17 +62,17 @@ export class Watermarks {
     }
   }
 
-  /** Takes in marks that know of all that these know: what was stored later, or after these; in the order of that. */
-  merge(marks: Iterable<Watermark>): void {
-    for (const mark of marks) if (mark[1] >= this.of(mark[0])) this.#put(mark);
+  /** Adds watermarks that were stored later than these, in the order in which they were stored. */
+  merge(newer: Iterable<Watermark>): void {
+    for (const watermark of newer) if (watermark[1] >= this.of(watermark[0])) this.#put(watermark);
   }
 
-  #put(mark: Watermark): void {
-    this.#byHandle.delete(mark[0]);
-    this.#byHandle.set(mark[0], mark);
+  #put(watermark: Watermark): void {
+    this.#byHandle.delete(watermark[0]);
+    this.#byHandle.set(watermark[0], watermark);
   }
 
-  /** Until when a client may ask for any of them, in Unix milliseconds. */
+  /** Until when clients may replay any of these changes, in Unix milliseconds. */
   get keptUntil(): number {
     return Math.max(0, ...Array.from(this.#byHandle.values(), ([, , at]) => at)) + KEPT_MS;
   }
@@ -87,7 +85,7 @@ export class Watermarks {
     return this.#byHandle.values();
   }
 
-  /** Those that a client may still ask for, in the order in which they were noted. */
+  /** The watermarks of changes that clients may still replay, least recently noted first. */
   recent(): readonly Watermark[] {
     const all = [...this.#byHandle.values()];
     const last = all.at(-1)?.[2] ?? 0;

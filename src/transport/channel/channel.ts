@@ -1,7 +1,7 @@
 import type { ClientEvent, EngineStatus } from '../../engine/protocol/requests.ts';
 import type { Durability, StorageDriver } from '../../storage/drivers/driver.ts';
 
-/** Which database, and how it is stored. */
+/** A database's name and storage. */
 export interface DatabaseSettings {
   readonly name: string;
   /** Left out: IndexedDB where it exists, else memory. */
@@ -9,16 +9,16 @@ export interface DatabaseSettings {
   readonly durability: Durability;
 }
 
-/** How the engine was started: a worker from its file, from a Blob or from the caller, in this thread, or by another tab. */
+/** How the engine started: a worker from its file, from a Blob or from the caller; in this thread; in another tab. */
 export type Started = 'file' | 'inline' | 'given' | 'thread' | 'tab';
 
 /** Where the engine runs. */
 export interface EnginePlace {
-  /** In this thread, in a worker of this page, or in another tab; `undefined` until it does. */
+  /** In this thread, in a worker of this page, or in another tab; `undefined` before it runs. */
   readonly engine: 'thread' | 'worker' | 'tab' | undefined;
-  /** A worker from its file, inline from a Blob, given by the caller; in this thread; by another tab. */
+  /** A worker from its `file`, `inline` from a Blob, `given` by the caller; in this `thread`; in another `tab`. */
   readonly started: Started | undefined;
-  /** Whether this page is the leader: the database's one engine is its own. */
+  /** Whether this page is the leader: it runs the engine of the database. */
   readonly leader: boolean | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface EnginePlace {
  */
 export type ChannelState = 'idle' | 'opening' | 'open' | 'closing' | 'closed' | 'failed';
 
-/** What a channel tells its client. */
+/** Events of a channel. */
 export interface ChannelEvents {
   readonly event: (event: ClientEvent) => void;
   readonly state: (state: ChannelState) => void;

@@ -20,14 +20,14 @@ export class ClientChannel {
   #link: LeaderLink | undefined;
   #opening: Promise<LeaderLink> | undefined;
   #closing: Promise<void> | undefined;
-  /** Why no request can be sent any more. */
+  /** Set when the channel has closed or failed. */
   #ended: CairnError | undefined;
-  /** Calls of this microtask, or all before the channel is open. */
+  /** Calls of this microtask; until the channel is open, all calls. */
   #queue: PendingCall[] = [];
   #flushing = false;
-  /** Settle the opening. */
+  /** Settles {@link ClientChannel.open}. */
   #opened: { resolve: (link: LeaderLink) => void; reject: (error: CairnError) => void } | undefined;
-  /** Listeners to live queries, by number. */
+  /** Listeners of live queries, by number. */
   readonly #lives = new Map<number, (news: LiveNews) => void>();
   #lastHandle = 0;
 
@@ -52,8 +52,9 @@ export class ClientChannel {
   }
 
   /**
-   * Listens to a live query, which requests name by the number that comes back. The last news, when the client leaves
-   * or loses the engine, is the error of every later call.
+   * Listens to a live query. When the client closes or fails, the last news is the error of every later call.
+   *
+   * @returns the number of the live query in requests.
    */
   listen(listener: (news: LiveNews) => void): number {
     const live = this.newHandle();
@@ -68,7 +69,7 @@ export class ClientChannel {
   /** Sends a request with the others of this microtask. */
   send(request: Request): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      // A call that has begun goes on while the channel closes: the channel stays open where it cannot save.
+      // A running call continues during a close, which keeps the channel open if it cannot save.
       const refusal = request.urgent || 'live' in request ? this.#ended : this.#refusal;
       if (refusal) return reject(refusal);
       this.#queue.push({ request, resolve, reject });
@@ -78,7 +79,7 @@ export class ClientChannel {
     });
   }
 
-  /** Takes back the requests of an aborted call that are still queued. */
+  /** Removes the requests of an aborted call from the queue. */
   withdraw(aborted: number, reason: unknown): void {
     this.#queue = this.#queue.filter(({ request, reject }) => {
       const isAborted = 'call' in request && request.call === aborted;
@@ -88,7 +89,7 @@ export class ClientChannel {
   }
 
   /**
-   * Executes a request at once, after all that were sent before it.
+   * Executes a request at once, after all requests sent before it.
    *
    * @throws {CollectionError} `sync_unavailable` where the engine is not in this thread.
    */
@@ -104,7 +105,7 @@ export class ClientChannel {
     await this.#connected();
   }
 
-  /** Whether changes are to be reported. */
+  /** Turns the reports of changes on or off. */
   watch(on: boolean): Promise<void> | undefined {
     return this.#link?.watch(on);
   }
@@ -118,7 +119,7 @@ export class ClientChannel {
     await link.save();
   }
 
-  /** Saves, then releases everything; requests are refused meanwhile. Where saving fails the channel stays open. */
+  /** Saves, then releases everything; refuses requests meanwhile. If the save fails, the channel stays open. */
   close(): Promise<void> {
     this.#closing ??= this.#close().finally(() => {
       this.#closing = undefined;
@@ -146,7 +147,7 @@ export class ClientChannel {
     await link?.close();
   }
 
-  /** Why no request can be sent now. */
+  /** Set while requests are refused. */
   get #refusal(): CairnError | undefined {
     return this.#state === 'closing' ? closedError(this.#settings.name) : this.#ended;
   }
@@ -191,7 +192,7 @@ export class ClientChannel {
     if (this.#queue.length === 0) return;
     const requests = this.#opened ? undefined : this.#link?.requests;
     if (!requests) {
-      // Every queued call rejects where this fails.
+      // A failure rejects every queued call.
       this.#connected().catch(() => undefined);
       return;
     }

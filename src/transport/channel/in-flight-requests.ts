@@ -19,9 +19,9 @@ export interface PendingCall {
 }
 
 /**
- * Is called with each reply, before the callers get it.
+ * Called with each reply before its callers get it.
  *
- * @returns resolves when the changes in the batch may be acknowledged; `undefined` where that is now.
+ * @returns resolves when the changes of the batch may be acknowledged; `undefined` for at once.
  */
 type NoteReply = (
   batch: readonly Request[],
@@ -31,23 +31,23 @@ type NoteReply = (
 
 interface InFlight {
   readonly send: (route: Route) => unknown;
-  /** Its requests; none for a command about the whole client. */
+  /** The requests; none for a command about the whole client. */
   readonly batch: readonly Request[];
   readonly first: FirstSequenceNumbers;
   readonly settle: (reply: never) => void;
   readonly reject: (error: CairnError) => void;
   readonly mayHang: boolean;
-  /** The route it was sent on. */
+  /** The route that it was sent on. */
   route: Route | undefined;
   attempts: number;
 }
 
 /**
- * What a client has sent and no engine has answered. When the engine is lost, the next one gets all of it again;
- * sequence numbers keep changes from being applied twice.
+ * A client's requests without a reply. When the engine is lost, the client retries them with the next; sequence numbers
+ * keep changes from being applied twice.
  *
- * A pattern that hangs ends its worker; nothing else can stop it. At most one request that may hang is in flight, so
- * that it is known which one hung; requests behind it keep their order.
+ * Only the end of its worker stops a pattern that hangs. At most one request that may hang is in flight, so a hang is
+ * attributed to it; the requests behind it keep their order.
  */
 export class InFlightRequests {
   readonly #handles: OpenHandles;
@@ -55,12 +55,12 @@ export class InFlightRequests {
   readonly #noteReply: NoteReply;
   /** In the order of the calls. */
   readonly #all = new Set<InFlight>();
-  /** Those not sent on the present route yet. */
+  /** Not yet sent on the present route. */
   readonly #unsent = new Set<InFlight>();
-  /** The one in flight that may hang. */
+  /** The request in flight that may hang. */
   #hanging: InFlight | undefined;
   #route: Route | undefined;
-  /** Called once all are answered. */
+  /** Called when nothing is in flight. */
   #drained: (() => void)[] = [];
 
   constructor(database: string, handles: OpenHandles, noteReply: NoteReply) {
@@ -69,7 +69,7 @@ export class InFlightRequests {
     this.#noteReply = noteReply;
   }
 
-  /** The changes that are not answered, with their sequence numbers. */
+  /** The changes in flight, with their sequence numbers. */
   *changes(): Generator<readonly [request: Request, index: number, number: number]> {
     for (const { batch, first } of this.#all) yield* numberedChanges(batch, first);
   }
@@ -87,12 +87,12 @@ export class InFlightRequests {
       reject: (error) => refuse(calls, error),
       mayHang: batch[0]?.mayHang === true,
     });
-    // The usual case needs no look at the others.
+    // Fast path of the usual case.
     if (isAlone && this.#route) this.#send(entry, this.#route);
     else this.#advance();
   }
 
-  /** Executes a request at once; only on a route to an engine in this thread. */
+  /** Executes a request at once, in an engine in this thread. */
   executeSync(request: Request, execute: NonNullable<Route['executeSync']>): unknown {
     const batch = [request];
     const first = this.#handles.number(batch);
@@ -109,7 +109,7 @@ export class InFlightRequests {
     });
   }
 
-  /** Sends everything on this route from now on; what another route left unanswered is retried. */
+  /** Sends on this route from now on; retries the requests of an earlier route. */
   start(route: Route): void {
     this.#route = route;
     this.#hanging = undefined;
@@ -123,23 +123,24 @@ export class InFlightRequests {
     this.#advance();
   }
 
-  /** There is no route for now. */
+  /** Sends nothing until the next {@link InFlightRequests.start}. */
   stop(): void {
     this.#route = undefined;
   }
 
-  /** Refuses the request over which an engine was lost, if it was one that may hang, and returns it. */
-  refuseHanging(error: (request: Request) => CairnError): Request | undefined {
+  /** Refuses the request that made the engine hang, if one in flight may hang. */
+  refuseHanging(cause: CairnError): { request: Request; error: CairnError } | undefined {
     const route = this.#route;
     if (!route) return undefined;
     const sent = [...this.#all].filter((entry) => entry.route === route);
     const culprit = sent.find(({ mayHang }) => mayHang);
     const [request] = culprit?.batch ?? [];
     if (!culprit || !request) return undefined;
-    // The loss says nothing about the others.
+    // The others are not to blame.
     for (const entry of sent) entry.attempts--;
-    this.#refuse(culprit, error(request));
-    return request;
+    const error = hungError(this.#handles.nameOf(request), cause);
+    this.#refuse(culprit, error);
+    return { request, error };
   }
 
   refuseAll(error: CairnError): void {
@@ -170,14 +171,14 @@ export class InFlightRequests {
     if (this.#all.size === 0) for (const resolve of this.#drained.splice(0)) resolve();
   }
 
-  /** Sends what is unsent, up to the second request that may hang. */
+  /** Sends unsent requests, up to the second one that may hang. */
   #advance(): void {
     const route = this.#route;
     if (!route) return;
     let blocked = false;
     for (const entry of this.#unsent) {
       blocked ||= entry.mayHang && this.#hanging !== undefined;
-      // An urgent request concerns a call that has begun, and must not wait behind others.
+      // An urgent request belongs to a running call: waiting behind others could block that call.
       if (!blocked || entry.batch[0]?.urgent) this.#send(entry, route);
       if (this.#route !== route) return;
     }
@@ -217,7 +218,7 @@ export class InFlightRequests {
       this.#end(entry, () => entry.reject(asCairnError(error)));
   }
 
-  /** Whether an answer still counts: one of a lost engine does not. */
+  /** Whether a reply still counts: not one of a lost engine. */
   #counts(entry: InFlight, route: Route): boolean {
     return this.#route === route && entry.route === route && this.#all.has(entry);
   }
@@ -234,10 +235,10 @@ export class InFlightRequests {
     const method = op === 'drop' ? 'Drop' : op;
     const lost = `The engine was replaced before it answered ${method}() of "${place}".`;
     if (op.startsWith('import')) {
-      const message = `${lost} All of the file was imported, or nothing: import it again.`;
+      const message = `${lost} The file was imported as a whole or not at all: import it again.`;
       return new BackupError('import_lost', message, { place });
     }
-    const message = `${lost} It may have been done: look, and call it again if not.`;
+    const message = `${lost} It may have been executed: check, and call it again if not.`;
     return new CollectionError('answer_lost', message, { place });
   }
 }
@@ -253,14 +254,14 @@ export function refuse(calls: readonly PendingCall[], error: CairnError): void {
   for (const { reject } of calls) reject(error);
 }
 
-/** Whether the reply comes from an engine that another leader has superseded. */
+/** Whether the engine that replied was superseded by another leader. */
 function isSuperseded({ failures }: BatchReply): boolean {
   if (!failures) return false;
   for (const error of failures.values()) if (codeOf(error) === 'database_taken') return true;
   return false;
 }
 
-/** Whether the engine is gone, which its leadership reports too: then the request is retried. */
+/** Whether the engine is lost. The leadership reports that too, and the request is retried. */
 function isEngineLost(error: unknown): boolean {
   const code = codeOf(error);
   return code === 'database_taken' || code === 'worker_lost' || code === 'worker_unresponsive';
@@ -273,6 +274,15 @@ function codeOf(error: unknown): unknown {
 function tooManyAttempts(): WorkerError {
   return new WorkerError(
     'worker_lost',
-    `${ATTEMPTS} engines ended while they executed this request, so it is not retried. It may have been done.`,
+    `${ATTEMPTS} engines ended while they executed this request, so it is not retried. It may have been executed.`,
+  );
+}
+
+function hungError(place: string | undefined, cause: CairnError): WorkerError {
+  return new WorkerError(
+    'query_hung',
+    'A pattern of this call or live query did not end, so the worker was restarted. Only this call failed. ' +
+      'Use a pattern that cannot backtrack without end: no repetition of a repetition, as in (a+)+.',
+    { place, cause },
   );
 }

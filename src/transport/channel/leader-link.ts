@@ -10,7 +10,6 @@ import type {
 } from '../../engine/protocol/requests.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
-import { WorkerError } from '../../errors/worker-error.ts';
 import { LeaderFinder } from '../leadership/leader-finder.ts';
 import { isShared } from '../platform/platform.ts';
 import { type GuardedClient, UnloadGuard } from '../unload/unload-guard.ts';
@@ -27,20 +26,20 @@ import { ReplayBuffer } from './replay-buffer.ts';
 import { Replayer } from './replayer.ts';
 import type { Route, RouteEvents } from './route.ts';
 
-/** What a link tells its channel. */
+/** Events of a link. */
 export interface LinkEvents {
-  /** There is a route: requests may be sent. */
+  /** A route is open: requests may be sent. */
   readonly up: () => void;
   /** The engine is lost; the link looks for the next. */
   readonly down: () => void;
-  /** No engine can be had any more. */
+  /** No engine can be reached any more. */
   readonly failed: (error: CairnError) => void;
   readonly event: (event: ClientEvent | LiveEvent) => void;
 }
 
 /**
- * A client's link to the engine that leads. When that engine is lost, the link finds the next, opens the client's
- * handles with it, replays the unsaved changes and retries what is in flight.
+ * A client's link to the leader's engine. When that engine is lost, the link finds the next, opens the client's handles
+ * with it, replays the unsaved changes and retries the requests in flight.
  */
 export class LeaderLink {
   readonly requests: InFlightRequests;
@@ -56,7 +55,7 @@ export class LeaderLink {
   #attempt = 0;
   #started: Started = 'thread';
   #watching = false;
-  /** The last that an engine reported. */
+  /** The latest status of an engine. */
   #status: EngineStatus | undefined;
   #wasUp = false;
   #ended = false;
@@ -77,7 +76,7 @@ export class LeaderLink {
     );
     this.#finder = new LeaderFinder(name, this.#client, leadership, platform, {
       found: (make) => void this.#take(make),
-      gone: (cause) => this.#lose(cause),
+      lost: (cause) => this.#lose(cause),
       failed: (error) => this.#fail(error),
     });
     const { page } = platform;
@@ -93,7 +92,7 @@ export class LeaderLink {
     return { engine, started, leader: this.#route?.own === true };
   }
 
-  /** @throws {CollectionError} `sync_unavailable` while the engine is not in this thread: another tab may lead by now. */
+  /** @throws {CollectionError} `sync_unavailable` while another tab is the leader. */
   executeSync(request: Request): unknown {
     const execute = this.#route?.executeSync;
     if (execute) return this.requests.executeSync(request, execute);
@@ -103,7 +102,7 @@ export class LeaderLink {
     );
   }
 
-  /** Whether changes are to be reported. */
+  /** Turns the reports of changes on or off. */
   watch(on: boolean): Promise<void> {
     this.#watching = on;
     return this.requests.run((route) => route.watch(on));
@@ -117,11 +116,11 @@ export class LeaderLink {
     });
   }
 
-  /** Leaves the engine, and ends it if nobody else uses it. */
+  /** Leaves the engine; the last client of the page ends it. */
   async close(): Promise<void> {
     this.#end();
     await this.#finder.leave();
-    // All is saved by then; the engine reports it to nobody any more.
+    // Everything is saved, which the engine no longer reports to this client.
     const detail = this.#status && { ...this.#status, unsaved: 0, unsaved_since: undefined };
     if (detail) this.#events.event({ type: 'status', detail });
   }
@@ -137,14 +136,14 @@ export class LeaderLink {
     return this.#unsaved.size > 0 ? this.#guard?.secure() : undefined;
   }
 
-  /** Goes over to another engine. */
+  /** Switches to another engine. */
   async #take(make: (events: RouteEvents) => Promise<Route>): Promise<void> {
     const attempt = ++this.#attempt;
     this.#leaveRoute();
     const isCurrent = () => this.#attempt === attempt && !this.#ended;
     const events: RouteEvents = {
       event: (event) => isCurrent() && this.#takeEvent(event),
-      keeps: () => isCurrent() && this.#unsaved.size > 0,
+      hasUnsaved: () => isCurrent() && this.#unsaved.size > 0,
       gap: () => {
         if (!isCurrent()) return;
         this.#lose(undefined);
@@ -161,7 +160,7 @@ export class LeaderLink {
         await replayed;
         if (!isCurrent()) return route.leave();
       } else {
-        // A new client has nothing to replay: its first requests may travel at once, the engine keeps the order.
+        // A new client has nothing to replay: its first requests travel at once, in order.
         replayed.catch((error: unknown) => isCurrent() && this.#miss(asCairnError(error)));
       }
     } catch (error) {
@@ -172,24 +171,24 @@ export class LeaderLink {
     this.#route = route;
     this.#started = route.started;
     this.#wasUp = true;
-    // Live queries must start anew before the engine reports on what is retried.
+    // Live queries must start anew before the engine reports the changes of retried requests.
     this.#events.up();
     if (!isCurrent()) return;
-    // Before the requests: what is retried is reported too.
+    // Before the requests, whose changes are reported too.
     if (this.#watching) route.watch(true).catch(() => undefined);
     this.requests.start(route);
   }
 
-  /** The engine that was found did not let this client in. */
+  /** The leader refused this client or did not answer. */
   #miss(error: CairnError): void {
-    // An engine of this page that cannot open its storage says why; one of another tab may be replaced.
+    // A leader in another tab may be replaced; other errors are final.
     if (error.code === 'worker_lost' || error.code === 'worker_unresponsive') this.#finder.doubt();
     else this.#fail(error);
   }
 
   #lose(cause: CairnError | undefined): void {
     this.#attempt++;
-    // Data in memory is lost with its engine.
+    // An engine in memory takes its data along.
     if (cause && this.#status?.storage === 'memory') {
       this.#fail(cause);
       return;
@@ -200,18 +199,17 @@ export class LeaderLink {
 
   /** The leader in another tab is silent. */
   #suspect(error: CairnError): void {
-    // The loss of an engine of this page is reported by the leadership.
+    // The leadership reports the loss of an engine of this page.
     if (this.#route?.own) return;
     this.#lose(error);
     this.#finder.doubt();
   }
 
   #refuseHanging(cause: CairnError): void {
-    const hung = (request: Request) => hungError(this.#handles.nameOf(request), cause);
-    const request = this.requests.refuseHanging(hung);
-    if (!request) return;
+    const refused = this.requests.refuseHanging(cause);
+    if (!refused) return;
     this.#finder.confirm();
-    this.#report(hung(request), request);
+    this.#report(refused.error, refused.request);
   }
 
   #report(error: CairnError, request: Request): void {
@@ -246,7 +244,7 @@ export class LeaderLink {
     const detail = { ...(this.#status ?? UNKNOWN_STATUS), last_error: error };
     this.#events.event({ type: 'status', detail });
     this.#events.failed(error);
-    // Another client of the page may have more luck with the leadership.
+    // Frees the lock for other clients of the page.
     this.#finder.leave().catch(() => undefined);
   }
 
@@ -260,7 +258,7 @@ export class LeaderLink {
     this.#guard?.close();
   }
 
-  /** The client as the end of its page sees it. */
+  /** This client, as the unload guard sees it. */
   #guarded(): GuardedClient {
     const link = this;
     return {
@@ -291,18 +289,9 @@ export class LeaderLink {
       suspend: (mayReturn) => {
         link.#attempt++;
         link.#leaveRoute();
-        link.#finder.rest(mayReturn);
+        link.#finder.suspend(mayReturn);
       },
-      resume: () => link.#finder.wake(),
+      resume: () => link.#finder.resume(),
     };
   }
-}
-
-function hungError(place: string | undefined, cause: CairnError): WorkerError {
-  return new WorkerError(
-    'query_hung',
-    'A pattern of this call or live query did not come to an end, so the worker was restarted. Only ' +
-      'this one failed. Make the pattern one that cannot backtrack without end: no repetition of a repetition, as in (a+)+.',
-    { place, cause },
-  );
 }

@@ -6,16 +6,16 @@ import type { CollectionSettings } from '../../engine/protocol/settings.ts';
 const none: FirstSequenceNumbers = [];
 
 /**
- * The handles that a client has open, with the sequence number of the last change through each. Sequence numbers are
- * the idempotency keys of changes: an engine recognises a change that was applied before.
+ * A client's open handles, with the sequence number of the last change of each. Client, handle and number are a change's
+ * idempotency key: an engine recognises a change that was applied before.
  */
 export class OpenHandles {
   readonly #settings = new Map<number, CollectionSettings>();
   readonly #lastNumbers = new Map<number, number>();
-  /** By a drop in flight, the handles to its collection: one constructed meanwhile leads to a new collection. */
+  /** For each drop in flight, the handles to its collection. A handle constructed later belongs to a new collection. */
   readonly #dropping = new WeakMap<Request, readonly number[]>();
 
-  /** Notes what a batch opens and drops, and numbers its changes. To be called once, before the batch is sent. */
+  /** Notes the opens and drops of a batch, and numbers its changes. Must be called once, before the batch is sent. */
   number(batch: readonly Request[]): FirstSequenceNumbers {
     let first: [number, number][] | undefined;
     for (const request of batch) {
@@ -31,7 +31,7 @@ export class OpenHandles {
     return first ?? none;
   }
 
-  /** Forgets the handles to collections that were dropped. */
+  /** Forgets the handles of dropped collections. */
   noteReplies(batch: readonly Request[], { values }: BatchReply): void {
     for (const [index, request] of batch.entries()) {
       if (request.op !== 'drop' || values[index] !== true) continue;
@@ -39,7 +39,7 @@ export class OpenHandles {
     }
   }
 
-  /** Name of the collection that a request is about. */
+  /** Name of a request's collection. */
   nameOf({ handle }: Request): string | undefined {
     return this.#settings.get(handle)?.name;
   }
@@ -56,7 +56,7 @@ export class OpenHandles {
   }
 }
 
-/** The changes in a batch, with their indexes and sequence numbers. */
+/** The changes of a batch, with their indexes and sequence numbers. */
 export function* numberedChanges(
   batch: readonly Request[],
   first: FirstSequenceNumbers,

@@ -12,13 +12,13 @@ import { journalSize } from '../unload/journal-size.ts';
 import { numberedChanges } from './open-handles.ts';
 
 /**
- * The changes that a client was told of and that are not known to be saved. Where the engine that made them is
- * gone, they are handed on to the next.
+ * A client's acknowledged changes that are not released yet. When their engine is lost, the client replays them to the
+ * next.
  */
 export class ReplayBuffer {
-  /** In the order they were made in, whatever handle they were made through: several may lead to one collection. */
+  /** In the order of execution, across handles: several may lead to one collection. */
   #changes: AcknowledgedChange[] = [];
-  /** Characters that the changes take in an unload journal; `undefined` while it is not known. */
+  /** Characters that the changes take in an unload journal; `undefined` until computed anew. */
   #journalSize: number | undefined = 0;
 
   get size(): number {
@@ -34,45 +34,47 @@ export class ReplayBuffer {
     return this.#journalSize;
   }
 
-  /** Takes in what was answered. */
+  /** Adds the acknowledged changes of a batch. */
   note(
     batch: readonly Request[],
     first: FirstSequenceNumbers,
     { values, failures, turn }: BatchReply,
   ): void {
-    for (const [request, place, number] of numberedChanges(batch, first)) {
-      const failure = failures?.get(place) as { code?: string } | undefined;
-      // Made, and what was answered is lost: whether it is saved is not known.
-      const isMade = failure?.code === 'answer_lost';
-      if (failure && !isMade) {
-        // Without one of its parts an `insertMany` comes to nothing.
+    for (const [request, index, number] of numberedChanges(batch, first)) {
+      const failure = failures?.get(index) as { code?: string } | undefined;
+      // Applied, but the reply was lost with its engine, so the change may be unsaved.
+      const isApplied = failure?.code === 'answer_lost';
+      if (failure && !isApplied) {
+        // An `insertMany` fails with any of its parts.
         if (request.op === 'insertPart') this.#abandon(request);
         continue;
       }
-      const again = isMade ? request : asAnswered(request, values[place]);
-      if (!again) continue;
-      this.#changes.push({ number, turn, request: again });
-      if (this.#journalSize !== undefined) this.#journalSize += journalSize(again);
+      const replay = isApplied ? request : asAcknowledged(request, values[index]);
+      if (!replay) continue;
+      this.#changes.push({ number, turn, request: replay });
+      if (this.#journalSize !== undefined) this.#journalSize += journalSize(replay);
     }
     for (const request of batch) if (request.op === 'insertAbandon') this.#abandon(request);
   }
 
-  /** Forgets the changes through a handle up to a number, but for those that were missed. */
+  /** Forgets the changes of a handle up to a sequence number, except the missed ones. */
   release(handle: number, number: number, missed: readonly number[] | undefined): void {
-    const isSettled = (one: AcknowledgedChange) =>
+    const isReleased = (one: AcknowledgedChange) =>
       one.request.handle === handle &&
       one.number <= number &&
       missed?.includes(one.number) !== true;
-    // The parts of a call are settled with the last of them.
+    // The last part of an `insertMany` releases the others.
     const calls = new Set<number>();
     for (const one of this.#changes) {
-      if (one.request.op === 'insertPart' && one.request.last && isSettled(one))
+      if (one.request.op === 'insertPart' && one.request.last && isReleased(one))
         calls.add(one.request.call);
     }
-    this.#retain((one) => (isBegun(one.request) ? !calls.has(one.request.call) : !isSettled(one)));
+    this.#retain((one) =>
+      isIncompletePart(one.request) ? !calls.has(one.request.call) : !isReleased(one),
+    );
   }
 
-  /** Forgets changes that can never be made again. */
+  /** Forgets changes that can never be reapplied. */
   drop(changes: ReadonlySet<AcknowledgedChange>): void {
     this.#retain((one) => !changes.has(one));
   }
@@ -91,41 +93,41 @@ export class ReplayBuffer {
   }
 }
 
-/** Whether it changes nothing before the last part of its call. */
-function isBegun(request: Request): request is Request<'insertPart'> {
+/** Whether the request takes effect only with the last part of its call. */
+function isIncompletePart(request: Request): request is Request<'insertPart'> {
   return request.op === 'insertPart' && !request.last;
 }
 
 /**
- * The request that does again what was answered: with the ids and the times that were given then.
+ * The request that repeats an acknowledged change, with the ids and times of the reply.
  *
- * @returns `undefined` where nothing was changed.
+ * @returns `undefined` where nothing changed.
  */
-function asAnswered(request: Request, answer: unknown): Request | undefined {
+function asAcknowledged(request: Request, reply: unknown): Request | undefined {
   switch (request.op) {
     case 'insert': {
-      const [id, , stamps] = answer as ManagedReply;
-      return { ...request, id, now: toldTime(stamps) };
+      const [id, , stamps] = reply as ManagedReply;
+      return { ...request, id, now: acknowledgedTime(stamps) };
     }
     case 'upsert': {
-      const [id, , stamps] = answer as ManagedReply;
-      return { ...request, id, now: toldTime(stamps) };
+      const [id, , stamps] = reply as ManagedReply;
+      return { ...request, id, now: acknowledgedTime(stamps) };
     }
     case 'insertPart': {
-      const { keys, stamps } = answer as ManagedColumns;
-      return { ...request, ids: [...keys], now: toldTime(stamps?.[0]) };
+      const { keys, stamps } = reply as ManagedColumns;
+      return { ...request, ids: [...keys], now: acknowledgedTime(stamps?.[0]) };
     }
     case 'update':
     case 'patch': {
-      const [, , stamps] = (answer ?? []) as unknown as ManagedReply | RecordReply;
-      return answer === undefined ? undefined : { ...request, now: toldTime(stamps) };
+      const [, , stamps] = (reply ?? []) as unknown as ManagedReply | RecordReply;
+      return reply === undefined ? undefined : { ...request, now: acknowledgedTime(stamps) };
     }
     case 'archive':
     case 'unarchive':
-      return answer === false ? undefined : { ...request, now: answer as number };
+      return reply === false ? undefined : { ...request, now: reply as number };
     case 'kvReplace':
-      // The version is one of the engine that is gone; that it was the right one is known.
-      return answer
+      // The version belongs to the lost engine, which has compared it.
+      return reply
         ? { op: 'kvSet', handle: request.handle, key: request.key, body: request.body }
         : undefined;
     case 'kvSet':
@@ -134,12 +136,12 @@ function asAnswered(request: Request, answer: unknown): Request | undefined {
     case 'kvRemove':
       return request;
     default:
-      // Deleted: or there was nothing to delete.
-      return answer ? request : undefined;
+      // A delete; falsy where there was nothing to delete.
+      return reply ? request : undefined;
   }
 }
 
-/** When it was made, by the clock of then: which may have been set back since the document was created. */
-function toldTime(stamps: Stamps | undefined): number | undefined {
+/** The time of the change: `updated` counts, though a clock set back may make it earlier than `created`. */
+function acknowledgedTime(stamps: Stamps | undefined): number | undefined {
   return stamps && (stamps[1] || stamps[0]);
 }

@@ -8,7 +8,7 @@ import type { OpenHandles } from './open-handles.ts';
 import type { ReplayBuffer } from './replay-buffer.ts';
 import type { Route } from './route.ts';
 
-/** The first wait before changes are replayed again that storage did not take. */
+/** First delay before changes are replayed again after a failure of storage. */
 const RETRY_MS = 500;
 
 /** Replays a client's unsaved changes to an engine, and retries for as long as the engine's storage fails. */
@@ -17,14 +17,14 @@ export class Replayer {
   readonly #handles: OpenHandles;
   readonly #clock: Clock;
   readonly #refused: (error: CairnError, request: Request) => void;
-  /** The engine that replays. */
+  /** The route to the engine that reapplies. */
   #route: Route | undefined;
-  /** Why acknowledged changes are not applied in that engine. */
+  /** Why that engine has not reapplied all changes. */
   #failure: CairnError | undefined;
   readonly #backoff = new Backoff(RETRY_MS);
   #cancel: (() => void) | undefined;
 
-  /** @param refused Called with a change that can never be applied again. */
+  /** @param refused Called with a change that can never be reapplied. */
   constructor(
     unsaved: ReplayBuffer,
     handles: OpenHandles,
@@ -60,12 +60,12 @@ export class Replayer {
       return;
     }
     this.#cancel = this.#clock.after(this.#backoff.failed(), () => {
-      // Where the engine is lost, the next one gets everything.
+      // If the engine is lost, the next one gets all changes.
       this.finish().catch(() => undefined);
     });
   }
 
-  /** To be called before saving: a change that is not applied cannot be saved. */
+  /** Must be called before a save: an engine cannot save a change that it has not reapplied. */
   async finish(): Promise<void> {
     if (!this.#failure || !this.#route) return;
     await this.replay(this.#route);

@@ -10,23 +10,23 @@ import type { CairnError } from '../../errors/cairn-error.ts';
 import type { Started } from './channel.ts';
 
 /**
- * A way to the engine that leads, be it in this thread, in a worker or in another tab; a client goes on by another
- * when this one ends. What was asked on a route that ended may never be answered.
+ * A client's route to the leader's engine: in this thread, in a worker or in another tab. When it ends, its calls may
+ * never settle; the client retries them on the next route.
  */
 export interface Route {
   readonly started: Started;
   /** Whether the engine belongs to this page, and not to another tab. */
   readonly own: boolean;
   /**
-   * To be called first: opens collections, and makes changes again that were made by an engine before this one.
+   * Must be called first: opens collections and reapplies changes of an earlier engine.
    *
-   * @returns what could not be made again, by its place in the list.
+   * @returns the errors of changes that could not be reapplied, by index.
    */
   replay(
     opened: OpenedHandles,
     changes: readonly AcknowledgedChange[],
   ): Promise<ReadonlyMap<number, unknown>>;
-  /** @param first By handle, the client's number of the first change; the others follow. */
+  /** @param first By handle, the sequence number of its first change in the batch. */
   execute(batch: readonly Request[], first: FirstSequenceNumbers): BatchReply | Promise<BatchReply>;
   readonly executeSync?:
     | ((request: Request, first: FirstSequenceNumbers) => BatchReply)
@@ -37,13 +37,13 @@ export interface Route {
   leave(): void;
 }
 
-/** What a route tells. */
+/** Events of a route. */
 export interface RouteEvents {
   readonly event: (event: EngineEvent) => void;
-  /** Whether the client keeps changes that it would have to hand on. */
-  readonly keeps: () => boolean;
-  /** Messages were lost: a page that was frozen does not get all of them. */
+  /** Whether the client keeps changes that it may have to replay. */
+  readonly hasUnsaved: () => boolean;
+  /** Messages were lost: a frozen page does not receive all of them. */
   readonly gap: () => void;
-  /** Whoever leads has been silent for too long. */
+  /** The leader has been silent for too long. */
   readonly silent: (error: CairnError) => void;
 }

@@ -1,8 +1,8 @@
 import type { WireError } from '../wire/wire-error.ts';
 
-/** What a page says to the worker of a file. */
+/** A message of a page to the worker of a file. */
 export type FileRequest =
-  /** The first message: which way the worker converts. */
+  /** The first message: the direction of the conversion. */
   | { readonly kind: 'write' | 'read' }
   /** The page wants the next value of the output. */
   | { readonly kind: 'next' }
@@ -10,7 +10,7 @@ export type FileRequest =
   | { readonly kind: 'input'; readonly value?: unknown }
   | { readonly kind: 'ping' };
 
-/** What the worker of a file says to its page. */
+/** A message of the worker of a file to its page. */
 export type FileReply =
   /** The worker wants the next value of the input. */
   | { readonly kind: 'pull' }

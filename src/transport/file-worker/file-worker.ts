@@ -16,7 +16,7 @@ export class FileWorker implements FileCodec {
   readonly #worker: Worker;
   readonly #watchdog: Watchdog;
   #input: AsyncIterator<unknown> | undefined;
-  /** Settle the request for the next output, while there is one. */
+  /** Settle the pending request for the next output. */
   #resolve: ((value: unknown) => void) | undefined;
   #reject: ((error: unknown) => void) | undefined;
   #pong: () => void = () => undefined;
@@ -113,7 +113,7 @@ export class FileWorker implements FileCodec {
   }
 }
 
-/** Copies that can be transferred: the memory of the chunks belongs to their source. */
+/** Copies for transfer: the memory of the chunks belongs to their source. */
 async function* pieces(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks) {
     for (let at = 0; at < chunk.length; at += PIECE) yield chunk.slice(at, at + PIECE);

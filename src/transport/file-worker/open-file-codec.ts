@@ -4,8 +4,8 @@ import { startFileWorker } from '../worker/worker-start.ts';
 import { FileWorker } from './file-worker.ts';
 
 /**
- * A codec for one file: in a worker of its own, which ends with the file. In this thread where the engine runs
- * here as well, or no worker starts.
+ * A codec for one file, in a worker of its own, which ends with the file; in this thread where the engine runs in it,
+ * or no worker starts.
  *
  * @param engine How the engine was started.
  */

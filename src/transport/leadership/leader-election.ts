@@ -1,29 +1,29 @@
 import type { Clock } from '../../engine/scheduling/clock.ts';
 import type { Locks, Platform } from '../platform/platform.ts';
 
-/** Thieves take turns for so long: time enough for the first of them to announce itself. */
-const THEFT_MS = 1500;
+/** Time between two steals: enough for the new leader to announce itself. */
+const STEAL_MS = 1500;
 
-/** What comes of a candidacy. */
+/** Events of an election. */
 export interface ElectionEvents {
-  /** The lead is held. Where stolen, whoever had it may not know yet. */
-  readonly granted: (stolen: boolean) => void;
-  /** Another has stolen it. */
+  /** The lock is held. The old leader of a stolen lock may not know yet. */
+  readonly won: (stolen: boolean) => void;
+  /** Another page has stolen the lock. */
   readonly lost: () => void;
   readonly failed: (error: unknown) => void;
 }
 
 /**
- * The wish to lead a database: one engine per name and origin may write. Whoever holds the lock leads; the others
- * queue for it. The browser passes it on when a page closes or crashes, within 15 to 120 ms. A page that is frozen
- * keeps it; then it has to be stolen.
+ * Elects the leader of a database by a Web Lock: one engine per name and origin may write. The page that holds the lock
+ * is the leader; the others queue for it. When a page closes or crashes, the browser grants the lock to the next within
+ * 15 to 120 ms. A frozen page keeps the lock, so another one has to steal it.
  */
 export class LeaderElection {
   readonly #lock: string;
   readonly #locks: Locks;
   readonly #clock: Clock;
   readonly #events: ElectionEvents;
-  /** Ends the request that waits or holds. */
+  /** Cancels the request for the lock, or releases it. */
   #end: (() => void) | undefined;
   #holds = false;
 
@@ -42,25 +42,25 @@ export class LeaderElection {
     return this.#holds;
   }
 
-  /** Queues for the lead. */
-  stand(): void {
+  /** Queues for the lock. */
+  campaign(): void {
     if (!this.#end) this.#request(false);
   }
 
-  /** Takes the lead from whoever holds it, unless somebody else is just about to. */
+  /** Steals the lock, unless another page is just doing so. */
   steal(): void {
     if (this.#holds) return;
-    const theft = this.#locks.request(`${this.#lock}:theft`, { ifAvailable: true }, (free) => {
+    const steal = this.#locks.request(`${this.#lock}:steal`, { ifAvailable: true }, (free) => {
       if (!free || this.#holds) return undefined;
-      this.withdraw();
+      this.resign();
       this.#request(true);
-      return new Promise<void>((resolve) => this.#clock.after(THEFT_MS, resolve));
+      return new Promise<void>((resolve) => this.#clock.after(STEAL_MS, resolve));
     });
-    theft.catch(this.#events.failed);
+    steal.catch(this.#events.failed);
   }
 
-  /** Gives up the lead, or the wish for it. */
-  withdraw(): void {
+  /** Releases the lock, or leaves the queue. */
+  resign(): void {
     this.#end?.();
     this.#end = undefined;
     this.#holds = false;
@@ -82,7 +82,7 @@ export class LeaderElection {
     const request = this.#locks.request(this.#lock, options, () => {
       if (!isCurrent()) return undefined;
       this.#holds = true;
-      this.#events.granted(steal);
+      this.#events.won(steal);
       return held;
     });
     request.catch((error: unknown) => {
@@ -91,8 +91,8 @@ export class LeaderElection {
       this.#end = undefined;
       this.#holds = false;
       if (held) this.#events.lost();
-      // Stolen before it was known to be had.
-      else if ((error as { name?: string }).name === 'AbortError') this.stand();
+      // Stolen before it was granted here.
+      else if ((error as { name?: string }).name === 'AbortError') this.campaign();
       else this.#events.failed(error);
     });
   }
@@ -103,7 +103,7 @@ function lockName(database: string): string {
   return `cairn:${database}`;
 }
 
-/** Name of the lock that a client holds for as long as it lives. */
+/** Name of the lock that a client holds while it lives. */
 export function presenceName(database: string, client: string): string {
   return `${lockName(database)}:client:${client}`;
 }

@@ -8,59 +8,59 @@ import { tabRoute } from '../tabs/tab-route.ts';
 import type { LeaderEngine, Leadership, LeadershipMember } from './leadership.ts';
 import { Presence } from './presence.ts';
 
-/** Whoever leads, has been silent already, and does not say so for this long when asked is frozen, and replaced. */
-const ANNOUNCEMENT_MS = 1000;
+/** A leader that was silent before and does not announce itself within this time is frozen: the lock is stolen. */
+const SILENT_MS = 1000;
 
 /**
- * As above, for whoever has not waited yet: after a reload the old page's lock takes half a second to go, and a leader
- * that was silent for less than two seconds does not know that it may have been replaced.
+ * The same for a leader that was not silent before: after a reload the browser takes half a second to free the old
+ * page's lock, and a leader that was silent for less than two seconds does not know that it may have been replaced.
  */
-const FIRST_ANNOUNCEMENT_MS = 5000;
+const FIRST_SILENT_MS = 5000;
 
-/** So often it is asked within that time: a question may get lost, or its answer. */
-const QUESTIONS = 4;
+/** Queries in that time: a query or its answer may get lost. */
+const QUERIES = 4;
 
-/** What comes of looking for a leader. */
+/** Events of the search for a leader. */
 export interface FinderEvents {
-  /** There is one: this makes the way to it. */
+  /** A leader is known: `make` opens a route to it. */
   readonly found: (make: (events: RouteEvents) => Promise<Route>) => void;
-  /** It is gone; `cause` where it broke down. */
-  readonly gone: (cause: CairnError | undefined) => void;
-  /** There can be none. */
+  /** This page's engine is lost; `cause` where it failed. */
+  readonly lost: (cause: CairnError | undefined) => void;
+  /** No leader can be reached. */
   readonly failed: (error: CairnError) => void;
 }
 
-/** Finds the engine that leads: that of this page, or that of another tab, which announces itself. */
+/** Finds the leader: this page, or another tab, which announces itself. */
 export class LeaderFinder implements LeadershipMember {
   readonly client: string;
   readonly #database: string;
-  readonly #seat: Leadership;
+  readonly #leadership: Leadership;
   readonly #platform: Platform;
   readonly #events: FinderEvents;
   readonly #presence: Presence;
-  /** Resolves when this client shows. Locks are given in the order they are asked for: this one before the lead. */
+  /** Resolves when the presence lock is held. Locks are granted in the order of requests: this one before the leader's. */
   #present = Promise.resolve();
   #announcements: Announcements | undefined;
-  /** Of another tab; `undefined` while this page leads or nobody is known to. */
+  /** The leader in another tab; `undefined` while this page leads or no leader is known. */
   #leader: Leader | undefined;
-  /** The highest epoch that was heard of. */
+  /** The highest epoch of an announcement. */
   #epoch = 0;
-  /** Whether this page's own engine leads. */
-  #leads = false;
+  /** Whether this page is the leader. */
+  #isLeader = false;
   #cancelWait: (() => void) | undefined;
-  /** Whether somebody has said since it is asked that an engine is being begun. */
-  #beginning = false;
+  /** Whether a tab has announced since the query that it is starting an engine. */
+  #isStarting = false;
 
   constructor(
     database: string,
     client: string,
-    seat: Leadership,
+    leadership: Leadership,
     platform: Platform,
     events: FinderEvents,
   ) {
     this.client = client;
     this.#database = database;
-    this.#seat = seat;
+    this.#leadership = leadership;
     this.#platform = platform;
     this.#events = events;
     this.#presence = new Presence(database, client, platform.locks);
@@ -68,51 +68,51 @@ export class LeaderFinder implements LeadershipMember {
 
   /** @param shared Whether other tabs may lead. */
   begin(shared: boolean): void {
-    if (shared) this.#appear();
-    this.#seat.enter(this);
-    if (shared && !this.#leads) this.#ask(FIRST_ANNOUNCEMENT_MS);
+    if (shared) this.#enter();
+    this.#leadership.join(this);
+    if (shared && !this.#isLeader) this.#query(FIRST_SILENT_MS);
   }
 
   /**
-   * The leader does not answer, or did not let this client in: finds out whether there is another.
+   * Looks for another leader, as this one does not answer or refused the client.
    *
-   * @param heard Whether it was heard just now.
+   * @param heard Whether the leader has answered just now.
    */
   doubt(heard = false): void {
-    if (this.#leads) return;
+    if (this.#isLeader) return;
     this.#leader = undefined;
-    this.#ask(heard ? FIRST_ANNOUNCEMENT_MS : ANNOUNCEMENT_MS);
+    this.#query(heard ? FIRST_SILENT_MS : SILENT_MS);
   }
 
-  /** The engine has answered, or what it broke down over is known. */
+  /** The engine has replied, or the request that ended it is refused. */
   confirm(): void {
-    if (this.#leads) this.#seat.confirm();
+    if (this.#isLeader) this.#leadership.confirm();
   }
 
   /**
-   * The page may not come back: gives the lead away. It must not listen either: Chromium throws a page out of the
-   * back/forward cache for which a message arrives.
+   * Resigns, as the page may not come back. Stops listening, too: Chromium evicts a page from the back/forward cache
+   * when a message arrives for it.
    */
-  rest(abandon: boolean): void {
+  suspend(abandon: boolean): void {
     this.end();
-    this.#leads = false;
+    this.#isLeader = false;
     this.#leader = undefined;
-    this.#seat.release(abandon);
+    this.#leadership.resign(abandon);
   }
 
-  /** The page is back. */
-  wake(): void {
-    this.#appear();
-    this.#seat.stand();
-    this.#ask(FIRST_ANNOUNCEMENT_MS);
+  /** The page is back: looks for a leader anew. */
+  resume(): void {
+    this.#enter();
+    this.#leadership.campaign();
+    this.#query(FIRST_SILENT_MS);
   }
 
   async leave(): Promise<void> {
     this.end();
-    await this.#seat.leave(this);
+    await this.#leadership.leave(this);
   }
 
-  /** Looks no more. */
+  /** Ends the search. */
   end(): void {
     this.#stopWaiting();
     this.#announcements?.close();
@@ -120,44 +120,44 @@ export class LeaderFinder implements LeadershipMember {
     this.#presence.end();
   }
 
-  leads(host: LeaderEngine): void {
+  elected(engine: LeaderEngine): void {
     this.#stopWaiting();
-    this.#leads = true;
+    this.#isLeader = true;
     this.#leader = undefined;
-    this.#events.found((events) => host.join(this.client, events));
+    this.#events.found((events) => engine.join(this.client, events));
   }
 
   deposed(cause: CairnError | undefined): void {
-    this.#events.gone(cause);
-    this.#leads = false;
-    this.#ask(FIRST_ANNOUNCEMENT_MS);
+    this.#events.lost(cause);
+    this.#isLeader = false;
+    this.#query(FIRST_SILENT_MS);
   }
 
   failed(error: CairnError): void {
     this.#events.failed(error);
   }
 
-  /** Listens to other tabs, and shows them that this client lives. */
-  #appear(): void {
+  /** Listens to announcements, and takes the presence lock. */
+  #enter(): void {
     const { broadcast } = this.#platform;
     this.#announcements ??=
-      broadcast && new Announcements(this.#database, broadcast, (said) => this.#hear(said));
+      broadcast && new Announcements(this.#database, broadcast, (said) => this.#receive(said));
     this.#present = this.#presence.begin();
     this.#present.catch((error: unknown) => this.#events.failed(asCairnError(error)));
   }
 
-  #ask(ms: number, questions = QUESTIONS): void {
+  #query(ms: number, queries = QUERIES): void {
     this.#stopWaiting();
-    if (questions === QUESTIONS) this.#beginning = false;
+    if (queries === QUERIES) this.#isStarting = false;
     this.#announcements?.say({ type: 'who' });
-    this.#cancelWait = this.#platform.clock.after(ms / QUESTIONS, () => {
-      // An engine that is being begun may take its time; whether it can be is told.
-      if (this.#leads || this.#leader || this.#seat.hosts) return;
-      if (questions > 1) return this.#ask(ms, questions - 1);
+    this.#cancelWait = this.#platform.clock.after(ms / QUERIES, () => {
+      // An engine that starts here reports how that ends.
+      if (this.#isLeader || this.#leader || this.#leadership.hosts) return;
+      if (queries > 1) return this.#query(ms, queries - 1);
       if (!this.#platform.broadcast) return this.#events.failed(busy(this.#database));
-      // Two that take the lead from each other while they open their storage would never come to an end.
-      if (!this.#beginning) this.#seat.steal();
-      this.#ask(FIRST_ANNOUNCEMENT_MS);
+      // Two tabs that steal from each other while their storage opens would never stop.
+      if (!this.#isStarting) this.#leadership.steal();
+      this.#query(FIRST_SILENT_MS);
     });
   }
 
@@ -166,22 +166,22 @@ export class LeaderFinder implements LeadershipMember {
     this.#cancelWait = undefined;
   }
 
-  #hear(said: Announcement): void {
-    if (said.type === 'begin') this.#beginning = true;
-    else if (said.type === 'who' && this.#seat.hosts && !this.#leads)
+  #receive(said: Announcement): void {
+    if (said.type === 'begin') this.#isStarting = true;
+    else if (said.type === 'who' && this.#leadership.hosts && !this.#isLeader)
       this.#announcements?.say({ type: 'begin' });
     if (said.type !== 'lead') return;
     const { epoch = this.#epoch } = said;
     if (epoch < this.#epoch) return;
     this.#epoch = epoch;
-    if (said.protocol === PROTOCOL) this.#meet(said);
+    if (said.protocol === PROTOCOL) this.#follow(said);
     else if (said.protocol > PROTOCOL) this.#events.failed(tooOld(this.#database));
-    else if (said.protocol < PROTOCOL) this.#seat.steal();
+    else if (said.protocol < PROTOCOL) this.#leadership.steal();
   }
 
-  #meet(said: Leader): void {
-    // An own engine that is not the leader any more is told by its storage.
-    if (this.#leads || this.#leader?.leader === said.leader) return;
+  #follow(said: Leader): void {
+    // Storage reports to an engine of this page that another leader superseded it.
+    if (this.#isLeader || this.#leader?.leader === said.leader) return;
     this.#stopWaiting();
     this.#leader = said;
     const { broadcast, newClient, clock, switchboard } = this.#platform;
@@ -190,7 +190,7 @@ export class LeaderFinder implements LeadershipMember {
     const channel = `cairn:${this.#database}:${newClient()}`;
     const { client } = this;
     this.#events.found(async (events) => {
-      // Whoever lets it in waits for its end by the same lock.
+      // The leader waits on the same lock for the end of this client.
       await this.#present;
       const options = { client, channel, broadcast, announcements, clock, switchboard };
       return tabRoute(said, options, events);
@@ -201,7 +201,7 @@ export class LeaderFinder implements LeadershipMember {
 function busy(place: string): StorageError {
   return new StorageError(
     'database_busy',
-    `Database "${place}" is open elsewhere: in another tab, or through another door. Close it there first.`,
+    `Database "${place}" is open elsewhere: in another tab, or through another client. Close it there first.`,
     { place },
   );
 }

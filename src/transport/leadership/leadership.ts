@@ -6,117 +6,119 @@ import type { Platform } from '../platform/platform.ts';
 import type { PendingTerm, TermEvents } from '../thread/engine-host.ts';
 import { LeaderElection, livingClients } from './leader-election.ts';
 
-/** An engine of this page that leads. */
+/** The leader's engine, which this page runs. */
 export interface LeaderEngine {
-  /** Whether other tabs can use it; not where storage turned out to be in memory. */
+  /** Whether other tabs can use it: not where it keeps data in memory. */
   readonly shared: boolean;
-  /** A way to it for one of the page's clients. */
+  /** A route to it for a client of the page. */
   join(client: string, events: RouteEvents): Promise<Route>;
-  /** Ends it, after all that it is writing. */
+  /** Ends it once it has saved. */
   stop(): Promise<void>;
-  /** Makes what pages left behind: those of the journals, and what else there is. */
-  takeOver(journals: readonly RecoveryRecord[]): void;
-  /** Lets no other tab in any more, and tells none that anything is saved: another may lead. */
-  retire(): void;
-  /** Ends it at once. */
+  /** Replays the unload journals, and the recovery records in storage. */
+  replayJournals(journals: readonly RecoveryRecord[]): void;
+  /** Refuses followers, and reports no further save to them: another page may lead. */
+  resign(): void;
+  /** Ends it at once, without a save. */
   abandon(): void;
 }
 
-/** What a host tells of itself. */
+/** Events of a leader's engine. */
 export interface LeaderEngineEvents extends TermEvents {
-  /** It broke down; another may be begun in its place. */
+  /** The engine crashed or hangs; another may take its place. */
   readonly lost: (error: CairnError) => void;
 }
 
-/** Begins an engine. */
-export type StartEngine = (lead: PendingTerm, events: LeaderEngineEvents) => Promise<LeaderEngine>;
+/** Starts an engine. */
+export type StartEngine = (term: PendingTerm, events: LeaderEngineEvents) => Promise<LeaderEngine>;
 
-/** A client that takes the way to this engine while it leads. */
+/** A client of this page that uses its engine while the page is the leader. */
 export interface LeadershipMember {
   readonly client: string;
-  /** The engine of this page leads. */
-  leads(host: LeaderEngine): void;
-  /** It does not, any more; `cause` where it broke down. */
+  /** This page is the leader and its engine runs. */
+  elected(engine: LeaderEngine): void;
+  /** The engine is lost: to another leader, or to a failure, the `cause`. */
   deposed(cause: CairnError | undefined): void;
-  /** It can never be had. */
+  /** No engine starts in this page. */
   failed(error: CairnError): void;
 }
 
 /**
- * So many times in a row an engine is begun anew that breaks down before it has answered anything; more often than
- * anything is asked again, so that what ends every engine is given up alone.
+ * Restarts in a row of an engine that fails before its first reply. More than the retries of a request, so that a
+ * request that ends every engine is refused first, alone.
  */
 const ATTEMPTS = 5;
 
 /**
- * A page's place among those that would lead a database: it queues for the lead, and while it has it an engine runs
- * here. All clients of the page that can share an engine share a seat.
+ * A page's part in the leadership of a database: the page queues for the lock, and runs the engine while it holds it.
+ * All clients of the page that can share an engine share one.
  */
 export class Leadership {
   readonly #name: string;
   readonly #platform: Platform;
-  #begin: StartEngine;
+  #startEngine: StartEngine;
   readonly #shared: boolean;
-  readonly #candidacy: LeaderElection;
+  readonly #election: LeaderElection;
   readonly #members = new Set<LeadershipMember>();
-  /** The engine, or what it is becoming; `undefined` while another leads. */
-  #hosting: Promise<LeaderEngine> | undefined;
-  /** Whether the last member has left and the engine is ending. */
+  /** The engine, running or starting; `undefined` while another page leads. */
+  #engine: Promise<LeaderEngine> | undefined;
+  /** Whether the engine is ending, as the last member has left. */
   #stopping = false;
   #attempts = 0;
   #stopListening: () => void = () => undefined;
 
-  /** @param shared Whether other tabs may lead the database; else it is this seat's own. */
-  constructor(name: string, shared: boolean, platform: Platform, begin: StartEngine) {
+  /** @param shared Whether other pages may lead the database. */
+  constructor(name: string, shared: boolean, platform: Platform, start: StartEngine) {
     this.#name = name;
     this.#shared = shared;
     this.#platform = platform;
-    this.#begin = begin;
-    this.#candidacy = new LeaderElection(name, platform, {
-      granted: (stolen) => this.#host(stolen),
+    this.#startEngine = start;
+    this.#election = new LeaderElection(name, platform, {
+      won: (stolen) => this.#lead(stolen),
       lost: () => this.#depose(undefined),
       failed: (error) => this.#fail(asCairnError(error)),
     });
   }
 
-  /** While nobody has a database open, the next door's options are those that count. */
-  renew(begin: StartEngine): void {
-    if (this.#members.size === 0) this.#begin = begin;
+  /** While no client has the database open, the options of the next one count. */
+  replaceStart(start: StartEngine): void {
+    if (this.#members.size === 0) this.#startEngine = start;
   }
 
-  /** Whether an engine runs here, or is being begun. */
+  /** Whether an engine runs or starts here. */
   get hosts(): boolean {
-    return this.#hosting !== undefined;
+    return this.#engine !== undefined;
   }
 
-  enter(member: LeadershipMember): void {
+  join(member: LeadershipMember): void {
     if (this.#members.size === 0 && this.#shared)
-      this.#stopListening = this.#platform.journals.onWritten(this.#name, () => this.#takeOver());
+      this.#stopListening = this.#platform.journals.onWritten(this.#name, () =>
+        this.#replayJournals(),
+      );
     this.#members.add(member);
-    this.#hosting?.then(
-      (host) => this.#members.has(member) && member.leads(host),
-      // All members are told.
+    this.#engine?.then(
+      (running) => this.#members.has(member) && member.elected(running),
+      // The start reports its failure to all members.
       () => undefined,
     );
-    this.stand();
+    this.campaign();
   }
 
-  /** Queues for the lead. */
-  stand(): void {
-    // Two engines over one storage would damage it.
+  /** Queues for the lock of the leader. */
+  campaign(): void {
+    // Two engines would damage their common storage.
     if (this.#stopping) return;
-    if (this.#shared && !this.#candidacy.holds) this.#candidacy.stand();
-    else if (!this.#hosting) this.#host(false);
+    if (this.#shared && !this.#election.holds) this.#election.campaign();
+    else if (!this.#engine) this.#lead(false);
   }
 
-  /** The engine has answered, or what it broke down over is known: that it breaks down again is something new. */
+  /** The engine has replied, or the request that ended it is refused: the next failure is a new one. */
   confirm(): void {
     this.#attempts = 0;
   }
 
-  /** Takes the lead from a leader that is silent. */
+  /** Steals the lock from a silent leader. */
   steal(): void {
-    if (this.#shared) this.#candidacy.steal();
+    if (this.#shared) this.#election.steal();
   }
 
   /** The last that leaves ends the engine. */
@@ -124,98 +126,100 @@ export class Leadership {
     this.#members.delete(member);
     if (this.#members.size > 0) return;
     this.#stopListening();
-    const hosting = this.#hosting;
-    this.#hosting = undefined;
+    const engine = this.#engine;
+    this.#engine = undefined;
     this.#stopping = true;
     try {
-      const host = await hosting?.catch(() => undefined);
-      await host?.stop();
+      const running = await engine?.catch(() => undefined);
+      await running?.stop();
     } finally {
       this.#stopping = false;
-      // Not before: until then the engine writes.
-      if (this.#members.size === 0) this.#candidacy.withdraw();
-      else this.stand();
+      // Not earlier: until here the engine writes.
+      if (this.#members.size === 0) this.#election.resign();
+      else this.campaign();
     }
   }
 
-  /** Gives the lead away at once, as the page may not come back. */
-  release(abandon: boolean): void {
-    const hosting = this.#hosting;
-    if (abandon) this.#hosting = undefined;
-    // Whoever waited for it is told.
-    hosting?.then((host) => (abandon ? host.abandon() : host.retire())).catch(() => undefined);
-    this.#candidacy.withdraw();
+  /** Resigns at once, as the page may not come back. */
+  resign(abandon: boolean): void {
+    const engine = this.#engine;
+    if (abandon) this.#engine = undefined;
+    // The start reports its failure.
+    engine
+      ?.then((running) => (abandon ? running.abandon() : running.resign()))
+      .catch(() => undefined);
+    this.#election.resign();
   }
 
-  /** A page has ended that wrote a journal. */
-  #takeOver(): void {
-    this.#hosting
-      ?.then((host) => host.takeOver(this.#platform.journals.read(this.#name)))
-      // Whoever waits for the engine is told.
+  /** Another page has ended and left an unload journal. */
+  #replayJournals(): void {
+    this.#engine
+      ?.then((running) => running.replayJournals(this.#platform.journals.read(this.#name)))
+      // The start reports its failure.
       .catch(() => undefined);
   }
 
-  #host(stolen: boolean): void {
+  #lead(stolen: boolean): void {
     const { locks, locked, newClient, journals, switchboard } = this.#platform;
     let current = true;
-    const isCurrent = () => current && this.#hosting === hosting;
+    const isCurrent = () => current && this.#engine === engine;
     const expected = this.#shared
       ? livingClients(this.#name, locks)
       : Promise.resolve(Array.from(this.#members, ({ client }) => client));
     const events: LeaderEngineEvents = {
-      taken: () => {
+      superseded: () => {
         if (isCurrent()) this.#depose(undefined);
       },
       lost: (error) => {
         if (!isCurrent()) return;
         current = false;
-        this.#replace(hosting, error);
+        this.#replace(engine, error);
       },
-      forgotten: (left) => journals.forget(this.#name, left),
+      recovered: (keys) => journals.forget(this.#name, keys),
       bring: (address, port) => switchboard?.bring(address, port),
     };
-    // Later in this turn: the first look into localStorage takes milliseconds, in which the engine is started.
-    const left = Promise.resolve().then(() => (this.#shared ? journals.read(this.#name) : []));
-    const hosting: Promise<LeaderEngine> = this.#begin(
-      { leader: newClient(), locked, stolen, left, expected },
+    // In a microtask: the first access to localStorage takes milliseconds, in which the engine starts.
+    const pending = Promise.resolve().then(() => (this.#shared ? journals.read(this.#name) : []));
+    const engine: Promise<LeaderEngine> = this.#startEngine(
+      { leader: newClient(), locked, stolen, journals: pending, expected },
       events,
     );
-    this.#hosting = hosting;
-    hosting.then(
-      (host) => {
-        if (this.#hosting !== hosting) return host.abandon();
-        // Every tab has a memory of its own.
-        if (!host.shared) this.#candidacy.withdraw();
-        for (const member of this.#members) member.leads(host);
+    this.#engine = engine;
+    engine.then(
+      (running) => {
+        if (this.#engine !== engine) return running.abandon();
+        // Each tab has a memory of its own, and so an engine.
+        if (!running.shared) this.#election.resign();
+        for (const member of this.#members) member.elected(running);
       },
       (error: unknown) => {
-        if (this.#hosting !== hosting) return;
-        this.#hosting = undefined;
-        this.#candidacy.withdraw();
+        if (this.#engine !== engine) return;
+        this.#engine = undefined;
+        this.#election.resign();
         this.#fail(asCairnError(error));
       },
     );
   }
 
-  /** Begins another engine in the place of one that broke down. */
+  /** Replaces an engine that failed. */
   #replace(broken: Promise<LeaderEngine>, cause: CairnError): void {
-    this.#hosting = undefined;
-    broken.then((host) => host.abandon()).catch(() => undefined);
+    this.#engine = undefined;
+    broken.then((running) => running.abandon()).catch(() => undefined);
     for (const member of this.#members) member.deposed(cause);
     if (!this.#shared || ++this.#attempts > ATTEMPTS) {
-      this.#candidacy.withdraw();
+      this.#election.resign();
       this.#fail(cause);
-    } else if (this.#candidacy.holds) this.#host(false);
+    } else if (this.#election.holds) this.#lead(false);
   }
 
-  /** Another leads now. */
+  /** Another page is the leader now. */
   #depose(cause: CairnError | undefined): void {
-    const hosting = this.#hosting;
-    this.#hosting = undefined;
-    hosting?.then((host) => host.abandon()).catch(() => undefined);
-    this.#candidacy.withdraw();
+    const engine = this.#engine;
+    this.#engine = undefined;
+    engine?.then((running) => running.abandon()).catch(() => undefined);
+    this.#election.resign();
     for (const member of this.#members) member.deposed(cause);
-    this.stand();
+    this.campaign();
   }
 
   #fail(error: CairnError): void {

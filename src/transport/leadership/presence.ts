@@ -1,7 +1,7 @@
 import type { Locks } from '../platform/platform.ts';
 import { presenceName } from './leader-election.ts';
 
-/** Shows that a client is alive: a lock that the browser frees when its page ends, however that comes. */
+/** Shows that a client lives: a lock that the browser frees when the page ends, by a crash too. */
 export class Presence {
   readonly #name: string;
   readonly #locks: Locks;
@@ -12,7 +12,7 @@ export class Presence {
     this.#locks = locks;
   }
 
-  /** Resolves once it shows. */
+  /** Resolves when the lock is held. */
   begin(): Promise<void> {
     if (this.#release) return Promise.resolve();
     return new Promise((resolve, reject) => {
@@ -33,7 +33,7 @@ export class Presence {
   }
 }
 
-/** Calls once a client is not alive any more. Returns what ends the wait. */
+/** Calls `gone` when a client has ended. Returns a function that stops waiting. */
 export function whenGone(
   database: string,
   client: string,
@@ -45,7 +45,7 @@ export function whenGone(
     if (!waiting.signal.aborted) gone();
     return undefined;
   });
-  // Aborted, or refused in a page that is going away: nobody is left to be told.
+  // Aborted, or refused in a page that ends: nothing waits for it.
   request.catch(() => undefined);
   return () => waiting.abort();
 }

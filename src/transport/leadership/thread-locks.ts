@@ -5,11 +5,11 @@ interface Waiting {
 }
 
 interface Held {
-  /** Ends it for its holder. */
-  readonly rob: () => void;
+  /** Rejects the holder's request. */
+  readonly steal: () => void;
 }
 
-/** Locks among the doors of one thread, where there are no Web Locks: Node before version 24, and simulations. */
+/** Locks among the clients of one thread, where there are no Web Locks: Node before version 24, and simulations. */
 export class ThreadLocks implements Locks {
   readonly #held = new Map<string, Held>();
   readonly #queues = new Map<string, Waiting[]>();
@@ -21,7 +21,7 @@ export class ThreadLocks implements Locks {
   ): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const grant = () => {
-        const held: Held = { rob: () => reject(aborted('The lock was stolen.')) };
+        const held: Held = { steal: () => reject(aborted('The lock was stolen.')) };
         this.#held.set(name, held);
         Promise.resolve(hold({ name }))
           .then(resolve, reject)
@@ -30,7 +30,7 @@ export class ThreadLocks implements Locks {
           });
       };
       if (steal) {
-        this.#held.get(name)?.rob();
+        this.#held.get(name)?.steal();
         this.#held.delete(name);
         return grant();
       }

@@ -7,11 +7,11 @@ const scope = globalThis as typeof globalThis & { document?: Document };
 const webLocks = (scope.navigator as { locks?: Locks } | undefined)?.locks;
 const driver = indexedDbDriver();
 
-/** What a worker has, a page, or Node. */
+/** The platform of an engine in a worker, a page, or Node. */
 export const enginePlatform: EnginePlatform = {
   clock: systemClock,
   locks: webLocks ?? new ThreadLocks(),
-  // Without a page there are no other tabs: this is Node.
+  // Node has no other tabs.
   locked: webLocks !== undefined || scope.document === undefined,
   broadcast:
     webLocks && typeof BroadcastChannel !== 'undefined'

@@ -8,7 +8,7 @@ const scope = globalThis as typeof globalThis & { document?: Document };
 const PAGE = Math.random().toString(36).slice(2) + Date.now().toString(36);
 let clients = 0;
 
-/** Without a page there is nothing to end; and Node warns of those who ask for its `localStorage`. */
+/** For Node, whose pages never end, and which warns when its `localStorage` is accessed. */
 const noJournals: UnloadJournals = {
   write: () => false,
   read: () => [],
@@ -16,7 +16,7 @@ const noJournals: UnloadJournals = {
   onWritten: () => () => undefined,
 };
 
-/** What a page has, or Node. */
+/** The platform of a client in a page, or in Node. */
 export const pagePlatform: Platform = {
   ...enginePlatform,
   get storage() {
@@ -29,7 +29,7 @@ export const pagePlatform: Platform = {
   newClient: () => `${PAGE}.${++clients}`,
 };
 
-/** In Chromium, by whose own API it is known: in Firefox a port is no faster than a BroadcastChannel, in WebKit it is slower. */
+/** In Chromium only: a port is no faster than a BroadcastChannel in Firefox, and slower in WebKit. */
 function hasFastPorts(): boolean {
   return typeof SharedWorker !== 'undefined' && 'userAgentData' in scope.navigator;
 }
@@ -57,11 +57,11 @@ function pageLife(): PageLifecycle {
     onLeft: (listener) => {
       const left = (event: Event) => listener((event as PageTransitionEvent).persisted);
       return all([
-        // Twice: Firefox, when it closes the last tab of a site, ends the script that runs in that moment, wherever it
-        // is, and goes on with the next listener.
+        // Twice: when Firefox closes the last tab of a site, it ends the running script anywhere, then calls the next
+        // listener.
         on(scope, 'pagehide', left, true),
         on(scope, 'pagehide', left),
-        // A page that is frozen where it is still answers messages in Chromium, while its storage does not.
+        // In Chromium a frozen page still answers messages, while its storage hangs.
         on(document, 'freeze', () => listener(true)),
       ]);
     },

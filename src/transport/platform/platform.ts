@@ -5,14 +5,14 @@ import type { StorageDriver } from '../../storage/drivers/driver.ts';
 import type { DatabaseSettings } from '../channel/channel.ts';
 import type { Switchboard } from '../tabs/switchboard.ts';
 
-/** How a lock is asked for, as in the Web Locks API. */
+/** Options of a lock request, as in the Web Locks API. */
 export interface LockRequest {
   readonly signal?: AbortSignal;
   readonly ifAvailable?: boolean;
   readonly steal?: boolean;
 }
 
-/** What is used of the Web Locks API. */
+/** The part of the Web Locks API in use. */
 export interface Locks {
   request(
     name: string,
@@ -22,12 +22,12 @@ export interface Locks {
   query(): Promise<{ readonly held?: readonly { readonly name?: string }[] }>;
 }
 
-/** What is used of a BroadcastChannel. */
+/** The part of BroadcastChannel in use. */
 export interface Broadcast extends Endpoint {
   close(): void;
 }
 
-/** Events of the page. Functions that are returned remove the listener. */
+/** Events of the page. Each method returns a function that removes the listener. */
 export interface PageLifecycle {
   /** Whether the page is hidden. The end of a hidden page may come without an event. */
   readonly isHidden: boolean;
@@ -41,12 +41,12 @@ export interface PageLifecycle {
 
 /** Writes recovery records when a page is hidden or ends, to IndexedDB and to an unload journal. */
 export interface UnloadWriter {
-  /** Gets ready, so that records can be written at once. */
+  /** Prepares, so that later records are written at once. */
   prepare(): void;
   /**
-   * Writes the record of a page that ends, before it returns, to both places as far as they take it.
+   * Writes the record of a page that ends, synchronously, to IndexedDB and the unload journal.
    *
-   * @returns whether one of them has all of it.
+   * @returns whether one of them has all changes.
    */
   write(record: RecoveryRecord): boolean;
   /** As {@link write}, to IndexedDB alone. */
@@ -61,46 +61,46 @@ export interface UnloadWriter {
 /** The unload journals of pages, outside of IndexedDB. */
 export interface UnloadJournals {
   /**
-   * Writes a journal before it returns: as many changes as there is room for, the oldest first.
+   * Writes a journal synchronously: as many changes as fit, the oldest first.
    *
-   * @param isGapless Whether it ends before the first change that it cannot hold. A page that lives on may replay that
-   *   one later, and must not find later ones made.
+   * @param isGapless Whether the journal ends before the first change that does not fit. A page that lives on may replay
+   *   that change itself, and later ones must not be applied before it.
    * @returns whether the journal has all changes.
    */
   write(database: string, record: RecoveryRecord, isGapless?: boolean): boolean;
   read(database: string): readonly RecoveryRecord[];
   forget(database: string, left: readonly RecoveryKey[]): void;
-  /** Another page has written one. Returns the function that ends the listening. */
+  /** Called when another page has written a journal. Returns a function that removes the listener. */
   onWritten(database: string, listener: () => void): () => void;
 }
 
-/** What an engine stands on, given so that a simulation can stand in for it. */
+/** The platform of an engine, passed in so that a simulation can replace it. */
 export interface EnginePlatform {
   readonly clock: Clock;
   readonly locks: Locks;
-  /** Whether the locks keep other tabs out. */
+  /** Whether the locks exclude other tabs. */
   readonly locked: boolean;
-  /** Messages to other tabs; `undefined` where there are none. */
+  /** Opens a channel to other tabs; `undefined` where there are none. */
   readonly broadcast: ((name: string) => Broadcast) | undefined;
-  /** A pair of ports. */
+  /** Makes a pair of ports. */
   readonly newPorts: () => MessageChannel;
   /** Storage that all tabs share; `undefined` where there is none. */
   readonly storage: StorageDriver | undefined;
 }
 
-/** What a page and its doors stand on. */
+/** The platform of a page and its clients. */
 export interface Platform extends EnginePlatform {
-  /** `undefined` where there is no page. */
+  /** `undefined` without a page. */
   readonly page: PageLifecycle | undefined;
   readonly pageWriting: (database: string) => UnloadWriter;
   readonly journals: UnloadJournals;
-  /** `undefined` where tabs cannot be given ports. */
+  /** `undefined` where ports cannot reach other tabs, or are no faster. */
   readonly switchboard: Switchboard | undefined;
-  /** A name for a client that no other has, in any tab. What comes before the dot is common to the page. */
+  /** A unique name for a client. The part before the dot names the page. */
   newClient(): string;
 }
 
-/** Whether the database is one for all tabs. */
+/** Whether all tabs share the database. */
 export function isShared({ storage }: DatabaseSettings, platform: EnginePlatform): boolean {
   return storage !== 'memory' && typeof storage !== 'object' && platform.storage !== undefined;
 }

@@ -1,17 +1,17 @@
 import type { Broadcast } from '../platform/platform.ts';
 
-/** Number of what tabs say to each other. Tabs of different numbers do not understand each other. */
+/** Version of the protocol between tabs. Tabs of different versions do not understand each other. */
 export const PROTOCOL = 1;
 
-/** What tabs say to all tabs of a database. */
+/** A message to all tabs of a database. */
 export type Announcement =
-  /** Who leads? */
+  /** Asks who leads. */
   | { readonly type: 'who' }
-  /** I do. */
+  /** The sender leads. */
   | ({ readonly type: 'lead' } & Leader)
-  /** I am about to: my engine is being begun, which takes its time where storage is slow. */
+  /** The sender is starting its engine, which takes long where storage is slow. */
   | { readonly type: 'begin' }
-  /** Let me in, on a channel of our own. */
+  /** A client asks a leader for a session on a channel of its own. */
   | {
       readonly type: 'join';
       readonly leader: string;
@@ -19,15 +19,15 @@ export type Announcement =
       readonly channel: string;
     };
 
-/** Whoever leads. */
+/** A leader, as it announces itself. */
 export interface Leader {
   readonly leader: string;
-  /** Leaders that come later have higher ones; `undefined` where storage fails, of which those it lets in are told. */
+  /** Later leaders have higher epochs; `undefined` where storage fails, which the leader reports to its followers. */
   readonly epoch: number | undefined;
   readonly protocol: number;
 }
 
-/** The channel that all tabs of a database hear. */
+/** The channel of all tabs of a database. */
 export class Announcements {
   readonly #channel: Broadcast;
   readonly #listener: (event: Event) => void;
@@ -38,7 +38,7 @@ export class Announcements {
     hear: (announcement: Announcement) => void,
   ) {
     this.#channel = broadcast(`cairn:${database}`);
-    // Whoever else is of this origin may say anything here; an error in a worker counts as its end.
+    // Any script of this origin may post anything here, and an exception in a worker would count as its end.
     this.#listener = (event) => hear((event as MessageEvent<Announcement>).data ?? {});
     this.#channel.addEventListener('message', this.#listener as EventListener);
   }

@@ -1,25 +1,24 @@
 import type { Broadcast } from '../platform/platform.ts';
 
-/** The last message that a tab sends by the BroadcastChannel: those that follow come by the port. */
+/** The last message on the BroadcastChannel: later ones come by the port. */
 const SWITCH = 'cairn:switch';
 
 /**
- * A channel between two tabs: a BroadcastChannel, which is there at once, until both have an end of a port, which takes half
- * as long. Messages keep their order over the change. Once it is closed, what is still answered goes nowhere, and is
- * no error.
+ * A channel between two tabs: a BroadcastChannel, available at once, until both tabs have an end of a port, which is
+ * twice as fast. Messages keep their order across the switch. Messages after `close()` are dropped.
  */
 export class PairChannel implements Broadcast {
   readonly #channel: Broadcast;
   readonly #listeners = new Set<(event: Event) => void>();
-  /** An end of a port whose other end is on its way to the other tab. */
+  /** One end of a port, while its other end travels to the other tab. */
   #offered: MessagePort | undefined;
-  /** What messages are sent by. */
+  /** The port for messages to the other tab. */
   #port: MessagePort | undefined;
   #closed = false;
 
   constructor(name: string, broadcast: (name: string) => Broadcast) {
     this.#channel = broadcast(name);
-    this.#channel.addEventListener('message', this.#hear);
+    this.#channel.addEventListener('message', this.#receive);
   }
 
   postMessage(message: unknown): void {
@@ -34,16 +33,16 @@ export class PairChannel implements Broadcast {
     this.#listeners.delete(listener as (event: Event) => void);
   }
 
-  /** Keeps a port until the other tab uses its other end. */
+  /** Keeps one end of a port until the other tab uses the other. */
   offer(port: MessagePort): void {
     this.#offered = port;
   }
 
-  /** Sends by a port from now on, and listens to it once the other tab does so too. */
+  /** Sends by the port from now on, and listens to it once the other tab has switched too. */
   use(port: MessagePort): void {
     this.postMessage(SWITCH);
     this.#port = port;
-    port.addEventListener('message', this.#hear);
+    port.addEventListener('message', this.#receive);
     if (this.#closed) port.close();
   }
 
@@ -54,10 +53,10 @@ export class PairChannel implements Broadcast {
     this.#port?.close();
   }
 
-  readonly #hear = (event: Event): void => {
+  readonly #receive = (event: Event): void => {
     if ((event as MessageEvent).data === SWITCH) {
       if (!this.#port && this.#offered) this.use(this.#offered);
-      // Not before: what was sent by the BroadcastChannel comes first.
+      // Only now: messages on the BroadcastChannel come first.
       this.#port?.start();
     } else for (const listener of this.#listeners) listener(event);
   };

@@ -3,24 +3,24 @@ export interface Switchboard {
   /**
    * Waits for a port from another tab.
    *
-   * @param opened Told where other tabs can bring it; never where the page's policy forbids this.
-   * @returns what ends the waiting.
+   * @param opened Called with the address for other tabs; never where the page's policy forbids workers from Blobs.
+   * @returns ends the wait.
    */
   open(opened: (address: string) => void, brought: (port: MessagePort) => void): () => void;
-  /** Brings a port to whoever waits at an address. */
+  /** Brings a port to the tab that waits at an address. */
   bring(address: string, port: MessagePort): void;
 }
 
 /**
- * The first that connects waits, and is told that it can be reached. The port that a later one sends goes to it. It
- * sends something when it is done.
+ * The script of a SharedWorker. Its first client waits and learns that the worker runs. The port that a later client
+ * sends goes to the first, whose next message ends the worker.
  */
 const SCRIPT =
   'let f;onconnect=({ports:[p]})=>{if(f)p.onmessage=({ports:q})=>f.postMessage(0,q);else(f=p).onmessage=()=>close(),p.postMessage(0)}';
 
 /**
- * A SharedWorker for each meeting, as nothing else can bring a port to another tab. Its script comes from a Blob, whose URL the
- * other tab is told: a script that sites have to serve would have to be configured.
+ * One SharedWorker per port: nothing else brings a port to another tab. Its script is a Blob, whose URL is the address.
+ * A script file would need configuration by the site.
  */
 export const sharedWorkerSwitchboard: Switchboard = {
   open(opened, brought) {
@@ -44,7 +44,7 @@ export const sharedWorkerSwitchboard: Switchboard = {
   },
 };
 
-/** What fails here leaves the tabs the channel that they have. */
+/** If this fails, the tabs keep their BroadcastChannel. */
 function reach(url: string): MessagePort | undefined {
   try {
     return new SharedWorker(url).port;

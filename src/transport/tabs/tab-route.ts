@@ -10,35 +10,34 @@ import type { Announcements, Leader } from './announcements.ts';
 import { PairChannel } from './pair-channel.ts';
 import type { Switchboard } from './switchboard.ts';
 
-/** An event as a leader tells it to another tab. */
+/** An event from the leader to a follower. */
 export interface TabEvent {
   readonly [EVENT]: WireEvent;
-  /** How many were told by now. */
-  readonly told: number;
+  /** Counts the events of the session: a gap is a lost message. */
+  readonly number: number;
 }
 
 /**
- * Seconds after which a leader that is silent is replaced. A page that was frozen does not notice; anything else
- * answers within milliseconds.
+ * Seconds after which a silent leader is replaced. A leader that is not frozen answers within milliseconds.
  */
 const SILENCE_S = 5;
 
-/** How long a leader may take to let somebody in. */
+/** Time for a leader to accept a client. */
 const WELCOME_MS = 2000;
 
-/** So late a port is asked for: whoever opens a database, or has just lost its leader, has better things to do. */
+/** Delay before a port is requested: opening and failover come first. */
 const PORT_MS = 250;
 
-/** What a leader exposes to another tab through comlink. */
+/** The methods that a leader exposes to a follower through comlink. */
 export interface TabApi extends SessionApi {
-  /** Brings a port for the channel of the two to where it is waited for. Older leaders cannot. */
+  /** Brings a port for the channel to an address. Older leaders cannot. */
   bringPort(address: string): void;
 }
 
-/** Who asks to be let in, and how. */
+/** The client that asks for a session, and its means. */
 export interface TabRouteOptions {
   readonly client: string;
-  /** A name for the channel that no other has. */
+  /** Unique name of the channel. */
   readonly channel: string;
   readonly broadcast: (name: string) => Broadcast;
   readonly announcements: Announcements;
@@ -63,18 +62,18 @@ export async function tabRoute(
     throw error;
   }
   channel.addEventListener('message', ((message: MessageEvent) => {
-    const { [EVENT]: event, told: number = 0 } = (message.data ?? {}) as Partial<TabEvent>;
+    const { [EVENT]: event, number = 0 } = (message.data ?? {}) as Partial<TabEvent>;
     if (!event) return;
-    if (number !== ++told) events.gap();
+    if (number !== ++received) events.gap();
     events.event(eventFromWire(event));
   }) as EventListener);
-  let told = 0;
+  let received = 0;
   const api = wrap<TabApi>(channel);
   let stopWaiting =
     switchboard &&
     clock.after(PORT_MS, () => {
       stopWaiting = switchboard.open(
-        // A leader that cannot leaves the channel as it is.
+        // An older leader rejects: the BroadcastChannel stays.
         (address) => void api.bringPort(address).catch(() => stopWaiting?.()),
         (port) => channel.use(port),
       );
@@ -87,13 +86,13 @@ export async function tabRoute(
     silent: () => events.silent(silent()),
     events,
     compare: (progress, waiting) => {
-      // Messages keep their order: what was told or answered before this must have arrived.
-      if (progress.told > told || progress.pending < waiting) events.gap();
+      // Messages keep their order: earlier events and replies must have arrived.
+      if (progress.sent > received || progress.pending < waiting) events.gap();
     },
     lost: new Promise(() => undefined),
     end: () => {
       stopWaiting?.();
-      // Nobody waits for the answer: the channel is closed, at once, as a page that rests must not hear anything.
+      // No reply comes: the channel closes at once, as a page in the back/forward cache must not receive messages.
       api.leave().catch(() => undefined);
       api[releaseProxy]();
       end();
@@ -118,6 +117,6 @@ function welcomed(channel: Broadcast, clock: Clock, ask: () => void): Promise<vo
 function silent(): WorkerError {
   return new WorkerError(
     'worker_unresponsive',
-    `The tab that leads the database has not answered for ${SILENCE_S} s.`,
+    `The leader's tab did not answer for ${SILENCE_S} s.`,
   );
 }

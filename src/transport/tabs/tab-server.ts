@@ -8,15 +8,15 @@ import { type Announcement, Announcements, PROTOCOL } from './announcements.ts';
 import { PairChannel } from './pair-channel.ts';
 import type { TabApi, TabEvent } from './tab-route.ts';
 
-/** A leader whose storage takes longer to say which epoch it is says that it is there. */
+/** After this time without an epoch from storage the leader announces that it is starting. */
 const SOON_MS = 100;
 
 /** A client in another tab. */
-interface Guest {
+interface Follower {
   readonly leave: () => void;
 }
 
-/** Lets clients in other tabs use the engine of this one, which leads. */
+/** Serves clients in other tabs with the leader's engine. */
 export class TabServer {
   readonly #engine: Engine;
   readonly #database: string;
@@ -25,11 +25,11 @@ export class TabServer {
   readonly #broadcast: (name: string) => Broadcast;
   readonly #announcements: Announcements;
   readonly #bring: (address: string, port: MessagePort) => void;
-  readonly #guests = new Map<string, Guest>();
+  readonly #followers = new Map<string, Follower>();
   #closed = false;
 
   /**
-   * @param leader A name for this leadership that no other has.
+   * @param leader Unique name of this term of leadership.
    * @param bring Brings a port to another tab.
    */
   constructor(
@@ -46,21 +46,23 @@ export class TabServer {
     this.#platform = platform;
     this.#broadcast = broadcast;
     this.#bring = bring;
-    this.#announcements = new Announcements(database, broadcast, (said) => this.#hear(said));
+    this.#announcements = new Announcements(database, broadcast, (announcement) =>
+      this.#receive(announcement),
+    );
     this.#announce();
   }
 
   close(): void {
     this.#closed = true;
     this.#announcements.close();
-    for (const { leave } of this.#guests.values()) leave();
-    this.#guests.clear();
+    for (const { leave } of this.#followers.values()) leave();
+    this.#followers.clear();
   }
 
-  #hear(said: Announcement): void {
-    if (said.type === 'who') this.#announce();
-    else if (said.type === 'join' && said.leader === this.#leader)
-      this.#welcome(said.client, said.channel);
+  #receive(announcement: Announcement): void {
+    if (announcement.type === 'who') this.#announce();
+    else if (announcement.type === 'join' && announcement.leader === this.#leader)
+      this.#accept(announcement.client, announcement.channel);
   }
 
   #announce(): void {
@@ -70,40 +72,40 @@ export class TabServer {
       if (this.#closed) return;
       this.#announcements.say({ type: 'lead', leader: this.#leader, epoch, protocol: PROTOCOL });
     };
-    // Where it cannot be read others are let in all the same: they are told why, and do not take the lead in vain.
+    // Where storage fails, followers join all the same: they get the error, and do not steal the lock in vain.
     this.#engine.epoch.then(announce, () => announce());
     this.#platform.clock.after(SOON_MS, () => {
       if (!isKnown && !this.#closed) this.#announcements.say({ type: 'begin' });
     });
   }
 
-  #welcome(client: string, name: string): void {
-    this.#guests.get(client)?.leave();
+  #accept(client: string, name: string): void {
+    this.#followers.get(client)?.leave();
     const channel = new PairChannel(name, this.#broadcast);
     const session = remoteSession(
       this.#engine,
       client,
-      (event, told) => channel.postMessage({ [EVENT]: event, told } satisfies TabEvent),
+      (event, number) => channel.postMessage({ [EVENT]: event, number } satisfies TabEvent),
       true,
     );
     const stopWaiting = whenGone(this.#database, client, this.#platform.locks, () => {
-      guest.leave();
+      follower.leave();
       this.#engine.takeOver();
     });
-    const guest: Guest = {
+    const follower: Follower = {
       leave: () => {
-        if (this.#guests.get(client) === guest) this.#guests.delete(client);
+        if (this.#followers.get(client) === follower) this.#followers.delete(client);
         stopWaiting();
         session.leave();
         channel.close();
       },
     };
-    this.#guests.set(client, guest);
+    this.#followers.set(client, follower);
     expose(
       {
         ...session,
         leave: () => {
-          guest.leave();
+          follower.leave();
         },
         bringPort: (address) => {
           const { port1, port2 } = this.#platform.newPorts();

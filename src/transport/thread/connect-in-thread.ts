@@ -5,7 +5,7 @@ import { pagePlatform } from '../platform/page-platform.ts';
 import { isShared, type Platform } from '../platform/platform.ts';
 import { threadEngine } from './thread-engine.ts';
 
-/** By the owner of the storage, a driver or the platform, and by name: clients of one database share a leadership. */
+/** By driver or platform, then by name: clients of one database share a leadership. */
 const leaderships = new WeakMap<object, Map<string, Leadership>>();
 
 /** Access to an engine in this thread, or in another tab that is the leader. */
@@ -19,7 +19,7 @@ export function connectInThread(
   const leadership =
     shared?.get(name) ?? new Leadership(name, isShared(settings, platform), platform, start);
   shared?.set(name, leadership);
-  leadership.renew(start);
+  leadership.replaceStart(start);
   return { leadership, platform };
 }
 
@@ -27,7 +27,7 @@ function sharedLeaderships(
   { storage }: DatabaseSettings,
   platform: Platform,
 ): Map<string, Leadership> | undefined {
-  // Memory is each client's own.
+  // Each client has a memory of its own.
   if (storage === 'memory' || (storage === undefined && !platform.storage)) return undefined;
   const owner = typeof storage === 'object' ? storage : platform;
   let shared = leaderships.get(owner);

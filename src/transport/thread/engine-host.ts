@@ -11,53 +11,53 @@ import type { EnginePlatform } from '../platform/platform.ts';
 import { serverRuntime } from '../platform/server-runtime.ts';
 import { TabServer } from '../tabs/tab-server.ts';
 
-/** How somebody came to lead. */
+/** A term of leadership. */
 export interface LeadershipTerm {
-  /** A name for this leadership that no other has. */
+  /** Unique name of this term. */
   readonly leader: string;
-  /** Whether a lock keeps others from leading meanwhile. */
+  /** Whether a lock excludes other leaders. */
   readonly locked: boolean;
-  /** It was taken from a leader that was silent, and may wake up. */
+  /** Whether the lock was stolen from a silent leader, which may wake up. */
   readonly stolen: boolean;
-  /** What pages wrote elsewhere than to storage when they ended. */
-  readonly left: readonly RecoveryRecord[];
-  /** Clients that are alive, and may have something to hand on. */
+  /** Unload journals of pages that ended. */
+  readonly journals: readonly RecoveryRecord[];
+  /** Clients that are alive and may have changes to replay. */
   readonly expected: readonly string[];
 }
 
-/** The same, while what takes time to find out is being found out. */
-export interface PendingTerm extends Omit<LeadershipTerm, 'left' | 'expected'> {
-  readonly left: Promise<LeadershipTerm['left']>;
+/** A term whose journals and clients are still being read. */
+export interface PendingTerm extends Omit<LeadershipTerm, 'journals' | 'expected'> {
+  readonly journals: Promise<LeadershipTerm['journals']>;
   readonly expected: Promise<LeadershipTerm['expected']>;
 }
 
-/** What an engine tells whoever has put it together. */
+/** Events of an engine for its page. */
 export interface TermEvents {
   /** Another leader has taken over. */
-  readonly taken: () => void;
-  /** These of the things that pages left behind are saved. */
-  readonly forgotten: (left: readonly RecoveryKey[]) => void;
-  /** A port is to be brought to another tab. */
+  readonly superseded: () => void;
+  /** The changes of these recovery records and journals are saved. */
+  readonly recovered: (keys: readonly RecoveryKey[]) => void;
+  /** Brings a port to another tab: only a page can. */
   readonly bring: (address: string, port: MessagePort) => void;
 }
 
-/** An engine with what has to be given back when it ends. */
+/** An engine with its storage and tab server. */
 export interface HostedEngine {
   readonly engine: Engine;
   /** Whether other tabs can use it. */
   readonly shared: boolean;
   readonly stop: () => Promise<void>;
-  /** Closes it to other tabs, and begins no write any more: another may lead. */
-  readonly retire: () => void;
-  /** Ends it without saving: another leads. */
+  /** Closes the engine to followers, and starts no further write: another page may lead. */
+  readonly resign: () => void;
+  /** Ends the engine without saving: another page leads. */
   readonly abandon: () => void;
 }
 
-/** Puts the engine of a leader together, opens its storage, and lets other tabs in. */
+/** Opens the storage, starts the engine of a leader, and serves followers. */
 export async function hostEngine(
   { name, storage, durability }: DatabaseSettings,
-  { leader, locked, stolen, left, expected }: PendingTerm,
-  { taken, forgotten, bring }: TermEvents,
+  { leader, locked, stolen, journals, expected }: PendingTerm,
+  { superseded, recovered, bring }: TermEvents,
   platform: EnginePlatform,
 ): Promise<HostedEngine> {
   const early: CairnError[] = [];
@@ -72,16 +72,16 @@ export async function hostEngine(
     succession: {
       locked,
       stolen,
-      left,
+      left: journals,
       expected: expected.then((clients) => new Set(clients)),
-      taken,
-      forgotten,
+      taken: superseded,
+      forgotten: recovered,
     },
   });
   report = (error) => engine.reportError(error);
   early.forEach(report);
   const { broadcast } = platform;
-  // What is in the memory of one tab is no other's.
+  // Tabs do not share data in memory.
   const server =
     broadcast && opened.kind === 'indexeddb'
       ? new TabServer(engine, name, leader, platform, broadcast, bring)
@@ -90,13 +90,13 @@ export async function hostEngine(
     engine,
     shared: opened.kind === 'indexeddb',
     stop: async () => {
-      // Whoever is there hands on what this engine did not save.
+      // Before the save: followers replay unsaved changes to the next leader.
       server?.close();
       await engine.stop();
     },
-    retire: () => {
+    resign: () => {
       server?.close();
-      // What is saved as the page ends is begun in this turn.
+      // In the next turn: a save as the page ends begins in this one.
       nextTurn().then(() => engine.leave());
     },
     abandon: () => {
@@ -132,7 +132,7 @@ async function open(
   try {
     return { storage: await driver.open(name, { damaged }), kind: driver.kind };
   } catch (error) {
-    // Private modes: the browser has IndexedDB and lets nobody open it.
+    // Private modes have an IndexedDB that cannot be opened.
     if (!(error instanceof StorageError) || error.code !== 'storage_unavailable') throw error;
     warnAboutMemory(error.message);
     const memory = memoryDriver();

@@ -7,11 +7,11 @@ import { hostEngine, type PendingTerm } from './engine-host.ts';
 /** An engine in this thread, for all clients of the thread. */
 export async function threadEngine(
   settings: DatabaseSettings,
-  lead: PendingTerm,
+  term: PendingTerm,
   events: LeaderEngineEvents,
   platform: Platform,
 ): Promise<LeaderEngine> {
-  const hosted = await hostEngine(settings, lead, events, platform);
+  const hosted = await hostEngine(settings, term, events, platform);
   return {
     shared: hosted.shared,
     async join(client, { event }): Promise<Route> {
@@ -33,9 +33,9 @@ export async function threadEngine(
         leave: () => session.leave(),
       };
     },
-    takeOver: (journals) => hosted.engine.takeOver(journals),
+    replayJournals: (journals) => hosted.engine.takeOver(journals),
     stop: hosted.stop,
-    retire: hosted.retire,
+    resign: hosted.resign,
     abandon: hosted.abandon,
   };
 }

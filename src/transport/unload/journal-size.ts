@@ -1,13 +1,14 @@
 import type { Request } from '../../engine/protocol/requests.ts';
 
-/** Characters of an unload journal: browsers give an origin five million, which belong to the app. */
+/** Characters of an unload journal at most: browsers give an origin five million, which the app needs too. */
 export const JOURNAL_ROOM = 1024 * 1024;
 
-/** What a journaled change has beside its request. */
+/** Characters of a journaled change beside its request. */
 const OVERHEAD = 80;
 
 /**
- * The characters that a change takes in the unload journal, at most; infinite for a Blob, which cannot be read at once.
+ * An upper bound of the characters that a change takes in the unload journal; infinite for a Blob, which cannot be
+ * read synchronously.
  */
 export function journalSize(request: Request): number {
   return OVERHEAD + sizeOf(request);
@@ -29,7 +30,7 @@ function sizeOf(value: unknown): number {
   } else if (value instanceof RegExp) {
     size += 2 * value.source.length;
   } else {
-    // Those that exist: a sparse array may say that it is four billion long.
+    // Own keys only: the length of a sparse array may be four billion.
     for (const key of Object.keys(value))
       size += key.length + 4 + sizeOf((value as Record<string, unknown>)[key]);
   }

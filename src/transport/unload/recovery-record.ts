@@ -6,17 +6,17 @@ import { holdStorage, unloadJournals } from './unload-journal.ts';
 
 /**
  * Writes the unsaved changes of a page that is hidden or ends; the next leader replays them. A worker is too late for
- * this: 0 of 12 pages had 500 documents saved by their worker, 18 of 18 by the page itself.
+ * this: 500 documents were saved by the worker in 0 of 12 pages, by the page itself in 18 of 18.
  *
- * Neither place is sure, so there are two. A record in IndexedDB, over a connection that is open already, holds any
- * number of changes; WebKit aborts its transaction with the page, Chromium when it is quit, and in Firefox and WebKit
- * it does not begin while the worker writes. A journal in `localStorage` always arrives, and has little room.
+ * Neither store is reliable alone. A record in IndexedDB, over a connection that is open already, holds any number of
+ * changes, but WebKit aborts its transaction with the page, Chromium when it quits, and in Firefox and WebKit it waits
+ * for the worker's write. A journal in `localStorage` always arrives, but has little room.
  */
 export class PageUnloadWriter implements UnloadWriter {
   readonly #database: string;
   #opening: Promise<void> | undefined;
   #connection: IDBPDatabase | undefined;
-  /** Records that were written, and may still be there. */
+  /** Written records that may still be in storage. */
   #stored: RecoveryKey[] = [];
   #journaled: RecoveryKey[] = [];
 
@@ -24,13 +24,13 @@ export class PageUnloadWriter implements UnloadWriter {
     this.#database = database;
   }
 
-  /** Opens the connection, once there is something to lose. */
+  /** Opens the connection with the first unsaved change. */
   prepare(): void {
     this.#opening ??= this.#open();
   }
 
   write(record: RecoveryRecord): boolean {
-    // Quickest first: Firefox may end this script anywhere, and the journal is written to another process.
+    // The faster first: Firefox may end this script anywhere, and the journal goes to another process.
     const isStored = this.store(record);
     this.#journaled.push([record.client, record.ending]);
     return unloadJournals.write(this.#database, record) || isStored;
@@ -52,7 +52,7 @@ export class PageUnloadWriter implements UnloadWriter {
     const [stored, journaled] = [this.#stored.splice(0), this.#journaled.splice(0)];
     if (journaled.length > 0) unloadJournals.forget(this.#database, journaled);
     if (stored.length === 0) return;
-    // Where that fails, the next leader finds that all changes are applied.
+    // If this fails, the next leader's watermarks show that all changes are applied.
     this.#change((records) => {
       for (const key of stored) records.delete([...key]);
     });
@@ -65,7 +65,7 @@ export class PageUnloadWriter implements UnloadWriter {
     connection?.close();
   }
 
-  /** @returns whether it is begun. */
+  /** @returns whether the transaction began. */
   #change(change: (records: IDBObjectStore) => void): boolean {
     if (!this.#connection) return false;
     try {
@@ -74,7 +74,7 @@ export class PageUnloadWriter implements UnloadWriter {
       transaction.commit();
       return true;
     } catch {
-      // The connection is being closed, by the browser or for a newer version in another tab.
+      // The browser closes the connection, or a newer version in another tab does.
       return false;
     }
   }
@@ -84,7 +84,7 @@ export class PageUnloadWriter implements UnloadWriter {
     holdStorage();
     try {
       const connection = await openDB(databaseName(this.#database), undefined, {
-        // Only the engine creates the database: one without object stores would stay so.
+        // Only the engine creates the database: this would leave it without object stores.
         upgrade: (_database, _old, _new, transaction) => {
           transaction.done.catch(() => undefined);
           transaction.abort();
@@ -96,7 +96,7 @@ export class PageUnloadWriter implements UnloadWriter {
       if (isWanted) this.#connection = connection;
       else connection.close();
     } catch {
-      // The engine reports what is wrong with storage; this is tried again.
+      // The engine reports failures of the storage; the next change tries again.
       this.#opening = undefined;
     }
   }

@@ -4,7 +4,7 @@ import type { RecoveryRecord } from '../../engine/recovery/recovery.ts';
 import type { PageLifecycle, UnloadWriter } from '../platform/platform.ts';
 import { JOURNAL_ROOM } from './journal-size.ts';
 
-/** The client whose changes an {@link UnloadGuard} keeps. */
+/** The client of an {@link UnloadGuard}. */
 export interface GuardedClient {
   readonly id: string;
   /** Whether the engine belongs to this page. */
@@ -14,13 +14,13 @@ export interface GuardedClient {
   readonly opened: OpenedHandles;
   /** The acknowledged changes that are not released yet. */
   readonly unsaved: readonly AcknowledgedChange[];
-  /** Characters that they take in an unload journal, at most. */
+  /** An upper bound of the characters that they take in an unload journal. */
   readonly journalSize: number;
-  /** The changes that are not answered yet, with their sequence numbers. */
+  /** The changes in flight, with their sequence numbers. */
   readonly inFlight: Iterable<readonly [request: Request, index: number, number: number]>;
-  /** Asks the engine that is there to save; the engine reports failures. */
+  /** Asks the current engine to save; the engine reports failures. */
   save(): void;
-  /** Resolves when all acknowledged changes are saved, be it by the next engine. */
+  /** Resolves when all acknowledged changes are saved, by this engine or the next. */
   whenSaved(): Promise<void>;
   /** Leaves the engine and gives up leadership. */
   suspend(mayReturn: boolean): void;
@@ -29,15 +29,15 @@ export interface GuardedClient {
 }
 
 /**
- * Keeps the acknowledged changes of a client over the end of its page: each is saved, or fits into the unload journal
- * that the page writes when it is hidden or ends.
+ * Keeps a client's acknowledged changes across the end of its page: each change is saved, or fits into the unload
+ * journal, which the page writes when it is hidden or ends.
  */
 export class UnloadGuard {
   readonly #client: GuardedClient;
   readonly #writer: UnloadWriter;
   readonly #stopListening: readonly (() => void)[];
   readonly #page: PageLifecycle;
-  /** Begins when the save under way is done; for all that wait meanwhile. */
+  /** The save that follows the running one; all that wait meanwhile share it. */
   #nextSave: Promise<void> | undefined;
   #saving: Promise<void> = Promise.resolve();
   /** The changes in the records of a page that lives on. */
@@ -59,20 +59,20 @@ export class UnloadGuard {
   }
 
   /**
-   * To be called before changes are acknowledged to the caller.
+   * Must be called before changes are acknowledged to the caller.
    *
-   * @returns resolves when they may be, as no journal has room for them; `undefined` where that is now.
+   * @returns resolves when changes that no journal has room for are saved; `undefined` where the caller need not wait.
    */
   secure(): Promise<void> | undefined {
     this.#writer.prepare();
     const isJournalable = this.#client.journalSize <= JOURNAL_ROOM;
     if (isJournalable && !this.#page.isHidden) return undefined;
     const saved = this.#save();
-    // A hidden page may end without an event. It saves at once, but does not wait: a long import goes on there.
+    // A hidden page may end without an event. It saves at once, but does not wait: long imports run in hidden pages.
     return isJournalable ? undefined : saved;
   }
 
-  /** To be called when changes are released. */
+  /** Must be called when changes are released. */
   noteReleased(): void {
     const written = this.#written;
     if (!written || this.#client.unsaved.some((change) => written.has(change))) return;
@@ -85,7 +85,7 @@ export class UnloadGuard {
     for (const stop of this.#stopListening) stop();
   }
 
-  /** One save at a time; what is acknowledged meanwhile goes with the next. Failures are reported by the engine. */
+  /** One save at a time; changes acknowledged meanwhile go with the next. The engine reports failures. */
   #save(): Promise<void> {
     this.#nextSave ??= this.#saving.then(() => {
       this.#nextSave = undefined;
@@ -95,33 +95,33 @@ export class UnloadGuard {
     return this.#nextSave;
   }
 
-  /** The page may end without a further event: Chromium sends none when it is quit. */
+  /** The page may end without a further event: Chromium sends none when it quits. */
   #hide(): void {
     const { isLeader, unsaved } = this.#client;
     if (unsaved.length > 0) {
       const record = this.#record(withoutBegunCalls(unsaved));
-      // At once: Chromium that is quit leaves 2 to 15 ms for it on a busy machine.
+      // Synchronously: when Chromium quits, 2 to 15 ms remain on a busy machine.
       this.#writer.journal(record);
-      // Before the save: in Firefox a record that waits for a save ends with the page. The changes of a follower are
-      // in the engine of the leader.
+      // Before the save: in Firefox a record that waits for a save is lost with the page. A follower's changes are safe
+      // in the leader's engine.
       if (isLeader) this.#writer.store(record);
       this.#written = new Set([...(this.#written ?? []), ...record.changes]);
     }
     this.#client.save();
   }
 
-  /** The page ends, or is frozen: nothing asynchronous is sure to finish. */
+  /** The page ends or is frozen: asynchronous work may never finish. */
   #leave(mayReturn: boolean): void {
     if (this.#suspended) return;
     const changes = [...this.#client.unsaved];
     for (const [request, , number] of this.#client.inFlight)
       changes.push({ request, number, turn: UNACKNOWLEDGED });
     const isWritten = changes.length > 0 && this.#writer.write(this.#record(changes));
-    // A save in this thread may finish, unless another is under way. One that does not would block the next leader
-    // while the page is in the back/forward cache, and Chromium evicts the page over that.
+    // A save in this thread may finish, unless another is running. An unfinished one would block the next leader while
+    // the page is in the back/forward cache, and Chromium evicts the page for that.
     if (this.#client.isInThread && !(mayReturn && isWritten)) this.#client.save();
     this.#client.suspend(mayReturn);
-    // Last: where the browser ends this script midway, the second listener begins anew.
+    // Last: if the browser ends this script midway, the second listener starts over.
     this.#suspended = true;
   }
 
@@ -137,7 +137,7 @@ export class UnloadGuard {
   }
 }
 
-/** The changes but for the parts of an `insertMany` whose last part is still to come: it goes on while the page lives. */
+/** The changes without the parts of an unfinished `insertMany`, which continues while the page lives. */
 function withoutBegunCalls(changes: readonly AcknowledgedChange[]): AcknowledgedChange[] {
   const complete = new Set<number>();
   for (const { request } of changes)

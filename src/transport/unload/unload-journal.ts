@@ -6,26 +6,26 @@ import type { RecoveryKey, RecoveryRecord } from '../../engine/recovery/recovery
 import type { UnloadJournals } from '../platform/platform.ts';
 import { JOURNAL_ROOM } from './journal-size.ts';
 
-/** Characters of the longest change that is encoded at all. */
-const MOST_ENCODED = 32 * 1024 * 1024;
+/** Longest change that is encoded at all, in characters. */
+const MAX_ENCODED_LENGTH = 32 * 1024 * 1024;
 
 let held: Storage | undefined;
 
 /**
- * Takes hold of `localStorage` while the page lives: WebKit gives none to a page that has called `window.close()`, but
- * still writes to one that it gave before.
+ * Keeps a reference to `localStorage`: WebKit returns none to a page that has called `window.close()`, but still writes
+ * through an older reference.
  */
 export function holdStorage(): void {
   try {
     held ??= localStorage;
   } catch {
-    // Forbidden by the user: then nothing is written to it either.
+    // The user forbids it: then there are no journals.
   }
 }
 
 /**
- * Unload journals are lines in `localStorage`, which is written synchronously, whatever a worker writes to IndexedDB
- * meanwhile. The next page, or the leader, reads them.
+ * Unload journals are lines of text in `localStorage`, whose writes are synchronous and never wait for IndexedDB. The
+ * next page, or the leader, reads them.
  */
 export const unloadJournals: UnloadJournals = {
   write(database, { client, ending, opened, changes }, isGapless = false) {
@@ -39,7 +39,7 @@ export const unloadJournals: UnloadJournals = {
       lines.push(line);
     }
     const key = keyOf(database, [client, ending]);
-    // As many as fit, from the first on. Without any the head says nothing.
+    // Finds by bisection how many lines fit, from the first on. A head alone is not worth a write.
     let fitting = 1;
     let tooMany = lines.length + 1;
     for (let tried = lines.length; tried > fitting; tried = (fitting + tooMany) >> 1) {
@@ -54,24 +54,25 @@ export const unloadJournals: UnloadJournals = {
     for (const key of keysOf(database)) {
       const text = localStorage.getItem(key) as string;
       try {
-        const left = readJournal(text);
-        // By any other it would never be found again to be removed.
-        if (key !== keyOf(database, [left.client, left.ending])) throw new TypeError('another key');
-        journals.push(left);
+        const journal = readJournal(text);
+        // Under another key `forget` would never find it.
+        if (key !== keyOf(database, [journal.client, journal.ending]))
+          throw new TypeError('another key');
+        journals.push(journal);
       } catch (error) {
         localStorage.removeItem(key);
         console.warn(
-          `cairndb cannot read what a page left in localStorage for "${database}" when it ended (${error}): ` +
-            'somebody else has written to it. It was removed.',
+          `cairndb removed a damaged unload journal of "${database}" from localStorage (${error}): ` +
+            'another script has written to it.',
         );
       }
     }
     return journals;
   },
 
-  forget(database, left) {
+  forget(database, journals) {
     const keys = keysOf(database);
-    for (const key of left.map((one) => keyOf(database, one)))
+    for (const key of journals.map((journal) => keyOf(database, journal)))
       if (keys.includes(key)) localStorage.removeItem(key);
   },
 
@@ -89,12 +90,12 @@ function keysOf(database: string): string[] {
   try {
     return Object.keys(localStorage).filter((key) => key.startsWith(prefix));
   } catch {
-    // Forbidden by the user: then nothing was written either.
+    // The user forbids it: then there are no journals.
     return [];
   }
 }
 
-/** @returns whether there was room for it; there is none either where the user forbids it. */
+/** @returns `false` where there is no room, or the user forbids `localStorage`. */
 function store(key: string, text: string): boolean {
   try {
     (held ?? localStorage).setItem(key, text);
@@ -104,7 +105,7 @@ function store(key: string, text: string): boolean {
   }
 }
 
-/** @throws {TypeError} where an engine could not go on with it: what it breaks down over, it is given again. */
+/** @throws {TypeError} where the text is no journal: an engine that crashed over it would get it again. */
 function readJournal(text: string): RecoveryRecord {
   const [head = '', ...lines] = text.split('\n');
   const { client, ending, opened } = decodeLine(head) as RecoveryRecord;
@@ -126,14 +127,14 @@ function isChange({ turn, number, request }: AcknowledgedChange): boolean {
 }
 
 /**
- * JSON, and after tabs, of which JSON has none, the bytes that it refers to.
+ * JSON, then its binary values in base64, separated by tabs, which JSON text never contains.
  *
- * @returns `undefined` for a change with a Blob, which cannot be read synchronously, and for one that is too long.
+ * @returns `undefined` for a change with a Blob, which cannot be read synchronously, and for a change that is too long.
  */
 function encodeLine(value: unknown): string | undefined {
   let encoded: ExactJson;
   try {
-    encoded = encodeExact(value, MOST_ENCODED);
+    encoded = encodeExact(value, MAX_ENCODED_LENGTH);
   } catch (error) {
     if (error instanceof TooLong) return undefined;
     throw error;
@@ -159,7 +160,7 @@ function prefixOf(database: string): string {
   return `cairn:${JSON.stringify([database]).slice(0, -1)},`;
 }
 
-/** Both names may hold any character. */
+/** In JSON: both names may contain any character. */
 function keyOf(database: string, left: RecoveryKey): string {
   return `cairn:${JSON.stringify([database, ...left])}`;
 }

@@ -7,50 +7,49 @@ import { Watchdog } from './watchdog.ts';
 import { fromWire, type WireError } from './wire-error.ts';
 import { statusFromWire, type WireFailures } from './wire-protocol.ts';
 
-/** How to treat the other side. */
+/** Settings of a remote route. */
 export interface RemoteRouteOptions {
   readonly started: Started;
   readonly own: boolean;
-  /** Seconds of silence after which it counts as dead. */
+  /** Seconds of silence after which the session counts as dead. */
   readonly answerTimeout: number;
   readonly clock: Clock;
-  /** Tells of silence. */
+  /** Called when the session counts as dead. */
   readonly silent: () => void;
-  /** To be called with what the other side says of itself, and how many calls it cannot have answered yet. */
+  /** Compares the progress of the session with the number of calls that it cannot have answered yet. */
   readonly compare?: (progress: SessionProgress, waiting: number) => void;
   readonly events: RouteEvents;
-  /** Resolves never, rejects when the other side is gone. */
+  /** Rejects when the other thread or tab is gone; never resolves. */
   readonly lost: Promise<never>;
-  /** Ends what carries the messages. */
+  /** Closes the channel. */
   readonly end: () => void;
 }
 
-/** A route to a session on the other side of a boundary. */
+/** A route to a session in another thread or tab. */
 export function remoteRoute(api: Remote<SessionApi>, options: RemoteRouteOptions): Route {
   const { events, lost } = options;
   let waiting = 0;
-  /** Answers so far. */
   let answered = 0;
-  /** Calls so far, of those that must not overtake each other. */
-  let asked = 0;
+  /** Counts the calls that must not overtake each other. */
+  let sequence = 0;
   const ping = async (): Promise<void> => {
     const before = waiting;
     const answeredBefore = answered;
     const progress = await api.ping();
-    // What was under way when it was asked, and has not been answered since.
+    // The calls that were in flight at the ping and still are.
     options.compare?.(progress, before - (answered - answeredBefore));
   };
-  /** Live queries wait for as long as they are open. */
+  /** Live queries wait for news for as long as they are open. */
   const lives = new Set<number>();
   const watchdog = new Watchdog(options.answerTimeout, options.clock, {
-    // Whoever has something to hand on has to notice that there is another leader.
-    busy: () => waiting > 0 || lives.size > 0 || events.keeps(),
+    // A client with unsaved changes must notice a failover.
+    busy: () => waiting > 0 || lives.size > 0 || events.hasUnsaved(),
     ping,
     silent: options.silent,
   });
   lost.catch(() => watchdog.stop());
 
-  /** Waits for an answer, and no longer than the other side lives. */
+  /** Waits for a reply under the eyes of the watchdog. */
   const answer = async <T>(promise: Promise<T>): Promise<T> => {
     waiting++;
     watchdog.wake();
@@ -67,21 +66,23 @@ export function remoteRoute(api: Remote<SessionApi>, options: RemoteRouteOptions
     started: options.started,
     own: options.own,
     replay: async (opened, changes) => fromFailures(await orLost(api.replay(opened, changes))),
-    // What is lost with the other side is asked again on another route.
+    // Not `orLost`: when the session is lost, another route retries the batch.
     execute: async (batch, first) => {
       for (const request of batch) {
         if (request.op === 'live') lives.add(request.live);
         else if (request.op === 'liveEnd') lives.delete(request.live);
       }
-      // It is timed from now on, and not from when the last ping was answered.
+      // Times the pattern from now on, and not from the last ping.
       if (batch[0]?.mayHang && waiting === 0) watchdog.stop();
-      const { values, failures, status, turn } = await answer(api.execute(batch, first, ++asked));
+      const { values, failures, status, turn } = await answer(
+        api.execute(batch, first, ++sequence),
+      );
       if (status) events.event({ type: 'status', detail: statusFromWire(status) });
       return { values, failures: failures && fromFailures(failures), turn };
     },
     watch: (on) => orLost(api.watch(on)),
     save: async () => {
-      const error: WireError | undefined = await orLost(api.save(++asked));
+      const error: WireError | undefined = await orLost(api.save(++sequence));
       if (error) throw fromWire(error);
     },
     leave: () => {
@@ -92,5 +93,5 @@ export function remoteRoute(api: Remote<SessionApi>, options: RemoteRouteOptions
 }
 
 function fromFailures(failures: WireFailures): Map<number, unknown> {
-  return new Map(failures.map(([at, error]) => [at, fromWire(error)]));
+  return new Map(failures.map(([index, error]) => [index, fromWire(error)]));
 }

@@ -16,49 +16,49 @@ import {
   type WireReply,
 } from './wire-protocol.ts';
 
-/** How far a session is. */
+/** Progress of a session. */
 export interface SessionProgress {
-  /** Calls that are not answered yet. */
+  /** Calls without a reply. */
   readonly pending: number;
-  /** Events that were told. */
-  readonly told: number;
+  /** Events sent so far. */
+  readonly sent: number;
 }
 
-/** What a session exposes through comlink. Failures are values: comlink would strip them. */
+/** The methods that a session exposes through comlink. Failures are values: comlink would strip their fields. */
 export interface SessionApi {
   replay(opened: OpenedHandles, changes: readonly AcknowledgedChange[]): Promise<WireFailures>;
-  /** @param place How many calls of these two kinds there are by now: one that comes after a lost one is not answered. */
+  /** @param sequence Counts the calls of `execute` and `save`. A call behind a lost one gets no reply. */
   execute(
     batch: readonly Request[],
     first: FirstSequenceNumbers,
-    place: number,
+    sequence: number,
   ): Promise<WireReply>;
   watch(on: boolean): void;
-  save(place: number): Promise<WireError | undefined>;
+  save(sequence: number): Promise<WireError | undefined>;
   leave(): void;
   ping(): SessionProgress;
 }
 
 /**
- * Begins a session whose client is on the other side of a boundary.
+ * Starts a session whose client is in another thread or tab.
  *
- * @param tell Takes what is told without being asked, and how many it is by now.
- * @param mayLose Whether messages may get lost on the way.
+ * @param send Sends an event, with its sequence number.
+ * @param mayLose Whether the channel may lose messages.
  */
 export function remoteSession(
   engine: Engine,
   client: string,
-  tell: (event: WireEvent, told: number) => void,
+  send: (event: WireEvent, number: number) => void,
   mayLose = false,
 ): SessionApi {
   /** The status to send with the reply, while a batch is being executed. */
-  let riding: { status: EngineStatus | undefined } | undefined;
-  /** Whether the client listens: from its first call on. */
-  let isHeard = false;
-  let told = 0;
+  let collected: { status: EngineStatus | undefined } | undefined;
+  /** The client listens from its first call on. */
+  let isListening = false;
+  let sent = 0;
   let pending = 0;
-  /** Calls that have come, of those that must not overtake each other. */
-  let heard = 0;
+  /** Calls received that must not overtake each other. */
+  let received = 0;
   const count = async <T>(call: () => Promise<T>): Promise<T> => {
     pending++;
     try {
@@ -67,47 +67,47 @@ export function remoteSession(
       pending--;
     }
   };
-  /** Once one is lost none is answered any more: whoever asks notices by a ping, and asks for all of it again. */
-  const inPlace = <T>(place: number, call: () => Promise<T>): Promise<T> =>
-    place === ++heard || !mayLose ? count(call) : new Promise<never>(() => undefined);
+  /** Behind a lost call none gets a reply: the client notices by a ping, and retries them all in order. */
+  const inSequence = <T>(sequence: number, call: () => Promise<T>): Promise<T> =>
+    sequence === ++received || !mayLose ? count(call) : new Promise<never>(() => undefined);
   const session: Session = engine.join((event) => {
-    if (riding && event.type === 'status') riding.status = event.detail;
-    else if (isHeard) tell(eventToWire(event), ++told);
+    if (collected && event.type === 'status') collected.status = event.detail;
+    else if (isListening) send(eventToWire(event), ++sent);
   }, client);
   const execute = async (
     batch: readonly Request[],
     first: FirstSequenceNumbers,
   ): Promise<WireReply> => {
-    const mine: typeof riding = { status: undefined };
-    riding = mine;
+    const own: typeof collected = { status: undefined };
+    collected = own;
     let reply: ReturnType<Session['execute']>;
     try {
       reply = session.execute(batch, first);
     } finally {
-      riding = undefined;
+      collected = undefined;
     }
     const { values, failures, turn } = reply instanceof Promise ? await reply : reply;
     return {
       values,
       failures: failures && failuresToWire(failures),
       turn,
-      status: mine.status && statusToWire(mine.status),
+      status: own.status && statusToWire(own.status),
     };
   };
   return {
     replay: (opened, changes) => {
       session.openAll(opened);
-      isHeard = true;
-      tell(eventToWire({ type: 'status', detail: engine.status }), ++told);
+      isListening = true;
+      send(eventToWire({ type: 'status', detail: engine.status }), ++sent);
       return count(async () => failuresToWire(await session.replay(changes)));
     },
-    execute: (batch, first, place) => inPlace(place, () => execute(batch, first)),
+    execute: (batch, first, sequence) => inSequence(sequence, () => execute(batch, first)),
     watch: (on) => {
       session.watching = on;
     },
-    save: (place) => inPlace(place, () => attempt(() => session.save())),
+    save: (sequence) => inSequence(sequence, () => attempt(() => session.save())),
     leave: () => session.leave(),
-    ping: () => ({ pending, told }),
+    ping: () => ({ pending, sent: sent }),
   };
 }
 

@@ -1,21 +1,21 @@
 import type { Clock } from '../../engine/scheduling/clock.ts';
 
-/** How often it looks in the time after which silence counts: it is noticed no later than a part of that after it. */
-const LOOKS = 4;
+/** Checks per interval: the watchdog reports silence at most a quarter of the interval late. */
+const CHECKS = 4;
 
-/** What a watchdog watches over. */
+/** The peer of a {@link Watchdog}. */
 export interface Watched {
-  /** Whether anything is waiting for an answer. */
+  /** Whether a call waits for its reply. */
   readonly busy: () => boolean;
-  /** Asks for a sign of life. */
+  /** Resolves when the peer answers. */
   readonly ping: () => Promise<unknown>;
-  /** There was none for the whole time. */
+  /** Called when no ping was answered for the whole interval. */
   readonly silent: () => void;
 }
 
 /**
- * Looks after a worker while something waits for its answer: a worker that runs out of memory dies without
- * any event, and comlink waits for it for ever.
+ * Pings a worker while a call waits for its reply: a worker that runs out of memory dies without any event, and
+ * comlink waits for it for ever.
  */
 export class Watchdog {
   readonly #watched: Watched;
@@ -30,9 +30,9 @@ export class Watchdog {
     this.#intervalMs = seconds * 1000;
   }
 
-  /** To be called when something was asked. */
+  /** Must be called with each call. */
   wake(): void {
-    if (!this.#cancel) this.#look();
+    if (!this.#cancel) this.#ping();
   }
 
   stop(): void {
@@ -40,28 +40,28 @@ export class Watchdog {
     this.#cancel = undefined;
   }
 
-  #look(): void {
-    const sign = { heard: false };
+  #ping(): void {
+    const pong = { received: false };
     this.#watched.ping().then(
       () => {
-        sign.heard = true;
+        pong.received = true;
       },
-      // The channel reports what went wrong to whoever waits.
+      // The call that waits rejects with this error.
       () => undefined,
     );
-    this.#wait(sign, LOOKS);
+    this.#wait(pong, CHECKS);
   }
 
-  #wait(sign: { readonly heard: boolean }, looks: number): void {
-    const due = this.#clock.elapsed() + this.#intervalMs / LOOKS;
-    this.#cancel = this.#clock.after(this.#intervalMs / LOOKS, () => {
+  #wait(pong: { readonly received: boolean }, checks: number): void {
+    const due = this.#clock.elapsed() + this.#intervalMs / CHECKS;
+    this.#cancel = this.#clock.after(this.#intervalMs / CHECKS, () => {
       this.#cancel = undefined;
-      // A timer that is much too late has slept with the machine or a frozen page; the worker has too.
+      // A timer this late slept with the machine or a frozen page, and so did the worker.
       const slept = this.#clock.elapsed() - due > this.#intervalMs;
-      if (!sign.heard && !slept) {
-        if (looks > 1) this.#wait(sign, looks - 1);
+      if (!pong.received && !slept) {
+        if (checks > 1) this.#wait(pong, checks - 1);
         else this.#watched.silent();
-      } else if (this.#watched.busy()) this.#look();
+      } else if (this.#watched.busy()) this.#ping();
     });
   }
 }

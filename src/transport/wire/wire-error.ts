@@ -8,7 +8,7 @@ import { StorageError } from '../../errors/storage-error.ts';
 import { ValueError } from '../../errors/value-error.ts';
 import { WorkerError } from '../../errors/worker-error.ts';
 
-/** An error as it crosses the worker boundary. Structured clone keeps neither class, code nor cause. */
+/** An error in a message. Structured clone keeps neither class, code nor cause. */
 export interface WireError {
   readonly name: string;
   readonly message: string;
@@ -37,10 +37,10 @@ const classes: Record<string, ErrorClass> = {
   WorkerError,
 };
 
-/** A chain of causes is cut here: it may be a circle. */
-const MOST_CAUSES = 8;
+/** Longest chain of causes: a longer one may be a cycle. */
+const MAX_CAUSES = 8;
 
-/** @param above How many errors this one is the cause of. */
+/** @param above Errors above this one in its chain of causes. */
 export function toWire(error: unknown, above = 0): WireError {
   const { name, message, stack, cause } =
     error instanceof Object ? (error as Error) : new Error(String(error));
@@ -50,7 +50,7 @@ export function toWire(error: unknown, above = 0): WireError {
     stack: typeof stack === 'string' ? stack : undefined,
     code: error instanceof CairnError ? error.code : undefined,
     place: error instanceof CairnError ? error.place : undefined,
-    cause: cause === undefined || above === MOST_CAUSES ? undefined : toWire(cause, above + 1),
+    cause: cause === undefined || above === MAX_CAUSES ? undefined : toWire(cause, above + 1),
   };
 }
 
@@ -68,7 +68,7 @@ export function fromWire({
     ? new Class(code as never, message, { place, cause })
     : new Error(message, { cause });
   if (!Class) error.name = name;
-  // Where it happened, in the worker, says more than where it was unpacked.
+  // The stack of the worker, not of this function.
   if (stack !== undefined) error.stack = stack;
   return error;
 }

@@ -3,24 +3,24 @@ import type { EngineEvent, EngineStatus } from '../../engine/protocol/requests.t
 import type { RecoveryKey } from '../../engine/recovery/recovery.ts';
 import { fromWire, toWire, type WireError } from './wire-error.ts';
 
-/** Asks a worker whether it is there. */
+/** Asks a worker whether it runs. */
 export const HELLO = 'cairn:hello';
-/** A worker's answer to {@link HELLO}, which it also gives unasked once its script has run. */
+/** A worker's answer to {@link HELLO}; it also sends it once its script has run. */
 export const READY = 'cairn:ready';
 
-/** Marks an event of a session among the replies on the same channel: their order is kept. */
+/** Marks an event of a session. Events share the channel of the replies, which keeps their order. */
 export const EVENT = 'cairn:event';
 
-/** Marks what an engine tells its page among the events for the client. */
+/** Marks a notice of the engine to its page. */
 export const NOTICE = 'cairn:notice';
 
-/** What an engine tells its page. */
+/** A notice of an engine in a worker to its page. */
 export type Notice =
-  | { readonly [NOTICE]: 'taken' }
-  | { readonly [NOTICE]: 'forgotten'; readonly left: readonly RecoveryKey[] }
+  | { readonly [NOTICE]: 'superseded' }
+  | { readonly [NOTICE]: 'recovered'; readonly keys: readonly RecoveryKey[] }
   | { readonly [NOTICE]: 'bring'; readonly address: string; readonly port: MessagePort };
 
-/** An engine's event as it crosses the boundary. */
+/** An engine's event in a message. */
 export type WireEvent =
   | Exclude<EngineEvent, { type: 'status' | 'error' | 'live' }>
   | { readonly type: 'status'; readonly detail: WireStatus }
@@ -30,7 +30,7 @@ export type WireEvent =
     }
   | { readonly type: 'live'; readonly detail: LiveDetail | WireFailure };
 
-/** Why nothing comes of a live query any more. */
+/** The error that ended a live query. */
 interface WireFailure {
   readonly live: number;
   readonly failed: WireError;
@@ -40,16 +40,16 @@ export type WireStatus = Omit<EngineStatus, 'last_error'> & {
   readonly last_error: WireError | undefined;
 };
 
-/** The answer to a batch. */
+/** The reply to a batch. */
 export interface WireReply {
   readonly values: unknown[];
   readonly failures: WireFailures | undefined;
   readonly turn: number;
-  /** The status, where the batch changed it: it rides along instead of costing a message. */
+  /** The status, where the batch changed it: this saves a message. */
   readonly status: WireStatus | undefined;
 }
 
-/** The answer to an opening. */
+/** The reply to `open`. */
 export interface WireOpened {
   readonly error: WireError | undefined;
   /** Whether other tabs can use the engine. */

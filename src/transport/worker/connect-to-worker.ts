@@ -7,11 +7,11 @@ import { isShared, type Platform } from '../platform/platform.ts';
 import { workerEngine } from './worker-engine.ts';
 import { startWorker, type WorkerSource } from './worker-start.ts';
 
-/** How to get and to watch a worker. */
+/** Settings of a connection's worker. */
 export interface WorkerSettings {
-  /** The caller's own. */
+  /** The caller's own worker, or a function that makes one. */
   readonly worker: WorkerSource | undefined;
-  /** Seconds of silence after which it counts as dead. */
+  /** Seconds of silence after which the worker counts as dead. */
   readonly answer_timeout: number;
 }
 
@@ -21,32 +21,36 @@ export function connectToWorker(
   settings: DatabaseSettings,
   platform: Platform = pagePlatform,
 ): EngineAccess {
-  // A worker that the caller has made cannot be made again.
+  // A worker that the caller made cannot be replaced.
   const once = worker !== undefined && typeof worker !== 'function';
-  let begun = false;
-  const begin: StartEngine = async (lead, host) => {
-    if (once && begun) {
+  let isStarted = false;
+  const start: StartEngine = async (term, events) => {
+    if (once && isStarted) {
       throw new WorkerError(
         'worker_lost',
-        'The worker that was given has ended, and Cairn cannot make another. Connect again, or give a function.',
+        'The worker in the option `worker` has ended, and Cairn cannot replace it. Connect again, or pass a function.',
       );
     }
-    begun = true;
+    isStarted = true;
     const reasons: string[] = [];
     const started = await startWorker(worker, (reason) => {
       reasons.push(reason instanceof WorkerError ? reason.message : String(reason));
     });
     if (started)
-      return workerEngine(started, settings, { answer_timeout, clock: platform.clock }, lead, host);
-    if (reasons.length > 0) {
-      console.warn(
-        `cairndb runs in this thread, because no worker could be started: ${reasons.join(' ')}`,
+      return workerEngine(
+        started,
+        settings,
+        { answer_timeout, clock: platform.clock },
+        term,
+        events,
       );
+    if (reasons.length > 0) {
+      console.warn(`cairndb runs in this thread, because no worker started: ${reasons.join(' ')}`);
     }
-    // Pages that have a worker do not load the engine.
+    // Pages with a worker do not load the engine.
     const { threadEngine } = await import('../thread/thread-engine.ts');
-    return threadEngine(settings, lead, host, platform);
+    return threadEngine(settings, term, events, platform);
   };
-  const leadership = new Leadership(settings.name, isShared(settings, platform), platform, begin);
+  const leadership = new Leadership(settings.name, isShared(settings, platform), platform, start);
   return { leadership, platform };
 }

@@ -1,7 +1,7 @@
 import script from 'virtual:worker-script';
 import { blobWorker } from './blob-worker.ts';
 
-/** The worker of the engine from a Blob, for bundlers that do not carry its file along. */
+/** The engine's worker from a Blob, for bundlers that do not emit its script. */
 export function inlineWorker(): Worker {
   return blobWorker(script);
 }

@@ -12,12 +12,12 @@ import { EVENT, eventFromWire, NOTICE, statusFromWire } from '../wire/wire-proto
 import type { WorkerApi, WorkerMessage } from './worker-host.ts';
 import type { StartedWorker } from './worker-start.ts';
 
-/** The engine in a worker, for the one client that started it. */
+/** The engine in a worker, for the client that started it. */
 export async function workerEngine(
   { worker, started }: StartedWorker,
   settings: DatabaseSettings,
   { answer_timeout: answerTimeout, clock }: { answer_timeout: number; clock: Clock },
-  { left, expected, ...lead }: PendingTerm,
+  { journals, expected, ...term }: PendingTerm,
   host: LeaderEngineEvents,
 ): Promise<LeaderEngine> {
   const api = wrap<WorkerApi>(worker) as Remote<WorkerApi>;
@@ -33,12 +33,12 @@ export async function workerEngine(
   worker.addEventListener('messageerror', (event) => lose(lostError(event)));
   let sessionEvents: RouteEvents | undefined;
   const hear = ({ data }: MessageEvent<WorkerMessage | string>) => {
-    // The worker's replies, and its sign of life, take the same way.
+    // READY is a string; comlink takes its own replies.
     if (typeof data !== 'object') return;
     if (EVENT in data) sessionEvents?.event(eventFromWire(data[EVENT]));
     else if (!(NOTICE in data)) return;
-    else if (data[NOTICE] === 'taken') host.taken();
-    else if (data[NOTICE] === 'forgotten') host.forgotten(data.left);
+    else if (data[NOTICE] === 'superseded') host.superseded();
+    else if (data[NOTICE] === 'recovered') host.recovered(data.keys);
     else host.bring(data.address, data.port);
   };
   worker.addEventListener('message', hear);
@@ -51,7 +51,7 @@ export async function workerEngine(
     lose(error);
     return error;
   };
-  /** For what is asked while no client's route looks after the worker. */
+  /** Watches the worker during calls outside of a route, which has its own watchdog. */
   const watched = async <T>(asked: Promise<T>): Promise<T> => {
     const watchdog = new Watchdog(answerTimeout, clock, {
       busy: () => true,
@@ -68,7 +68,7 @@ export async function workerEngine(
 
   let shared: boolean;
   try {
-    const known = { ...lead, left: await left, expected: await expected };
+    const known = { ...term, journals: await journals, expected: await expected };
     const opened = await watched(api.open(settings, known));
     if (opened.error) throw fromWire(opened.error);
     shared = opened.shared;
@@ -94,9 +94,9 @@ export async function workerEngine(
       events.event({ type: 'status', detail: statusFromWire(status) });
       return route;
     },
-    takeOver: (journals) => {
-      // They stay where they are until the engine says that they are saved.
-      api.takeOver(journals).catch(() => undefined);
+    replayJournals: (journals) => {
+      // The journals stay in localStorage until the engine reports them saved.
+      api.replayJournals(journals).catch(() => undefined);
     },
     async stop() {
       try {
@@ -107,9 +107,9 @@ export async function workerEngine(
         end();
       }
     },
-    retire: () => {
-      // The page is ending: nobody waits for this.
-      api.retire().catch(() => undefined);
+    resign: () => {
+      // The page ends: nothing waits for the reply.
+      api.resign().catch(() => undefined);
     },
     abandon: end,
   };
@@ -120,7 +120,7 @@ function lostError(event: Event): WorkerError {
   const why = message ? `: ${message}` : '';
   return new WorkerError(
     'worker_lost',
-    `The worker that hosts the engine failed${why}. Connect again; what was not saved may be lost.`,
+    `The worker that runs the engine failed${why}. Connect again; unsaved changes may be lost.`,
     { cause: error ?? undefined },
   );
 }
@@ -128,6 +128,6 @@ function lostError(event: Event): WorkerError {
 function silentError(seconds: number): WorkerError {
   return new WorkerError(
     'worker_unresponsive',
-    `The worker that hosts the engine has not answered for ${seconds} s and was ended. Connect again; what was not saved may be lost.`,
+    `The worker that runs the engine did not answer for ${seconds} s and was ended. Connect again; unsaved changes may be lost.`,
   );
 }

@@ -22,13 +22,13 @@ export type WorkerMessage = { readonly [EVENT]: WireEvent } | Notice | { readonl
 
 /** What a worker exposes through comlink. */
 export interface WorkerApi extends SessionApi {
-  /** Begins to lead. */
+  /** Opens the storage and starts the engine. */
   open(settings: DatabaseSettings, lead: LeadershipTerm): Promise<WireOpened>;
-  /** Begins the session of the client that has started the worker. */
+  /** Starts the session of the client that started the worker. */
   join(client: string): WireStatus;
-  takeOver(journals: readonly RecoveryRecord[]): void;
-  /** Closes the engine to other tabs. */
-  retire(): void;
+  replayJournals(journals: readonly RecoveryRecord[]): void;
+  /** Closes the engine to followers, and starts no further write. */
+  resign(): void;
   close(): Promise<WireError | undefined>;
 }
 
@@ -41,7 +41,7 @@ export function serve(endpoint: Endpoint): void {
   endpoint.postMessage(READY);
 }
 
-/** Events take the same way as replies: what a batch changed arrives before its answer. */
+/** Events share a channel with replies: the events of a batch arrive before its reply. */
 function workerApi(endpoint: Endpoint): WorkerApi {
   let hosted: HostedEngine | undefined;
   let session: SessionApi | undefined;
@@ -53,20 +53,20 @@ function workerApi(endpoint: Endpoint): WorkerApi {
   return {
     async open(settings, lead) {
       const error = await attempt(async () => {
-        const tell = (notice: Notice, ports: MessagePort[] = []) =>
+        const notify = (notice: Notice, ports: MessagePort[] = []) =>
           endpoint.postMessage(notice, ports);
-        const told = {
-          taken: () => tell({ [NOTICE]: 'taken' }),
-          forgotten: (left: readonly RecoveryKey[]) => tell({ [NOTICE]: 'forgotten', left }),
-          bring: (address: string, given: MessagePort) =>
-            tell({ [NOTICE]: 'bring', address, port: given }, [given]),
+        const events = {
+          superseded: () => notify({ [NOTICE]: 'superseded' }),
+          recovered: (keys: readonly RecoveryKey[]) => notify({ [NOTICE]: 'recovered', keys }),
+          bring: (address: string, port: MessagePort) =>
+            notify({ [NOTICE]: 'bring', address, port }, [port]),
         };
         const known = {
           ...lead,
-          left: Promise.resolve(lead.left),
+          journals: Promise.resolve(lead.journals),
           expected: Promise.resolve(lead.expected),
         };
-        hosted = await hostEngine(settings, known, told, enginePlatform);
+        hosted = await hostEngine(settings, known, events, enginePlatform);
       });
       return { error, shared: hosted?.shared === true };
     },
@@ -82,13 +82,13 @@ function workerApi(endpoint: Endpoint): WorkerApi {
     watch: (on) => opened().watch(on),
     save: (place) => opened().save(place),
     leave: () => opened().leave(),
-    takeOver: (journals) => hosted?.engine.takeOver(journals),
-    retire: () => hosted?.retire(),
+    replayJournals: (journals) => hosted?.engine.takeOver(journals),
+    resign: () => hosted?.resign(),
     close: () =>
       attempt(async () => {
         session?.leave();
         await hosted?.stop();
       }),
-    ping: () => session?.ping() ?? { pending: 0, told: 0 },
+    ping: () => session?.ping() ?? { pending: 0, sent: 0 },
   };
 }

@@ -16,7 +16,7 @@ export interface StartedWorker {
   readonly started: Started;
 }
 
-/** What bundlers say of themselves. They replace the very words `import.meta.…`, and drop the branch that is dead. */
+/** Constants that bundlers define. They replace the literal text `import.meta.…` and drop the dead branch. */
 interface BundlerMeta {
   readonly webpack?: number;
   readonly env?: { readonly PROD?: boolean };
@@ -70,7 +70,7 @@ async function launch(
   failed: (reason: unknown) => void,
 ): Promise<StartedWorker | undefined> {
   const runtime = serverRuntime();
-  // Their workers would keep the process alive until `close()`.
+  // Their workers keep the process alive until `close()`.
   if (runtime === 'bun' || runtime === 'deno') return undefined;
   if (typeof Worker === 'undefined') {
     if (!runtime) failed('there are no workers here');
@@ -84,7 +84,7 @@ async function launch(
   try {
     const url = urlOf(file);
     if (url && new URL(url).origin !== globalThis.location?.origin) {
-      // Scripts of workers must be of the page's origin; what they import need not be.
+      // A worker's script must have the page's origin; its imports need not.
       return await attempt('inline', () => blobWorker(`import ${JSON.stringify(url)}`, 'module'));
     }
     if (inline) return await attempt('inline', await inline());
@@ -142,7 +142,7 @@ function attempt(started: Started, make: () => Worker): Promise<StartedWorker> {
       worker = make();
       worker.addEventListener('message', onMessage);
       worker.addEventListener('error', onError);
-      // A given worker may have sent READY before anybody listened.
+      // The caller's worker may have sent READY before this listens.
       worker.postMessage(HELLO);
     } catch (cause) {
       end(cause);
@@ -152,7 +152,7 @@ function attempt(started: Started, make: () => Worker): Promise<StartedWorker> {
 
 function startError(started: Started, reason: unknown): WorkerError {
   const why = reason instanceof Error ? reason.message : String(reason);
-  const remedy = started === 'given' ? ' It has to run the module cairndb/worker.' : '';
+  const remedy = started === 'given' ? ' It must run the module cairndb/worker.' : '';
   return new WorkerError(
     'worker_start_failed',
     `The worker (${started}) did not start: ${why}.${remedy}`,

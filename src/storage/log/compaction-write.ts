@@ -4,8 +4,8 @@ import type { LogState } from './log-state.ts';
 import { isSameList, type Manifest } from './manifest.ts';
 import { readManifest } from './open-log.ts';
 
-/** A compaction's write: new segments take the place of live ones. One that failed may have been stored all the same. */
-export class Replacement {
+/** The write of a compaction: new segments replace live ones. A failed one may have been stored all the same. */
+export class CompactionWrite {
   readonly #state: LogState;
   readonly #merged: ReadonlySet<number>;
   readonly #written: readonly Written[];
@@ -23,7 +23,7 @@ export class Replacement {
     this.#manifest = manifest;
   }
 
-  /** Must be called when it is stored. */
+  /** Must be called when the write is stored. */
   stored(): void {
     const { live, undo, bodies } = this.#state;
     undo.clear();
@@ -36,7 +36,7 @@ export class Replacement {
     bodies.noteWritten(this.#written);
   }
 
-  /** Whether a failed one was stored: its manifest was written along with it. */
+  /** Whether a failed write was stored: its transaction includes the manifest. */
   async wasStored(storage: Storage): Promise<boolean> {
     const stored = await readManifest(storage, this.#manifest.name);
     return isSameList(stored, this.#manifest);
