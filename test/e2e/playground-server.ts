@@ -31,7 +31,7 @@ export async function buildPlayground() {
 
 /** Serves it at an origin of its own: `url` for a browser, `remotes` drive what opens their `remoteUrls`. */
 export async function servePlayground(outDir: string) {
-  const remotes = [new RemotePage(), new RemotePage()] as const;
+  const remotes = [new RemotePage(), new RemotePage(), new RemotePage()] as const;
   const server = await preview({
     ...configFor(outDir),
     base: BASE,
@@ -55,7 +55,11 @@ export async function servePlayground(outDir: string) {
     ],
   });
   const url = server.resolvedUrls?.local[0] ?? '';
-  const remoteUrls = [`${url}remote-0.html`, `${url}remote-1.html`] as const;
+  const remoteUrls = [0, 1, 2].map((number) => `${url}remote-${number}.html`) as [
+    string,
+    string,
+    string,
+  ];
   return { url, remotes, remoteUrls, close: () => server.close() };
 }
 

@@ -39,7 +39,7 @@ const launchers = {
       close: browser.close,
     };
   },
-  webkit: launchWebKit,
+  webkit: () => launchWebKit(),
 };
 
 /** Runs Vitest's pages in the browsers that this machine has installed. */

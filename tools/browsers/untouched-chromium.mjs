@@ -30,6 +30,8 @@ export async function launchUntouchedChromium({ profile } = {}) {
     ended: child.exited,
     /** Ends the whole browser in the middle of whatever it does. */
     kill: () => child.end(),
+    /** Asks all its processes to end, as a system does that shuts down. */
+    terminate: () => child.kill('SIGTERM'),
     async close() {
       await browser.close();
       await child.end();

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { Child, makeFolder, removeFolder } from './child.mjs';
 import { findXvfb, requireBrowser } from './find.mjs';
+import { closeWindows } from './x11.mjs';
 
 /** On in Safari, off by default in WebKitGTK's MiniBrowser. */
 const FEATURES = [
@@ -20,28 +21,31 @@ async function openDisplay() {
   if (!xvfb) {
     const { DISPLAY } = process.env;
     if (!DISPLAY) throw new Error('WebKit needs a display: install Xvfb (`npm run browsers`).');
-    return { name: DISPLAY, close: () => Promise.resolve() };
+    return { name: DISPLAY, isOwn: false, close: () => Promise.resolve() };
   }
   const screen = ['-screen', '0', '1280x800x24'];
   const child = new Child(xvfb, ['-displayfd', '1', ...screen, '-nolisten', 'tcp', '-noreset']);
   const [, number] = await child.waitFor(/^(\d+)\s/m, 20_000);
-  return { name: `:${number}`, close: () => child.end() };
+  return { name: `:${number}`, isOwn: true, close: () => child.end() };
 }
 
 /**
  * WebKitGTK's MiniBrowser as a user would start it. Not under automation: such a session is
  * ephemeral, and Blobs in IndexedDB and the origin-private file system fail there. So a test
  * cannot query a page: the page reports by itself.
+ *
+ * @param {object} [options]
+ * @param {string} [options.profile] a folder to open again; by default each start has a fresh one, removed at the end
  */
-export async function launchWebKit() {
+export async function launchWebKit({ profile } = {}) {
   const binary = requireBrowser('webkit');
   const display = await openDisplay();
-  /** @type {Set<{ close: () => Promise<void> }>} */
+  /** @type {Set<{ close: () => Promise<void>, ended: () => Promise<unknown> }>} */
   const pages = new Set();
 
   /** @param {readonly string[]} urls */
   function startBrowser(urls) {
-    const home = makeFolder('webkit');
+    const home = profile ?? makeFolder('webkit');
     const child = new Child(binary, [`--features=${FEATURES}`, ...SETTINGS, ...urls], {
       ...process.env,
       HOME: home,
@@ -68,12 +72,14 @@ export async function launchWebKit() {
         browser = startBrowser(urls);
         pages.add(page);
       },
+      /** Resolves when the browser has ended, of itself too. */
+      ended: () => browser?.child.exited ?? Promise.resolve(),
       async close() {
         const { child, home } = browser ?? {};
         browser = undefined;
         pages.delete(page);
         await child?.end();
-        if (home) removeFolder(home);
+        if (home && !profile) removeFolder(home);
       },
     };
     return page;
@@ -88,6 +94,15 @@ export async function launchWebKit() {
     async openTabs(urls) {
       const page = await newPage();
       await page.goto(...urls);
+    },
+    /** Ends as when the user closes all windows. */
+    async quit() {
+      if (!display.isOwn)
+        throw new Error('WebKit is quit on a display of its own alone: install Xvfb.');
+      const ended = [...pages].map((page) => page.ended());
+      await closeWindows(display.name);
+      await Promise.all(ended);
+      await Promise.all([...pages].map((page) => page.close()));
     },
     async close() {
       await Promise.all([...pages].map((page) => page.close()));

@@ -3,31 +3,35 @@ import type { TabScope } from '../page/page.ts';
 declare const window: TabScope;
 
 /**
- * What a page changes before it ends: documents that the unload journal has room for, text that it has no room for, and
- * Blobs, which it cannot hold.
+ * The changes of a page before it ends, by kind: `small` documents with the default options; and, in collections that do
+ * not save by themselves, `postponed` ones that the unload journal has room for, `large` ones that it has no room for,
+ * and Blobs, which it cannot hold.
  */
+const KINDS = ['small', 'postponed', 'large', 'blob'] as const;
 
-/** How many acknowledged documents are missing or incomplete, by client and kind of change. */
+/** How many acknowledged documents are missing or incomplete, by client and kind. */
 export type Losses = Record<string, number>;
 
-/** To be run in a page: opens a database for each client and kind. Nothing is saved by itself. */
-export async function openAll(run: string): Promise<void> {
-  window.opened = [];
-  await Promise.all(
-    ['connect', 'Database'].flatMap((door) =>
-      ['small', 'large', 'blob'].map(async (kind) => {
-        const name = `${run} ${door} ${kind}`;
-        const db = door === 'connect' ? window.connect({ name }) : new window.Database({ name });
-        const things = new db.Collection({
-          name: 'things',
-          type: 'DOCUMENT_BASED',
-          save_timeout: 3600,
-          save_directly_after: 1_000_000_000,
-        });
-        await things.ready;
-        window.opened.push({ cell: `${door} ${kind}`, kind, things });
-      }),
-    ),
+/** The databases of a run. */
+export const databasesOf = (run: string) =>
+  ['connect', 'Database'].flatMap((client) =>
+    KINDS.map((kind) => ({ client, kind, name: `${run} ${client} ${kind}` })),
+  );
+
+/** To be run in a page: opens them. */
+export async function openAll(databases: ReturnType<typeof databasesOf>): Promise<void> {
+  window.opened = await Promise.all(
+    databases.map(async ({ client, kind, name }) => {
+      const db = client === 'connect' ? window.connect({ name }) : new window.Database({ name });
+      const never = { save_timeout: 3600, save_directly_after: 1_000_000_000 };
+      const things = new db.Collection({
+        name: 'things',
+        type: 'DOCUMENT_BASED',
+        ...(kind === 'small' ? {} : never),
+      });
+      await things.ready;
+      return { cell: `${client} ${kind}`, kind, things };
+    }),
   );
 }
 
@@ -35,40 +39,40 @@ export async function openAll(run: string): Promise<void> {
 export async function changeAll(tab: string): Promise<void> {
   await Promise.all(
     window.opened.map(async ({ kind, things }: any) => {
-      if (kind === 'small') {
-        await Promise.all(
-          Array.from({ length: 300 }, (_, n) => things.insert({ _id: `${tab}${n}`, n: -1 })),
-        );
-        await Promise.all(
-          Array.from({ length: 300 }, (_, n) => things.update(`${tab}${n}`, { n })),
-        );
+      if (kind === 'small' || kind === 'postponed') {
+        const documents = Array.from({ length: 300 }, (_, n) => ({ _id: `${tab}${n}`, n: -1 }));
+        await Promise.all(documents.map((document) => things.insert(document)));
+        await Promise.all(documents.map(({ _id }, n) => things.update(_id, { n })));
+        // The last ones alone: fewer than `save_directly_after`.
+        for (const n of [0, 1, 2]) await things.insert({ _id: `${tab}last${n}`, n });
         return;
       }
       const value = () =>
-        kind === 'large' ? 'x'.repeat(1_000_000) : new Blob([new Uint8Array(100_000)]);
+        kind === 'large' ? 'x'.repeat(600_000) : new Blob([new Uint8Array(100_000)]);
       await Promise.all(
-        Array.from({ length: 3 }, (_, n) =>
-          things.insert({ _id: `${tab}${n}`, n, value: value() }),
-        ),
+        [0, 1, 2].map((n) => things.insert({ _id: `${tab}last${n}`, n, value: value() })),
       );
     }),
   );
 }
 
-/** To be run in a page that has opened the databases: looks for what the tabs were acknowledged. */
+/** To be run in a page that has opened the databases: looks for the acknowledged documents of the tabs. */
 export async function findLosses(tabs: readonly string[]): Promise<Losses> {
   const losses: Losses = {};
   for (const { cell, kind, things } of window.opened) {
+    const isWhole = async ({ value }: any) => {
+      if (kind === 'large') return value.length === 600_000;
+      if (kind === 'blob') return (await value.arrayBuffer()).byteLength === 100_000;
+      return true;
+    };
+    const few = [0, 1, 2].map((n) => [`last${n}`, n] as const);
+    const many = Array.from({ length: 300 }, (_, n) => [`${n}`, n] as const);
+    const expected = kind === 'small' || kind === 'postponed' ? [...many, ...few] : few;
     losses[cell] = 0;
     for (const tab of tabs)
-      for (let n = 0; n < (kind === 'small' ? 300 : 3); n++) {
-        const found = await things.get(`${tab}${n}`);
-        const size = async () => {
-          if (kind === 'large') return found.value.length === 1_000_000;
-          if (kind === 'blob') return (await found.value.arrayBuffer()).byteLength === 100_000;
-          return true;
-        };
-        if (!found || found.n !== n || !(await size())) losses[cell]++;
+      for (const [id, n] of expected) {
+        const found = await things.get(`${tab}${id}`);
+        if (!found || found.n !== n || !(await isWhole(found))) losses[cell]++;
       }
   }
   return losses;

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { makeFolder, removeFolder } from '../../../tools/browsers/child.mjs';
 import { launchUntouchedChromium } from '../../../tools/browsers/untouched-chromium.mjs';
 import { serveSite } from '../tabs.ts';
-import { changeAll, findLosses, type Losses, openAll } from './changes.ts';
+import { changeAll, databasesOf, findLosses, type Losses, openAll } from './changes.ts';
 
 type Browser = Awaited<ReturnType<typeof launchUntouchedChromium>>;
 
@@ -18,8 +18,8 @@ const close = (page: Page) => Promise.all([closed(page), page.close({ runBeforeU
 export const later = (run: number) =>
   new Promise((resolve) => setTimeout(resolve, (run * 37) % 200));
 
-/** The ways in which pages end, and how many pages there are. */
-const ENDINGS: Record<string, { readonly pages: 1 | 2; readonly end: End | 'quit' }> = {
+/** The ways in which pages end, and how many pages there are; or the browser does. */
+const ENDINGS: Record<string, { readonly pages: 1 | 2; readonly end: End | 'quit' | 'SIGTERM' }> = {
   reload: { pages: 1, end: ([page]) => page.reload() },
   navigation: { pages: 1, end: ([page]) => page.goto('data:text/html,elsewhere') },
   close: { pages: 1, end: ([page]) => close(page) },
@@ -29,6 +29,7 @@ const ENDINGS: Record<string, { readonly pages: 1 | 2; readonly end: End | 'quit
   },
   quit: { pages: 1, end: 'quit' },
   'quit, two tabs': { pages: 2, end: 'quit' },
+  SIGTERM: { pages: 1, end: 'SIGTERM' },
   'close two tabs': { pages: 2, end: (pages) => Promise.all(pages.map(close)) },
   'close two tabs, one after the other': {
     pages: 2,
@@ -57,26 +58,33 @@ export async function startChromium(): Promise<Campaign> {
     return browser;
   };
 
-  /** A page that a page has opened, and that may close itself. */
-  async function openPage(run: string): Promise<Page> {
+  /** A page with the databases of a run. One that may close itself was opened by another. */
+  async function openPage(run: string, mayClose: boolean): Promise<Page> {
     const { context, newPage } = await start();
-    const opener = await newPage();
-    await opener.goto(`${site.url}?opener`);
-    const [page] = await Promise.all([
-      context.waitForEvent('page'),
-      opener.evaluate((url) => void window.open(url), site.url),
-    ]);
+    let page = await newPage();
+    if (mayClose) {
+      const opener = page;
+      await opener.goto(`${site.url}?opener`);
+      [page] = await Promise.all([
+        context.waitForEvent('page'),
+        opener.evaluate((url) => void window.open(url), site.url),
+      ]);
+    } else await page.goto(site.url);
     await page.waitForFunction(() => 'connect' in window);
-    await page.evaluate(openAll, run);
+    await page.evaluate(openAll, databasesOf(run));
     return page;
   }
 
-  async function quit(): Promise<void> {
+  /** Ends the browser, by its own menu or by a signal to all its processes. */
+  async function endBrowser(how: 'quit' | 'SIGTERM'): Promise<void> {
     const ending = browser;
     browser = undefined;
-    const session = await ending?.context.browser()?.newBrowserCDPSession();
-    // The answer may not come.
-    session?.send('Browser.close').catch(() => undefined);
+    if (how === 'SIGTERM') ending?.terminate();
+    else {
+      const session = await ending?.context.browser()?.newBrowserCDPSession();
+      // The answer may not come.
+      session?.send('Browser.close').catch(() => undefined);
+    }
     await ending?.ended;
     await ending?.close();
   }
@@ -86,13 +94,13 @@ export async function startChromium(): Promise<Campaign> {
       const { pages, end } = ENDINGS[how] as (typeof ENDINGS)[string];
       const run = `${how} ${number}`;
       const names = ['a', 'b'].slice(0, pages);
-      const first = await openPage(run);
+      const first = await openPage(run, how === 'window.close');
       const tabs: [Page, ...Page[]] = [first];
-      if (pages === 2) tabs.push(await openPage(run));
+      if (pages === 2) tabs.push(await openPage(run, false));
       await Promise.all(tabs.map((tab, index) => tab.evaluate(changeAll, names[index] as string)));
-      if (end === 'quit') await quit();
+      if (typeof end === 'string') await endBrowser(end);
       else await end(tabs, number);
-      const again = await openPage(run);
+      const again = await openPage(run, false);
       const losses = await again.evaluate(findLosses, names);
       for (const page of browser?.context.pages() ?? []) await page.close();
       return losses;

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { makeFolder, removeFolder } from '../../../tools/browsers/child.mjs';
 import { launchFirefox } from '../../../tools/browsers/firefox.mjs';
 import { serveSite } from '../tabs.ts';
-import { changeAll, findLosses, type Losses, openAll } from './changes.ts';
+import { changeAll, databasesOf, findLosses, type Losses, openAll } from './changes.ts';
 import { type Campaign, later } from './chromium.ts';
 
 type Browser = Awaited<ReturnType<typeof launchFirefox>>;
@@ -51,7 +51,7 @@ export async function startFirefox(): Promise<Campaign> {
   async function openPage(run: string): Promise<Page> {
     browser ??= await launchFirefox({ profile, preferences });
     const page = await browser.newPage(site.url);
-    await evaluate(page, openAll, run);
+    await evaluate(page, openAll, databasesOf(run));
     return page;
   }
 

@@ -1,7 +1,9 @@
+import { loadavg } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runs } from '../../e2e/open-playground.ts';
 import { type Campaign, startChromium } from './chromium.ts';
 import { startFirefox } from './firefox.ts';
+import { startWebKit } from './webkit.ts';
 
 /** `LOSSES=100 npx vitest run --project tabs losses` ends the pages of each browser a hundred times in each way. */
 const RUNS = Number(process.env.LOSSES ?? 1);
@@ -13,16 +15,16 @@ const FEW = ['close two tabs, one after the other', 'reload two tabs'];
 const campaigns: Record<string, () => Promise<Campaign>> = {
   chromium: startChromium,
   firefox: startFirefox,
+  webkit: startWebKit,
 };
+const common = [
+  ...['reload', 'navigation', 'close', 'window.close', 'quit', 'quit, two tabs'],
+  ...['close two tabs', 'close two tabs, one after the other', 'reload two tabs'],
+];
 const endings: Record<string, readonly string[]> = {
-  chromium: [
-    ...['reload', 'navigation', 'close', 'window.close', 'quit', 'quit, two tabs'],
-    ...['close two tabs', 'close two tabs, one after the other', 'reload two tabs'],
-  ],
-  firefox: [
-    ...['reload', 'navigation', 'close', 'window.close', 'quit', 'quit, two tabs'],
-    ...['close two tabs', 'close two tabs, one after the other', 'reload two tabs'],
-  ],
+  chromium: [...common, 'SIGTERM'],
+  firefox: common,
+  webkit: common.filter((ending) => ending !== 'close'),
 };
 
 for (const [name, start] of Object.entries(campaigns))
@@ -46,7 +48,9 @@ for (const [name, start] of Object.entries(campaigns))
           for (const [cell, count] of Object.entries(await campaign.run(ending, run)))
             lossy[cell] = (lossy[cell] ?? 0) + (count > 0 ? 1 : 0);
         if (process.env.LOSSES)
-          console.log(`${name}, ${ending}, ${RUNS} runs: ${JSON.stringify(lossy)}`);
+          console.log(
+            `${name}, ${ending}, ${RUNS} runs, load ${loadavg()[0]}: ${JSON.stringify(lossy)}`,
+          );
         expect(Object.entries(lossy).filter(([, count]) => count > 0)).toEqual([]);
       },
     );
