@@ -33,10 +33,17 @@ export type FilePart =
   /** When read from a file: counts and checksum of the collection were right. */
   | { readonly kind: 'end'; readonly documents: number };
 
+/** What a codec makes of its input, piece by piece. */
+export interface FileOutput<T> {
+  next(): Promise<IteratorResult<T, void>>;
+  /** Ends it early, and its input. */
+  return(): Promise<unknown>;
+}
+
 /** Writes and reads the files of backups, in this thread or in a worker. */
 export interface FileCodec {
   /** @see {@link writeFile} */
-  write(parts: AsyncIterable<FilePart>): AsyncGenerator<Uint8Array<ArrayBuffer>, void>;
+  write(parts: AsyncIterable<FilePart>): FileOutput<Uint8Array<ArrayBuffer>>;
   /** @see {@link readFile} */
-  read(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<FilePart, void>;
+  read(bytes: AsyncIterable<Uint8Array>): FileOutput<FilePart>;
 }

@@ -51,6 +51,11 @@ export class FileBytes implements AsyncIterable<Uint8Array> {
     this.#add(ended);
   }
 
+  /** What a codec makes of the bytes; rejects at once when reading on is pointless, whatever the codec is doing. */
+  unlessEnded<T>(output: Promise<T>): Promise<T> {
+    return Promise.race([output, ...this.#ends]);
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
     for (;;) {
       const bytes = await this.#next();
@@ -62,7 +67,7 @@ export class FileBytes implements AsyncIterable<Uint8Array> {
 
   /** @throws {BackupError} `file_stalled` */
   async #next(): Promise<Uint8Array | undefined> {
-    const read = Promise.race([this.#reader.read(), ...this.#ends]);
+    const read = this.unlessEnded(this.#reader.read());
     const { value, done } = await withDeadline(read, SILENCE_MS, stalled);
     if (done) return undefined;
     if (value instanceof Uint8Array) return value;

@@ -1,4 +1,4 @@
-import type { FilePart } from '../../backup/file/file-contents.ts';
+import type { FileOutput, FilePart } from '../../backup/file/file-contents.ts';
 import { type Coroutine, wait } from '../../engine/scheduling/coroutine.ts';
 import { openFileCodec } from '../../transport/file-worker/open-file-codec.ts';
 import { type Check, checkOptions, isAbortSignal, oneOf } from '../options/option-checks.ts';
@@ -25,12 +25,12 @@ export function* importFile(
   const call = Math.random();
   const importing = post(sender, { op, call, merge: mode === 'merge', urgent: true, once: true });
   file.endWith(importing);
-  let parts: AsyncGenerator<FilePart, void> | undefined;
+  let parts: FileOutput<FilePart> | undefined;
   try {
     const codec = yield* wait(openFileCodec(sender.started));
     parts = codec.read(file);
     for (let more = true; more; ) {
-      const { value: part, done } = yield* wait(parts.next());
+      const { value: part, done } = yield* wait(file.unlessEnded(parts.next()));
       const documents = yield* request(sender, {
         op: 'importPart',
         call,
@@ -59,7 +59,7 @@ export function* importFile(
  * exclusively may be reading this very file.
  */
 export function exportedFile(channel: HandleChannel, cursor: number): ReadableStream<Uint8Array> {
-  let bytes: AsyncGenerator<Uint8Array, void> | undefined;
+  let bytes: FileOutput<Uint8Array> | undefined;
   const end = () => channel.send({ op: 'exportEnd', cursor, urgent: true });
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -75,8 +75,7 @@ export function exportedFile(channel: HandleChannel, cursor: number): ReadableSt
       }
     },
     async cancel() {
-      await end();
-      await bytes?.return();
+      await Promise.all([end(), bytes?.return()]);
     },
   });
 }

@@ -1,6 +1,6 @@
-import type { FileCodec, FilePart } from '../../backup/file/file-contents.ts';
+import type { FileCodec, FileOutput, FilePart } from '../../backup/file/file-contents.ts';
 import { systemClock } from '../../engine/scheduling/clock.ts';
-import { WorkerError } from '../../errors/worker-error.ts';
+import { WorkerError, type WorkerErrorCode } from '../../errors/worker-error.ts';
 import { Watchdog } from '../wire/watchdog.ts';
 import { fromWire } from '../wire/wire-error.ts';
 import type { FileReply, FileRequest } from './file-worker-protocol.ts';
@@ -20,6 +20,7 @@ export class FileWorker implements FileCodec {
   #resolve: ((value: unknown) => void) | undefined;
   #reject: ((error: unknown) => void) | undefined;
   #pong: () => void = () => undefined;
+  #ended = false;
   /** Set once the worker or the input has failed. */
   #failure: { readonly error: unknown } | undefined;
 
@@ -32,51 +33,65 @@ export class FileWorker implements FileCodec {
           this.#pong = resolve;
           this.#send({ kind: 'ping' });
         }),
-      silent: () => this.#fail(lost(`has not answered for ${SILENCE_S} s`)),
+      silent: () => this.#fail(failure('worker_unresponsive', `did not answer for ${SILENCE_S} s`)),
     });
     worker.addEventListener('message', ({ data }: MessageEvent<FileReply>) => this.#receive(data));
-    worker.addEventListener('messageerror', () => this.#fail(lost('sent an unreadable message')));
+    worker.addEventListener('messageerror', () =>
+      this.#fail(failure('worker_lost', 'sent an unreadable message')),
+    );
     worker.addEventListener('error', (event) => {
       event.preventDefault();
-      this.#fail(lost(`failed: ${event.message}`));
+      this.#fail(failure('worker_lost', `failed: ${event.message}`));
     });
   }
 
-  write(parts: AsyncIterable<FilePart>): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+  write(parts: AsyncIterable<FilePart>): FileOutput<Uint8Array<ArrayBuffer>> {
     return this.#convert('write', parts);
   }
 
-  read(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<FilePart, void> {
+  read(bytes: AsyncIterable<Uint8Array>): FileOutput<FilePart> {
     return this.#convert('read', pieces(bytes));
   }
 
-  async *#convert<Output>(
-    kind: 'write' | 'read',
-    input: AsyncIterable<unknown>,
-  ): AsyncGenerator<Output, void> {
+  #convert<Output>(kind: 'write' | 'read', input: AsyncIterable<unknown>): FileOutput<Output> {
     this.#input = input[Symbol.asyncIterator]();
     this.#send({ kind });
-    try {
-      for (;;) {
-        const value = await this.#next();
-        if (value === undefined) return;
-        yield value as Output;
-      }
-    } finally {
-      this.#watchdog.stop();
-      this.#worker.terminate();
-      await this.#input.return?.();
-    }
+    return {
+      next: async () => {
+        try {
+          const value = (await this.#next()) as Output | undefined;
+          if (value !== undefined) return { done: false, value };
+        } catch (error) {
+          this.#end();
+          throw error;
+        }
+        this.#end();
+        return { done: true, value: undefined };
+      },
+      return: async () => this.#end(),
+    };
   }
 
   #next(): Promise<unknown> {
     return new Promise((resolve, reject) => {
+      if (this.#failure) return reject(this.#failure.error);
+      if (this.#ended) return resolve(undefined);
       this.#resolve = resolve;
       this.#reject = reject;
-      if (this.#failure) return this.#fail(this.#failure.error);
       this.#send({ kind: 'next' });
       this.#watchdog.wake();
     });
+  }
+
+  /** Ends the worker at once, whatever it and the input are doing. A pending request for output finds the end. */
+  #end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#watchdog.stop();
+    this.#worker.terminate();
+    this.#settle(undefined);
+    // Its errors are those of an input that is not needed any more.
+    this.#input?.return?.().catch(() => undefined);
   }
 
   /** Ignores a late READY of the start. */
@@ -84,10 +99,7 @@ export class FileWorker implements FileCodec {
     if (reply.kind === 'pull') void this.#supply();
     else if (reply.kind === 'pong') this.#pong();
     else if (reply.kind === 'failure') this.#fail(fromWire(reply.error));
-    else if (reply.kind === 'output') {
-      this.#resolve?.(reply.value);
-      this.#resolve = undefined;
-    }
+    else if (reply.kind === 'output') this.#settle(reply.value);
   }
 
   async #supply(): Promise<void> {
@@ -102,10 +114,15 @@ export class FileWorker implements FileCodec {
     }
   }
 
+  #settle(value: unknown): void {
+    this.#resolve?.(value);
+    this.#resolve = this.#reject = undefined;
+  }
+
   #fail(error: unknown): void {
     this.#failure ??= { error };
     this.#reject?.(this.#failure.error);
-    this.#resolve = undefined;
+    this.#resolve = this.#reject = undefined;
   }
 
   #send(request: FileRequest, transfer: Transferable[] = []): void {
@@ -120,9 +137,9 @@ async function* pieces(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
   }
 }
 
-function lost(what: string): WorkerError {
+function failure(code: WorkerErrorCode, what: string): WorkerError {
   return new WorkerError(
-    'worker_lost',
+    code,
     `The worker that writes or reads the file ${what}. Nothing was changed; try again.`,
   );
 }
