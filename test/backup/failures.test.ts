@@ -1,4 +1,4 @@
-import { describe, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { checkWhole, cutAt, goOn, prepare } from './cut-world.ts';
 import { scenarios } from './scenarios.ts';
 
@@ -6,6 +6,7 @@ import { scenarios } from './scenarios.ts';
 describe.each([true, false])('a failure at any call to storage, caching %s', (caching) => {
   test.each(scenarios)('in $name', async (scenario) => {
     const prepared = await prepare(scenario, caching);
+    expect(prepared.calls).toContain('write');
     for (const [after, call] of prepared.calls.entries()) {
       for (const when of ['before', 'after'] as const) {
         try {

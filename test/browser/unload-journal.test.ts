@@ -173,7 +173,9 @@ test('a damaged journal is removed with a warning', () => {
 
 test('other pages hear that a journal was written', async () => {
   const heard = vi.fn();
+  const longer = vi.fn();
   const stop = unloadJournals.onWritten('db', heard);
+  const stopLast = unloadJournals.onWritten('db', longer);
   const frame = document.createElement('iframe');
   document.body.append(frame);
   try {
@@ -183,9 +185,10 @@ test('other pages hear that a journal was written', async () => {
     await expect.poll(() => heard.mock.calls.length).toBe(1);
     stop();
     other.setItem('cairn:["db","page.2",1]', '…');
+    await expect.poll(() => longer.mock.calls.length).toBe(2);
   } finally {
+    stopLast();
     frame.remove();
   }
-  await new Promise((resolve) => setTimeout(resolve, 50));
   expect(heard).toHaveBeenCalledTimes(1);
 });

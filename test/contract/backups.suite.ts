@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ClientFixture } from './client-fixture.ts';
 import { LiveLog } from './live-log.ts';
-import { rejection } from './outcomes.ts';
+import { EventLog, rejection } from './outcomes.ts';
 
 /** createBackup, listBackups, loadBackup, deleteBackup, verify. */
 export function backupsSuite(fixture: ClientFixture): void {
@@ -166,8 +166,7 @@ export function backupsSuite(fixture: ClientFixture): void {
       await log.until((data) => data[0]?.n === 2);
       await count.until((data) => data === 1);
       await one.until((data) => data?.n === 3);
-      const told: unknown[] = [];
-      things.on('restore', (event) => told.push(event));
+      const told = new EventLog(things, 'restore');
       await things.loadBackup(name);
       await log.until((data) => data.map(({ n }) => n).join() === '1,2');
       await count.until((data) => data === 2);
@@ -176,8 +175,8 @@ export function backupsSuite(fixture: ClientFixture): void {
       await log.until((data) => data.map(({ n }) => n).join() === '0,1');
       await count.until((data) => data === 3);
       // From a worker, events and answers come by different ways.
-      while (told.length === 0) await new Promise((resolve) => setTimeout(resolve));
-      expect(told).toEqual([{ collection: things.name, backup: name, documents: 2 }]);
+      await told.until((events) => events.length > 0);
+      expect(told.events).toEqual([{ collection: things.name, backup: name, documents: 2 }]);
       for (const each of [log, count, one]) each.stop();
     });
 

@@ -106,9 +106,10 @@ export function copiesSuite(fixture: ClientFixture): void {
       item.deep.push(2);
       const pushed = (await pushing) as (typeof item)[];
       expect(pushed).toEqual([{ deep: [1] }]);
-      pushed[0]?.deep.push(3);
-      (await values.find<typeof item>('list', {}))?.deep.push(4);
-      await values.filter<typeof item>('list', (found) => found.deep.push(5));
+      for (const { deep } of pushed) deep.push(3);
+      const found = (await values.find<typeof item>('list', {})) as typeof item;
+      found.deep.push(4);
+      await values.filter<typeof item>('list', ({ deep }) => deep.push(5));
       expect(await values.get('list')).toEqual([{ deep: [1] }]);
     });
 

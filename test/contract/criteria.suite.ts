@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { DocumentCollection, Params } from '../../src/index.ts';
 import type { ClientFixture } from './client-fixture.ts';
-import { rejection } from './outcomes.ts';
+import { idsOf, rejection } from './outcomes.ts';
 
 const PEOPLE = [
   { _id: 'ada', name: 'Ada', age: 36, tags: ['math', 'code'], home: { city: 'London' } },
@@ -50,8 +50,6 @@ const CASES: [string, object, string[]][] = [
   ['several operators on a field', { age: { $gt: 20, $lt: 50 } }, ['ada']],
 ];
 
-const ids = (documents: readonly { _id: string }[]) => documents.map(({ _id }) => _id);
-
 /** The object form of `params`, and `options.archived`. */
 export function criteriaSuite(fixture: ClientFixture): void {
   describe('criteria', () => {
@@ -68,7 +66,7 @@ export function criteriaSuite(fixture: ClientFixture): void {
         const params = criteria as Params;
         const answers = {
           meaning,
-          filter: ids(await collection.filter(params)),
+          filter: idsOf(await collection.filter(params)),
           find: (await collection.find(params))?._id,
           has: await collection.has(params),
           count: await collection.count(params),
@@ -89,7 +87,7 @@ export function criteriaSuite(fixture: ClientFixture): void {
       await collection.insert({ n: 2 });
       await collection.update(stored._id, { n: 1 });
       const { _created_timestamp } = stored;
-      expect(ids(await collection.filter({ _updated: true, _created_timestamp }))).toEqual([
+      expect(idsOf(await collection.filter({ _updated: true, _created_timestamp }))).toEqual([
         stored._id,
       ]);
     });
@@ -97,12 +95,12 @@ export function criteriaSuite(fixture: ClientFixture): void {
     test('find the changed values of documents, saved or not', async () => {
       const collection = await people();
       await collection.patch('ada', { age: 37 });
-      expect(ids(await collection.filter({ age: 37 }))).toEqual(['ada']);
+      expect(idsOf(await collection.filter({ age: 37 }))).toEqual(['ada']);
       expect(await collection.filter({ age: 36 })).toEqual([]);
       await collection.save();
-      expect(ids(await collection.filter({ age: 37 }))).toEqual(['ada']);
+      expect(idsOf(await collection.filter({ age: 37 }))).toEqual(['ada']);
       await fixture.reopen();
-      expect(ids(await fixture.documents().filter({ age: { $in: [36, 37] } }))).toEqual(['ada']);
+      expect(idsOf(await fixture.documents().filter({ age: { $in: [36, 37] } }))).toEqual(['ada']);
     });
 
     test('are copied: changing them after the call changes nothing', async () => {
@@ -110,7 +108,7 @@ export function criteriaSuite(fixture: ClientFixture): void {
       const criteria = { name: { $in: ['Ada'] } };
       const found = collection.filter(criteria);
       criteria.name.$in.push('Bob');
-      expect(ids(await found)).toEqual(['ada']);
+      expect(idsOf(await found)).toEqual(['ada']);
     });
 
     const WRONG: [object, string][] = [
@@ -227,7 +225,7 @@ export function criteriaSuite(fixture: ClientFixture): void {
           [{ archived: true }, ['1', '2', '3']],
           [{ archived: 'only' }, ['2']],
         ] as const) {
-          expect(ids(await things.filter(params, options))).toEqual(expected);
+          expect(idsOf(await things.filter(params, options))).toEqual(expected);
           expect((await things.find(params, options))?._id).toBe(expected[0]);
           expect(await things.count(params, options)).toBe(expected.length);
           const second = { n: 2 };
@@ -246,7 +244,7 @@ export function criteriaSuite(fixture: ClientFixture): void {
       expect(await things.deleteMany({ n: 2 })).toBe(0);
       expect(await things.deleteMany(({ n }) => n < 3, { archived: 'only' })).toBe(1);
       expect(await things.deleteMany({ n: { $gt: 2 } }, { archived: true })).toBe(2);
-      expect(ids(await things.filter({}, { archived: true }))).toEqual(['1']);
+      expect(idsOf(await things.filter({}, { archived: true }))).toEqual(['1']);
     });
 
     test('refuse options they do not know', async () => {

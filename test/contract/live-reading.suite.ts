@@ -6,7 +6,8 @@ import { rejection } from './outcomes.ts';
 
 /** The ways to read a live query, and how it ends. */
 export function liveReadingSuite(fixture: ClientFixture): void {
-  const turn = () => new Promise((resolve) => setTimeout(resolve, 5));
+  /** Timers fire in their order: a query that nobody reads any more has stopped by then. */
+  const stopped = () => new Promise((resolve) => setTimeout(resolve));
   const counter = async () => {
     const things = fixture.documents<{ n: number }>();
     await things.insert({ _id: 'a', n: 0 });
@@ -30,8 +31,9 @@ export function liveReadingSuite(fixture: ClientFixture): void {
     });
 
     test('needs no this, and nobody who subscribes', async () => {
-      const { getSnapshot, subscribe } = (await counter()).liveCount();
-      while (getSnapshot().status === 'pending') await turn();
+      const things = await counter();
+      const { getSnapshot, subscribe } = things.liveCount();
+      while (getSnapshot().status === 'pending') await things.count();
       expect(getSnapshot()).toEqual({ status: 'ready', data: 1, error: undefined });
       subscribe(() => undefined)();
     });
@@ -67,7 +69,7 @@ export function liveReadingSuite(fixture: ClientFixture): void {
       const first = new LiveLog(query);
       const before = await first.until(() => true);
       first.stop();
-      await turn();
+      await stopped();
       await things.update('a', { n: 1 });
       const second = new LiveLog(query);
       const after = await second.until((data) => data[0]?.n === 1);
@@ -82,10 +84,10 @@ export function liveReadingSuite(fixture: ClientFixture): void {
       const log = new LiveLog(query);
       const before = await log.until(() => true);
       log.stop();
-      await turn();
+      await stopped();
       expect(query.getSnapshot()).toEqual({ status: 'pending', data: before, error: undefined });
       expect((await query.ready).data).toBe(before);
-      await turn();
+      await stopped();
       await things.insert({ n: 1 });
       expect((await query.ready).data.length).toBe(2);
       expect(log.snapshots.length).toBe(1);
@@ -208,8 +210,10 @@ export function liveReadingSuite(fixture: ClientFixture): void {
       expect(query.getSnapshot()).toMatchObject({ status: 'error', error: { code: 'closed' } });
       expect(query.getSnapshot().data).toBe(data);
       expect(log.snapshots.length).toBe(2);
+      const other = new LiveLog(things.live({}));
       await things.insert({ n: 1 });
-      await turn();
+      await other.until(({ length }) => length === 2);
+      other.stop();
       expect(log.snapshots.length).toBe(2);
       expect((await rejection(query.ready)).code).toBe('closed');
     });
@@ -275,14 +279,19 @@ export function liveReadingSuite(fixture: ClientFixture): void {
       const log = new LiveLog(query);
       expect(await log.error()).toMatchObject({ name: 'RangeError', message: 'angry' });
       log.stop();
-      await turn();
+      await stopped();
       angry = false;
-      const again = new LiveLog(query);
-      await things.insert({ n: 1 });
-      expect(again.snapshots[0]?.status ?? 'pending').toBe('pending');
-      while (query.getSnapshot().status !== 'ready') await turn();
-      expect(query.getSnapshot().data?.length).toBe(2);
-      again.stop();
+      const again = await new Promise<LiveSnapshot<readonly object[]>[]>((resolve) => {
+        const seen: LiveSnapshot<readonly object[]>[] = [];
+        const stop = query.subscribe((snapshot) => {
+          seen.push(snapshot);
+          if (snapshot.status !== 'ready') return;
+          stop();
+          resolve(seen);
+        });
+      });
+      expect(again.map(({ status }) => status)).toEqual(['pending', 'ready']);
+      expect(again[1]?.data).toHaveLength(1);
       const patient = things.live(async () => true);
       expect((await rejection(patient.ready)).code).toBe('predicate_async');
     });

@@ -134,9 +134,6 @@ export function pagingSuite(fixture: ClientFixture): void {
         for (const [order, end, rest] of ends) {
           const after = JSON.parse(end) as { _id: string };
           expect(idsOf(await again.filter({}, { ...order, after }))).toEqual(rest);
-          expect(
-            await pages(again, {}, { ...order, after } as FindOptions<Item>, () => undefined),
-          ).toHaveLength(23);
         }
       });
 

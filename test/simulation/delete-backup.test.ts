@@ -9,6 +9,7 @@ beforeAll(warmUp);
 const open = ({ db }: Tab) => new db.Collection({ name: 'log', type: 'DOCUMENT_BASED' });
 
 test('a backup that is removed is never told to be unknown, whenever the leader is gone', async () => {
+  const outcomes = new Set<string>();
   for (let seed = 1; seed <= 60; seed++) {
     const world = new World(seed);
     const browser = simulateBrowser(world);
@@ -19,6 +20,11 @@ test('a backup that is removed is never told to be unknown, whenever the leader 
     const told = log.deleteBackup(name).catch((error: { code: string }) => error.code);
     await world.runUntil(world.now + seed / 8);
     leader.kill();
-    expect([true, 'answer_lost']).toContain(await world.hear(told));
+    const answer = await world.hear(told);
+    expect([true, 'answer_lost']).toContain(answer);
+    const { length } = await world.hear(log.listBackups());
+    outcomes.add(`${answer}, ${length} left`);
   }
+  expect(outcomes).toContain('true, 0 left');
+  expect(outcomes).not.toContain('true, 1 left');
 });

@@ -36,7 +36,8 @@ test('a worker that fails rejects everything that waits, and everything later, w
     connection.save(),
     connection.close(),
   ];
-  setTimeout(() => worker.fail('out of memory'), 5);
+  while (worker.unanswered.length === 0) await new Promise(setImmediate);
+  worker.fail('out of memory');
   const lost = { name: 'WorkerError', code: 'worker_lost' };
   for (const result of await Promise.allSettled(waiting)) {
     expect(result).toMatchObject({ status: 'rejected', reason: lost });

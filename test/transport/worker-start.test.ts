@@ -99,7 +99,8 @@ describe("the caller's own worker", () => {
 
   test('may have started long ago', async () => {
     const worker = new MessageWorker();
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    // What it says once it has started; nobody else listens.
+    await new Promise((resolve) => worker.addEventListener('message', resolve, { once: true }));
     const connection = connect({ ...options(), worker: worker.asWorker });
     expect(await new connection.Collection(notes).count()).toBe(0);
     await connection.close();
