@@ -1,4 +1,5 @@
-import { expect } from 'vitest';
+import type { Locator } from 'playwright-core';
+import { expect, vi } from 'vitest';
 import { ALL, PATIENCE, type Playground } from './open-playground.ts';
 
 /** Says what comes next, when all that came before is painted. */
@@ -6,8 +7,12 @@ type Say = (step: string) => Promise<void>;
 
 type Visit = (site: Playground, say: Say) => Promise<void>;
 
+/** Not `expect.poll`: it knows no test while two run at once. */
 const has = (read: () => Promise<string>, text: string | RegExp) =>
-  expect.poll(read, PATIENCE).toMatch(text);
+  vi.waitFor(async () => expect(await read()).toMatch(text), PATIENCE);
+
+const counts = (items: Locator, count: number) =>
+  vi.waitFor(async () => expect(await items.count()).toBe(count), PATIENCE);
 
 const textFile = (name: string, content: string) => ({
   name,
@@ -202,7 +207,7 @@ export const LONG_VISIT: Readonly<Record<string, Visit>> = {
       await say(`making ${label}`);
       await page.getByRole('textbox', { name: 'Label' }).fill(label);
       await press('Create a backup');
-      await expect.poll(() => part('backup').count(), PATIENCE).toBe(number + 1);
+      await counts(part('backup'), number + 1);
     }
     await say('deleting documents');
     await press('Delete every second document');
@@ -218,18 +223,18 @@ export const LONG_VISIT: Readonly<Record<string, Visit>> = {
     await say('restoring');
     await press('Restore three');
     await has(news, 'Restored');
-    await expect.poll(() => part('backup').count(), PATIENCE).toBe(5);
+    await counts(part('backup'), 5);
     await say('a file that is none');
     await page.getByLabel('Backup file').setInputFiles(textFile('none.gz', 'none'));
     await has(() => page.locator('.status-text .problem').innerText(), 'gzip');
     await say('deleting one');
     await press('Delete… four');
     await page.locator('dialog[open]').getByRole('button', { name: 'Delete it' }).click();
-    await expect.poll(() => part('backup').count(), PATIENCE).toBe(4);
+    await counts(part('backup'), 4);
     await say('another collection');
     await page.getByRole('combobox', { name: 'Collection' }).selectOption('cities');
     const others = part('backup').filter({ hasText: 'three' });
-    await expect.poll(() => others.count(), PATIENCE).toBe(0);
+    await counts(others, 0);
   },
 
   async Storage({ page, part }, say) {
@@ -264,8 +269,7 @@ export const LONG_VISIT: Readonly<Record<string, Visit>> = {
 
   async Tabs({ page, part, browser }, say) {
     const stones = (count: number) => has(() => part('stones').innerText(), String(count));
-    const events = (count: number) =>
-      expect.poll(() => part('events').getByRole('listitem').count(), PATIENCE).toBe(count);
+    const events = (count: number) => counts(part('events').getByRole('listitem'), count);
     await events(1);
     await say('laying stones');
     for (let stone = 0; stone < 50; stone++) {
