@@ -28,7 +28,7 @@ export function TabsPanel() {
       <ThisTab />
       <div class="tabs-columns">
         <section class="card tabs-board" aria-labelledby="board-title">
-          <h2 id="board-title">A board that all tabs share</h2>
+          <h2 id="board-title">The shared board</h2>
           <p class="soft small">Put two tabs side by side and write in one.</p>
           <div class="tabs-notes">
             <Note note="first" label="First note" />
