@@ -1,49 +1,37 @@
 import type { FileHeader, FilePart } from '../backup/file/file-contents.ts';
-import type { Leases } from '../backup/leases.ts';
 import type { Snapshot } from '../backup/snapshot.ts';
 import { SnapshotReader } from '../backup/snapshot-reader.ts';
 import type { CollectionUsage } from '../backup/usage.ts';
 import { storedSizes, usageOf } from '../backup/usage.ts';
+import { asCairnError } from '../errors/as-cairn-error.ts';
 import { BackupError } from '../errors/backup-error.ts';
-import type { Durability, Storage } from '../storage/drivers/driver.ts';
 import type { Manifest } from '../storage/log/manifest.ts';
 import { listLive, listManifests } from '../storage/log/open-log.ts';
 import type { PinnedCollection } from './backups/backup-requests.ts';
 import { Exports } from './backups/exports.ts';
 import { Imports } from './backups/imports.ts';
 import type { SectionImport } from './backups/section-import.ts';
+import type { EngineEnvironment } from './collections/environment.ts';
 import type { HostedCollection } from './collections/hosted-collection.ts';
+import type { OpenCollections } from './collections/open-collections.ts';
+import type { Executor, GiveUp } from './executor.ts';
 import type { Request } from './protocol/requests.ts';
-import type { Clock } from './scheduling/clock.ts';
-
-/** The engine, for requests about the whole database. */
-export interface DatabaseHost {
-  readonly storage: Storage;
-  readonly durability: Durability;
-  readonly clock: Clock;
-  readonly holds: Leases;
-  /** The collections that are open. */
-  readonly open: () => Iterable<HostedCollection>;
-  /** Opens a collection for as long as it is used, unless it is open. */
-  readonly use: <T>(
-    header: Pick<FileHeader, 'collection' | 'type'>,
-    use: (collection: HostedCollection) => Promise<T>,
-  ) => Promise<T>;
-}
 
 /** More backups than a database ever has. */
 const ALL = 100_000;
 
 /** Executes requests about the whole database. */
-export class DatabaseRequests {
-  readonly #host: DatabaseHost;
+export class DatabaseRequests implements Executor {
+  readonly #environment: EngineEnvironment;
+  readonly #collections: OpenCollections;
   readonly #exports = new Exports();
   readonly #imports = new Imports();
   /** Imports run one after the other: two could wait for each other's collections. */
   #importing: Promise<unknown> = Promise.resolve();
 
-  constructor(host: DatabaseHost) {
-    this.#host = host;
+  constructor(environment: EngineEnvironment, collections: OpenCollections) {
+    this.#environment = environment;
+    this.#collections = collections;
   }
 
   async execute(request: Request): Promise<unknown> {
@@ -67,8 +55,14 @@ export class DatabaseRequests {
     }
   }
 
+  giveUp(request: GiveUp): void {
+    this.execute(request).catch((error: unknown) =>
+      this.#environment.events.reportError(asCairnError(error)),
+    );
+  }
+
   async #export(): Promise<{ cursor: number }> {
-    const open = new Map(Array.from(this.#host.open(), (one) => [one.settings.name, one]));
+    const open = this.#openByName();
     const stored = (await this.#manifests()).filter(({ name }) => !open.has(name));
     const pinned = await Promise.allSettled([
       ...Array.from(open.values(), (one) => one.freeze()),
@@ -88,19 +82,23 @@ export class DatabaseRequests {
 
   async *#sections(all: readonly PinnedCollection[]): AsyncGenerator<FilePart, void> {
     for (const { header, segments } of all) {
-      const reader = await SnapshotReader.open(this.#host.storage, header.collection, segments);
+      const reader = await SnapshotReader.open(
+        this.#environment.storage,
+        header.collection,
+        segments,
+      );
       yield* reader.section(header);
     }
   }
 
   /** Pins a collection that is not open. */
   async #pin(manifest: Manifest): Promise<PinnedCollection> {
-    const { storage, holds, clock } = this.#host;
+    const { storage, leases, clock } = this.#environment;
     const { name: collection } = manifest;
     const segments = await listLive(storage, collection, manifest);
     const type = manifest.type as FileHeader['type'];
     const header = { collection, type, options: {}, created_at: clock.now() };
-    return { header, segments, release: holds.take(collection, segments) };
+    return { header, segments, release: leases.take(collection, segments) };
   }
 
   #import({ call, merge }: Request<'importAll'>): Promise<number> {
@@ -117,7 +115,7 @@ export class DatabaseRequests {
         const { collection: name } = header;
         if (names.has(name)) throw twice(name);
         names.add(name);
-        return this.#host.use(header, (collection) =>
+        return this.#collections.use(header, (collection) =>
           collection.importSection(header, merge, read),
         );
       },
@@ -127,7 +125,7 @@ export class DatabaseRequests {
 
   /** Makes all sections live, in one write. */
   async #commit(all: readonly SectionImport[]): Promise<void> {
-    const { storage, durability } = this.#host;
+    const { storage, durability } = this.#environment;
     const operations = [];
     for (const { replacement } of all) operations.push(...(await replacement.operations()));
     try {
@@ -140,11 +138,11 @@ export class DatabaseRequests {
   }
 
   async #usage(): Promise<CollectionUsage[]> {
-    const { storage } = this.#host;
+    const { storage } = this.#environment;
     const range = { prefix: [], limit: ALL };
     const snapshots = (await storage.list('snapshots', range)) as Snapshot[];
     const manifests = await listManifests(storage);
-    const open = new Map(Array.from(this.#host.open(), (one) => [one.settings.name, one]));
+    const open = this.#openByName();
     const shown = manifests.filter(({ kept_until }) => kept_until === undefined);
     const usage = shown.map(async (manifest) => {
       const { name } = manifest;
@@ -158,9 +156,13 @@ export class DatabaseRequests {
     return Promise.all(usage);
   }
 
+  #openByName(): Map<string, HostedCollection> {
+    return new Map(this.#collections.usable.map((one) => [one.settings.name, one]));
+  }
+
   /** The manifests of stored collections. */
   async #manifests(): Promise<Manifest[]> {
-    return (await listManifests(this.#host.storage)).filter(({ dropped }) => !dropped);
+    return (await listManifests(this.#environment.storage)).filter(({ dropped }) => !dropped);
   }
 }
 

@@ -7,7 +7,7 @@ import type {
   Request,
 } from '../../src/engine/protocol/requests.ts';
 import { type CollectionSettings, plainSettings } from '../../src/engine/protocol/settings.ts';
-import type { RecoveryRecord } from '../../src/engine/recovery/recovery.ts';
+import type { RecoveryRecord } from '../../src/engine/recovery/recovery-records.ts';
 import type { Session } from '../../src/engine/sessions/session.ts';
 import { type FaultyDriver, faultyDriver, outage } from '../storage/faulty-driver.ts';
 import { FakeClock, settled } from './fake-clock.ts';

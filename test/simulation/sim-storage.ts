@@ -1,4 +1,4 @@
-import type { RecoveryKey, RecoveryRecord } from '../../src/engine/recovery/recovery.ts';
+import type { RecoveryKey, RecoveryRecord } from '../../src/engine/recovery/recovery-records.ts';
 import { StorageError } from '../../src/errors/storage-error.ts';
 import type {
   Storage,

@@ -4,30 +4,19 @@ import type { Snapshot } from '../../backup/snapshot.ts';
 import { SnapshotReader } from '../../backup/snapshot-reader.ts';
 import { putSnapshot } from '../../backup/snapshots.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
-import type { CairnError } from '../../errors/cairn-error.ts';
 import { StorageError } from '../../errors/storage-error.ts';
-import type { BuildProgress } from '../documents/index-builder.ts';
+import type { CollectionContext } from '../collections/collection-context.ts';
 import type { Verification } from '../protocol/backup-protocol.ts';
 import type { BackupRequest } from '../protocol/request-kinds.ts';
 import type { Request } from '../protocol/requests.ts';
-import { type BackupHost, CollectionBackups, type PinnedSnapshot } from './collection-backups.ts';
+import { CollectionBackups, type PinnedSnapshot } from './collection-backups.ts';
 import { Exports } from './exports.ts';
 import { headerOf } from './file-header.ts';
 import { Imports, severalCollections } from './imports.ts';
-import type { ReplaceHost } from './replacement.ts';
+import { Replacement } from './replacement.ts';
 import { restore } from './restore.ts';
+import { SafetyBackup } from './safety-backup.ts';
 import { SectionImport } from './section-import.ts';
-
-/** What requests about backups need of their collection. */
-export interface BackupRequestHost extends BackupHost {
-  readonly indexing: BuildProgress;
-  /** Why the collection could not be opened, if it could not. */
-  readonly damage: () => Error | undefined;
-  /** Other records have taken the place of all. */
-  readonly restored: (backup: string | undefined) => void;
-  /** Something failed that nobody waits for. */
-  readonly failed: (error: CairnError) => void;
-}
 
 /** A collection as of one instant, with what a file says of it. */
 export interface PinnedCollection extends Pick<PinnedSnapshot, 'segments' | 'release'> {
@@ -37,7 +26,8 @@ export interface PinnedCollection extends Pick<PinnedSnapshot, 'segments' | 'rel
 /** Everything about backups that a collection can be asked for, and what it does about them by itself. */
 export class BackupRequests {
   readonly backups: CollectionBackups;
-  readonly #host: BackupRequestHost;
+  readonly #context: CollectionContext;
+  readonly #restored: (backup: string | undefined) => void;
   readonly #exports = new Exports();
   readonly #imports = new Imports();
   #stopLooking: (() => void) | undefined;
@@ -45,13 +35,15 @@ export class BackupRequests {
   /** Ends with what is done unasked, one thing at a time: two at once would both make the backup of the day. */
   #tending: Promise<void> = Promise.resolve();
 
-  constructor(host: BackupRequestHost) {
-    this.#host = host;
-    this.backups = new CollectionBackups(host);
+  /** @param restored Called when a backup, or a file, has replaced all records. */
+  constructor(context: CollectionContext, restored: (backup: string | undefined) => void) {
+    this.#context = context;
+    this.#restored = restored;
+    this.backups = new CollectionBackups(context);
   }
 
   async execute(request: BackupRequest): Promise<unknown> {
-    const damage = this.#host.damage();
+    const damage = this.#context.availability.error;
     switch (request.op) {
       case 'createBackup': {
         if (damage) throw damage;
@@ -105,7 +97,7 @@ export class BackupRequests {
     this.#stopLooking?.();
     if (this.#stopped) return;
     this.#tending = this.#tending.then(() => this.#tend());
-    const { clock } = this.#host.context;
+    const { clock } = this.#context;
     this.#stopLooking = clock.after(untilNextCheck(clock.now()), () => this.look(), true);
   }
 
@@ -124,7 +116,7 @@ export class BackupRequests {
 
   /** A backup that stays when the collection is dropped, `undefined` where there is nothing to keep. */
   async keepAlone() {
-    const snapshot = this.#host.damage()
+    const snapshot = this.#context.availability.error
       ? await this.#remains()
       : await this.backups.create({ reason: 'drop' });
     return snapshot && { snapshot: putSnapshot(snapshot), segments: new Set(snapshot.segments) };
@@ -132,7 +124,7 @@ export class BackupRequests {
 
   /** The error of a collection that cannot be opened, with what can be done about it. */
   async explain(error: StorageError): Promise<StorageError> {
-    const { name: place } = this.#host.context.settings;
+    const { name: place } = this.#context.settings;
     let whole: string[];
     try {
       const { backups } = await this.backups.verifyDamaged();
@@ -152,24 +144,24 @@ export class BackupRequests {
     try {
       if (!this.#stopped) await this.backups.tend();
     } catch (error) {
-      this.#host.failed(asCairnError(error));
+      this.#context.events.failed(asCairnError(error));
     }
   }
 
   async #load(name: string): Promise<void> {
     const snapshot = await this.backups.snapshots.find(name);
-    const host = await this.#replaceHost('restore', name);
+    const replacement = await this.#replacement('restore', name);
     // It may expire meanwhile.
-    await this.backups.holding([snapshot], () => restore(host, snapshot));
+    await this.backups.holding([snapshot], () => restore(this.#context, replacement, snapshot));
   }
 
   async #export(name: string): Promise<{ cursor: number }> {
-    const { settings } = this.#host.context;
+    const { settings, storage } = this.#context;
     const snapshot = await this.backups.snapshots.find(name);
     const { segments, created_at, label } = snapshot;
     const release = this.backups.hold(segments);
     try {
-      const reader = await SnapshotReader.open(this.#host.storage, settings.name, segments);
+      const reader = await SnapshotReader.open(storage, settings.name, segments);
       const header = headerOf(settings, { created_at, label });
       return this.#exports.begin(reader.section(header), release);
     } catch (error) {
@@ -182,7 +174,7 @@ export class BackupRequests {
     let sections = 0;
     return this.#imports.run(call, {
       section: (header, read) => {
-        if (++sections > 1) throw severalCollections(this.#host.context.settings.name);
+        if (++sections > 1) throw severalCollections(this.#context.settings.name);
         return this.importSection(header, merge, read);
       },
       commit: async ([importing]) => importing?.replacement.write(),
@@ -198,50 +190,38 @@ export class BackupRequests {
     merge: boolean,
     read: (importing: SectionImport) => Promise<T>,
   ): Promise<T> {
-    const why = this.#host.damage();
+    const why = this.#context.availability.error;
     // There is nothing that the file could be merged with.
     if (why && merge) throw why;
-    const host = await this.#replaceHost('import', undefined);
-    return this.#host.saves.alone(() => read(new SectionImport(host, header, merge)));
+    const context = this.#context;
+    const replacement = await this.#replacement('import', undefined);
+    return context.saves.alone(() => read(new SectionImport(context, replacement, header, merge)));
   }
 
   /** What the collection holds, as of now, for a file. */
   async freeze(): Promise<PinnedCollection> {
     const { segments, created_at, release } = await this.backups.freeze();
-    const header = headerOf(this.#host.context.settings, { created_at });
+    const header = headerOf(this.#context.settings, { created_at });
     return { header, segments, release };
   }
 
-  /** Gets ready to replace what the collection holds: everything is saved, or what is there is known. */
-  async #replaceHost(
+  /** Gets ready to replace all records: saves them, or finds out what can be read of damaged data. */
+  async #replacement(
     reason: 'restore' | 'import',
     backup: string | undefined,
-  ): Promise<ReplaceHost> {
-    const { context, saves, indexing, damage, restored } = this.#host;
-    const remains = damage() ? await this.#remains() : undefined;
-    if (!damage()) await saves.flush();
-    let snapshot: Snapshot | undefined;
-    const present = async () => {
-      snapshot = damage() ? remains : await this.backups.present(reason);
-      return snapshot && putSnapshot(snapshot);
-    };
-    const presentWritten = (stored: boolean) => {
-      this.backups.snapshots.forget();
-      if (snapshot && !stored) this.backups.snapshots.noteFailed(snapshot);
-    };
-    return {
-      context,
-      saves,
-      indexing,
-      present,
-      presentWritten,
-      replaced: () => restored(backup),
-    };
+  ): Promise<Replacement> {
+    const context = this.#context;
+    const isDamaged = context.availability.error !== undefined;
+    if (!isDamaged) await context.saves.flush();
+    const safety = isDamaged
+      ? SafetyBackup.ofRemains(this.backups, await this.#remains())
+      : SafetyBackup.ofPresent(this.backups, reason);
+    return new Replacement(context, safety, () => this.#restored(backup));
   }
 
   /** What can be read of damaged data; from now on the collection can be written to. */
   async #remains(): Promise<Snapshot | undefined> {
-    await this.#host.context.records.log.openDamaged();
+    await this.#context.records.log.openDamaged();
     return this.backups.remains();
   }
 

@@ -1,6 +1,5 @@
 import { DailyBackups } from '../../backup/daily.ts';
 import { expired, expiryOf } from '../../backup/expiry.ts';
-import type { Leases } from '../../backup/leases.ts';
 import { SegmentVerifier, type VerificationResult } from '../../backup/segment-verifier.ts';
 import {
   type BackupReason,
@@ -11,19 +10,9 @@ import {
   type SnapshotHead,
 } from '../../backup/snapshot.ts';
 import { deleteSnapshot, putSnapshot, Snapshots } from '../../backup/snapshots.ts';
-import type { Storage } from '../../storage/drivers/driver.ts';
 import { listLive, readManifest } from '../../storage/log/open-log.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
 import type { BackupInfo, Verification } from '../protocol/backup-protocol.ts';
-import type { SaveSchedule } from '../records/save-schedule.ts';
-
-/** What backups need of their collection. */
-export interface BackupHost {
-  readonly context: CollectionContext;
-  readonly storage: Storage;
-  readonly saves: SaveSchedule;
-  readonly holds: Leases;
-}
 
 /** What a collection holds at one instant; it stays in storage until it is released. */
 export interface PinnedSnapshot {
@@ -38,12 +27,12 @@ export interface PinnedSnapshot {
 /** The backups of a collection: made, listed, removed when they expire, and checked. */
 export class CollectionBackups {
   readonly snapshots: Snapshots;
-  readonly #host: BackupHost;
+  readonly #context: CollectionContext;
   readonly #daily = new DailyBackups();
 
-  constructor(host: BackupHost) {
-    this.#host = host;
-    this.snapshots = new Snapshots(host.storage, host.context.settings.name);
+  constructor(context: CollectionContext) {
+    this.#context = context;
+    this.snapshots = new Snapshots(context.storage, context.settings.name);
   }
 
   /**
@@ -52,15 +41,15 @@ export class CollectionBackups {
    * @param since None is made where this is the number of the last change.
    */
   async create(cause: SnapshotCause, since?: number): Promise<Snapshot> {
-    const { context, saves } = this.#host;
+    const { records, clock, saves } = this.#context;
     const { asked } = cause;
     const made = asked && (await this.snapshots.list()).find((one) => one.asked === asked);
     if (made) return made;
     const head = await this.#head(0, cause);
     let snapshot: Snapshot | undefined;
     await this.#change(() => {
-      const { size: documents } = context.records;
-      const created_at = context.clock.now();
+      const { size: documents } = records;
+      const created_at = clock.now();
       return saves.saveWith((live) => {
         if (live.changed === since) return undefined;
         snapshot = makeSnapshot({ ...head, created_at, documents }, live);
@@ -72,7 +61,7 @@ export class CollectionBackups {
 
   /** What there is, newest first. */
   async list(): Promise<BackupInfo[]> {
-    const { backup_retention_time: days } = this.#host.context.settings;
+    const { backup_retention_time: days } = this.#context.settings;
     const snapshots = await this.snapshots.list();
     return snapshots.map((snapshot) => infoOf(snapshot, days)).reverse();
   }
@@ -80,7 +69,7 @@ export class CollectionBackups {
   /** Segments go with the last backup that names them. */
   async remove(gone: readonly Snapshot[]): Promise<void> {
     if (gone.length === 0) return;
-    const { log } = this.#host.context.records;
+    const { log } = this.#context.records;
     await this.#change(async () => {
       await log.write(gone.map(deleteSnapshot));
       for (const { segments } of gone) log.addOrphans(segments);
@@ -89,7 +78,7 @@ export class CollectionBackups {
 
   /** Removes the backups that have expired, then makes the one of the day if it is due. */
   async tend(): Promise<void> {
-    const { settings, clock } = this.#host.context;
+    const { settings, clock } = this.#context;
     const { auto_create_backup, backup_retention_time: days } = settings;
     // In this order: what is made now must not be what the last two before it are removed for.
     await this.remove(expired(await this.snapshots.list(), clock.now(), days));
@@ -97,7 +86,7 @@ export class CollectionBackups {
   }
 
   async #makeDaily(): Promise<void> {
-    const { records, clock } = this.#host.context;
+    const { records, clock } = this.#context;
     // What is not saved yet will have the next number.
     const changed = records.log.live.changed + Number(records.unsaved > 0);
     const snapshots = await this.snapshots.list();
@@ -113,18 +102,18 @@ export class CollectionBackups {
     const kept = new Set<number>();
     for (const { segments } of await this.snapshots.list())
       for (const one of segments) kept.add(one);
-    const { holds, context } = this.#host;
-    for (const one of holds.of(context.settings.name)) kept.add(one);
+    const { leases, settings } = this.#context;
+    for (const one of leases.of(settings.name)) kept.add(one);
     return kept;
   }
 
   /** Keeps segments in storage until what it returns is called. */
   hold(segments: readonly number[]): () => void {
-    const { holds, context } = this.#host;
-    const release = holds.take(context.settings.name, segments);
+    const { leases, settings, records } = this.#context;
+    const release = leases.take(settings.name, segments);
     return () => {
       release();
-      context.records.log.addOrphans(segments);
+      records.log.addOrphans(segments);
     };
   }
 
@@ -143,15 +132,15 @@ export class CollectionBackups {
 
   /** Saves what is not stored yet, and keeps everything as of then. */
   async freeze(): Promise<PinnedSnapshot> {
-    const { context, saves } = this.#host;
+    const { records, clock, saves } = this.#context;
     let documents = 0;
     let created_at = 0;
     let segments: readonly number[] = [];
     let release: () => void = () => undefined;
     try {
       await saves.alone(() => {
-        documents = context.records.size;
-        created_at = context.clock.now();
+        documents = records.size;
+        created_at = clock.now();
         return saves.saveWith((live) => {
           segments = live.segments.map(({ number }) => number).sort((a, b) => a - b);
           release = this.hold(segments);
@@ -189,7 +178,7 @@ export class CollectionBackups {
 
   /** A backup, not stored yet, of what the collection holds; nothing may be unsaved, or change before it is stored. */
   async present(reason: BackupReason): Promise<Snapshot> {
-    const { records } = this.#host.context;
+    const { records } = this.#context;
     const head = await this.#head(records.size, { reason });
     return makeSnapshot(head, records.log.live);
   }
@@ -209,7 +198,7 @@ export class CollectionBackups {
 
   /** Stores or removes backups while nothing else is being written. */
   #change(write: () => Promise<void>, making?: SnapshotHead): Promise<void> {
-    return this.#host.saves.alone(async () => {
+    return this.#context.saves.alone(async () => {
       try {
         await this.snapshots.change(write);
       } catch (error) {
@@ -220,7 +209,7 @@ export class CollectionBackups {
   }
 
   async #head(documents: number, cause: SnapshotCause): Promise<SnapshotHead> {
-    const { settings, clock } = this.#host.context;
+    const { settings, clock } = this.#context;
     const { name: collection, type } = settings;
     const sequence = await this.snapshots.takeSequence();
     return { collection, type, sequence, ...cause, created_at: clock.now(), documents };
@@ -243,12 +232,12 @@ export class CollectionBackups {
   }
 
   #examiner(): SegmentVerifier {
-    return new SegmentVerifier(this.#host.storage, this.#host.context.settings.name);
+    return new SegmentVerifier(this.#context.storage, this.#context.settings.name);
   }
 
   async #stored() {
-    const { storage, context } = this.#host;
-    const { name } = context.settings;
+    const { storage, settings } = this.#context;
+    const { name } = settings;
     const manifest = await readManifest(storage, name);
     return { manifest, segments: await listLive(storage, name, manifest) };
   }

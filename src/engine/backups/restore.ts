@@ -3,20 +3,24 @@ import { BackupError } from '../../errors/backup-error.ts';
 import { StorageError } from '../../errors/storage-error.ts';
 import { checkFormat } from '../../storage/log/open-log.ts';
 import { typeMismatch } from '../collection-errors.ts';
-import { type ReplaceHost, Replacement } from './replacement.ts';
+import type { CollectionContext } from '../collections/collection-context.ts';
+import type { Replacement } from './replacement.ts';
 
 /**
  * Puts a backup in the place of what a collection holds.
  *
  * @throws {BackupError} `backup_damaged`
  */
-export async function restore(host: ReplaceHost, snapshot: Snapshot): Promise<void> {
-  const { name, type } = host.context.settings;
+export async function restore(
+  { settings, saves }: CollectionContext,
+  replacing: Replacement,
+  snapshot: Snapshot,
+): Promise<void> {
+  const { name, type } = settings;
   checkFormat(name, snapshot.format);
   if (snapshot.type !== type) throw typeMismatch(name, snapshot.type, type);
-  const replacing = new Replacement(host);
   await bring(replacing, snapshot);
-  await host.saves.alone(() => replacing.write());
+  await saves.alone(() => replacing.write());
   await replacing.settleIn();
 }
 

@@ -1,6 +1,8 @@
 import type { FileHeader, FileRecord } from '../../backup/file/file-contents.ts';
 import { BackupError } from '../../errors/backup-error.ts';
-import { type ReplaceHost, Replacement } from './replacement.ts';
+import type { SegmentLog } from '../../storage/log/segment-log.ts';
+import type { CollectionContext } from '../collections/collection-context.ts';
+import type { Replacement } from './replacement.ts';
 import { Staging } from './staging.ts';
 
 /**
@@ -9,15 +11,20 @@ import { Staging } from './staging.ts';
  */
 export class SectionImport {
   readonly replacement: Replacement;
-  readonly #host: ReplaceHost;
+  readonly #log: SegmentLog;
   readonly #merge: boolean;
   readonly #staging: Staging;
 
-  constructor(host: ReplaceHost, header: FileHeader, merge: boolean) {
-    this.#host = host;
+  constructor(
+    context: CollectionContext,
+    replacement: Replacement,
+    header: FileHeader,
+    merge: boolean,
+  ) {
+    this.#log = context.records.log;
     this.#merge = merge;
-    this.#staging = new Staging(host.context, header, merge);
-    this.replacement = new Replacement(host);
+    this.#staging = new Staging(context, header, merge);
+    this.replacement = replacement;
   }
 
   /** How many documents came from the file. */
@@ -32,9 +39,8 @@ export class SectionImport {
   /** All records have come: writes what is left of them, and brings in what the collection will hold. */
   async finish(): Promise<void> {
     await this.#staging.finish();
-    const { log } = this.#host.context.records;
     const staged = this.#staging.segments;
-    const before = this.#merge ? [...log.segments.keys()] : [];
+    const before = this.#merge ? [...this.#log.segments.keys()] : [];
     // An empty file has none.
     const [first = Number.POSITIVE_INFINITY] = staged;
     const known = new Set<string>();
@@ -50,7 +56,7 @@ export class SectionImport {
   /** Removes what was written. */
   async discard(): Promise<void> {
     try {
-      await this.#host.context.records.log.collectGarbage();
+      await this.#log.collectGarbage();
     } catch {
       // What is left counts for nothing, and is removed with a later write or at the next opening.
     }

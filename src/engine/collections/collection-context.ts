@@ -1,25 +1,24 @@
 import type { DocumentIndexes } from '../documents/document-indexes.ts';
-import type { IdGenerator } from '../documents/ids.ts';
 import type { IndexDeclarations } from '../documents/index-declarations.ts';
-import type { Change } from '../protocol/requests.ts';
+import type { CollectionEvents } from '../events/collection-events.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import type { RecordStore } from '../records/record-store.ts';
-import type { Clock } from '../scheduling/clock.ts';
+import type { SaveSchedule } from '../records/save-schedule.ts';
 import type { Aborts } from '../scheduling/pace.ts';
+import type { Availability } from './availability.ts';
+import type { EngineEnvironment } from './environment.ts';
 
-/** What the store of a collection works with. */
-export interface CollectionContext {
+/** The parts of a collection, as they know each other. */
+export interface CollectionContext
+  extends Pick<EngineEnvironment, 'storage' | 'leases' | 'clock' | 'newId'> {
   readonly settings: CollectionSettings;
+  readonly availability: Availability;
   readonly records: RecordStore;
-  /** Of a document collection. Others take their place when a backup is restored. */
+  readonly saves: SaveSchedule;
+  readonly events: CollectionEvents;
+  /** Of a document collection. A restored backup brings new ones. */
   indexes: DocumentIndexes;
   /** The indexes that open handles declare. */
   readonly declared: IndexDeclarations;
   readonly aborts: Aborts;
-  readonly clock: Clock;
-  readonly newId: IdGenerator;
-  /** Whether anybody is told of changes. */
-  readonly isWatched: () => boolean;
-  /** Tells of a change, once it is made. */
-  readonly changed: (id: string, kind: Change['kind']) => void;
 }

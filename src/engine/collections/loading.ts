@@ -2,12 +2,7 @@ import type { SegmentState } from '../../storage/segments/compaction.ts';
 import { columnOf, type Segment } from '../../storage/segments/segment.ts';
 import { typeMismatch } from '../collection-errors.ts';
 import { DocumentIndexes } from '../documents/document-indexes.ts';
-import {
-  type BuildProgress,
-  extractKeys,
-  lackingColumns,
-  writeColumns,
-} from '../documents/index-builder.ts';
+import { extractKeys, lackingColumns, writeColumns } from '../documents/index-builder.ts';
 import type { IndexSlot } from '../documents/index-slot.ts';
 import { FoldedRecords } from '../records/folded-records.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
@@ -78,7 +73,7 @@ export class Loading {
    *
    * @throws {ValueError} `unique_violation`
    */
-  *build(segments: ReadonlyMap<number, SegmentState>, progress: BuildProgress): Coroutine<void> {
+  *build(segments: ReadonlyMap<number, SegmentState>): Coroutine<void> {
     this.records.finish(segments);
     const { list } = this.records;
     const numbers = new Set([...this.#lacking.values()].flatMap((lacking) => [...lacking]));
@@ -89,7 +84,7 @@ export class Loading {
         this.#context.records,
         lacking,
         (record, body) => indexes.extract(record, body),
-        progress,
+        this.#context.events,
       );
     this.#fill();
     for (const record of list) indexes.checkUnique(record);

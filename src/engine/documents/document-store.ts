@@ -121,7 +121,7 @@ export class DocumentStore {
     if (!record) return false;
     indexes.delete(record);
     records.delete(record);
-    this.#context.changed(id, 'delete');
+    this.#context.events.changed(id, 'delete');
     return true;
   }
 
@@ -162,10 +162,10 @@ export class DocumentStore {
   }
 
   #put(record: StoredRecord, before: StoredRecord | undefined, kind: Change['kind']): void {
-    const { records, indexes, changed } = this.#context;
+    const { records, indexes, events } = this.#context;
     indexes.extract(record, record.body as Body, before);
     indexes.put(record, before);
     records.put(record);
-    changed(record.key, kind);
+    events.changed(record.key, kind);
   }
 }

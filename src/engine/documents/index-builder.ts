@@ -8,6 +8,7 @@ import {
   type Segment,
 } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+import type { CollectionEvents } from '../events/collection-events.ts';
 import { BodyReader, bySegment } from '../records/body-reader.ts';
 import type { RecordStore } from '../records/record-store.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
@@ -22,15 +23,12 @@ const CHECKED_AT_ONCE = 4096;
 /** Segments that are read or written in one transaction. */
 const SEGMENTS_AT_ONCE = 16;
 
-/** Called as keys are extracted: done at the total. */
-export type BuildProgress = (documents: number, total: number) => void;
-
 /** Reads the bodies of records, segment by segment, and gives each to `extract`. */
 export function* extractKeys(
   store: RecordStore,
   records: readonly StoredRecord[],
   extract: (record: StoredRecord, body: Body) => void,
-  progress: BuildProgress,
+  events: CollectionEvents,
 ): Coroutine<void> {
   const groups = bySegment(records);
   const reader = new BodyReader(
@@ -48,7 +46,7 @@ export function* extractKeys(
         if (body !== undefined) extract(record, body);
       }
       done += slice.length;
-      progress(done, records.length);
+      events.indexing(done, records.length);
       yield nextTurn();
     }
   }
@@ -118,7 +116,7 @@ export class IndexBuilder {
   }
 
   /** @returns the indexes that cannot be unique, and why; these are dropped, the others ready. `undefined` when it is over. */
-  *build(progress: BuildProgress): Coroutine<ReadonlyMap<IndexSlot, ValueError> | undefined> {
+  *build(events: CollectionEvents): Coroutine<ReadonlyMap<IndexSlot, ValueError> | undefined> {
     // Compaction would move records from the segments that are being read.
     const release = this.#store.pin();
     try {
@@ -126,7 +124,7 @@ export class IndexBuilder {
         yield* this.#takeColumns(rest);
         const extract = (record: StoredRecord, body: Body) =>
           this.#indexes.extractNewer(record, this.#slots, body);
-        yield* extractKeys(this.#store, rest.filter(this.#lacks), extract, progress);
+        yield* extractKeys(this.#store, rest.filter(this.#lacks), extract, events);
         if (this.#isOver()) return undefined;
       }
       this.#indexes.fill(this.#slots, this.#store.list());

@@ -2,20 +2,14 @@ import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
 import type { IndexDefinition } from '../../query/index/index-definition.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
-import type { SaveSchedule } from '../records/save-schedule.ts';
 import { run } from '../scheduling/coroutine.ts';
-import { type BuildProgress, IndexBuilder, lackingColumns, writeColumns } from './index-builder.ts';
+import { IndexBuilder, lackingColumns, writeColumns } from './index-builder.ts';
 import { IndexDeclaration, type IndexDeclarations } from './index-declarations.ts';
 import { isSameKey } from './index-slot.ts';
 
-/** What keeping indexes needs of the collection. */
-export interface IndexedCollection {
-  readonly context: CollectionContext;
-  readonly saves: SaveSchedule;
-  readonly indexing: BuildProgress;
-  readonly failed: (error: CairnError) => void;
-  /** Makes a backup before segments are rewritten. */
-  readonly backUp: () => Promise<unknown>;
+/** Makes a backup before segments are rewritten. */
+interface Backups {
+  create(cause: { reason: 'indexes' }): Promise<unknown>;
 }
 
 /**
@@ -30,15 +24,17 @@ export interface IndexedCollection {
  * ```
  */
 export class IndexKeeper {
-  readonly #collection: IndexedCollection;
+  readonly #context: CollectionContext;
+  readonly #backups: Backups;
   readonly #declared: IndexDeclarations;
   #state: 'opening' | 'open' | 'closed' = 'opening';
   /** Ends when nothing is being built. */
   #building: Promise<void> | undefined;
 
-  constructor(collection: IndexedCollection) {
-    this.#collection = collection;
-    this.#declared = collection.context.declared;
+  constructor(context: CollectionContext, backups: Backups) {
+    this.#context = context;
+    this.#backups = backups;
+    this.#declared = context.declared;
   }
 
   declare(definitions: readonly IndexDefinition[]): IndexDeclaration {
@@ -81,7 +77,7 @@ export class IndexKeeper {
    * @returns whether it is given up: the handle does not declare it.
    */
   giveUp(name: string, by: readonly IndexDefinition[], error: CairnError): boolean {
-    const { indexes } = this.#collection.context;
+    const { indexes } = this.#context;
     const slot = indexes.all.find(({ definition }) => definition.name === name);
     if (!slot || by.some((own) => own.unique && isSameKey(own, slot.definition))) return false;
     indexes.drop(slot);
@@ -103,7 +99,7 @@ export class IndexKeeper {
   }
 
   #dropUndeclared(): void {
-    const { indexes } = this.#collection.context;
+    const { indexes } = this.#context;
     const declared = this.#declared.definitions;
     for (const slot of indexes.all) {
       const { definition } = slot;
@@ -128,7 +124,7 @@ export class IndexKeeper {
   }
 
   #isReady(declared: IndexDefinition): boolean {
-    return this.#collection.context.indexes.all.some(
+    return this.#context.indexes.all.some(
       ({ phase, definition }) =>
         phase === 'ready' &&
         isSameKey(definition, declared) &&
@@ -153,13 +149,12 @@ export class IndexKeeper {
   }
 
   async #build(missing: readonly IndexDefinition[]): Promise<void> {
-    const { context, indexing } = this.#collection;
-    const { indexes, records } = context;
+    const { indexes, records, events } = this.#context;
     const slots = indexes.add(missing);
-    const isOver = () => this.#state !== 'open' || context.indexes !== indexes;
+    const isOver = () => this.#state !== 'open' || this.#context.indexes !== indexes;
     try {
       const builder = new IndexBuilder(records, indexes, slots, isOver);
-      const violations = await run(builder.build(indexing));
+      const violations = await run(builder.build(events));
       for (const [{ definition }, error] of violations ?? []) this.#refuse([definition], error);
       if (violations) return;
     } catch (cause) {
@@ -175,20 +170,19 @@ export class IndexKeeper {
       declaration.definitions = declaration.definitions.filter(
         (own) => !missing.some((one) => isSameKey(one, own)),
       );
-    this.#collection.failed(error);
+    this.#context.events.failed(error);
   }
 
   /** Writes the columns that segments lack. */
   async #store(): Promise<void> {
-    const { context, saves, backUp, failed } = this.#collection;
-    const { records, indexes } = context;
+    const { records, indexes, saves, events } = this.#context;
     if (lackingColumns(records, indexes).length === 0) return;
     try {
-      await backUp();
+      await this.#backups.create({ reason: 'indexes' });
       await saves.alone(() => writeColumns(records, indexes));
     } catch (error) {
       // A full disk must not keep anybody from reading, or from making room.
-      failed(asCairnError(error));
+      events.failed(asCairnError(error));
     }
   }
 }

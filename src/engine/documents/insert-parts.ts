@@ -111,7 +111,7 @@ export class InsertParts {
   }
 
   #commit(call: number, { records: staged, ids, ...extracted }: Staged): void {
-    const { records, indexes, settings, changed, isWatched } = this.#context;
+    const { records, indexes, settings, events } = this.#context;
     if (indexes !== extracted.indexes || indexes.width !== extracted.width)
       for (const record of staged) indexes.extract(record, record.body as Body);
     if (ids) for (const key of ids) if (records.get(key)) throw idTaken(settings.name, key);
@@ -119,7 +119,7 @@ export class InsertParts {
     indexes.addAll(staged);
     records.addAll(staged);
     this.#staged.delete(call);
-    if (isWatched()) for (const { key } of staged) changed(key, 'insert');
+    if (events.isWatched) for (const { key } of staged) events.changed(key, 'insert');
   }
 }
 

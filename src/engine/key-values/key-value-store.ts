@@ -81,12 +81,12 @@ export class KeyValueStore {
   }
 
   *#delete([name, ...path]: KeyPath): Coroutine<boolean> {
-    const { records, changed } = this.#context;
+    const { records, events } = this.#context;
     const record = records.get(name);
     if (!record) return false;
     if (path.length === 0) {
       records.delete(record);
-      changed(name, 'delete');
+      events.changed(name, 'delete');
       return true;
     }
     const value = decode(yield* records.bodies.of(record));
@@ -179,10 +179,10 @@ export class KeyValueStore {
   }
 
   #put(name: string, body: Body): void {
-    const { records, changed } = this.#context;
+    const { records, events } = this.#context;
     const order = records.get(name)?.rank ?? records.takeRank();
     records.put(new StoredRecord(name, order, 0, undefined, body));
-    changed(name, 'set');
+    events.changed(name, 'set');
   }
 
   #versionOf(record: StoredRecord): number {

@@ -1,6 +1,6 @@
 import { asCairnError } from '../../errors/as-cairn-error.ts';
-import type { CairnError } from '../../errors/cairn-error.ts';
 import type { Attachment } from '../../storage/log/log-writes.ts';
+import type { CollectionEvents } from '../events/collection-events.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import { Backoff } from '../scheduling/backoff.ts';
 import type { Clock } from '../scheduling/clock.ts';
@@ -13,13 +13,6 @@ const RETRY_MS = 500;
 const EARLY_SAVE_SPACING_MS = 250;
 /** After a pause so many early saves may follow one another at once. */
 const EARLY_SAVE_BURST = 4;
-
-/** What a schedule tells about its saves. */
-export interface SaveReports {
-  readonly saved: (changes: number) => void;
-  readonly failed: (error: CairnError) => void;
-}
-
 /**
  * Decides when a collection is saved: after `save_directly_after` changes at once, else `save_timeout` seconds after the
  * first unsaved change. With `save_early`, in the next turn of the event loop, unless such saves come too often: what is
@@ -34,7 +27,7 @@ export class SaveSchedule {
   readonly #records: RecordStore;
   readonly #settings: CollectionSettings;
   readonly #clock: Clock;
-  readonly #reports: SaveReports;
+  readonly #events: CollectionEvents;
   /** Settles with the save under way, before the compaction that may follow it. */
   #saving: Promise<void> | undefined;
   /** Settles when nothing is being written any more; never rejects. */
@@ -51,12 +44,12 @@ export class SaveSchedule {
     records: RecordStore,
     settings: CollectionSettings,
     clock: Clock,
-    reports: SaveReports,
+    events: CollectionEvents,
   ) {
     this.#records = records;
     this.#settings = settings;
     this.#clock = clock;
-    this.#reports = reports;
+    this.#events = events;
   }
 
   /** To be called after changes: starts a save or sees to it that one will start. */
@@ -161,13 +154,14 @@ export class SaveSchedule {
     try {
       const changes = await this.#records.save(attach);
       this.#backoff.succeeded();
-      this.#reports.saved(changes);
+      this.#events.saved(changes);
+      this.#events.released(this.#records.takeReleased());
     } catch (cause) {
       // With nothing to save, all that failed is what was to go with it, and whoever wanted that is told.
       if (attach && this.#records.unsaved === 0) throw cause;
       this.#backoff.failed();
       const error = asCairnError(cause);
-      this.#reports.failed(error);
+      this.#events.failed(error);
       throw error;
     } finally {
       this.#saving = undefined;
@@ -184,7 +178,7 @@ export class SaveSchedule {
     try {
       while (!this.#stopped && !this.#records.pinned && (await this.#records.tidy()));
     } catch (cause) {
-      this.#reports.failed(asCairnError(cause));
+      this.#events.failed(asCairnError(cause));
     }
   }
 }

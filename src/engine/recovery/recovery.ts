@@ -1,25 +1,15 @@
 import { asCairnError } from '../../errors/as-cairn-error.ts';
-import type { CairnError } from '../../errors/cairn-error.ts';
 import { StorageError } from '../../errors/storage-error.ts';
+import type { OpenCollections } from '../collections/open-collections.ts';
+import type { EngineEvents } from '../events/engine-events.ts';
 import { UNACKNOWLEDGED } from '../protocol/idempotency-key.ts';
 import type { AcknowledgedChange, OpenedHandles } from '../protocol/requests.ts';
 import { Backoff } from '../scheduling/backoff.ts';
 import type { Clock } from '../scheduling/clock.ts';
+import type { RecoveryKey, RecoveryRecord, RecoveryRecords } from './recovery-records.ts';
+import type { Turns } from './turns.ts';
 
-/** What a page left in storage when it ended: changes that it did not know to be saved. */
-export interface RecoveryRecord {
-  readonly client: string;
-  /** How many times the page had ended or gone to rest. */
-  readonly ending: number;
-  /** The collections that its requests are about. */
-  readonly opened: OpenedHandles;
-  readonly changes: readonly AcknowledgedChange[];
-}
-
-/** Which of the things that pages left. */
-export type RecoveryKey = readonly [client: string, ending: number];
-
-/** A session, as far as a handover needs it. */
+/** A session that replays changes. */
 export interface RecoverySession {
   readonly client: string;
   openAll(opened: OpenedHandles): void;
@@ -28,156 +18,119 @@ export interface RecoverySession {
   leave(): void;
 }
 
-/** What a handover needs of the engine. */
-export interface RecoveryHost {
+/** The parts of an engine that its recovery works with. */
+export interface RecoveryContext {
   readonly clock: Clock;
-  /** A session for a client that is gone. */
+  readonly records: RecoveryRecords;
+  readonly collections: OpenCollections;
+  readonly turns: Turns;
+  readonly events: EngineEvents;
+  /** Begins a session for a client that has ended. */
   readonly standIn: (client: string) => RecoverySession;
-  /** Resolves when what is stored may be read. */
-  readonly begun: Promise<void>;
-  /** What pages left behind. */
-  readonly left: () => Promise<readonly RecoveryRecord[]>;
-  /** Saves everything, and removes these of the things that pages left behind. */
-  readonly forget: (left: readonly RecoveryKey[]) => Promise<void>;
-  readonly report: (error: CairnError, collection?: string) => void;
-  /** It is over; turns of what is asked from now on are higher than this. */
-  readonly over: (lastTurn: number) => Promise<void>;
 }
 
-/** Clients that are frozen hand on later, or never. Failover has half a second in all. */
+/** Frozen clients replay later, or never: a recovery waits for them only so long. A failover has half a second in all. */
 const PATIENCE_MS = 200;
 
-/** The first wait before storage is asked again for what pages left behind. */
+/** The first wait before storage is read again for recovery records. */
 const RETRY_MS = 1000;
 
-/** What one client hands on. */
+/** The replay of one client. */
 interface Contribution {
   readonly session: RecoverySession;
   readonly changes: readonly AcknowledgedChange[];
-  readonly made: (failures: ReadonlyMap<number, unknown>) => void;
+  readonly applied: (failures: ReadonlyMap<number, unknown>) => void;
 }
 
 /**
- * The beginning of an engine that takes the place of another: what clients were told of and that one had not
- * saved is made again, in the order it was made in, before anything else is answered. Each change carries its
- * client's number, so that what was saved all the same is not made twice.
+ * The recovery phase of an engine. Before it answers a request, it applies the changes that an earlier leader had
+ * acknowledged and not saved: those that clients replay, and those that pages recorded when they ended. It applies
+ * them in their original order; idempotency keys keep a change that was saved from being applied twice.
  */
 export class Recovery {
   /** Settles when requests may be answered; never rejects. */
   readonly over: Promise<void>;
-  /** Whether it is over. */
   isOver = false;
-  readonly #host: RecoveryHost;
+  readonly #context: RecoveryContext;
   readonly #contributions: Contribution[] = [];
+  /** Clients whose replay the recovery still waits for. */
   #missing: Set<string> | undefined;
   #lastTurn = 0;
-  /** What pages left behind and is made. */
-  readonly #done: RecoveryKey[] = [];
+  /** Recovery records that are applied and not removed yet. */
+  readonly #applied: RecoveryKey[] = [];
   readonly #backoff = new Backoff(RETRY_MS);
   #retrying = false;
   #complete: () => void = () => undefined;
 
   /**
-   * @param expected Clients that may have something to hand on, once known.
+   * @param begun Resolves when storage may be read.
+   * @param expected Clients that may have changes to replay, once known.
    */
-  constructor(host: RecoveryHost, expected: Promise<ReadonlySet<string>> | undefined) {
-    this.#host = host;
-    this.over = this.#run(expected).finally(() => {
+  constructor(
+    context: RecoveryContext,
+    begun: Promise<void>,
+    expected: Promise<ReadonlySet<string>> | undefined,
+  ) {
+    this.#context = context;
+    this.over = this.#run(begun, expected).finally(() => {
       this.isOver = true;
-      // Of those that came while the others were being made.
-      void this.#make();
+      // Replays that came while the others were being applied.
+      void this.#apply();
     });
   }
 
   /**
-   * Makes changes again that a client was told of. To be called once by each, before anything else.
+   * Applies the changes that a client knows to be acknowledged and not to be durable. To be called once by each
+   * client, before any request.
    *
-   * @returns what went wrong, by its place among the changes.
+   * @returns the errors, by index among the changes.
    */
   replay(
     session: RecoverySession,
     changes: readonly AcknowledgedChange[],
   ): Promise<ReadonlyMap<number, unknown>> {
     return new Promise((resolve) => {
-      this.#contributions.push({ session, changes, made: resolve });
+      this.#contributions.push({ session, changes, applied: resolve });
       this.#missing?.delete(session.client);
-      if (this.isOver) void this.#make();
+      if (this.isOver) void this.#apply();
       else if (this.#missing?.size === 0) this.#complete();
     });
   }
 
-  /** Makes what pages left behind, after the others if that is not over yet. */
+  /** Applies the records of pages that have ended, once the recovery is over. */
   async recover(): Promise<void> {
     await this.over;
-    await this.#recover();
+    await this.#applyRecords();
   }
 
-  async #recover(): Promise<void> {
+  async #run(
+    begun: Promise<void>,
+    expected: Promise<ReadonlySet<string>> | undefined,
+  ): Promise<void> {
+    const { events, turns } = this.#context;
     try {
-      for (const page of await this.#host.left()) this.#add(page);
-      await this.#make();
-      const done = this.#done.splice(0);
-      if (done.length > 0) await this.#host.forget(done);
-      if (!this.#retrying) this.#backoff.succeeded();
-    } catch (error) {
-      this.#host.report(asCairnError(error));
-      this.#retry();
-    }
-  }
-
-  #add({ client, ending, opened, changes }: RecoveryRecord): void {
-    const session = this.#host.standIn(client);
-    session.openAll(opened);
-    this.#contributions.push({
-      session,
-      changes,
-      made: (failures) => {
-        session.leave();
-        const settings = new Map(opened);
-        for (const [place, error] of failures) {
-          const handle = changes[place]?.request.handle as number;
-          this.#host.report(asCairnError(error), settings.get(handle)?.name);
-        }
-        // Where storage fails for now, nothing may be forgotten.
-        if ([...failures.values()].some((error) => error instanceof StorageError)) this.#retry();
-        else this.#done.push([client, ending]);
-      },
-    });
-  }
-
-  #retry(): void {
-    if (this.#retrying) return;
-    this.#retrying = true;
-    this.#host.clock.after(this.#backoff.failed(), () => {
-      this.#retrying = false;
-      void this.recover();
-    });
-  }
-
-  async #run(expected: Promise<ReadonlySet<string>> | undefined): Promise<void> {
-    try {
-      await this.#host.begun;
+      await begun;
       await this.#gather(await expected);
     } catch (error) {
-      this.#host.report(asCairnError(error));
+      events.reportError(asCairnError(error));
     }
-    // In one go with what was handed on: some of it may have been made in between.
-    await this.#recover();
+    // Together with the replays: changes of both may alternate.
+    await this.#applyRecords();
     try {
-      await this.#host.over(this.#lastTurn);
+      await turns.startAfter(this.#lastTurn);
     } catch (error) {
-      this.#host.report(asCairnError(error));
+      events.reportError(asCairnError(error));
     }
   }
 
-  /** Waits for those that are expected, but not for long. */
+  /** Waits for the clients that are expected, but not for long. */
   async #gather(expected: ReadonlySet<string> | undefined): Promise<void> {
     const missing = new Set(expected);
     for (const { session } of this.#contributions) missing.delete(session.client);
     if (missing.size === 0) return;
     this.#missing = missing;
     await new Promise<void>((resolve) => {
-      const cancel = this.#host.clock.after(PATIENCE_MS, resolve);
+      const cancel = this.#context.clock.after(PATIENCE_MS, resolve);
       this.#complete = () => {
         cancel();
         resolve();
@@ -185,29 +138,76 @@ export class Recovery {
     });
   }
 
-  /** Makes what was handed on, in the order it was first made in. */
-  async #make(): Promise<void> {
+  async #applyRecords(): Promise<void> {
+    const { records, collections, events } = this.#context;
+    try {
+      for (const record of await records.list()) this.#add(record);
+      await this.#apply();
+      const applied = this.#applied.splice(0);
+      if (applied.length > 0) {
+        await collections.save();
+        await records.forget(applied);
+      }
+      if (!this.#retrying) this.#backoff.succeeded();
+    } catch (error) {
+      events.reportError(asCairnError(error));
+      this.#retry();
+    }
+  }
+
+  #add({ client, ending, opened, changes }: RecoveryRecord): void {
+    const { standIn, events } = this.#context;
+    const session = standIn(client);
+    session.openAll(opened);
+    this.#contributions.push({
+      session,
+      changes,
+      applied: (failures) => {
+        session.leave();
+        const settings = new Map(opened);
+        for (const [index, error] of failures) {
+          const handle = changes[index]?.request.handle as number;
+          events.reportError(asCairnError(error), settings.get(handle)?.name);
+        }
+        // Where storage fails for now, the record stays.
+        if ([...failures.values()].some((error) => error instanceof StorageError)) this.#retry();
+        else this.#applied.push([client, ending]);
+      },
+    });
+  }
+
+  #retry(): void {
+    if (this.#retrying) return;
+    this.#retrying = true;
+    this.#context.clock.after(this.#backoff.failed(), () => {
+      this.#retrying = false;
+      void this.recover();
+    });
+  }
+
+  /** Applies all contributions so far, in the original order of their changes. */
+  async #apply(): Promise<void> {
     const contributions = this.#contributions.splice(0);
     const all = contributions.flatMap(({ session, changes }) =>
-      changes.map((change, place) => ({ session, change, place })),
+      changes.map((change, index) => ({ session, change, index })),
     );
-    // Those of one turn are one client's, and in their order.
+    // Stable: the changes of one turn are one client's, and in their order.
     all.sort((a, b) => a.change.turn - b.change.turn);
     for (const { change } of all)
       if (change.turn < UNACKNOWLEDGED) this.#lastTurn = Math.max(this.#lastTurn, change.turn);
     const failures = new Map(contributions.map(({ session }) => [session, new Map()]));
     await Promise.all(
-      all.map(async ({ session, change, place }) => {
+      all.map(async ({ session, change, index }) => {
         try {
           await session.reapply(change);
         } catch (error) {
-          failures.get(session)?.set(place, error);
+          failures.get(session)?.set(index, error);
         }
       }),
     );
-    for (const { session, made } of contributions) {
+    for (const { session, applied } of contributions) {
       session.settleAll();
-      made(failures.get(session) as Map<number, unknown>);
+      applied(failures.get(session) as Map<number, unknown>);
     }
   }
 }

@@ -1,9 +1,11 @@
 import { asCairnError } from '../../errors/as-cairn-error.ts';
-import type { CairnError } from '../../errors/cairn-error.ts';
 import type { Watermark } from '../../storage/segments/watermarks.ts';
-import { dropped, notInMemory, typeMismatch } from '../collection-errors.ts';
+import { notInMemory } from '../collection-errors.ts';
 import type { HostedCollection } from '../collections/hosted-collection.ts';
-import type { IndexDeclaration } from '../documents/index-declarations.ts';
+import type { OpenCollections } from '../collections/open-collections.ts';
+import type { DatabaseRequests } from '../database-requests.ts';
+import type { EngineEvents, EventReceiver } from '../events/engine-events.ts';
+import type { Executor } from '../executor.ts';
 import { SessionLives } from '../live/session-lives.ts';
 import { DATABASE } from '../protocol/database-protocol.ts';
 import {
@@ -20,296 +22,229 @@ import type {
   OpenedHandles,
   Request,
 } from '../protocol/requests.ts';
-import type { CollectionSettings } from '../protocol/settings.ts';
-import type { Recovery } from '../recovery/recovery.ts';
-import { type Executor, OpenReads } from './open-reads.ts';
+import type { Recovery, RecoverySession } from '../recovery/recovery.ts';
+import type { Turns } from '../recovery/turns.ts';
+import { AnswerOrder } from './answer-order.ts';
+import { SessionHandles } from './session-handles.ts';
+import { UnfinishedCalls } from './unfinished-calls.ts';
 
-/** A handle of the client. */
-interface Handle {
-  readonly settings: CollectionSettings;
-  readonly collection: HostedCollection;
-  /** What it declares; left out where it cannot have the collection. */
-  readonly declaration: IndexDeclaration | undefined;
-  /** Why it cannot have the collection: it is of another type. */
-  readonly error: CairnError | undefined;
+/** The parts of an engine that its sessions work with. */
+export interface SessionContext {
+  readonly recovery: Recovery;
+  readonly turns: Turns;
+  readonly collections: OpenCollections;
+  readonly database: DatabaseRequests;
+  readonly events: EngineEvents;
 }
 
-/** What a session needs of its engine. */
-export interface SessionHost extends Executor {
-  readonly recovery: Recovery;
-  /** The turn of a batch that begins now; what it returns says where that is among all turns. */
-  takeTurn(): () => number;
-  open(settings: CollectionSettings): HostedCollection;
-  settle(touched: Iterable<HostedCollection>): void;
-  save(): Promise<void>;
+/** The client of a session. */
+export interface SessionClient {
+  /** Its name; needed to replay changes. */
+  readonly client: string;
+  readonly emit: (event: EngineEvent) => void;
+  /** Whether the client has ended, and the session only replays its changes. */
+  readonly isStandIn: boolean;
 }
 
 /**
- * One door's way into an engine: its collection handles, its batches, what it wants to be told.
+ * A client's connection to the engine: its handles, its batches, its events.
  *
- * A batch whose collections are resident is executed without a single turn of the event loop.
+ * A batch on resident collections is executed without a turn of the event loop.
  */
-export class Session {
-  readonly emit: (event: EngineEvent) => void;
-  /** Who asks. */
+export class Session implements EventReceiver, RecoverySession {
   readonly client: string;
-  /** Whether changes are to be told. */
+  readonly emit: (event: EngineEvent) => void;
   watching = false;
-  readonly #engine: SessionHost;
-  readonly #leave: () => boolean;
-  /** Whether the client is gone, and the session stands in for it. */
-  readonly #isStandIn: boolean;
-  /** Collections by the number that the door gave its handle. */
-  readonly #handles = new Map<number, Handle>();
-  readonly #reads = new OpenReads();
+  readonly #context: SessionContext;
+  readonly #handles: SessionHandles;
   readonly #lives: SessionLives;
+  readonly #unfinished = new UnfinishedCalls();
+  readonly #answers = new AnswerOrder();
+  /** Batches that wait for the recovery; no later batch may overtake them. */
+  #waiting = 0;
+  /** Collections changed by replay, outside of a batch. */
+  readonly #replayed = new Set<HostedCollection>();
 
-  /** Batches that wait for the recovery; no later one may pass them. */
-  #held = 0;
-  /** Batches with changes that are not answered yet, the last of each collection. */
-  readonly #owed = new Map<Executor, Promise<unknown>>();
-  /** Collections that were changed outside of a batch. */
-  readonly #touched = new Set<HostedCollection>();
-
-  /** @param leave Called when it ends; returns whether that was the last session of the client. */
-  constructor(
-    engine: SessionHost,
-    client: string,
-    emit: (event: EngineEvent) => void,
-    leave: () => boolean,
-    isStandIn: boolean,
-  ) {
+  constructor(context: SessionContext, { client, emit, isStandIn }: SessionClient) {
     this.client = client;
-    this.#engine = engine;
     this.emit = emit;
-    this.#leave = leave;
-    this.#isStandIn = isStandIn;
+    this.#context = context;
+    // Others may open the collection before the client's changes are recovered: its indexes must not refuse theirs.
+    this.#handles = new SessionHandles(context.collections, isStandIn);
     this.#lives = new SessionLives(emit);
+    context.events.add(this);
   }
 
   /**
    * Executes a batch in order. The reply is a promise only if something has to be waited for.
    *
-   * @param first The client's own number of the first change through each handle; the others follow. Without it no
-   *   change is known again when it is handed on.
+   * @param first The sequence number of the first change through each handle; the others follow. A change without
+   *   a number is not recognised when it is replayed.
    */
   execute(
     batch: readonly Request[],
     first?: FirstSequenceNumbers,
   ): BatchReply | Promise<BatchReply> {
-    const { recovery } = this.#engine;
-    if (recovery.isOver && this.#held === 0) return this.#execute(batch, first);
-    // Collections are being read meanwhile.
-    for (const request of batch) if (request.op === 'open') this.#open(request);
-    this.#held++;
+    const { recovery } = this.#context;
+    if (recovery.isOver && this.#waiting === 0) return this.#execute(batch, first);
+    // Collections are read from storage meanwhile.
+    for (const request of batch) if (request.op === 'open') this.#handles.open(request);
+    this.#waiting++;
     return recovery.over.then(() => {
-      this.#held--;
+      this.#waiting--;
       return this.#execute(batch, first);
     });
   }
 
   /**
-   * Hands on what the client was told of by another engine, and makes it again unless it was saved.
+   * Applies the changes that another engine acknowledged, except those that it saved.
    *
-   * @returns what could not be made again, by its place in the list.
+   * @returns the errors, by index among the changes.
    */
   replay(changes: readonly AcknowledgedChange[]): Promise<ReadonlyMap<number, unknown>> {
-    return this.#engine.recovery.replay(this, changes);
+    return this.#context.recovery.replay(this, changes);
   }
 
-  /** Makes a change again, unless it is known to be made. */
+  /** Opens handles, to replay changes through them. */
+  openAll(opened: OpenedHandles): void {
+    for (const [handle, settings] of opened) this.#handles.open({ handle, settings });
+  }
+
+  /** Applies a replayed change, unless it was applied before. */
   async reapply({ request, number }: AcknowledgedChange): Promise<void> {
-    const { collection, settings } = this.#handleOf(request);
-    this.#touched.add(collection);
+    const { collection, settings } = this.#handles.of(request);
+    const { client } = this;
+    this.#replayed.add(collection);
     try {
-      const { client } = this;
-      const origin = { client, handle: request.handle, number };
-      const made = collection.reapply(request, origin, settings.indexes);
-      this.#reads.notePart(collection, request);
-      await made;
+      const key = { client, handle: request.handle, number };
+      const applied = collection.reapply(request, key, settings.indexes);
+      this.#unfinished.notePart(collection, request);
+      await applied;
     } catch (error) {
-      // Where it cannot be made, or is made, the last part says so.
+      // The last part says whether all of an `insertMany` is applied.
       if (request.op === 'insertPart' && !request.last) return;
       if ((error as { code?: string }).code !== 'answer_lost') throw error;
-      const { client } = this;
-      const watermark = collection.records.log.watermarks.get(
-        watermarkKey({ client, handle: request.handle }),
-      );
+      const { watermarks } = collection.records.log;
+      const watermark = watermarks.get(watermarkKey({ client, handle: request.handle }));
       if (watermark) this.tellReleased([watermark]);
     }
   }
 
-  /** Tells the client which of its changes need not be handed on any more. */
+  /** Must be called after a replay. */
+  settleAll(): void {
+    this.#context.collections.settle(this.#replayed);
+    this.#replayed.clear();
+  }
+
   tellReleased(watermarks: readonly Watermark[]): void {
-    for (const [origin, number, , missed] of watermarks) {
-      const { client, handle } = parseWatermarkKey(origin);
+    for (const [key, number, , missed] of watermarks) {
+      const { client, handle } = parseWatermarkKey(key);
       if (client === this.client)
         this.emit({ type: 'released', detail: { handle, number, missed } });
     }
   }
 
-  /** @param next Numbers of the next change by handle; moves on. */
-  #originOf(request: Request, next: Map<number, number>): IdempotencyKey | undefined {
-    const { handle } = request;
-    const number = next.get(handle);
-    if (number === undefined || !isEdit(request)) return undefined;
-    next.set(handle, number + 1);
-    return { client: this.client, handle, number };
+  /** Executes one request without waiting, or throws. */
+  executeSync(request: Request, first?: FirstSequenceNumbers): BatchReply {
+    const { recovery, turns, collections } = this.#context;
+    const { collection, declaration } = this.#handles.of(request);
+    if (!recovery.isOver)
+      throw notInMemory(collection.settings.name, 'the database is opening; await db.ready first');
+    const isReading = isRead(request);
+    // Reads are never replayed, and there are many of them.
+    const turn = isReading ? undefined : turns.take();
+    try {
+      const key = first && this.#keyOf(request, new Map(first));
+      const value = collection.executeSync(request, key, declaration);
+      this.#unfinished.note(collection, request, value);
+      return { values: [value], failures: undefined, turn: turn?.() ?? 0 };
+    } finally {
+      if (!isReading) collections.settle([collection]);
+    }
   }
 
-  /** To be called after changes that were made again. */
-  settleAll(): void {
-    this.#engine.settle(this.#touched);
-    this.#touched.clear();
+  /** Saves every collection, with the changes of all earlier requests. */
+  async save(): Promise<void> {
+    const { recovery, collections } = this.#context;
+    if (this.#waiting > 0) await recovery.over;
+    await collections.save();
   }
 
-  /** Opens collections under their handles, to make changes again. */
-  openAll(opened: OpenedHandles): void {
-    for (const [handle, settings] of opened) this.#open({ handle, settings });
+  /** Ends the session; the engine goes on for the others. */
+  leave(): void {
+    this.#handles.closeAll();
+    this.#lives.endAll();
+    this.#unfinished.endAll(this.#context.events.remove(this));
   }
 
   #execute(
     batch: readonly Request[],
     first?: FirstSequenceNumbers,
   ): BatchReply | Promise<BatchReply> {
-    const turn = this.#engine.takeTurn();
+    const { turns, collections, database } = this.#context;
+    const turn = turns.take();
     const numbers = first && new Map(first);
     const values: unknown[] = new Array(batch.length);
     const failures = new Map<number, unknown>();
-    const waiting: Promise<void>[] = [];
+    const executing: Promise<void>[] = [];
     const touched = new Set<HostedCollection>();
     for (let index = 0; index < batch.length; index++) {
       try {
         const request = batch[index] as Request;
-        const handle = request.handle === DATABASE ? undefined : this.#handleOf(request);
-        const executor = handle?.collection ?? this.#engine;
+        const handle = request.handle === DATABASE ? undefined : this.#handles.of(request);
+        const executor = handle?.collection ?? database;
         if (handle && !isRead(request)) touched.add(handle.collection);
-        const origin = numbers && this.#originOf(request, numbers);
+        const key = numbers && this.#keyOf(request, numbers);
         const reader = this.#lives.readerFor(request);
-        const value = executor.execute(request, reader, origin, handle?.declaration);
-        this.#reads.notePart(executor, request);
+        const value = executor.execute(request, reader, key, handle?.declaration);
+        this.#unfinished.notePart(executor, request);
         const answer = (answered: unknown): void => {
           values[index] = answered;
-          this.#reads.note(executor, request, answered);
+          this.#unfinished.note(executor, request, answered);
         };
         if (!(value instanceof Promise)) answer(value);
         else {
           const fail = (error: unknown) => void failures.set(index, asCairnError(error));
-          this.#reads.begin(executor, request, value);
-          waiting.push(value.then(answer).catch(fail));
+          this.#unfinished.begin(executor, request, value);
+          executing.push(value.then(answer).catch(fail));
         }
       } catch (error) {
         failures.set(index, asCairnError(error));
       }
     }
-    if (touched.size > 0) this.#engine.settle(touched);
+    if (touched.size > 0) collections.settle(touched);
     const reply = (): BatchReply => ({
       values,
       failures: failures.size > 0 ? failures : undefined,
       turn: turn(),
     });
-    /** After the news of the session's live queries: they show what its own calls have changed. */
+    /** After the news of the session's live queries: they show the session's own changes. */
     const replyAfterNews = () => {
       const caughtUp = batch.some(isEdit) && this.#lives.catchUp(touched);
       return caughtUp ? caughtUp.then(reply) : reply();
     };
-    if (waiting.length === 0 && this.#owed.size === 0) return replyAfterNews();
-    return this.#answerInOrder(batch, waiting, () => {
-      if (waiting.length > 0 && touched.size > 0) this.#engine.settle(touched);
+    if (executing.length === 0 && this.#answers.isIdle) return replyAfterNews();
+    return this.#answers.answer(this.#changedBy(batch), executing, () => {
+      if (executing.length > 0 && touched.size > 0) collections.settle(touched);
       return replyAfterNews();
     });
   }
 
-  /**
-   * Answers once all is done. Changes of a collection are answered in the order of their numbers: where the engine
-   * is lost, those that were not answered come after all that were, and are made after them.
-   */
-  #answerInOrder(
-    batch: readonly Request[],
-    waiting: readonly Promise<void>[],
-    reply: () => BatchReply | Promise<BatchReply>,
-  ): BatchReply | Promise<BatchReply> {
+  #changedBy(batch: readonly Request[]): ReadonlySet<Executor> {
     const changed = new Set<Executor>();
     for (const request of batch) {
       const handle = this.#handles.get(request.handle);
       if (isEdit(request) && handle) changed.add(handle.collection);
     }
-    const before = [...changed].flatMap((collection) => this.#owed.get(collection) ?? []);
-    if (waiting.length === 0 && before.length === 0) return reply();
-    const answered = Promise.all([...waiting, ...before]).then(reply);
-    for (const collection of changed) {
-      this.#owed.set(collection, answered);
-      const settled = () => {
-        if (this.#owed.get(collection) === answered) this.#owed.delete(collection);
-      };
-      answered.then(settled, settled);
-    }
-    return answered;
+    return changed;
   }
 
-  /** Executes one request without waiting for anything, or throws. */
-  executeSync(request: Request, first?: FirstSequenceNumbers): BatchReply {
-    const { collection, declaration } = this.#handleOf(request);
-    if (!this.#engine.recovery.isOver)
-      throw notInMemory(collection.settings.name, 'the database is opening; await db.ready first');
-    const isReading = isRead(request);
-    // Reads are never made again, and there are many of them.
-    const turn = isReading ? undefined : this.#engine.takeTurn();
-    try {
-      const origin = first && this.#originOf(request, new Map(first));
-      const answer = collection.executeSync(request, origin, declaration);
-      this.#reads.note(collection, request, answer);
-      return { values: [answer], failures: undefined, turn: turn?.() ?? 0 };
-    } finally {
-      if (!isReading) this.#engine.settle([collection]);
-    }
-  }
-
-  /** Saves every collection, with all that was asked before. */
-  async save(): Promise<void> {
-    if (this.#held > 0) await this.#engine.recovery.over;
-    await this.#engine.save();
-  }
-
-  /** Ends the session; the engine goes on for the others. */
-  leave(): void {
-    for (const handle of this.#handles.values()) this.#close(handle);
-    this.#handles.clear();
-    this.#lives.endAll();
-    this.#reads.endAll(this.#leave());
-  }
-
-  /** @throws {CollectionError} `collection_dropped`, `type_mismatch` */
-  #handleOf(request: Request): Handle {
-    let handle = this.#handles.get(request.handle);
-    if (request.op === 'open') handle = this.#open(request);
-    // The collection of another type may have been dropped meanwhile.
-    else if (handle?.error) handle = this.#open({ ...handle, handle: request.handle });
-    if (!handle) throw dropped();
-    if (handle.error) throw handle.error;
-    return handle;
-  }
-
-  /** Opens a handle. One that was opened while the engine took over is the one. */
-  #open({ handle: number, settings }: Pick<Request<'open'>, 'handle' | 'settings'>): Handle {
-    const before = this.#handles.get(number);
-    const collection = this.#engine.open(settings);
-    if (before?.settings === settings && before.collection === collection) return before;
-    const { name, type } = settings;
-    const isOther = collection.settings.type !== type;
-    const handle: Handle = {
-      settings,
-      collection,
-      declaration: isOther ? undefined : collection.declare(settings),
-      error: isOther ? typeMismatch(name, collection.settings.type, type) : undefined,
-    };
-    this.#handles.set(number, handle);
-    if (before) this.#close(before);
-    return handle;
-  }
-
-  /** Indexes that a client has left behind go at once: others may open the collection before it is recovered, and none after. */
-  #close({ collection, declaration }: Handle): void {
-    if (declaration) collection.retract(declaration, this.#isStandIn);
+  /** @param next The sequence number of the next change by handle; advanced by each change. */
+  #keyOf(request: Request, next: Map<number, number>): IdempotencyKey | undefined {
+    const { handle } = request;
+    const number = next.get(handle);
+    if (number === undefined || !isEdit(request)) return undefined;
+    next.set(handle, number + 1);
+    return { client: this.client, handle, number };
   }
 }

@@ -1,4 +1,4 @@
-import type { RecoveryRecord } from '../../engine/recovery/recovery.ts';
+import type { RecoveryRecord } from '../../engine/recovery/recovery-records.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
 import type { Route, RouteEvents } from '../channel/route.ts';

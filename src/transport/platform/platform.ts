@@ -1,5 +1,5 @@
 import type { Endpoint } from 'comlink';
-import type { RecoveryKey, RecoveryRecord } from '../../engine/recovery/recovery.ts';
+import type { RecoveryKey, RecoveryRecord } from '../../engine/recovery/recovery-records.ts';
 import type { Clock } from '../../engine/scheduling/clock.ts';
 import type { StorageDriver } from '../../storage/drivers/driver.ts';
 import type { DatabaseSettings } from '../channel/channel.ts';

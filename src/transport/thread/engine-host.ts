@@ -1,6 +1,6 @@
 import { idGenerator } from '../../engine/documents/ids.ts';
 import { Engine } from '../../engine/engine.ts';
-import type { RecoveryKey, RecoveryRecord } from '../../engine/recovery/recovery.ts';
+import type { RecoveryKey, RecoveryRecord } from '../../engine/recovery/recovery-records.ts';
 import { nextTurn } from '../../engine/scheduling/next-turn.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
 import { StorageError } from '../../errors/storage-error.ts';

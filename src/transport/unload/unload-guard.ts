@@ -1,6 +1,6 @@
 import { UNACKNOWLEDGED } from '../../engine/protocol/idempotency-key.ts';
 import type { AcknowledgedChange, OpenedHandles, Request } from '../../engine/protocol/requests.ts';
-import type { RecoveryRecord } from '../../engine/recovery/recovery.ts';
+import type { RecoveryRecord } from '../../engine/recovery/recovery-records.ts';
 import type { PageLifecycle, UnloadWriter } from '../platform/platform.ts';
 import { JOURNAL_ROOM } from './journal-size.ts';
 

@@ -2,7 +2,7 @@ import { fromBase64, toBase64 } from '../../codec/exact-json/base64.ts';
 import { decodeExact } from '../../codec/exact-json/exact-decoding.ts';
 import { type ExactJson, encodeExact, TooLong } from '../../codec/exact-json/exact-encoding.ts';
 import type { AcknowledgedChange, OpenedHandles } from '../../engine/protocol/requests.ts';
-import type { RecoveryKey, RecoveryRecord } from '../../engine/recovery/recovery.ts';
+import type { RecoveryKey, RecoveryRecord } from '../../engine/recovery/recovery-records.ts';
 import type { UnloadJournals } from '../platform/platform.ts';
 import { JOURNAL_ROOM } from './journal-size.ts';
 

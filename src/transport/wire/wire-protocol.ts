@@ -1,6 +1,6 @@
 import type { LiveDetail } from '../../engine/protocol/live-protocol.ts';
 import type { EngineEvent, EngineStatus } from '../../engine/protocol/requests.ts';
-import type { RecoveryKey } from '../../engine/recovery/recovery.ts';
+import type { RecoveryKey } from '../../engine/recovery/recovery-records.ts';
 import { fromWire, toWire, type WireError } from './wire-error.ts';
 
 /** Asks a worker whether it runs. */

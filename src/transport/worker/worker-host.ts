@@ -1,5 +1,5 @@
 import { type Endpoint, expose } from 'comlink';
-import type { RecoveryKey, RecoveryRecord } from '../../engine/recovery/recovery.ts';
+import type { RecoveryKey, RecoveryRecord } from '../../engine/recovery/recovery-records.ts';
 import type { DatabaseSettings } from '../channel/channel.ts';
 import { enginePlatform } from '../platform/engine-platform.ts';
 import { type HostedEngine, hostEngine, type LeadershipTerm } from '../thread/engine-host.ts';

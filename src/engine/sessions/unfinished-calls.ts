@@ -1,37 +1,19 @@
-import type { IndexDeclaration } from '../documents/index-declarations.ts';
-import type { LiveReader } from '../live/live-reader.ts';
-import type { IdempotencyKey } from '../protocol/idempotency-key.ts';
+import type { Executor, GiveUp } from '../executor.ts';
 import type { Request, ScanReply } from '../protocol/requests.ts';
 
-/** What says that nobody goes on with something. */
-export type GiveUp = Request<'scanEnd' | 'exportEnd' | 'abort' | 'insertAbandon'>;
-
-/** A collection, or the whole database. */
-export interface Executor {
-  /** The result is a promise only if something has to be waited for. */
-  execute(
-    request: Request,
-    reader?: LiveReader,
-    origin?: IdempotencyKey,
-    declaration?: IndexDeclaration,
-  ): unknown;
-  /** Ends what nobody goes on with, whatever became of the rest. */
-  giveUp(request: GiveUp): void;
-}
-
 /**
- * What a session reads or writes part by part and has not come to its end with. A door may leave in the
- * middle: a scan or a file that nobody ends keeps segments in storage for as long as the engine runs, an
- * import keeps its collection, an `insertMany` its documents in memory.
+ * The calls of a session that take several requests and have not come to their end. The client may leave in between:
+ * an unended scan or export keeps segments in storage for as long as the engine runs, an import keeps its collection
+ * locked, an `insertMany` its documents in memory.
  */
-export class OpenReads {
+export class UnfinishedCalls {
   /** What ends each, by its cursor or call. */
   readonly #ends = new Map<number, () => void>();
   #ended = false;
-  /** Whether the client is gone, and not only this way of its into the engine. */
+  /** Whether the client has ended; it may also have left by this session alone. */
   #isGone = false;
 
-  /** To be called with every part of an `insertMany`, once it is asked. */
+  /** To be called with every part of an `insertMany`, once it is sent to its collection. */
   notePart(executor: Executor, request: Request): void {
     if (request.op !== 'insertPart' && request.op !== 'insertAbandon') return;
     const { op, call, handle } = request;
@@ -76,7 +58,7 @@ export class OpenReads {
     }
   }
 
-  /** @param isGone Whether the client is: else it goes on with the parts of an `insertMany` by another way. */
+  /** @param isGone Whether the client has ended: else it goes on with an `insertMany` in another session. */
   endAll(isGone: boolean): void {
     this.#ended = true;
     this.#isGone = isGone;
@@ -88,7 +70,7 @@ export class OpenReads {
     const end = () => {
       if (this.#isGone || request.op !== 'insertAbandon') executor.giveUp(request);
     };
-    // The session has left while this was being read.
+    // The session may have left while the request was executed.
     if (this.#ended) end();
     else this.#ends.set(number, end);
   }

@@ -1,0 +1,20 @@
+import type { Leases } from '../../backup/leases.ts';
+import type { Durability } from '../../storage/drivers/driver.ts';
+import type { FencedStorage } from '../../storage/fenced-storage.ts';
+import type { SegmentPool } from '../../storage/segments/segment-pool.ts';
+import type { IdGenerator } from '../documents/ids.ts';
+import type { EngineEvents } from '../events/engine-events.ts';
+import type { Clock } from '../scheduling/clock.ts';
+
+/** What all collections of an engine share. */
+export interface EngineEnvironment {
+  readonly storage: FencedStorage;
+  /** The last leader may still write: a takeover is recorded before anything is answered. */
+  readonly stolen: boolean;
+  readonly pool: SegmentPool;
+  readonly durability: Durability;
+  readonly leases: Leases;
+  readonly clock: Clock;
+  readonly newId: IdGenerator;
+  readonly events: EngineEvents;
+}

@@ -1,0 +1,141 @@
+import type { StorageError } from '../../errors/storage-error.ts';
+import type { BackupRequests } from '../backups/backup-requests.ts';
+import { dropDisabled, dropped } from '../collection-errors.ts';
+import type { IndexKeeper } from '../documents/index-keeper.ts';
+import type { LiveQueries } from '../live/live-queries.ts';
+import type { Request } from '../protocol/requests.ts';
+import { CacheRetention } from '../records/cache-retention.ts';
+import { type Coroutine, wait } from '../scheduling/coroutine.ts';
+import { nextTurn } from '../scheduling/next-turn.ts';
+import type { SerialQueue } from '../scheduling/serial-queue.ts';
+import type { CollectionContext } from './collection-context.ts';
+import { openCollection } from './loading.ts';
+
+/** The parts of a collection that begin and end with it. */
+export interface CollectionParts {
+  readonly queue: SerialQueue;
+  readonly lives: LiveQueries;
+  readonly backups: BackupRequests;
+  readonly indexes: IndexKeeper;
+}
+
+/**
+ * Opens a collection, clears its cache, takes over restored records, drops it.
+ *
+ * ```
+ * opening ──▶ open ──▶ dropped
+ *    ├──────▶ failed ──▶ dropped
+ *    └──────▶ damaged ──restored──▶ open
+ * ```
+ */
+export class CollectionLifecycle {
+  readonly retention: CacheRetention | undefined;
+  readonly #context: CollectionContext;
+  readonly #parts: CollectionParts;
+  #stopped = false;
+
+  constructor(context: CollectionContext, parts: CollectionParts) {
+    this.#context = context;
+    this.#parts = parts;
+    const { clock, settings } = context;
+    this.retention = settings.caching
+      ? new CacheRetention(clock, settings.cache_retention_time, () => this.#clearCache())
+      : undefined;
+  }
+
+  /**
+   * @param after What must end first: a drop of the name, or an import into it.
+   * @param stolen Whether the last leader may still write.
+   */
+  *open(after: Promise<unknown> | undefined, stolen: boolean): Coroutine<void> {
+    const { availability, storage, records, saves, events } = this.#context;
+    const { backups, indexes } = this.#parts;
+    try {
+      if (after) yield after;
+      if (stolen) yield storage.claim();
+      yield* openCollection(this.#context);
+      records.applied.load(records.log.watermarks);
+      if (stolen) yield saves.alone(() => records.log.recordTakeover());
+      indexes.opened();
+      events.log(`opened with ${records.size} records`);
+      // A failed read rejects the requests that need it.
+      this.#finishOpening().catch(() => undefined);
+    } catch (error) {
+      availability.error = error as Error;
+      void indexes.closed();
+      if (availability.isDamaged)
+        availability.error = yield* wait(backups.explain(error as StorageError));
+      throw availability.error;
+    }
+  }
+
+  *ready(): Coroutine<undefined> {
+    const { settings, records } = this.#context;
+    if (settings.caching && !records.bodies.resident) yield records.bodies.load();
+    return undefined;
+  }
+
+  /** A backup or a file has replaced all records. */
+  restored(backup: string | undefined): void {
+    const { availability, events, records } = this.#context;
+    availability.error = undefined;
+    this.#parts.indexes.opened();
+    this.#parts.lives.reload();
+    events.restored(backup, records.size);
+    this.#finishOpening().catch(() => undefined);
+  }
+
+  *drop({ enabled, backup }: Request<'drop'>): Coroutine<true> {
+    const { availability, settings, records, saves, events } = this.#context;
+    const { queue, lives, backups, indexes } = this.#parts;
+    if (!enabled) throw dropDisabled(settings.name);
+    if (availability.isGone) availability.check();
+    const kept = backup ? yield* wait(backups.keepAlone()) : undefined;
+    yield backups.stop();
+    yield indexes.closed();
+    yield saves.stop();
+    // Earlier requests still read from storage.
+    yield queue.passed();
+    try {
+      yield records.log.drop(records.applied.watermarks, kept);
+    } catch (error) {
+      saves.resume();
+      backups.resume();
+      indexes.opened();
+      throw error;
+    }
+    this.retention?.stop();
+    availability.error = dropped(settings.name);
+    lives.fail(availability.error);
+    events.released(records.applied.watermarks);
+    return true;
+  }
+
+  /** Ends timers and writes. Unsaved changes are lost: save first. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.retention?.stop();
+    await this.#parts.indexes.closed();
+    await this.#parts.backups.stop();
+    await this.#context.saves.stop();
+  }
+
+  /** Loads what caching keeps, and fills the maps that opening left out; requests are answered meanwhile. */
+  async #finishOpening(): Promise<void> {
+    const { settings, records, availability } = this.#context;
+    this.#parts.backups.look();
+    if (settings.caching) await records.bodies.load();
+    for (const left of [records.entering(), this.#context.indexes.sorting()]) {
+      // Requests that waited for the opening come first.
+      do {
+        await nextTurn();
+        if (this.#stopped || availability.error) return;
+      } while (!left.next().done);
+    }
+  }
+
+  #clearCache(): void {
+    this.#context.records.clearCache();
+    this.#context.events.log('cleared its cache');
+  }
+}

@@ -1,0 +1,120 @@
+import type { FileHeader } from '../../backup/file/file-contents.ts';
+import { asCairnError } from '../../errors/as-cairn-error.ts';
+import type { Backlog } from '../events/engine-events.ts';
+import { type CollectionSettings, plainSettings } from '../protocol/settings.ts';
+import type { EngineEnvironment } from './environment.ts';
+import { HostedCollection } from './hosted-collection.ts';
+import { sweepTombstones } from './tombstones.ts';
+
+/** The open collections of an engine, by name. At most one of a name is open at a time. */
+export class OpenCollections {
+  readonly #environment: EngineEnvironment;
+  readonly #byName = new Map<string, HostedCollection>();
+  /** By name, what must end before a collection of the name opens: a drop, or an import while it is not open. */
+  readonly #ahead = new Map<string, Promise<unknown>>();
+  /** Settles when the tombstones of outlived drops are removed. */
+  #sweeping: Promise<unknown> = Promise.resolve();
+
+  constructor(environment: EngineEnvironment) {
+    this.#environment = environment;
+  }
+
+  /** Those that could be opened, or are being opened. */
+  get usable(): HostedCollection[] {
+    return [...this.#byName.values()].filter(({ availability }) => !availability.failed);
+  }
+
+  get backlog(): Backlog {
+    let unsaved = 0;
+    let since = Number.POSITIVE_INFINITY;
+    for (const { records } of this.#byName.values()) {
+      unsaved += records.unsaved;
+      since = Math.min(since, records.unsavedSince ?? since);
+    }
+    const unsaved_since = since === Number.POSITIVE_INFINITY ? undefined : new Date(since);
+    return { unsaved, unsaved_since };
+  }
+
+  /** The collection of these settings, opened if it is not open. */
+  open(settings: CollectionSettings): HostedCollection {
+    const { name } = settings;
+    const open = this.#byName.get(name);
+    if (open && !open.availability.failed) return open;
+    const collection = this.#construct(settings);
+    this.#byName.set(name, collection);
+    return collection;
+  }
+
+  /** Runs a task on a collection. One that is not open is opened for the task, and handles to it wait meanwhile. */
+  async use<T>(
+    { collection: name, type }: Pick<FileHeader, 'collection' | 'type'>,
+    task: (collection: HostedCollection) => Promise<T>,
+  ): Promise<T> {
+    const open = this.#byName.get(name);
+    if (open && !open.availability.failed) return task(open);
+    const own = this.#construct(plainSettings(name, type));
+    const using = task(own).finally(() => own.stop());
+    const ended = using.catch(() => undefined);
+    this.#goAhead(name, ended);
+    return using;
+  }
+
+  /** Must be called after a batch: saves what is due, sends the events of its changes. */
+  settle(changed: Iterable<HostedCollection>): void {
+    for (const collection of changed) collection.settle();
+    this.#environment.events.sendChanges();
+  }
+
+  /** Saves every collection. Rejects with the first failure, after all have been tried. */
+  async save(): Promise<void> {
+    const saves = Array.from(this.#byName.values(), (collection) => collection.flush());
+    for (const result of await Promise.allSettled(saves)) {
+      if (result.status === 'rejected') throw result.reason;
+    }
+  }
+
+  /** Ends timers and writes of all. Unsaved changes are lost: save first. */
+  async stop(): Promise<void> {
+    await Promise.all(Array.from(this.#byName.values(), (collection) => collection.stop()));
+    await this.#sweeping;
+  }
+
+  #construct(settings: CollectionSettings): HostedCollection {
+    const dropping = (collection: HostedCollection, drop: Promise<unknown>) =>
+      this.#noteDrop(collection, drop);
+    const ahead = this.#ahead.get(settings.name);
+    return new HostedCollection(settings, this.#environment, dropping, ahead);
+  }
+
+  #noteDrop(collection: HostedCollection, drop: Promise<unknown>): void {
+    const { name } = collection.settings;
+    if (this.#byName.get(name) === collection) this.#byName.delete(name);
+    // A drop that fails leaves the collection as it was. One that was constructed meanwhile does not open: two of
+    // one name would overwrite each other's segments.
+    const ended = drop.catch((error: unknown) => {
+      this.#byName.set(name, collection);
+      throw error;
+    });
+    this.#goAhead(name, ended);
+    const { events } = this.#environment;
+    this.#sweeping = Promise.allSettled([this.#sweeping, ended])
+      .then(() => this.#sweep())
+      .catch((error: unknown) => events.reportError(asCairnError(error)));
+  }
+
+  /** Makes collections of the name that are constructed from now on wait. */
+  #goAhead(name: string, ended: Promise<unknown>): void {
+    this.#ahead.set(name, ended);
+    const forget = () => {
+      if (this.#ahead.get(name) === ended) this.#ahead.delete(name);
+    };
+    // A failure rejects the request that began it.
+    ended.then(forget, forget);
+  }
+
+  #sweep(): Promise<void> {
+    const { storage, durability, clock } = this.#environment;
+    const isUsed = (name: string) => this.#byName.has(name) || this.#ahead.has(name);
+    return sweepTombstones(storage, durability, clock.now(), isUsed);
+  }
+}

@@ -1,0 +1,68 @@
+import type { CairnError } from '../../errors/cairn-error.ts';
+import type { Watermark } from '../../storage/segments/watermarks.ts';
+import type { Change } from '../protocol/requests.ts';
+import type { CollectionSettings } from '../protocol/settings.ts';
+import type { EngineEvents } from './engine-events.ts';
+
+/** The live queries of a collection, as far as a change concerns them. */
+export interface ChangeWatcher {
+  readonly size: number;
+  touch(key: string): void;
+}
+
+/** The events of one collection. */
+export class CollectionEvents {
+  readonly #engine: EngineEvents;
+  readonly #name: string;
+  readonly #logs: boolean;
+  #watcher: ChangeWatcher | undefined;
+
+  constructor(engine: EngineEvents, { name, detailed_debugger_logs }: CollectionSettings) {
+    this.#engine = engine;
+    this.#name = name;
+    this.#logs = detailed_debugger_logs;
+  }
+
+  watchWith(watcher: ChangeWatcher): void {
+    this.#watcher = watcher;
+  }
+
+  /** Whether a live query or a session wants to know of changes. */
+  get isWatched(): boolean {
+    return (this.#watcher?.size ?? 0) > 0 || this.#engine.isWatched;
+  }
+
+  /** To be called once the change is made. */
+  changed(id: string, kind: Change['kind']): void {
+    this.#watcher?.touch(id);
+    this.#engine.noteChange(this.#name, { id, kind });
+  }
+
+  saved(changes: number): void {
+    this.log(`saved ${changes} changes`);
+    this.#engine.noteSave(this.#name, changes);
+  }
+
+  /** These changes are durable: clients need not replay them. */
+  released(watermarks: readonly Watermark[]): void {
+    if (watermarks.length > 0) this.#engine.release(watermarks);
+  }
+
+  /** Indexes are being built; they are ready when both numbers are the same. */
+  indexing(documents: number, total: number): void {
+    this.#engine.emit({ type: 'index', detail: { collection: this.#name, documents, total } });
+  }
+
+  failed(error: CairnError): void {
+    this.#engine.reportError(error, this.#name);
+  }
+
+  /** A backup or a file has replaced all records. */
+  restored(backup: string | undefined, documents: number): void {
+    this.#engine.emit({ type: 'restore', detail: { collection: this.#name, backup, documents } });
+  }
+
+  log(event: string): void {
+    if (this.#logs) console.debug(`cairndb: collection "${this.#name}" ${event}`);
+  }
+}

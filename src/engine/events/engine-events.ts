@@ -1,0 +1,118 @@
+import type { CairnError } from '../../errors/cairn-error.ts';
+import type { Watermark } from '../../storage/segments/watermarks.ts';
+import type { Change, EngineEvent, EngineStatus } from '../protocol/requests.ts';
+import type { Clock } from '../scheduling/clock.ts';
+
+/** A session that gets the events of its engine. */
+export interface EventReceiver {
+  readonly client: string;
+  /** Whether it wants the events of changes. */
+  readonly watching: boolean;
+  readonly emit: (event: EngineEvent) => void;
+  /** Tells the client which of its changes are durable and need no replay. */
+  tellReleased(watermarks: readonly Watermark[]): void;
+}
+
+/** The part of the status that collections have. */
+export type Backlog = Pick<EngineStatus, 'unsaved' | 'unsaved_since'>;
+
+/** The events of an engine, and its status, for all sessions. */
+export class EngineEvents {
+  readonly #storageKind: string;
+  readonly #clock: Clock;
+  readonly #backlog: () => Backlog;
+  readonly #sessions = new Set<EventReceiver>();
+  /** Changes of the batch by collection, to be sent at its end. Only kept while a session watches. */
+  readonly #changes = new Map<string, Change[]>();
+  #lastSave: Date | undefined;
+  #lastError: CairnError | undefined;
+  /** The status that was sent last, to send each once. */
+  #sent = '';
+
+  constructor(storageKind: string, clock: Clock, backlog: () => Backlog) {
+    this.#storageKind = storageKind;
+    this.#clock = clock;
+    this.#backlog = backlog;
+  }
+
+  add(session: EventReceiver): void {
+    this.#sessions.add(session);
+    this.sendStatus();
+  }
+
+  /** @returns whether that was the last session of its client. */
+  remove(session: EventReceiver): boolean {
+    this.#sessions.delete(session);
+    this.sendStatus();
+    return !Array.from(this.#sessions).some(({ client }) => client === session.client);
+  }
+
+  emit(event: EngineEvent): void {
+    for (const session of this.#sessions)
+      if (event.type !== 'change' || session.watching) session.emit(event);
+  }
+
+  get isWatched(): boolean {
+    for (const { watching } of this.#sessions) if (watching) return true;
+    return false;
+  }
+
+  noteChange(collection: string, change: Change): void {
+    const changes = this.#changes.get(collection);
+    if (changes) changes.push(change);
+    else if (this.isWatched) this.#changes.set(collection, [change]);
+  }
+
+  /** Must be called after a batch. */
+  sendChanges(): void {
+    for (const [collection, changes] of this.#changes)
+      this.emit({ type: 'change', detail: { collection, changes } });
+    this.#changes.clear();
+    this.sendStatus();
+  }
+
+  noteSave(collection: string, changes: number): void {
+    const at = new Date(this.#clock.now());
+    this.#lastSave = at;
+    this.#lastError = undefined;
+    if (changes > 0) this.emit({ type: 'save', detail: { collection, changes, at } });
+    this.sendStatus();
+  }
+
+  reportError(error: CairnError, collection?: string): void {
+    this.#lastError = error;
+    this.emit({ type: 'error', detail: { collection, error } });
+    this.sendStatus();
+  }
+
+  release(watermarks: readonly Watermark[]): void {
+    for (const session of this.#sessions) session.tellReleased(watermarks);
+  }
+
+  get status(): EngineStatus {
+    return {
+      storage: this.#storageKind,
+      // The name of a client begins with that of its page.
+      tabs: new Set(Array.from(this.#sessions, ({ client }) => client.split('.', 1)[0])).size,
+      ...this.#backlog(),
+      last_save: this.#lastSave,
+      last_error: this.#lastError,
+    };
+  }
+
+  /** Sends the status where it differs from the last. */
+  sendStatus(): void {
+    const { status } = this;
+    const { tabs, unsaved, unsaved_since, last_save, last_error } = status;
+    const sent = [
+      tabs,
+      unsaved,
+      Number(unsaved_since),
+      Number(last_save),
+      last_error?.message,
+    ].join();
+    if (sent === this.#sent) return;
+    this.#sent = sent;
+    this.emit({ type: 'status', detail: status });
+  }
+}
