@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { sleep } from '../../tools/browsers/child.mjs';
 import { launchFirefox } from '../../tools/browsers/firefox.mjs';
 import { runs } from '../e2e/open-playground.ts';
 import type { TabScope } from './page/page.ts';
@@ -34,6 +36,21 @@ async function open(door: Door): Promise<Tab> {
   tabs.push(tab);
   await tab.run(openDatabase, [door, `test ${name}`] as const);
   return tab;
+}
+
+/** Connects a page to a server, which hears when the page is gone. */
+async function connectTo(tab: Tab): Promise<{ readonly gone: Promise<void> }> {
+  const server = createServer((_request, response) => response.write(' '));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const asked = once(server, 'request');
+  await tab.run(
+    (port) => {
+      void fetch(`http://127.0.0.1:${port}/`, { mode: 'no-cors' });
+    },
+    (server.address() as AddressInfo).port,
+  );
+  const [, response] = await asked;
+  return { gone: once(response, 'close').then(() => void server.close()) };
 }
 
 const leads = (tab: Tab) => tab.run(() => window.db.status.leader);
@@ -115,9 +132,10 @@ describe.runIf(runs('firefox'))('Firefox', () => {
           setItem.apply(this, item);
         };
       });
+      const { gone } = await connectTo(tab);
       await tab.close();
-      // A tab that is opened at once may keep the process, so that no script is ended.
-      await sleep(1000);
+      // A tab that is opened before may keep the process, so that no script is ended.
+      await gone;
       expect(await ids(await open(door))).toEqual(['told']);
     },
   );
