@@ -9,8 +9,8 @@ import { startWebKit } from './webkit.ts';
 const RUNS = Number(process.env.LOSSES ?? 1);
 /** `ENDINGS='quit;reload'` runs these alone. */
 const only = process.env.ENDINGS?.split(';');
-/** A test run has those in which changes were lost before, and whose outcome no load changes. */
-const FEW = ['close two tabs, one after the other', 'reload two tabs'];
+/** A test run has those that no other test of this folder has in each browser, and whose outcome no load changes. */
+const FEW = ['window.close', 'close two tabs, one after the other', 'reload two tabs'];
 
 const campaigns: Record<string, () => Promise<Campaign>> = {
   chromium: startChromium,
