@@ -267,11 +267,8 @@ function openCollections(tab: Tab) {
   const { Collection } = tab.db;
   return {
     tab,
-    notes: new Collection<{ n: number }>({
-      name: 'notes',
-      type: 'DOCUMENT_BASED',
-      save_timeout: 1,
-    }),
+    // Saved early, as by default; the other one is not.
+    notes: new Collection<{ n: number }>({ name: 'notes', type: 'DOCUMENT_BASED' }),
     log: new Collection({ name: 'log', type: 'KEY_VALUE_BASED', save_timeout: 1 }),
   };
 }
