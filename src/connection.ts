@@ -6,12 +6,12 @@ import { loadFailed } from './collection/calls/first-call.ts';
 export type Connection = BaseClient;
 
 /**
- * Connects to a database whose engine runs in a Web Worker; it needs no configuration of a bundler. Where no
- * worker can be had the engine runs in this thread, `status.started` says which it is.
+ * Connects to a database whose engine runs in a Web Worker, without configuration of a bundler. Where no worker starts
+ * the engine runs in this thread; see `status.started`.
  *
- * A worker that hangs in a pattern is replaced by another, and only that call rejects.
+ * A worker that hangs in a pattern is replaced, and only that call rejects.
  *
- * @throws {OptionError} naming the option, what was given and what is allowed.
+ * @throws {OptionError} with the option, the given value and the allowed ones.
  *
  * @example
  * ```ts

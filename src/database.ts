@@ -3,8 +3,8 @@ import { type DatabaseOptions, parseDatabaseOptions } from './client/client-opti
 import { loadFailed } from './collection/calls/first-call.ts';
 
 /**
- * A database whose engine runs in this thread: for Node, tests, server rendering and small pages. In a
- * browser `connect()` is the usual choice.
+ * A database whose engine runs in this thread: for Node, tests, server rendering and small pages. In a browser
+ * `connect()` is the usual choice.
  *
  * @example
  * ```ts
@@ -15,7 +15,7 @@ import { loadFailed } from './collection/calls/first-call.ts';
  * ```
  */
 export class Database extends BaseClient {
-  /** @throws {OptionError} naming the option, what was given and what is allowed. */
+  /** @throws {OptionError} with the option, the given value and the allowed ones. */
   constructor(options: DatabaseOptions) {
     super(parseDatabaseOptions(options), async (settings) => {
       const { connectInThread } = await import('./transport/thread/connect-in-thread.ts').catch(

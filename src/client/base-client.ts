@@ -25,41 +25,41 @@ export interface DatabaseClient {
   /**
    * Makes a collection, or opens it if it exists. Usable at once; calls wait until it is open.
    *
-   * @throws {OptionError} for a bad option, naming it; {CollectionError} `type_mismatch`.
+   * @throws {OptionError} with the invalid option; {CollectionError} `type_mismatch`.
    */
   readonly Collection: CollectionConstructor;
   readonly status: ClientStatus;
-  /** What the browser lets the database keep. */
+  /** The browser's storage: persistence, quota, use. */
   readonly storage: DatabaseStorage;
-  /** Resolves once the engine runs and storage is open; starts them if need be. */
+  /** Resolves when the engine runs and storage is open; starts them. */
   readonly ready: Promise<void>;
-  /** Listens to an event. Returns the function that stops it. */
+  /** Listens to an event. @returns a function that removes the listener. */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void;
   /**
-   * Writes all collections as one file, each as of now: gzip, one line of JSON for each document. The stream makes
-   * its bytes as they are read, whatever the size.
+   * Exports all collections, each as of now, as one file: gzip, one line of JSON per document. The stream is lazy, at
+   * any size.
    *
-   * @throws {StorageError} when a collection cannot be read.
+   * @throws {StorageError} if a collection cannot be read.
    */
   exportAll(): Promise<ReadableStream<Uint8Array>>;
   /**
-   * Reads a file that `exportAll()` or `exportBackup()` wrote into the collections that it names, all or nothing.
-   * Others stay as they are. What they held before becomes a backup of each.
+   * Imports a file of `exportAll()` or `exportBackup()` into the collections that it names, all or nothing. Their old
+   * content becomes a backup of each; other collections stay unchanged.
    *
-   * @returns how many documents came.
-   * @throws {BackupError} for what is no such file, is cut off, damaged or of a newer version; nothing is changed.
+   * @returns the number of imported documents.
+   * @throws {BackupError} for another, truncated, damaged or newer file; nothing is changed.
    */
   importAll(file: FileSource, options?: ImportOptions): Promise<number>;
-  /** Resolves when everything so far, in all collections, is in storage. */
+  /** Resolves when all changes so far, in all collections, are in storage. */
   save(): Promise<void>;
   /**
-   * Saves, then releases everything; later calls reject. Where saving fails it rejects, and the client stays
-   * open so that nothing is lost.
+   * Saves, then releases everything; later calls reject. If the save fails, `close()` rejects and the client stays open,
+   * so that nothing is lost.
    */
   close(): Promise<void>;
 }
 
-/** A client over engines that `connect` reaches. */
+/** A client of a database, over any access to an engine. */
 export class BaseClient implements DatabaseClient, CollectionOwner {
   readonly name: string;
   readonly Collection: CollectionConstructor;
@@ -75,7 +75,7 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
   #loading: Promise<Runtime> | undefined;
   #engine = UNKNOWN_STATUS;
   #watching = false;
-  /** No call may begin: while the client closes, and for good where it closed without having run. */
+  /** Whether new calls are refused: during a close, and after it where no engine ever ran. */
   #refusing = false;
 
   constructor(settings: DatabaseSettings, connect: Connect) {
@@ -90,7 +90,7 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
         return client.#call((calls) => calls.status(client.#engine.storage));
       },
     };
-    // A function and not a class, because what it constructs depends on the options.
+    // A function, not a class: the options decide which class it constructs.
     this.Collection = function Collection(options: unknown) {
       return client.#construct(options);
     } as unknown as CollectionConstructor;
@@ -117,7 +117,7 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void {
     const stop = this.#emitter.on(name, listener);
     if (name === 'quota') {
-      // Where its code cannot be loaded the event never comes, and everything else works.
+      // If the code cannot be loaded, only this event is missing.
       import('./quota-watch.ts').then(
         ({ watchQuota }) => watchQuota(this, this.#emitter),
         () => undefined,
@@ -146,11 +146,11 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
   async close(): Promise<void> {
     this.#refusing = true;
     try {
-      // Calls made before run to their end; later ones are refused.
+      // Earlier calls complete; later ones are refused.
       await this.#earlierCalls();
       await (await this.#loading)?.channel.close();
     } finally {
-      // The channel refuses by itself, unless there is none.
+      // From here on the channel refuses calls, if there is one.
       this.#refusing = this.#runtime === undefined;
     }
   }
@@ -173,7 +173,7 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
     return order;
   }
 
-  /** A server that renders pages makes collections and calls none of them: those cost no engine over empty memory. */
+  /** A server that renders pages constructs collections and never calls them: memory is empty, so no engine starts. */
   get opensEarly(): boolean {
     const { storage } = this.#settings;
     const isEmpty = storage === 'memory' || (storage === undefined && !('indexedDB' in globalThis));
@@ -206,7 +206,7 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
     return this.#runtime;
   }
 
-  /** Makes a call about the whole database, after all calls made before. */
+  /** Runs a call about the whole database, after all earlier calls. */
   async #call<T>(start: (calls: DatabaseCalls) => Promise<T>): Promise<T> {
     if (this.refusal) throw this.refusal;
     await this.#earlierCalls();
@@ -234,7 +234,7 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
       : new KeyValueCollection(settings, this);
   }
 
-  /** Resolves when every call made so far has sent all of its changes. */
+  /** Resolves when all calls so far have sent their changes. */
   async #earlierCalls(): Promise<void> {
     await Promise.all(
       Array.from(this.#orders.values(), (order) => order.enter(() => Promise.resolve())),
@@ -248,13 +248,13 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
     } else this.#emitter.emit(type, detail);
   }
 
-  /** Changes cost a message each, so the engine reports them only while somebody listens. */
+  /** The engine reports changes only while there is a listener: each costs a message. */
   #watchIfWanted(): void {
     const channel = this.#runtime?.channel;
     const wanted = this.#emitter.has('change');
     if (!channel?.place || wanted === this.#watching) return;
     this.#watching = wanted;
-    // Where the engine is lost, every call says so.
+    // If the engine is lost, every call rejects.
     channel.watch(wanted)?.catch(() => undefined);
   }
 }

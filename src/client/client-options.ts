@@ -9,13 +9,13 @@ import type { StorageDriver } from '../storage/drivers/driver.ts';
 import type { DatabaseSettings } from '../transport/channel/channel.ts';
 import type { WorkerSource } from '../transport/worker/worker-start.ts';
 
-/** Options of both doors. */
+/** Options of every client. */
 export interface ClientOptions {
   /** Name of the database: 1 to 128 characters of any kind. */
   name: string;
   /**
-   * A hint for every save: `strict` waits until the operating system says the data is on disk, so that it
-   * survives a power cut too.
+   * A hint for every save: `strict` waits until the operating system has written to disk, so that data survives a power
+   * cut, too.
    * @default 'relaxed'
    */
   durability?: 'relaxed' | 'strict' | undefined;
@@ -24,31 +24,29 @@ export interface ClientOptions {
 /** Options of {@link Database}. */
 export interface DatabaseOptions extends ClientOptions {
   /**
-   * Where data goes: `indexeddb` (the default where it exists), `memory`, or a driver.
+   * Where to store data: `indexeddb` (the default where it exists), `memory`, or a driver.
    */
   storage?: 'indexeddb' | 'memory' | StorageDriver | undefined;
 }
 
 /** Options of {@link connect}. */
 export interface ConnectOptions extends ClientOptions {
-  /** Where data goes: `indexeddb` (the default where it exists) or `memory`. A driver cannot cross to a worker. */
+  /** Where to store data: `indexeddb` (the default where it exists) or `memory`. A driver cannot be sent to a worker. */
   storage?: 'indexeddb' | 'memory' | undefined;
   /**
-   * The worker to use, or a function that makes one. It has to run the module `cairndb/worker`. Left out,
-   * Cairn finds its own. A worker that hangs in a pattern can only be replaced where it can be made again: by
-   * the function, or by Cairn.
+   * The worker to use, or a function that makes one. It must run the module `cairndb/worker`. By default Cairn starts
+   * its own. Cairn cannot replace a single worker that hangs in a pattern: pass a function.
    */
   worker?: WorkerSource | undefined;
   /**
-   * Seconds of silence after which a worker that something waits for counts as dead, 1 to 3600. One that is
-   * silent over a call with a pattern (`/…/`, `$regex`) counts as hung: it is replaced, and only that call
-   * rejects, with `query_hung`.
+   * Seconds without an answer after which a worker counts as dead, 1 to 3600. During a call with a pattern (`/…/`,
+   * `$regex`) it counts as hung: it is replaced, and only that call rejects, with `query_hung`.
    * @default 20
    */
   answer_timeout?: number | undefined;
 }
 
-/** Options of {@link connect}, checked and completed. */
+/** Checked options of {@link connect}, with defaults. */
 export interface ConnectSettings extends DatabaseSettings {
   readonly worker: WorkerSource | undefined;
   readonly answer_timeout: number;
@@ -68,20 +66,16 @@ const worker: Check = {
     typeof (value as { postMessage?: unknown } | null)?.postMessage === 'function',
 };
 
-const answer_timeout = number(
-  'a number of seconds from 1 to 3600',
-  (value) => value >= 1 && value <= 3600,
-  20,
-);
+const answer_timeout = number('1 to 3600 seconds', (value) => value >= 1 && value <= 3600, 20);
 
-/** @throws {OptionError} naming the option, what was given and what is allowed. */
+/** @throws {OptionError} with the option, the given value and the allowed ones. */
 export function parseDatabaseOptions(options: unknown): DatabaseSettings {
   return parse(options, { name, durability, storage }, 'new Database(options)') as DatabaseSettings;
 }
 
-/** @throws {OptionError} naming the option, what was given and what is allowed. */
+/** @throws {OptionError} with the option, the given value and the allowed ones. */
 export function parseConnectOptions(options: unknown): ConnectSettings {
-  // A driver cannot cross to a worker.
+  // A driver cannot be sent to a worker.
   const storage = oneOf(['indexeddb', 'memory']);
   const checks = { name, durability, storage, worker, answer_timeout };
   return parse(options, checks, 'connect(options)') as ConnectSettings;

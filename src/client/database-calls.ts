@@ -42,7 +42,7 @@ export class DatabaseCalls {
     return { usage, quota, collections };
   }
 
-  /** @param kind What the storage calls itself. */
+  /** @param kind Kind of the storage, as in `status.storage`. */
   async status(kind: string | undefined): Promise<StorageStatus> {
     if (kind === 'memory') return 'memory';
     const persisted = kind === 'indexeddb' ? await storageManager()?.persisted?.() : undefined;
@@ -51,7 +51,7 @@ export class DatabaseCalls {
   }
 }
 
-/** Missing in insecure contexts and in Node; its methods differ by browser and between pages and workers. */
+/** Missing in insecure contexts and in Node; browsers, pages and workers differ in its methods. */
 function storageManager(): Partial<StorageManager> | undefined {
   return typeof navigator === 'undefined' ? undefined : navigator.storage;
 }

@@ -1,6 +1,6 @@
 import type { CollectionUsage } from '../backup/usage.ts';
 
-/** What the browser lets a database keep. What a browser lacks answers `'unsupported'`. */
+/** The browser's storage of a database. The answer is `'unsupported'` where a browser has no API for it. */
 export interface DatabaseStorage {
   /**
    * Asks the browser to keep the data of this site until the user removes it. Chromium and WebKit decide by how
@@ -9,7 +9,7 @@ export interface DatabaseStorage {
    * @returns whether it will. Source: https://storage.spec.whatwg.org/#dom-storagemanager-persist
    */
   persist(): Promise<boolean | 'unsupported'>;
-  /** What is used, and how much there may be. */
+  /** Storage use and quota. */
   estimate(): Promise<StorageUse>;
   /**
    * `persistent`: kept until the user removes it. `best_effort`: the browser may evict it when it needs room.
@@ -22,10 +22,10 @@ export type StorageStatus = 'persistent' | 'best_effort' | 'memory' | 'unsupport
 
 /** Bytes in use. */
 export interface StorageUse {
-  /** By everything that this site stores, as the browser counts it. */
+  /** Used by this site, as the browser counts it. */
   readonly usage: number | 'unsupported';
-  /** How much this site may store. */
+  /** Available to this site. */
   readonly quota: number | 'unsupported';
-  /** Each collection of this database: rough bytes, before the browser compresses them. */
+  /** Rough bytes of each collection, before the browser compresses them. */
   readonly collections: readonly CollectionUsage[];
 }

@@ -2,33 +2,33 @@ import type { CollectionOwner } from '../collection/collection-handle.ts';
 import type { Emitter } from '../collection/emitter.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 
-/** Part of the quota from which on it counts as near. */
+/** Use of the quota from which on the event is emitted. */
 const NEAR = 0.8;
 
-/** Milliseconds between two looks at the least: the browser has to add up what it stores. */
-const LOOK_EVERY_MS = 10_000;
+/** Minimum interval of checks: the browser sums up all that the site stores. */
+const CHECK_INTERVAL_MS = 10_000;
 
-/** Doors that are watched. */
+/** Clients with a watch. */
 const watched = new WeakSet<object>();
 
-/** Looks after saves whether the quota nears, and tells listeners; loaded once somebody listens. */
-export function watchQuota(door: CollectionOwner, listeners: Emitter): void {
-  if (watched.has(door)) return;
-  watched.add(door);
-  let lookedAt = Number.NEGATIVE_INFINITY;
-  const look = async (full: boolean): Promise<void> => {
+/** Checks the quota after saves and emits the event `quota`. Loaded with the first listener. */
+export function watchQuota(client: CollectionOwner, listeners: Emitter): void {
+  if (watched.has(client)) return;
+  watched.add(client);
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  const check = async (full: boolean): Promise<void> => {
     const now = performance.now();
-    if (!listeners.has('quota') || (!full && now - lookedAt < LOOK_EVERY_MS)) return;
-    lookedAt = now;
+    if (!listeners.has('quota') || (!full && now - checkedAt < CHECK_INTERVAL_MS)) return;
+    checkedAt = now;
     const manager = typeof navigator === 'undefined' ? undefined : navigator.storage;
     const { usage, quota } = (await manager?.estimate?.()) ?? {};
     if (usage === undefined || quota === undefined) return;
     if (full || usage >= quota * NEAR) listeners.emit('quota', { usage, quota });
   };
-  // A browser that cannot say it now is asked again after the next save.
-  const begin = (full: boolean) => void look(full).catch(() => undefined);
-  door.on('save', () => begin(false));
-  door.on('error', ({ error }) => {
-    if ((error as Partial<CairnError>).code === 'storage_full') begin(true);
+  // After a failed estimate the next save checks again.
+  const start = (full: boolean) => void check(full).catch(() => undefined);
+  client.on('save', () => start(false));
+  client.on('error', ({ error }) => {
+    if ((error as Partial<CairnError>).code === 'storage_full') start(true);
   });
 }

@@ -1,21 +1,21 @@
 import { StorageError } from '../errors/storage-error.ts';
 import { capture, copy } from './capture.ts';
 
-/** A value that JSON would not keep exactly, as a private deep copy. */
+/** A value that JSON would not preserve, as a private deep copy. */
 interface ExactBody {
   readonly exact: unknown;
 }
 
 /**
- * An encoded value: a JSON string where JSON keeps every part of it exactly, else the value itself.
+ * An encoded value: a JSON string where JSON preserves the value exactly, else a private copy of the value.
  *
- * A value is encoded once, at the door it enters by, and travels and rests like this until it leaves. The
- * string is the cheapest defensive copy there is: it crosses the worker boundary and goes to IndexedDB
- * several times faster than an object. An exact body is never handed out and never changed.
+ * A value is encoded once, in the calling thread, then sent and stored in this form. A string is the cheapest defensive
+ * copy: it is sent to a worker and written to IndexedDB several times faster than an object. A private copy is never
+ * returned to callers and never changed.
  */
 export type Body = string | ExactBody;
 
-/** What JSON holds, decoded: on its way to a reader in the same thread, to be copied and never to be changed. */
+/** A decoded JSON value for a reader in the same thread, which copies it and never changes it. */
 export interface DecodedBody {
   readonly decoded: unknown;
 }
@@ -23,14 +23,14 @@ export interface DecodedBody {
 /**
  * Checks, copies and encodes a value in one step.
  *
- * @param root What errors call the value, such as `document`.
- * @throws {ValueError} naming the path of what cannot be stored.
+ * @param root Name of the value in errors, such as `document`.
+ * @throws {ValueError} with the path of a value that cannot be stored.
  */
 export function encode(value: unknown, root: string): Body {
   return encodeAndCopy(value, root).body;
 }
 
-/** Encodes a value, and gives a copy of it that belongs to the caller: cheaper than decoding the body. */
+/** Encodes a value and returns a copy for the caller: cheaper than decoding the body. */
 export function encodeAndCopy(value: unknown, root: string): { body: Body; copy: unknown } {
   const { copy: first, json } = capture(value, root);
   return json
@@ -39,7 +39,7 @@ export function encodeAndCopy(value: unknown, root: string): { body: Body; copy:
 }
 
 /**
- * The value of a body, as a copy that belongs to the caller.
+ * Decodes a body to a copy for the caller.
  *
  * @throws {StorageError} `data_damaged`
  */
@@ -52,7 +52,7 @@ export function isDecoded(body: Body | DecodedBody): body is DecodedBody {
 }
 
 /**
- * The value of a body, to look at and never to change or to hand out.
+ * Decodes a body for reading: the value must not be changed, nor returned to callers.
  *
  * @throws {StorageError} `data_damaged`
  */
@@ -61,8 +61,8 @@ export function peek(body: Body): unknown {
 }
 
 /**
- * Makes a flat copy of decoded fields a deep one: up to ten times faster than parsing, as a spread copies all fields
- * of an object in one go.
+ * Turns a flat copy of decoded fields into a deep one. Up to ten times faster than parsing, as a spread copies all fields
+ * of an object at once.
  */
 export function copyHeld(fields: object, copy: object): object {
   for (const key in fields) {
@@ -84,7 +84,7 @@ function parse(json: string): unknown {
   } catch (cause) {
     throw new StorageError(
       'data_damaged',
-      `What is stored of a document cannot be read (${(cause as Error).message}). verify() lists what is damaged and which backups are whole, loadBackup() restores one.`,
+      `A stored document is damaged (${(cause as Error).message}). verify() lists the damage and the intact backups, loadBackup() restores one.`,
       { cause },
     );
   }

@@ -3,24 +3,23 @@ import { isPlainObject, type Tag, tagOf } from './kinds.ts';
 import { toPlatformBlob } from './platform-blob.ts';
 
 /**
- * Deepest nesting a value may have. Structured clone and `JSON.parse` recurse on the native stack, which
- * is smallest in workers; browsers fail somewhere between 5,000 and 20,000 levels, with a RangeError
- * that names nothing.
+ * Deepest nesting of a value. Structured clone and `JSON.parse` recurse on the native stack, which is smallest in
+ * workers; browsers fail between 5,000 and 20,000 levels, with a RangeError without details.
  */
 const MAX_DEPTH = 500;
 
-/** A value as it was when it was captured. */
+/** A captured value. */
 export interface Captured {
-  /** A deep copy that shares nothing that can change with the original. */
+  /** A deep copy that shares nothing mutable with the original. */
   readonly copy: unknown;
   /**
-   * Whether `JSON.parse(JSON.stringify(copy))` gives it back exactly. Not so with what only a structured
-   * clone keeps: Date, Map, bigint, `undefined`, NaN, -0 …
+   * Whether JSON preserves the value exactly; `false` for values that only structured clone preserves: Date, Map,
+   * bigint, `undefined`, NaN, -0 …
    */
   readonly json: boolean;
 }
 
-/** The way from the root to the value being looked at, kept to find cycles and to name places. */
+/** The path from the root to the current value, to find cycles and to name places in errors. */
 interface Trail {
   readonly root: string;
   readonly keys: (string | number)[];
@@ -29,11 +28,11 @@ interface Trail {
 }
 
 /**
- * Checks that a value can be stored and copies it, in one walk. Each property is read once, so that what
- * was checked is what is kept, getters and proxies included.
+ * Checks that a value can be stored and copies it, in one pass. Each property is read once: a getter or proxy cannot
+ * return another value after the check.
  *
- * @param root What errors call the value itself, such as `document`.
- * @throws {ValueError} for what cannot be stored: functions, symbols, class instances, cycles, `__proto__`.
+ * @param root Name of the value in errors, such as `document`.
+ * @throws {ValueError} for functions, symbols, class instances, cycles, `__proto__`.
  */
 export function capture(value: unknown, root: string): Captured {
   const trail: Trail = { root, keys: [], parents: [], json: true };
@@ -41,7 +40,7 @@ export function capture(value: unknown, root: string): Captured {
   return { copy, json: trail.json };
 }
 
-/** A deep copy of a value that was captured before. */
+/** A deep copy of a captured value. */
 export function copy<T>(value: T): T {
   return capture(value, 'value').copy as T;
 }
@@ -93,7 +92,7 @@ function takeArray(value: readonly unknown[], trail: Trail, depth: number): unkn
   return result;
 }
 
-/** Goes on from the first hole: holes stay holes, and cost nothing however many there are. */
+/** Copies the rest of an array from its first hole: holes stay holes and cost no time. */
 function takeSparse(
   value: readonly unknown[],
   result: unknown[],
@@ -104,7 +103,7 @@ function takeSparse(
   const taken = result.length;
   for (const key of Object.keys(value).slice(taken)) {
     const index = Number(key);
-    // Indexes come first (ECMA-262, OrdinaryOwnPropertyKeys); other properties of an array are not kept.
+    // Indexes come first (ECMA-262, OrdinaryOwnPropertyKeys); other properties of an array are dropped.
     if (!(index < value.length)) break;
     trail.keys[depth] = index;
     result[index] = take(value[index], trail, depth + 1);
@@ -118,7 +117,7 @@ function takePlain(
   trail: Trail,
   depth: number,
 ): Record<string, unknown> {
-  // Copied whole, then gone through: several times faster than key by key, and each is read once.
+  // A spread reads each property once, and is several times faster than key by key.
   const result = { ...value };
   for (const key of Object.keys(result)) {
     const item = result[key];
@@ -155,8 +154,8 @@ function takeBuiltIn(value: object, trail: Trail, depth: number): unknown {
 }
 
 /**
- * A copy of a built-in, of a Map or Set the list of what it holds; nothing for an instance of any other class, and
- * for what has none of the insides that it claims to have: a proxy, a detached buffer.
+ * A copy of a built-in; of a Map or Set, its entries. `undefined` for other classes, and for objects without the
+ * internal slots of their class: a proxy, a detached buffer.
  */
 function contentOf(value: object, tag: Tag | undefined): object | undefined {
   try {
@@ -171,14 +170,14 @@ function contentOf(value: object, tag: Tag | undefined): object | undefined {
       case 'ArrayBuffer':
         return (value as ArrayBuffer).slice(0);
       case 'View': {
-        // Only the bytes it shows: a view of ten must not drag ten megabytes along.
+        // Only the bytes of the view: its buffer may be far larger.
         const view = value as ArrayBufferView;
         const { buffer } = new Uint8Array(view.buffer, view.byteOffset, view.byteLength).slice();
         return new (view.constructor as new (buffer: ArrayBuffer) => ArrayBufferView)(buffer);
       }
       case 'Blob':
       case 'File':
-        // Immutable, so the copy may share it. One that cannot be cloned would make every save fail.
+        // Immutable, so the copy shares it. A Blob that cannot be cloned would make every save fail.
         return (value as Blob).size >= 0 ? value : undefined;
       case undefined:
         return toPlatformBlob(value);
@@ -194,7 +193,7 @@ function unsupported(trail: Trail, depth: number, what: string): ValueError {
     'value_unsupported',
     trail,
     depth,
-    `is ${what}, which cannot be stored. Allowed are what JSON has, undefined, bigint, Date, RegExp, Map, ` +
+    `is ${what}, which cannot be stored. Allowed are JSON values, undefined, bigint, Date, RegExp, Map, ` +
       'Set, ArrayBuffer and its views, and Blob.',
   );
 }

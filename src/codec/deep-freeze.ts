@@ -1,15 +1,15 @@
 import { isPlainObject } from './kinds.ts';
 
 /**
- * Freezes a stored value with the arrays, plain objects, Maps' and Sets' entries in it. A Map, Set, Date, view or
- * ArrayBuffer itself stays changeable: `Object.freeze` does not reach what it holds, and throws for views.
+ * Freezes a stored value deeply: arrays, plain objects, and the entries of Maps and Sets. Maps, Sets, Dates, views and
+ * ArrayBuffers stay mutable: `Object.freeze` does not freeze their content, and throws for views.
  */
 export function deepFreeze<T>(value: T): T {
   if (isContainer(value)) freeze(value);
   return value;
 }
 
-// Loops without closures and calls: they take a third of the time of `forEach`.
+// Loops without closures: they take a third of the time of `forEach`.
 function freeze(value: object): void {
   if (Array.isArray(value)) {
     for (const item of value) if (isContainer(item)) freeze(item);

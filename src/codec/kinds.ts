@@ -1,6 +1,6 @@
 /**
- * Whether a value is a plain object: made by `{}`, by `Object.create(null)`, or by `{}` in another realm
- * (a frame, a test environment), whose `Object.prototype` is another object with no prototype of its own.
+ * Whether a value is a plain object: from `{}`, `Object.create(null)`, or `{}` in another realm, such as a frame, whose
+ * `Object.prototype` differs and has no prototype itself.
  */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
@@ -13,7 +13,7 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   );
 }
 
-/** A built-in type that storage keeps, or `undefined` for an instance of any other class. */
+/** A built-in type that can be stored. */
 export type Tag = 'Date' | 'RegExp' | 'Map' | 'Set' | 'ArrayBuffer' | 'View' | 'Blob' | 'File';
 
 const tags: ReadonlySet<string> = new Set<Tag>([
@@ -27,8 +27,8 @@ const tags: ReadonlySet<string> = new Set<Tag>([
 ]);
 
 /**
- * The built-in type of an object. A subclass has none: a structured clone would silently turn it into its
- * base class. Told by names and not by `instanceof`, so that it holds across realms.
+ * The built-in type of an object; `undefined` for other classes, and for subclasses, which structured clone would
+ * silently turn into their base class. Compares names, as `instanceof` fails across realms.
  */
 export function tagOf(value: object): Tag | undefined {
   const name = Object.prototype.toString.call(value).slice(8, -1);

@@ -4,8 +4,8 @@ interface NodeBuffer {
 }
 
 /**
- * The platform's own Blob or File with the content of one that is written in JavaScript, as happy-dom's is: a
- * structured clone, and with it IndexedDB, keeps nothing of those. `undefined` for anything else.
+ * The platform's Blob or File with the content of one that is implemented in JavaScript, such as happy-dom's, which
+ * structured clone and IndexedDB lose. `undefined` for anything else.
  */
 export function toPlatformBlob(value: object): Blob | undefined {
   const { name } = (value.constructor ?? {}) as { name?: unknown };
@@ -20,7 +20,7 @@ export function toPlatformBlob(value: object): Blob | undefined {
     : new Platform.Blob([bytes], { type });
 }
 
-/** The content of a Blob that keeps it in a property, whatever that is called: Blobs have no synchronous reader. */
+/** The content of a Blob, from whichever property holds it: Blobs have no synchronous reader. */
 function bytesOf(blob: Blob): Uint8Array<ArrayBuffer> | undefined {
   const { size } = blob;
   for (const key of Reflect.ownKeys(blob)) {
@@ -31,7 +31,7 @@ function bytesOf(blob: Blob): Uint8Array<ArrayBuffer> | undefined {
   return undefined;
 }
 
-/** Those of Node lie underneath the ones that a test environment puts in their place. */
+/** Node's classes, which a test environment replaces in the global scope. */
 function platformBlobs(): Required<NodeBuffer> | undefined {
   const { process } = globalThis as {
     process?: { getBuiltinModule?: (name: string) => NodeBuffer | undefined };

@@ -1,14 +1,14 @@
 import { isPlainObject, tagOf } from './kinds.ts';
 
 /**
- * Whether two values that can be stored are the same in every part, the order of keys included. Where it
- * cannot be told, as with Blobs, they are not.
+ * Whether two stored values are deeply equal, the order of keys included. Blobs are never equal: their content cannot be
+ * read synchronously.
  */
 export function sameValue(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (Array.isArray(a) || isPlainObject(a)) {
-    // Holes are no keys.
+    // Holes have no key.
     const keys = Object.keys(a);
     const others = Object.keys(b);
     return (

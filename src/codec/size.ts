@@ -1,15 +1,15 @@
 import type { Body } from './body.ts';
 import { isPlainObject, tagOf } from './kinds.ts';
 
-/** Bytes of Blobs, counted apart: storage keeps them as files of their own, and memory does not hold them. */
+/** Bytes of Blobs, counted separately: browsers store them as files, outside of memory. */
 export interface BlobBytes {
   blobBytes: number;
 }
 
 /**
- * The rough size of an encoded document in bytes, without its Blobs: segments and pools are measured by it.
+ * The rough size of an encoded document in bytes, without its Blobs: the unit of segments and pools.
  *
- * @param blobs Gets the bytes of its Blobs added.
+ * @param blobs The bytes of Blobs are added to it.
  */
 export function bodySize(body: Body, blobs: BlobBytes = { blobBytes: 0 }): number {
   return typeof body === 'string' ? body.length : sizeOf(body.exact, blobs);
@@ -20,7 +20,7 @@ function sizeOf(value: unknown, blobs: BlobBytes): number {
   if (typeof value !== 'object' || value === null) return 8;
   let size = 8;
   if (Array.isArray(value)) {
-    // Existing items alone: a sparse array may have a length of four billion.
+    // Own items only: the length of a sparse array may be four billion.
     for (const item of Object.values(value)) size += sizeOf(item, blobs);
     return size;
   }

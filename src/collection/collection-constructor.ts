@@ -9,11 +9,11 @@ import type {
 } from './options/collection-options.ts';
 
 /**
- * The constructor that both doors expose. Constructing a collection that exists opens it.
+ * Makes a collection, or opens it if it exists. A client has it as `db.Collection`.
  *
- * Documents have the stamps whose options are `true`: there is one signature for each set of stamps, and the first
- * that fits is the one with no stamp too many. An option that is only known at run time, a `boolean`, makes every
- * stamp optional. docs/decisions/010-types.md has the reasons.
+ * Documents have the stamps whose options are `true`: there is one signature for each set of stamps, and TypeScript
+ * picks the first that fits. An option of type `boolean`, known only at run time, makes every stamp optional.
+ * docs/decisions/010-types.md has the reasons.
  */
 export interface CollectionConstructor
   extends Created<never>,
@@ -31,7 +31,7 @@ interface Documents<S extends Stamp> {
   new <T extends object = AnyDocument>(options: OptionsFor<S>): DocumentCollection<T, S>;
 }
 
-// Each level doubles the signatures: first without its stamp, then with it.
+// Each level doubles the signatures: without its stamp, then with it.
 interface Created<S extends Stamp> extends Updated<S>, Updated<S | '_created_timestamp'> {}
 interface Updated<S extends Stamp> extends UpdatedTime<S>, UpdatedTime<S | '_updated_at'> {}
 interface UpdatedTime<S extends Stamp> extends Archived<S>, Archived<S | '_updated_timestamp'> {}
@@ -52,7 +52,7 @@ interface RunTimeStamps {
   ): DocumentCollection<T, `${keyof StampFields}?`>;
 }
 
-/** The last signature is the one that the compiler explains a mistake with. */
+/** The compiler explains mistakes with the last signature. */
 interface Either {
   new <T extends object = AnyDocument>(
     options: CollectionOptions,

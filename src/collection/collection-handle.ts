@@ -21,16 +21,16 @@ export interface BackupOptions {
 /** Options of {@link CollectionHandle.Drop}. */
 export interface DropOptions {
   /**
-   * Makes a backup that stays: constructing the name again starts empty, and `loadBackup()` brings it back.
+   * Makes a backup that outlives the collection: construct the name again and load it with `loadBackup()`.
    * @default false
    */
   backup?: boolean | undefined;
 }
 
-/** The client that a collection belongs to. */
+/** The client of a collection, as its handles see it. */
 export interface CollectionOwner {
   readonly status: ClientStatus;
-  /** Why no call may begin; `undefined` while calls may. */
+  /** The error of every new call; `undefined` while calls are accepted. */
   readonly refusal: Error | undefined;
   /** `undefined` until it is loaded. */
   readonly runtime: Runtime | undefined;
@@ -44,27 +44,27 @@ export interface CollectionOwner {
   orderOf(name: string): CallOrder;
   /** Listens to an event of the client. */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void;
-  /** A collection is open: its type is known. */
+  /** Notes an open collection: its type is known. */
   noteOpened(settings: CollectionSettings): void;
-  /** A collection is being dropped: its name is free. */
+  /** Notes a dropped collection: its name is free. */
   noteDropped(name: string): void;
 }
 
-/** How a method makes its call. */
+/** How a method runs its call. */
 interface MethodMode {
   /** The caller's options, which may hold an AbortSignal. */
   readonly options?: unknown;
-  /** Whether no other call of the collection may come between the requests of this one. */
+  /** Whether other calls of the collection wait until this one has ended. */
   readonly exclusive?: boolean;
   /** Copies an argument where the call waits for the runtime to load. */
   readonly copy?: (value: unknown) => unknown;
 }
 
-/** What both types of collection have. */
+/** The methods of both types of collection. */
 export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
   /** The collection's name. */
   readonly name: string;
-  /** The collection's type, fixed when it was made. */
+  /** The collection's type, fixed at its creation. */
   readonly type: CollectionSettings['type'];
   protected readonly settings: CollectionSettings;
   protected readonly owner: CollectionOwner;
@@ -78,7 +78,7 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
     this.settings = settings;
     this.owner = owner;
     this.#order = owner.orderOf(settings.name);
-    // The first call rejects where this fails.
+    // If this fails, the first call rejects.
     if (owner.opensEarly) this.#open().catch(() => undefined);
     else owner.whenLoaded((runtime) => this.#opened(runtime));
   }
@@ -90,20 +90,19 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
   protected abstract loadSync(calls: HandleCalls<Calls>): Promise<Sync>;
 
   /**
-   * Resolves once the collection is open and, with `caching: true`, in memory. Waiting for it is optional:
-   * calls made earlier wait by themselves.
+   * Resolves when the collection is open and, with `caching: true`, in memory. Awaiting it is optional: calls wait by
+   * themselves.
    *
-   * @throws {StorageError} when it cannot be opened; {CollectionError} `type_mismatch`.
+   * @throws {StorageError} if it cannot be opened; {CollectionError} `type_mismatch`.
    */
   get ready(): Promise<void> {
     return this.#makeReady();
   }
 
   /**
-   * The same methods without promises. Only with {@link Database} and `caching: true`, after
-   * `await collection.ready`.
+   * The same methods without promises, for {@link Database} with `caching: true`, after `await collection.ready`.
    *
-   * @throws {CollectionError} `sync_unavailable` anywhere else, saying why.
+   * @throws {CollectionError} `sync_unavailable` in all other cases, with the reason.
    */
   get sync(): Sync {
     if (this.#sync) return this.#sync;
@@ -124,47 +123,47 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
       this.#sync ??= await this.loadSync(await this.#open());
   }
 
-  /** Resolves when everything so far is in storage. Rejects when saving fails; it is then tried again later. */
+  /** Resolves when all changes so far are in storage. Rejects if the save fails, which is retried later. */
   save(): Promise<void> {
     return this.call([], (calls, sender) => calls.save(sender));
   }
 
   /**
-   * Makes a backup: the collection as of now, everything changed before in it. It takes one small write whatever
-   * the size, since what is stored is shared; `backup_retention_time` says when it expires.
+   * Makes a backup of the collection, with all earlier changes. One small write at any size, as a backup shares the
+   * stored segments. It expires after `backup_retention_time`.
    *
-   * @returns its name.
-   * @throws {StorageError} when it cannot be stored.
+   * @returns the name of the backup.
+   * @throws {StorageError} if it cannot be stored.
    */
   createBackup(options?: BackupOptions): Promise<string> {
     return this.call([options], (calls, sender, given) => calls.createBackup(sender, given));
   }
 
-  /** The backups there are, newest first. */
+  /** Lists the backups, newest first. */
   listBackups(): Promise<BackupInfo[]> {
     return this.call([], (calls, sender) => calls.listBackups(sender));
   }
 
   /**
-   * Puts a backup in the place of what the collection holds, all or nothing. What it held before becomes a
-   * backup too, so this can be undone. Live queries show the new state, and the event `restore` tells of it.
+   * Replaces the content of the collection by a backup, all or nothing. The old content becomes a backup too, so this
+   * can be undone. Live queries show the new content; the event `restore` reports it.
    *
-   * Also for a collection that cannot be opened because its data is damaged.
+   * Works for a collection that cannot be opened because its data is damaged, too.
    *
-   * @throws {BackupError} `backup_unknown`, `backup_damaged`; the collection is as it was.
+   * @throws {BackupError} `backup_unknown`, `backup_damaged`; the collection stays unchanged.
    */
   loadBackup(name: string): Promise<true> {
     return this.call([name], (calls, sender, given) => calls.loadBackup(sender, given));
   }
 
-  /** Removes a backup, and what only it holds. @throws {BackupError} `backup_unknown` */
+  /** Deletes a backup, and the data that only it references. @throws {BackupError} `backup_unknown` */
   deleteBackup(name: string): Promise<true> {
     return this.call([name], (calls, sender, given) => calls.deleteBackup(sender, given));
   }
 
   /**
-   * Writes a backup as a file: gzip, one line of JSON for each document, a checksum at the end. The stream
-   * makes its bytes as they are read, whatever the size; until it is read or cancelled the backup stays.
+   * Exports a backup as a file: gzip, one line of JSON per document, a checksum at the end. The stream is lazy, at any
+   * size; until it is read or cancelled the backup is not deleted.
    *
    * @throws {BackupError} `backup_unknown`
    *
@@ -182,11 +181,11 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
   }
 
   /**
-   * Reads a file that {@link exportBackup} wrote, all or nothing. Ids and managed fields are kept. What the
-   * collection held before becomes a backup, so this can be undone.
+   * Imports a file of {@link exportBackup}, all or nothing, with ids and managed fields. The old content becomes a
+   * backup, so this can be undone.
    *
-   * @returns how many documents came.
-   * @throws {BackupError} for what is no such file, is cut off, damaged or of a newer version; nothing is changed.
+   * @returns the number of imported documents.
+   * @throws {BackupError} for another, truncated, damaged or newer file; nothing is changed.
    */
   importBackup(file: FileSource, options?: ImportOptions): Promise<number> {
     return this.call(
@@ -197,33 +196,33 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
   }
 
   /**
-   * Reads everything that is stored of the collection and its backups, and says what is wrong with it. Works
-   * for one that cannot be opened because its data is damaged, too.
+   * Reads all stored data of the collection and its backups, and reports defects. Works for a collection that cannot
+   * be opened because its data is damaged, too.
    */
   verify(): Promise<Verification> {
     return this.call([], (calls, sender) => calls.verify(sender));
   }
 
   /**
-   * Removes the collection with everything that is stored of it, backups included. This handle is of no use
-   * afterwards; constructing the name again starts empty.
+   * Removes the collection and all its stored data, backups included. Later calls of this handle reject; constructing
+   * the name again starts empty.
    *
    * @throws {CollectionError} `drop_disabled` without `activate_drop_method: true`; nothing is touched.
    */
   Drop(options?: DropOptions): Promise<true> {
     const { activate_drop_method: enabled } = this.settings;
-    // From the call on, even if it waits in line.
+    // At once, even if the call queues.
     if (enabled && !this.owner.refusal) this.owner.noteDropped(this.name);
     return this.call([options], (calls, sender, given) => calls.drop(sender, enabled, given));
   }
 
   /**
-   * Listens to what happens to this collection.
+   * Listens to an event of this collection.
    *
-   * @returns a function that stops it.
+   * @returns a function that removes the listener.
    */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void {
-    // The client refuses what is no function, which the wrapper would hide.
+    // The client refuses a listener that is no function; the wrapper would hide it.
     if (typeof listener !== 'function') return this.owner.on(name, listener);
     return this.owner.on(name, (event: EventMap[Name]) => {
       if (!('collection' in event) || event.collection === this.name) listener(event);
@@ -231,9 +230,9 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
   }
 
   /**
-   * Makes a call. Before the runtime is loaded it waits in line, with copies of its arguments.
+   * Runs a call. Until the runtime is loaded the call queues, with copies of its arguments.
    *
-   * @param start Begins the call with the arguments.
+   * @param start Starts the call with the arguments.
    */
   protected async call<Args extends readonly unknown[], T>(
     args: Args,
@@ -252,11 +251,11 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
       );
       return await orAborted(later, mode.signal);
     } catch (error) {
-      throw this.owner.runtime?.withCallerFrames(error) ?? error;
+      throw this.owner.runtime?.rejection(error, this.name) ?? error;
     }
   }
 
-  /** What a live query of this collection starts from. */
+  /** The part of a live query's source that all queries of this collection share. */
   protected get liveBase(): {
     settings: CollectionSettings;
     channel: () => Promise<HandleChannel>;
@@ -265,15 +264,15 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
     return { settings, channel: async () => (await this.#open()).channel };
   }
 
-  /** The open handle, after the calls made before. */
+  /** The open handle, after all earlier calls. */
   #open(): Promise<HandleCalls<Calls>> {
     return this.#first(async (handle) => handle);
   }
 
-  /** Starts something with the open handle in line with the calls, loading the runtime first where it is missing. */
+  /** Starts an action with the open handle, in the order of the calls; loads the runtime first. */
   #first<T>(start: (handle: HandleCalls<Calls>) => Promise<T>): Promise<T> {
     const { owner } = this;
-    // Loading counts as an exclusive call: those made meanwhile keep their order behind it.
+    // Loading counts as an exclusive call: later calls keep their order behind it.
     if (!owner.runtime && !this.#order.busy)
       this.#order.enterExclusively(() => owner.loadRuntime()).catch(() => undefined);
     return this.#order.enter(() => {

@@ -1,11 +1,12 @@
-import type { Explained } from '../engine/protocol/requests.ts';
 import type { CallOrder } from './calls/call-order.ts';
 import type { DocumentCalls } from './calls/document-calls.ts';
+import { copyList } from './calls/first-call.ts';
 import { checkId } from './calls/item-checks.ts';
 import type { HandleCalls, Runtime } from './calls/runtime.ts';
 import { CollectionHandle } from './collection-handle.ts';
 import type {
   AnyDocument,
+  Explanation,
   FindOptions,
   Found,
   MatchOptions,
@@ -21,23 +22,13 @@ import { documentsSource } from './live/live-params.ts';
 import { LiveQuery } from './live/live-query.ts';
 import type { SyncDocuments } from './sync-documents.ts';
 
-/** How a query was answered, and what it cost. */
-export interface Explanation extends Explained {
-  /** Where the engine runs: in this thread, in a worker of this page, or in another tab, which leads. */
-  readonly engine: 'thread' | 'worker' | 'tab';
-  /** Milliseconds from the call to the answer. */
-  readonly total_ms: number;
-}
-
 /**
  * A collection of documents.
  *
- * Calls take effect in the order they are made, awaited or not. What goes in is copied, what comes out is
- * the caller's own. A call resolves when the engine has executed it; {@link CollectionHandle.save} tells
- * when it is in storage.
+ * Calls take effect in the order in which they are made, awaited or not. Arguments are copied; results belong to the
+ * caller. A call resolves when the engine has executed it; `save()` resolves when it is in storage.
  *
- * `T` is the type of its documents, `S` the stamps that they carry; constructing it with `indicate_created_at: true`
- * makes that `'_created_at'`.
+ * `T` is the type of the documents, `S` their stamps, such as `'_created_at'` with `indicate_created_at: true`.
  *
  * @example
  * ```ts
@@ -52,20 +43,20 @@ export class DocumentCollection<
   S extends Stamp = never,
 > extends CollectionHandle<DocumentCalls<T, S>, SyncDocuments<T, S>> {
   /**
-   * Inserts a document. An `_id` in it is honoured, other managed fields are ignored.
+   * Inserts a document. Its `_id` counts if it has one; other managed fields are ignored.
    *
-   * @returns the stored document: managed fields first, then its own.
-   * @throws {ValueError} `id_taken`, or naming the path of what cannot be stored.
+   * @returns the stored document: managed fields first, then the caller's.
+   * @throws {ValueError} `id_taken`; or with the path of a value that cannot be stored.
    */
   insert(document: NewDocument<T>): Promise<Stored<T, S>> {
     return this.call([document], (calls, sender, given) => calls.insert(sender, given));
   }
 
   /**
-   * Inserts many documents, all or none. A large list is encoded in slices, so that the page is never
-   * blocked for long: leave its documents unchanged until the promise settles.
+   * Inserts many documents, all or none. A large list is encoded in slices, which keeps the page responsive: do not
+   * change its documents until the promise settles.
    *
-   * @throws {ValueError} with the path of the offending part, such as `documents[3].name`.
+   * @throws {ValueError} with the path of the invalid value, such as `documents[3].name`.
    */
   insertMany(documents: readonly NewDocument<T>[]): Promise<Stored<T, S>[]> {
     return this.call([documents], (calls, sender, list) => calls.insertMany(sender, list), {
@@ -80,10 +71,9 @@ export class DocumentCollection<
   }
 
   /**
-   * Replaces the caller's fields of a document and keeps the managed ones. There are no operators: `{ $set: … }` is a
-   * document with a field of that name.
+   * Replaces the caller's fields of a document. There are no operators: `{ $set: … }` is a field of that name.
    *
-   * @returns the document, or `undefined` if there is none with this id.
+   * @returns the document; `undefined` if no document has this id.
    */
   update(id: string, document: NewDocument<T>): Promise<Stored<T, S> | undefined> {
     return this.call([id, document], (calls, sender, key, given) =>
@@ -92,11 +82,12 @@ export class DocumentCollection<
   }
 
   /**
-   * Sets single fields of a document; a dotted path such as `'address.city'` reaches deeper. `undefined` is
-   * stored, not removed. There are no operators: `{ $set: … }` sets a field of that name.
+   * Sets fields of a document; a dotted path such as `'address.city'` sets a nested field. `undefined` is stored, it
+   * does not remove the field. There are no operators: `{ $set: … }` sets a field of that name.
    *
-   * @returns the document, or `undefined` if there is none with this id.
-   * @throws {KeyError} `kind_mismatch` when a path leads through something that is no object or array.
+   * @returns the document; `undefined` if no document has this id.
+   * @throws {KeyError} `kind_mismatch` if a path leads through a value that is neither object nor array;
+   *   `paths_conflict` if one path begins with another.
    */
   patch(
     id: string,
@@ -105,24 +96,24 @@ export class DocumentCollection<
     return this.call([id, changes], (calls, sender, key, given) => calls.patch(sender, key, given));
   }
 
-  /** Archives a document. `false` if there is none with this id, or it is archived already. */
+  /** Archives a document. Resolves with `false` if no document has this id, or it is archived already. */
   archive(id: string): Promise<boolean> {
     return this.call([id], (calls, sender, key) => calls.archive(sender, key));
   }
 
-  /** Takes a document out of the archive. `false` if there is none with this id, or it is not archived. */
+  /** Unarchives a document. Resolves with `false` if no document has this id, or it is not archived. */
   unarchive(id: string): Promise<boolean> {
     return this.call([id], (calls, sender, key) => calls.unarchive(sender, key));
   }
 
-  /** Removes a document. `false` if there is none with this id. */
+  /** Deletes a document. Resolves with `false` if no document has this id. */
   delete(id: string): Promise<boolean> {
     return this.call([id], (calls, sender, key) => calls.delete(sender, key));
   }
 
-  /** Removes the documents that match. Resolves with how many. */
+  /** Deletes the matching documents. Resolves with their number. */
   deleteMany(params: Params<T, S>, options?: MatchOptions<T, S>): Promise<number> {
-    // A function runs here, between two requests.
+    // A function runs in this thread, between two requests.
     const exclusive = typeof params === 'function' || options?.where !== undefined;
     return this.call(
       [params, options],
@@ -131,17 +122,17 @@ export class DocumentCollection<
     );
   }
 
-  /** The document with this id, archived or not, or `undefined`. */
+  /** Finds the document with this id, archived or not; `undefined` if there is none. */
   get(id: string): Promise<Stored<T, S> | undefined> {
     return this.call([id], (calls, sender, key) => calls.get(sender, key));
   }
 
   /**
-   * The first document that matches, in order of insertion, or `undefined`.
+   * Finds the first matching document, in insertion order; `undefined` if there is none.
    *
-   * @param params Criteria in MongoDB's query language, or a function that gets a document; it runs here,
-   *   with its closures, and documents reach it in chunks.
-   * @throws {CriteriaError} naming the place in the criteria.
+   * @param params Criteria in MongoDB's query language, or a function of a document. The function runs in the calling
+   *   thread, with its closure; documents reach it in chunks.
+   * @throws {CriteriaError} with the path in the criteria.
    */
   find<const L extends SelectOption<T, S> = undefined>(
     params: Params<T, S>,
@@ -156,7 +147,7 @@ export class DocumentCollection<
     );
   }
 
-  /** All documents that match, in order of insertion. */
+  /** Finds all matching documents, in insertion order. */
   filter<const L extends SelectOption<T, S> = undefined>(
     params: Params<T, S>,
     options?: FindOptions<T, S, L>,
@@ -181,7 +172,7 @@ export class DocumentCollection<
     );
   }
 
-  /** How many documents match; without params, how many there are. */
+  /** Counts the matching documents; without params, all. */
   count(params?: Params<T, S>, options?: FindOptions<T, S, SelectOption<T, S>>): Promise<number> {
     return this.call(
       [params, options],
@@ -193,8 +184,8 @@ export class DocumentCollection<
   }
 
   /**
-   * How `filter` would find its documents: by which index, how many keys and documents it looks at, where it
-   * runs and how long it takes. It finds them, and delivers none. Functions are left out, since they run here.
+   * Explains how `filter` finds its documents: the index, the keys and documents examined, the engine and the time. Runs
+   * the query, without its functions, and returns no documents.
    *
    * @example
    * ```ts
@@ -216,10 +207,9 @@ export class DocumentCollection<
   }
 
   /**
-   * Goes over documents in order, chunk by chunk, without holding all of them in memory. Documents inserted
-   * meanwhile do not come by.
+   * Iterates over the matching documents, one chunk in memory. Leaves out documents inserted meanwhile.
    *
-   * @throws {WorkerError} `scan_lost` when the worker was replaced meanwhile, because another call hung.
+   * @throws {WorkerError} `scan_lost` if the worker was replaced meanwhile, because another call hung.
    *
    * @example
    * ```ts
@@ -232,7 +222,7 @@ export class DocumentCollection<
   ): AsyncGenerator<Found<T, S, L>, void, undefined> {
     let stream: DocumentStream<T, S> | undefined;
     try {
-      // The stream begins with this very call, in order with those made after it.
+      // The stream starts with this call, before later calls.
       let chunk = await this.call(
         [params, options],
         (calls, sender, query, given) => {
@@ -245,11 +235,8 @@ export class DocumentCollection<
         yield* chunk as Found<T, S, L>[];
         chunk = await this.call(
           [stream as DocumentStream<T, S>],
-          (_, sender, on) => on.read(sender),
-          {
-            options,
-            copy: (open) => open,
-          },
+          (_, sender, open) => open.read(sender),
+          { options, copy: (open) => open },
         );
       }
     } finally {
@@ -257,17 +244,16 @@ export class DocumentCollection<
     }
   }
 
-  /** All documents that are not archived, as {@link DocumentCollection.each} gives them. */
+  /** Iterates over all documents that are not archived, like {@link DocumentCollection.each}. */
   [Symbol.asyncIterator](): AsyncGenerator<Stored<T, S>, void, undefined> {
     return this.each();
   }
 
   /**
-   * The documents that match, for as long as somebody looks: a {@link LiveQuery}.
+   * Makes a {@link LiveQuery} of the matching documents.
    *
-   * @param params As for {@link filter}. A function runs here, on documents that are new or changed.
-   * @throws {OptionError} naming the option; {CriteriaError}. What the engine finds wrong with criteria or
-   *   paths is the `error` of the snapshot.
+   * @param params As for {@link filter}. A function runs for new and changed documents.
+   * @throws {OptionError} with the option; {CriteriaError}. Errors that the engine finds are the snapshot's `error`.
    *
    * @example
    * ```ts
@@ -282,7 +268,7 @@ export class DocumentCollection<
     return new LiveQuery(documentsSource(this.liveBase, params, options));
   }
 
-  /** How many documents match, for as long as somebody looks; without params, how many there are. */
+  /** Makes a {@link LiveQuery} of the number of matching documents; without params, of all. */
   liveCount(
     params: Params<T, S> = {} as Params<T, S>,
     options?: LiveCountOptions<T, S>,
@@ -291,8 +277,7 @@ export class DocumentCollection<
   }
 
   /**
-   * The document with this id, archived or not, for as long as somebody looks; `undefined` while there is
-   * none.
+   * Makes a {@link LiveQuery} of the document with this id, archived or not; `undefined` while there is none.
    *
    * @throws {ValueError} `id_invalid`
    */
@@ -312,9 +297,4 @@ export class DocumentCollection<
     const { SyncDocuments } = await import('./sync-documents.ts');
     return new SyncDocuments(this.name, calls, channel);
   }
-}
-
-/** Its documents stay the caller's until the promise settles. */
-function copyList(documents: unknown): unknown {
-  return Array.isArray(documents) ? [...documents] : documents;
 }

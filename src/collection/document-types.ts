@@ -1,8 +1,17 @@
+import type { Explained } from '../engine/protocol/requests.ts';
 import type { Criteria } from '../query/criteria/criteria-types.ts';
 import type { PathList, Selected } from '../query/projection/select-types.ts';
 import type { Sort } from '../query/sort/sort-types.ts';
 
-/** What every document carries. */
+/** The plan of a query, with its costs. */
+export interface Explanation extends Explained {
+  /** Where the engine runs: in this thread, in a worker of this page, or in another tab. */
+  readonly engine: 'thread' | 'worker' | 'tab';
+  /** Milliseconds from the call to the result. */
+  readonly total_ms: number;
+}
+
+/** Fields of every document. */
 interface AlwaysManaged {
   /** Unique identifier. */
   _id: string;
@@ -12,7 +21,7 @@ interface AlwaysManaged {
   _archived: boolean;
 }
 
-/** What documents carry where the option for it is on. */
+/** Fields of documents whose option is on. */
 export interface StampFields {
   /** With `indicate_created_at`. */
   _created_at: Date;
@@ -35,25 +44,25 @@ export interface StampFields {
 type StampField = keyof StampFields;
 
 /**
- * A stamp that the documents of a collection carry, by its field: `'_created_at'`. `'_created_at?'` is one whose
- * option is only known at run time.
+ * A stamp of a collection's documents, such as `'_created_at'`. `'_created_at?'` is a dynamic stamp: its option is
+ * known only at run time.
  */
 export type Stamp = StampField | `${StampField}?`;
 
-/** The fields that Cairn manages on a document, all of which it ignores in what a caller passes. */
+/** The fields of a document that Cairn manages. It ignores them in arguments. */
 export type ManagedFields<S extends Stamp = never> = AlwaysManaged &
   ([S] extends [never]
     ? unknown
-    : Pick<StampFields, Extract<S, StampField>> & Partial<Pick<StampFields, Untold<S>>>);
+    : Pick<StampFields, Extract<S, StampField>> & Partial<Pick<StampFields, Dynamic<S>>>);
 
-type Untold<S extends Stamp> = S extends `${infer Field extends StampField}?` ? Field : never;
+type Dynamic<S extends Stamp> = S extends `${infer Field extends StampField}?` ? Field : never;
 
 type ManagedField = keyof AlwaysManaged | StampField;
 
 /** Any document. */
 export type AnyDocument = Record<string, unknown>;
 
-/** The caller's own fields, of each member of a union. */
+/** The caller's own fields, for each member of a union. */
 type OwnFields<T extends object> = T extends unknown
   ? Extract<keyof T, ManagedField> extends never
     ? T
@@ -61,41 +70,41 @@ type OwnFields<T extends object> = T extends unknown
   : never;
 
 /**
- * A document as it comes out: managed fields first, then the caller's.
+ * A stored document: managed fields first, then the caller's.
  *
- * Of the stamps it has those in `S`, none if left out: `Stored<User, '_created_at'>`.
+ * `S` are its stamps, none if left out: `Stored<User, '_created_at'>`.
  */
 export type Stored<T extends object = AnyDocument, S extends Stamp = never> = ManagedFields<S> &
   OwnFields<T>;
 
-/** A document to insert; of the managed fields only `_id` counts. */
+/** A document to insert; `_id` is optional, other managed fields are ignored. */
 export type NewDocument<T extends object = AnyDocument> = OwnFields<T> &
   Partial<ManagedFields<StampField>>;
 
-/** A function that gets a document and returns whether it matches. */
+/** Whether a document matches. */
 export type Predicate<T extends object = AnyDocument, S extends Stamp = never> = (
   document: Stored<T, S>,
 ) => unknown;
 
-/** What to look for: criteria in the query language of MongoDB, or a predicate. */
+/** A query: criteria in MongoDB's query language, or a predicate. */
 export type Params<T extends object = AnyDocument, S extends Stamp = never> =
   | Criteria<Stored<T, S>>
   | Predicate<T, S>;
 
-/** Options of everything that looks for documents. */
+/** Options of all queries. */
 export interface MatchOptions<T extends object = AnyDocument, S extends Stamp = never> {
   /**
    * `false`: only documents that are not archived. `true`: both kinds. `'only'`: archived ones.
    * @default false
    */
   archived?: boolean | 'only' | undefined;
-  /** Narrows what the params match; runs here, with its closures. */
+  /** Narrows the matches of the params; runs in the calling thread, with its closure. */
   where?: Predicate<T, S> | undefined;
-  /** Ends the search: the promise rejects with the signal's reason. */
+  /** Aborts the query: the promise rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
 }
 
-/** A document, or as much of it as came along in a selection. */
+/** A document of an earlier result, whole or selected. */
 type Anchor<D> = { readonly _id: string } & { readonly [Field in keyof D]?: unknown };
 
 /** Paths to select from the documents of a collection, or `undefined` for whole documents. */
@@ -103,25 +112,25 @@ export type SelectOption<T extends object, S extends Stamp = never> =
   | PathList<Stored<T, S>>
   | undefined;
 
-/** Options of what finds documents. `L` is the type of the list `select`; without one, documents come whole. */
+/** Options of queries that return documents. `L` is the type of the list `select`; without it documents are whole. */
 export interface FindOptions<
   T extends object = AnyDocument,
   S extends Stamp = never,
   L extends SelectOption<T, S> = undefined,
 > extends MatchOptions<T, S> {
-  /** The order; documents that are equal in it, and all without it, come in order of insertion. */
+  /** The sort order; documents that compare equal keep insertion order. @default insertion order */
   sort?: Sort<Stored<T, S>> | undefined;
-  /** How many of the first matches are left out. @default 0 */
+  /** Number of matches to skip. @default 0 */
   skip?: number | undefined;
-  /** How many there may be at most. */
+  /** Maximum number of results. @default unlimited */
   limit?: number | undefined;
-  /** The paths to come along, with `_id`; whole documents if left out. */
+  /** Paths to return, besides `_id`. @default whole documents */
   select?: L;
-  /** The last document of the page before: results begin behind it. It needs `_id` and what is sorted by. */
+  /** The last document of the previous page: results start after it. Needs `_id` and the fields of `sort`. */
   after?: Anchor<Stored<T, S>> | undefined;
 }
 
-/** What comes of a document when `L` is selected. */
+/** A result document when `L` is selected. */
 export type Found<
   T extends object,
   S extends Stamp,

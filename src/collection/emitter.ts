@@ -21,11 +21,11 @@ export class Emitter {
   /** @throws {OptionError} for an unknown event or a listener that is no function. */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void {
     if (!NAMES.includes(name)) {
-      const message = `There is no event "${name}"; there are ${NAMES.join(', ')}.`;
+      const message = `There is no event "${name}", but ${NAMES.join(', ')}.`;
       throw new OptionError('option_invalid', message, { place: 'event' });
     }
     checkListener(listener);
-    // Wrapped, so that the same function added twice is called twice and stopped one by one.
+    // Wrapped: a function added twice is called twice, and removed one by one.
     const own = { name, listener };
     this.#listeners.add(own);
     return () => void this.#listeners.delete(own);
@@ -50,10 +50,10 @@ export function checkListener(listener: unknown): void {
   });
 }
 
-/** A listener must not break the engine or its neighbours; its error surfaces as an uncaught one. */
-export function callSafely<T>(listener: (told: T) => void, told: T): void {
+/** Calls a listener; its exception becomes an uncaught error, and stops neither the engine nor other listeners. */
+export function callSafely<T>(listener: (event: T) => void, event: T): void {
   try {
-    listener(told);
+    listener(event);
   } catch (error) {
     queueMicrotask(() => {
       throw error;

@@ -3,24 +3,24 @@ import type { ChannelState, EnginePlace } from '../transport/channel/channel.ts'
 
 export type { Change } from '../engine/protocol/requests.ts';
 
-/** What a door says of itself. `storage` is known once it is open. */
+/** The state of a client. `storage` is known once it is open. */
 export interface ClientStatus extends EngineStatus, EnginePlace {
-  /** `idle` until the first collection is made. */
+  /** `idle` until the first collection is constructed. */
   readonly state: ChannelState;
 }
 
-/** How much is stored of what may be. */
+/** Storage use against the quota. */
 interface QuotaDetail {
   /** Bytes that this site stores, as the browser counts them. */
   readonly usage: number;
-  /** Bytes that it may store. */
+  /** Bytes that this site may store. */
   readonly quota: number;
 }
 
-/** What listeners get, by event. */
+/** The payload of each event. */
 export interface EventMap extends EngineEvents {
   status: ClientStatus;
-  /** What this site stores nears what it may store: from 80 % on, looked at after saves while somebody listens. */
+  /** Storage use has reached 80 % of the quota. Checked after saves, while there is a listener. */
   quota: QuotaDetail;
 }
 

@@ -12,9 +12,8 @@ import type { SyncKeyValues } from './sync-key-values.ts';
 /**
  * A collection of keys and values.
  *
- * A key is a path such as `'USER_1.friends[0].name'`, a number, or an array of segments; `\.` stands for a
- * dot. The first segment names the record that is stored, the rest is the way inside its value. Missing
- * parents are made.
+ * A key is a path such as `'USER_1.friends[0].name'`, a number, or an array of segments; `\.` is a literal dot. The
+ * first segment names the stored record, the rest is the path inside its value. Missing parents are created.
  *
  * @example
  * ```ts
@@ -31,7 +30,7 @@ export class KeyValueCollection<V = unknown> extends CollectionHandle<
   /**
    * Sets the value at a key.
    *
-   * @throws {KeyError} `key_invalid`, or `kind_mismatch` when the way leads through a string or the like.
+   * @throws {KeyError} `key_invalid`; `kind_mismatch` if the path leads through a string or another scalar.
    */
   set<T = V>(key: Key, value: T): Promise<T> {
     return this.call(
@@ -40,7 +39,7 @@ export class KeyValueCollection<V = unknown> extends CollectionHandle<
     );
   }
 
-  /** The value at a key, or `undefined`. */
+  /** Returns the value at a key; `undefined` if there is none. */
   get<T = V>(key: Key): Promise<T | undefined> {
     return this.call(
       [key],
@@ -48,17 +47,17 @@ export class KeyValueCollection<V = unknown> extends CollectionHandle<
     );
   }
 
-  /** Whether the key exists; with `params`, whether the array there has such an item. */
+  /** Whether the key exists; with `params`, whether the array at the key has a matching item. */
   has<I = unknown>(key: Key, params?: ItemParams<I>): Promise<boolean> {
     return this.call([key, params], (calls, sender, at, given) => calls.has(sender, at, given));
   }
 
-  /** Removes what is at a key; an item of an array is taken out. Resolves with whether there was something. */
+  /** Deletes the value at a key; an item of an array is removed without a hole. Resolves with whether it existed. */
   delete(key: Key): Promise<boolean> {
     return this.call([key], (calls, sender, at) => calls.delete(sender, at));
   }
 
-  /** Adds an item to the end of the array at a key, which is made if missing. Resolves with the array. */
+  /** Appends an item to the array at a key, which is created if missing. Resolves with the array. */
   push<I = unknown>(key: Key, item: I): Promise<I[]> {
     return this.call(
       [key, item],
@@ -66,7 +65,7 @@ export class KeyValueCollection<V = unknown> extends CollectionHandle<
     );
   }
 
-  /** Removes the items that match from the array at a key. Resolves with the array. */
+  /** Removes the matching items from the array at a key. Resolves with the array. */
   remove<I = unknown>(key: Key, params: ItemParams<I>): Promise<I[]> {
     return this.call(
       [key, params],
@@ -75,7 +74,7 @@ export class KeyValueCollection<V = unknown> extends CollectionHandle<
     );
   }
 
-  /** The first item of the array at a key that matches, or `undefined`. */
+  /** Finds the first matching item of the array at a key; `undefined` if there is none. */
   find<I = unknown>(key: Key, params: ItemParams<I>): Promise<I | undefined> {
     return this.call(
       [key, params],
@@ -83,7 +82,7 @@ export class KeyValueCollection<V = unknown> extends CollectionHandle<
     );
   }
 
-  /** All items of the array at a key that match. */
+  /** Finds all matching items of the array at a key. */
   filter<I = unknown>(key: Key, params: ItemParams<I>): Promise<I[]> {
     return this.call(
       [key, params],
@@ -91,17 +90,17 @@ export class KeyValueCollection<V = unknown> extends CollectionHandle<
     );
   }
 
-  /** Adds to the number at a key; a missing one starts at 0. Resolves with the number. */
+  /** Adds to the number at a key; a missing one starts at 0. Resolves with the sum. */
   increase(key: Key, number: number): Promise<number> {
     return this.call([key, number], (calls, sender, at, by) => calls.increase(sender, at, by));
   }
 
-  /** Takes from the number at a key; a missing one starts at 0. Resolves with the number. */
+  /** Subtracts from the number at a key; a missing one starts at 0. Resolves with the difference. */
   decrease(key: Key, number: number): Promise<number> {
     return this.call([key, number], (calls, sender, at, by) => calls.decrease(sender, at, by));
   }
 
-  /** The records: first segments of the keys, in order of insertion. */
+  /** The names of the records, the first segments of keys, in insertion order. */
   keys(): Promise<string[]> {
     return this.call([], (calls, sender) => calls.keys(sender));
   }
@@ -111,13 +110,13 @@ export class KeyValueCollection<V = unknown> extends CollectionHandle<
     return this.call([], (calls, sender) => calls.entries(sender) as Coroutine<[string, T][]>);
   }
 
-  /** How many records there are. */
+  /** The number of records. */
   count(): Promise<number> {
     return this.call([], (calls, sender) => calls.count(sender));
   }
 
   /**
-   * The value at a key, for as long as somebody looks; `undefined` while there is none.
+   * Makes a {@link LiveQuery} of the value at a key; `undefined` while there is none.
    *
    * @throws {KeyError} `key_invalid`
    *

@@ -1,14 +1,12 @@
 import { CairnError } from './cairn-error.ts';
 
 /**
- * The error itself if it is one of Cairn's. Anything else is a defect of ours, or comes from a storage driver
- * of the caller; it gets the code `unexpected` and is kept as the cause.
+ * Returns Cairn's errors unchanged. Any other error, a defect of Cairn or of a caller's storage driver, becomes the
+ * cause of an error with the code `unexpected`.
  */
 export function asCairnError(cause: unknown): CairnError {
   if (cause instanceof CairnError) return cause;
-  return new CairnError(
-    'unexpected',
-    `Something unforeseen failed (${String(cause)}). Please report it.`,
-    { cause },
-  );
+  return new CairnError('unexpected', `Unexpected error (${String(cause)}). Please report it.`, {
+    cause,
+  });
 }

@@ -17,8 +17,8 @@ export type BackupErrorCode =
   | 'record_too_large';
 
 /**
- * A backup, or the file of one, is not there, or cannot be read or written; `place` is the collection, the line
- * or the document. The collection is as it was.
+ * A backup or its file is missing, or cannot be read or written; `place` is the collection, the line or the document.
+ * The collection is unchanged.
  */
 export class BackupError extends CairnError<BackupErrorCode> {
   static {

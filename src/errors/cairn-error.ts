@@ -1,16 +1,16 @@
-/** What every error of Cairn can carry besides its message. */
+/** Details of an error besides its message. */
 export interface CairnErrorDetails {
-  /** Where the trouble is: an option's name, a path inside a document, a collection. */
+  /** The place of the error: an option's name, a path inside a document, a collection. */
   readonly place?: string | undefined;
-  /** The error underneath, such as the DOMException of IndexedDB. */
+  /** The underlying error, such as a DOMException of IndexedDB. */
   readonly cause?: unknown;
 }
 
 /**
  * Base of every error that Cairn throws or rejects with.
  *
- * `code` is stable: it changes only with a major version. `message` is written for people, says what
- * to do, and may change at any time.
+ * `code` is stable: it changes only with a major version. `message` is for people, says what to do, and may change at
+ * any time.
  *
  * @example
  * ```ts

@@ -10,7 +10,7 @@ export type CollectionErrorCode =
   | 'answer_lost'
   | 'insert_lost';
 
-/** The collection, or the door it came from, is not in a state that allows the call. */
+/** The collection, or its client, is not in a state that allows the call. */
 export class CollectionError extends CairnError<CollectionErrorCode> {
   static {
     this.prototype.name = 'CollectionError';

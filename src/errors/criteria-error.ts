@@ -25,7 +25,7 @@ export function nameCollection(error: unknown, collection: string): unknown {
   if (!(error instanceof CriteriaError) || error.message.startsWith(prefix)) return error;
   const { message, stack } = error;
   error.message = prefix + message;
-  // The stack repeats the message as it was when the error was made.
-  if (stack !== undefined) error.stack = stack.replace(message, () => error.message);
+  // The stack contains the old message.
+  if (stack) error.stack = stack.replace(message, () => error.message);
   return error;
 }

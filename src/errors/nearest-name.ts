@@ -1,9 +1,9 @@
-/** Edits for each letter: more than one for three is another word, and no slip. Compilers draw the line there too. */
+/** Most edits per letter: with more than one in three it is another word. Compilers use the same limit. */
 const TOO_FAR = 0.34;
 
-/** The name that takes the fewest edits to get to from `name`, by its length; `undefined` where none is near. */
+/** The known name with the fewest edits per letter; `undefined` if none is near. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
-  // Nothing is near a very long name, and the distance takes time with the square of it.
+  // The time of the distance is quadratic.
   const start = name.slice(0, 40);
   let best: string | undefined;
   let least = TOO_FAR;
@@ -17,7 +17,7 @@ export function nearestName(name: string, names: readonly string[]): string | un
   return best;
 }
 
-/** Levenshtein's, row by row. */
+/** The Levenshtein distance, row by row. */
 function editDistance(a: string, b: string): number {
   let above = [0, ...b].map((_, column) => column);
   for (const letter of a) {

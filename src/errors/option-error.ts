@@ -7,7 +7,7 @@ export type OptionErrorCode =
   | 'option_invalid'
   | 'option_conflict';
 
-/** An option of a door or a collection is missing, unknown, contradictory or out of range. */
+/** An option of a client or a collection is missing, unknown, contradictory or out of range. */
 export class OptionError extends CairnError<OptionErrorCode> {
   static {
     this.prototype.name = 'OptionError';

@@ -11,7 +11,7 @@ export type ValueErrorCode =
   | 'id_taken'
   | 'unique_violation';
 
-/** A document, value, id or key cannot be stored as given; `place` is the path to the offending part. */
+/** A document, value, id or key cannot be stored; `place` is the path of the invalid part. */
 export class ValueError extends CairnError<ValueErrorCode> {
   static {
     this.prototype.name = 'ValueError';

@@ -8,7 +8,7 @@ export type WorkerErrorCode =
   | 'worker_lost'
   | 'worker_unresponsive';
 
-/** The worker that hosts the engine did not start, died, stopped answering, or had to be restarted. */
+/** The engine's worker did not start, died, stopped answering, or was restarted. */
 export class WorkerError extends CairnError<WorkerErrorCode> {
   static {
     this.prototype.name = 'WorkerError';

@@ -163,7 +163,14 @@ export function criteriaSuite(fixture: ClientFixture): void {
         [() => things.filter({}, { sort: { a: 2 } as never }), 'sort_invalid', things],
         [() => things.filter({}, { select: [''] as never }), 'select_invalid', things],
         [() => things.filter({}, { after: { _id: gone._id } as never }), 'after_unknown', things],
+        [() => things.find(5 as never), 'criteria_invalid', things],
+        [() => things.filter({}, { sort: (() => 1) as never }), 'sort_invalid', things],
+        [() => things.filter({}, { select: (() => 1) as never }), 'select_invalid', things],
+        [() => things.filter(async () => true), 'predicate_async', things],
+        [() => values.filter('list', async () => true), 'predicate_async', values],
         [() => values.filter('list', { $gtt: 1 } as never), 'operator_unknown', values],
+        [async () => things.live(5 as never), 'criteria_invalid', things],
+        [() => things.live(async () => true).ready, 'predicate_async', things],
         [() => things.live({ [_id]: { $gtt: 1 } } as never).ready, 'operator_unknown', things],
       ] as const) {
         const error = await rejection(call());

@@ -44,6 +44,15 @@ export function syncSuite(fixture: ClientFixture): void {
       expect(things.sync.count()).toBe(2);
     });
 
+    test('names the collection in errors of criteria', async () => {
+      const things = fixture.documents({ caching: true });
+      if (fixture.kind.engine === 'worker') return;
+      await things.ready;
+      const named = `Collection "${things.name}": `;
+      expect(thrown(() => things.sync.find(5 as never)).message).toContain(named);
+      expect(thrown(() => things.sync.find(async () => true)).message).toContain(named);
+    });
+
     test('has every method of documents', async () => {
       const things = fixture.documents<{ n: number }>();
       await things.ready;

@@ -51,7 +51,7 @@ for (const caching of [true, false]) {
     await db.ask({ op: 'liveNext', live: 1 });
     const body = '{}';
     await db.ask({ op: 'delete', id: 'a' }, { op: 'insert', id: 'a', body });
-    expect(db.news[1]?.[1]).toMatchObject({ gone: [0], at: [1], keys: ['a'] });
+    expect(db.news[1]?.[1]).toMatchObject({ removed: [0], indexes: [1], keys: ['a'] });
   });
 }
 
@@ -81,11 +81,13 @@ test('a large result comes in parts, each when the last was taken in', async () 
     await settled();
   }
   expect(parts.length).toBeGreaterThan(2);
-  expect(parts.flatMap(({ at }) => at)).toEqual(Array.from({ length: 10_000 }, (_, n) => n));
+  expect(parts.flatMap(({ indexes: at }) => at)).toEqual(
+    Array.from({ length: 10_000 }, (_, n) => n),
+  );
   expect(parts.flatMap((part) => part.bodies)).toEqual(bodies.toReversed());
   const rest = partOf(db.news.at(-1));
   expect(rest.keys).toEqual(parts.map((_, n) => `new ${n + 1}`));
-  expect(rest.at).toEqual(parts.map((_, n) => 10_000 + n));
+  expect(rest.indexes).toEqual(parts.map((_, n) => 10_000 + n));
 });
 
 test('throttle lets time pass from one result to the next', async () => {

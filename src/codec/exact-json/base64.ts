@@ -1,4 +1,4 @@
-/** Arguments of one call: within the limit of every browser, and quicker than more. */
+/** Arguments per call: within the limit of every browser, and faster than more. */
 const ARGUMENTS = 8 * 1024;
 
 export function toBase64(bytes: Uint8Array): string {
@@ -11,7 +11,7 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-/** @throws {DOMException} for what is not base64. */
+/** @throws {DOMException} for invalid base64. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const binary = atob(text);
   const bytes = new Uint8Array(binary.length);

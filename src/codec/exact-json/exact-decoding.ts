@@ -1,18 +1,18 @@
 import { fileUnsupported } from '../../errors/file-unsupported.ts';
 import { asArray, asObject, asString, type JsonObject, Malformed } from './json-checks.ts';
 
-/** The binary data that encoded values refer to. */
+/** The binary data of encoded values. */
 export interface BinarySource {
-  /** The bytes of an index, only once. */
+  /** Returns the bytes of an index, once. */
   takeBytes(index: unknown): Uint8Array<ArrayBuffer>;
   takeParts(index: unknown): BlobPart[];
 }
 
 /**
- * Decodes what `encodeExact` wrote. Hostile JSON takes no more memory than its text, and may decode to any value
- * that JSON or a wrapper can hold: the caller has to check it by `encode`.
+ * Decodes the output of `encodeExact`. Hostile JSON takes no more memory than its text, and may decode to any value of
+ * JSON or a wrapper: the caller must check it by `encode`.
  *
- * @throws {Malformed} or a platform error for what `encodeExact` cannot have written.
+ * @throws {Malformed} or a platform error for other input.
  */
 export function decodeExact(encoded: unknown, binaries: BinarySource): unknown {
   if (typeof encoded !== 'object' || encoded === null) return encoded;
@@ -37,13 +37,14 @@ const wrappers: Readonly<Record<string, (content: unknown, binaries: BinarySourc
   },
   $bigint: (text) => {
     if (typeof text !== 'string' || !/^-?[0-9a-f]+$/.test(text)) {
-      throw new Malformed('"$bigint" is no hexadecimal number');
+      throw new Malformed('"$bigint" is not a hexadecimal number');
     }
     return text.startsWith('-') ? -fromHex(text.slice(1)) : fromHex(text);
   },
   $date: (time) => {
     const date = new Date(time === null ? Number.NaN : (time as number));
-    if (time !== null && date.getTime() !== time) throw new Malformed('"$date" is no instant');
+    if (time !== null && date.getTime() !== time)
+      throw new Malformed('"$date" is not a valid time');
     return date;
   },
   $regexp: (content) => {
@@ -53,7 +54,7 @@ const wrappers: Readonly<Record<string, (content: unknown, binaries: BinarySourc
   $map: (content, binaries) => {
     const pairs = asArray(content, '"$map"').map((pair) => {
       const { length, 0: key, 1: item } = asArray(pair, 'an entry of "$map"');
-      if (length !== 2) throw new Malformed('an entry of "$map" is no pair');
+      if (length !== 2) throw new Malformed('an entry of "$map" is not a pair');
       return [decodeExact(key, binaries), decodeExact(item, binaries)] as const;
     });
     return new Map(pairs);
@@ -67,7 +68,7 @@ const wrappers: Readonly<Record<string, (content: unknown, binaries: BinarySourc
     array.length = length; // throws for an invalid length
     for (const [key, item] of Object.entries(asObject(items, '"items" of "$sparse"'))) {
       if (!(Number(key) < array.length) || !/^\d+$/.test(key)) {
-        throw new Malformed('"$sparse" has an item out of place');
+        throw new Malformed('"$sparse" has an invalid index');
       }
       array[Number(key)] = decodeExact(item, binaries);
     }
@@ -85,7 +86,8 @@ const wrappers: Readonly<Record<string, (content: unknown, binaries: BinarySourc
   },
   $file: (content, binaries) => {
     const { name, lastModified, type, bytes } = asObject(content, '"$file"');
-    if (!Number.isInteger(lastModified)) throw new Malformed('"lastModified" is no whole number');
+    if (!Number.isInteger(lastModified))
+      throw new Malformed('"lastModified" is not a whole number');
     return new File(binaries.takeParts(bytes), asString(name, 'a name'), {
       type: asString(type, 'a type'),
       lastModified: lastModified as number,
@@ -112,7 +114,7 @@ const VIEWS: readonly unknown[] = [
 type ViewConstructor = new (buffer: ArrayBuffer) => ArrayBufferView;
 
 function viewNamed(type: unknown): ViewConstructor {
-  if (!VIEWS.includes(type)) throw new Malformed('"$bytes" is of no known type');
+  if (!VIEWS.includes(type)) throw new Malformed('"$bytes" has an unknown type');
   const View = (globalThis as unknown as Record<string, ViewConstructor | undefined>)[
     type as string
   ];
@@ -121,13 +123,13 @@ function viewNamed(type: unknown): ViewConstructor {
 }
 
 function decodeFields(encoded: JsonObject, binaries: BinarySource): unknown {
-  // `__proto__` becomes an own field as well; `encode` refuses it.
+  // `__proto__` becomes an own field, which `encode` refuses.
   return Object.fromEntries(
     Object.entries(encoded).map(([key, item]) => [key, decodeExact(item, binaries)]),
   );
 }
 
-/** Recursive, by halves: in WebKit BigInt() takes quadratic time. */
+/** Recursive by halves: `BigInt()` takes quadratic time in WebKit. */
 function fromHex(digits: string): bigint {
   if (digits.length <= 4096) return BigInt(`0x${digits}`);
   const half = digits.length >> 1;

@@ -3,10 +3,10 @@ import { isPlainObject, tagOf } from '../kinds.ts';
 /** Binary data of a value. */
 export type Binary = Blob | Uint8Array;
 
-/** A value as JSON, its binary data apart. */
+/** A value as JSON, with its binary data separate. */
 export interface ExactJson {
   readonly json: string;
-  /** `json` refers to them by index. */
+  /** Referenced from `json` by index. */
   readonly binaries: readonly Binary[];
 }
 
@@ -16,12 +16,12 @@ export class TooLong extends Error {}
 /**
  * Encodes a value as JSON that {@link decodeExact} turns back into an equal value.
  *
- * JSON values stay as they are. Other types get a wrapper: an object with one key, which begins with `$`, such as
- * `{"$date":0}`. A plain object that looks like a wrapper gets one itself, `{"$plain":…}`. The encoding is a tree
- * without references, so that decoding a hostile file takes no more memory than the file.
+ * JSON values stay as they are. Other types get a wrapper: an object with one key that begins with `$`, such as
+ * `{"$date":0}`. A plain object that looks like a wrapper is wrapped itself, `{"$plain":…}`. The encoding is a tree
+ * without references: decoding a hostile file takes no more memory than the file.
  *
  * @param value Checked by codec/capture.ts.
- * @param maxLength Most characters of the JSON, roughly.
+ * @param maxLength Rough maximum length of the JSON, in characters.
  * @throws {TooLong}
  */
 export function encodeExact(value: unknown, maxLength: number): ExactJson {
@@ -33,7 +33,7 @@ export function encodeExact(value: unknown, maxLength: number): ExactJson {
 class Encoding {
   readonly binaries: Binary[] = [];
   readonly #maxLength: number;
-  /** Lower bound of the JSON's length. Counted on the way: a string over the engine's limit cannot be made. */
+  /** Lower bound of the JSON's length, counted while encoding: a string over the engine's limit cannot be built. */
   #length = 0;
 
   constructor(maxLength: number) {
@@ -52,7 +52,7 @@ class Encoding {
       case 'undefined':
         return { $undefined: true };
       case 'bigint': {
-        // In decimal, the longest take seconds in Firefox and WebKit.
+        // Hexadecimal: in decimal the longest take seconds in Firefox and WebKit.
         const hex = value.toString(16);
         this.#count(hex.length);
         return { $bigint: hex };
@@ -135,7 +135,7 @@ class Encoding {
   }
 }
 
-/** Stops at the first hole. */
+/** Whether an array is sparse. */
 function hasHoles(value: readonly unknown[]): boolean {
   for (let index = 0; index < value.length; index++) {
     if (value[index] === undefined && !(index in value)) return true;

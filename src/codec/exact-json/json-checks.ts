@@ -1,35 +1,35 @@
-/** JSON is not as it should be. The message is a clause; the caller adds the line of the file. */
+/** Invalid content of JSON. The message is a clause; the caller adds the line of the file. */
 export class Malformed extends Error {}
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** @throws {Malformed} unless it is an object. @param name What to call it. */
+/** @throws {Malformed} unless it is an object. @param name Its name in the error. */
 export function asObject(value: unknown, name: string): JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Malformed(`${name} is no object`);
+    throw new Malformed(`${name} is not an object`);
   }
   return value as JsonObject;
 }
 
 export function asArray(value: unknown, name: string): readonly unknown[] {
-  if (!Array.isArray(value)) throw new Malformed(`${name} is no list`);
+  if (!Array.isArray(value)) throw new Malformed(`${name} is not an array`);
   return value;
 }
 
 export function asString(value: unknown, name: string): string {
-  if (typeof value !== 'string') throw new Malformed(`${name} is no string`);
+  if (typeof value !== 'string') throw new Malformed(`${name} is not a string`);
   return value;
 }
 
 /** A safe integer. */
 export function asInteger(value: unknown, name: string, least: number): number {
   if (!Number.isSafeInteger(value) || (value as number) < least) {
-    throw new Malformed(`${name} is no whole number from ${least}`);
+    throw new Malformed(`${name} is not a whole number from ${least}`);
   }
   return value as number;
 }
 
-/** Refuses unknown fields, which would get lost: a format with more fields has a higher number. */
+/** Refuses unknown fields, which would be lost: a format with more fields has a higher number. */
 export function onlyFields(line: JsonObject, known: ReadonlySet<string>): void {
   for (const name of Object.keys(line)) {
     if (!known.has(name)) throw new Malformed(`it has an unknown field "${name.slice(0, 40)}"`);

@@ -1,12 +1,12 @@
 /**
  * The order of the calls to one collection, shared by a client's handles to it. While a call of several requests
- * runs exclusively, later calls wait in line.
+ * runs exclusively, later calls queue.
  */
 export class CallOrder {
-  /** Calls in line; `undefined` while none runs exclusively. */
+  /** Queued calls; `undefined` while no call runs exclusively. */
   #waiting: (() => void)[] | undefined;
 
-  /** Whether a call would have to wait. */
+  /** Whether a new call would queue. */
   get busy(): boolean {
     return this.#waiting !== undefined;
   }
@@ -20,15 +20,15 @@ export class CallOrder {
     });
   }
 
-  /** The same, and lets no other call in until it has ended. */
+  /** Like {@link CallOrder.enter}; later calls wait until it has ended. */
   enterExclusively<T>(start: () => Promise<T>): Promise<T> {
     return this.enter(() => {
       const waiting: (() => void)[] = [];
       this.#waiting = waiting;
       return start().finally(() => {
         this.#waiting = undefined;
-        // In one go: a call made meanwhile must not overtake those in line. Where one of them runs exclusively, the
-        // rest line up behind it in the same order.
+        // All at once: a new call must not overtake queued ones. If one of them runs exclusively, the rest queue behind
+        // it in the same order.
         for (const go of waiting) go();
       });
     });

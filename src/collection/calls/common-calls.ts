@@ -6,7 +6,7 @@ import { request, type Sender } from './sender.ts';
 
 const text: Check = { allowed: 'a string', test: (value) => typeof value === 'string' };
 
-/** Characters of the longest label: it is read with every list of backups, and stands on one line of a file. */
+/** Longest label, in characters: every list of backups reads it, and a file has it on one line. */
 const MAX_LABEL = 1000;
 
 const label: Check = {
@@ -14,7 +14,7 @@ const label: Check = {
   test: (value) => typeof value === 'string' && value.length <= MAX_LABEL,
 };
 
-/** The calls that both types of collection have. */
+/** The calls of both types of collection. */
 export class CommonCalls {
   *ready(sender: Sender): Coroutine<void> {
     yield* request(sender, { op: 'ready' });

@@ -13,13 +13,16 @@ import { CommonCalls } from './common-calls.ts';
 import { checkId } from './item-checks.ts';
 import { pause, post, replyOf, request, type Sender } from './sender.ts';
 
-/** Characters of bodies encoded in one turn by `insertMany`: about 5 ms of work. Buffers of messages up to this size are used again. */
+/**
+ * Characters of documents that `insertMany` encodes in one turn of the event loop: about 5 ms of work. Browsers reuse
+ * message buffers up to this size.
+ */
 const SLICE_SIZE = 384 * 1024;
 
-/** What a body that is no string counts as: it takes longer than a string of its size. */
+/** Assumed size of a document that JSON cannot hold: it takes longer than a string of its size. */
 const EXACT_SIZE = 4096;
 
-/** The calls of a document collection, for handles with promises and without. */
+/** The calls of a document collection, asynchronous and synchronous. */
 export class DocumentCalls<T extends object, S extends Stamp = never> extends CommonCalls {
   readonly #build: Build<T, S>;
 
@@ -40,7 +43,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
         place: 'documents',
       });
     }
-    // Later slices are encoded in later turns; the list itself is taken now.
+    // Copies the list: later slices are encoded in later turns.
     const list: unknown[] = [...documents];
     const slices: { fields: object[]; reply: ReturnType<typeof post<'insertPart'>> }[] = [];
     const call = Math.random();
@@ -77,7 +80,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
 
   *update(sender: Sender, id: unknown, document: unknown): Coroutine<Stored<T, S> | undefined> {
     checkId(id);
-    // An `_id` in the new content is managed, hence ignored, whatever it is.
+    // An `_id` in the new content is ignored, like any managed field.
     const { body, fields } = encodeDocument(withoutId(document), 'document');
     const reply = yield* request(sender, { op: 'update', id, body });
     return reply && this.#build(reply[0], reply[1], reply[2], fields);
@@ -196,7 +199,7 @@ function encodeListed(list: readonly unknown[], index: number): EncodedDocument 
   try {
     return encodeDocument(list[index], 'documents[]');
   } catch {
-    // Only a document that is refused needs a name of its own.
+    // Only a refused document needs its index in errors: building the text costs time.
     return encodeDocument(list[index], `documents[${index}]`);
   }
 }

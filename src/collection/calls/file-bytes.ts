@@ -3,27 +3,27 @@ import { BackupError } from '../../errors/backup-error.ts';
 import { OptionError } from '../../errors/option-error.ts';
 import { withDeadline } from '../../storage/drivers/deadline.ts';
 
-/** Where a file comes from: a stream of its bytes, or a `File` or other Blob. */
+/** A file to import: a stream of bytes, a `File` or another Blob. */
 export type FileSource = ReadableStream<Uint8Array> | Blob;
 
 /** Options of `importBackup` and `importAll`. */
 export interface ImportOptions {
   /**
-   * `replace`: the file takes the place of what is there. `merge`: documents of the file take the place of those
-   * with the same id, and the others stay.
+   * `replace`: replaces all documents by those of the file. `merge`: replaces documents with the same id, adds the
+   * others, and keeps the rest.
    * @default 'replace'
    */
   mode?: 'replace' | 'merge' | undefined;
   /**
-   * Called as it goes on, with the documents and bytes of the file read so far, and when it is done. An error that
-   * it throws gives the import up, where that is not in place yet.
+   * Called during the import with the documents and bytes read so far, and once at the end. If it throws, the import
+   * is aborted, unless its result is already in place.
    */
   progress?: ((progress: ImportProgress) => void) | undefined;
-  /** Gives it up: nothing is changed, unless everything was read and is being put in place. */
+  /** Aborts the import: nothing changes, unless its result is already in place. */
   signal?: AbortSignal | undefined;
 }
 
-/** A source that gives no bytes for so long counts as dead: the import blocks other calls of the collection. */
+/** A stream without bytes for this long counts as dead: the import blocks other calls of the collection. */
 const SILENCE_MS = 60_000;
 
 /** The bytes of a file, chunk by chunk. */
@@ -31,10 +31,10 @@ export class FileBytes implements AsyncIterable<Uint8Array> {
   /** Bytes read so far. */
   read = 0;
   readonly #reader: ReadableStreamDefaultReader<unknown>;
-  /** Reject when reading on is pointless. */
+  /** Reject when reading must stop. */
   readonly #ends: Promise<never>[] = [];
 
-  /** @throws {OptionError} for what is no source of bytes. */
+  /** @throws {OptionError} unless the source is a stream or Blob. */
   constructor(source: unknown, signal: AbortSignal | undefined) {
     this.#reader = readerOf(source);
     if (!signal) return;
@@ -45,7 +45,7 @@ export class FileBytes implements AsyncIterable<Uint8Array> {
     this.#add(aborted);
   }
 
-  /** Reading fails when the engine's answer is an error. */
+  /** Stops reading when the engine's reply is an error. */
   endWith(answer: unknown): void {
     const ended = Promise.resolve(answer).then(() => new Promise<never>(() => undefined));
     this.#add(ended);
@@ -76,7 +76,7 @@ export class FileBytes implements AsyncIterable<Uint8Array> {
 
   /** Cancels the source. */
   end(): void {
-    // Errors of a source that is not needed any more.
+    // The source is not needed any more; its errors do not matter.
     this.#reader.cancel().catch(() => undefined);
   }
 
@@ -101,7 +101,7 @@ function readerOf(source: unknown): ReadableStreamDefaultReader<unknown> {
 function stalled(): BackupError {
   return new BackupError(
     'file_stalled',
-    `The stream gave no bytes for ${SILENCE_MS / 1000} seconds, so the import was aborted. Nothing was changed; save the file first, and import it from there.`,
+    `The stream gave no bytes for ${SILENCE_MS / 1000} seconds, so the import was aborted. Nothing was changed; save the file first, then import it.`,
     { place: 'stream' },
   );
 }
@@ -109,7 +109,7 @@ function stalled(): BackupError {
 function notBytes(): OptionError {
   return new OptionError(
     'option_invalid',
-    'A file is read from a ReadableStream of Uint8Array that nobody else reads, or from a File or Blob, such as `await response.blob()` or `new Blob([bytes])`.',
+    'A file must be an unlocked ReadableStream of Uint8Array, a File or a Blob, such as `await response.blob()` or `new Blob([bytes])`.',
     { place: 'stream' },
   );
 }

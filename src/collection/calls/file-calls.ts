@@ -41,7 +41,7 @@ export function* importFile(
       if (documents !== undefined) progress?.({ documents, bytes: file.read });
     }
     const documents = yield* replyOf(importing);
-    // The engine counts the last documents after it has taken them.
+    // The engine counts the last documents once it has stored them.
     progress?.({ documents, bytes: file.read });
     return documents;
   } catch (error) {
@@ -49,13 +49,13 @@ export function* importFile(
     throw error;
   } finally {
     file.end();
-    // Its error, if any, is thrown already.
+    // The error of the parts, if any, is already thrown.
     parts?.return().catch(() => undefined);
   }
 }
 
 /**
- * Writes the pinned snapshot of a cursor to a file while it is read. Its requests wait in no line: an import that runs
+ * Writes the pinned snapshot of a cursor to a file while it is read. Its requests never queue: an import that runs
  * exclusively may be reading this very file.
  */
 export function exportedFile(channel: HandleChannel, cursor: number): ReadableStream<Uint8Array> {
@@ -69,7 +69,7 @@ export function exportedFile(channel: HandleChannel, cursor: number): ReadableSt
         if (done) controller.close();
         else controller.enqueue(value);
       } catch (error) {
-        // Unpins the snapshot where the codec failed, and not the engine.
+        // Unpins the snapshot if the codec failed; a failed engine has already done so.
         end().catch(() => undefined);
         throw error;
       }

@@ -4,8 +4,8 @@ import { CairnError } from '../../errors/cairn-error.ts';
 import { isAbortSignal } from '../options/option-checks.ts';
 
 /**
- * Copies an argument of a call that waits for the runtime to load. What cannot be copied, such as a function among
- * options, stays as it is: the call accepts or refuses it.
+ * Copies an argument of a call that waits for the runtime to load. Values that cannot be copied, such as functions, stay
+ * as they are: the call accepts or refuses them.
  */
 export function copyArgument(value: unknown): unknown {
   const copied = tryCopy(value);
@@ -14,7 +14,12 @@ export function copyArgument(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, tryCopy(part)]));
 }
 
-/** Whether it is used as it is: a function, an AbortSignal. */
+/** Copies the list alone: `insertMany` copies its documents, slice by slice. */
+export function copyList(documents: unknown): unknown {
+  return Array.isArray(documents) ? [...documents] : documents;
+}
+
+/** Whether an option is used by reference: a function, an AbortSignal. */
 function isLive(option: unknown): boolean {
   return typeof option === 'function' || isAbortSignal(option);
 }
@@ -33,7 +38,7 @@ export function loadFailed(cause: unknown): never {
     'load_failed',
     'ServiceWorkerGlobalScope' in globalThis
       ? "A service worker cannot load modules later: import from 'cairndb/static', or bundle it."
-      : 'A part of Cairn was not loaded: call again once online, or reload.',
+      : 'A part of Cairn did not load: call again once online, or reload.',
     { cause },
   );
 }

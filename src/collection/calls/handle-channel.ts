@@ -5,21 +5,21 @@ import type { ClientChannel } from '../../transport/channel/client-channel.ts';
 import type { CallOrder } from './call-order.ts';
 import type { HandleRequest } from './sender.ts';
 
-/** One handle's end of its client's channel: addresses requests to the handle. */
+/** A handle's view of its client's channel: addresses requests to the handle. */
 export class HandleChannel {
   /** Shared by all handles of the client to this collection. */
   readonly order: CallOrder;
   readonly #channel: ClientChannel;
   readonly #handle: number;
 
-  /** @param handle Its number among the client's handles; {@link DATABASE} addresses the whole database. */
+  /** @param handle Number of the handle; {@link DATABASE} addresses the whole database. */
   constructor(channel: ClientChannel, order: CallOrder, handle: number) {
     this.order = order;
     this.#channel = channel;
     this.#handle = handle;
   }
 
-  /** How the engine was started; `undefined` until it is. */
+  /** How the engine started; `undefined` before it runs. */
   get started(): Started | undefined {
     return this.#channel.place?.started;
   }
@@ -28,7 +28,7 @@ export class HandleChannel {
     return this.#channel.send(this.#addressed(request)) as Promise<ReplyTo<Name>>;
   }
 
-  /** Sends a request after the calls that were made before. */
+  /** Sends a request after all earlier calls. */
   sendInOrder<Name extends OperationName>(request: HandleRequest<Name>): Promise<ReplyTo<Name>> {
     return this.order.enter(() => this.send(request));
   }
@@ -38,12 +38,12 @@ export class HandleChannel {
     return this.#channel.sendSync(this.#addressed(request)) as ReplyTo<Name>;
   }
 
-  /** Takes back the requests of an aborted call that are not in flight yet. */
+  /** Removes the requests of an aborted call that are not in flight yet. */
   withdraw(call: number, reason: unknown): void {
     this.#channel.withdraw(call, reason);
   }
 
-  /** Listens to a live query; requests name it by the number that comes back. */
+  /** Listens to a live query. @returns its number in requests. */
   listen(listener: (news: LiveNews) => void): number {
     return this.#channel.listen(listener);
   }

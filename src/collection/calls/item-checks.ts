@@ -8,7 +8,7 @@ export function checkId(id: unknown, place = '_id'): asserts id is string {
   throw new ValueError('id_invalid', `${place} must be a non-empty string.`, { place });
 }
 
-/** Copies a key; the engine reads it. */
+/** Checks the type of a key, and copies it; the engine parses it. */
 export function checkKey(key: unknown): Key {
   const segments: unknown[] = Array.isArray(key) ? [...key] : [key];
   if (segments.every((segment) => typeof segment === 'string' || typeof segment === 'number')) {

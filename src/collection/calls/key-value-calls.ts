@@ -12,7 +12,7 @@ import { request, type Sender } from './sender.ts';
 
 type AnyTest = (item: never) => unknown;
 
-/** The calls of a key-value collection, for handles with promises and without. */
+/** The calls of a key-value collection, asynchronous and synchronous. */
 export class KeyValueCalls extends CommonCalls {
   *set(sender: Sender, key: unknown, value: unknown): Coroutine<unknown> {
     const body = encode(value, 'value');
@@ -55,7 +55,7 @@ export class KeyValueCalls extends CommonCalls {
       const after = before.filter((item) => !passesPredicate(params as AnyTest, item as never));
       if (after.length === before.length) return after;
       const body = encode(after, 'value');
-      // Another client may have changed the array meanwhile; then the function runs again.
+      // If another client has changed the array, the function runs again.
       if (yield* request(sender, { op: 'kvReplace', key: path, body, version: reply.version }))
         return decode(body) as unknown[];
     }
@@ -99,7 +99,7 @@ export class KeyValueCalls extends CommonCalls {
     return yield* request(sender, { op: 'count' });
   }
 
-  /** Items of the array at a key that match, at most one where `first`. */
+  /** The matching items of the array at a key; with `first`, at most one. */
   *#matching(sender: Sender, key: Key, params: unknown, first: boolean): Coroutine<unknown[]> {
     if (typeof params !== 'function') {
       return decode(

@@ -3,20 +3,20 @@ import { nextTurn } from '../../engine/scheduling/next-turn.ts';
 import type { HandleChannel } from './handle-channel.ts';
 import type { HandleRequest, Sender } from './sender.ts';
 
-/** Begins a call over a sender. */
+/** Starts a call over a sender. */
 export type StartCall<T> = (sender: Sender) => Result<T>;
 
 /** How a call runs. */
 export interface CallMode {
-  /** Aborted, the call rejects with the signal's reason, and the engine gives up. */
+  /** When aborted, the call rejects with the signal's reason and the engine stops. */
   readonly signal?: AbortSignal | undefined;
-  /** Whether no other call of the collection may come between its requests. */
+  /** Whether other calls of the collection wait until this one has ended. */
   readonly exclusive?: boolean | undefined;
 }
 
 type Send = (request: HandleRequest) => Promise<unknown>;
 
-/** Runs a call with promises. Its first request is sent before this returns, so that calls keep their order. */
+/** Runs a call with promises. Sends its first request synchronously, so that calls keep their order. */
 export function runCall<T>(
   channel: HandleChannel,
   start: StartCall<T>,
@@ -30,7 +30,7 @@ export function runCall<T>(
   return signal ? runUntil(signal, channel, begin) : begin(send);
 }
 
-// An async function, so that what the call throws at once rejects too.
+// Async, so that a synchronous exception rejects too.
 async function drive<T>(channel: HandleChannel, start: StartCall<T>, send: Send): Promise<T> {
   const call = start({
     get started() {
@@ -53,12 +53,12 @@ function runUntil<T>(
     const abort = (): void => {
       reject(signal.reason);
       channel.withdraw(call, signal.reason);
-      // The call may have ended by now; where the engine is lost, the call itself rejects.
+      // The call may have ended; if the engine is lost, the call itself rejects.
       channel.send({ op: 'abort', call, urgent: true }).catch(() => undefined);
     };
     signal.addEventListener('abort', abort, { once: true });
     begin((request) => {
-      // An open scan is closed all the same.
+      // An aborted call still closes its scan.
       if (request.op === 'scanEnd') return channel.send(request);
       if (signal.aborted) return Promise.reject(signal.reason);
       return channel.send({ ...request, call } as HandleRequest);

@@ -1,5 +1,6 @@
 import type { CollectionSettings } from '../../engine/protocol/settings.ts';
 import type { Result } from '../../engine/scheduling/coroutine.ts';
+import { nameCollection } from '../../errors/criteria-error.ts';
 import type { ChannelEvents, DatabaseSettings } from '../../transport/channel/channel.ts';
 import { ClientChannel } from '../../transport/channel/client-channel.ts';
 import type { Connect } from '../../transport/channel/engine-access.ts';
@@ -13,13 +14,17 @@ import { KeyValueCalls } from './key-value-calls.ts';
 import { type CallMode, runCall } from './run-call.ts';
 import type { Sender } from './sender.ts';
 
-/** What runs the calls of a client. Its code loads with the first collection, apart from the page's own. */
+/** Runs the calls of a client. Its code loads with the first collection. */
 export class Runtime {
   readonly channel: ClientChannel;
-  readonly withCallerFrames = withCallerFrames;
 
   constructor(settings: DatabaseSettings, connect: Connect, events: ChannelEvents) {
     this.channel = new ClientChannel(settings, connect, events);
+  }
+
+  /** The error of a rejected call, with the names of its collection and its caller. */
+  rejection(error: unknown, collection: string): unknown {
+    return withCallerFrames(nameCollection(error, collection));
   }
 
   /** Opens a collection of documents. */
@@ -58,7 +63,7 @@ export class HandleCalls<Calls> {
     return runCall(this.channel, (sender) => start(this.calls, sender), mode);
   }
 
-  /** The bytes of a file that the engine has begun to write. */
+  /** The bytes of a file that the engine exports. */
   exported(cursor: number): ReadableStream<Uint8Array> {
     return exportedFile(this.channel, cursor);
   }

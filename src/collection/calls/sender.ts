@@ -7,23 +7,23 @@ import type {
 import { type Coroutine, wait } from '../../engine/scheduling/coroutine.ts';
 import type { Started } from '../../transport/channel/channel.ts';
 
-/** A request as a call makes it: the handle's channel adds the number of the handle. */
+/** A request without its handle, which the handle's channel adds. */
 export type HandleRequest<Name extends OperationName = OperationName> = {
   [N in Name]: { readonly op: N } & RequestFlags & Readonly<Operations[N]['ask']>;
 }[Name];
 
 /**
- * A call's way to the engine. Calls are coroutines over it, written once: over a sender that answers with promises
- * they run asynchronously, over one that answers at once they run without a turn of the event loop.
+ * Sends the requests of a call to the engine. Calls are coroutines over a sender, written once: over a sender with
+ * promises they run asynchronously, over a synchronous one without a turn of the event loop.
  */
 export interface Sender {
-  /** How the engine was started; `undefined` until it is. */
+  /** How the engine started; `undefined` before it runs. */
   readonly started: Started | undefined;
-  /** The reply, or a promise of it where the engine cannot answer at once. */
+  /** Returns the reply, or a promise of it. */
   send<Name extends OperationName>(
     request: HandleRequest<Name>,
   ): ReplyTo<Name> | Promise<ReplyTo<Name>>;
-  /** Yields to the event loop, so that the page is not blocked; nothing where the call must not wait. */
+  /** Yields to the event loop; `undefined` in a synchronous call. */
   pause(): Promise<void> | undefined;
 }
 
@@ -35,13 +35,13 @@ export function* request<Name extends OperationName>(
   return yield* replyOf(sender.send(message));
 }
 
-/** Sends a request whose reply is awaited later, with {@link replyOf}, or never. */
+/** Sends a request; {@link replyOf} waits for its reply, if anything does. */
 export function post<Name extends OperationName>(
   sender: Sender,
   message: HandleRequest<Name>,
 ): ReplyTo<Name> | Promise<ReplyTo<Name>> {
   const reply = sender.send(message);
-  // A failure counts as unhandled only where somebody waits for it.
+  // The failure of a reply that nothing awaits must not count as unhandled.
   if (reply instanceof Promise) reply.catch(() => undefined);
   return reply;
 }

@@ -1,9 +1,10 @@
 import { type Coroutine, runSync } from '../../engine/scheduling/coroutine.ts';
 import { CollectionError } from '../../errors/collection-error.ts';
+import { nameCollection } from '../../errors/criteria-error.ts';
 import type { HandleChannel } from './handle-channel.ts';
 import type { Sender } from './sender.ts';
 
-/** Runs calls without a promise, over an engine in this thread. */
+/** Runs calls synchronously, over an engine in this thread. */
 export class SyncSender implements Sender {
   readonly started = 'thread';
   readonly #collection: string;
@@ -14,16 +15,20 @@ export class SyncSender implements Sender {
     this.#channel = channel;
   }
 
-  /** @throws {CollectionError} `sync_unavailable` while an exclusive call is under way. */
+  /** @throws {CollectionError} `sync_unavailable` while an exclusive call runs. */
   run<T>(call: Coroutine<T>): T {
     if (this.#channel.order.busy) {
       throw new CollectionError(
         'sync_unavailable',
-        'collection.sync cannot be used: an earlier insertMany, or a call with a function, is under way. Await it first.',
+        'collection.sync cannot be used: an earlier insertMany, or a call with a function, still runs. Await it first.',
         { place: this.#collection },
       );
     }
-    return runSync(call, this.#collection);
+    try {
+      return runSync(call, this.#collection);
+    } catch (error) {
+      throw nameCollection(error, this.#collection);
+    }
   }
 
   readonly send: Sender['send'] = (request) => this.#channel.sendSync(request);

@@ -13,24 +13,24 @@ export type Build<T extends object, S extends Stamp> = (
   ...parts: Parameters<DocumentBuilder>
 ) => Stored<T, S>;
 
-/** A document on its way, with what it takes to put it in its place. */
+/** A document of a chunk, with its rank. */
 interface Arrived {
-  readonly order: number;
+  readonly rank: number;
   readonly chunk: ScanReply;
   readonly index: number;
 }
 
-/** The documents that match, in order, chunk by chunk: never more in memory than the engine sends at once. */
+/** The matching documents in order, chunk by chunk; only one chunk is in memory. */
 export class DocumentStream<T extends object, S extends Stamp> {
   readonly #build: Build<T, S>;
   readonly #query: FindQuery;
   readonly #sequence = new Sequence<Arrived>();
   readonly #select: ((document: object) => object) | undefined;
-  /** Of the engine's scan; `undefined` before the first chunk and after the last. */
+  /** Cursor of the engine's scan; `undefined` before the first chunk and after the last. */
   #cursor: number | undefined;
   #state: 'new' | 'open' | 'done' = 'new';
   #passed = 0;
-  /** Whether as many have come as were asked for. */
+  /** Whether the limit is reached. */
   #full = false;
 
   constructor(build: Build<T, S>, query: FindQuery) {
@@ -52,18 +52,18 @@ export class DocumentStream<T extends object, S extends Stamp> {
           });
     this.#cursor = chunk.cursor;
     if (this.#isDone()) {
-      // Given up while this was on its way.
+      // The stream ended while the chunk was in flight.
       if (chunk.cursor !== undefined) post(sender, { op: 'scanEnd', cursor: chunk.cursor });
       return undefined;
     }
     this.#state = chunk.cursor === undefined ? 'done' : 'open';
-    const arrived = Array.from(chunk.ranks, (order, index) => ({ order, chunk, index }));
+    const arrived = Array.from(chunk.ranks, (rank, index) => ({ rank, chunk, index }));
     const floor = this.#state === 'done' ? Number.POSITIVE_INFINITY : chunk.floor;
     const certain = chunk.sorted ? arrived : this.#sequence.push(arrived, floor);
     return this.#take(certain, this.#state === 'done' ? chunk.end : undefined);
   }
 
-  /** Must be called when nobody goes on. */
+  /** Must be called when the reader stops. */
   end(sender: Sender): void {
     if (this.#state === 'open') post(sender, { op: 'scanEnd', cursor: this.#cursor as number });
     this.#state = 'done';
@@ -76,21 +76,21 @@ export class DocumentStream<T extends object, S extends Stamp> {
   #take(arrived: readonly Arrived[], end: ScanReply['end']): Stored<T, S>[] {
     const { test, skip, limit } = this.#query;
     const documents: Stored<T, S>[] = [];
-    let last: { order: number; document: object } | undefined;
-    for (const { chunk, index, order } of arrived) {
+    let last: { rank: number; document: object } | undefined;
+    for (const { chunk, index, rank } of arrived) {
       const document = this.#read(chunk, index);
       if (test && !test(document)) continue;
       if (++this.#passed <= skip) continue;
       const taken = this.#select ? (this.#select(document) as Stored<T, S>) : document;
       documents.push(taken);
-      last = { order, document };
+      last = { rank, document };
       this.#full = this.#passed - skip >= limit;
       if (this.#full) break;
     }
     if (end) notePageEnd(documents.at(-1), this.#query, end);
     else if (last && Number.isFinite(limit)) {
-      const { order, document } = last;
-      notePageEnd(documents.at(-1), this.#query, { rank: order, body: encode(document, 'after') });
+      const { rank, document } = last;
+      notePageEnd(documents.at(-1), this.#query, { rank, body: encode(document, 'after') });
     }
     return documents;
   }

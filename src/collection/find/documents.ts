@@ -14,20 +14,20 @@ import { MANAGED_FIELDS } from '../../storage/segments/managed-fields.ts';
 import type { Stamps } from '../../storage/segments/stored-record.ts';
 import { checkId } from '../calls/item-checks.ts';
 
-/** A caller's document, ready to be sent. */
+/** A caller's document, encoded for a request. */
 export interface EncodedDocument {
-  /** The `_id` it came with. */
+  /** The caller's `_id`. */
   readonly id: string | undefined;
   readonly body: Body;
-  /** A copy of its own fields, for the document that the caller gets back. */
+  /** A copy of its own fields, for the returned document. */
   readonly fields: object;
 }
 
 /**
- * Encodes a document without its managed fields, so that one that was found can be changed and handed back.
+ * Encodes a document without its managed fields, so that callers can change a found document and store it.
  *
- * @param place What errors call it.
- * @throws {ValueError} naming the path of what cannot be stored.
+ * @param place Name of the document in errors.
+ * @throws {ValueError} with the path of a value that cannot be stored.
  */
 export function encodeDocument(document: unknown, place: string): EncodedDocument {
   if (!isPlainObject(document)) {
@@ -46,7 +46,7 @@ export function toDocument(
   return buildFrom(build, key, flags, stamps, body);
 }
 
-/** Builds a document of a body that has arrived. */
+/** Builds a document from a received body. */
 export function buildFrom(
   build: DocumentBuilder,
   key: string,
@@ -56,11 +56,11 @@ export function buildFrom(
 ): object {
   if (!isDecoded(body)) return build(key, flags, stamps, decode(body) as object);
   const fields = body.decoded as object;
-  // Building copies the fields, not what they hold.
+  // `build` copies the fields, not the objects in them.
   return copyHeld(fields, build(key, flags, stamps, fields));
 }
 
-/** The document at a place in the columns. */
+/** Builds the document at an index of columns. */
 export function documentAt(
   build: DocumentBuilder,
   { keys, flags, stamps }: ManagedColumns,
@@ -71,7 +71,7 @@ export function documentAt(
 }
 
 function ownFields(document: object): object {
-  // `for in` and not `Object.keys`: no list is made, and this is done for each document that goes in.
+  // Hot path of inserts: unlike `Object.keys`, `for in` makes no list.
   for (const key in document) {
     if (key[0] === '_' && MANAGED_FIELDS.has(key)) return withoutManaged(document);
   }

@@ -7,32 +7,32 @@ import { checkSearch, type Search } from './search.ts';
 
 type Test = (document: never) => unknown;
 
-/** What a caller looks for: the engine's part of it, and what is left to do here. */
+/** A query, split into the engine's part and the part with the caller's functions. */
 export interface FindQuery {
   readonly selection: Selection;
-  /** The functions that a document has to pass. */
+  /** The caller's functions; a document must pass all. */
   readonly test: ((document: object) => boolean) | undefined;
   readonly skip: number;
   readonly limit: number;
-  /** Paths to keep, where the engine cannot because functions want whole documents. */
+  /** Paths to select here, as functions get whole documents. */
   readonly select: readonly string[] | undefined;
 }
 
-/** Where a page ended, and in what order. */
+/** The end of a page, and its sort order. */
 interface PageEnd extends Omit<After, 'id'> {
   readonly rank: number;
   readonly sort: string | undefined;
 }
 
-/** Where pages ended, by the last document of each, which callers hand back as `after`. */
+/** Ends of pages, by the last document of each, which callers pass as `after`. */
 const pageEnds = new WeakMap<object, PageEnd>();
 
-/** As {@link findQuery} of what is given, with its errors. */
+/** Checks the arguments of a query, and splits it like {@link findQuery}. */
 export function parseFindQuery(params: unknown, options: unknown, most?: number): FindQuery {
   return findQuery(checkSearch(params, options), most);
 }
 
-/** With a function in it the engine delivers what the criteria match, and the rest is done here. */
+/** Splits a query: the engine applies the criteria, this thread the functions. */
 export function findQuery(
   { params, given, sort, select }: Search,
   most = Number.POSITIVE_INFINITY,
@@ -66,7 +66,7 @@ export function findQuery(
   }
   const test = (document: object) =>
     tests.every((each) => passesPredicate(each, document as never));
-  // The engine checks what is asked for even where nothing is wanted.
+  // The engine checks the query even with `limit: 0`.
   const asked = limit === 0 ? { ...selection, limit } : selection;
   return { selection: asked, test, skip, limit, select };
 }
@@ -74,13 +74,13 @@ export function findQuery(
 function pageEnd(document: { readonly _id: string }, order: object | undefined): After {
   const { _id: id } = document;
   const { sort, ...end }: Partial<PageEnd> = pageEnds.get(document) ?? {};
-  // What it was sorted by counts, whatever it is now; in another order the document itself has to tell.
+  // In the same order the values at the time of the page count, in another the document's own.
   if (end.rank !== undefined && sort === JSON.stringify(order)) return { id, ...end };
   const body = encode(isPlainObject(document) ? document : {}, 'after');
   return { id, rank: end.rank, body };
 }
 
-/** Remembers where a page of these results ended. */
+/** Notes the end of a page. */
 export function notePageEnd(
   document: object | undefined,
   { selection }: FindQuery,

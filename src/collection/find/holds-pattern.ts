@@ -1,6 +1,6 @@
 import { isPlainObject } from '../../codec/kinds.ts';
 
-/** Whether copied criteria hold a pattern. Where in doubt they do. */
+/** Whether copied criteria may contain a pattern. */
 export function holdsPattern(criteria: unknown): boolean {
   if (Array.isArray(criteria)) return criteria.some(holdsPattern);
   if (!isPlainObject(criteria)) return criteria instanceof RegExp;

@@ -3,12 +3,12 @@ import { isPlainObject } from '../../codec/kinds.ts';
 import { CriteriaError } from '../../errors/criteria-error.ts';
 import { ValueError } from '../../errors/value-error.ts';
 
-/** Checks criteria before they travel, and copies them: changing them later changes nothing. */
+/** Checks and copies criteria: later changes by the caller have no effect. */
 export function copyCriteria(criteria: unknown): object {
   if (!isPlainObject(criteria)) {
     throw new CriteriaError(
       'criteria_invalid',
-      'params must be a function or an object of field criteria; {} matches every document.',
+      'params must be a function or an object of criteria; {} matches all documents.',
       { place: 'params' },
     );
   }

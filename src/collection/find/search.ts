@@ -7,13 +7,13 @@ import { copyCriteria } from './params.ts';
 const anything: Check = { allowed: '', test: () => true };
 const count = integer('a whole number, 0 or more', (value) => value >= 0);
 
-/** What the options of everything that looks for documents may be. */
+/** Checks of the options of all queries. */
 export const findChecks = {
   archived: {
     allowed: "true, false or 'only'",
     test: (value) => typeof value === 'boolean' || value === 'only',
   },
-  // What these hold is checked where it is used.
+  // `sort` and `select` are checked where they are compiled.
   sort: anything,
   select: anything,
   skip: count,
@@ -26,20 +26,20 @@ export const findChecks = {
   signal: { allowed: 'an AbortSignal', test: isAbortSignal },
 } satisfies Record<string, Check>;
 
-/** What a caller looks for, checked. */
+/** The checked arguments of a query. */
 export interface Search {
-  /** A copy of criteria, or a function. */
+  /** A copy of the criteria, or a function. */
   readonly params: object;
   readonly given: Readonly<Record<string, unknown>>;
-  /** Copies of what is given. */
+  /** Copies of the caller's. */
   readonly sort: object | undefined;
   readonly select: readonly string[] | undefined;
 }
 
 /**
- * Checks what a caller looks for, and copies it: changing it later changes nothing.
+ * Checks and copies the arguments of a query: later changes by the caller have no effect.
  *
- * @throws {OptionError} for an unknown option or a value that is not allowed; {CriteriaError}.
+ * @throws {OptionError} for an unknown option or an invalid value; {CriteriaError}.
  */
 export function checkSearch(params: unknown, options: unknown): Search {
   const given = checkOptions(options ?? {}, findChecks, 'options');
@@ -51,7 +51,7 @@ export function checkSearch(params: unknown, options: unknown): Search {
   };
 }
 
-/** `{}` names no field, so it asks for no order, as in MongoDB. */
+/** `{}` means no order, as in MongoDB. */
 function isNoOrder(sort: unknown): boolean {
   return isPlainObject(sort) && Object.keys(sort).length === 0;
 }

@@ -1,6 +1,7 @@
 import type { LiveNews, LiveSpec } from '../../engine/protocol/live-protocol.ts';
 import type { Key, RequestFlags } from '../../engine/protocol/requests.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
+import { nameCollection } from '../../errors/criteria-error.ts';
 import type { HandleChannel } from '../calls/handle-channel.ts';
 import type { HandleRequest } from '../calls/sender.ts';
 import { type FindQuery, findQuery } from '../find/find-query.ts';
@@ -43,7 +44,7 @@ export class LiveFeed {
     if (snapshot.error) this.#tell({ ...snapshot, status: 'pending', error: undefined });
   }
 
-  /** The last reader left: the data goes stale, so the status is `pending` again. */
+  /** Ends with the last reader: the data goes stale, so the status is `pending` again. */
   end(): void {
     if (this.#live === undefined) return;
     this.#leave();
@@ -56,7 +57,7 @@ export class LiveFeed {
     if (live === undefined) return;
     this.#live = undefined;
     this.#channel.unlisten(live);
-    // An engine or collection that is gone has no live query to end.
+    // A lost engine or a dropped collection has no live query to end.
     this.#channel.sendInOrder({ op: 'liveEnd', live }).catch(() => undefined);
   }
 
@@ -100,7 +101,7 @@ export class LiveFeed {
 
   /** Keeps the data and compares it with the new result. */
   #restart(): void {
-    // The channel retries an unanswered request by itself; parts that the old engine sent are void.
+    // The channel retries a request without a reply; parts of the old engine are void.
     if (!this.#begun) {
       this.#list.restart();
       return;
@@ -118,7 +119,8 @@ export class LiveFeed {
   }
 
   #fail(cause: unknown): void {
-    const error = cause instanceof Error ? cause : asCairnError(cause);
+    const named = nameCollection(cause, this.#source.settings.name);
+    const error = named instanceof Error ? named : asCairnError(named);
     this.#leave();
     this.#tell({ status: 'error', data: this.#snapshot?.data, error });
   }
@@ -136,7 +138,7 @@ export class LiveFeed {
   /** Sends a request about the current live query. */
   #send(request: HandleRequest<'live' | 'liveNext'>, answered?: () => void): void {
     const live = this.#live;
-    // An exclusive call may wait for the news that `liveNext` acknowledges: it must not wait in line behind that call.
+    // `liveNext` must not queue behind an exclusive call, which may wait for the news that it acknowledges.
     const sent =
       request.op === 'live' ? this.#channel.sendInOrder(request) : this.#channel.send(request);
     sent.then(
@@ -148,7 +150,7 @@ export class LiveFeed {
   }
 }
 
-/** Whether two results are the same: unchanged documents are the same objects. */
+/** Whether two results are equal: unchanged documents are the same objects. */
 function isSame(before: unknown, after: unknown): boolean {
   if (!Array.isArray(before) || !Array.isArray(after)) return Object.is(before, after);
   if (before.length !== after.length) return false;

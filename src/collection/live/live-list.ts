@@ -9,12 +9,12 @@ import { documentAt } from '../find/documents.ts';
 import type { FindQuery } from '../find/find-query.ts';
 import type { LiveSource } from './live-source.ts';
 
-/** An item of the list that the engine keeps for this query. */
+/** An item of the engine's list for this query. */
 interface Slot {
   readonly key: string;
-  /** Whether the functions of the params accept it. */
+  /** Whether it passes the functions of the query. */
   readonly passes: boolean;
-  /** The same object for as long as its value is the same. */
+  /** The same object while its value is the same. */
   value: unknown;
 }
 
@@ -27,11 +27,11 @@ export class LiveList {
   readonly #slotOf: SlotReader;
   #slots: readonly Slot[] = [];
   /** Whether the next difference starts from an empty list and replaces this one. */
-  #anew = false;
+  #isReset = false;
   /** The difference so far: it may come in parts. */
-  #gone: readonly number[] = [];
-  #at: number[] = [];
-  #come: Slot[] = [];
+  #removed: readonly number[] = [];
+  #indexes: number[] = [];
+  #inserted: Slot[] = [];
 
   constructor({ settings, count }: LiveSource, find: FindQuery | undefined) {
     this.#find = find;
@@ -41,24 +41,24 @@ export class LiveList {
 
   /** The next difference starts from an empty list. */
   restart(): void {
-    this.#anew = true;
-    this.#at = [];
-    this.#come = [];
+    this.#isReset = true;
+    this.#indexes = [];
+    this.#inserted = [];
   }
 
-  /** Adds a part of a difference. Returns whether it was the last. */
+  /** Adds a part of a difference. @returns whether it was the last. */
   take(part: ListPart): boolean {
-    if (this.#at.length === 0) this.#gone = part.gone;
-    for (const [index, place] of part.at.entries()) {
-      this.#at.push(place);
-      this.#come.push(this.#slotOf(part, index));
+    if (this.#indexes.length === 0) this.#removed = part.removed;
+    for (const [index, target] of part.indexes.entries()) {
+      this.#indexes.push(target);
+      this.#inserted.push(this.#slotOf(part, index));
     }
     if (part.more) return false;
-    if (this.#anew) this.#gone = [...this.#slots.keys()];
-    this.#anew = false;
+    if (this.#isReset) this.#removed = [...this.#slots.keys()];
+    this.#isReset = false;
     this.#apply();
-    this.#at = [];
-    this.#come = [];
+    this.#indexes = [];
+    this.#inserted = [];
     return true;
   }
 
@@ -73,19 +73,19 @@ export class LiveList {
 
   #apply(): void {
     const before = this.#slots;
-    const gone = new Set(this.#gone);
+    const removed = new Set(this.#removed);
     const byKey = new Map<string, unknown>();
-    for (const place of gone) {
-      const { key, value } = before[place] as Slot;
+    for (const index of removed) {
+      const { key, value } = before[index] as Slot;
       byKey.set(key, value);
     }
-    const kept = before.filter((_, place) => !gone.has(place));
+    const kept = before.filter((_, index) => !removed.has(index));
     const after: Slot[] = [];
     let next = 0;
-    for (const [index, slot] of this.#come.entries()) {
-      while (after.length < (this.#at[index] as number)) after.push(kept[next++] as Slot);
+    for (const [index, slot] of this.#inserted.entries()) {
+      while (after.length < (this.#indexes[index] as number)) after.push(kept[next++] as Slot);
       const known = byKey.get(slot.key);
-      // Frozen: one that a reader changed in place would count as unchanged from then on.
+      // Frozen: a document that a reader changed in place would count as unchanged.
       const isSame = known !== undefined && sameValue(known, slot.value);
       slot.value = isSame ? known : deepFreeze(slot.value);
       after.push(slot);

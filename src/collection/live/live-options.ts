@@ -2,14 +2,14 @@ import type { FindOptions, MatchOptions, SelectOption, Stamp } from '../document
 
 interface Throttle {
   /**
-   * Minimum milliseconds between two results; the engine computes none in between. Worth setting where criteria
-   * hold a pattern and much is written: each result of such a query waits for a save.
+   * Minimum milliseconds between two results; the engine computes none in between. Useful for criteria with a pattern
+   * and many writes: each result of such a query waits for a save.
    * @default 0
    */
   throttle?: number | undefined;
 }
 
-/** Options of a live query: those of `filter`, and a limit of its updates. */
+/** Options of a live query: those of `filter`, and `throttle`. */
 export type LiveOptions<
   T extends object,
   S extends Stamp = never,

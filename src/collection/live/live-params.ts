@@ -1,3 +1,4 @@
+import { nameCollection } from '../../errors/criteria-error.ts';
 import { checkSearch, findChecks } from '../find/search.ts';
 import { type Check, checkOptions, number } from '../options/option-checks.ts';
 import type { LiveSource } from './live-source.ts';
@@ -7,7 +8,7 @@ const throttleCheck: Check = number('milliseconds, 0 or more', (value) => value 
 const { after, signal, ...list } = findChecks;
 const { sort, skip, limit, select, ...count } = list;
 
-/** @throws {OptionError} for an unknown option or a value that is not allowed; {CriteriaError} */
+/** @throws {OptionError} for an unknown option or an invalid value; {CriteriaError} */
 export function documentsSource(
   base: Pick<LiveSource, 'channel' | 'settings' | 'count'>,
   params: unknown,
@@ -15,5 +16,9 @@ export function documentsSource(
 ): LiveSource {
   const known = { ...(base.count ? count : list), throttle: throttleCheck };
   const { throttle, ...rest } = checkOptions(options, known, 'options');
-  return { ...base, search: checkSearch(params, rest), throttle: throttle as number };
+  try {
+    return { ...base, search: checkSearch(params, rest), throttle: throttle as number };
+  } catch (error) {
+    throw nameCollection(error, base.settings.name);
+  }
 }

@@ -11,7 +11,7 @@ const SNAPSHOT_READ_MS = 1000;
 
 const UNREAD = Object.freeze({ status: 'pending', data: undefined, error: undefined });
 
-/** Loaded apart: most pages only subscribe. */
+/** Loaded on demand: most pages only subscribe. */
 const loadReading = () => import('./live-reading.ts');
 
 /**
@@ -64,7 +64,7 @@ export class LiveQuery<T> implements AsyncIterable<T> {
    */
   readonly subscribe = (listener: LiveListener<T>): (() => void) => {
     checkListener(listener);
-    // Wrapped, so that the same function added twice is called twice and stopped one by one.
+    // Wrapped: a function added twice is called twice, and removed one by one.
     const reader = { listener };
     this.#readers.add(reader);
     this.#start();
@@ -95,7 +95,7 @@ export class LiveQuery<T> implements AsyncIterable<T> {
     },
   };
 
-  /** Resolves with the first snapshot that is `ready`; rejects with the error where there is none. */
+  /** Resolves with the first snapshot that is `ready`; rejects with the query's error. */
   get ready(): Promise<LiveSnapshot<T> & { status: 'ready' }> {
     return loadReading().then(({ firstReady }) => firstReady(this));
   }
@@ -152,12 +152,12 @@ export class LiveQuery<T> implements AsyncIterable<T> {
 
   async #loadFeed(): Promise<LiveFeed | undefined> {
     const { LiveFeed } = await import('./live-feed.ts');
-    // A reader that left meanwhile, as Svelte's does on a server, opens no channel: that would start the engine.
+    // If the reader has left, as Svelte's does on a server, no channel opens: that would start the engine.
     if (!this.#running) {
       this.#feed = undefined;
       return undefined;
     }
-    // Calls made earlier go first.
+    // After all earlier calls.
     const channel = await this.#source.channel();
     return new LiveFeed(this.#source, channel, (snapshot) => {
       // A result may arrive after `close()`.
@@ -169,7 +169,7 @@ export class LiveQuery<T> implements AsyncIterable<T> {
   #leaveAfter(ms: number): void {
     if (this.#readers.size > 0 || !this.#running) return;
     clearTimeout(this.#leaving);
-    // See `#loadFeed`: a reader that leaves before the engine was asked leaves at once.
+    // Before its first request the query stops at once, see `#loadFeed`.
     if (ms === 0 && !this.#asked) this.#stop();
     else this.#leaving = setTimeout(() => this.#stop(), ms);
   }

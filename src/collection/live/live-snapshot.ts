@@ -1,6 +1,6 @@
 /** The state of a live query at one moment. Frozen: each change makes a new one. */
 export type LiveSnapshot<T> =
-  /** No result yet, or none that is up to date: after an error, or while nobody reads. `data` is the last result. */
+  /** No current result: at the start, after an error, or without readers. `data` is the last result. */
   | { readonly status: 'pending'; readonly data: T | undefined; readonly error: undefined }
   | { readonly status: 'ready'; readonly data: T; readonly error: undefined }
   /** The query has ended; `data` is the last result. */

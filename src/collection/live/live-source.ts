@@ -5,12 +5,12 @@ import type { Search } from '../find/search.ts';
 
 /** The definition of a live query, with its options checked. */
 export interface LiveSource {
-  /** The handle's channel, once the runtime is loaded and after the calls made before. */
+  /** The handle's channel, once the runtime is loaded, after all earlier calls. */
   readonly channel: () => Promise<HandleChannel>;
   readonly settings: CollectionSettings;
-  /** A document's id or a key, for a query of one item. */
+  /** A document's id or a key, for a query of one value. */
   readonly key?: Key;
-  /** The documents, for any other. */
+  /** The arguments of any other query. */
   readonly search?: Search;
   readonly count?: boolean;
   /** Milliseconds. */

@@ -1,9 +1,15 @@
-import type { CollectionSettings, StampSettings } from '../../engine/protocol/settings.ts';
+import {
+  type CollectionSettings,
+  ID_LENGTH,
+  SAVE_DIRECTLY_AFTER,
+  SAVE_TIMEOUT,
+  type StampSettings,
+} from '../../engine/protocol/settings.ts';
 import { OptionError } from '../../errors/option-error.ts';
 import { type IndexOption, indexList, parseIndexes } from './index-options.ts';
 import { type Check, checkOptions, flag, integer, name, number, oneOf } from './option-checks.ts';
 
-/** Options that both types of collection have. */
+/** Options of both types of collection. */
 export interface CommonOptions {
   /** Name of the collection: 1 to 128 characters of any kind. */
   name: string;
@@ -20,7 +26,7 @@ export interface CommonOptions {
    */
   save_directly_after?: number | undefined;
   /**
-   * Minutes without activity after which a cached collection leaves memory, -1 for never.
+   * Minutes without activity after which a cached collection is dropped from memory, -1 for never.
    * @default 10
    */
   cache_retention_time?: number | undefined;
@@ -30,11 +36,14 @@ export interface CommonOptions {
    */
   backup_retention_time?: number | undefined;
   /**
-   * Keeps all documents in memory: faster, and memory grows with the collection.
+   * Keeps all documents in memory: faster, but memory grows with the collection.
    * @default false
    */
   caching?: boolean | undefined;
-  /** @default false */
+  /**
+   * Makes a backup once a day on which the collection changed.
+   * @default false
+   */
   auto_create_backup?: boolean | undefined;
   /**
    * Prints the events of the collection to the console.
@@ -42,13 +51,13 @@ export interface CommonOptions {
    */
   detailed_debugger_logs?: boolean | undefined;
   /**
-   * Makes `Drop()` work.
+   * Enables `Drop()`.
    * @default false
    */
   activate_drop_method?: boolean | undefined;
 }
 
-/** Options for the stamps that documents carry. */
+/** Options for the stamps of documents. */
 export interface StampOptions {
   /** Documents carry `_created_at`, a Date. @default false */
   indicate_created_at?: boolean | undefined;
@@ -81,8 +90,8 @@ export interface DocumentCollectionOptions extends CommonOptions, StampOptions {
    */
   id_length?: number | undefined;
   /**
-   * What documents are found and sorted by without looking at all of them. Changing the list builds and
-   * drops indexes when the collection is opened, with events `index`.
+   * Indexes: queries and sorts by these fields need not examine every document. A changed list builds and drops
+   * indexes when the collection opens, with events `index`.
    *
    * @example
    * ```ts
@@ -103,12 +112,12 @@ export type CollectionOptions = DocumentCollectionOptions | KeyValueCollectionOp
 const common: Record<keyof CommonOptions | 'type', Check> = {
   name,
   type: { ...oneOf(['DOCUMENT_BASED', 'KEY_VALUE_BASED']), required: true },
-  save_timeout: number(
-    'a number of seconds from 0 to 3600',
-    (value) => value >= 0 && value <= 3600,
-    1,
+  save_timeout: number('0 to 3600 seconds', (value) => value >= 0 && value <= 3600, SAVE_TIMEOUT),
+  save_directly_after: integer(
+    'a whole number of changes, 1 or more',
+    (value) => value >= 1,
+    SAVE_DIRECTLY_AFTER,
   ),
-  save_directly_after: integer('a whole number of changes, 1 or more', (value) => value >= 1, 5),
   cache_retention_time: aboveZeroOrNever('minutes', 10),
   backup_retention_time: aboveZeroOrNever('days', 3),
   caching: flag,
@@ -119,7 +128,11 @@ const common: Record<keyof CommonOptions | 'type', Check> = {
 
 const documentOnly: Record<string, Check> = {
   indexes: indexList,
-  id_length: integer('a whole number from 4 to 256', (value) => value >= 4 && value <= 256, 32),
+  id_length: integer(
+    'a whole number from 4 to 256',
+    (value) => value >= 4 && value <= 256,
+    ID_LENGTH,
+  ),
 };
 for (const stamp of ['created', 'updated', 'edited', 'archived', 'unarchived']) {
   documentOnly[`indicate_${stamp}_at`] = documentOnly[`indicate_${stamp}_timestamp`] = flag;
@@ -130,13 +143,13 @@ const all = { ...common, ...documentOnly };
 /**
  * Checks the options of a collection and fills in the defaults.
  *
- * @throws {OptionError} naming the option, what was given and what is allowed.
+ * @throws {OptionError} with the option, the given value and the allowed ones.
  */
 export function parseCollectionOptions(options: unknown): CollectionSettings {
   const settings = checkOptions(options, all, 'new Collection(options)');
   const given = options as Readonly<Record<string, unknown>>;
   for (const place of Object.keys(documentOnly)) {
-    // A flag that is off says nothing.
+    // `false` is the default, so it is accepted.
     if (settings.type === 'KEY_VALUE_BASED' && given[place]) {
       const message = `"${place}" is for DOCUMENT_BASED only.`;
       throw new OptionError('option_invalid', message, { place });
@@ -159,11 +172,11 @@ export function parseCollectionOptions(options: unknown): CollectionSettings {
 }
 
 function aboveZeroOrNever(unit: string, fallback: number): Check {
-  const allowed = `a number of ${unit} above 0, or -1`;
+  const allowed = `${unit} above 0, or -1`;
   return number(allowed, (value) => value > 0 || value === -1, fallback);
 }
 
-/** The interface has two names for the flags of the last update. */
+/** The options of the update stamp have two spellings. */
 function eitherSpelling(given: Record<string, unknown>, form: 'at' | 'timestamp'): boolean {
   const option = `indicate_updated_${form}`;
   const spelling = `indicate_edited_${form}`;
@@ -171,7 +184,7 @@ function eitherSpelling(given: Record<string, unknown>, form: 'at' | 'timestamp'
   if ((given[spelling] ?? own) === own) return own as boolean;
   throw new OptionError(
     'option_conflict',
-    `"${option}" and "${spelling}" are two spellings of one option; give one.`,
+    `"${option}" and "${spelling}" are the same option; give one.`,
     { place: option },
   );
 }

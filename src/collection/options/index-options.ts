@@ -2,15 +2,18 @@ import { OptionError } from '../../errors/option-error.ts';
 import type { IndexDefinition } from '../../query/index/index-definition.ts';
 import { type Check, checkOptions, flag } from './option-checks.ts';
 
-/** An index as the option `indexes` takes it: a dotted path, or an object. */
+/** An index in the option `indexes`: a dotted path, or an object. */
 export type IndexOption =
   | string
   | {
-      /** Dotted paths, the one that counts most first; one alone needs no list. */
+      /** Dotted paths in order of precedence; a single path needs no list. */
       fields: string | readonly string[];
-      /** No two documents may have the same key; a missing or null field takes no part. @default false */
+      /**
+       * Refuses a second document with the same key. Missing, null, RegExp and binary values take no part.
+       * @default false
+       */
       unique?: boolean | undefined;
-      /** Every item of an array is a key; for one field. @default false */
+      /** Each item of an array is a key; only for an index of one field. @default false */
       multi?: boolean | undefined;
     };
 
@@ -18,7 +21,7 @@ export const indexList: Check = { allowed: 'a list of indexes', test: Array.isAr
 
 const checks = {
   fields: {
-    allowed: 'a path such as "address.city", or a list of different ones; `_id` needs no index',
+    allowed: 'a path such as "address.city", or a list of distinct paths; `_id` needs none',
     test: (value: unknown) => {
       const paths: unknown[] = [value].flat();
       return paths.length > 0 && new Set(paths).size === paths.length && paths.every(isIndexable);
@@ -30,10 +33,9 @@ const checks = {
 };
 
 /**
- * Checks the option `indexes` and completes it. One index stands for a unique and a plain one over the same
- * fields.
+ * Checks the option `indexes` and fills in defaults. A unique index over the same fields replaces a plain one.
  *
- * @throws {OptionError} naming the place, such as `indexes[1].fields`.
+ * @throws {OptionError} with the place, such as `indexes[1].fields`.
  */
 export function parseIndexes(option: unknown): IndexDefinition[] {
   checkOptions({ indexes: option }, { indexes: indexList }, '');
@@ -43,7 +45,7 @@ export function parseIndexes(option: unknown): IndexDefinition[] {
     const index = parseIndex(given, place);
     const other = parsed.get(index.name);
     if (other && (other.unique === index.unique || other.multi !== index.multi)) {
-      throw new OptionError('option_conflict', `"${place}" is declared already; leave one out.`, {
+      throw new OptionError('option_conflict', `"${place}" is declared twice.`, {
         place,
       });
     }
@@ -61,13 +63,13 @@ function parseIndex(given: unknown, place: string): IndexDefinition {
   } = checkOptions(options, checks, place, `${place}.`);
   const fields = [own.fields].flat() as string[];
   if (multi && fields.length > 1) {
-    const message = `"${place}.multi" is for an index of one field.`;
+    const message = `"${place}.multi" is for a single field.`;
     throw new OptionError('option_conflict', message, { place: `${place}.multi` });
   }
   return { name: nameOf(fields), fields, unique: unique as boolean, multi: multi as boolean };
 }
 
-/** Joins the fields with commas; a comma inside a field is escaped, so that two indexes never share a name. */
+/** The fields joined by commas; a comma in a field is escaped, so that names are unique. */
 function nameOf(fields: readonly string[]): string {
   return fields.map((field) => field.replace(/[\\,]/g, '\\$&')).join();
 }

@@ -3,12 +3,12 @@ import { nearestName } from '../../errors/nearest-name.ts';
 import { OptionError } from '../../errors/option-error.ts';
 import { MAX_NAME_LENGTH } from '../../storage/collection-name.ts';
 
-/** What an option may be. */
+/** The check of an option. */
 export interface Check {
   readonly allowed: string;
   readonly test: (value: unknown) => boolean;
   readonly required?: boolean;
-  /** What it is when left out. */
+  /** The default. */
   readonly fallback?: unknown;
 }
 
@@ -49,24 +49,24 @@ export function integer(
   return number(allowed, (value) => Number.isSafeInteger(value) && test(value), fallback);
 }
 
-/** Whether it can abort something; of whatever realm. */
+/** Whether a value is an AbortSignal, of any realm. */
 export function isAbortSignal(value: unknown): value is AbortSignal {
   const { aborted, addEventListener } = (value ?? {}) as Partial<AbortSignal>;
   return typeof aborted === 'boolean' && typeof addEventListener === 'function';
 }
 
-/** The signal among options; anything else is refused where the other options are. */
+/** The signal in options. Other values are refused along with the other options. */
 export function signalIn(options: unknown): AbortSignal | undefined {
   const { signal } = (options ?? {}) as { signal?: unknown };
   return isAbortSignal(signal) ? signal : undefined;
 }
 
 /**
- * Checks options and fills in what they are when left out, as with `undefined`.
+ * Checks options and fills in defaults, also for `undefined`.
  *
- * @param taker What errors say takes them.
- * @param path What errors put before the name of an option.
- * @throws {OptionError} naming the option, what was given and what is allowed.
+ * @param taker The function in errors, such as `new Database(options)`.
+ * @param path Prefix of an option's name in errors.
+ * @throws {OptionError} with the option, the given value and the allowed ones.
  */
 export function checkOptions(
   options: unknown,
@@ -74,7 +74,7 @@ export function checkOptions(
   taker: string,
   path = '',
 ): Record<string, unknown> {
-  // Of anything else, such as a Map, what is meant would go unnoticed.
+  // The options in a Map, say, would be ignored silently.
   if (!isPlainObject(options)) {
     const message = `${taker} takes an object of options, not ${describe(options)}.`;
     throw new OptionError('option_invalid', message, { place: taker });

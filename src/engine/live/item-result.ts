@@ -37,8 +37,8 @@ export class ItemResult implements LiveResult {
     if (this.#told === before) return undefined;
     const there = record !== undefined && body !== undefined;
     return {
-      gone: before ? [0] : [],
-      at: there ? [0] : [],
+      removed: before ? [0] : [],
+      indexes: there ? [0] : [],
       keys: there ? [record.key] : [],
       flags: Uint8Array.from(there ? [record.flags] : []),
       stamps: record?.stamps && [record.stamps],

@@ -102,8 +102,8 @@ export class ListResult implements LiveResult {
     const more = telling.done < come.length;
     if (!more) this.#telling = undefined;
     return {
-      gone: from === 0 ? gone : [],
-      at: at.slice(from, from + bodies.length),
+      removed: from === 0 ? gone : [],
+      indexes: at.slice(from, from + bodies.length),
       keys: records.map(({ key }) => key),
       flags: Uint8Array.from(records, ({ flags }) => flags),
       stamps: records.some(({ stamps }) => stamps)

@@ -27,9 +27,9 @@ export type LiveSpec =
  */
 export interface ListPart {
   /** Places in the list so far of what goes, ascending. All in the first part. */
-  readonly gone: readonly number[];
+  readonly removed: readonly number[];
   /** Places in the new list of what comes, ascending. */
-  readonly at: readonly number[];
+  readonly indexes: readonly number[];
   readonly keys: readonly string[];
   readonly flags: Uint8Array;
   readonly stamps: readonly (Stamps | undefined)[] | undefined;

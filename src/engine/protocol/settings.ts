@@ -33,22 +33,27 @@ export interface CollectionSettings {
   readonly activate_drop_method: boolean;
 }
 
+// Defaults of the options. Bundlers inline constants, but no fields of an object.
+export const ID_LENGTH = 32;
+export const SAVE_TIMEOUT = 1;
+export const SAVE_DIRECTLY_AFTER = 5;
+
 const NO_STAMPS: StampSettings = { at: false, timestamp: false };
 
-/** The settings of a collection that nobody has constructed: it does nothing by itself. */
+/** The settings of a collection that the engine opens by itself, without timers of its own. */
 export function plainSettings(name: string, type: CollectionSettings['type']): CollectionSettings {
   return {
     name,
     type,
     indexes: [],
-    id_length: 32,
+    id_length: ID_LENGTH,
     created: NO_STAMPS,
     updated: NO_STAMPS,
     archived: NO_STAMPS,
     unarchived: NO_STAMPS,
-    save_timeout: 1,
+    save_timeout: SAVE_TIMEOUT,
     save_early: true,
-    save_directly_after: 5,
+    save_directly_after: SAVE_DIRECTLY_AFTER,
     cache_retention_time: -1,
     backup_retention_time: -1,
     caching: false,

@@ -1,7 +1,7 @@
 import { StorageError } from '../../errors/storage-error.ts';
 
 const REMEDY =
-  'verify() lists the damage and the intact backups, loadBackup() restores one; Drop() starts an empty collection.';
+  'verify() lists the damage and the intact backups, loadBackup() restores one, Drop() starts anew.';
 
 /** @param problem Half a sentence, as of {@link segmentProblem}. */
 export function segmentLost(

@@ -55,9 +55,9 @@ export interface Segment {
 export function segmentProblem(value: unknown, number: number): string | undefined {
   if (value === undefined) return 'is missing from storage';
   const segment = value as Partial<Segment>;
-  if (segment.number !== number) return `has the number ${segment.number}`;
+  if (segment.number !== number) return `has number ${segment.number}`;
   const { keys, deletes, ranks, flags, sizes, stamps, bodies } = segment;
-  if (!Array.isArray(keys) || !Array.isArray(deletes)) return 'has no keys or deletes';
+  if (!Array.isArray(keys) || !Array.isArray(deletes)) return 'has no keys';
   const lengths = [ranks?.length, flags?.length, sizes?.length];
   if (stamps) lengths.push(stamps.length / 4);
   if (bodies) lengths.push(bodies.length);

@@ -112,7 +112,7 @@ function readHeader(line: JsonObject): FileHeader {
     throw new Malformed('"collection" is too long for a name');
   if (type !== 'DOCUMENT_BASED' && type !== 'KEY_VALUE_BASED')
     throw new Malformed('"type" is unknown');
-  if (!isInstant(created_at)) throw new Malformed('"created_at" is no instant');
+  if (!isInstant(created_at)) throw new Malformed('"created_at" is not a valid time');
   const options = asObject(line.options, '"options"');
   encode(options, 'options'); // throws for values that are not allowed
   return {
@@ -128,7 +128,7 @@ function readHeader(line: JsonObject): FileHeader {
 function readStamps(value: unknown): Stamps {
   const stamps = asArray(value, '"stamps"');
   if (stamps.length !== 4 || !stamps.every(isInstant))
-    throw new Malformed('"stamps" are no four instants');
+    throw new Malformed('"stamps" are not four times');
   return stamps as unknown as Stamps;
 }
 
