@@ -3,7 +3,7 @@ import { asCairnError } from '../../errors/as-cairn-error.ts';
 import { SegmentLog } from '../../storage/log/segment-log.ts';
 import { BackupRequests, type PinnedCollection } from '../backups/backup-requests.ts';
 import type { SectionImport } from '../backups/section-import.ts';
-import { notInMemory } from '../collection-errors.ts';
+import { answerLost, notInMemory } from '../collection-errors.ts';
 import { DocumentIndexes } from '../documents/document-indexes.ts';
 import { DocumentStore } from '../documents/document-store.ts';
 import { type IndexDeclaration, IndexDeclarations } from '../documents/index-declarations.ts';
@@ -14,7 +14,7 @@ import { KeyValueStore } from '../key-values/key-value-store.ts';
 import { LiveQueries } from '../live/live-queries.ts';
 import type { LiveReader } from '../live/live-reader.ts';
 import type { IdempotencyKey } from '../protocol/idempotency-key.ts';
-import { isChanging, isOnBackups, isPartOfFile } from '../protocol/request-kinds.ts';
+import { isChanging, isEdit, isOnBackups, isPartOfFile } from '../protocol/request-kinds.ts';
 import type { Request } from '../protocol/requests.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import { RecordStore } from '../records/record-store.ts';
@@ -25,7 +25,6 @@ import { Postponed, SerialQueue } from '../scheduling/serial-queue.ts';
 import { Availability } from './availability.ts';
 import type { CollectionContext } from './collection-context.ts';
 import type { EngineEnvironment } from './environment.ts';
-import { ExactlyOnce, type Store } from './exactly-once.ts';
 import { CollectionLifecycle } from './lifecycle.ts';
 import { stampConflict } from './stamp-options.ts';
 
@@ -38,8 +37,7 @@ export class HostedCollection implements Executor {
   readonly #context: CollectionContext;
   readonly #queue = new SerialQueue();
   readonly #aborts = new Aborts();
-  readonly #store: Store;
-  readonly #once: ExactlyOnce;
+  readonly #store: DocumentStore | KeyValueStore;
   readonly #backups: BackupRequests;
   readonly #indexes: IndexKeeper;
   readonly #lifecycle: CollectionLifecycle;
@@ -84,7 +82,6 @@ export class HostedCollection implements Executor {
       type === 'DOCUMENT_BASED'
         ? new DocumentStore(this.#context)
         : new KeyValueStore(this.#context);
-    this.#once = new ExactlyOnce(this.#store, this.records.applied, name);
     this.#backups = new BackupRequests(this.#context, (backup) => this.#lifecycle.restored(backup));
     this.#indexes = new IndexKeeper(this.#context, this.#backups.backups);
     this.#lifecycle = new CollectionLifecycle(this.#context, {
@@ -215,7 +212,7 @@ export class HostedCollection implements Executor {
         const error = asCairnError(cause);
         const isViolation = error.code === 'unique_violation' && error.place !== undefined;
         if (isViolation && this.#indexes.giveUp(error.place, declared, error)) continue;
-        this.#once.abandon(request);
+        this.#abandonParts(request);
         throw error;
       }
     }
@@ -249,6 +246,27 @@ export class HostedCollection implements Executor {
     if (request.op === 'open') return undefined;
     if (request.op === 'save') return wait(this.#context.saves.flush().then(() => undefined));
     if (request.op === 'ready') return this.#lifecycle.ready();
-    return this.#once.execute(request, key);
+    return this.#executeOnce(request, key);
+  }
+
+  /** @throws {CollectionError} `answer_lost`, for a change that was applied before */
+  #executeOnce(request: Request, key: IdempotencyKey | undefined): Result<unknown> {
+    // The parts before the last change nothing yet: the last says whether all are applied.
+    const isWhole = request.op !== 'insertPart' || request.last;
+    if (!key || !isEdit(request) || !isWhole) return this.#store.execute(request);
+    const { applied } = this.records;
+    if (applied.has(key)) {
+      this.#abandonParts(request);
+      throw answerLost(this.settings.name);
+    }
+    const result = this.#store.execute(request);
+    if (isCoroutine(result)) return applied.noteAfter(result, key);
+    applied.note(key);
+    return result;
+  }
+
+  /** Drops the parts of an `insertMany` that is not applied. */
+  #abandonParts(request: Request): void {
+    if (request.op === 'insertPart') this.#store.execute({ ...request, op: 'insertAbandon' });
   }
 }

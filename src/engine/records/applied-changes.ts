@@ -1,6 +1,7 @@
 import { type Watermark, Watermarks } from '../../storage/segments/watermarks.ts';
 import { type IdempotencyKey, watermarkKey } from '../protocol/idempotency-key.ts';
 import type { Clock } from '../scheduling/clock.ts';
+import type { Coroutine } from '../scheduling/coroutine.ts';
 
 /** The client handles whose changes a save carries, by {@link watermarkKey}. */
 export type ChangedHandles = ReadonlySet<string>;
@@ -35,6 +36,13 @@ export class AppliedChanges {
     const handle = watermarkKey(key);
     this.#applied.note(handle, key.number, this.#clock.now());
     this.#unsaved.add(handle);
+  }
+
+  /** Notes a change that may have to wait, in the turn in which it ends: no save comes in between. */
+  *noteAfter<T>(change: Coroutine<T>, key: IdempotencyKey): Coroutine<T> {
+    const value = yield* change;
+    this.note(key);
+    return value;
   }
 
   /** The watermarks of all applied changes. */
