@@ -50,8 +50,8 @@ export default defineConfig({
           name: 'node',
           include: ['test/**/*.test.ts'],
           exclude: ['test/browser/**', 'test/simulation/**', ...overHttp],
-          // One process after the other would take as long to start as most files take. Modules are loaded anew for
-          // each; a test puts back what it changes of the globals.
+          // One process after the other would take as long to start as most files take. Files may share
+          // modules and globals: a test puts back what it changes of them.
           isolate: false,
           setupFiles,
         },

@@ -1,9 +1,17 @@
-import { afterEach, expect, test, vi } from 'vitest';
-import * as lib from '../../src/index.ts';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { DatabaseClient } from '../../src/index.ts';
 import { rejection } from './outcomes.ts';
 
 /** What a server has none of. */
 const GLOBALS = ['indexedDB', 'Worker', 'navigator', 'window'];
+
+let lib: typeof import('../../src/index.ts');
+
+/** Loaded anew: it warns once in a process, which other test files share. */
+beforeEach(async () => {
+  vi.resetModules();
+  lib = await import('../../src/index.ts');
+});
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -22,7 +30,7 @@ test('no constructor touches what only browsers have', async () => {
     });
   });
   const name = `quiet ${Math.random()}`;
-  let clients: lib.DatabaseClient[];
+  let clients: DatabaseClient[];
   try {
     clients = [new lib.Database({ name }), lib.connect({ name: `${name} too` })];
     for (const client of clients) {
