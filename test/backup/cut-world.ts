@@ -147,6 +147,25 @@ export async function prepare(scenario: Scenario, caching: boolean): Promise<Pre
   return { scenario, caching, stored, now, known, allowed, idsGiven, calls, checked: new Set() };
 }
 
+/** Has something happen for each call of an act that may fail, before and after it took effect. */
+export async function forEachCut(
+  { calls }: Prepared,
+  dies: boolean,
+  happen: (cut: Cut) => Promise<void>,
+): Promise<void> {
+  expect(calls).toContain('write');
+  for (const [after, call] of calls.entries()) {
+    // A read has no effect: before and after are the same.
+    for (const when of call === 'write' ? (['before', 'after'] as const) : (['before'] as const)) {
+      try {
+        await happen({ after, when, dies });
+      } catch (error) {
+        throw new Error(`${when} ${call} ${after} of ${calls}`, { cause: error });
+      }
+    }
+  }
+}
+
 /** Cuts the act short at a call. Each time with the same ids: what is left can then be told to be the same. */
 export async function cutAt(
   { scenario, caching, stored, now, idsGiven }: Prepared,
