@@ -120,10 +120,19 @@ export function sortingSuite(fixture: ClientFixture): void {
               limit === undefined ? undefined : skip + limit,
             );
             for (const params of [{}, () => true]) {
-              expect(idsOf(await things.filter(params, all))).toEqual(wanted);
-              expect(await things.count(params, all)).toBe(wanted.length);
-              expect(await things.has(params, { skip, limit } as object)).toBe(wanted.length > 0);
-              expect((await things.find(params, all))?._id).toBe(wanted[0]);
+              const [found, count, has, first] = await Promise.all([
+                things.filter(params, all),
+                things.count(params, all),
+                things.has(params, { skip, limit } as object),
+                things.find(params, all),
+              ]);
+              expect({ all, found: idsOf(found), count, has, first: first?._id }).toEqual({
+                all,
+                found: wanted,
+                count: wanted.length,
+                has: wanted.length > 0,
+                first: wanted[0],
+              });
             }
           }
         }
