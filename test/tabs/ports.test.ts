@@ -52,12 +52,14 @@ for (const doors of [
     const follower = await open(doors[1]);
     const counted = await follower.evaluate(async () => {
       const answers: number[] = [];
-      const end = performance.now() + 1000;
       const asked: Promise<unknown>[] = [];
-      while (performance.now() < end) {
+      // Until so many calls in a row have travelled by the port.
+      for (let byPort = 0; byPort < 50; ) {
+        const before = window.sent;
         const told = window.numbers.increase('n', 1) as Promise<number>;
         asked.push(told.then((n) => answers.push(n)));
         await new Promise((resolve) => setTimeout(resolve, 1));
+        byPort = window.sent === before ? byPort + 1 : 0;
       }
       await Promise.all(asked);
       return answers;
