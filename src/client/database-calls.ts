@@ -3,7 +3,6 @@ import { CallOrder } from '../collection/calls/call-order.ts';
 import type { FileSource, ImportOptions } from '../collection/calls/file-bytes.ts';
 import { exportedFile, importFile } from '../collection/calls/file-calls.ts';
 import { HandleChannel } from '../collection/calls/handle-channel.ts';
-import { runCall } from '../collection/calls/run-call.ts';
 import { signalIn } from '../collection/options/option-checks.ts';
 import { DATABASE } from '../engine/protocol/database-protocol.ts';
 import type { ClientChannel } from '../transport/channel/client-channel.ts';
@@ -23,7 +22,7 @@ export class DatabaseCalls {
   }
 
   importAll(file: FileSource, options: ImportOptions | undefined): Promise<number> {
-    return runCall(this.#channel, (sender) => importFile(sender, 'importAll', file, options), {
+    return this.#channel.run((sender) => importFile(sender, 'importAll', file, options), {
       signal: signalIn(options),
       exclusive: true,
     });

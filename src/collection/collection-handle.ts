@@ -241,15 +241,14 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
   ): Promise<T> {
     const { refusal } = this.owner;
     if (refusal) throw refusal;
-    const mode = { signal: signalIn(options), exclusive };
+    const signal = signalIn(options);
+    const run = ({ calls, channel }: HandleCalls<Calls>, given: Args) =>
+      channel.run((sender) => start(calls, sender, ...given), { signal, exclusive });
     try {
-      const handle = this.#calls;
-      if (handle) return await handle.run((calls, sender) => start(calls, sender, ...args), mode);
+      if (this.#calls) return await run(this.#calls, args);
       const copies = args.map((arg) => copy(arg)) as unknown as Args;
-      const later = this.#first((opened) =>
-        opened.run((calls, sender) => start(calls, sender, ...copies), mode),
-      );
-      return await orAborted(later, mode.signal);
+      const later = this.#first((handle) => run(handle, copies));
+      return await orAborted(later, signal);
     } catch (error) {
       throw this.owner.runtime?.rejection(error, this.name) ?? error;
     }

@@ -1,11 +1,26 @@
 import type { LiveNews } from '../../engine/protocol/live-protocol.ts';
 import type { OperationName, ReplyTo, Request } from '../../engine/protocol/requests.ts';
+import { isCoroutine, type Result, run } from '../../engine/scheduling/coroutine.ts';
+import { nextTurn } from '../../engine/scheduling/next-turn.ts';
 import type { Started } from '../../transport/channel/channel.ts';
 import type { ClientChannel } from '../../transport/channel/client-channel.ts';
 import type { CallOrder } from './call-order.ts';
-import type { HandleRequest } from './sender.ts';
+import type { HandleRequest, Sender } from './sender.ts';
 
-/** A handle's view of its client's channel: addresses requests to the handle. */
+/** Starts a call over a sender. */
+export type StartCall<T> = (sender: Sender) => Result<T>;
+
+/** How a call runs. */
+export interface CallMode {
+  /** When aborted, the call rejects with the signal's reason and the engine stops. */
+  readonly signal?: AbortSignal | undefined;
+  /** Whether other calls of the collection wait until this one has ended. */
+  readonly exclusive?: boolean | undefined;
+}
+
+type Send = (request: HandleRequest) => Promise<unknown>;
+
+/** A handle's view of its client's channel: runs calls, addresses their requests to the handle. */
 export class HandleChannel {
   /** Shared by all handles of the client to this collection. */
   readonly order: CallOrder;
@@ -24,6 +39,16 @@ export class HandleChannel {
     return this.#channel.place?.started;
   }
 
+  /** Runs a call with promises. Sends its first request synchronously, so that calls keep their order. */
+  run<T>(start: StartCall<T>, { signal, exclusive = false }: CallMode = {}): Promise<T> {
+    const begin = (send: Send): Promise<T> =>
+      exclusive
+        ? this.order.enterExclusively(() => this.#drive(start, send))
+        : this.#drive(start, (request) => this.order.enter(() => send(request)));
+    const send: Send = (request) => this.send(request);
+    return signal ? this.#runUntil(signal, begin) : begin(send);
+  }
+
   send<Name extends OperationName>(request: HandleRequest<Name>): Promise<ReplyTo<Name>> {
     return this.#channel.send(this.#addressed(request)) as Promise<ReplyTo<Name>>;
   }
@@ -38,11 +63,6 @@ export class HandleChannel {
     return this.#channel.sendSync(this.#addressed(request)) as ReplyTo<Name>;
   }
 
-  /** Removes the requests of an aborted call that are not in flight yet. */
-  withdraw(call: number, reason: unknown): void {
-    this.#channel.withdraw(call, reason);
-  }
-
   /** Listens to a live query. @returns its number in requests. */
   listen(listener: (news: LiveNews) => void): number {
     return this.#channel.listen(listener);
@@ -50,6 +70,41 @@ export class HandleChannel {
 
   unlisten(live: number): void {
     this.#channel.unlisten(live);
+  }
+
+  // Async, so that a synchronous exception rejects too.
+  async #drive<T>(start: StartCall<T>, send: Send): Promise<T> {
+    const started = () => this.started;
+    const call = start({
+      get started() {
+        return started();
+      },
+      send: send as Sender['send'],
+      pause: nextTurn,
+    });
+    return isCoroutine(call) ? run(call) : call;
+  }
+
+  #runUntil<T>(signal: AbortSignal, begin: (send: Send) => Promise<T>): Promise<T> {
+    if (signal.aborted) return Promise.reject(signal.reason);
+    const call = Math.random();
+    return new Promise<T>((resolve, reject) => {
+      const abort = (): void => {
+        reject(signal.reason);
+        this.#channel.withdraw(call, signal.reason);
+        // The call may have ended; if the engine is lost, the call itself rejects.
+        this.send({ op: 'abort', call, urgent: true }).catch(() => undefined);
+      };
+      signal.addEventListener('abort', abort, { once: true });
+      begin((request) => {
+        // An aborted call still closes its scan.
+        if (request.op === 'scanEnd') return this.send(request);
+        if (signal.aborted) return Promise.reject(signal.reason);
+        return this.send({ ...request, call } as HandleRequest);
+      })
+        .then(resolve, reject)
+        .finally(() => signal.removeEventListener('abort', abort));
+    });
   }
 
   #addressed<Name extends OperationName>(request: HandleRequest<Name>): Request {

@@ -1,5 +1,4 @@
 import type { CollectionSettings } from '../../engine/protocol/settings.ts';
-import type { Result } from '../../engine/scheduling/coroutine.ts';
 import { nameCollection } from '../../errors/criteria-error.ts';
 import type { ChannelEvents, DatabaseSettings } from '../../transport/channel/channel.ts';
 import { ClientChannel } from '../../transport/channel/client-channel.ts';
@@ -11,8 +10,6 @@ import { DocumentCalls } from './document-calls.ts';
 import { exportedFile } from './file-calls.ts';
 import { HandleChannel } from './handle-channel.ts';
 import { KeyValueCalls } from './key-value-calls.ts';
-import { type CallMode, runCall } from './run-call.ts';
-import type { Sender } from './sender.ts';
 
 /** Runs the calls of a client. Its code loads with the first collection. */
 export class Runtime {
@@ -57,10 +54,6 @@ export class HandleCalls<Calls> {
     this.calls = calls;
     this.channel = new HandleChannel(channel, order, channel.newHandle());
     this.opened = this.channel.send({ op: 'open', settings });
-  }
-
-  run<T>(start: (calls: Calls, sender: Sender) => Result<T>, mode?: CallMode): Promise<T> {
-    return runCall(this.channel, (sender) => start(this.calls, sender), mode);
   }
 
   /** The bytes of a file that the engine exports. */
