@@ -2,10 +2,23 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { AxeResults } from 'axe-core';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Playground } from './open-playground.ts';
+import { ALL, PATIENCE, type Playground } from './open-playground.ts';
 
 const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
 const WIDTHS = [390, 1024, 1600];
+
+/** Where the first answer of each panel is shown, and what it is. */
+const FIRST_ANSWERS: Readonly<Record<string, readonly [selector: string, text: string | RegExp]>> =
+  {
+    Start: ['[data-part="documents"]', ALL],
+    Data: ['[data-part="count"]', ALL],
+    Query: ['[data-part="found"]', /cities/],
+    Backups: ['main select', /cities/i],
+    Storage: ['[data-part="usage"]', 'MB'],
+    Durability: ['[data-part="unsaved"]', '0'],
+    Tabs: ['[data-part="leader"]', 'This tab'],
+    Speed: ['[data-part="machine"]', /^Chrom/],
+  };
 
 /** What holds of every panel, where all cities are there. */
 export function accessibilitySuite(shared: () => Playground): void {
@@ -26,7 +39,7 @@ export function accessibilitySuite(shared: () => Playground): void {
         await page.setViewportSize({ width, height: width < 600 ? 844 : 1000 });
         for (const title of titles) {
           await site.openPanel(title);
-          await settle();
+          await hasCome(title);
           const overflow = await page.evaluate(
             () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
           );
@@ -50,9 +63,11 @@ export function accessibilitySuite(shared: () => Playground): void {
       return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
     }
 
-    /** Lets what a panel asks for at first come in. */
-    async function settle(): Promise<void> {
-      await site.page.waitForTimeout(300);
+    /** Waits for what a panel asks for at first. */
+    async function hasCome(title: string): Promise<void> {
+      const [selector, text] = FIRST_ANSWERS[title] ?? [];
+      if (!selector || !text) throw new Error(`It is not known what ${title} shows at first.`);
+      await expect.poll(() => site.page.locator(selector).innerText(), PATIENCE).toMatch(text);
     }
   });
 }
