@@ -60,6 +60,12 @@ export const steps = [
     ],
   },
   {
+    name: 'conventions',
+    beside: true,
+    shows: 'sizes and names of files, and the words of code and docs',
+    commands: () => [[process.execPath, 'tools/conventions.mjs']],
+  },
+  {
     name: 'unused',
     beside: true,
     shows: 'no unused file, export or dependency',

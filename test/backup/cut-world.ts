@@ -181,7 +181,7 @@ export async function cutAt(
 }
 
 /**
- * Goes on with a door of which a call has failed: everything works, and what it holds is right.
+ * Goes on with a client after a failed call: everything works, and its data is right.
  *
  * @returns what it holds when it is closed.
  */

@@ -45,9 +45,9 @@ export function syncSuite(fixture: ClientFixture): void {
     });
 
     test('names the collection in errors of criteria', async () => {
-      const things = fixture.documents({ caching: true });
-      if (fixture.kind.engine === 'worker') return;
+      const things = fixture.documents();
       await things.ready;
+      things.sync.insert({});
       const named = `Collection "${things.name}": `;
       expect(thrown(() => things.sync.find(5 as never)).message).toContain(named);
       expect(thrown(() => things.sync.find(async () => true)).message).toContain(named);

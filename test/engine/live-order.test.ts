@@ -11,12 +11,13 @@ test('a difference makes the one list of the other', () => {
       const ordered = (list: readonly number[]) => list.toSorted((a, b) => a - b);
       const before = ordered(some);
       const after = ordered(others);
-      const { gone, at, come } = difference(before, after);
-      const list = before.filter((_, place) => !gone.includes(place));
-      for (const [index, place] of at.entries()) list.splice(place, 0, come[index] as number);
+      const { removed, indexes, inserted } = difference(before, after);
+      const list = before.filter((_, index) => !removed.includes(index));
+      for (const [index, target] of indexes.entries())
+        list.splice(target, 0, inserted[index] as number);
       expect(list).toEqual(after);
-      expect(gone.length).toBe(before.filter((item) => !after.includes(item)).length);
-      expect(at.length).toBe(after.filter((item) => !before.includes(item)).length);
+      expect(removed.length).toBe(before.filter((item) => !after.includes(item)).length);
+      expect(indexes.length).toBe(after.filter((item) => !before.includes(item)).length);
     }),
   );
 });

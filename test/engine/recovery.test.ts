@@ -163,7 +163,7 @@ describe('a unique index that replayed changes violate', () => {
   });
 });
 
-describe('what clients hand on', () => {
+describe('a replay', () => {
   test('is applied in the order of its turns, not of arrival', async () => {
     const engine = await takeOver('a', 'b');
     const [a, b] = [join(engine, 'a'), join(engine, 'b')];
@@ -259,7 +259,7 @@ describe('what clients hand on', () => {
 });
 
 describe('what was saved', () => {
-  test('by the engine before is not made again, and told to be settled', async () => {
+  test('by the previous engine is not applied twice, and is reported as released', async () => {
     const first = await takeOver();
     const a = join(first, 'a');
     await a.session.execute([push(1, 0, 1).request, push(2, 0, 2).request], [[VALUES, 1]]);
@@ -457,8 +457,8 @@ describe('the parts of an insertMany', () => {
   });
 });
 
-describe('what a page left behind', () => {
-  test('is made with what is handed on, then saved and removed', async () => {
+describe('a recovery record', () => {
+  test('is applied along with the replays, then saved and removed', async () => {
     await leave('gone', push(1, 2, 'gone 2'), push(2, UNACKNOWLEDGED, 'gone, unanswered'));
     const engine = await takeOver('a');
     const a = join(engine, 'a');

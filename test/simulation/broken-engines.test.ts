@@ -40,7 +40,7 @@ test(
 );
 
 test(
-  'an engine that forgets what is handed on is found out',
+  'an engine that forgets replays is detected',
   async () => {
     vi.spyOn(Recovery.prototype, 'replay').mockImplementation(async () => new Map());
     expect(await firstFailure()).toBeDefined();

@@ -35,7 +35,7 @@ test('what was called first through one handle and then through another is made 
   expect(await hear(other.get('x'))).toBe('second');
 });
 
-test('what was called without waiting is made again after what others were told before', async () => {
+test('calls without an answer are reapplied after the changes acknowledged to others before', async () => {
   const { hear, leader, led, log } = await twoTabs();
   await hear(log.set('x', 'first'));
   await hear(log.set('x', 'second'));

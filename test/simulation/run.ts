@@ -218,7 +218,7 @@ class Simulation {
       const set = new Set(tokens);
       for (const [token, there] of countMany(set))
         if (there < PARTED) say(`${token} is there in part: ${there}`);
-      if (set.size < tokens.length) say(`something was made twice: ${twice(tokens)}`);
+      if (set.size < tokens.length) say(`a change was applied twice: ${twice(tokens)}`);
       for (const other of this.#clients) {
         // What a tab that ended was told, and had not saved, may be gone with it.
         const due = other.tab.dead && !(other.closed && !fresh) ? other.saved : other.told;

@@ -110,7 +110,7 @@ describe('the epoch', () => {
     expect(await storage.epoch()).toBe(1);
   });
 
-  test('is claimed by concurrent writes, none of which waits for another', async () => {
+  test('is claimed by concurrent writes without waiting for each other', async () => {
     const slow = faultyDriver(driver, true);
     const { storage } = await lead(true, slow);
     const writes = [1, 2, 3].map((number) => storage.write([append(number)], 'relaxed'));
@@ -218,7 +218,7 @@ describe('an append', () => {
     expect(await callsOf(write)).toEqual({ writes: 1, reads: 1 });
     expect(await callsOf(write)).toEqual({ writes: 1, reads: 0 });
     now += 2001;
-    // Whoever answers was silent all the same.
+    // An answer does not undo the silence.
     storage.touch();
     expect(await callsOf(write)).toEqual({ writes: 1, reads: 1 });
   });

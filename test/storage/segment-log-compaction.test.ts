@@ -32,7 +32,7 @@ describe.each([true, false])('compaction, caching %s', (caching) => {
     ]);
   });
 
-  test('removes segments of which everything is dead', async () => {
+  test('removes segments without live records', async () => {
     const driver = faultyDriver();
     const rig = await openRecords(driver, { caching });
     for (let n = 0; n < 40; n++) {

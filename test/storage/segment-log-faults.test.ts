@@ -178,7 +178,7 @@ describe.each([true, false])('a failed compaction, caching %s', (caching) => {
     expect(await (await openRecords(driver, { caching })).all()).toEqual(await rig.all());
   });
 
-  test('of which it cannot be found out whether it was stored lets no save go wrong', async () => {
+  test('that cannot be found in storage lets no save go wrong', async () => {
     const driver = faultyDriver();
     const rig = await openRecords(driver, { caching });
     await rig.saveEach({ a: 1, ...bulk });

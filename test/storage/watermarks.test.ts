@@ -62,7 +62,7 @@ test('take in what was stored later, and nothing older', () => {
   expect(marks.size).toBe(2);
 });
 
-test('of which a client may still ask are kept, however wrong the clock was', () => {
+test('of changes that clients may still replay are kept, however wrong the clock was', () => {
   for (const wrong of [-1000 * DAY, 1000 * DAY]) {
     const marks = new Watermarks();
     const now = 2000 * DAY;

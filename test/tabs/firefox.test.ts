@@ -90,7 +90,7 @@ describe.runIf(runs('firefox'))('Firefox', () => {
     await insert(second, ['b']);
     expect(await ids(first)).toEqual(['a', 'b']);
     expect(await ids(second)).toEqual(['a', 'b']);
-    // What nobody has saved is told to the next leader by whoever was told of it, or was left by the page that ended.
+    // The next leader gets unsaved changes from the client that replays them, or from the page's recovery record.
     await first.close();
     expect(await ids(second)).toEqual(['a', 'b']);
     // On a busy machine the page that was closed may have answered that.

@@ -77,7 +77,7 @@ test.for([
     await leader.evaluate(() => window.things.insert({ _id: 'd' }));
     await expect.poll(() => leads(leader)).toBe(false);
     expect(await leads(follower)).toBe(true);
-    // What it was told of while it led, and had not saved, it has handed on.
+    // The old leader has replayed its acknowledged unsaved changes.
     for (const tab of [leader, follower]) {
       expect(await ids(tab)).toEqual(['a', 'b', 'c', 'd']);
       expect(await tab.evaluate(() => window.things.get('b'))).toMatchObject({ n: 2 });

@@ -60,7 +60,7 @@ export class SteadyWork {
     this.#closes = !this.#closes;
   }
 
-  /** Resolves when every tab has been told of all that it has asked. */
+  /** Resolves when every call of every tab is acknowledged. */
   async rest(): Promise<void> {
     await Promise.all(this.alive.map(({ tab }) => tab.evaluate(() => window.rest())));
   }

@@ -43,7 +43,7 @@ const lost = { name: 'WorkerError', code: 'worker_lost' };
 const fileOf = async () =>
   new Response(await notes.exportBackup(await notes.createBackup())).blob();
 
-/** An export of which a chunk has been read. */
+/** Starts an export and reads one chunk. */
 async function exporting() {
   const backup = await notes.createBackup();
   const reader = (await notes.exportBackup(backup)).getReader();

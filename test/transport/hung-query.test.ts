@@ -159,7 +159,7 @@ describe.each(['hang', 'crash'] as const)('an engine that ends in a %s', (way) =
     await notes(count);
   };
 
-  test('loses no change that was answered, and none is made twice', async () => {
+  test('loses no acknowledged change, and applies none twice', async () => {
     const { collection, link } = open();
     const notes = collection('notes');
     const values = collection('values', 'KEY_VALUE_BASED');

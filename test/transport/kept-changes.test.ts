@@ -40,8 +40,8 @@ const held = () =>
     );
 const failed = new Error('It failed.');
 
-describe('what is kept to be handed on', () => {
-  test('are the changes that were answered, with their numbers and turns', () => {
+describe('the replay buffer', () => {
+  test('has the acknowledged changes, with their numbers and turns', () => {
     note([set('a'), undefined], [{ op: 'kvGet', handle: HANDLE, key: 'a' }, undefined]);
     note([set('b', OTHER), undefined], [set('c'), undefined]);
     expect(kept.all()).toEqual([
@@ -81,7 +81,7 @@ describe('what is kept to be handed on', () => {
   });
 });
 
-describe('a change is handed on', () => {
+describe('a change is replayed', () => {
   const requestOf = (request: Request, answer: unknown) => {
     note([request, answer]);
     return kept.all()[0]?.request;

@@ -86,7 +86,7 @@ test('a call with a pattern has answer_timeout from when it is sent', async () =
   await vi.advanceTimersByTimeAsync(900);
   expect(code).toBeUndefined();
   await vi.advanceTimersByTimeAsync(200);
-  // A worker that the caller made cannot be made again.
+  // A worker that the caller made cannot be replaced.
   expect(code).toBe('worker_unresponsive');
 });
 

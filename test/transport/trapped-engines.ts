@@ -120,7 +120,7 @@ export class TrappedEngines {
     // One that has ended does not know it.
     if (!source.startsWith('trap') || !running || running.hasEnded) return;
     const { mayHang, engine } = running;
-    // What is handed on is known to come to its end.
+    // Replayed changes are known to end.
     if (mayHang > 1 || (mayHang === 0 && engine.recovery.isOver))
       this.violations.push(`a pattern with ${mayHang} mayHang requests`);
     if (text !== `hang${source.slice(4, source.indexOf('|'))}`) return;

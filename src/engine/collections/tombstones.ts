@@ -19,7 +19,7 @@ export async function sweepTombstones(
     ({ name, kept_until: until }) => until !== undefined && until < now && !isUsed(name),
   );
   if (outlived.length === 0) return;
-  // Whoever opens one of the names from now on writes later.
+  // A collection that opens under one of the names writes later.
   const removals = outlived.map(({ name }) => noManifest(name));
   await storage.write(removals, durability);
 }

@@ -24,7 +24,7 @@ const BLOCK = 1024;
 /** Candidates that are read, or looked at, before anything else is asked about them. */
 const BATCH = 256;
 
-/** Reads the candidates of a plan, and hands on those that match. */
+/** Reads the candidates of a plan and passes matches to a collector. */
 export class Candidates {
   /** Keys of indexes looked at so far. */
   keys = 0;

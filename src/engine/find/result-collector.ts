@@ -46,7 +46,7 @@ export class FirstMatches implements ResultCollector {
   }
 }
 
-/** Matches of which only the number counts. */
+/** Counts matches. */
 export class CountedMatches implements ResultCollector {
   readonly worst = Number.POSITIVE_INFINITY;
   readonly #most: number;

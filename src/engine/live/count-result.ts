@@ -7,13 +7,13 @@ import type { Coroutine } from '../scheduling/coroutine.ts';
 import { Pace } from '../scheduling/pace.ts';
 import type { BodyOf, LiveResult } from './live-result.ts';
 
-/** How many documents match. */
+/** The number of matching documents. */
 export class CountResult implements LiveResult {
   readonly #context: CollectionContext;
   readonly #selection: Selection;
   readonly #compiled: CompiledSelection;
   readonly #members = new Set<string>();
-  /** `undefined` until the first was. */
+  /** The count that the reader has; `undefined` before the first. */
   #told: number | undefined;
   #loaded = false;
 

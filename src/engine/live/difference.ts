@@ -1,36 +1,36 @@
-/** What is to be done to a list to make another of it. */
+/** The changes that turn one list into another. */
 export interface Difference<T> {
-  /** Places in the list before, ascending. */
-  readonly gone: readonly number[];
-  /** Places in the list after, ascending. */
-  readonly at: readonly number[];
-  /** What comes to these places. */
-  readonly come: readonly T[];
+  /** Indexes in the old list, ascending. */
+  readonly removed: readonly number[];
+  /** Indexes in the new list, ascending. */
+  readonly indexes: readonly number[];
+  /** The items at these indexes. */
+  readonly inserted: readonly T[];
 }
 
-/** The difference of two lists in which whatever is in both comes in the same order. */
+/** The difference of two lists. Items of both must be in the same order. */
 export function difference<T>(before: readonly T[], after: readonly T[]): Difference<T> {
   const shorter = Math.min(before.length, after.length);
   let start = 0;
   while (start < shorter && before[start] === after[start]) start++;
   let end = before.length;
-  /** From a place in the list before to the same distance from the end of the other. */
+  /** From an index in the old list to the same distance from the end of the new one. */
   const shift = after.length - before.length;
   const least = start + Math.max(0, -shift);
   while (end > least && before[end - 1] === after[end - 1 + shift]) end--;
-  // One document among ten thousand: what lies between is short.
+  // Usually one document among ten thousand changed: the rest between is short.
   const old = new Set(before.slice(start, end));
-  const gone: number[] = [];
-  const at: number[] = [];
-  const come: T[] = [];
-  for (let place = start; place < end + shift; place++) {
-    const item = after[place] as T;
+  const removed: number[] = [];
+  const indexes: number[] = [];
+  const inserted: T[] = [];
+  for (let index = start; index < end + shift; index++) {
+    const item = after[index] as T;
     if (old.delete(item)) continue;
-    at.push(place);
-    come.push(item);
+    indexes.push(index);
+    inserted.push(item);
   }
-  for (let place = start; place < end; place++) {
-    if (old.has(before[place] as T)) gone.push(place);
+  for (let index = start; index < end; index++) {
+    if (old.has(before[index] as T)) removed.push(index);
   }
-  return { gone, at, come };
+  return { removed, indexes, inserted };
 }

@@ -7,12 +7,12 @@ import type { Coroutine } from '../scheduling/coroutine.ts';
 import type { LiveResult } from './live-result.ts';
 import { managedOf } from './managed-values.ts';
 
-/** One record, or what is at a path inside it: a list of one or none. */
+/** One record, or the value at a path inside it: a list of one or none. */
 export class ItemResult implements LiveResult {
   readonly #records: RecordStore;
   readonly #key: string;
   readonly #path: ValuePath;
-  /** `undefined` until something was, then `''` for nothing there. */
+  /** The state that the reader has: `undefined` before the first, `''` for no value. */
   #told: string | { readonly exact: Body } | undefined;
 
   constructor(records: RecordStore, key: string, path: ValuePath) {
@@ -54,7 +54,7 @@ export class ItemResult implements LiveResult {
   }
 }
 
-/** A text that is the same when the item is; what has no text differs each time. */
+/** A text that is equal for equal items; items without a text always differ. */
 function stateOf(record: StoredRecord | undefined, body: Body | undefined) {
   if (!record || body === undefined) return '';
   return typeof body === 'string' ? `${managedOf(record)} ${body}` : { exact: body };

@@ -13,21 +13,21 @@ import type { BodyOf, LiveResult } from './live-result.ts';
 import { managedOf } from './managed-values.ts';
 import { type Match, OrderedMatches } from './ordered-matches.ts';
 
-/** Documents, and characters of bodies, in a part at the most: taking it in must not block a page for long. */
+/** Most documents, and characters of them, in a part: decoding it must not block a page for long. */
 const PART_LENGTH = 4096;
 const PART_SIZE = 1024 * 1024;
 
-/** Documents whose bodies are read at once to order them. */
+/** Documents that are read at once to sort them. */
 const BATCH = 1024;
 
-/** A difference that is told in parts. */
+/** A difference that is sent in parts. */
 interface Telling {
   readonly difference: Difference<Match>;
-  /** How many of the documents that come were told. */
+  /** Number of inserted documents sent so far. */
   done: number;
 }
 
-/** Documents that match, in order. */
+/** The matching documents, in order. */
 export class ListResult implements LiveResult {
   readonly #context: CollectionContext;
   readonly #selection: Selection;
@@ -36,7 +36,7 @@ export class ListResult implements LiveResult {
   readonly #from: number;
   readonly #to: number;
   #loaded = false;
-  /** What the reader has, once all parts have come. */
+  /** The reader's list, once all parts are sent. */
   #told: readonly Match[] | undefined;
   #telling: Telling | undefined;
 
@@ -81,7 +81,7 @@ export class ListResult implements LiveResult {
       if (!this.#loaded || this.#matches.short) yield* this.#load();
       const list = this.#matches.list.slice(this.#from, this.#to);
       const change = difference(this.#told ?? [], list);
-      if (this.#told && change.gone.length + change.at.length === 0) return undefined;
+      if (this.#told && change.removed.length + change.indexes.length === 0) return undefined;
       this.#told = list;
       this.#telling = { difference: change, done: 0 };
     }
@@ -89,21 +89,21 @@ export class ListResult implements LiveResult {
   }
 
   *#part(telling: Telling): Coroutine<ListPart> {
-    const { gone, at, come } = telling.difference;
+    const { removed, indexes, inserted } = telling.difference;
     const from = telling.done;
     const bodies: Body[] = [];
-    for (let room = PART_SIZE; telling.done < come.length && room > 0; telling.done++) {
+    for (let room = PART_SIZE; telling.done < inserted.length && room > 0; telling.done++) {
       if (bodies.length === PART_LENGTH) break;
-      const body = yield* this.#content(come[telling.done] as Match);
+      const body = yield* this.#content(inserted[telling.done] as Match);
       bodies.push(body);
       room -= bodySize(body);
     }
-    const records = come.slice(from, telling.done).map(({ record }) => record);
-    const more = telling.done < come.length;
+    const records = inserted.slice(from, telling.done).map(({ record }) => record);
+    const more = telling.done < inserted.length;
     if (!more) this.#telling = undefined;
     return {
-      removed: from === 0 ? gone : [],
-      indexes: at.slice(from, from + bodies.length),
+      removed: from === 0 ? removed : [],
+      indexes: indexes.slice(from, from + bodies.length),
       keys: records.map(({ key }) => key),
       flags: Uint8Array.from(records, ({ flags }) => flags),
       stamps: records.some(({ stamps }) => stamps)
@@ -114,7 +114,7 @@ export class ListResult implements LiveResult {
     };
   }
 
-  /** What is told of a document. */
+  /** The document as the reader gets it. */
   *#content(match: Match): Coroutine<Body> {
     if (match.told !== undefined) return match.told;
     const body = yield* this.#context.records.bodies.of(match.record);
@@ -123,7 +123,7 @@ export class ListResult implements LiveResult {
     return match.told ?? body;
   }
 
-  /** Whether nothing of a document changed that the reader would see. */
+  /** Whether a changed document looks the same to the reader. */
   #isSame(before: Match, after: Match, bodyOf: BodyOf): boolean {
     if (!this.#matches.sameOrder(before, after)) return false;
     const { select } = this.#compiled;
@@ -162,7 +162,7 @@ export class ListResult implements LiveResult {
       for (const [index, record] of batch.entries()) {
         const before = this.#matches.get(record.key);
         const sort = () => this.#sortKey(record, () => bodies[index] as Body);
-        // What is known already stays the same match, so that it is not told anew.
+        // An unchanged document stays the same match: it is not sent again.
         matches.push(
           before?.record === record ? before : { record, sort: sort(), told: undefined },
         );

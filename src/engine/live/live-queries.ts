@@ -12,24 +12,24 @@ import type { LiveResult } from './live-result.ts';
 
 type LiveRequest = Request<keyof LiveOperations>;
 
-/** The live queries of a collection, whoever reads them. */
+/** The live queries of a collection, of all sessions. */
 export class LiveQueries {
   readonly #context: CollectionContext;
-  /** Each with whether it looks at once inside of what changes. */
+  /** The readers, each with whether it decodes changes at once. */
   readonly #readers = new Map<LiveReader, boolean>();
-  /** Keys of what changed in this batch; only kept while somebody reads. */
+  /** Keys that changed in this batch; only collected while there are readers. */
   #touched = new Set<string>();
 
   constructor(context: CollectionContext) {
     this.#context = context;
   }
 
-  /** How many are read now. */
+  /** Number of readers. */
   get size(): number {
     return this.#readers.size;
   }
 
-  /** Executes a request about a live query; a mayHang one is answered when all that it began is done. */
+  /** Executes a request about a live query; the reply to a mayHang request comes after its patterns have run. */
   perform(request: LiveRequest, reader: LiveReader | undefined): Result<undefined> {
     if (!reader) return undefined;
     if (request.op === 'liveNext') reader.next(request.mayHang === true);
@@ -45,12 +45,12 @@ export class LiveQueries {
     return request.mayHang && reader.resting();
   }
 
-  /** To be called with each change. */
+  /** Must be called with each change. */
   touch(key: string): void {
     if (this.#readers.size > 0) this.#touched.add(key);
   }
 
-  /** To be called after a batch: tells what it changed, once. */
+  /** Must be called after each batch: passes its changes to the readers. */
   settle(): void {
     if (this.#touched.size === 0) return;
     const keys = this.#touched;
@@ -61,18 +61,18 @@ export class LiveQueries {
     if (looks && !this.#context.settings.caching) this.#forget(keys);
   }
 
-  /** Other records have taken the place of all. */
+  /** Must be called when all records were replaced. */
   reload(): void {
     this.#touched.clear();
     for (const reader of [...this.#readers.keys()]) reader.reload();
   }
 
-  /** Ends all of them: the collection is no more. */
+  /** Ends all readers: the collection was dropped. */
   fail(error: unknown): void {
     for (const reader of [...this.#readers.keys()]) reader.fail(error);
   }
 
-  /** Decodes what changed once for all. */
+  /** Decodes changed documents once for all readers. */
   #decode(keys: ReadonlySet<string>): void {
     for (const key of keys) {
       const record = this.#context.records.get(key);
@@ -80,7 +80,7 @@ export class LiveQueries {
     }
   }
 
-  /** A collection that is not cached keeps nothing decoded. */
+  /** An uncached collection keeps no decoded documents. */
   #forget(keys: ReadonlySet<string>): void {
     for (const key of keys) {
       const record = this.#context.records.get(key);

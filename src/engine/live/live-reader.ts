@@ -8,23 +8,22 @@ import { type Coroutine, run } from '../scheduling/coroutine.ts';
 import { nextTurn } from '../scheduling/next-turn.ts';
 import type { LiveResult } from './live-result.ts';
 
-/** What a reader reads. */
+/** The live query of a reader. */
 export interface Reading {
   readonly result: LiveResult;
   readonly records: RecordStore;
   readonly clock: Clock;
-  /** Milliseconds from one result to the next at the least. */
+  /** Minimum milliseconds between two results. */
   readonly throttle: number;
-  /** Whether what changes is looked at only when that is asked for. */
+  /** Whether changes are evaluated only on request. */
   readonly mayHang: boolean;
-  /** Called when nothing is read any more. */
+  /** Called when the reader ends. */
   readonly left: () => void;
 }
 
 /**
- * One who reads a live query. Nothing is computed before what was told last has been taken in: what
- * changes meanwhile is remembered by key. One that is mayHang tells that something changed, and computes what
- * became of it when that has been taken in.
+ * A reader of a live query. It computes no result before its client has acknowledged the last one; until then it collects
+ * the keys of changes. A mayHang reader announces a change first, and evaluates it once that is acknowledged.
  *
  * ```
  * new ──begin──▶ busy ◀──changed── idle
@@ -35,39 +34,39 @@ export interface Reading {
 export class LiveReader {
   readonly #tell: (news: LiveNews) => void;
   #reading: Reading | undefined;
-  /** Keys of what changed while the reader was busy. */
+  /** Keys that changed while the reader was busy. */
   #touched = new Set<string>();
   /** Whether all records may have changed. */
   #stale = false;
   #busy = false;
   #ended = false;
-  /** Whether something is being computed, and who waits until it is not. */
+  /** Whether a result is being computed, and the request that waits for its end. */
   #working = false;
   #rested: (() => void) | undefined;
-  /** Goes on with what waits for the reader, or for time to pass. */
+  /** Resumes the computation that waits for the acknowledgement, or for the throttle. */
   #taken: (() => void) | undefined;
-  /** Whether what was told last is that something changed. */
+  /** Whether the last news was the announcement of a change. */
   #toldChange = false;
   #wake: (() => void) | undefined;
-  /** Whether a whole result was told. */
+  /** Whether a whole result was sent. */
   #ready = false;
-  /** Called once the next whole result is told, or nothing is left to tell. */
+  /** Called when the next whole result is sent, or nothing differs. */
   #caughtUp: (() => void)[] = [];
-  /** As above, for what changed after the result that is being computed was begun. */
+  /** The same for changes since the start of the running computation. */
   #caughtUpNext: (() => void)[] = [];
 
   constructor(tell: (news: LiveNews) => void) {
     this.#tell = tell;
   }
 
-  /** Begins with the result as of now. */
+  /** Starts with the current result. */
   begin(reading: Reading): void {
     this.#reading = reading;
     if (this.#ended) reading.left();
     else this.#start(undefined);
   }
 
-  /** Takes in that the records with these keys have changed. */
+  /** Must be called when the records of these keys have changed. */
   changed(keys: ReadonlySet<string>): void {
     let all = keys;
     if (this.#busy || this.#reading?.mayHang) {
@@ -77,17 +76,16 @@ export class LiveReader {
     if (!this.#busy) this.#start(all);
   }
 
-  /** Takes in that other records have taken the place of all. */
+  /** Must be called when all records were replaced. */
   reload(): void {
     this.#stale = true;
     if (!this.#busy) this.#start(this.#touched);
   }
 
   /**
-   * What was told last has been taken in.
+   * Must be called when the client acknowledges the last news.
    *
-   * @param mayHang Whether patterns may be tried. Where they would be and may not, it is about what was told before, by
-   *   an engine that is gone.
+   * @param mayHang Whether patterns may run. If they would but may not, this acknowledges news of a lost engine.
    */
   next(mayHang: boolean): void {
     if (!this.#taken || this.#ended || (this.#toldChange && !mayHang)) return;
@@ -96,7 +94,7 @@ export class LiveReader {
     this.#taken = undefined;
   }
 
-  /** Waits until it has told something, or has nothing to tell. */
+  /** Waits until no result is being computed. */
   *resting(): Coroutine<undefined> {
     while (this.#working) {
       yield new Promise<void>((resolve) => {
@@ -107,8 +105,8 @@ export class LiveReader {
   }
 
   /**
-   * Resolves once it has told every change so far; `undefined` where it has. Not for a query that has told nothing yet,
-   * one that waits by its options, or one with a pattern: its result comes by requests of its own.
+   * Resolves when the reader has sent every change so far; `undefined` if it has. Not for a query without a first result,
+   * with a throttle, or with a pattern, whose results come by requests of their own.
    */
   catchUp(changed: ReadonlySet<RecordStore>): Promise<void> | undefined {
     if (!this.#reading || !this.#ready || this.#ended) return undefined;
@@ -121,7 +119,7 @@ export class LiveReader {
     });
   }
 
-  /** Tells why there is nothing more to tell, and ends. */
+  /** Sends the error and ends. */
   fail(error: unknown): void {
     if (this.#ended) return;
     this.#tell({ error: asCairnError(error) });
@@ -144,7 +142,7 @@ export class LiveReader {
     this.#release();
   }
 
-  /** Lets go on who waited for what was just told. */
+  /** Resolves those that waited for the result just sent. */
   #release(): void {
     for (const resolve of this.#caughtUp.splice(0)) resolve();
   }
@@ -161,14 +159,14 @@ export class LiveReader {
 
   *#read(reading: Reading, first: ReadonlySet<string> | undefined): Coroutine<void> {
     for (let keys = first; !this.#ended; keys = this.#touched) {
-      // What changes until it is taken in is among these keys.
+      // Changes until the acknowledgement are among these keys.
       if (keys && reading.mayHang) yield this.#told({ changed: true });
       if (keys === this.#touched) this.#touched = new Set();
       this.#caughtUp.push(...this.#caughtUpNext.splice(0));
       if ((yield* this.#deliver(reading, keys)) && reading.throttle > 0) yield this.#sleep(reading);
       if (this.#touched.size === 0 && !this.#stale) break;
     }
-    // Here and not when the promise settles: what changes in between must start anew.
+    // Here, not when the promise settles: a change in between must start anew.
     this.#busy = false;
     this.#rest();
     this.#releaseAll();
@@ -179,7 +177,7 @@ export class LiveReader {
     this.#rested?.();
   }
 
-  /** Tells what is new, and waits until it has been taken in. */
+  /** Sends the new result, part by part, and waits for each acknowledgement. */
   *#deliver(
     { result, records }: Reading,
     keys: ReadonlySet<string> | undefined,
@@ -200,14 +198,14 @@ export class LiveReader {
         if (!news || this.#ended) return false;
         if (!('more' in news && news.more)) break;
         yield this.#told(news);
-        // A reader in this thread takes it in at once, and would let nobody else have a turn until the last.
+        // A reader in this thread acknowledges at once, so other requests would starve until the last part.
         yield nextTurn();
         if (this.#ended) return false;
       }
     } finally {
       release();
     }
-    // A reader that takes its time must not keep compaction waiting.
+    // A slow reader must not block compaction.
     yield this.#told(news);
     return !this.#ended;
   }
@@ -238,8 +236,8 @@ export class LiveReader {
 }
 
 /**
- * The bodies of changed records that are in memory no more. Returns once all that these keys stand for is
- * at hand at the same moment: a result must not mix what was true at different times.
+ * Loads the bodies of changed records that are no longer in memory. Returns when all are loaded at the same moment: a
+ * result must not mix states of different times.
  */
 function* bodiesOf(
   records: RecordStore,

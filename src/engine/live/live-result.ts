@@ -3,18 +3,18 @@ import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { LiveNews } from '../protocol/live-protocol.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 
-/** The body of a version that was just changed. */
+/** Returns the body of a changed version. */
 export type BodyOf = (record: StoredRecord) => Body;
 
-/** The result of a live query as the engine keeps it, and what of it was told. */
+/** The result of a live query, and the state that its reader has. */
 export interface LiveResult {
-  /** Takes in the records with these keys as they are now; whether there may be something to tell. */
+  /** Updates the result from the records of these keys. @returns whether the reader may see a difference. */
   update(keys: ReadonlySet<string>, bodyOf: BodyOf): boolean;
-  /** Forgets what it knows of the records, and not what was told: other records have taken their place. */
+  /** Must be called when all records were replaced. Keeps the reader's state, to compare with. */
   reload(): void;
   /**
-   * What to tell next, `undefined` when nothing differs from what was told. Work that waits goes on with
-   * the versions it began with; their segments must not be taken away meanwhile.
+   * The next news; `undefined` if the reader's state is current. A computation that waits continues with the versions it
+   * began with: their segments must stay pinned.
    */
   next(): Coroutine<LiveNews | undefined>;
 }

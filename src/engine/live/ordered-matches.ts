@@ -1,35 +1,35 @@
 import type { Body } from '../../codec/body.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 
-/** A document of a live query. A changed one is another match. */
+/** A document of a live query. A changed document is a new match. */
 export interface Match {
-  /** The version that was looked at last. */
+  /** The latest version examined. */
   record: StoredRecord;
-  /** What the order compares. */
+  /** The sort key. */
   readonly sort: unknown;
-  /** What was told of it, where that is not the record's own body. */
+  /** The body that the reader has, where it is not the record's own. */
   told: Body | undefined;
 }
 
-/** From how many changes on sorting anew is cheaper than moving each. */
+/** Number of changes from which sorting anew is cheaper than moving each. */
 const MANY = 64;
 
 /**
- * Matches in order. With a bound only the first are kept, and so many more that a few may go before the
- * rest has to be looked for again.
+ * Matches in order. With a bound only the first are kept, plus a reserve, so that a few may go before the query runs
+ * again.
  */
 export class OrderedMatches {
   readonly #compare: (a: Match, b: Match) => number;
-  /** How many are kept at the most. */
+  /** Most matches kept. */
   readonly most: number;
   readonly #bound: number;
-  /** Invariant: in order, and nothing that is left out comes before the last. */
+  /** Invariant: in order, and no match that is left out precedes the last. */
   #list: Match[] = [];
-  /** Invariant: holds exactly what the list holds, by key. */
+  /** Invariant: the same matches as in the list, by key. */
   readonly #byKey = new Map<string, Match>();
   #complete = true;
 
-  /** @param bound How many have to be known; Infinity for all. */
+  /** @param bound Number of matches that must be known; Infinity for all. */
   constructor(bound: number, compare: (a: unknown, b: unknown) => number) {
     this.#bound = bound;
     this.most = 2 * bound + 32;
@@ -44,7 +44,7 @@ export class OrderedMatches {
     return this.#byKey.get(key);
   }
 
-  /** Whether something that was left out belongs among the first by now. */
+  /** Whether a match that was left out may belong among the first now. */
   get short(): boolean {
     return !this.#complete && this.#list.length < this.#bound;
   }
@@ -53,7 +53,7 @@ export class OrderedMatches {
     return this.#compare(a, b) === 0;
   }
 
-  /** Starts anew with all that there are, or with the first where `complete` is false, in any order. */
+  /** Starts anew with all matches in any order; with the first ones only where `complete` is false. */
   reset(matches: Match[], complete: boolean): void {
     this.#list = matches.sort(this.#compare);
     this.#complete = complete;
@@ -62,9 +62,9 @@ export class OrderedMatches {
     this.#cut();
   }
 
-  /** Takes old matches out and puts new ones in their places. */
+  /** Removes old matches and inserts new ones. */
   replace(out: readonly Match[], into: readonly Match[]): void {
-    // Before something is taken out: what comes behind the last is unknown ground.
+    // Before the removal: the order behind the last match is unknown.
     const known = this.#complete ? into : into.filter((match) => !this.#isBeyond(match));
     if (out.length + into.length > MANY) {
       for (const { record } of out) this.#byKey.delete(record.key);
@@ -94,7 +94,7 @@ export class OrderedMatches {
     return !last || this.#compare(match, last) > 0;
   }
 
-  /** How many come before it. */
+  /** The index of a match: how many precede it. */
   #placeOf(match: Match): number {
     let from = 0;
     let to = this.#list.length;

@@ -2,7 +2,7 @@ import type { LiveEvent, Request } from '../protocol/requests.ts';
 import type { RecordStore } from '../records/record-store.ts';
 import { LiveReader } from './live-reader.ts';
 
-/** The live queries that a session reads, by the number that its door gave them. */
+/** The live queries of a session, by the client's number. */
 export class SessionLives {
   readonly #emit: (event: LiveEvent) => void;
   readonly #readers = new Map<number, LiveReader>();
@@ -11,7 +11,7 @@ export class SessionLives {
     this.#emit = emit;
   }
 
-  /** The reader that a request is about, if it is about one. */
+  /** The reader of a request, if it is about a live query. */
   readerFor(request: Request): LiveReader | undefined {
     switch (request.op) {
       case 'live': {
@@ -34,7 +34,7 @@ export class SessionLives {
     }
   }
 
-  /** Resolves once all queries of these collections have told the changes so far; `undefined` where they have. */
+  /** Resolves when all queries of these collections have sent the changes so far; `undefined` if they have. */
   catchUp(collections: Iterable<{ readonly records: RecordStore }>): Promise<unknown> | undefined {
     if (this.#readers.size === 0) return undefined;
     const changed = new Set(Array.from(collections, ({ records }) => records));

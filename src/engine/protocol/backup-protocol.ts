@@ -40,13 +40,13 @@ export interface BackupOperations {
   loadBackup: { ask: { name: string }; reply: true };
   deleteBackup: { ask: { name: string }; reply: true };
   verify: { ask: object; reply: Verification };
-  /** Pins a backup, to be written to a file. */
+  /** Pins a backup, to export it. */
   exportBackup: { ask: { name: string }; reply: { readonly cursor: number } };
   /** The next part of the file, `undefined` at its end. */
   exportNext: { ask: { cursor: number }; reply: FilePart | undefined };
   exportEnd: { ask: { cursor: number }; reply: undefined };
   /** Imports a file whose parts follow; answered with the number of documents once the data is live. */
   importBackup: { ask: { call: number; merge: boolean }; reply: number };
-  /** The next part, none at the end. Answered with the documents so far, `undefined` if the import wants no more. */
+  /** The next part, none at the end. Replies with the documents so far; `undefined` if the import has ended. */
   importPart: { ask: { call: number; part: FilePart | undefined }; reply: number | undefined };
 }

@@ -2,9 +2,9 @@ import type { CollectionUsage } from '../../backup/usage.ts';
 
 /** The operations on a whole database; their handle is {@link DATABASE}. */
 export interface DatabaseOperations {
-  /** Begins to write all collections as one file. */
+  /** Starts the export of all collections as one file. */
   exportAll: { ask: object; reply: { readonly cursor: number } };
-  /** As `importBackup`, of a file of several collections. */
+  /** Like `importBackup`, for a file of several collections. */
   importAll: { ask: { call: number; merge: boolean }; reply: number };
   usage: { ask: object; reply: readonly CollectionUsage[] };
 }

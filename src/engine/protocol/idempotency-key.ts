@@ -1,14 +1,14 @@
-/** Which of a client's changes it is: clients number those that they make through a handle one after the other. */
+/** Identifies a change. A client numbers the changes of each handle consecutively. */
 export interface IdempotencyKey {
   readonly client: string;
   readonly handle: number;
   readonly number: number;
 }
 
-/** By handle, the number of the first change in a batch. */
+/** By handle, the sequence number of the first change in a batch. */
 export type FirstSequenceNumbers = readonly (readonly [handle: number, number: number])[];
 
-/** What marks are kept by: a client and one of its handles. */
+/** The key of a watermark: a client and one of its handles. */
 export function watermarkKey({
   client,
   handle,
@@ -21,5 +21,5 @@ export function parseWatermarkKey(key: string): Pick<IdempotencyKey, 'client' | 
   return { client: key.slice(0, at), handle: Number(key.slice(at + 1)) };
 }
 
-/** The turn of what nobody has answered: after everything else. */
+/** The turn of a change without an acknowledgement: after all others. */
 export const UNACKNOWLEDGED = Number.MAX_VALUE;

@@ -1,7 +1,7 @@
 import type { Body } from '../../codec/body.ts';
 import type { Stamps } from '../../storage/segments/stored-record.ts';
 
-/** What a live query shows: documents, how many there are, or one document or value. */
+/** The kind of a live query: documents, their count, or one document or value. */
 export type LiveSpec =
   | {
       readonly kind: 'list';
@@ -10,7 +10,7 @@ export type LiveSpec =
       readonly sort?: object | undefined;
       readonly skip?: number | undefined;
       readonly limit?: number | undefined;
-      /** Paths. The bodies that come back are then whole documents, managed fields included. */
+      /** Paths. The bodies are then whole documents, managed fields included. */
       readonly select?: readonly string[] | undefined;
     }
   | {
@@ -21,60 +21,59 @@ export type LiveSpec =
   | { readonly kind: 'item'; readonly key: string | number | readonly (string | number)[] };
 
 /**
- * What changes in a list. Many documents come in several parts: the list is whole after the last.
+ * A difference of a list. A large one has several parts; the list is complete after the last.
  *
- * A document that is in `gone` and comes again has changed, has moved, or both.
+ * A document that is removed and inserted has changed, moved, or both.
  */
 export interface ListPart {
-  /** Places in the list so far of what goes, ascending. All in the first part. */
+  /** Indexes in the old list of removed documents, ascending. All in the first part. */
   readonly removed: readonly number[];
-  /** Places in the new list of what comes, ascending. */
+  /** Indexes in the new list of inserted documents, ascending. */
   readonly indexes: readonly number[];
   readonly keys: readonly string[];
   readonly flags: Uint8Array;
   readonly stamps: readonly (Stamps | undefined)[] | undefined;
   readonly bodies: readonly Body[];
-  /** Whether a part is still to come. */
+  /** Whether another part follows. */
   readonly more: boolean;
 }
 
-/** What is told of a live query at a time: a part of its list, a count, or why nothing comes any more. */
+/** News of a live query: a part of its list, a count, or its error. */
 export type LiveNews =
   | ListPart
   | { readonly count: number }
-  /** Only of a mayHang one: something changed, and is looked at once a mayHang `liveNext` asks for that. */
+  /** Only of a mayHang query: something changed, which a mayHang `liveNext` evaluates. */
   | { readonly changed: true }
-  /** It has to be asked anew: another engine knows nothing of it. */
+  /** After a failover: the new engine does not know the query. */
   | { readonly restarted: true }
   | { readonly error: Error; readonly count?: undefined };
 
-/** News with the number that the door gave the live query. */
+/** News with the client's number of the live query. */
 export interface LiveDetail {
   readonly live: number;
   readonly news: LiveNews;
 }
 
 /**
- * The operations of live queries, each known by a number that is the door's choice.
+ * The operations of live queries. The client numbers its queries.
  *
- * Where criteria hold a pattern, `live` is mayHang, and so is the `liveNext` that answers `changed`. Patterns are
- * tried in these two only, and they are answered when that is over: a match that hangs keeps the answer to just
- * the request that began it.
+ * Where criteria have a pattern, `live` is mayHang, and so is the `liveNext` that follows `changed`. Only these two run
+ * patterns, and their replies come afterwards: a hanging match blocks just the reply to the request that started it.
  */
 export interface LiveOperations {
-  /** Begins to tell; the result comes as news, the first as soon as it is there. */
+  /** Starts a live query; results come as news. */
   live: {
     ask: {
       live: number;
       spec: LiveSpec;
-      /** Milliseconds from one result to the next at the least. */
+      /** Minimum milliseconds between two results. */
       throttle: number;
     };
     reply: undefined;
   };
   /**
-   * Asks for more: what was told last has been taken in. Until then nothing is computed. Does nothing where the
-   * number is unknown, as it is to a worker that has taken the place of another.
+   * Acknowledges the last news; until then the engine computes no result. Ignored for an unknown number, as after a
+   * failover.
    */
   liveNext: { ask: { live: number }; reply: undefined };
   liveEnd: { ask: { live: number }; reply: undefined };

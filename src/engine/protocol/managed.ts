@@ -28,7 +28,7 @@ export function documentBuilder(settings: CollectionSettings): DocumentBuilder {
   return (key, flags, stamps, fields) => {
     const _updated = (flags & UPDATED) !== 0;
     const _archived = (flags & ARCHIVED) !== 0;
-    // A literal with a spread copies the fields in one go, which `Object.assign` does not.
+    // A literal with a spread copies all fields at once, unlike `Object.assign`.
     if (!stamps) return { _id: key, _updated, _archived, ...fields };
     const managed: Record<string, unknown> = { _id: key, _updated, _archived };
     for (const { setting, place, at, timestamp } of shown) {
@@ -41,7 +41,7 @@ export function documentBuilder(settings: CollectionSettings): DocumentBuilder {
   };
 }
 
-/** Sets a stamp, where the collection wants it. */
+/** Sets a stamp, if its option is on. */
 export function stamped(
   stamps: Stamps | undefined,
   name: StampName,

@@ -15,7 +15,7 @@ const READING_EDITS = [
   'kvReplace',
 ] as const;
 
-/** Operations that change something: where they must wait, later requests wait with them. */
+/** Operations that change something: while they wait, later requests wait too. */
 const CHANGING: ReadonlySet<OperationName> = new Set<OperationName>([
   ...READING_EDITS,
   'open',
@@ -37,7 +37,7 @@ const EDITS: ReadonlySet<OperationName> = new Set<OperationName>([
   ...READING_EDITS,
 ]);
 
-/** Operations that leave everything as it is: nothing has to be saved or told after them. */
+/** Operations without changes: nothing to save or to report after them. */
 const READS: ReadonlySet<OperationName> = new Set<OperationName>([
   'get',
   'scan',
@@ -51,7 +51,7 @@ const READS: ReadonlySet<OperationName> = new Set<OperationName>([
   'kvEntries',
 ]);
 
-/** Operations on backups that wait for their turn. */
+/** Operations on backups that queue. */
 const ON_BACKUPS: ReadonlySet<OperationName> = new Set<keyof BackupOperations>([
   'createBackup',
   'listBackups',
@@ -62,7 +62,7 @@ const ON_BACKUPS: ReadonlySet<OperationName> = new Set<keyof BackupOperations>([
   'importBackup',
 ]);
 
-/** Parts of files, executed at once: a file may be read into the very collection that it is being written from. */
+/** Parts of files, executed at once: a file may be imported into the very collection that exports it. */
 const PARTS_OF_FILES: ReadonlySet<OperationName> = new Set<PartOfFile>([
   'importPart',
   'exportNext',

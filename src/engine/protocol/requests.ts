@@ -6,10 +6,10 @@ import type { DatabaseOperations } from './database-protocol.ts';
 import type { LiveDetail, LiveOperations } from './live-protocol.ts';
 import type { CollectionSettings } from './settings.ts';
 
-/** Managed values of a document as they travel: its id, its flags, its stamps. */
+/** Managed values of a document in a reply: id, flags, stamps. */
 export type ManagedReply = readonly [key: string, flags: number, stamps?: Stamps];
 
-/** A document as it travels. */
+/** A document in a reply. */
 export type RecordReply = readonly [
   key: string,
   flags: number,
@@ -24,73 +24,73 @@ export interface ManagedColumns {
   readonly stamps: readonly (Stamps | undefined)[] | undefined;
 }
 
-/** Some of the documents that a scan comes by. */
+/** A chunk of a scan. */
 export interface ScanReply extends ManagedColumns {
   readonly ranks: Float64Array;
   readonly bodies: readonly (Body | DecodedBody)[];
-  /** Whether bodies are whole documents, managed fields included, as `select` left them. */
+  /** Whether bodies are projected documents, managed fields included. */
   readonly whole: boolean;
-  /** Whether documents come in the order of the result, not of `orders`. */
+  /** Whether documents are in the order of the result, not of `ranks`. */
   readonly sorted: boolean;
-  /** Unless sorted: no document still to come was inserted before this rank. */
+  /** Unless sorted: no later document has a lower rank. */
   readonly floor: number;
-  /** With a limit: what the last document of the result was sorted by, and its rank. */
+  /** With a limit: sort key and rank of the last document of the result. */
   readonly end?: { readonly key: unknown; readonly rank: number } | undefined;
-  /** Where to go on, `undefined` at the end. */
+  /** The cursor of the next chunk, `undefined` at the end. */
   readonly cursor: number | undefined;
 }
 
-/** Which of the archived and not archived documents count. */
+/** Whether archived documents count. */
 export type ArchivedFilter = boolean | 'only';
 
-/** A document after which a page begins. */
+/** The document before a page. */
 export interface After {
   readonly id: string;
-  /** Its rank, where it is known; else the document must still be there. */
+  /** Its rank, if known; else the document must still exist. */
   readonly rank?: number | undefined;
-  /** What it was sorted by, where that is known; else it is read from the document. */
+  /** Its sort key, if known; else it is read from the document. */
   readonly key?: unknown;
   readonly body?: Body | undefined;
 }
 
-/** What documents are looked at. */
+/** The engine's part of a query. */
 export interface Selection {
   /** Criteria of the query; all documents when left out. */
   readonly criteria?: object | undefined;
   readonly archived: ArchivedFilter;
-  /** What to order by, of insertion when left out. */
+  /** The sort order; insertion order when left out. */
   readonly sort?: object | undefined;
   readonly skip?: number | undefined;
   readonly limit?: number | undefined;
-  /** Paths to keep of each document. */
+  /** Paths to select. */
   readonly select?: readonly string[] | undefined;
-  /** The last document of the page before. */
+  /** The last document of the previous page. */
   readonly after?: After | undefined;
-  /** Whether the caller takes everything, and does not stop at some document. */
+  /** Whether the caller reads to the end. */
   readonly all?: boolean;
-  /** By what number the call can be aborted. */
+  /** Number by which the call can be aborted. */
   readonly call?: number | undefined;
   readonly mayHang?: RequestFlags['mayHang'];
 }
 
-/** What a request says about how it travels. One with a mark travels in a batch of its own. */
+/** How to send a request. A request with a flag travels in a batch of its own. */
 export interface RequestFlags {
-  /** Its criteria hold a pattern, which may never come to its end. Answered when no more of it is tried. */
+  /** Its criteria have a pattern, which may never end. The reply comes after its last match. */
   readonly mayHang?: true | undefined;
-  /** It is about an earlier call that has begun, and waits for no later one. */
+  /** It belongs to a running call, and never queues behind later ones. */
   readonly urgent?: true | undefined;
-  /** It replaces or removes what is there, and is not asked again of another engine: others may have made something since. */
+  /** It replaces or removes data, and is never retried: others may have stored data since. */
   readonly once?: true | undefined;
-  /** When it was made, Unix milliseconds, where another engine has answered it before. */
+  /** Time of the change in Unix milliseconds, where an earlier engine has acknowledged it. */
   readonly now?: number | undefined;
 }
 
-/** How a query was answered. */
+/** The plan of a query, with its costs in the engine. */
 export interface Explained {
   readonly plan: Plan;
-  /** Keys of indexes that were looked at. */
+  /** Index keys examined. */
   readonly keys_examined: number;
-  /** Documents that were looked into. */
+  /** Documents examined. */
   readonly documents_examined: number;
   readonly returned: number;
   /** Milliseconds in the engine, without delivery. */
@@ -106,26 +106,26 @@ export interface ValueReply {
   readonly version: number;
 }
 
-/** Every operation of a collection: what is asked, what is answered. */
+/** Every operation, with its request and reply. */
 export interface Operations extends LiveOperations, BackupOperations, DatabaseOperations {
   /** Opens the collection under the handle. Every other operation waits for it. */
   open: { ask: { settings: CollectionSettings }; reply: undefined };
-  /** Makes what a cached collection needs resident. */
+  /** Loads a cached collection into memory. */
   ready: { ask: object; reply: undefined };
   save: { ask: object; reply: undefined };
   drop: {
-    /** Where `backup`, a backup of it stays. */
+    /** With `backup`, a backup stays. */
     ask: { enabled: boolean; backup?: boolean };
     reply: true;
   };
   count: { ask: Partial<Selection>; reply: number };
 
   insert: { ask: { id?: string | undefined; body: Body }; reply: ManagedReply };
-  /** A part of an `insertMany`; nothing happens before the last. All parts carry the same `call`. */
+  /** A part of an `insertMany`, which takes effect with the last. All parts have the same `call`. */
   insertPart: {
     ask: {
       call: number;
-      /** Documents of the call in the parts before. */
+      /** Number of documents in earlier parts. */
       from: number;
       ids?: (string | undefined)[] | undefined;
       bodies: Body[];
@@ -133,7 +133,7 @@ export interface Operations extends LiveOperations, BackupOperations, DatabaseOp
     };
     reply: ManagedColumns;
   };
-  /** Forgets the parts of an `insertMany` of which a later part could not be encoded. */
+  /** Discards the parts of an `insertMany`: a later part could not be encoded. */
   insertAbandon: { ask: { call: number }; reply: undefined };
   upsert: { ask: { id?: string | undefined; body: Body }; reply: ManagedReply };
   update: { ask: { id: string; body: Body }; reply: ManagedReply | undefined };
@@ -141,21 +141,21 @@ export interface Operations extends LiveOperations, BackupOperations, DatabaseOp
     ask: { id: string; changes: [path: string, body: Body][] };
     reply: RecordReply | undefined;
   };
-  /** Answered with when it was done, Unix milliseconds, `false` where it was so already. */
+  /** Replies with the time in Unix milliseconds, `false` if it was archived already. */
   archive: { ask: { id: string }; reply: number | false };
   unarchive: { ask: { id: string }; reply: number | false };
   delete: { ask: { id: string }; reply: boolean };
   deleteMany: { ask: Partial<Selection> & { ids?: string[] | undefined }; reply: number };
   get: { ask: { id: string }; reply: RecordReply | undefined };
   explain: { ask: Selection; reply: Explained };
-  /** Gives up a call that is being executed. */
+  /** Aborts a running call. */
   abort: { ask: { call: number }; reply: undefined };
   scan: { ask: Selection; reply: ScanReply };
   scanNext: { ask: { cursor: number; call?: number | undefined }; reply: ScanReply };
   scanEnd: { ask: { cursor: number }; reply: undefined };
 
   kvSet: { ask: { key: Key; body: Body }; reply: undefined };
-  /** Where `array`, anything else at the key is an error. */
+  /** With `array`, a value of another kind is an error. */
   kvGet: { ask: { key: Key; array?: boolean }; reply: ValueReply | undefined };
   kvDelete: { ask: { key: Key }; reply: boolean };
   kvPush: { ask: { key: Key; body: Body }; reply: Body };

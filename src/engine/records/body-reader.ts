@@ -40,7 +40,7 @@ export class BodyReader {
     this.#step = Math.min(this.#step * 2, READ_AHEAD);
     for (const number of numbers) {
       const reading = this.#log.bodies.load(number);
-      // Whoever takes it is told; it may never be taken.
+      // The read that takes it reports its failure; none may ever do.
       reading.catch(() => undefined);
       this.#ahead.set(number, reading);
     }

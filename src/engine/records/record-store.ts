@@ -171,7 +171,7 @@ export class RecordStore {
     return this.#guard.pinned;
   }
 
-  /** Takes the place of all records; nothing may be unsaved. Whoever reads the old ones may go on. */
+  /** Replaces all records; nothing may be unsaved. Running reads continue with the old ones. */
   take({ list, resident, last }: FoldedRecords): void {
     this.#records.replace(list);
     this.bodies.replaced(resident);
@@ -179,7 +179,7 @@ export class RecordStore {
     this.#decoded = undefined;
   }
 
-  /** Finds out who has which key, slice by slice; whoever wants to know meanwhile need not wait. */
+  /** Fills the map of keys, slice by slice; lookups meanwhile need not wait. */
   entering(): Generator<void> {
     return this.#records.entering();
   }

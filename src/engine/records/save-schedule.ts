@@ -157,7 +157,7 @@ export class SaveSchedule {
       this.#events.saved(changes);
       this.#events.released(this.#records.takeReleased());
     } catch (cause) {
-      // With nothing to save, all that failed is what was to go with it, and whoever wanted that is told.
+      // Without unsaved changes only the attachment failed: its caller gets the error.
       if (attach && this.#records.unsaved === 0) throw cause;
       this.#backoff.failed();
       const error = asCairnError(cause);
@@ -172,7 +172,7 @@ export class SaveSchedule {
     try {
       await writing;
     } catch {
-      // Whoever wrote is told; there is nothing new to tidy up.
+      // The write reports its own failure.
       return;
     }
     try {

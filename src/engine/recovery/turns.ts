@@ -19,7 +19,7 @@ export class Turns {
     return () => this.#from + turn;
   }
 
-  /** @param last The last turn of which a replay told. */
+  /** @param last The last turn of a replay. */
   async startAfter(last: number): Promise<void> {
     this.#from = Math.max(last, (await this.#storage.epoch()) * EPOCH_SPAN);
   }

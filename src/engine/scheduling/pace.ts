@@ -9,7 +9,7 @@ const SLICE_MS = 10;
 /** Looks at the clock once in so many calls: looking costs more than testing a document. */
 const LOOK_EVERY = 256;
 
-/** Lets long reads be interrupted: by other requests, and for good by whoever asked for them. */
+/** Interrupts long reads: for other requests, and for good when their call is aborted. */
 export class Pace {
   readonly #clock: Clock;
   readonly #aborts: Aborts;

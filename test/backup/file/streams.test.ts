@@ -47,7 +47,7 @@ function counted(chunks: AsyncIterable<Bytes>, seen = { chunks: 0, ended: 0 }) {
 
 const many = [section(Array.from({ length: 5000 }, (_, at) => record(at + 1, noise(at + 1))))];
 
-/** Lets everything happen that does not wait for a reader: streams hand on in microtasks and a few turns. */
+/** Runs everything that does not wait for a reader: streams pass chunks in microtasks and a few turns. */
 async function untilIdle(count: () => number): Promise<void> {
   let calm = 0;
   for (let last = count(); calm < 20; ) {

@@ -26,7 +26,7 @@ export function compareNaiveKeys(
 
 type Choice = ReadonlyMap<readonly unknown[], unknown>;
 
-/** Thrown where a path meets an array of which no item has been chosen. */
+/** Thrown where a path meets an array without a chosen item. */
 class Unchosen extends Error {
   readonly array: readonly unknown[];
 
