@@ -246,7 +246,7 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
       channel.run((sender) => start(calls, sender, ...given), { signal, exclusive });
     try {
       if (this.#calls) return await run(this.#calls, args);
-      const copies = args.map((arg) => copy(arg)) as unknown as Args;
+      const copies = args.map(copy) as unknown as Args;
       const later = this.#first((handle) => run(handle, copies));
       return await orAborted(later, signal);
     } catch (error) {
