@@ -1,6 +1,6 @@
 import { CollectionError } from '../errors/collection-error.ts';
 
-/** @param name Left out by a worker that has taken the place of the one where it was dropped. */
+/** @param name Unknown to a worker that replaced the one of the drop. */
 export function dropped(name?: string): CollectionError {
   return new CollectionError(
     'collection_dropped',
@@ -25,7 +25,7 @@ export function typeMismatch(name: string, is: string, asked: string): Collectio
   );
 }
 
-/** What a client asked was made, and it did not hear the answer. */
+/** The change of a client was applied, and its answer lost. */
 export function answerLost(name: string): CollectionError {
   return new CollectionError(
     'answer_lost',

@@ -27,7 +27,7 @@ export interface EngineOptions {
   readonly durability: Durability;
   readonly clock: Clock;
   readonly newId: IdGenerator;
-  /** What is known of the leader before; left out where there was none, or it has ended. */
+  /** Left out where there was no leader before, or it has ended. */
   readonly succession?: Succession | undefined;
 }
 

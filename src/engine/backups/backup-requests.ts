@@ -23,7 +23,7 @@ export interface PinnedCollection extends Pick<PinnedSnapshot, 'segments' | 'rel
   readonly header: Omit<FileHeader, 'documents'>;
 }
 
-/** Everything about backups that a collection can be asked for, and what it does about them by itself. */
+/** Executes the requests about a collection's backups, and makes and expires backups by itself. */
 export class BackupRequests {
   readonly backups: CollectionBackups;
   readonly #context: CollectionContext;
@@ -32,7 +32,7 @@ export class BackupRequests {
   readonly #imports = new Imports();
   #stopLooking: (() => void) | undefined;
   #stopped = false;
-  /** Ends with what is done unasked, one thing at a time: two at once would both make the backup of the day. */
+  /** The automatic work under way. One at a time: two at once would both make the daily backup. */
   #tending: Promise<void> = Promise.resolve();
 
   /** @param restored Called when a backup, or a file, has replaced all records. */
@@ -74,7 +74,7 @@ export class BackupRequests {
     }
   }
 
-  /** Executes an import when it is its turn. Its parts may come from now on, until it has ended. */
+  /** Executes an import in its turn. Accepts its parts from now on, until it has ended. */
   async expect({ call }: Request<'importBackup'>, execute: () => unknown): Promise<unknown> {
     this.#imports.expect(call);
     try {
@@ -92,7 +92,7 @@ export class BackupRequests {
     return this.#exports.end(cursor);
   }
 
-  /** To be called once the collection is open: from now on backups are made and expire by themselves. */
+  /** To be called once the collection is open: starts automatic backups and their expiry. */
   look(): void {
     this.#stopLooking?.();
     if (this.#stopped) return;
@@ -101,7 +101,7 @@ export class BackupRequests {
     this.#stopLooking = clock.after(untilNextCheck(clock.now()), () => this.look(), true);
   }
 
-  /** Resolves when nothing is done unasked any more. */
+  /** Stops the automatic work; resolves when it has ended. */
   stop(): Promise<void> {
     this.#stopped = true;
     this.#stopLooking?.();
@@ -114,7 +114,7 @@ export class BackupRequests {
     this.look();
   }
 
-  /** A backup that stays when the collection is dropped, `undefined` where there is nothing to keep. */
+  /** The backup that survives a drop; `undefined` where there is nothing to keep. */
   async keepAlone() {
     const snapshot = this.#context.availability.error
       ? await this.#remains()
@@ -122,7 +122,7 @@ export class BackupRequests {
     return snapshot && { snapshot: putSnapshot(snapshot), segments: new Set(snapshot.segments) };
   }
 
-  /** The error of a collection that cannot be opened, with what can be done about it. */
+  /** The error of a collection that cannot be opened, with the remedy. */
   async explain(error: StorageError): Promise<StorageError> {
     const { name: place } = this.#context.settings;
     let whole: string[];
@@ -130,7 +130,7 @@ export class BackupRequests {
       const { backups } = await this.backups.verifyDamaged();
       whole = backups.filter(({ whole }) => whole).map(({ name }) => name);
     } catch {
-      // That the data is damaged is what counts; verify() tells what else is wrong.
+      // The damage matters most; verify() reports the rest.
       return error;
     }
     const remedy =
@@ -191,21 +191,21 @@ export class BackupRequests {
     read: (importing: SectionImport) => Promise<T>,
   ): Promise<T> {
     const why = this.#context.availability.error;
-    // There is nothing that the file could be merged with.
+    // Damaged data cannot be merged with a file.
     if (why && merge) throw why;
     const context = this.#context;
     const replacement = await this.#replacement('import', undefined);
     return context.saves.alone(() => read(new SectionImport(context, replacement, header, merge)));
   }
 
-  /** What the collection holds, as of now, for a file. */
+  /** Pins the present state, for a file. */
   async freeze(): Promise<PinnedCollection> {
     const { segments, created_at, release } = await this.backups.freeze();
     const header = headerOf(this.#context.settings, { created_at });
     return { header, segments, release };
   }
 
-  /** Gets ready to replace all records: saves them, or finds out what can be read of damaged data. */
+  /** Prepares the replacement of all records: saves them, or gathers the readable part of damaged data. */
   async #replacement(
     reason: 'restore' | 'import',
     backup: string | undefined,
@@ -219,7 +219,7 @@ export class BackupRequests {
     return new Replacement(context, safety, () => this.#restored(backup));
   }
 
-  /** What can be read of damaged data; from now on the collection can be written to. */
+  /** The readable part of damaged data. From now on the collection can be written to. */
   async #remains(): Promise<Snapshot | undefined> {
     await this.#context.records.log.openDamaged();
     return this.backups.remains();
@@ -228,7 +228,7 @@ export class BackupRequests {
   async #verifyDamaged(damage: Error): Promise<Verification> {
     const verification = await this.backups.verifyDamaged();
     if (!verification.whole) return verification;
-    // What is there is whole, but something that should be there is not.
+    // Every segment that is there is whole, but one is missing.
     const { message } = damage;
     const problem = { code: 'segment_missing', segment: undefined, message } as const;
     return { ...verification, whole: false, problems: [problem] };

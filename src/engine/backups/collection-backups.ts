@@ -14,7 +14,7 @@ import { listLive, readManifest } from '../../storage/log/open-log.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
 import type { BackupInfo, Verification } from '../protocol/backup-protocol.ts';
 
-/** What a collection holds at one instant; it stays in storage until it is released. */
+/** The state of a collection at one instant, pinned in storage until it is released. */
 export interface PinnedSnapshot {
   /** In ascending order. */
   readonly segments: readonly number[];
@@ -24,7 +24,7 @@ export interface PinnedSnapshot {
   readonly release: () => void;
 }
 
-/** The backups of a collection: made, listed, removed when they expire, and checked. */
+/** The backups of a collection: makes, lists, expires and verifies them. */
 export class CollectionBackups {
   readonly snapshots: Snapshots;
   readonly #context: CollectionContext;
@@ -36,7 +36,7 @@ export class CollectionBackups {
   }
 
   /**
-   * Makes a backup of the collection as of the moment when nothing else is being written.
+   * Makes a backup of the collection, at a moment without another write.
    *
    * @param since None is made where this is the number of the last change.
    */
@@ -59,14 +59,14 @@ export class CollectionBackups {
     return snapshot as unknown as Snapshot;
   }
 
-  /** What there is, newest first. */
+  /** All backups, newest first. */
   async list(): Promise<BackupInfo[]> {
     const { backup_retention_time: days } = this.#context.settings;
     const snapshots = await this.snapshots.list();
     return snapshots.map((snapshot) => infoOf(snapshot, days)).reverse();
   }
 
-  /** Segments go with the last backup that names them. */
+  /** Removes backups. A segment goes with the last backup that names it. */
   async remove(gone: readonly Snapshot[]): Promise<void> {
     if (gone.length === 0) return;
     const { log } = this.#context.records;
@@ -76,28 +76,28 @@ export class CollectionBackups {
     });
   }
 
-  /** Removes the backups that have expired, then makes the one of the day if it is due. */
+  /** Removes expired backups, then makes the daily one if it is due. */
   async tend(): Promise<void> {
     const { settings, clock } = this.#context;
     const { auto_create_backup, backup_retention_time: days } = settings;
-    // In this order: what is made now must not be what the last two before it are removed for.
+    // In this order: a new backup must not make the last two expire.
     await this.remove(expired(await this.snapshots.list(), clock.now(), days));
     if (auto_create_backup) await this.#makeDaily();
   }
 
   async #makeDaily(): Promise<void> {
     const { records, clock } = this.#context;
-    // What is not saved yet will have the next number.
+    // Unsaved changes get the next number.
     const changed = records.log.live.changed + Number(records.unsaved > 0);
     const snapshots = await this.snapshots.list();
     const { make, outdated } = this.#daily.decide(snapshots, changed, clock.now());
-    // What was unsaved may have come to nothing meanwhile.
+    // The unsaved changes may have cancelled each other meanwhile.
     if (make) await this.create({ reason: 'daily' }, snapshots.at(-1)?.changed ?? 0);
     await this.remove(outdated);
     this.#daily.done(changed);
   }
 
-  /** The segments that must stay although they are not live. */
+  /** Segments that are not live and must stay: backups name them, or a lease does. */
   async kept(): Promise<ReadonlySet<number>> {
     const kept = new Set<number>();
     for (const { segments } of await this.snapshots.list())
@@ -107,7 +107,7 @@ export class CollectionBackups {
     return kept;
   }
 
-  /** Keeps segments in storage until what it returns is called. */
+  /** Leases segments: they stay in storage until the release is called. */
   hold(segments: readonly number[]): () => void {
     const { leases, settings, records } = this.#context;
     const release = leases.take(settings.name, segments);
@@ -117,7 +117,7 @@ export class CollectionBackups {
     };
   }
 
-  /** Keeps the segments of backups in storage for as long as something is done with them. */
+  /** Leases the segments of backups for as long as the work takes. */
   async holding<T>(
     kept: readonly Pick<Snapshot, 'segments'>[],
     work: () => Promise<T>,
@@ -130,7 +130,7 @@ export class CollectionBackups {
     }
   }
 
-  /** Saves what is not stored yet, and keeps everything as of then. */
+  /** Saves, and pins the state of that moment. */
   async freeze(): Promise<PinnedSnapshot> {
     const { records, clock, saves } = this.#context;
     let documents = 0;
@@ -154,7 +154,7 @@ export class CollectionBackups {
     return { segments, documents, created_at, release };
   }
 
-  /** Looks at everything that is stored of the collection. Saves what is not stored yet. */
+  /** Saves, then verifies everything stored of the collection. */
   async verify(): Promise<Verification> {
     const { segments, documents, release } = await this.freeze();
     try {
@@ -176,14 +176,14 @@ export class CollectionBackups {
     });
   }
 
-  /** A backup, not stored yet, of what the collection holds; nothing may be unsaved, or change before it is stored. */
+  /** A backup of the present state, not stored yet. Nothing may be unsaved, or change before it is stored. */
   async present(reason: BackupReason): Promise<Snapshot> {
     const { records } = this.#context;
     const head = await this.#head(records.size, { reason });
     return makeSnapshot(head, records.log.live);
   }
 
-  /** The same of a collection that could not be opened: what of it can be read, if anything. */
+  /** A backup of the readable part of a collection that could not be opened, if any. */
   async remains(): Promise<Snapshot | undefined> {
     const { segments } = await this.#stored();
     const examiner = this.#examiner();
@@ -220,7 +220,7 @@ export class CollectionBackups {
   ): Promise<Verification> {
     const examiner = this.#examiner();
     const snapshots = [...(await this.snapshots.list())].reverse();
-    // Some of them may be deleted, or expire, meanwhile.
+    // Some may be deleted, or expire, meanwhile.
     return this.holding(snapshots, async () => {
       const verdict = await look(examiner);
       const backups: Verification['backups'][number][] = [];

@@ -11,7 +11,7 @@ interface OpenImport {
 
 /** The collections that an import writes to. */
 export interface ImportTarget {
-  /** Called for the header of each collection; `read` takes in the rest of the file. */
+  /** Called for the header of each collection; `read` reads the rest of the file. */
   readonly section: <T>(
     header: FileHeader,
     read: (section: SectionImport) => Promise<T>,

@@ -68,7 +68,7 @@ export class Replacement {
     this.#swap?.failed();
   }
 
-  /** Writes it, and takes it over within the same write: nothing may be merged by what was there before. */
+  /** Writes the swap and takes the records over before anything else is written: compaction must not merge by the old records. */
   async write(): Promise<void> {
     const operations = await this.operations();
     try {
@@ -80,7 +80,7 @@ export class Replacement {
     this.stored();
   }
 
-  /** Writes what indexes lack, and brings back what caching keeps. */
+  /** Writes the missing index columns, and loads the bodies of a cached collection. */
   async settleIn(): Promise<void> {
     const { settings, records, saves } = this.#context;
     if (this.#loading.isIncomplete) await saves.alone(() => this.#loading.complete());

@@ -18,7 +18,7 @@ export class SafetyBackup {
     return new SafetyBackup(backups, () => backups.present(reason));
   }
 
-  /** @param remains What can be read of damaged data, if anything. */
+  /** @param remains The readable part of damaged data, if any. */
   static ofRemains(backups: CollectionBackups, remains: Snapshot | undefined): SafetyBackup {
     return new SafetyBackup(backups, async () => remains);
   }

@@ -36,7 +36,7 @@ export class SectionImport {
     return this.#staging.add(records);
   }
 
-  /** All records have come: writes what is left of them, and brings in what the collection will hold. */
+  /** To be called after the last record: writes the remaining records, then reads all records of the new state. */
   async finish(): Promise<void> {
     await this.#staging.finish();
     const staged = this.#staging.segments;
@@ -53,12 +53,12 @@ export class SectionImport {
     this.#checkRanks();
   }
 
-  /** Removes what was written. */
+  /** Removes the staged segments. */
   async discard(): Promise<void> {
     try {
       await this.#log.collectGarbage();
     } catch {
-      // What is left counts for nothing, and is removed with a later write or at the next opening.
+      // Staged segments that stay are orphans: a later write or the next opening removes them.
     }
   }
 

@@ -47,7 +47,7 @@ export class Staging {
     if (this.#size >= AT_ONCE) await this.#write(true);
   }
 
-  /** Writes what is left. */
+  /** Writes the remaining records. */
   finish(): Promise<void> {
     return this.#write(false);
   }

@@ -9,7 +9,7 @@ import type { Coroutine } from '../scheduling/coroutine.ts';
 import type { CollectionContext } from './collection-context.ts';
 
 /**
- * Opens a collection: reads what is stored.
+ * Opens a collection: reads its segments.
  *
  * @throws {StorageError} `data_damaged`, `format_newer` …; {CollectionError} `type_mismatch`.
  */
@@ -29,8 +29,8 @@ export function* openCollection(context: CollectionContext): Coroutine<void> {
 }
 
 /**
- * Brings a list of segments into memory, aside from what is there: when a collection is opened, and when a
- * backup takes its place. Until {@link take} nothing has changed.
+ * Reads a list of segments into memory, aside from the present records: to open a collection, and to replace its records
+ * by a backup. Nothing changes until {@link take}.
  */
 export class Loading {
   readonly records: FoldedRecords;
@@ -47,7 +47,7 @@ export class Loading {
     for (const slot of this.#indexes.all) this.#lacking.set(slot, new Set());
   }
 
-  /** Takes in a segment; lowest number first. */
+  /** Folds a segment in; lowest number first. */
   readonly fold = (segment: Segment): void => {
     this.records.fold(segment);
     for (const [{ column }, lacking] of this.#lacking)
@@ -55,7 +55,7 @@ export class Loading {
   };
 
   /**
-   * Counts what is live in the segments of the collection. Indexes whose keys all segments have are ready; the others
+   * Counts the live sizes of the collection's segments. Indexes whose keys all segments have are ready; the others
    * are built once the collection is open.
    */
   open(segments: ReadonlyMap<number, SegmentState>): void {
@@ -69,7 +69,7 @@ export class Loading {
   }
 
   /**
-   * Counts what is live in segments that take the place of others, and builds all indexes.
+   * Counts the live sizes of segments that replace others, and builds all indexes.
    *
    * @throws {ValueError} `unique_violation`
    */
@@ -96,7 +96,7 @@ export class Loading {
     this.#indexes.ready(all);
   }
 
-  /** Takes the place of what the collection holds. */
+  /** Replaces the records and indexes of the collection. */
   take(): void {
     this.#context.records.take(this.records);
     this.#context.indexes = this.#indexes;
@@ -107,7 +107,7 @@ export class Loading {
     return lackingColumns(this.#context.records, this.#indexes).length > 0;
   }
 
-  /** Writes what segments lack. Nothing else may be written meanwhile. */
+  /** Writes the missing columns. Nothing else may be written meanwhile. */
   complete(): Promise<void> {
     return writeColumns(this.#context.records, this.#indexes);
   }

@@ -3,11 +3,11 @@ import { noManifest } from '../../storage/log/manifest.ts';
 import { listManifests } from '../../storage/log/open-log.ts';
 
 /**
- * Removes what is left of collections that were dropped so long ago that it is of no use: no page that rests since then
- * is going to hand anything on.
+ * Removes the manifests of collections that were dropped so long ago that no page frozen since then will replay a
+ * change to them.
  *
  * @param now Unix milliseconds.
- * @param isUsed Whether somebody has made something of the name since.
+ * @param isUsed Whether a collection of the name was constructed since.
  */
 export async function sweepTombstones(
   storage: Storage,

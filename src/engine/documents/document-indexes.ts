@@ -21,7 +21,7 @@ export class DocumentIndexes {
   readonly #settings: CollectionSettings;
   /** By offset. The offset of a dropped index stays unused, so that the keys of all records stay right. */
   #slots: readonly (IndexSlot | undefined)[] = [];
-  /** Those whose keys are extracted. */
+  /** The indexes whose keys are extracted. */
   #kept: readonly IndexSlot[] = [];
   /** Those that hold all records. */
   #filled: readonly IndexSlot[] = [];
@@ -49,7 +49,7 @@ export class DocumentIndexes {
     return this.#slots.length;
   }
 
-  /** The columns to write with each segment. Only of what is ready: the column of a unique index says that it was checked. */
+  /** The columns to write with each segment. Only of ready indexes: the column of a unique index says that it was checked. */
   get columns(): IndexColumns {
     return this.#slots.map((slot) => (slot?.phase === 'ready' ? slot.column : undefined));
   }
@@ -167,7 +167,7 @@ export class DocumentIndexes {
     for (const slot of this.#filled) slot.delete(record);
   }
 
-  /** Sorts what was loaded, slice by slice. */
+  /** Sorts the loaded keys, slice by slice. */
   *sorting(slots = this.#filled): Generator<void> {
     for (const { index } of slots) yield* index.sorting();
   }
@@ -214,7 +214,7 @@ export class DocumentIndexes {
   }
 }
 
-/** A unique index serves who declared a plain one of the same keys. */
+/** A unique index also serves as the plain one of the same keys. */
 function isReplacedBy(plain: IndexSlot, unique: IndexSlot): boolean {
   return (
     !plain.definition.unique &&

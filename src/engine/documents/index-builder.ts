@@ -16,7 +16,7 @@ import { nextTurn } from '../scheduling/next-turn.ts';
 import type { DocumentIndexes } from './document-indexes.ts';
 import type { IndexSlot } from './index-slot.ts';
 
-/** Records whose keys are extracted, and records whose keys are compared, before other requests have their turn. */
+/** Records whose keys are extracted, and records whose keys are compared, before the builder yields. */
 const EXTRACTED_AT_ONCE = 512;
 const CHECKED_AT_ONCE = 4096;
 
@@ -115,7 +115,7 @@ export class IndexBuilder {
     this.#isOver = isOver;
   }
 
-  /** @returns the indexes that cannot be unique, and why; these are dropped, the others ready. `undefined` when it is over. */
+  /** @returns the indexes that cannot be unique, and why; these are dropped, the others ready. `undefined` when the collection was closed or replaced. */
   *build(events: CollectionEvents): Coroutine<ReadonlyMap<IndexSlot, ValueError> | undefined> {
     // Compaction would move records from the segments that are being read.
     const release = this.#store.pin();

@@ -4,11 +4,11 @@ import { isSameKey } from './index-slot.ts';
 
 /** The indexes that one handle declares. */
 export class IndexDeclaration {
-  /** Those that are still to be had. */
+  /** Those that can still be built. */
   definitions: readonly IndexDefinition[];
-  /** Why the calls of the handle reject: a unique index that it declares cannot be had. */
+  /** Why the calls of the handle reject: a unique index that it declares cannot be built. */
   error: CairnError | undefined;
-  /** Settles when the indexes are ready, or cannot be had; `undefined` from then on. Never rejects. */
+  /** Settles when the indexes are ready, or cannot be built; `undefined` from then on. Never rejects. */
   pending: Promise<void> | undefined;
   #settle: () => void = () => undefined;
 

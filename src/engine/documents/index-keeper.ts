@@ -14,7 +14,7 @@ interface Backups {
 
 /**
  * Keeps the indexes that the open handles of a collection declare together. A handle that declares more adds its
- * indexes while the others go on; one that declares fewer uses what is there. An index that no open handle declares
+ * indexes while the others go on; one that declares fewer uses those there are. An index that no open handle declares
  * goes when a handle is opened. A unique index that the data violates fails only the handles that declare it.
  *
  * ```
@@ -48,7 +48,7 @@ export class IndexKeeper {
     return declaration;
   }
 
-  /** @param drops Whether indexes that nobody declares any more go at once, and not when the next handle is opened. */
+  /** @param drops Whether undeclared indexes go at once, and not when the next handle opens. */
   retract(declaration: IndexDeclaration, drops = false): void {
     this.#declared.delete(declaration);
     declaration.settle();
@@ -111,7 +111,7 @@ export class IndexKeeper {
     }
   }
 
-  /** Lets the handles go on whose indexes are ready, and builds what is missing. */
+  /** Lets handles whose indexes are ready go on; builds the missing indexes. */
   #settle(): void {
     if (this.#state !== 'open') return;
     for (const declaration of this.#declared)
@@ -163,7 +163,7 @@ export class IndexKeeper {
     for (const slot of slots) indexes.drop(slot);
   }
 
-  /** Documents could not be read: queries do without a plain index, nobody does without a unique one. */
+  /** Documents could not be read: queries do without a plain index; handles fail without a unique one. */
   #fail(missing: readonly IndexDefinition[], error: CairnError): void {
     this.#refuse(missing, error);
     for (const declaration of this.#declared)
@@ -181,7 +181,7 @@ export class IndexKeeper {
       await this.#backups.create({ reason: 'indexes' });
       await saves.alone(() => writeColumns(records, indexes));
     } catch (error) {
-      // A full disk must not keep anybody from reading, or from making room.
+      // A full disk must not prevent reads, or deletes that make room.
       events.failed(asCairnError(error));
     }
   }

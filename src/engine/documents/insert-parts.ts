@@ -40,7 +40,7 @@ export class InsertParts {
 
   add({ call, from, ids, bodies, last, now }: Request<'insertPart'>): ManagedColumns {
     const begun = this.#staged.get(call);
-    // What was missing is there, if the first comes again: then all of them do.
+    // If the first part comes again, the client resends all of them.
     const staged = begun && !(begun.failure && from === 0) ? begun : this.#begin(call, now);
     if (staged.failure) {
       if (last) this.#staged.delete(call);
@@ -105,7 +105,7 @@ export class InsertParts {
     if (id === undefined && !ids) return make();
     const isTaken = (key: string) => records.get(key) !== undefined || ids?.has(key) === true;
     if (id === undefined) return unusedId(isTaken, make);
-    // Whether others have it is looked at with the last part, which may be known to be made already: by this call.
+    // Stored ids are checked with the last part: an earlier attempt of this very call may have inserted them.
     if (ids?.has(id)) throw idTaken(settings.name, id);
     return id;
   }

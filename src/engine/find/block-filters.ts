@@ -3,7 +3,7 @@ import type { SortOrder } from '../../query/sort/compile-sort.ts';
 import type { DecodedDocuments } from '../records/decoded-documents.ts';
 import type { SortedMatches } from './result-collector.ts';
 
-/** Keeps of a block of places those whose documents pass, and returns how many they are. */
+/** Keeps the indexes of a block whose documents pass, and returns their count. */
 export type BlockFilter = (block: Int32Array, length: number) => number;
 
 /** By a part of the criteria. */
@@ -62,7 +62,7 @@ export function orderFilter(
 }
 
 // Two functions of the same shape: a comparison that has seen both numbers and strings is twice as slow in V8.
-// What is of another kind, or NaN, is left to the order itself.
+// Values of another kind, and NaN, are left to the comparison.
 
 function keepNumbers(
   block: Int32Array,

@@ -21,7 +21,7 @@ import {
 /** Decoded documents that are looked at together. */
 const BLOCK = 1024;
 
-/** Candidates that are read, or looked at, before anything else is asked about them. */
+/** Candidates read, or tested, in one batch. */
 const BATCH = 256;
 
 /** Reads the candidates of a plan and passes matches to a collector. */

@@ -13,7 +13,7 @@ import { Query } from './query.ts';
 import type { PageEnd } from './result-collector.ts';
 import { type Delivery, ListDelivery, ScanDelivery } from './result-stream.ts';
 
-/** Documents in the first chunk for somebody who may stop at any; each later one holds twice as many. */
+/** Documents in the first chunk for a caller that may stop early; each later chunk holds twice as many. */
 const FIRST_CHUNK = 128;
 const LARGEST_CHUNK = 4096;
 

@@ -22,7 +22,7 @@ import {
 export class Query {
   readonly plan: Plan;
   readonly compiled: CompiledSelection;
-  /** What was looked at so far. */
+  /** The counts for `explain`, so far. */
   readonly candidates: Candidates;
   /** With a limit: where the page ends. */
   end: PageEnd | undefined;
@@ -50,7 +50,7 @@ export class Query {
     });
   }
 
-  /** Whether matches can be handed over as a scan comes by them, without having all of them first. */
+  /** Whether matches can be streamed as a scan finds them. */
   get streams(): boolean {
     return (
       this.plan.kind === 'scan' &&
@@ -74,7 +74,7 @@ export class Query {
 
   /** How many records match. */
   *count(): Coroutine<number> {
-    // Where a page begins is a matter of order.
+    // `after` is defined by the order.
     if (this.#after) return (yield* this.records()).length;
     const counted = this.candidates.counted(this.plan);
     if (counted !== undefined) return Math.max(0, Math.min(counted, this.#most) - this.#skip);
@@ -104,10 +104,10 @@ export class Query {
   #gather(): ResultCollector {
     const { order } = this.compiled;
     const { kind, ordered } = this.plan;
-    // A scan of what is not in memory comes segment by segment.
+    // A scan of records that are not in memory comes segment by segment.
     const scans = kind === 'scan' && this.compiled.test !== undefined;
     const inOrder = ordered && (!scans || this.#context.records.bodies.comeInOrder);
-    // A page can only begin in the middle of what an index gives in order.
+    // A page can only start in the middle of an index in order.
     if (order && !(inOrder && (kind === 'index' || !this.#after)))
       return new SortedMatches(order, this.#most, this.#after);
     return inOrder ? new FirstMatches(this.#most) : new OldestMatches(this.#most);

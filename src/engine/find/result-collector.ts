@@ -13,7 +13,7 @@ interface Keyed {
   readonly record: StoredRecord;
 }
 
-/** Gathers the first so many matches in the order asked for. */
+/** Collects the first matches of an order, up to a limit. */
 export interface ResultCollector {
   /**
    * Takes a match. `false` once no later one can change the result.
@@ -21,7 +21,7 @@ export interface ResultCollector {
    * @param document What the order looks at; left out where it does not matter.
    */
   add(record: StoredRecord, document?: object): boolean;
-  /** The greatest rank that still counts, for what comes by rank. */
+  /** The greatest rank that still counts, for candidates in the order of ranks. */
   readonly worst: number;
   records(): StoredRecord[];
 }

@@ -6,20 +6,20 @@ import type { Coroutine } from '../scheduling/coroutine.ts';
 import type { Pace } from '../scheduling/pace.ts';
 import type { Query } from './query.ts';
 
-/** Documents on their way to a caller, chunk by chunk. */
+/** A result as a stream of chunks. */
 export interface Delivery {
-  /** Whether they come in the order of the result; else by `order`, as far as `floor` says. */
+  /** Whether chunks come in the order of the result; else in the order of ranks, up to `floor`. */
   readonly sorted: boolean;
   readonly done: boolean;
-  /** No document still to come was inserted before this rank. */
+  /** No later document has a lower rank. */
   readonly floor: number;
   /** The next documents: at most so many, and about so many characters. */
   next(limit: number, size: number): Coroutine<Visited[]>;
-  /** Must be called when it is given up or done: it keeps compaction waiting. */
+  /** Must be called at the end: a stream keeps compaction waiting. */
   end(): void;
 }
 
-/** What a scan comes by, handed over without having all of it first. */
+/** Streams the matches of a scan as it finds them. */
 export class ScanDelivery implements Delivery {
   readonly sorted = false;
   readonly #scan: Scan;
@@ -47,7 +47,7 @@ export class ScanDelivery implements Delivery {
   }
 }
 
-/** A result that is known by its records. */
+/** Streams a list of records. */
 export class ListDelivery implements Delivery {
   readonly sorted = true;
   readonly floor = 0;

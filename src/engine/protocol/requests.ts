@@ -201,7 +201,7 @@ export interface AcknowledgedChange {
 /** Collections that a client has open, by the number of its handle. */
 export type OpenedHandles = readonly (readonly [handle: number, settings: CollectionSettings])[];
 
-/** What changed in a collection. */
+/** The changes of a batch in a collection. */
 export interface Change {
   /** The document's id, or the record of a key-value collection. */
   readonly id: string;
@@ -237,7 +237,7 @@ export interface EngineEvents {
     readonly documents: number;
     readonly total: number;
   };
-  /** Another state of a collection has taken the place of what it held. */
+  /** A backup or a file has replaced all records of a collection. */
   restore: {
     readonly collection: string;
     /** Left out where it came from a file. */
@@ -253,7 +253,7 @@ export type ClientEvent = {
   [Name in keyof EngineEvents]: { readonly type: Name; readonly detail: EngineEvents[Name] };
 }[keyof EngineEvents];
 
-/** News of a live query, for the door that asked for it. */
+/** News of a live query, for the client that reads it. */
 export interface LiveEvent {
   readonly type: 'live';
   readonly detail: LiveDetail;

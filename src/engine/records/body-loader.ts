@@ -5,11 +5,11 @@ import { type Coroutine, run } from '../scheduling/coroutine.ts';
 import { BodyReader, bySegment } from './body-reader.ts';
 
 /**
- * Brings the bodies of a cached collection into memory, once for everybody who waits for them: a scan follows
+ * Loads the bodies of a cached collection into memory, once for all readers that wait: a scan follows
  * it instead of reading the same segments again.
  */
 export class BodyLoader {
-  /** Settles when all are there, or with what made it fail. */
+  /** Settles when all are loaded; rejects with the first failure. */
   readonly done: Promise<void>;
   readonly #log: SegmentLog;
   readonly #keep: (record: StoredRecord, bodies: SegmentBodies) => void;

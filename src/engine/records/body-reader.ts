@@ -7,13 +7,13 @@ import { type Coroutine, wait } from '../scheduling/coroutine.ts';
 const READ_AHEAD = 16;
 
 /**
- * Reads the bodies of segments one after another, and the next few while one is being looked at. It begins
- * with one and doubles, so that who stops early has read little.
+ * Reads the bodies of segments one after another, and the next few ahead. It begins
+ * with one and doubles, so that a reader that stops early has read little.
  */
 export class BodyReader {
   readonly #log: SegmentLog;
   readonly #numbers: readonly number[];
-  /** Those under way or at hand that were not taken yet. */
+  /** Reads that were begun and not taken yet. */
   readonly #ahead = new Map<number, Promise<SegmentBodies>>();
   #asked = 0;
   #step = 1;
@@ -29,7 +29,7 @@ export class BodyReader {
     if (!this.#ahead.has(number)) this.#askMore();
     const bodies = yield* wait(this.#ahead.get(number) as Promise<SegmentBodies>);
     this.#ahead.delete(number);
-    // Asked for before what was read is looked at, so that both happen at once.
+    // Requested before the caller processes these bodies: reading and processing overlap.
     if (this.#ahead.size < this.#step) this.#askMore();
     return bodies;
   }

@@ -38,7 +38,7 @@ export class CompactionGuard {
     }
   }
 
-  /** A reader that began before a compaction may still want what it replaced. */
+  /** A reader that began before a compaction may still need the replaced segments. */
   #forgetReplaced(): void {
     if (this.pinned || this.#compacting || this.#log.isCompactionInDoubt) return;
     this.#log.bodies.forgetReplaced();

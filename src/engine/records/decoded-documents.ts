@@ -1,6 +1,6 @@
 import { valueReader } from '../../query/path/value-reader.ts';
 
-/** Columns kept at the most, for the paths that were asked for first. */
+/** The most columns kept: those of the paths that were read first. */
 const MOST_COLUMNS = 16;
 
 /**
@@ -9,7 +9,7 @@ const MOST_COLUMNS = 16;
  */
 export class DecodedDocuments {
   readonly documents: readonly object[];
-  /** By path; `undefined` for one that was asked for once. */
+  /** By path; `undefined` for one that was read once. */
   readonly #columns = new Map<string, readonly unknown[] | undefined>();
 
   constructor(documents: readonly object[]) {
@@ -18,7 +18,7 @@ export class DecodedDocuments {
 
   /**
    * The values at a dotted path, `undefined` for a missing field; the first array on the path where there is
-   * one. Made when it is asked for a second time: after each change everything starts anew.
+   * one. Made at the second read: a change drops all columns.
    */
   column(path: string): readonly unknown[] | undefined {
     if (!this.#columns.has(path)) {

@@ -6,11 +6,11 @@ import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 /**
  * The records that a list of segments stands for, while and after they are read.
  *
- * What a later segment puts or deletes is told by the hashes of keys: nearly all come by once. A map of a hundred
- * thousand keys takes longer than reading them, and most questions after a start need none.
+ * Hashes of keys find the records that a later segment puts or deletes: nearly all hashes occur once. A map of a hundred
+ * thousand keys takes longer than reading them, and most requests after a start need none.
  */
 export class FoldedRecords {
-  /** Invariant, once finished: one record a key, in the order of `record.order`. */
+  /** Invariant, once finished: one record a key, in the order of `record.rank`. */
   list: StoredRecord[] = [];
   /** Whether every record has its body. */
   resident = true;
@@ -29,7 +29,7 @@ export class FoldedRecords {
     this.#caching = caching;
   }
 
-  /** Takes in a segment; lowest number first, then {@link finish}. */
+  /** Folds a segment in; lowest number first, then {@link finish}. */
   fold(segment: Segment): void {
     const { number, keys, deletes } = segment;
     const bodies = this.#caching ? segment.bodies : undefined;
@@ -44,7 +44,7 @@ export class FoldedRecords {
     if (keys.length > 0 && !bodies) this.resident = false;
   }
 
-  /** Leaves out what is superseded, counts what is live, and brings the records in order: compaction moves old ones into new segments. */
+  /** Removes superseded records, counts live sizes, sorts: compaction moves old records into new segments. */
   finish(segments: ReadonlyMap<number, SegmentState>): void {
     const dead = this.#dead();
     for (const { segment, size } of dead) (segments.get(segment) as SegmentState).live -= size;

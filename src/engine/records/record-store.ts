@@ -13,12 +13,12 @@ import { PendingChanges } from './pending-changes.ts';
 import { RecordBodies } from './record-bodies.ts';
 import { RecordTable } from './record-table.ts';
 
-/** So many values are decoded in one go without blocking anybody. */
+/** So many values are decoded at once without blocking other requests. */
 const FEW = 1000;
 
 /**
- * Keyed records: the newest version of each, in memory at least by where it rests, with the changes that
- * are not saved yet. Both collection types stand on it; what a record means is theirs.
+ * The newest version of each record, with the unsaved changes. Memory holds at least where a record is stored. Both
+ * collection types are built on it.
  *
  * Every read sees every change made before it, saved or not.
  */
@@ -125,7 +125,7 @@ export class RecordStore {
     return this.#nextRank++;
   }
 
-  /** Puts a new version, with its body, in the place of the one before. */
+  /** Puts a new version, with its body. */
   put(record: StoredRecord): void {
     const before = this.#records.get(record.key);
     if (before) {
@@ -138,7 +138,7 @@ export class RecordStore {
     this.#noteChange();
   }
 
-  /** Adds records whose keys nothing has, in order, behind all others. */
+  /** Appends records with new keys, in order. */
   addAll(records: readonly StoredRecord[]): void {
     this.#records.append(records);
     for (const record of records) this.#pending.records.add(record);
@@ -151,12 +151,12 @@ export class RecordStore {
     this.#records.delete(key);
     this.#decoded = undefined;
     this.#pending.records.delete(record);
-    // While a failed save may have been stored after all, storage may hold anything that was ever pending.
+    // A failed save may have been stored after all: then storage may hold any record that was ever pending.
     const stored =
       this.#mayBeStored(record) || (this.log.inDoubt && !record.previous)
         ? record
         : record.previous;
-    // A delete that is pending already knows the version that storage does hold.
+    // A pending delete already names the stored version.
     if (stored && !this.#pending.deletes.has(key)) this.#pending.deletes.set(key, stored);
     this.#noteChange();
   }
@@ -192,8 +192,8 @@ export class RecordStore {
   }
 
   /**
-   * Writes what is pending as segments, in one transaction. Must not be called while a save is under way.
-   * When it fails, its changes are pending again.
+   * Writes the pending changes as segments, in one transaction. Must not be called while a save is under way.
+   * If it fails, its changes are pending again.
    */
   async save(attach?: Attachment): Promise<number> {
     const saving = this.#pending;
@@ -226,8 +226,8 @@ export class RecordStore {
   }
 
   /**
-   * Removes what nothing needs any more, and merges segments if that is due. Must not be called while anything
-   * is being written, or while records are {@link pinned}.
+   * Collects garbage, and merges segments if that is due. Must not be called during a write, or while records are
+   * {@link pinned}.
    *
    * @returns whether there may be more to do.
    */
@@ -246,7 +246,7 @@ export class RecordStore {
     return record.segment > 0 || this.#saving?.records.has(record) === true;
   }
 
-  /** What was the newest saved version is so no longer. */
+  /** A newer version is saved, or the record is deleted. */
   #supersede(record: StoredRecord | undefined): void {
     const stored = savedVersion(record);
     if (stored) this.#countDead(stored);
@@ -259,7 +259,7 @@ export class RecordStore {
 
   #noteChange(changes = 1): void {
     if (this.#pending.size === 0) {
-      // What was inserted and deleted between two saves leaves nothing to save.
+      // A record inserted and deleted between two saves leaves nothing to save.
       this.#pending.since = undefined;
       this.#pending.changeCount = 0;
     } else {

@@ -1,20 +1,20 @@
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 
-/** Records that are entered by key in one slice of work. */
+/** Records entered by key in one slice. */
 const SLICE = 8192;
-/** So often a key is looked for one by one instead: each time takes a millisecond or two among a hundred thousand. */
+/** So many lookups search linearly instead: a millisecond or two each, among a hundred thousand. */
 const PASSES = 4;
 
 /**
- * The newest version of each record, in order and by key. Those that come in great numbers are entered by key when
- * that is first wanted: it takes as long as reading them, and after a start nobody may ask.
+ * The newest version of each record, in order and by key. Records that come in great numbers are entered by key at the
+ * first lookup: it takes as long as reading them, and after a start no lookup may come.
  */
 export class RecordTable {
-  /** Invariant: iterates in the order of `record.order`, and what waits comes after it. */
+  /** Invariant: iterates in the order of `record.rank`; waiting records come after these. */
   readonly #byKey = new Map<string, StoredRecord>();
-  /** What is not entered yet, in order. */
+  /** Records not entered by key yet, in order. */
   #waiting: (readonly StoredRecord[])[] = [];
-  /** All records in order, made when asked for and kept until one is added or removed. */
+  /** All records in order, made on demand and kept until one is added or removed. */
   #list: readonly StoredRecord[] | undefined;
   #flags: number | undefined;
   #passes = 0;
@@ -61,7 +61,7 @@ export class RecordTable {
     this.#list = undefined;
   }
 
-  /** Adds records whose keys nothing has, in order, behind all others. */
+  /** Appends records with new keys, in order. */
   append(records: readonly StoredRecord[]): void {
     for (let from = 0; from < records.length; from += SLICE)
       this.#waiting.push(records.slice(from, from + SLICE));

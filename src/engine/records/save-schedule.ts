@@ -30,14 +30,14 @@ export class SaveSchedule {
   readonly #events: CollectionEvents;
   /** Settles with the save under way, before the compaction that may follow it. */
   #saving: Promise<void> | undefined;
-  /** Settles when nothing is being written any more; never rejects. */
+  /** Settles when no write is under way; never rejects. */
   #writing: Promise<void> | undefined;
   #cancelTimer: (() => void) | undefined;
   readonly #backoff = new Backoff(RETRY_MS);
   /** When the early saves so far have used up their share of time. */
   #earlySavesUntil = 0;
   #stopped = false;
-  /** Who waits to write, or writes: flushes, and what has the storage to itself. */
+  /** Flushes and exclusive writes that wait or are under way. */
   #writers = 0;
 
   constructor(
@@ -52,7 +52,7 @@ export class SaveSchedule {
     this.#events = events;
   }
 
-  /** To be called after changes: starts a save or sees to it that one will start. */
+  /** To be called after changes: starts a save, or the timer of one. */
   check(): void {
     if (this.#writing || this.#stopped) return;
     const { changes, since } = this.#records.waiting;
@@ -90,7 +90,7 @@ export class SaveSchedule {
     }
   }
 
-  /** Writes something else than a save, while nothing else is being written. */
+  /** Runs another write than a save, exclusively. */
   async alone<T>(write: () => Promise<T>): Promise<T> {
     this.#writers++;
     try {
@@ -103,14 +103,14 @@ export class SaveSchedule {
     }
   }
 
-  /** Saves everything so far, and a value with it. To be called where nothing else is being written: {@link alone}. */
+  /** Saves everything so far, with an attachment. To be called in {@link alone}. */
   saveWith(attach: Attachment): Promise<void> {
     return this.#save(attach);
   }
 
   async #flush(): Promise<void> {
     if (this.#saving) {
-      // Its failure is reported; what it could not save goes with the next.
+      // Its failure is reported; the next save carries its changes.
       await this.#saving.catch(() => undefined);
     }
     if (this.#records.unsaved === 0 && this.#records.log.exists) return;
@@ -142,7 +142,7 @@ export class SaveSchedule {
     return saving;
   }
 
-  /** Lets nothing else be written until this is, and what it left behind is tidied up. */
+  /** Blocks other writes until this one, and the compaction after it, have ended. */
   #hold(writing: Promise<unknown>): void {
     this.#writing = this.#tidyAfter(writing).finally(() => {
       this.#writing = undefined;

@@ -7,16 +7,16 @@ import type { Pace } from '../scheduling/pace.ts';
 import { BodyReader, bySegment } from './body-reader.ts';
 import type { RecordStore } from './record-store.ts';
 
-/** Records that are looked at together: all in memory, or all in one segment. */
+/** Records that are scanned together: all in memory, or all in one segment. */
 interface Block {
   readonly records: StoredRecord[];
   /** The segment to read first, 0 for none. */
   readonly segment: number;
-  /** No record in this or a later block has a lower order. */
+  /** No record in this or a later block has a lower rank. */
   floor: number;
 }
 
-/** A record that a scan came by, with its body. */
+/** A record that a scan found, with its body. */
 export interface Visited {
   readonly record: StoredRecord;
   readonly body: Body;
@@ -38,15 +38,15 @@ const UNBOUNDED = { worst: Number.POSITIVE_INFINITY };
 export type RecordTest = (record: StoredRecord, body: Body) => boolean;
 
 /**
- * Goes over the records as they were when it began. What is in memory comes in order; what is not comes
- * segment by segment, each read once, so that a scan takes one pass over storage whatever the order the
- * documents were changed in. `floor` says up to where the order is certain.
+ * Visits the records as they were when it began. Records in memory come in order; others come segment by segment, each
+ * read once: a scan takes one pass over storage, in whatever order documents were changed. `floor` says up to which rank
+ * the order is certain.
  */
 export class Scan {
   readonly #store: RecordStore;
   readonly #blocks: Block[];
   readonly #reader: BodyReader;
-  /** Those of the segment that is being gone through. */
+  /** The bodies of the segment being scanned. */
   #bodies: SegmentBodies | undefined;
   readonly #pace: Pace;
   readonly #release: () => void;
@@ -66,7 +66,7 @@ export class Scan {
     return this.#block >= this.#blocks.length;
   }
 
-  /** No record still to come has a lower order. */
+  /** No later record has a lower rank. */
   get floor(): number {
     const block = this.#blocks[this.#block];
     if (!block) return Number.POSITIVE_INFINITY;
@@ -74,7 +74,7 @@ export class Scan {
     return Math.min(block.records[this.#index]?.rank ?? next, next);
   }
 
-  /** Goes on until so many records or bytes have passed the test, or none that counts can come any more. */
+  /** Scans until the limits are reached, or no later record can count. */
   *next(
     test: RecordTest,
     {
@@ -94,7 +94,7 @@ export class Scan {
       while (this.#index < records.length) {
         if (this.#pace.due) {
           yield* this.#pace.pause();
-          // Given up meanwhile.
+          // Ended meanwhile.
           if (this.done) return found;
         }
         const record = records[this.#index++] as StoredRecord;
@@ -114,7 +114,7 @@ export class Scan {
     return found;
   }
 
-  /** Must be called when a scan is given up or done: it keeps compaction waiting. */
+  /** Must be called at the end: a scan keeps compaction waiting. */
   end(): void {
     this.#block = this.#blocks.length;
     this.#release();
@@ -136,11 +136,11 @@ function blocksOf(records: readonly StoredRecord[]): Block[] {
     segment,
     floor: group[0]?.rank ?? 0,
   }));
-  // Ascending by their first record, which is also the least of everything that follows.
+  // Ascending by their first record, which also has the lowest rank of all that follow.
   return blocks.sort((a, b) => a.floor - b.floor);
 }
 
-/** What is delivered of a cached record to a reader in this thread: it is kept decoded, which is copied faster than parsed. */
+/** The body of a cached record for a reader in this thread: decoded, since copying is faster than parsing. */
 export function bodyAtHand(record: StoredRecord, body: Body): Body | DecodedBody {
   return typeof body === 'string' ? { decoded: decodedValue(record, body, true) } : body;
 }

@@ -1,19 +1,19 @@
 import { notInMemory } from '../collection-errors.ts';
 
 /**
- * A computation that may have to wait. It yields the promises it waits for; what is resident never
- * yields, and so runs to its end without a single turn of the event loop.
+ * A computation that may have to wait. It yields the promises it waits for. On resident data it
+ * never yields, and runs without a turn of the event loop.
  */
 export type Coroutine<T> = Generator<Promise<unknown>, T, void>;
 
-/** A result that is there already, or the work that will bring it. */
+/** A result, or the coroutine that computes it. */
 export type Result<T> = T | Coroutine<T>;
 
 export function isCoroutine<T>(result: Result<T>): result is Coroutine<T> {
   return typeof (result as { next?: unknown } | undefined)?.next === 'function';
 }
 
-/** Waits for what a promise brings. */
+/** Waits for a promise. */
 export function* wait<T>(promise: Promise<T>): Coroutine<T> {
   let value: T | undefined;
   yield promise.then((brought) => {
@@ -22,13 +22,13 @@ export function* wait<T>(promise: Promise<T>): Coroutine<T> {
   return value as T;
 }
 
-/** Runs work; the result is a promise only if it had to wait. */
+/** Runs a coroutine. The result is a promise only if it had to wait. */
 export function run<T>(work: Coroutine<T>): T | Promise<T> {
   const step = work.next();
   return step.done ? step.value : finish(work, step.value);
 }
 
-/** Runs work of a collection that must not wait. */
+/** Runs a coroutine that must not wait, or throws. */
 export function runSync<T>(work: Coroutine<T>, place: string): T {
   const step = work.next();
   if (step.done) return step.value;

@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts';
 import type { Coroutine } from './coroutine.ts';
 import { nextTurn } from './next-turn.ts';
 
-/** How long work may keep the thread before it lets others have a turn. */
+/** How long a coroutine may keep the thread before it yields. */
 const SLICE_MS = 10;
 
 /** Looks at the clock once in so many calls: looking costs more than testing a document. */
@@ -24,17 +24,17 @@ export class Pace {
     this.#since = clock.elapsed();
   }
 
-  /** Whether it is time to {@link Pace.pause}; to be asked for every document. */
+  /** Whether it is time to {@link Pace.pause}; to be called for every document. */
   get due(): boolean {
     return ++this.#steps % LOOK_EVERY === 0 && this.late;
   }
 
-  /** The same, to be asked now and then. */
+  /** The same, without the counter: to be called now and then. */
   get late(): boolean {
     return !this.#aborts.immediate && this.#clock.elapsed() - this.#since > SLICE_MS;
   }
 
-  /** Lets others have a turn. @throws {CairnError} `aborted` */
+  /** Yields to other requests. @throws {CairnError} `aborted` */
   *pause(): Coroutine<void> {
     yield nextTurn();
     this.#since = this.#clock.elapsed();
@@ -43,7 +43,7 @@ export class Pace {
 
   /**
    * Goes on for another call of the same caller. The slice goes on too: in this thread, what the caller did in
-   * between kept others from their turn as well.
+   * between blocked other requests as well.
    *
    * @throws {CairnError} `aborted`
    */
@@ -53,7 +53,7 @@ export class Pace {
     this.check();
   }
 
-  /** @throws {CairnError} `aborted`, when the call was given up. */
+  /** @throws {CairnError} `aborted`, when the call was aborted. */
   check(): void {
     if (this.#aborts.has(this.#call)) {
       throw new CairnError('aborted', 'The signal aborted the call.');
@@ -61,13 +61,13 @@ export class Pace {
   }
 }
 
-/** The calls that their callers have given up, of those that have not ended. */
+/** The calls under way, and which of them are aborted. */
 export class Aborts {
   /** Set while a request must be executed without waiting. */
   immediate = false;
   readonly #calls = new Map<number, boolean>();
 
-  /** To be called with what can be given up, until it ends. */
+  /** Registers a call that can be aborted, until it ends. */
   note(call: number | undefined, result: Promise<unknown>): void {
     if (call === undefined) return;
     const end = () => void this.#calls.delete(call);
@@ -75,7 +75,7 @@ export class Aborts {
     result.then(end, end);
   }
 
-  /** One that has ended already, or goes on with another request, is none of ours. */
+  /** Does nothing for a call that has ended, or goes on with another request. */
   abort(call: number): undefined {
     if (this.#calls.has(call)) this.#calls.set(call, true);
   }

@@ -1,6 +1,6 @@
 import { type Coroutine, isCoroutine, type Result, run } from './coroutine.ts';
 
-/** The result of a request that is not due after all: it enters the queue again, and holds nothing until then. */
+/** The result of a request that is not due after all: it enters the queue again later, and does not hold it meanwhile. */
 export class Postponed<T> {
   readonly result: Promise<T>;
 
@@ -10,14 +10,14 @@ export class Postponed<T> {
 }
 
 /**
- * Executes the requests to one collection in order. Whatever is resident is executed at once. Work that
- * changes something and has to wait keeps later requests waiting; work that only reads has taken what it
- * reads from by the time it first waits, and lets them pass.
+ * Executes the requests to one collection in order, those on resident data at once. A request that
+ * changes something and has to wait holds the queue; a read has captured its source by the time it first waits, and
+ * lets later requests pass.
  */
 export class SerialQueue {
-  /** Ends when the last request that holds the lane has ended; `undefined` while it is free. */
+  /** Ends when the last request that holds the queue has ended; `undefined` while it is free. */
   #busy: Promise<unknown> | undefined;
-  /** Requests that have begun and do not hold the lane. */
+  /** Requests that have begun and do not hold the queue. */
   readonly #passing = new Set<Promise<unknown>>();
 
   /** Whether a request would have to wait now. */
@@ -41,7 +41,7 @@ export class SerialQueue {
     return result;
   }
 
-  /** Resolves when what has begun has ended; to be awaited by who holds the lane, so that nothing else begins. */
+  /** Resolves when all requests under way have ended. To be awaited by the request that holds the queue, so that none begins. */
   async passed(): Promise<void> {
     await Promise.allSettled(this.#passing);
   }

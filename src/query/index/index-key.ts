@@ -5,7 +5,7 @@ import { compareScalars } from '../value/compare-scalars.ts';
 import { isDate, isRegExp } from '../value/value-type.ts';
 import type { IndexDefinition } from './index-definition.ts';
 
-/** What can be ordered in an index. `undefined` and missing count as null. */
+/** A value that an index can order. `undefined` and missing count as null. */
 export type Scalar = string | number | bigint | boolean | null | Date;
 
 /**

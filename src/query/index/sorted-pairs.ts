@@ -179,7 +179,7 @@ export class SortedPairs<K, E extends Ranked> {
     return count;
   }
 
-  /** Sorts what was loaded, in slices of a few milliseconds at most. */
+  /** Sorts the loaded pairs, in slices of a few milliseconds at most. */
   *sorting(): Generator<void> {
     while (this.#distributed < this.#keys.length) {
       this.#distribute(SLICE);

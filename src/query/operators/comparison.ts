@@ -8,7 +8,7 @@ import type { Operator } from './operator.ts';
 export const $eq: Operator = (operand) => equality(operand);
 
 export const $ne: Operator = (operand, { place }) => {
-  // The server refuses it as well: nearly everybody who writes it means "does not match the pattern".
+  // The server refuses it as well: nearly every author means "does not match the pattern".
   if (isRegExp(operand)) throw operandInvalid(place, 'a value ($not takes a pattern)', operand);
   return not(equality(operand));
 };
