@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
 import type { BackupInfo, DatabaseClient, LiveQuery, Verification } from '../../src/index.ts';
-import { openDoor } from '../engine/engine-door.ts';
+import { openClient } from '../engine/engine-client.ts';
 import { FakeClock, settled } from '../engine/fake-clock.ts';
 import { expectSame, isSame, outcome, type Subject } from '../model/world.ts';
 import { faultyDriver, outage } from '../storage/faulty-driver.ts';
@@ -22,7 +22,7 @@ interface BackedUp {
 /** What a kind of collection has to bring besides. */
 export interface Kind<Collection extends BackedUp, Command, State> {
   readonly subject: Subject<Collection, Command, State>;
-  open(door: DatabaseClient, reopening: Reopening, options: object): Collection;
+  open(client: DatabaseClient, reopening: Reopening, options: object): Collection;
   /** A live query, and what it has to show of all that is there. */
   watch(collection: Collection): LiveQuery<unknown>;
   shown(contents: unknown): unknown;
@@ -44,7 +44,7 @@ export class BackupWorld<Collection extends BackedUp, Command, State> {
   readonly #retention: number;
   readonly #driver = faultyDriver();
   #clock = new FakeClock();
-  #door: DatabaseClient;
+  #client: DatabaseClient;
   #collection: Collection;
   #live: { readonly query: LiveQuery<unknown>; readonly stop: () => void };
   #backups = new Map<string, Remembered<State>>();
@@ -61,7 +61,7 @@ export class BackupWorld<Collection extends BackedUp, Command, State> {
     this.#kind = kind;
     this.#retention = retention;
     this.#possible = [kind.subject.state];
-    this.#door = openDoor(this.#driver, this.#clock).door;
+    this.#client = openClient(this.#driver, this.#clock).client;
     this.#collection = this.#open(reopening);
     this.#live = this.#watch();
   }
@@ -215,7 +215,7 @@ export class BackupWorld<Collection extends BackedUp, Command, State> {
     label?: string,
   ): Promise<void> {
     await atRest(this.#driver);
-    if (this.#door.status.unsaved === 0 && !this.#inDoubt)
+    if (this.#client.status.unsaved === 0 && !this.#inDoubt)
       this.#possible = this.#possible.slice(-1);
     const list = await this.#collection.listBackups();
     for (const backup of list) {
@@ -261,7 +261,7 @@ export class BackupWorld<Collection extends BackedUp, Command, State> {
   }
 
   #open(reopening: Reopening): Collection {
-    return this.#kind.open(this.#door, reopening, {
+    return this.#kind.open(this.#client, reopening, {
       backup_retention_time: this.#retention,
       auto_create_backup: true,
     });
@@ -274,9 +274,9 @@ export class BackupWorld<Collection extends BackedUp, Command, State> {
 
   async #close(): Promise<void> {
     this.#live.stop();
-    if (!(await this.#succeeds(this.#door.close().then(() => true)))) {
+    if (!(await this.#succeeds(this.#client.close().then(() => true)))) {
       this.#driver.heal();
-      await this.#door.close();
+      await this.#client.close();
     }
     this.#driver.heal();
     expect(this.#clock.waiting).toBe(0);
@@ -286,7 +286,7 @@ export class BackupWorld<Collection extends BackedUp, Command, State> {
   async #reopen(reopening: Reopening): Promise<void> {
     const next = new FakeClock(this.#clock.now());
     this.#clock = next;
-    this.#door = openDoor(this.#driver, next).door;
+    this.#client = openClient(this.#driver, next).client;
     this.#collection = this.#open(reopening);
     await this.#findAmong(this.#possible);
     this.#isStored();

@@ -3,7 +3,7 @@ import { serialize } from 'node:v8';
 import { expect } from 'vitest';
 import type { DocumentCollection } from '../../src/collection/document-collection.ts';
 import type { DatabaseClient, DocumentCollectionOptions } from '../../src/index.ts';
-import { ids, openDoor } from '../engine/engine-door.ts';
+import { ids, openClient } from '../engine/engine-client.ts';
 import { FakeClock, settled } from '../engine/fake-clock.ts';
 import {
   type Cut,
@@ -34,9 +34,9 @@ export interface Scenario {
   readonly between?: (before: string, known: Known) => readonly string[];
 }
 
-/** A door with its clock, and a collection. */
+/** A client with its clock, and a collection. */
 export interface World {
-  readonly door: DatabaseClient;
+  readonly client: DatabaseClient;
   readonly clock: FakeClock;
   readonly things: Things;
   open(options?: Options): Things;
@@ -63,9 +63,9 @@ export interface Prepared {
 }
 
 function enter(driver: FaultyDriver, now: number, options: Options): World {
-  const { door, clock } = openDoor(driver, new FakeClock(now));
+  const { client, clock } = openClient(driver, new FakeClock(now));
   const open = (more: Options = {}): Things =>
-    new door.Collection<any>({
+    new client.Collection<any>({
       name: 'things',
       type: 'DOCUMENT_BASED',
       activate_drop_method: true,
@@ -73,7 +73,7 @@ function enter(driver: FaultyDriver, now: number, options: Options): World {
       ...options,
       ...more,
     });
-  return { door, clock, things: open(), open };
+  return { client, clock, things: open(), open };
 }
 
 /** Everything that the collection holds, as text; the code of the error where it cannot be read. */
@@ -126,7 +126,7 @@ export async function prepare(scenario: Scenario, caching: boolean): Promise<Pre
   const first = faultyDriver();
   const making = enter(first, start, { caching });
   await scenario.before(making);
-  await making.door.close();
+  await making.client.close();
   const made = await readStored(first);
   const stored = scenario.tamper?.(made) ?? made;
   const now = start + making.clock.elapsed() + (scenario.later ?? 0);
@@ -140,7 +140,7 @@ export async function prepare(scenario: Scenario, caching: boolean): Promise<Pre
   const world = enter(driver, now, options);
   await perform(driver, world, scenario.act);
   const calls = [...driver.log];
-  await world.door.close();
+  await world.client.close();
   const after = await contentsOf(enter(driver, now, options).things);
   const allowed = [before, after, ...(scenario.between?.(before, known) ?? [])];
   const { given: idsGiven } = ids;
@@ -199,7 +199,7 @@ export async function goOn(
   const found = await contentsOf(things);
   expect(allowed).toContain(found);
   if (found === 'data_damaged') {
-    await world.door.close();
+    await world.client.close();
     return found;
   }
   await things.insert({ _id: 'later', n: 0 });
@@ -217,7 +217,7 @@ export async function goOn(
   expect(await things.deleteBackup(oldest.name)).toBe(true);
   await atRest(driver);
   const held = await contentsOf(things);
-  await world.door.close();
+  await world.client.close();
   return held;
 }
 
@@ -248,7 +248,7 @@ export async function checkWhole(
     await atRest(driver);
   }
   const backups = await things.listBackups();
-  await world.door.close();
+  await world.client.close();
   const stored = await readStored(driver);
   if (found !== 'data_damaged') {
     const { there, named } = segmentsOf(stored);
@@ -291,7 +291,7 @@ async function contentsOfBackup(
   const world = enter(driver, now, options);
   await world.things.loadBackup(name);
   const held = await contentsOf(world.things);
-  await world.door.close();
+  await world.client.close();
   expect(await contentsOf(enter(driver, now, options).things)).toBe(held);
   return held;
 }

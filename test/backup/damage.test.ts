@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { DatabaseClient } from '../../src/index.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { allOf } from '../contract/outcomes.ts';
-import { openDoor } from '../engine/engine-door.ts';
+import { openClient } from '../engine/engine-client.ts';
 import { contentsOf, type Things } from './cut-world.ts';
 import { driverWith, numberAt, readStored, type Stored, tampered } from './stored.ts';
 
@@ -28,8 +28,8 @@ interface Made {
  */
 async function make(): Promise<Made> {
   const driver = memoryDriver();
-  const { door } = openDoor(driver);
-  const things = new door.Collection<any>(documents);
+  const { client } = openClient(driver);
+  const things = new client.Collection<any>(documents);
   await things.insertMany([
     { _id: 'a', n: 1 },
     { _id: 'b', n: 1 },
@@ -41,7 +41,7 @@ async function make(): Promise<Made> {
   await things.save();
   // The last: nothing would tell that it is missing.
   await things.insert({ _id: 'd', n: 4 });
-  await door.close();
+  await client.close();
   return { stored: await readStored(driver), both, one };
 }
 
@@ -63,10 +63,10 @@ const bodies = damageIn('bodies');
 
 const open = async (stored: Stored, caching: boolean, options: object = {}) => {
   const driver = await driverWith(stored);
-  const { door } = openDoor(driver);
-  const construct = (at: DatabaseClient = door, more: object = {}): Things =>
+  const { client } = openClient(driver);
+  const construct = (at: DatabaseClient = client, more: object = {}): Things =>
     new at.Collection<any>({ ...documents, caching, ...options, ...more });
-  return { driver, door, things: construct(), construct };
+  return { driver, client, things: construct(), construct };
 };
 
 const codeOf = async (promise: Promise<unknown>): Promise<string> => {
@@ -168,7 +168,7 @@ const unopenable: {
 describe.each([true, false])('data that cannot be opened, caching %s', (caching) => {
   test.each(unopenable)('for $name', async ({ damage, whole, place, says }) => {
     const made = await make();
-    const { things, door, construct, driver } = await open(damage(made.stored), caching);
+    const { things, client, construct, driver } = await open(damage(made.stored), caching);
     const names = whole.map((which) => made[which]);
     const error = await things.ready.catch((reason: Error) => reason);
     expect(error).toMatchObject({ code: 'data_damaged', place: 'things' });
@@ -205,8 +205,8 @@ describe.each([true, false])('data that cannot be opened, caching %s', (caching)
     await things.insert({ _id: 'later', n: 9 });
     await second.save();
     expect(await second.verify()).toMatchObject({ whole: true });
-    await door.close();
-    const again = construct(openDoor(driver).door);
+    await client.close();
+    const again = construct(openClient(driver).client);
     expect(await contentsOf(again)).toBe(`${HELD[newest]} later=9`);
     expect((await again.listBackups()).map(({ name }) => name)).toContain(made[newest]);
   });
@@ -217,28 +217,28 @@ describe.each([true, false])('data that cannot be opened, caching %s', (caching)
     expect(await things.deleteBackup(made.one)).toBe(true);
     expect(await codeOf(things.deleteBackup(made.one))).toBe('backup_unknown');
     expect(await things.listBackups()).toMatchObject([{ name: made.both }]);
-    const again = construct(openDoor(driver).door);
+    const again = construct(openClient(driver).client);
     expect(await codeOf(again.count())).toBe('data_damaged');
     expect(await again.listBackups()).toMatchObject([{ name: made.both }]);
   });
 
   test.each(unopenable)('Drop() starts anew for $name', async ({ damage }) => {
     const { stored } = await make();
-    const { things, construct, driver, door } = await open(damage(stored), caching);
+    const { things, construct, driver, client } = await open(damage(stored), caching);
     const dropping = things.Drop();
     const again = construct();
     const inserting = again.insert({ _id: 'new', n: 1 });
     expect(await dropping).toBe(true);
     await inserting;
-    await door.close();
-    const last = construct(openDoor(driver).door);
+    await client.close();
+    const last = construct(openClient(driver).client);
     expect(await contentsOf(last)).toBe('new=1');
     expect(await last.verify()).toMatchObject({ whole: true, backups: [] });
   });
 
   test('a backup that stays when it is dropped holds what can be read', async () => {
     const { stored } = await make();
-    const { things, construct, driver, door } = await open(
+    const { things, construct, driver, client } = await open(
       segment(2, () => undefined)(stored),
       caching,
     );
@@ -249,8 +249,8 @@ describe.each([true, false])('data that cannot be opened, caching %s', (caching)
     expect(others).toEqual([]);
     expect(remains).toMatchObject({ documents: 4, label: 'what was left of damaged data' });
     await again.loadBackup(remains!.name);
-    await door.close();
-    const last = construct(openDoor(driver).door);
+    await client.close();
+    const last = construct(openClient(driver).client);
     expect(await contentsOf(last)).toBe('a=1 b=1 c=3 d=4');
     expect(await last.verify()).toMatchObject({ whole: true });
   });
@@ -300,7 +300,7 @@ const hidden: { name: string; damage: Damage; whole: ('one' | 'both')[] }[] = [
 describe.each([true, false])('data that is found damaged later, caching %s', (caching) => {
   test.each(hidden)('for $name', async ({ damage, whole }) => {
     const made = await make();
-    const { things, door, construct, driver } = await open(damage(made.stored), caching);
+    const { things, client, construct, driver } = await open(damage(made.stored), caching);
     expect(await things.count()).toBe(4);
     expect(await things.get('b')).toMatchObject({ n: 1 });
     expect(await codeOf(things.get('a'))).toBe('data_damaged');
@@ -316,20 +316,20 @@ describe.each([true, false])('data that is found damaged later, caching %s', (ca
     await second.loadBackup(made.one);
     expect(await contentsOf(things)).toBe(HELD.one);
     expect(await contentsOf(second)).toBe(HELD.one);
-    await door.close();
-    const again = construct(openDoor(driver).door);
+    await client.close();
+    const again = construct(openClient(driver).client);
     expect(await contentsOf(again)).toBe(HELD.one);
     expect(await again.verify()).toMatchObject({ whole: true });
   });
 
   test('a backup that has lost a segment is told by name, and leaves the collection as it was', async () => {
     const made = await make();
-    const { driver, door, things, construct } = await open(made.stored, caching);
+    const { driver, client, things, construct } = await open(made.stored, caching);
     await things.loadBackup(made.one);
     const [undo] = await things.listBackups();
-    await door.close();
+    await client.close();
     const stored = segment(3, () => undefined)(await readStored(driver));
-    const { things: again, door: second, driver: other } = await open(stored, caching);
+    const { things: again, client: second, driver: other } = await open(stored, caching);
     expect(await contentsOf(again)).toBe(HELD.one);
     const verification = await again.verify();
     expect(verification).toMatchObject({ whole: true });
@@ -344,6 +344,6 @@ describe.each([true, false])('data that is found damaged later, caching %s', (ca
     expect(await again.listBackups()).toHaveLength(3);
     await again.deleteBackup(undo!.name);
     await second.close();
-    expect(await contentsOf(construct(openDoor(other).door))).toBe(HELD.one);
+    expect(await contentsOf(construct(openClient(other).client))).toBe(HELD.one);
   });
 });

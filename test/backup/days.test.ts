@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
-import { openDoor } from '../engine/engine-door.ts';
+import { openClient } from '../engine/engine-client.ts';
 import { FakeClock } from '../engine/fake-clock.ts';
 import { Random } from '../setup/random.ts';
 import { type FaultyDriver, faultyDriver } from '../storage/faulty-driver.ts';
@@ -27,11 +27,11 @@ async function open(
   clock = new FakeClock(MORNING),
   driver = faultyDriver(memoryDriver()),
 ): Promise<Opened> {
-  const { door } = openDoor(driver, clock);
-  const things = new door.Collection<any>({ name: 'things', type: 'DOCUMENT_BASED', ...options });
+  const { client } = openClient(driver, clock);
+  const things = new client.Collection<any>({ name: 'things', type: 'DOCUMENT_BASED', ...options });
   await things.ready;
   await atRest(driver);
-  return { driver, clock, things, close: () => door.close() };
+  return { driver, clock, things, close: () => client.close() };
 }
 
 const daysOf = async (things: Things): Promise<string[]> =>

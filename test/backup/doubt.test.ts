@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openDoor } from '../engine/engine-door.ts';
+import { openClient } from '../engine/engine-client.ts';
 import { faultyDriver, outage } from '../storage/faulty-driver.ts';
 import { atRest, soleBackup } from './cut-world.ts';
 
@@ -13,8 +13,8 @@ test.each(['deleteBackup', 'createBackup', 'save', 'verify'] as const)(
   'a crash after %s that follows a restore of unknown end',
   async (next) => {
     const driver = faultyDriver();
-    const { door } = openDoor(driver);
-    const things = new door.Collection<any>(documents);
+    const { client } = openClient(driver);
+    const things = new client.Collection<any>(documents);
     const name = await soleBackup(things);
     await things.insert({ _id: 'b' });
     await things.save();
@@ -28,7 +28,7 @@ test.each(['deleteBackup', 'createBackup', 'save', 'verify'] as const)(
     }
     await atRest(driver);
     driver.crash();
-    const again = new (openDoor(driver).door.Collection)<any>(documents);
+    const again = new (openClient(driver).client.Collection)<any>(documents);
     const ids = (await again.filter({})).map(({ _id }) => _id).join('');
     expect(ids).toBe(next === 'deleteBackup' ? 'b' : 'bc');
     expect(await again.verify()).toMatchObject({ whole: true });
@@ -37,8 +37,8 @@ test.each(['deleteBackup', 'createBackup', 'save', 'verify'] as const)(
 
 test('what is left of damaged data is not swept away with a backup that shares it', async () => {
   const driver = faultyDriver();
-  const { door } = openDoor(driver);
-  const things = new door.Collection<any>(documents);
+  const { client } = openClient(driver);
+  const things = new client.Collection<any>(documents);
   await things.insert({ _id: 'a' });
   await things.save();
   await things.createBackup({ label: 'kept' });
@@ -49,11 +49,11 @@ test('what is left of damaged data is not swept away with a backup that shares i
     await things.insert({ _id });
     await things.save();
   }
-  await door.close();
+  await client.close();
   const storage = await driver.open('test', { damaged: () => undefined });
   const [a = [], b = [], c = [], d = []] = await storage.keys('segments', ['things']);
   await storage.write([{ type: 'delete', store: 'segments', key: c }], 'relaxed');
-  const damaged = new (openDoor(driver).door.Collection)<any>(documents);
+  const damaged = new (openClient(driver).client.Collection)<any>(documents);
   await expect(damaged.count()).rejects.toMatchObject({ code: 'data_damaged' });
   await damaged.deleteBackup(shared);
   await expect(damaged.importBackup(new Blob(['no file']))).rejects.toMatchObject({
@@ -71,8 +71,8 @@ test('what is left of damaged data is not swept away with a backup that shares i
 
 test('a backup that was stored and reported as failed is none, and takes nothing with it', async () => {
   const driver = faultyDriver();
-  const { door } = openDoor(driver);
-  const things = new door.Collection<any>(documents);
+  const { client } = openClient(driver);
+  const things = new client.Collection<any>(documents);
   await things.insert({ _id: 'a' });
   driver.inject({ call: 'write', when: 'after' });
   await expect(things.createBackup()).rejects.toBe(outage);
@@ -84,8 +84,8 @@ test('a backup that was stored and reported as failed is none, and takes nothing
   await things.delete('a');
   await things.loadBackup(whole);
   expect(await things.listBackups()).toHaveLength(2);
-  await door.close();
-  const again = new (openDoor(driver).door.Collection)<any>(documents);
+  await client.close();
+  const again = new (openClient(driver).client.Collection)<any>(documents);
   expect(await again.count()).toBe(1);
   expect(await again.verify()).toMatchObject({ whole: true });
 });

@@ -1,15 +1,15 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { rejection } from '../contract/outcomes.ts';
-import { openDoor } from '../engine/engine-door.ts';
+import { openClient } from '../engine/engine-client.ts';
 import { sealed } from './file/files.ts';
 
 const SILENCE_MS = 60_000;
 
 const open = () => {
-  const { door } = openDoor(memoryDriver());
-  const things = new door.Collection<{ n: number }>({ name: 'things', type: 'DOCUMENT_BASED' });
-  return { door, things };
+  const { client } = openClient(memoryDriver());
+  const things = new client.Collection<{ n: number }>({ name: 'things', type: 'DOCUMENT_BASED' });
+  return { client, things };
 };
 
 type Opened = ReturnType<typeof open>;
@@ -44,7 +44,8 @@ function inTwo(file: Blob, bytes: number) {
 const imports = {
   importBackup: ({ things }: Opened, file: Blob | ReadableStream<Uint8Array>) =>
     things.importBackup(file),
-  importAll: ({ door }: Opened, file: Blob | ReadableStream<Uint8Array>) => door.importAll(file),
+  importAll: ({ client }: Opened, file: Blob | ReadableStream<Uint8Array>) =>
+    client.importAll(file),
 };
 
 describe.each(Object.keys(imports) as (keyof typeof imports)[])('%s', (method) => {
@@ -54,7 +55,7 @@ describe.each(Object.keys(imports) as (keyof typeof imports)[])('%s', (method) =
 
   test.each([1, 60, -1])('gives a stream up that says nothing, after %i bytes', async (bytes) => {
     const opened = open();
-    const { things, door } = opened;
+    const { things, client } = opened;
     await things.insert({ _id: 'a', n: 1 });
     const file = await fileOf(opened);
     const { stream, isSilent } = inTwo(file, bytes);
@@ -68,18 +69,18 @@ describe.each(Object.keys(imports) as (keyof typeof imports)[])('%s', (method) =
     expect((await things.filter({})).map(({ _id }) => _id)).toEqual(['a', 'b']);
     vi.useRealTimers();
     expect(await importing(opened, file)).toBe(1);
-    await door.close();
+    await client.close();
   });
 
   test('lets close() end when the stream says nothing', async () => {
     const opened = open();
-    const { things, door } = opened;
+    const { things, client } = opened;
     await things.insert({ _id: 'a', n: 1 });
     const { stream, isSilent } = inTwo(await fileOf(opened), 60);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const failing = rejection(importing(opened, stream));
     await isSilent;
-    const closing = door.close();
+    const closing = client.close();
     await vi.advanceTimersByTimeAsync(SILENCE_MS);
     await closing;
     expect(await failing).toMatchObject({ code: 'file_stalled' });
@@ -87,7 +88,7 @@ describe.each(Object.keys(imports) as (keyof typeof imports)[])('%s', (method) =
 
   test('does not count the time that bytes take together', async () => {
     const opened = open();
-    const { things, door } = opened;
+    const { things, client } = opened;
     await things.insert({ _id: 'a', n: 1 });
     const bytes = new Uint8Array(await (await fileOf(opened)).arrayBuffer());
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -104,18 +105,18 @@ describe.each(Object.keys(imports) as (keyof typeof imports)[])('%s', (method) =
     await vi.advanceTimersByTimeAsync(SILENCE_MS * (bytes.length / 100 + 3));
     expect(await done).toBe(1);
     vi.useRealTimers();
-    await door.close();
+    await client.close();
   });
 
   test('is finished by close(), which waits for it', async () => {
     const opened = open();
-    const { things, door } = opened;
+    const { things, client } = opened;
     await things.insert({ _id: 'a', n: 1 });
     const file = await fileOf(opened);
     const { stream, isSilent, more } = inTwo(file, 60);
     const done = importing(opened, stream);
     await isSilent;
-    const closing = door.close();
+    const closing = client.close();
     const late = rejection(importing(opened, file));
     more();
     expect(await done).toBe(1);
@@ -141,7 +142,7 @@ describe.each(Object.keys(imports) as (keyof typeof imports)[])('%s', (method) =
     const error = await rejection(importing(opened, source as never));
     expect(error).toMatchObject({ code: 'option_invalid', place: 'stream' });
     expect(await opened.things.count()).toBe(1);
-    await opened.door.close();
+    await opened.client.close();
   });
 });
 
@@ -172,7 +173,7 @@ describe('a file made by hand', () => {
 
   test.each(Object.keys(documents))('is refused with %s', async (name) => {
     const opened = open();
-    const { things, door } = opened;
+    const { things, client } = opened;
     await things.insert({ _id: 'a', n: 1 });
     const file = new Blob([
       await sealed(documents[name] as string[], {
@@ -186,33 +187,33 @@ describe('a file made by hand', () => {
     expect(await things.filter({})).toMatchObject([{ _id: 'a', n: 1 }]);
     expect(await things.verify()).toMatchObject({ whole: true });
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
-    await door.close();
+    await client.close();
   });
 
   test('is refused with a key that no path leads to', async () => {
-    const { door } = open();
-    const values = new door.Collection({ name: 'values', type: 'KEY_VALUE_BASED' });
+    const { client } = open();
+    const values = new client.Collection({ name: 'values', type: 'KEY_VALUE_BASED' });
     const header = { collection: 'values', type: 'KEY_VALUE_BASED' };
     const file = new Blob([await sealed([line({ key: '__proto__' })], { header })]);
     expect(await rejection(values.importBackup(file))).toMatchObject({ code: 'file_damaged' });
     expect(await rejection(values.set('__proto__', 1))).toMatchObject({ code: 'key_invalid' });
-    await door.close();
+    await client.close();
   });
 
   test('is refused with a collection that nobody could construct', async () => {
-    const { door } = open();
+    const { client } = open();
     const header = { type: 'DOCUMENT_BASED', collection: 'c'.repeat(129) };
     const file = new Blob([await sealed([line({})], { header })]);
-    expect(await rejection(door.importAll(file))).toMatchObject({ code: 'file_damaged' });
+    expect(await rejection(client.importAll(file))).toMatchObject({ code: 'file_damaged' });
     const construct = () =>
-      new door.Collection({ name: header.collection, type: 'DOCUMENT_BASED' });
+      new client.Collection({ name: header.collection, type: 'DOCUMENT_BASED' });
     expect(construct).toThrow('a string of 1 to 128 characters');
-    await door.close();
+    await client.close();
   });
 });
 
 test('a label has a limit', async () => {
-  const { door, things } = open();
+  const { client, things } = open();
   const longest = 'l'.repeat(1000);
   await things.createBackup({ label: longest });
   expect(await things.listBackups()).toMatchObject([{ label: longest }]);
@@ -220,5 +221,5 @@ test('a label has a limit', async () => {
     code: 'option_invalid',
     place: 'label',
   });
-  await door.close();
+  await client.close();
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { DatabaseClient } from '../../src/index.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
-import { openDoor } from '../engine/engine-door.ts';
+import { openClient } from '../engine/engine-client.ts';
 import { FakeClock } from '../engine/fake-clock.ts';
 import { type FaultyDriver, faultyDriver } from '../storage/faulty-driver.ts';
 import { atRest, soleBackup, type Things } from './cut-world.ts';
@@ -19,7 +19,7 @@ const documents = {
 interface Opened {
   readonly driver: FaultyDriver;
   readonly clock: FakeClock;
-  readonly door: DatabaseClient;
+  readonly client: DatabaseClient;
   readonly things: Things;
   readonly reopen: () => Things;
 }
@@ -27,10 +27,10 @@ interface Opened {
 /** @param slow Whether each call to storage takes a turn of the event loop. */
 function openSlowly(slow: boolean, options: object): Opened {
   const driver = faultyDriver(memoryDriver(), slow);
-  const { door, clock } = openDoor(driver);
+  const { client, clock } = openClient(driver);
   const open = (at: DatabaseClient) => new at.Collection<any>({ ...documents, ...options });
-  const reopen = () => open(openDoor(driver, new FakeClock(clock.now())).door);
-  return { driver, clock, door, things: open(door), reopen };
+  const reopen = () => open(openClient(driver, new FakeClock(clock.now())).client);
+  return { driver, clock, client, things: open(client), reopen };
 }
 
 const idsIn = async (things: Things) => (await things.filter({})).map(({ _id }) => _id).join('');
@@ -89,7 +89,7 @@ describe.each([
 
   test('a backup that expires while it is restored is restored', () =>
     atEachCall(async (interruption) => {
-      const { driver, clock, door, things, reopen } = opened();
+      const { driver, clock, client, things, reopen } = opened();
       const name = await soleBackup(things);
       interruption.prepare(driver, () => {
         clock.jump(YEARS);
@@ -99,7 +99,7 @@ describe.each([
       await interruption.ended(driver);
       expect(await idsIn(things)).toBe('a');
       expect(await things.verify()).toMatchObject({ whole: true });
-      await door.close();
+      await client.close();
       const again = reopen();
       expect(await again.get('a')).toMatchObject({ pad });
       expect(await again.verify()).toMatchObject({ whole: true });
@@ -107,10 +107,10 @@ describe.each([
 
   test('a drop ends the backup that is made at opening', () =>
     atEachCall(async (interruption) => {
-      const { driver, clock, door, things } = opened();
+      const { driver, clock, client, things } = opened();
       await things.insert({ _id: 'a' });
-      await door.close();
-      const second = openDoor(driver, clock).door;
+      await client.close();
+      const second = openClient(driver, clock).client;
       const options = { ...documents, caching, auto_create_backup: true };
       let dropping: Promise<unknown> | undefined;
       let again: Things | undefined;
@@ -132,43 +132,46 @@ describe.each([
       await atRest(driver);
       expect(await idsIn(again!)).toBe('c');
       await second.close();
-      const last = new (openDoor(driver, clock).door.Collection)<any>({ ...documents, caching });
+      const last = new (openClient(driver, clock).client.Collection)<any>({
+        ...documents,
+        caching,
+      });
       expect(await idsIn(last)).toBe('c');
       expect(await last.verify()).toMatchObject({ whole: true });
     }));
 
   test('a drop that ends as a backup is made leaves nothing', () =>
     atEachCall(async (interruption) => {
-      const { driver, clock, door, things } = opened({ auto_create_backup: true });
+      const { driver, clock, client, things } = opened({ auto_create_backup: true });
       await things.insert({ _id: 'a' });
       await things.save();
       clock.jump(DAY);
       interruption.prepare(driver, () => clock.advance(DAY / 20));
       void things.insert({ _id: 'b' });
       await things.Drop();
-      const again = new door.Collection<any>({ ...documents, caching });
+      const again = new client.Collection<any>({ ...documents, caching });
       await again.insert({ _id: 'c' });
       await again.save();
       await interruption.ended(driver);
       expect(await idsIn(again)).toBe('c');
       expect(await again.listBackups()).toEqual([]);
-      await door.close();
-      const reopened = openDoor(driver, clock).door;
+      await client.close();
+      const reopened = openClient(driver, clock).client;
       const last = new reopened.Collection<any>({ ...documents, caching });
       expect(await idsIn(last)).toBe('c');
       expect(await last.verify()).toMatchObject({ whole: true });
     }));
 
   test('indexes are written after the compaction that follows their backup', async () => {
-    const { driver, door, things, reopen } = opened();
+    const { driver, client, things, reopen } = opened();
     for (let n = 0; n < 4; n++) {
       await things.insert({ _id: `d${n}`, n, pad: 'p'.repeat(30_000) });
       // The last is followed by a compaction, which fails and is due again at opening.
       if (n === 3) driver.inject({ call: 'write', when: 'before', after: 1 });
       await things.save();
     }
-    await door.close();
-    const { door: indexed } = openDoor(driver);
+    await client.close();
+    const { client: indexed } = openClient(driver);
     const again = new indexed.Collection<any>({ ...documents, caching, indexes: ['n'] });
     expect(await again.count({ n: { $gte: 1 } })).toBe(3);
     await atRest(driver);
@@ -180,7 +183,7 @@ describe.each([
 
   test('verify() finds whole what is whole, whatever is made and removed meanwhile', () =>
     atEachCall(async (interruption) => {
-      const { driver, door, things } = opened();
+      const { driver, client, things } = opened();
       const name = await soleBackup(things);
       const [newest] = await things.listBackups();
       interruption.prepare(driver, async () => {
@@ -193,6 +196,6 @@ describe.each([
       expect(backups.filter((each) => !each.whole)).toEqual([]);
       expect(backups.map(({ name }) => name)).toContain(newest?.name);
       await interruption.ended(driver);
-      await door.close();
+      await client.close();
     }));
 });

@@ -48,11 +48,11 @@ const files = new Map<string, Blob>();
 
 async function threeBackupsAndFiles(world: World): Promise<void> {
   await threeBackups(world);
-  await new world.door.Collection<any>({ name: 'others', type: 'KEY_VALUE_BASED' }).set('k', 1);
+  await new world.client.Collection<any>({ name: 'others', type: 'KEY_VALUE_BASED' }).set('k', 1);
   const { things } = world;
   const stream = await things.exportBackup(await nameAt(things, 'one'));
   files.set('one', await new Response(stream).blob());
-  files.set('all', await new Response(await world.door.exportAll()).blob());
+  files.set('all', await new Response(await world.client.exportAll()).blob());
   await things.update('e', { n: 40 });
   await things.save();
 }
@@ -201,6 +201,6 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'importAll',
     before: threeBackupsAndFiles,
-    act: ({ door }) => [door.importAll(files.get('all') as Blob)],
+    act: ({ client }) => [client.importAll(files.get('all') as Blob)],
   },
 ];

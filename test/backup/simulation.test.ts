@@ -15,8 +15,8 @@ const documents = (): Kind<DocumentCollection<any>, DocumentCommand, DocumentSta
   const subject = new DocumentSubject();
   return {
     subject,
-    open: (door, { caching, indexed }, options) =>
-      subject.open(door, caching, { ...options, indexes: indexed ? ['n', 'tag'] : [] }),
+    open: (client, { caching, indexed }, options) =>
+      subject.open(client, caching, { ...options, indexes: indexed ? ['n', 'tag'] : [] }),
     watch: (collection) => collection.live({}, { archived: true }),
     shown: (contents) => contents,
   };
@@ -26,7 +26,7 @@ const keyValues = (): Kind<KeyValueCollection, KeyValueCommand, KeyValueState> =
   const subject = new KeyValueSubject();
   return {
     subject,
-    open: (door, { caching }, options) => subject.open(door, caching, options),
+    open: (client, { caching }, options) => subject.open(client, caching, options),
     watch: (collection) => collection.live('a'),
     shown: (contents) => new Map(contents as [string, unknown][]).get('a'),
   };

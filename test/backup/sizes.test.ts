@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openDoor } from '../engine/engine-door.ts';
+import { openClient } from '../engine/engine-client.ts';
 import { settled } from '../engine/fake-clock.ts';
 import { faultyDriver } from '../storage/faulty-driver.ts';
 import { bytesOf, readStored } from './stored.ts';
@@ -21,8 +21,8 @@ test.each(
   'thirty days of backups hold at most 1.7 times the data: $size documents, changed $pattern, saved after $atOnce',
   async ({ pattern, size, atOnce }) => {
     const driver = faultyDriver();
-    const { door, clock } = openDoor(driver);
-    const things = new door.Collection<{ n: number; text: string }>({
+    const { client, clock } = openClient(driver);
+    const things = new client.Collection<{ n: number; text: string }>({
       name: 'things',
       type: 'DOCUMENT_BASED',
       save_directly_after: atOnce,
@@ -53,6 +53,6 @@ test.each(
     // With the books, which weigh more where documents are few.
     expect(stored.json / own.json).toBeLessThan(size === 1000 ? 1.75 : 1.7);
     expect((await things.verify()).whole).toBe(true);
-    await door.close();
+    await client.close();
   },
 );

@@ -7,7 +7,7 @@ import {
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import type { Segment } from '../../src/storage/segments/segment.ts';
 
-/** The name of the databases that test doors open. */
+/** The name of the databases that test clients open. */
 const NAME = 'test';
 
 /** Everything that is in a database: values by key, for each store. */

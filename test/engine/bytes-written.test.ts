@@ -2,15 +2,15 @@ import { serialize } from 'node:v8';
 import { describe, expect, test } from 'vitest';
 import { Random } from '../setup/random.ts';
 import { type FaultyDriver, faultyDriver } from '../storage/faulty-driver.ts';
-import { openDoor } from './engine-door.ts';
+import { openClient } from './engine-client.ts';
 
 /** A collection that counts the bytes inserted and the bytes written. */
 class Meter {
   readonly driver: FaultyDriver = faultyDriver();
   readonly random = new Random(20);
   inserted = 0;
-  readonly #door = openDoor(this.driver).door;
-  readonly notes = new this.#door.Collection<any>({
+  readonly #client = openClient(this.driver).client;
+  readonly notes = new this.#client.Collection<any>({
     name: 'notes',
     type: 'DOCUMENT_BASED',
     id_length: 16,
@@ -27,12 +27,12 @@ class Meter {
   }
 
   save(): Promise<void> {
-    return this.#door.save();
+    return this.#client.save();
   }
 
   /** Bytes written for each byte inserted, manifests and all. */
   async ratio(): Promise<number> {
-    await this.#door.close();
+    await this.#client.close();
     const written = this.driver.batches.flat().reduce((sum, { ...operation }) => {
       return operation.type === 'put' ? sum + serialize(operation.value).length : sum;
     }, 0);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { faultyDriver } from '../storage/faulty-driver.ts';
-import { openDoor } from './engine-door.ts';
+import { openClient } from './engine-client.ts';
 import { FakeClock } from './fake-clock.ts';
 
 const things = {
@@ -17,17 +17,17 @@ interface Thing {
 
 test('reads find everything, whenever the cache is cleared while bodies are loaded', async () => {
   const driver = faultyDriver();
-  const { door } = openDoor(driver);
+  const { client } = openClient(driver);
   // Segments that are not small, whose bodies opening does not read.
   const pad = 'p'.repeat(100_000);
-  await new door.Collection<Thing>(things).insertMany([
+  await new client.Collection<Thing>(things).insertMany([
     { n: 1, pad },
     { n: 2, pad },
   ]);
-  await door.close();
+  await client.close();
   for (let ticks = 0; ticks < 80; ticks++) {
     const clock = new FakeClock();
-    const again = openDoor(driver, clock).door;
+    const again = openClient(driver, clock).client;
     const opened = new again.Collection<Thing>(things);
     void opened.count();
     for (let tick = 0; tick < ticks; tick++) await undefined;

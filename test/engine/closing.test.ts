@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { faultyDriver, outage } from '../storage/faulty-driver.ts';
-import { openDoor } from './engine-door.ts';
+import { openClient } from './engine-client.ts';
 
 const documents = { name: 'notes', type: 'DOCUMENT_BASED' } as const;
 
@@ -13,26 +13,26 @@ const fate = (promise: Promise<unknown>) =>
 
 test('close() saves what was called before it, awaited or not', async () => {
   const driver = faultyDriver();
-  const { door } = openDoor(driver);
-  const notes = new door.Collection(documents);
+  const { client } = openClient(driver);
+  const notes = new client.Collection(documents);
   const calls = [notes.insert({ _id: 'a' }), notes.insert({ _id: 'b' }), notes.delete('a')];
-  const closing = door.close();
+  const closing = client.close();
   await Promise.all([...calls, closing]);
-  const all = await new (openDoor(driver).door.Collection)(documents).filter({});
+  const all = await new (openClient(driver).client.Collection)(documents).filter({});
   expect(all.map(({ _id }) => _id)).toEqual(['b']);
 });
 
 test('a call made while closing rejects, whenever it is made', async () => {
   for (let ticks = 0; ticks < 40; ticks++) {
     const driver = faultyDriver();
-    const { door } = openDoor(driver);
-    const notes = new door.Collection(documents);
+    const { client } = openClient(driver);
+    const notes = new client.Collection(documents);
     await notes.insert({ _id: 'a' });
-    const closing = door.close();
+    const closing = client.close();
     for (let tick = 0; tick < ticks; tick++) await undefined;
     const late = await fate(notes.insert({ _id: 'late' }));
     await closing;
-    const count = await new (openDoor(driver).door.Collection)(documents).count();
+    const count = await new (openClient(driver).client.Collection)(documents).count();
     expect([ticks, late, count]).toEqual([ticks, 'closed', 1]);
   }
 });
@@ -41,15 +41,15 @@ test('no call through sync made while closing is answered and then lost', async 
   const fates = new Set<string>();
   for (let ticks = 0; ticks < 40; ticks++) {
     const driver = faultyDriver();
-    const { door } = openDoor(driver);
-    const notes = new door.Collection({ ...documents, caching: true });
+    const { client } = openClient(driver);
+    const notes = new client.Collection({ ...documents, caching: true });
     await notes.ready;
     notes.sync.insert({ _id: 'a' });
-    const closing = door.close();
+    const closing = client.close();
     for (let tick = 0; tick < ticks; tick++) await undefined;
     const late = await fate((async () => notes.sync.insert({ _id: 'late' }))());
     await closing;
-    const count = await new (openDoor(driver).door.Collection)(documents).count();
+    const count = await new (openClient(driver).client.Collection)(documents).count();
     expect([ticks, count]).toEqual([ticks, late === 'done' ? 2 : 1]);
     fates.add(late);
   }
@@ -58,47 +58,47 @@ test('no call through sync made while closing is answered and then lost', async 
 
 test('close() can be called twice at once', async () => {
   const driver = faultyDriver();
-  const { door } = openDoor(driver);
-  await new door.Collection(documents).insert({ _id: 'a' });
-  await Promise.all([door.close(), door.close()]);
-  await door.close();
-  expect(await new (openDoor(driver).door.Collection)(documents).count()).toBe(1);
+  const { client } = openClient(driver);
+  await new client.Collection(documents).insert({ _id: 'a' });
+  await Promise.all([client.close(), client.close()]);
+  await client.close();
+  expect(await new (openClient(driver).client.Collection)(documents).count()).toBe(1);
 });
 
-test('a door works on after a close that failed', async () => {
+test('a client works on after a close that failed', async () => {
   const driver = faultyDriver();
-  const { door } = openDoor(driver);
-  const notes = new door.Collection({ ...documents, caching: true });
+  const { client } = openClient(driver);
+  const notes = new client.Collection({ ...documents, caching: true });
   await notes.insert({ _id: 'a' });
   driver.inject({ call: 'write', when: 'before' });
-  const both = [fate(door.close()), fate(door.close())];
+  const both = [fate(client.close()), fate(client.close())];
   expect(await Promise.all(both)).toEqual([outage.code, outage.code]);
   await notes.ready;
   notes.sync.insert({ _id: 'b' });
-  await door.close();
-  expect(await new (openDoor(driver).door.Collection)(documents).count()).toBe(2);
+  await client.close();
+  expect(await new (openClient(driver).client.Collection)(documents).count()).toBe(2);
 });
 
 test('reads that were asked for before close() are answered', async () => {
   const driver = faultyDriver();
-  const first = openDoor(driver);
-  await new first.door.Collection(documents).insert({ _id: 'a' });
-  await first.door.close();
-  const { door } = openDoor(driver);
-  const notes = new door.Collection(documents);
+  const first = openClient(driver);
+  await new first.client.Collection(documents).insert({ _id: 'a' });
+  await first.client.close();
+  const { client } = openClient(driver);
+  const notes = new client.Collection(documents);
   await notes.ready;
   const [get, count] = [notes.get('a'), notes.count({ _archived: false })];
-  await door.close();
+  await client.close();
   expect(await get).toMatchObject({ _id: 'a' });
   expect(await count).toBe(1);
 });
 
 test('nothing is left running after close()', async () => {
   const driver = faultyDriver();
-  const { door, clock } = openDoor(driver);
-  const notes = new door.Collection({ ...documents, caching: true });
+  const { client, clock } = openClient(driver);
+  const notes = new client.Collection({ ...documents, caching: true });
   await notes.insert({});
   expect(clock.waiting).toBeGreaterThan(0);
-  await door.close();
+  await client.close();
   expect(clock.waiting).toBe(0);
 });

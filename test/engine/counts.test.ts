@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
-import { openDoor } from './engine-door.ts';
+import { openClient } from './engine-client.ts';
 
 test.each([true, false])(
   'what an index counts knows who is archived, through changes and reloads, caching %s',
   async (caching) => {
     const memory = memoryDriver();
     const open = () => {
-      const { door } = openDoor(memory);
+      const { client } = openClient(memory);
       const options = { name: 'things', type: 'DOCUMENT_BASED', caching } as const;
-      return { door, things: new door.Collection({ ...options, indexes: ['half'] }) };
+      return { client, things: new client.Collection({ ...options, indexes: ['half'] }) };
     };
-    let { door, things } = open();
+    let { client, things } = open();
     const counts = () =>
       Promise.all(
         ([false, true, 'only'] as const).map(async (archived) =>
@@ -31,8 +31,8 @@ test.each([true, false])(
     await things.archive('t1');
     const oneGone = [[19, 39, 39], all, [1, 1, 1]];
     expect(await counts()).toEqual(oneGone);
-    await door.close();
-    ({ door, things } = open());
+    await client.close();
+    ({ client, things } = open());
     expect(await counts()).toEqual(oneGone);
     await things.unarchive('t1');
     expect(await counts()).toEqual([all, all, none]);
@@ -41,6 +41,6 @@ test.each([true, false])(
     expect(await things.count({ half: 1 }, { skip: 5, limit: 10 })).toBe(10);
     expect(await things.count({ half: 1 }, { skip: 15, limit: 10 })).toBe(4);
     expect(await things.count({ half: 1 }, { skip: 30 })).toBe(0);
-    await door.close();
+    await client.close();
   },
 );

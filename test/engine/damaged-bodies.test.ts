@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
-import { openDoor } from './engine-door.ts';
+import { openClient } from './engine-client.ts';
 
 const things = { name: 'things', type: 'DOCUMENT_BASED', activate_drop_method: true } as const;
 
@@ -8,19 +8,19 @@ test.each([false, true])(
   'a segment that has lost some of its bodies is told, and nothing waits for them, caching: %s',
   async (caching) => {
     const driver = memoryDriver();
-    const { door } = openDoor(driver);
+    const { client } = openClient(driver);
     const pad = 'p'.repeat(40_000);
-    await new door.Collection<{ pad: string }>(things).insertMany([
+    await new client.Collection<{ pad: string }>(things).insertMany([
       { _id: 'a', pad },
       { _id: 'b', pad },
       { _id: 'c', pad },
     ]);
-    await door.close();
+    await client.close();
     const storage = await driver.open('test', { damaged: () => undefined });
     const [key = []] = await storage.keys('bodies', ['things']);
     const value = { number: key[1], size: 2, bodies: ['{}'] };
     await storage.write([{ type: 'put', store: 'bodies', key, value }], 'relaxed');
-    const again = openDoor(driver).door;
+    const again = openClient(driver).client;
     const opened = new again.Collection<{ pad: string }>({ ...things, caching });
     const damaged = { code: 'data_damaged' };
     expect(await opened.count()).toBe(3);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { faultyDriver, outage } from '../storage/faulty-driver.ts';
-import { openDoor } from './engine-door.ts';
+import { openClient } from './engine-client.ts';
 import { settled } from './fake-clock.ts';
 
 const documents = {
@@ -21,49 +21,49 @@ async function stored(driver: ReturnType<typeof faultyDriver>): Promise<unknown[
 test('a drop leaves a tombstone alone in storage, whatever was being saved or compacted', async () => {
   for (let ticks = 0; ticks < 40; ticks++) {
     const driver = faultyDriver(memoryDriver(), ticks % 2 === 0);
-    const { door } = openDoor(driver);
-    const notes = new door.Collection<{ pad: string }>({ ...documents, save_directly_after: 1 });
+    const { client } = openClient(driver);
+    const notes = new client.Collection<{ pad: string }>({ ...documents, save_directly_after: 1 });
     await notes.insert({ pad: 'a'.repeat(60_000) });
     await notes.save();
     // This save is followed by a compaction.
     await notes.insert({ pad: 'b'.repeat(60_000) });
     for (let tick = 0; tick < ticks; tick++) await (ticks % 4 ? undefined : settled());
     void notes.insert({ pad: 'c' });
-    const saved = [notes.save(), door.save()];
+    const saved = [notes.save(), client.save()];
     const dropped = notes.Drop();
-    const late = door.save();
+    const late = client.save();
     expect(await dropped).toBe(true);
     await Promise.all([...saved, late]);
     await settled();
     // Its watermarks stay, for pages that are frozen meanwhile.
     const tombstone = [{ dropped: true, segments: [] }];
     expect([ticks, await stored(driver)]).toMatchObject([ticks, tombstone]);
-    await door.close();
+    await client.close();
     expect([ticks, await stored(driver)]).toMatchObject([ticks, tombstone]);
   }
 });
 
 test('a name that is constructed again while it is being dropped starts empty', async () => {
   const driver = faultyDriver();
-  const { door } = openDoor(driver);
-  const notes = new door.Collection(documents);
+  const { client } = openClient(driver);
+  const notes = new client.Collection(documents);
   await notes.insert({ _id: 'old' });
   const dropped = notes.Drop();
-  const again = new door.Collection(documents);
+  const again = new client.Collection(documents);
   const inserted = again.insert({ _id: 'new' });
   expect(await dropped).toBe(true);
   expect(await inserted).toMatchObject({ _id: 'new' });
   expect(await again.filter({})).toHaveLength(1);
   await expect(notes.count()).rejects.toMatchObject({ code: 'collection_dropped' });
-  await door.close();
-  const reopened = new (openDoor(driver).door.Collection)(documents);
+  await client.close();
+  const reopened = new (openClient(driver).client.Collection)(documents);
   expect((await reopened.filter({})).map(({ _id }) => _id)).toEqual(['new']);
 });
 
 test('a drop that fails leaves the collection as it was, unsaved changes included', async () => {
   const driver = faultyDriver();
-  const { door, clock } = openDoor(driver);
-  const notes = new door.Collection(documents);
+  const { client, clock } = openClient(driver);
+  const notes = new client.Collection(documents);
   await notes.insert({ _id: 'saved' });
   await notes.save();
   await notes.insert({ _id: 'unsaved' });
@@ -71,43 +71,43 @@ test('a drop that fails leaves the collection as it was, unsaved changes include
   await expect(notes.Drop()).rejects.toBe(outage);
   expect(await notes.count()).toBe(2);
   await clock.advance(60_000);
-  expect(door.status.unsaved).toBe(0);
+  expect(client.status.unsaved).toBe(0);
   driver.crash();
-  expect(await new (openDoor(driver).door.Collection)(documents).count()).toBe(2);
+  expect(await new (openClient(driver).client.Collection)(documents).count()).toBe(2);
 });
 
 test('a drop that fails while the name is constructed again loses nothing', async () => {
   const driver = faultyDriver();
-  const { door, clock } = openDoor(driver);
-  const notes = new door.Collection(documents);
+  const { client, clock } = openClient(driver);
+  const notes = new client.Collection(documents);
   await notes.insert({ _id: 'saved' });
   await notes.save();
   await notes.insert({ _id: 'unsaved' });
   driver.inject({ call: 'write', when: 'before' });
   const dropped = notes.Drop();
-  const again = new door.Collection(documents);
+  const again = new client.Collection(documents);
   const inserted = again.insert({ _id: 'into the new one' });
   await expect(dropped).rejects.toBe(outage);
   await expect(inserted).rejects.toBe(outage);
   await notes.insert({ _id: 'into the old one' });
   await clock.advance(60_000);
-  await door.close();
-  const reopened = new (openDoor(driver).door.Collection)(documents);
+  await client.close();
+  const reopened = new (openClient(driver).client.Collection)(documents);
   expect(await reopened.count()).toBe(3);
 });
 
 test('a drop that was stored and reported as failed does not swallow what is saved after it', async () => {
   const driver = faultyDriver();
-  const { door } = openDoor(driver);
-  const notes = new door.Collection(documents);
+  const { client } = openClient(driver);
+  const notes = new client.Collection(documents);
   await notes.insert({ _id: 'before' });
   await notes.save();
   driver.inject({ call: 'write', when: 'after' });
   // It finds out that it was stored.
   expect(await notes.Drop()).toBe(true);
-  await new door.Collection(documents).insert({ _id: 'after' });
-  await door.close();
-  const reopened = new (openDoor(driver).door.Collection)(documents);
+  await new client.Collection(documents).insert({ _id: 'after' });
+  await client.close();
+  const reopened = new (openClient(driver).client.Collection)(documents);
   expect(await reopened.get('after')).toMatchObject({ _id: 'after' });
 });
 
@@ -116,13 +116,13 @@ test.each([false, true])(
   async (caching) => {
     const driver = faultyDriver(memoryDriver(), true);
     const options = { ...documents, caching };
-    const { door } = openDoor(driver);
+    const { client } = openClient(driver);
     const pad = 'p'.repeat(1000);
-    await new door.Collection<{ pad: string }>(options).insertMany(
+    await new client.Collection<{ pad: string }>(options).insertMany(
       Array.from({ length: 1000 }, () => ({ pad })),
     );
-    await door.close();
-    const again = openDoor(driver).door;
+    await client.close();
+    const again = openClient(driver).client;
     const notes = new again.Collection<{ pad: string }>(options);
     await notes.count();
     const asked = [notes.count({ pad }), notes.filter({}, { sort: { pad: 1 } })] as const;

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { StorageError } from '../../src/index.ts';
 import { faultyDriver, outage } from '../storage/faulty-driver.ts';
-import { openDoor, type TestDoor } from './engine-door.ts';
+import { openClient, type TestClient } from './engine-client.ts';
 import { settled } from './fake-clock.ts';
 
 const documents = { name: 'notes', type: 'DOCUMENT_BASED' } as const;
 const MINUTE = 60_000;
 
-function errorsOf({ door }: TestDoor): Error[] {
+function errorsOf({ client }: TestClient): Error[] {
   const errors: Error[] = [];
-  door.on('error', ({ error }) => errors.push(error));
+  client.on('error', ({ error }) => errors.push(error));
   return errors;
 }
 
@@ -18,19 +18,19 @@ describe.each([true, false])('a save that fails, caching %s', (caching) => {
     '%s it took effect is reported everywhere and tried again',
     async (when) => {
       const driver = faultyDriver();
-      const test = openDoor(driver);
+      const test = openClient(driver);
       const errors = errorsOf(test);
-      const notes = new test.door.Collection({ ...documents, caching });
+      const notes = new test.client.Collection({ ...documents, caching });
       driver.inject({ call: 'write', when, times: 3 });
       await notes.insert({ _id: 'a' });
       await expect(notes.save()).rejects.toBe(outage);
       expect(errors).toEqual([outage]);
-      expect(test.door.status).toMatchObject({
+      expect(test.client.status).toMatchObject({
         unsaved: 1,
         last_error: outage,
         last_save: undefined,
       });
-      expect(test.door.status.unsaved_since).toBeInstanceOf(Date);
+      expect(test.client.status.unsaved_since).toBeInstanceOf(Date);
 
       // Tried again by itself, and not at once.
       await test.clock.advance(499);
@@ -38,18 +38,18 @@ describe.each([true, false])('a save that fails, caching %s', (caching) => {
       await test.clock.advance(MINUTE);
       expect(driver.calls.write).toBe(4);
       expect(errors).toHaveLength(3);
-      expect(test.door.status).toMatchObject({ unsaved: 0, last_error: undefined });
-      expect(test.door.status.last_save).toBeInstanceOf(Date);
+      expect(test.client.status).toMatchObject({ unsaved: 0, last_error: undefined });
+      expect(test.client.status.last_save).toBeInstanceOf(Date);
       driver.crash();
-      const later = openDoor(driver);
-      expect(await new later.door.Collection(documents).count()).toBe(1);
+      const later = openClient(driver);
+      expect(await new later.client.Collection(documents).count()).toBe(1);
     },
   );
 
   test('keeps every acknowledged change readable and saves it later', async () => {
     const driver = faultyDriver();
-    const test = openDoor(driver);
-    const notes = new test.door.Collection({ ...documents, caching, save_directly_after: 2 });
+    const test = openClient(driver);
+    const notes = new test.client.Collection({ ...documents, caching, save_directly_after: 2 });
     await notes.insert({ _id: 'old', n: 0 });
     await notes.save();
     driver.inject({ call: 'write', when: 'before', times: Number.POSITIVE_INFINITY });
@@ -61,12 +61,12 @@ describe.each([true, false])('a save that fails, caching %s', (caching) => {
     }
     await notes.delete('old');
     expect(await notes.count()).toBe(24);
-    expect(test.door.status.unsaved).toBeGreaterThanOrEqual(25);
+    expect(test.client.status.unsaved).toBeGreaterThanOrEqual(25);
     driver.heal();
     await test.clock.advance(MINUTE);
-    expect(test.door.status.unsaved).toBe(0);
+    expect(test.client.status.unsaved).toBe(0);
     driver.crash();
-    const again = new (openDoor(driver).door.Collection)<{ n: number }>(documents);
+    const again = new (openClient(driver).client.Collection)<{ n: number }>(documents);
     const numbers = (await again.filter({})).map(({ _id, n }) => [_id, n]);
     const expected = Array.from({ length: 30 }, (_, n) => [`k${n}`, n % 3 === 0 ? -n : n]);
     expect(numbers).toEqual(expected.filter((_, n) => n % 5 !== 0));
@@ -75,8 +75,8 @@ describe.each([true, false])('a save that fails, caching %s', (caching) => {
 
 test('retries wait longer each time, up to half a minute', async () => {
   const driver = faultyDriver();
-  const { door, clock } = openDoor(driver);
-  const notes = new door.Collection(documents);
+  const { client, clock } = openClient(driver);
+  const notes = new client.Collection(documents);
   driver.inject({ call: 'write', when: 'before', times: Number.POSITIVE_INFINITY });
   await notes.insert({});
   const at: number[] = [];
@@ -93,49 +93,49 @@ test('retries wait longer each time, up to half a minute', async () => {
 
 test('many changes do not make failed saves come faster', async () => {
   const driver = faultyDriver();
-  const { door, clock } = openDoor(driver);
-  const notes = new door.Collection({ ...documents, save_directly_after: 1 });
+  const { client, clock } = openClient(driver);
+  const notes = new client.Collection({ ...documents, save_directly_after: 1 });
   driver.inject({ call: 'write', when: 'before', times: Number.POSITIVE_INFINITY });
   for (let n = 0; n < 100; n++) await notes.insert({ n });
   await clock.advance(499);
   expect(driver.calls.write).toBe(1);
 });
 
-test('save() of a door tries every collection and rejects with a failure', async () => {
+test('save() of a client tries every collection and rejects with a failure', async () => {
   const driver = faultyDriver();
-  const { door } = openDoor(driver);
-  const one = new door.Collection({ ...documents, name: 'one' });
-  const two = new door.Collection({ ...documents, name: 'two' });
+  const { client } = openClient(driver);
+  const one = new client.Collection({ ...documents, name: 'one' });
+  const two = new client.Collection({ ...documents, name: 'two' });
   await Promise.all([one.insert({}), two.insert({})]);
   driver.inject({ call: 'write', when: 'before' });
-  await expect(door.save()).rejects.toBe(outage);
-  expect(door.status.unsaved).toBe(1);
-  await door.save();
-  expect(door.status.unsaved).toBe(0);
+  await expect(client.save()).rejects.toBe(outage);
+  expect(client.status.unsaved).toBe(1);
+  await client.save();
+  expect(client.status.unsaved).toBe(0);
 });
 
 test('close() rejects while saving is impossible, loses nothing, and can be repeated', async () => {
   const driver = faultyDriver();
-  const { door, clock } = openDoor(driver);
-  const notes = new door.Collection(documents);
+  const { client, clock } = openClient(driver);
+  const notes = new client.Collection(documents);
   await notes.insert({ _id: 'a' });
   driver.inject({ call: 'write', when: 'before', times: 2 });
-  await expect(door.close()).rejects.toBe(outage);
-  expect(door.status.state).toBe('open');
+  await expect(client.close()).rejects.toBe(outage);
+  expect(client.status.state).toBe('open');
   await notes.insert({ _id: 'b' });
-  await expect(door.close()).rejects.toBe(outage);
+  await expect(client.close()).rejects.toBe(outage);
   expect(await notes.count()).toBe(2);
-  await door.close();
-  expect(door.status.state).toBe('closed');
+  await client.close();
+  expect(client.status.state).toBe('closed');
   await expect(notes.count()).rejects.toMatchObject({ code: 'closed' });
   await clock.advance(MINUTE);
-  expect(await new (openDoor(driver).door.Collection)(documents).count()).toBe(2);
+  expect(await new (openClient(driver).client.Collection)(documents).count()).toBe(2);
 });
 
 test('what a driver throws that is no StorageError is told as unexpected, with its cause', async () => {
   const driver = faultyDriver();
-  const { door } = openDoor(driver);
-  const notes = new door.Collection(documents);
+  const { client } = openClient(driver);
+  const notes = new client.Collection(documents);
   const cause = new TypeError('the driver has a bug');
   await notes.insert({});
   driver.inject({ call: 'write', when: 'before', error: cause });
@@ -148,9 +148,9 @@ test('what a driver throws that is no StorageError is told as unexpected, with i
 
 test('a failed compaction is reported, and no change is lost', async () => {
   const driver = faultyDriver();
-  const rig = openDoor(driver);
+  const rig = openClient(driver);
   const errors = errorsOf(rig);
-  const notes = new rig.door.Collection<{ pad: string }>(documents);
+  const notes = new rig.client.Collection<{ pad: string }>(documents);
   await notes.insert({ _id: 'a', pad: 'a'.repeat(50_000) });
   await notes.save();
   driver.inject({ call: 'write', when: 'after', after: 1 });
@@ -162,7 +162,7 @@ test('a failed compaction is reported, and no change is lost', async () => {
   await notes.insert({ _id: 'c', pad: 'c' });
   await notes.save();
   driver.crash();
-  const again = new (openDoor(driver).door.Collection)<{ pad: string }>(documents);
+  const again = new (openClient(driver).client.Collection)<{ pad: string }>(documents);
   expect((await again.filter({})).map(({ _id, pad }) => [_id, pad.length])).toEqual([
     ['a', 50_000],
     ['b', 50_000],
@@ -172,27 +172,27 @@ test('a failed compaction is reported, and no change is lost', async () => {
 
 test('a collection that cannot be read rejects with the reason, and can be constructed again', async () => {
   const driver = faultyDriver();
-  const first = openDoor(driver);
-  await new first.door.Collection(documents).insert({ _id: 'a' });
-  await first.door.close();
-  const { door } = openDoor(driver);
+  const first = openClient(driver);
+  await new first.client.Collection(documents).insert({ _id: 'a' });
+  await first.client.close();
+  const { client } = openClient(driver);
   const full = new StorageError('storage_failed', 'The disk is on fire.');
   // What pages left behind is listed too, and a collection that was opened ahead is opened again.
   driver.inject({ call: 'list', when: 'before', error: full, times: 3 });
-  const broken = new door.Collection(documents);
+  const broken = new client.Collection(documents);
   await expect(broken.ready).rejects.toBe(full);
   await expect(broken.insert({})).rejects.toBe(full);
-  expect(await new door.Collection(documents).count()).toBe(1);
-  await door.close();
+  expect(await new client.Collection(documents).count()).toBe(1);
+  await client.close();
 });
 
 test('a failed read rejects its own call and no other', async () => {
   const driver = faultyDriver();
-  const { door } = openDoor(driver);
-  const notes = new door.Collection(documents);
+  const { client } = openClient(driver);
+  const notes = new client.Collection(documents);
   await notes.insert({ _id: 'a' });
-  await door.close();
-  const again = new (openDoor(driver).door.Collection)(documents);
+  await client.close();
+  const again = new (openClient(driver).client.Collection)(documents);
   await again.ready;
   driver.inject({ call: 'getMany', when: 'before' });
   await expect(again.get('a')).rejects.toBe(outage);

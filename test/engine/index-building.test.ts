@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { StorageError } from '../../src/errors/storage-error.ts';
 import { type FaultMoment, faultyDriver } from '../storage/faulty-driver.ts';
-import { openDoor } from './engine-door.ts';
+import { openClient } from './engine-client.ts';
 
 const things = { name: 'things', type: 'DOCUMENT_BASED' } as const;
 const indexed = { ...things, indexes: ['n'] };
@@ -10,12 +10,12 @@ test.each<FaultMoment>(['before', 'after'])(
   'a new index that cannot be stored keeps nobody from the documents: a write fails %s it is done',
   async (when) => {
     const driver = faultyDriver();
-    const { door } = openDoor(driver);
-    await new door.Collection<{ n: number }>(things).insertMany([{ n: 1 }, { n: 2 }, { n: 3 }]);
-    await door.close();
+    const { client } = openClient(driver);
+    await new client.Collection<{ n: number }>(things).insertMany([{ n: 1 }, { n: 2 }, { n: 3 }]);
+    await client.close();
     const full = new StorageError('storage_full', 'There is no room.');
     driver.inject({ call: 'write', when, error: full });
-    const second = openDoor(driver).door;
+    const second = openClient(driver).client;
     const errors: unknown[] = [];
     second.on('error', ({ error }) => errors.push(error));
     const open = new second.Collection<{ n: number }>(indexed);
@@ -24,7 +24,7 @@ test.each<FaultMoment>(['before', 'after'])(
     await expect.poll(() => errors).toEqual([full]);
     await open.insert({ n: 4 });
     await second.close();
-    const third = openDoor(driver).door;
+    const third = openClient(driver).client;
     const again = new third.Collection<{ n: number }>(indexed);
     expect((await again.filter({ n: { $gt: 1 } })).map(({ n }) => n)).toEqual([2, 3, 4]);
     await third.close();

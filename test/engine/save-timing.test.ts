@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import type { EventMap } from '../../src/index.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
-import { openDoor } from './engine-door.ts';
+import { openClient } from './engine-client.ts';
 import { settled } from './fake-clock.ts';
 
 /** A collection, and the times at which it is saved in milliseconds since the test began. */
 async function opened(options: { save_timeout?: number } = {}) {
-  const { door, clock } = openDoor(memoryDriver());
-  const things = new door.Collection<object>({
+  const { client, clock } = openClient(memoryDriver());
+  const things = new client.Collection<object>({
     name: 'things',
     type: 'DOCUMENT_BASED',
     save_directly_after: 1000,
@@ -17,20 +17,20 @@ async function opened(options: { save_timeout?: number } = {}) {
   const begin = clock.now();
   const saves: [ms: number, changes: number][] = [];
   things.on('save', ({ changes }: EventMap['save']) => saves.push([clock.now() - begin, changes]));
-  return { door, clock, things, saves };
+  return { client, clock, things, saves };
 }
 
 test('by default a change after a pause is saved at once', async () => {
-  const { door, clock, things, saves } = await opened();
+  const { client, clock, things, saves } = await opened();
   await things.insert({});
   await clock.advance(0);
   await settled();
   expect(saves).toEqual([[0, 1]]);
-  await door.close();
+  await client.close();
 });
 
 test('by default so are the four that follow a pause, one after the other', async () => {
-  const { door, clock, things, saves } = await opened();
+  const { client, clock, things, saves } = await opened();
   for (let n = 0; n < 4; n++) {
     await things.insert({});
     await clock.advance(10);
@@ -41,11 +41,11 @@ test('by default so are the four that follow a pause, one after the other', asyn
     [20, 1],
     [30, 1],
   ]);
-  await door.close();
+  await client.close();
 });
 
 test('by default steady changes are saved four times a second', async () => {
-  const { door, clock, things, saves } = await opened();
+  const { client, clock, things, saves } = await opened();
   for (let n = 0; n < 500; n++) {
     await things.insert({});
     await clock.advance(10);
@@ -55,11 +55,11 @@ test('by default steady changes are saved four times a second', async () => {
   expect(saves.reduce((sum, [, changes]) => sum + changes, 0)).toBe(500);
   const gaps = saves.slice(5).map(([ms], index) => ms - (saves[index + 4]?.[0] as number));
   expect(new Set(gaps)).toEqual(new Set([250]));
-  await door.close();
+  await client.close();
 });
 
 test('by default what follows a large save is saved at once as well', async () => {
-  const { door, clock, things, saves } = await opened();
+  const { client, clock, things, saves } = await opened();
   await things.insertMany(Array.from({ length: 1000 }, () => ({})));
   await settled();
   await things.insert({});
@@ -69,40 +69,40 @@ test('by default what follows a large save is saved at once as well', async () =
     [0, 1000],
     [0, 1],
   ]);
-  await door.close();
+  await client.close();
 });
 
 test('save_timeout: 1 saves a change a second after it was made', async () => {
-  const { door, clock, things, saves } = await opened({ save_timeout: 1 });
+  const { client, clock, things, saves } = await opened({ save_timeout: 1 });
   await things.insert({});
   await clock.advance(999);
   expect(saves).toEqual([]);
   await clock.advance(1);
   expect(saves).toEqual([[1000, 1]]);
-  await door.close();
+  await client.close();
 });
 
 test('save_timeout sets the delay', async () => {
-  const { door, clock, things, saves } = await opened({ save_timeout: 30 });
+  const { client, clock, things, saves } = await opened({ save_timeout: 30 });
   await things.insert({});
   await clock.advance(29_999);
   expect(saves).toEqual([]);
   await clock.advance(1);
   expect(saves).toEqual([[30_000, 1]]);
-  await door.close();
+  await client.close();
 });
 
 test('save_timeout: 0 lets no time pass', async () => {
-  const { door, clock, things, saves } = await opened({ save_timeout: 0 });
+  const { client, clock, things, saves } = await opened({ save_timeout: 0 });
   await things.insert({});
   await clock.advance(0);
   await settled();
   expect(saves).toEqual([[0, 1]]);
-  await door.close();
+  await client.close();
 });
 
 test('the delay counts from the first unsaved change, and anew after each save', async () => {
-  const { door, clock, things, saves } = await opened({ save_timeout: 1 });
+  const { client, clock, things, saves } = await opened({ save_timeout: 1 });
   for (let n = 0; n < 25; n++) {
     await things.insert({});
     await clock.advance(100);
@@ -111,5 +111,5 @@ test('the delay counts from the first unsaved change, and anew after each save',
     [1000, 10],
     [2000, 10],
   ]);
-  await door.close();
+  await client.close();
 });

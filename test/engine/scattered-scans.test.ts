@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Database, type DatabaseClient } from '../../src/index.ts';
 import { faultyDriver } from '../storage/faulty-driver.ts';
-import { openDoor } from './engine-door.ts';
+import { openClient } from './engine-client.ts';
 
 interface Note {
   n: number;
@@ -13,8 +13,8 @@ const options = { name: 'notes', type: 'DOCUMENT_BASED', save_timeout: 3600 } as
 /** 1,500 documents whose newest versions lie in many segments, in an order that is not their own. */
 async function scattered() {
   const driver = faultyDriver();
-  const first = openDoor(driver);
-  const notes = new first.door.Collection<Note>({ ...options, save_directly_after: 1_000_000 });
+  const first = openClient(driver);
+  const notes = new first.client.Collection<Note>({ ...options, save_directly_after: 1_000_000 });
   const pad = 'x'.repeat(500);
   const all = await notes.insertMany(
     Array.from({ length: 1500 }, (_, n) => ({ _id: `k${n}`, n, pad })),
@@ -26,15 +26,15 @@ async function scattered() {
     }
     await notes.save();
   }
-  await first.door.close();
-  const { door } = openDoor(driver);
-  return { driver, door, notes: new door.Collection<Note>(options) };
+  await first.client.close();
+  const { client } = openClient(driver);
+  return { driver, client, notes: new client.Collection<Note>(options) };
 }
 
 const inOrder = Array.from({ length: 1500 }, (_, n) => n);
 
 test('scans give documents in order of insertion, whatever order they lie in', async () => {
-  const { door, notes } = await scattered();
+  const { client, notes } = await scattered();
   const numbers = (found: { n: number }[]) => found.map(({ n }) => n);
   expect(numbers(await notes.filter({}))).toEqual(inOrder);
   expect(numbers(await notes.filter(() => true))).toEqual(inOrder);
@@ -44,11 +44,11 @@ test('scans give documents in order of insertion, whatever order they lie in', a
   }
   expect(await notes.find({ n: 1500 })).toBeUndefined();
   expect(await notes.has(({ n }) => n === 1499)).toBe(true);
-  await door.close();
+  await client.close();
 });
 
 test('a scan sees the documents as they were when it began', async () => {
-  const { door, notes } = await scattered();
+  const { client, notes } = await scattered();
   const scan = notes.filter(() => true);
   const changes = [
     notes.deleteMany({ n: { $lt: 700 } }),
@@ -60,7 +60,7 @@ test('a scan sees the documents as they were when it began', async () => {
   await Promise.all(changes);
   expect(await notes.count()).toBe(801);
   expect(await notes.get('k1000')).toMatchObject({ n: -1 });
-  await door.close();
+  await client.close();
 });
 
 /** Leaves so many dead segments behind that the next save is followed by a compaction. */
@@ -76,7 +76,7 @@ const compacted = (batches: readonly (readonly { type: string }[])[]) =>
   batches.some((batch) => batch.some(({ type }) => type === 'delete'));
 
 test('a scan that is given up lets compaction go on', async () => {
-  const { driver, door, notes } = await scattered();
+  const { driver, client, notes } = await scattered();
   expect(await notes.has(() => true)).toBe(true);
   await expect(
     notes.filter(() => {
@@ -85,13 +85,13 @@ test('a scan that is given up lets compaction go on', async () => {
   ).rejects.toThrow('no more');
   const before = driver.batches.length;
   await rewriteAll(notes);
-  await door.close();
+  await client.close();
   expect(compacted(driver.batches.slice(before))).toBe(true);
 });
 
-test('a door that is closed in the middle of a scan does not hold up compaction for others', async () => {
-  const { driver, door } = await scattered();
-  await door.close();
+test('a client that is closed in the middle of a scan does not hold up compaction for others', async () => {
+  const { driver, client } = await scattered();
+  await client.close();
   const one: DatabaseClient = new Database({ name: 'test', storage: driver });
   const two: DatabaseClient = new Database({ name: 'test', storage: driver });
   const own = new two.Collection<Note>(options);
@@ -142,7 +142,7 @@ const givenUp: Record<string, (notes: Notes, controller: AbortController) => Pro
 };
 
 test.each(Object.entries(givenUp))('%s lets compaction go on', async (_, giveUp) => {
-  const { driver, door, notes } = await scattered();
+  const { driver, client, notes } = await scattered();
   await notes.ready;
   const controller = new AbortController();
   await giveUp(notes, controller).catch((error: unknown) => {
@@ -150,6 +150,6 @@ test.each(Object.entries(givenUp))('%s lets compaction go on', async (_, giveUp)
   });
   const before = driver.batches.length;
   await rewriteAll(notes);
-  await door.close();
+  await client.close();
   expect(compacted(driver.batches.slice(before))).toBe(true);
 });

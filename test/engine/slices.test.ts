@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { DocumentCollection } from '../../src/index.ts';
 import { type FaultyDriver, faultyDriver } from '../storage/faulty-driver.ts';
-import { openDoor } from './engine-door.ts';
+import { openClient } from './engine-client.ts';
 import { FakeClock } from './fake-clock.ts';
 
 /** Each look at the clock takes 6 ms, so that long work has to pause at every second look. */
@@ -37,12 +37,12 @@ const options = {
 /** Storage with {@link COUNT} documents in `items`, half as many in `others`; filled once. */
 const filled = (async () => {
   const driver = faultyDriver();
-  const { door } = openDoor(driver);
+  const { client } = openClient(driver);
   for (const [name, count] of Object.entries({ items: COUNT, others: COUNT / 2 })) {
-    const things = new door.Collection<Item>({ ...options, name });
+    const things = new client.Collection<Item>({ ...options, name });
     await things.insertMany(Array.from({ length: count }, (_, n) => ({ _id: `${n}`, n })));
   }
-  await door.close();
+  await client.close();
   return driver;
 })();
 
@@ -83,32 +83,32 @@ async function expectGetFirst(things: DocumentCollection<Item>, read: Read): Pro
 
 describe.each([true, false])('with caching %s', (caching) => {
   async function items<C extends FakeClock>(clock: C) {
-    const { door } = openDoor(await filledDriver(), clock);
-    await door.ready;
-    const things = new door.Collection<Item>({ ...options, caching });
-    return { door, clock, things };
+    const { client } = openClient(await filledDriver(), clock);
+    await client.ready;
+    const things = new client.Collection<Item>({ ...options, caching });
+    return { client, clock, things };
   }
 
   for (const [name, read] of Object.entries(READS)) {
     // What changes something keeps others waiting until it has.
     if (name !== 'deleteMany') {
       test(`a get is answered before a long ${name} ends`, async () => {
-        const { door, things } = await items(new RushingClock());
+        const { client, things } = await items(new RushingClock());
         await things.ready;
         await expectGetFirst(things, read);
-        await door.close();
+        await client.close();
       });
 
       test(`also when the ${name} had to wait for the collection to open`, async () => {
-        const { door, things } = await items(new RushingClock());
+        const { client, things } = await items(new RushingClock());
         await expectGetFirst(things, read);
-        await door.close();
+        await client.close();
       });
     }
 
     test(`an abort ends a long ${name} early`, async () => {
-      const { door, things } = await items(new RushingClock());
-      const others = new door.Collection<Item>({ ...options, name: 'others', caching });
+      const { client, things } = await items(new RushingClock());
+      const others = new client.Collection<Item>({ ...options, name: 'others', caching });
       await Promise.all([things.ready, others.ready]);
       // The first time everything is read from storage and decoded.
       await Promise.all([read(things), read(others)]);
@@ -125,14 +125,14 @@ describe.each([true, false])('with caching %s', (caching) => {
       ended.push('drop');
       await whole;
       expect(ended).toEqual(['drop', 'a read half as long']);
-      await door.close();
+      await client.close();
     });
   }
 
   test.each(['filter', 'each'] as const)(
     'others have their turn while the page takes in what %s delivers',
     async (name) => {
-      const { door, clock, things } = await items(new PageClock());
+      const { client, clock, things } = await items(new PageClock());
       await things.ready;
       const pass = () => {
         clock.passed += 0.1;
@@ -147,12 +147,12 @@ describe.each([true, false])('with caching %s', (caching) => {
       const controller = new AbortController();
       setImmediate(() => controller.abort());
       await expect(read(controller.signal)).rejects.toMatchObject({ name: 'AbortError' });
-      await door.close();
+      await client.close();
     },
   );
 
   test('others have their turn while a long live query is told', async () => {
-    const { door, things } = await items(new FakeClock());
+    const { client, things } = await items(new FakeClock());
     await things.ready;
     // From here on nothing waits for storage, and all that live queries need is loaded.
     await things.live({}).ready;
@@ -165,11 +165,11 @@ describe.each([true, false])('with caching %s', (caching) => {
     expect(query.getSnapshot().data).toHaveLength(COUNT);
     expect(turns).toEqual([1]);
     stop();
-    await door.close();
+    await client.close();
   });
 
   test('an aborted deleteMany has deleted nothing', async () => {
-    const { door, things } = await items(new RushingClock());
+    const { client, things } = await items(new RushingClock());
     await things.ready;
     const controller = new AbortController();
     const deleting = things.deleteMany({ n: { $mod: [1, 0] } }, { signal: controller.signal });
@@ -178,6 +178,6 @@ describe.each([true, false])('with caching %s', (caching) => {
     controller.abort();
     await expect(deleting).rejects.toBe(controller.signal.reason);
     expect(await things.count()).toBe(COUNT);
-    await door.close();
+    await client.close();
   });
 });

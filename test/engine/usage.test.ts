@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { StorageDriver } from '../../src/storage/drivers/driver.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
-import { openDoor } from './engine-door.ts';
+import { openClient } from './engine-client.ts';
 import { FakeClock } from './fake-clock.ts';
 
 test('an estimate that takes its time does not trip over segments that were merged meanwhile', async () => {
@@ -30,8 +30,8 @@ test('an estimate that takes its time does not trip over segments that were merg
       });
     },
   };
-  const { door } = openDoor(slow);
-  const things = new door.Collection({ name: 'things', type: 'DOCUMENT_BASED' });
+  const { client } = openClient(slow);
+  const things = new client.Collection({ name: 'things', type: 'DOCUMENT_BASED' });
   const saveSome = async () => {
     for (let round = 0; round < 20; round++) {
       await things.insert({ round, text: 'x'.repeat(10_000) });
@@ -46,27 +46,27 @@ test('an estimate that takes its time does not trip over segments that were merg
   const listed = new Promise<void>((resolve) => {
     reached = resolve;
   });
-  const estimate = door.storage.estimate();
+  const estimate = client.storage.estimate();
   await listed;
   await things.deleteMany({});
   await saveSome();
   open();
   const { collections } = await estimate;
   expect(collections.map(({ collection }) => collection)).toEqual(['things']);
-  await door.close();
+  await client.close();
 });
 
 test('an estimate tells until when a collection stays in memory', async () => {
   const clock = new FakeClock();
-  const { door } = openDoor(memoryDriver(), clock);
+  const { client } = openClient(memoryDriver(), clock);
   const cached = { type: 'DOCUMENT_BASED', caching: true } as const;
-  const kept = new door.Collection({ ...cached, name: 'kept', cache_retention_time: -1 });
-  const brief = new door.Collection({ ...cached, name: 'brief', cache_retention_time: 2 });
-  const none = new door.Collection({ type: 'DOCUMENT_BASED', name: 'none' });
+  const kept = new client.Collection({ ...cached, name: 'kept', cache_retention_time: -1 });
+  const brief = new client.Collection({ ...cached, name: 'brief', cache_retention_time: 2 });
+  const none = new client.Collection({ type: 'DOCUMENT_BASED', name: 'none' });
   for (const one of [kept, brief, none]) await one.insert({});
-  await door.save();
+  await client.save();
   const until = async () => {
-    const { collections } = await door.storage.estimate();
+    const { collections } = await client.storage.estimate();
     return new Map(collections.map((one) => [one.collection, one.cached_until]));
   };
   const minutes = (count: number) => new Date(clock.now() + count * 60_000);
@@ -82,5 +82,5 @@ test('an estimate tells until when a collection stays in memory', async () => {
   expect((await until()).get('brief')).toEqual(minutes(2));
   await clock.advance(120_000);
   expect((await until()).get('brief')).toBe(undefined);
-  await door.close();
+  await client.close();
 });

@@ -11,11 +11,11 @@ export class DocumentSubject implements Subject<Documents, DocumentCommand, Docu
   readonly #model = new DocumentModel();
 
   open(
-    door: DatabaseClient,
+    client: DatabaseClient,
     caching: boolean,
     options: Partial<DocumentCollectionOptions> = {},
   ): Documents {
-    return new door.Collection<any>({
+    return new client.Collection<any>({
       name: 'documents',
       type: 'DOCUMENT_BASED',
       caching,

@@ -12,11 +12,11 @@ export class KeyValueSubject
   readonly #model = new KeyValueModel();
 
   open(
-    door: DatabaseClient,
+    client: DatabaseClient,
     caching: boolean,
     options: Partial<KeyValueCollectionOptions> = {},
   ): KeyValueCollection {
-    return new door.Collection({ name: 'values', type: 'KEY_VALUE_BASED', caching, ...options });
+    return new client.Collection({ name: 'values', type: 'KEY_VALUE_BASED', caching, ...options });
   }
 
   get state(): KeyValueState {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { DocumentCollection } from '../../src/collection/document-collection.ts';
 import type { DatabaseClient, DocumentCollectionOptions, LiveSnapshot } from '../../src/index.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
-import { openDoor } from '../engine/engine-door.ts';
+import { openClient } from '../engine/engine-client.ts';
 import { settled } from '../engine/fake-clock.ts';
 import { fc, runs } from '../setup/properties.ts';
 import { type Shown, type Thing, type View, views } from './live-views.ts';
@@ -109,11 +109,11 @@ async function runScript(
   options: Pick<DocumentCollectionOptions, 'caching' | 'indexes'>,
 ): Promise<void> {
   const driver = memoryDriver();
-  let door: DatabaseClient = openDoor(driver).door;
+  let client: DatabaseClient = openClient(driver).client;
   let things: DocumentCollection<Thing>;
   let watched: Watched[] = [];
   const open = (): DocumentCollection<Thing> => {
-    things = new door.Collection<Thing>({
+    things = new client.Collection<Thing>({
       name: 'things',
       type: 'DOCUMENT_BASED',
       ...options,
@@ -157,9 +157,9 @@ async function runScript(
         await ended('collection_dropped');
         return open();
       case 'reopen':
-        await door.close();
+        await client.close();
         await ended('closed');
-        door = openDoor(driver).door;
+        client = openClient(driver).client;
         return open();
       default:
         return things[step.do](step.id);
@@ -168,7 +168,7 @@ async function runScript(
   things = open();
   for (const step of script) await perform(step);
   await rest(things, watched);
-  await door.close();
+  await client.close();
 }
 
 test.each([

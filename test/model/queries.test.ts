@@ -22,9 +22,9 @@ class QuerySubject implements Subject<Documents, QueryCommand, DocumentState> {
     this.#declarations = indexes;
   }
 
-  open(door: DatabaseClient, caching: boolean): Documents {
+  open(client: DatabaseClient, caching: boolean): Documents {
     const declared = this.#declarations[this.#opened++ % this.#declarations.length];
-    return new door.Collection<any>({
+    return new client.Collection<any>({
       name: 'documents',
       type: 'DOCUMENT_BASED',
       caching,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { CairnError, DatabaseClient } from '../../src/index.ts';
-import { openDoor } from '../engine/engine-door.ts';
+import { openClient } from '../engine/engine-client.ts';
 import { FakeClock, settled } from '../engine/fake-clock.ts';
 import { type FaultMoment, faultyDriver, outage } from '../storage/faulty-driver.ts';
 
@@ -64,7 +64,7 @@ export function steps<Command>(
 
 /** What a kind of collection has to bring to be tested. */
 export interface Subject<Collection, Command, State> {
-  open(door: DatabaseClient, caching: boolean): Collection;
+  open(client: DatabaseClient, caching: boolean): Collection;
   /** The state of the model. */
   state: State;
   /** Fixes what a command refers to, as of now. */
@@ -87,14 +87,14 @@ export async function runSteps<Collection extends { ready: Promise<void> }, Comm
   const driver = faultyDriver();
   let caching = startCached;
   let clock = new FakeClock();
-  let { door } = openDoor(driver, clock);
-  let collection = subject.open(door, caching);
+  let { client } = openClient(driver, clock);
+  let collection = subject.open(client, caching);
   /** States since the last one that is known to be saved; a crash may lead to any of them. */
   let history: State[] = [subject.state];
 
   const note = () => {
     history.push(subject.state);
-    if (door.status.unsaved === 0) history = history.slice(-1);
+    if (client.status.unsaved === 0) history = history.slice(-1);
   };
   const check = (command: Command, answer: unknown) => {
     const wanted = subject.model(command, clock.now(), answer);
@@ -106,8 +106,8 @@ export async function runSteps<Collection extends { ready: Promise<void> }, Comm
     void next.advance(clock.elapsed());
     clock = next;
     caching = cached;
-    door = openDoor(driver, clock).door;
-    collection = subject.open(door, caching);
+    client = openClient(driver, clock).client;
+    collection = subject.open(client, caching);
   };
 
   for (const step of script) {
@@ -139,23 +139,23 @@ export async function runSteps<Collection extends { ready: Promise<void> }, Comm
         await settled();
         break;
       case 'save': {
-        const error = await door.save().then(
+        const error = await client.save().then(
           () => undefined,
           (reason: unknown) => reason,
         );
         if (error) expect(error).toBe(outage);
         else {
-          expect(door.status.unsaved).toBe(0);
+          expect(client.status.unsaved).toBe(0);
           history = history.slice(-1);
         }
         break;
       }
       case 'reload':
-        await door.close().catch(async (error: unknown) => {
+        await client.close().catch(async (error: unknown) => {
           expect(error).toBe(outage);
-          expect(door.status.state).toBe('open');
+          expect(client.status.state).toBe('open');
           driver.heal();
-          await door.close();
+          await client.close();
         });
         driver.heal();
         expect(clock.waiting).toBe(0);
@@ -179,14 +179,14 @@ export async function runSteps<Collection extends { ready: Promise<void> }, Comm
         driver.inject({ call: 'write', when: step.when, times: step.times });
         break;
     }
-    if (door.status.unsaved === 0) history = history.slice(-1);
+    if (client.status.unsaved === 0) history = history.slice(-1);
   }
   driver.heal();
   expectSame(await subject.contents(collection), subject.expected(subject.state));
-  await door.close();
+  await client.close();
   reopen(!caching);
   expectSame(await subject.contents(collection), subject.expected(subject.state));
-  await door.close();
+  await client.close();
 }
 
 /** What a call answers, or `{ code }` of its error. */

@@ -257,7 +257,7 @@ export class User {
     const answer = await checker.hear(`tab ${this.tab.id}: ${what}`, asked);
     if (answer) return answer;
     if (this.tab.db.status.state === 'failed') {
-      checker.failDoor();
+      checker.failClient();
       this.#openTab();
     } else this.construct();
     return undefined;

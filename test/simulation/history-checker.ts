@@ -28,7 +28,7 @@ export class HistoryChecker {
   readonly #world: World;
   /** Whether several tabs write at the same time, so that one may lose by its end what was before another's. */
   severalWrite = false;
-  #isDoorFailed = false;
+  #hasFailed = false;
   readonly #histories: Readonly<Record<string, History>>;
 
   /** @param collections What each collection holds at first. */
@@ -78,19 +78,19 @@ export class HistoryChecker {
   /** Everything so far was told to be saved, of one collection or of all. */
   save(collection?: string): void {
     // What a client that failed had not saved is not among it.
-    if (this.#isDoorFailed) return;
+    if (this.#hasFailed) return;
     const histories = collection ? [this.#of(collection)] : Object.values(this.#histories);
     for (const history of histories) history.saved = history.states.length - 1;
   }
 
   /** A client failed, and everybody who asks it for something is told: what it had not saved may be gone. */
-  failDoor(): void {
-    this.#isDoorFailed = true;
+  failClient(): void {
+    this.#hasFailed = true;
   }
 
   /** Compares what is there with what was told. */
   check(when: string, collection: string, state: unknown): void {
-    if (this.#isDoorFailed) {
+    if (this.#hasFailed) {
       this.checkSaved(when, collection, state);
       return;
     }
@@ -106,7 +106,7 @@ export class HistoryChecker {
     const found = JSON.stringify(state);
     const allowed = states.slice(saved);
     // Of several tabs those that are left still have what they were told.
-    const mayDiffer = this.#isDoorFailed || this.severalWrite;
+    const mayDiffer = this.#hasFailed || this.severalWrite;
     const isKept = mayDiffer && holds(state, JSON.parse(states[saved] as string));
     if (!allowed.includes(found) && !isKept)
       this.problems.push(`${when}: ${collection} holds ${found}, which is none of ${allowed}`);

@@ -132,7 +132,7 @@ class Simulation {
     else if (kind === 5) client.tab.hide(random.between(1, 2000));
     else if (kind === 6) this.#browser.ahead += random.between(-1, 1) * 1e10;
     else if (kind === 7) this.#save(client);
-    else if (kind === 8 && random.chance(0.5)) this.#closeDoor(client);
+    else if (kind === 8 && random.chance(0.5)) this.#closeClient(client);
     else for (let writes = 1 + random.below(4); writes > 0; writes--) this.#write(client);
   }
 
@@ -190,7 +190,7 @@ class Simulation {
   }
 
   /** Closes the database, and then the tab. What cannot be saved keeps it open. */
-  #closeDoor(client: Client): void {
+  #closeClient(client: Client): void {
     this.#trace(`close the db of ${client.tab.id}`);
     this.#do(client, async () => {
       const before = [...client.told];

@@ -22,7 +22,7 @@ afterAll(async () => {
   expect(browser.errors).toEqual([]);
 });
 
-const open = (door: 'connect' | 'Database') => browser.tab(door, `test ${name}`);
+const open = (client: 'connect' | 'Database') => browser.tab(client, `test ${name}`);
 
 /** Goes to another page; the one that is left rests in the back/forward cache. */
 const goAway = (tab: Tab) => tab.goto(`${browser.url}?elsewhere`);
@@ -42,9 +42,9 @@ async function comeBack(tab: Tab): Promise<void> {
 
 test.for(['connect', 'Database'] as const)(
   '%s: a leader that rests gives the lead away at once, and follows when it is back',
-  async (door) => {
-    const first = await open(door);
-    const second = await open(door);
+  async (client) => {
+    const first = await open(client);
+    const second = await open(client);
     await first.evaluate(() => window.things.insert({ _id: 'a', n: 1 }));
     await second.evaluate(() => window.things.insert({ _id: 'b' }));
     await goAway(first);
@@ -64,8 +64,8 @@ test.for(['connect', 'Database'] as const)(
 
 test.for(['connect', 'Database'] as const)(
   '%s: a page that is alone leads again when it is back',
-  async (door) => {
-    const tab = await open(door);
+  async (client) => {
+    const tab = await open(client);
     await tab.evaluate(() => window.things.insert({ _id: 'a' }));
     await goAway(tab);
     await comeBack(tab);
@@ -74,7 +74,7 @@ test.for(['connect', 'Database'] as const)(
     expect(await leads(tab)).toBe(true);
     await tab.close({ runBeforeUnload: true });
     await expect.poll(() => tab.isClosed()).toBe(true);
-    expect(await ids(await open(door))).toEqual(['a', 'b']);
+    expect(await ids(await open(client))).toEqual(['a', 'b']);
   },
 );
 

@@ -45,11 +45,11 @@ function sizes(all: readonly { batch: number }[]): Map<number, number> {
   return counted;
 }
 
-describe.each(['connect', 'Database'] as const)('%s', (door) => {
+describe.each(['connect', 'Database'] as const)('%s', (client) => {
   test('a leader that crashes: what another tab was told is there, once', async () => {
     const browser = await open();
     try {
-      const leader = await browser.tab(door);
+      const leader = await browser.tab(client);
       const follower = await browser.tab();
       await follower.evaluate(async () => {
         await window.things.insertMany([
@@ -83,14 +83,14 @@ describe.each(['connect', 'Database'] as const)('%s', (door) => {
     const killed = await open();
     await killed.context.exposeFunction('saved', (batch: number) => void saved.add(batch));
     await killed.context.exposeFunction('told', () => undefined);
-    const tabs = [await killed.tab(door), await killed.tab(door)] as const;
+    const tabs = [await killed.tab(client), await killed.tab(client)] as const;
     await Promise.all(tabs.map((tab, at) => tab.evaluate(insertBatches, at * 1_000_000)));
     await expect.poll(() => saved.size, { timeout: 30_000 }).toBeGreaterThan(30);
     await killed.kill();
 
     const again = await open();
     try {
-      const found = sizes(await documents(await again.tab(door)));
+      const found = sizes(await documents(await again.tab(client)));
       expect([...found.values()].every((size) => size === 50)).toBe(true);
       expect([...saved].filter((batch) => !found.has(batch))).toEqual([]);
     } finally {

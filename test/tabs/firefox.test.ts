@@ -15,7 +15,7 @@ let name = 0;
 /** Of the test that runs. Those that stay keep the process of later ones, which ends otherwise. */
 let tabs: Tab[] = [];
 
-type Door = 'connect' | 'Database';
+type Client = 'connect' | 'Database';
 type Page = Awaited<ReturnType<typeof browser.newPage>>;
 
 interface Tab extends Page {
@@ -23,7 +23,7 @@ interface Tab extends Page {
   run<T, A extends unknown[]>(run: (...args: A) => T, ...args: A): Promise<Awaited<T>>;
 }
 
-async function open(door: Door): Promise<Tab> {
+async function open(client: Client): Promise<Tab> {
   const page = await browser.newPage(site.url);
   const tab: Tab = {
     ...page,
@@ -34,7 +34,7 @@ async function open(door: Door): Promise<Tab> {
     run: (run, ...args) => page.evaluate(`(${run})(...${JSON.stringify(args)})`),
   };
   tabs.push(tab);
-  await tab.run(openDatabase, [door, `test ${name}`] as const);
+  await tab.run(openDatabase, [client, `test ${name}`] as const);
   return tab;
 }
 
@@ -82,9 +82,9 @@ describe.runIf(runs('firefox'))('Firefox', () => {
     await site.close();
   });
 
-  test.for(['connect', 'Database'] as const)('%s: two tabs are one database', async (door) => {
-    const first = await open(door);
-    const second = await open(door);
+  test.for(['connect', 'Database'] as const)('%s: two tabs are one database', async (client) => {
+    const first = await open(client);
+    const second = await open(client);
     expect([await leads(first), await leads(second)]).toEqual([true, false]);
     await insert(first, ['a']);
     await insert(second, ['b']);
@@ -100,11 +100,11 @@ describe.runIf(runs('firefox'))('Firefox', () => {
 
   test.for(['connect', 'Database'] as const)(
     '%s: a tab that is loaded again finds what it was told',
-    async (door) => {
-      const tab = await open(door);
+    async (client) => {
+      const tab = await open(client);
       await insert(tab, ['a', 'b']);
       await tab.reload();
-      expect(await ids(await open(door))).toEqual(['a', 'b']);
+      expect(await ids(await open(client))).toEqual(['a', 'b']);
     },
   );
 
@@ -118,8 +118,8 @@ describe.runIf(runs('firefox'))('Firefox', () => {
 
   test.for(['connect', 'Database'] as const)(
     '%s: what a page was told is there, although its script was ended while it wrote that down',
-    async (door) => {
-      const tab = await open(door);
+    async (client) => {
+      const tab = await open(client);
       await tab.run(writeAllTheTime, `test ${name}`);
       await insert(tab, ['told']);
       await tab.run(() => {
@@ -136,7 +136,7 @@ describe.runIf(runs('firefox'))('Firefox', () => {
       await tab.close();
       // A tab that is opened before may keep the process, so that no script is ended.
       await gone;
-      expect(await ids(await open(door))).toEqual(['told']);
+      expect(await ids(await open(client))).toEqual(['told']);
     },
   );
 
@@ -160,9 +160,9 @@ describe.runIf(runs('firefox'))('Firefox', () => {
 
   test.for(['connect', 'Database'] as const)(
     '%s: a leader that rests gives the lead away, and follows when it is back',
-    async (door) => {
-      const first = await open(door);
-      const second = await open(door);
+    async (client) => {
+      const first = await open(client);
+      const second = await open(client);
       await insert(first, ['a']);
       await first.goto(`${site.url}?elsewhere`);
       await insert(second, ['b']);
@@ -171,7 +171,7 @@ describe.runIf(runs('firefox'))('Firefox', () => {
       // Firefox keeps it in its cache, or loads it anew.
       await expect.poll(() => first.run(() => 'connect' in window)).toBe(true);
       if (!(await first.run(() => 'db' in window))) {
-        await first.run(openDatabase, [door, `test ${name}`] as const);
+        await first.run(openDatabase, [client, `test ${name}`] as const);
       }
       await insert(first, ['c']);
       expect(await ids(first)).toEqual(['a', 'b', 'c']);

@@ -22,7 +22,7 @@ afterAll(async () => {
   expect(browser.errors).toEqual([]);
 });
 
-const open = (door: 'connect' | 'Database') => browser.tab(door, `test ${name}`);
+const open = (client: 'connect' | 'Database') => browser.tab(client, `test ${name}`);
 
 /** Freezes a tab, its worker with it, as the browser does with tabs that are not looked at. */
 async function freeze(tab: Tab) {
@@ -54,8 +54,8 @@ test.for([
   ['connect', 'not told'],
 ] as const)(
   '%s, %s: a leader that is frozen is replaced, and follows when it wakes up',
-  async ([door, how]) => {
-    const leader = await open(door);
+  async ([client, how]) => {
+    const leader = await open(client);
     const follower = await open('connect');
     await leader.evaluate(() => window.things.insert({ _id: 'a', n: 1 }));
     await follower.evaluate(() => window.things.insert({ _id: 'b', n: 1 }));

@@ -22,7 +22,7 @@ afterEach(async () => {
 
 afterAll(() => browser.close());
 
-const open = (door: 'connect' | 'Database' = 'connect') => browser.tab(door, `test ${name}`);
+const open = (client: 'connect' | 'Database' = 'connect') => browser.tab(client, `test ${name}`);
 
 const save = (tab: Tab, _id: string) =>
   tab.evaluate(async (_id) => {
@@ -34,8 +34,8 @@ test.for([
   ['connect', 'connect'],
   ['Database', 'connect'],
   ['Database', 'Database'],
-] as const)('%s and %s over http: tabs that write in turns lose nothing', async (doors) => {
-  const [first, second] = [await open(doors[0]), await open(doors[1])];
+] as const)('%s and %s over http: tabs that write in turns lose nothing', async (clients) => {
+  const [first, second] = [await open(clients[0]), await open(clients[1])];
   expect(await first.evaluate(() => [isSecureContext, 'locks' in navigator])).toEqual([
     false,
     false,
@@ -47,7 +47,7 @@ test.for([
   const all = ['first', 'second'].flatMap((tab) => [0, 1, 2].map((round) => `${tab} ${round}`));
   expect(await ids(second)).toEqual(all);
   await first.close();
-  expect(await ids(await open(doors[0]))).toEqual(all);
+  expect(await ids(await open(clients[0]))).toEqual(all);
 });
 
 test('over http: what a page that ends was told is there for the next', async () => {

@@ -27,7 +27,7 @@ afterEach(() => browser.closeTabs());
 afterAll(() => browser.close());
 
 const database = () => `test ${name}`;
-const open = (door: 'connect' | 'Database' = 'connect') => browser.tab(door, database());
+const open = (client: 'connect' | 'Database' = 'connect') => browser.tab(client, database());
 
 const NAMES = Array.from({ length: 500 }, (_, n) => `n${n}`).sort();
 
@@ -48,56 +48,56 @@ const hide = (tab: Tab) =>
 const countJournals = (tab: Tab) => tab.evaluate(() => Object.keys(localStorage).length);
 
 // Pages that return from the back/forward cache: back-forward.test.ts.
-describe.each(['connect', 'Database'] as const)('%s: acknowledged changes are there', (door) => {
+describe.each(['connect', 'Database'] as const)('%s: acknowledged changes are there', (client) => {
   test('after a reload', async () => {
-    const tab = await open(door);
+    const tab = await open(client);
     await write(tab);
     await tab.reload();
     await tab.close();
-    expect(await ids(await open(door))).toEqual(NAMES);
+    expect(await ids(await open(client))).toEqual(NAMES);
   });
 
   test('after a navigation to another site', async () => {
-    const tab = await open(door);
+    const tab = await open(client);
     await write(tab);
     await tab.goto('data:text/html,elsewhere');
     await tab.close();
-    expect(await ids(await open(door))).toEqual(NAMES);
+    expect(await ids(await open(client))).toEqual(NAMES);
   });
 
   test('after the tab was closed', async () => {
-    const tab = await open(door);
+    const tab = await open(client);
     await write(tab);
     await tab.close({ runBeforeUnload: true });
     await expect.poll(() => tab.isClosed()).toBe(true);
-    expect(await ids(await open(door))).toEqual(NAMES);
+    expect(await ids(await open(client))).toEqual(NAMES);
   });
 
   // Chromium sends `visibilitychange` and nothing else when it is quit. No save succeeds here.
   test('after a follower was hidden and crashed with the leader', async () => {
-    const leader = await open(door);
+    const leader = await open(client);
     await leader.evaluate(writeAllTheTime, database());
-    const follower = await open(door);
+    const follower = await open(client);
     await follower.evaluate(() => window.things.insert({ _id: 'a', n: 1 }));
     await follower.evaluate(() => window.things.update('a', { n: 2 }));
     expect(await hide(follower)).toBe(1);
     await Promise.all([crash(leader), crash(follower)]);
-    const later = await open(door);
+    const later = await open(client);
     expect(await later.evaluate(() => window.things.get('a'))).toMatchObject({ n: 2 });
   });
 
   test('after a leader was hidden and crashed', async () => {
-    const tab = await open(door);
+    const tab = await open(client);
     await tab.evaluate(writeAllTheTime, database());
     await tab.evaluate(() => window.things.insert({ _id: 'a' }));
     expect(await hide(tab)).toBe(1);
     await crash(tab);
-    expect(await ids(await open(door))).toEqual(['a']);
+    expect(await ids(await open(client))).toEqual(['a']);
   });
 
   // The unload journal has no room for them: they are saved before they are acknowledged.
   test.for(['a Blob', 'three megabytes of text'])('after a crash, with %s', async (kind) => {
-    const [leader, follower] = [await open(door), await open(door)];
+    const [leader, follower] = [await open(client), await open(client)];
     const insert = (tab: Tab, _id: string) =>
       tab.evaluate(
         async ([_id, kind]) => {
@@ -108,11 +108,11 @@ describe.each(['connect', 'Database'] as const)('%s: acknowledged changes are th
       );
     await Promise.all([insert(leader, 'a'), insert(follower, 'b')]);
     await Promise.all([crash(leader), crash(follower)]);
-    expect(await ids(await open(door))).toEqual(['a', 'b']);
+    expect(await ids(await open(client))).toEqual(['a', 'b']);
   });
 
   test('and so is, once, what was called and not answered', async () => {
-    const tab = await open(door);
+    const tab = await open(client);
     const reloaded = tab.waitForEvent('load');
     await tab.evaluate(() => {
       for (let n = 0; n < 20; n++) void window.things.insert({ _id: `n${n}` });
@@ -120,7 +120,7 @@ describe.each(['connect', 'Database'] as const)('%s: acknowledged changes are th
     });
     await reloaded;
     await tab.close();
-    expect(await ids(await open(door))).toEqual(
+    expect(await ids(await open(client))).toEqual(
       Array.from({ length: 20 }, (_, n) => `n${n}`).sort(),
     );
   });

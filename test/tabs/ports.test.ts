@@ -30,7 +30,7 @@ afterAll(async () => {
   await browser.close();
 });
 
-const open = (door: 'connect' | 'Database') => browser.tab(door, `test ${name}`);
+const open = (client: 'connect' | 'Database') => browser.tab(client, `test ${name}`);
 
 /** How many messages a call costs on BroadcastChannels. */
 const sentByCall = (tab: Tab) =>
@@ -42,14 +42,14 @@ const sentByCall = (tab: Tab) =>
 
 const usesPort = (tab: Tab) => expect.poll(() => sentByCall(tab), { timeout: 10_000 }).toBe(0);
 
-for (const doors of [
+for (const clients of [
   ['connect', 'connect'],
   ['Database', 'connect'],
   ['connect', 'Database'],
 ] as const) {
-  test(`${doors.join(' and ')}: calls travel by a port, and keep their order when it comes`, async () => {
-    const leader = await open(doors[0]);
-    const follower = await open(doors[1]);
+  test(`${clients.join(' and ')}: calls travel by a port, and keep their order when it comes`, async () => {
+    const leader = await open(clients[0]);
+    const follower = await open(clients[1]);
     const counted = await follower.evaluate(async () => {
       const answers: number[] = [];
       const asked: Promise<unknown>[] = [];

@@ -22,18 +22,18 @@ afterEach(async () => {
 
 afterAll(() => browser.close());
 
-const open = (door: 'connect' | 'Database' = 'connect') => browser.tab(door, `test ${name}`);
+const open = (client: 'connect' | 'Database' = 'connect') => browser.tab(client, `test ${name}`);
 
 const status = (tab: Tab) => tab.evaluate(() => ({ ...window.db.status }));
 
-for (const doors of [
+for (const clients of [
   ['connect', 'connect'],
   ['Database', 'connect'],
   ['connect', 'Database'],
 ] as const) {
-  test(`${doors.join(' and ')}: the first leads, both see what either did`, async () => {
-    const first = await open(doors[0]);
-    const second = await open(doors[1]);
+  test(`${clients.join(' and ')}: the first leads, both see what either did`, async () => {
+    const first = await open(clients[0]);
+    const second = await open(clients[1]);
     expect(await status(first)).toMatchObject({ leader: true, state: 'open' });
     expect(await status(second)).toMatchObject({ leader: false, engine: 'tab', state: 'open' });
     await first.evaluate(() => window.things.insert({ _id: 'a' }));
@@ -42,9 +42,9 @@ for (const doors of [
     expect(await ids(second)).toEqual(['a', 'b']);
   });
 
-  test(`${doors.join(' and ')}: when the leader closes, what the other was told is not lost`, async () => {
-    const first = await open(doors[0]);
-    const second = await open(doors[1]);
+  test(`${clients.join(' and ')}: when the leader closes, what the other was told is not lost`, async () => {
+    const first = await open(clients[0]);
+    const second = await open(clients[1]);
     await second.evaluate(() => window.things.insert({ _id: 'b', n: 1 }));
     await first.evaluate(() => window.things.update('b', { n: 2 }));
     await second.evaluate(() => window.things.insertMany([{ _id: 'c' }, { _id: 'd' }]));

@@ -62,7 +62,7 @@ async function shareOrigin(
     errors,
     context: browser.context,
     /** A tab with a database that is open. */
-    async tab(door: 'connect' | 'Database' = 'connect', name = 'shared') {
+    async tab(client: 'connect' | 'Database' = 'connect', name = 'shared') {
       const page = await browser.newPage();
       tabs.add(page);
       page.on('pageerror', (error) => errors.push(String(error)));
@@ -71,7 +71,7 @@ async function shareOrigin(
       });
       await page.goto(site.url);
       await page.waitForFunction(() => 'connect' in window);
-      await page.evaluate(openDatabase, [door, name] as const);
+      await page.evaluate(openDatabase, [client, name] as const);
       return page;
     },
     /** Closes them all, so that one browser serves several tests. */
@@ -107,11 +107,13 @@ export async function crash(tab: Tab): Promise<void> {
 }
 
 /** To be run in a page: opens what tests use. */
-export async function openDatabase([door, name]: readonly ['connect' | 'Database', string]) {
+export async function openDatabase([client, name]: readonly ['connect' | 'Database', string]) {
   const scope = window;
   const seldomSaved = { save_timeout: 3600, save_directly_after: 1_000_000 };
   scope.db =
-    door === 'connect' ? scope.connect({ name }) : (new scope.Database({ name }) as TabScope['db']);
+    client === 'connect'
+      ? scope.connect({ name })
+      : (new scope.Database({ name }) as TabScope['db']);
   scope.things = new scope.db.Collection({
     name: 'things',
     type: 'DOCUMENT_BASED',

@@ -8,12 +8,13 @@ import { openDatabase } from './tabs.ts';
 
 declare const window: TabScope;
 
-type Door = 'connect' | 'Database';
+type Client = 'connect' | 'Database';
 
 let site: Awaited<ReturnType<typeof servePlayground>>;
 let browser: Awaited<ReturnType<typeof launchWebKit>>;
 
-const open = (tab: RemotePage, door: Door) => tab.evaluate(openDatabase, [door, 'shared'] as const);
+const open = (tab: RemotePage, client: Client) =>
+  tab.evaluate(openDatabase, [client, 'shared'] as const);
 const ids = (tab: RemotePage) =>
   tab.evaluate(async () =>
     (await window.things.filter({})).map((one: { _id: string }) => one._id).sort(),
@@ -39,13 +40,13 @@ describe.runIf(runs('webkit'))('WebKit', () => {
 
   test.for(['connect', 'Database'] as const)(
     '%s: a page that is loaded again finds what it was told',
-    async (door) => {
+    async (client) => {
       const [tab] = site.remotes;
       await browser.openTabs([site.remoteUrls[0]]);
-      await open(tab, door);
+      await open(tab, client);
       await insert(tab, NAMES);
       tab.reload();
-      await open(tab, door);
+      await open(tab, client);
       expect(await ids(tab)).toEqual(NAMES);
       // It is in storage by now, and nothing of it is kept for the page after this one.
       await expect.poll(() => tab.evaluate(() => Object.keys(localStorage))).toEqual([]);
@@ -57,14 +58,14 @@ describe.runIf(runs('webkit'))('WebKit', () => {
 
   test.for(['connect', 'Database'] as const)(
     '%s: what a tab was told before it went to another site is there for the other one, once',
-    async (door) => {
+    async (client) => {
       const [first, second] = site.remotes;
       await browser.openTabs(site.remoteUrls);
-      await open(first, door);
+      await open(first, client);
       await insert(first, NAMES);
       await first.evaluate(() => window.numbers.set('all', []));
       await first.evaluate(() => window.numbers.push('all', 1));
-      await open(second, door);
+      await open(second, client);
       first.leave();
       await expect.poll(() => second.evaluate(() => window.db.status.leader)).toBe(true);
       expect(await ids(second)).toEqual(NAMES);
@@ -74,15 +75,15 @@ describe.runIf(runs('webkit'))('WebKit', () => {
 
   test.for(['connect', 'Database'] as const)(
     '%s: what a tab was told before it closed itself is there for the one that had opened it, once',
-    async (door) => {
+    async (client) => {
       const [first, second] = site.remotes;
       await browser.openTabs([site.remoteUrls[0]]);
       await first.evaluate((url) => window.open(url) !== null, site.remoteUrls[1]);
-      await open(second, door);
+      await open(second, client);
       await insert(second, NAMES);
       await second.evaluate(() => window.numbers.set('all', []));
       await second.evaluate(() => window.numbers.push('all', 1));
-      await open(first, door);
+      await open(first, client);
       second.close();
       await expect.poll(() => first.evaluate(() => window.db.status.leader)).toBe(true);
       expect(await ids(first)).toEqual(NAMES);

@@ -13,7 +13,7 @@ import {
 
 const db = new Database({ name: 'types' });
 
-describe('doors', () => {
+describe('clients', () => {
   test('both implement one interface', () => {
     expectTypeOf<Database>().toExtend<DatabaseClient>();
     expectTypeOf<Connection>().toExtend<DatabaseClient>();

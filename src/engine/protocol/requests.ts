@@ -173,7 +173,7 @@ export interface Operations extends LiveOperations, BackupOperations, DatabaseOp
 
 export type OperationName = keyof Operations;
 
-/** One request to a collection, known by a number that the door gave it. */
+/** One request to a collection, known by a number that the client gave it. */
 export type Request<Name extends OperationName = OperationName> = {
   [N in Name]: { readonly op: N; readonly handle: number } & RequestFlags &
     Readonly<Operations[N]['ask']>;
@@ -185,7 +185,7 @@ export type ReplyTo<Name extends OperationName> = Operations[Name]['reply'];
 export interface BatchReply {
   readonly values: unknown[];
   readonly failures: ReadonlyMap<number, unknown> | undefined;
-  /** Its place among the batches of all doors, in this engine and those before it. */
+  /** Its place among the batches of all clients, in this engine and those before it. */
   readonly turn: number;
 }
 
@@ -248,7 +248,7 @@ export interface EngineEvents {
   error: { readonly collection: string | undefined; readonly error: Error };
 }
 
-/** What an engine tells every door. */
+/** What an engine tells every client. */
 export type ClientEvent = {
   [Name in keyof EngineEvents]: { readonly type: Name; readonly detail: EngineEvents[Name] };
 }[keyof EngineEvents];

@@ -7,17 +7,17 @@ import type { Platform } from '../../src/transport/platform/platform.ts';
 import { FakeClock } from './fake-clock.ts';
 
 /** A client of an engine in this thread whose time, ids and storage belong to the test. */
-export interface TestDoor {
-  readonly door: BaseClient;
+export interface TestClient {
+  readonly client: BaseClient;
   readonly clock: FakeClock;
 }
 
 /** How many ids were generated. A test that sets it back gets the same ids again. */
 export const ids = { given: 0 };
 
-export function openDoor(driver: StorageDriver, clock = new FakeClock()): TestDoor {
+export function openClient(driver: StorageDriver, clock = new FakeClock()): TestClient {
   const platform = platformOf(clock);
-  const door = new BaseClient(
+  const client = new BaseClient(
     { name: 'test', storage: driver, durability: 'relaxed' },
     ({ name, durability }) => {
       const start = async () => {
@@ -35,7 +35,7 @@ export function openDoor(driver: StorageDriver, clock = new FakeClock()): TestDo
       return { leadership: new Leadership(name, false, platform, start), platform };
     },
   );
-  return { door, clock };
+  return { client, clock };
 }
 
 function hostedEngine(engine: Engine, early: readonly Parameters<Engine['reportError']>[0][]) {
