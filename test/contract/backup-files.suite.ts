@@ -79,6 +79,18 @@ export function backupFilesSuite(fixture: ClientFixture): void {
       expect(await fixture.documents().filter({})).toEqual(found);
     });
 
+    test('name the options of the collection and the indexes of all open handles', async () => {
+      const things = fixture.documents({ id_length: 12, indexes: ['n'] });
+      const other = fixture.documents({ id_length: 12, indexes: ['m'] });
+      await Promise.all([things.ready, other.ready]);
+      const plain = (await exported(things)).stream().pipeThrough(new DecompressionStream('gzip'));
+      const [line = ''] = (await new Response(plain).text()).split('\n');
+      const { options } = JSON.parse(line);
+      expect(options).toMatchObject({ id_length: 12, save_timeout: 1 });
+      expect(options).not.toHaveProperty('save_early');
+      expect(options.indexes.map(({ name }: { name: string }) => name)).toEqual(['n', 'm']);
+    });
+
     test('of nothing can be merged, and can replace', async () => {
       const things = fixture.documents({ indexes: [{ fields: 'n', unique: true }] });
       const file = await exported(things);

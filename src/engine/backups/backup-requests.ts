@@ -162,7 +162,7 @@ export class BackupRequests {
     const release = this.backups.hold(segments);
     try {
       const reader = await SnapshotReader.open(storage, settings.name, segments);
-      const header = headerOf(settings, { created_at, label });
+      const header = headerOf(this.#context, { created_at, label });
       return this.#exports.begin(reader.section(header), release);
     } catch (error) {
       release();
@@ -201,7 +201,7 @@ export class BackupRequests {
   /** Pins the present state, for a file. */
   async freeze(): Promise<PinnedCollection> {
     const { segments, created_at, release } = await this.backups.freeze();
-    const header = headerOf(this.#context.settings, { created_at });
+    const header = headerOf(this.#context, { created_at });
     return { header, segments, release };
   }
 

@@ -1,18 +1,18 @@
 import type { FileHeader } from '../../backup/file/file-contents.ts';
-import type { CollectionSettings } from '../protocol/settings.ts';
+import type { CollectionContext } from '../collections/collection-context.ts';
 
-/** The header of a collection's section: with the options, an import elsewhere can set the collection up alike. */
+/** The header of a collection's section, with the options of the collection and the indexes of all open handles. */
 export function headerOf(
-  settings: CollectionSettings,
+  { settings, declared }: CollectionContext,
   snapshot: Pick<FileHeader, 'created_at' | 'label'>,
 ): Omit<FileHeader, 'documents'> {
-  const { name, type, indexes, created, updated, archived, unarchived, ...others } = settings;
+  const { name, type, created, updated, archived, unarchived, save_early, ...others } = settings;
   const stamps = Object.entries({ created, updated, archived, unarchived }).flatMap(
     ([stamp, { at, timestamp }]) => [
       [`indicate_${stamp}_at`, at],
       [`indicate_${stamp}_timestamp`, timestamp],
     ],
   );
-  const options = { ...others, ...Object.fromEntries(stamps), indexes };
+  const options = { ...others, ...Object.fromEntries(stamps), indexes: declared.definitions };
   return { collection: name, type, options, ...snapshot };
 }
