@@ -113,7 +113,7 @@ const NEVER_CLOSES = `
     : connect({ name: 'b', storage: 'memory' }));
   for (const db of databases) {
     const orders = new db.Collection({
-      name: 'orders', type: 'DOCUMENT_BASED', caching: true, auto_create_backup: true,
+      name: 'orders', type: 'DOCUMENT_BASED', caching: true, auto_create_backup: true, save_timeout: 1,
     });
     const open = orders.live({ done: false });
     open.subscribe(() => undefined);
