@@ -2,9 +2,8 @@ import { BaseClient } from '../../src/client/base-client.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import type { StorageDriver } from '../../src/storage/drivers/driver.ts';
 import { Leadership } from '../../src/transport/leadership/leadership.ts';
-import { ThreadLocks } from '../../src/transport/leadership/thread-locks.ts';
-import type { Platform } from '../../src/transport/platform/platform.ts';
 import { FakeClock } from './fake-clock.ts';
+import { lonePlatform } from './lone-platform.ts';
 
 /** A client of an engine in this thread whose time, ids and storage belong to the test. */
 export interface TestClient {
@@ -16,7 +15,7 @@ export interface TestClient {
 export const ids = { given: 0 };
 
 export function openClient(driver: StorageDriver, clock = new FakeClock()): TestClient {
-  const platform = platformOf(clock);
+  const platform = lonePlatform(clock, undefined);
   const client = new BaseClient(
     { name: 'test', storage: driver, durability: 'relaxed' },
     ({ name, durability }) => {
@@ -69,31 +68,5 @@ function hostedEngine(engine: Engine, early: readonly Parameters<Engine['reportE
     replayJournals: () => undefined,
     resign: () => undefined,
     abandon: () => undefined,
-  };
-}
-
-/** Watermarks in storage outlive a client: no two may have one name. */
-let clients = 0;
-
-function platformOf(clock: FakeClock): Platform {
-  return {
-    clock,
-    locks: new ThreadLocks(),
-    locked: true,
-    broadcast: undefined,
-    newPorts: () => new MessageChannel(),
-    storage: undefined,
-    page: undefined,
-    pageWriting: () => {
-      throw new Error('There is no page.');
-    },
-    journals: {
-      write: () => false,
-      read: () => [],
-      forget: () => undefined,
-      onWritten: () => () => undefined,
-    },
-    switchboard: undefined,
-    newClient: () => `client ${++clients}`,
   };
 }

@@ -15,9 +15,9 @@ import {
   Leadership,
   type StartEngine,
 } from '../../src/transport/leadership/leadership.ts';
-import { ThreadLocks } from '../../src/transport/leadership/thread-locks.ts';
 import type { PendingTerm } from '../../src/transport/thread/engine-host.ts';
 import { FakeClock } from '../engine/fake-clock.ts';
+import { lonePlatform } from '../engine/lone-platform.ts';
 import { faultyDriver } from '../storage/faulty-driver.ts';
 
 const never = new Promise<never>(() => undefined);
@@ -50,7 +50,6 @@ export class TrappedEngines {
   delay: () => number = () => 1;
   /** Called with each request that an engine has heard, before it does anything. */
   asked: (request: Request) => void = () => undefined;
-  #clients = 0;
 
   constructor() {
     const look = (pattern: RegExp, text: string) => this.#look(pattern.source, text);
@@ -66,26 +65,7 @@ export class TrappedEngines {
 
   /** Connects to these engines, as from a page that has them to itself. */
   readonly connect: Connect = (settings) => {
-    const platform = {
-      clock: this.clock,
-      locks: new ThreadLocks(),
-      locked: true,
-      broadcast: undefined,
-      storage: this.driver,
-      page: undefined,
-      switchboard: undefined,
-      newPorts: () => new MessageChannel(),
-      pageWriting: () => {
-        throw new Error('There is no page.');
-      },
-      journals: {
-        write: () => false,
-        read: () => [],
-        forget: () => undefined,
-        onWritten: () => () => undefined,
-      },
-      newClient: () => `client ${++this.#clients}`,
-    };
+    const platform = lonePlatform(this.clock, this.driver);
     const leadership = new Leadership(settings.name, true, platform, this.begin);
     return { leadership, platform };
   };

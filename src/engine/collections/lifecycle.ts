@@ -58,8 +58,7 @@ export class CollectionLifecycle {
       if (stolen) yield saves.alone(() => records.log.recordTakeover());
       indexes.opened();
       events.log(`opened with ${records.size} records`);
-      // A failed read rejects the requests that need it.
-      this.#finishOpening().catch(() => undefined);
+      this.#finishOpening();
     } catch (error) {
       availability.error = error as Error;
       void indexes.closed();
@@ -82,7 +81,7 @@ export class CollectionLifecycle {
     this.#parts.indexes.opened();
     this.#parts.lives.reload();
     events.restored(backup, records.size);
-    this.#finishOpening().catch(() => undefined);
+    this.#finishOpening();
   }
 
   *drop({ enabled, backup }: Request<'drop'>): Coroutine<true> {
@@ -120,8 +119,13 @@ export class CollectionLifecycle {
     await this.#context.saves.stop();
   }
 
-  /** Loads what caching keeps, and fills the maps that opening left out; requests are answered meanwhile. */
-  async #finishOpening(): Promise<void> {
+  /** Loads the bodies of a cached collection, and fills the maps that opening left out; requests are answered meanwhile. */
+  #finishOpening(): void {
+    // A failed read rejects the requests that need it.
+    this.#loadRest().catch(() => undefined);
+  }
+
+  async #loadRest(): Promise<void> {
     const { settings, records, availability } = this.#context;
     this.#parts.backups.look();
     if (settings.caching) await records.bodies.load();

@@ -13,6 +13,7 @@ const RETRY_MS = 500;
 const EARLY_SAVE_SPACING_MS = 250;
 /** After a pause so many early saves may follow one another at once. */
 const EARLY_SAVE_BURST = 4;
+
 /**
  * Decides when a collection is saved: after `save_directly_after` changes at once, else `save_timeout` seconds after the
  * first unsaved change. With `save_early`, in the next turn of the event loop, unless such saves come too often: what is

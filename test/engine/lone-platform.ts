@@ -1,0 +1,30 @@
+import { ThreadLocks } from '../../src/transport/leadership/thread-locks.ts';
+import type { Platform } from '../../src/transport/platform/platform.ts';
+import type { FakeClock } from './fake-clock.ts';
+
+/** Watermarks in storage outlive a client: no two may have one name. */
+let clients = 0;
+
+/** The platform of a client without a page and without other tabs. */
+export function lonePlatform(clock: FakeClock, storage: Platform['storage']): Platform {
+  return {
+    clock,
+    locks: new ThreadLocks(),
+    locked: true,
+    broadcast: undefined,
+    newPorts: () => new MessageChannel(),
+    storage,
+    page: undefined,
+    pageWriting: () => {
+      throw new Error('There is no page.');
+    },
+    journals: {
+      write: () => false,
+      read: () => [],
+      forget: () => undefined,
+      onWritten: () => () => undefined,
+    },
+    switchboard: undefined,
+    newClient: () => `client ${++clients}`,
+  };
+}
