@@ -9,7 +9,7 @@ import { FakeClock } from './fake-clock.ts';
 
 const none = { at: false, timestamp: false };
 
-const settings: CollectionSettings = {
+export const settings: CollectionSettings = {
   name: 'things',
   type: 'DOCUMENT_BASED',
   id_length: 8,

@@ -1,5 +1,6 @@
 import { type Endpoint, expose } from 'comlink';
 import type { RecoveryKey, RecoveryRecord } from '../../engine/recovery/recovery-records.ts';
+import { nextTurn } from '../../engine/scheduling/next-turn.ts';
 import type { DatabaseSettings } from '../channel/channel.ts';
 import { enginePlatform } from '../platform/engine-platform.ts';
 import { type HostedEngine, hostEngine, type LeadershipTerm } from '../thread/engine-host.ts';
@@ -49,6 +50,12 @@ function workerApi(endpoint: Endpoint): WorkerApi {
     if (!session) throw new Error('The engine is not open.');
     return session;
   };
+  // The page replaces a worker that has thrown, and retries with the next what this one has not answered: it must save
+  // nothing any more.
+  endpoint.addEventListener('error', async (event) => {
+    await nextTurn();
+    if (!(event as Event).defaultPrevented) hosted?.abandon();
+  });
 
   return {
     async open(settings, lead) {
