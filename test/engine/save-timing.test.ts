@@ -3,6 +3,7 @@ import type { EventMap } from '../../src/index.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { openClient } from './engine-client.ts';
 import { settled } from './fake-clock.ts';
+import { LiveSession } from './live-session.ts';
 
 /** A collection, and the times at which it is saved in milliseconds since the test began. */
 async function opened(options: { save_timeout?: number } = {}) {
@@ -112,4 +113,30 @@ test('the delay counts from the first unsaved change, and anew after each save',
     [2000, 10],
   ]);
   await client.close();
+});
+
+test('an early save waits for the answer to its change, which waits for the news of the client', async () => {
+  const opened = await LiveSession.open();
+  const { session, collection, clock } = opened;
+  await opened.live(1, { kind: 'list', archived: false });
+  const insert = session.execute([{ op: 'insert', handle: 1, id: 'a', body: '{}' }]);
+  await clock.advance(100);
+  await settled();
+  expect(collection.records.unsaved).toBe(1);
+  await opened.ask({ op: 'liveNext', live: 1 });
+  await insert;
+  await clock.advance(0);
+  await settled();
+  expect(collection.records.unsaved).toBe(0);
+});
+
+test('a client that never takes its news puts no save off for longer than save_timeout', async () => {
+  const opened = await LiveSession.open({ save_timeout: 1 });
+  await opened.live(1, { kind: 'list', archived: false });
+  const insert = opened.session.execute([{ op: 'insert', handle: 1, id: 'a', body: '{}' }]);
+  await opened.clock.advance(1000);
+  await settled();
+  expect(opened.collection.records.unsaved).toBe(0);
+  await opened.ask({ op: 'liveNext', live: 1 });
+  await insert;
 });

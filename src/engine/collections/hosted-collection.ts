@@ -183,6 +183,11 @@ export class HostedCollection implements Executor {
     this.#context.saves.check();
   }
 
+  /** Must be called after a batch whose answer has to wait. */
+  holdSaves(answer: Promise<unknown>): void {
+    this.#context.saves.holdUntil(answer);
+  }
+
   /** Takes in a new handle: its indexes count; its other options do not while the collection is open. */
   declare(settings: CollectionSettings): IndexDeclaration {
     const conflict = stampConflict(this.settings, settings);

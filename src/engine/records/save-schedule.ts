@@ -37,6 +37,8 @@ export class SaveSchedule {
   readonly #backoff = new Backoff(RETRY_MS);
   /** When the early saves so far have used up their share of time. */
   #earlySavesUntil = 0;
+  /** Answers that are due to changes, which no early save overtakes. */
+  #unanswered = 0;
   #stopped = false;
   /** Flushes and exclusive writes that wait or are under way. */
   #writers = 0;
@@ -77,8 +79,29 @@ export class SaveSchedule {
   #dueAt(since: number): number {
     const { save_timeout, save_early } = this.#settings;
     const last = since + save_timeout * 1000;
-    if (!save_early) return last;
+    if (!save_early || this.#unanswered > 0) return last;
     return Math.min(last, this.#earlySavesUntil - (EARLY_SAVE_BURST - 1) * EARLY_SAVE_SPACING_MS);
+  }
+
+  /**
+   * Lets no early save begin before the answer to a change is given. If the engine were lost in between, the client could
+   * only learn that the change was made, and not its result.
+   */
+  holdUntil(answer: Promise<unknown>): void {
+    if (!this.#settings.save_early) return;
+    this.#unanswered++;
+    const given = (): void => {
+      this.#unanswered--;
+      this.#reschedule();
+    };
+    answer.then(given, given);
+    this.#reschedule();
+  }
+
+  #reschedule(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    this.check();
   }
 
   /** Saves everything so far. Rejects when that fails; the changes are kept and saved again later. */

@@ -223,11 +223,15 @@ export class Session implements EventReceiver, RecoverySession {
       const caughtUp = batch.some(isEdit) && this.#lives.catchUp(touched);
       return caughtUp ? caughtUp.then(reply) : reply();
     };
-    if (executing.length === 0 && this.#answers.isIdle) return replyAfterNews();
-    return this.#answers.answer(this.#changedBy(batch), executing, () => {
-      if (executing.length > 0 && touched.size > 0) collections.settle(touched);
-      return replyAfterNews();
-    });
+    const answer =
+      executing.length === 0 && this.#answers.isIdle
+        ? replyAfterNews()
+        : this.#answers.answer(this.#changedBy(batch), executing, () => {
+            if (executing.length > 0 && touched.size > 0) collections.settle(touched);
+            return replyAfterNews();
+          });
+    if (answer instanceof Promise) for (const collection of touched) collection.holdSaves(answer);
+    return answer;
   }
 
   #changedBy(batch: readonly Request[]): ReadonlySet<Executor> {
