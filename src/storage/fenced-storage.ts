@@ -49,6 +49,12 @@ export class FencedStorage implements Storage {
   #suspect: boolean;
   /** Whether this leader has resigned or was replaced. */
   #left = false;
+  /** Operations in flight; they never reject. */
+  readonly #inFlight = new Set<Promise<unknown>>();
+  /** How often writes are held. */
+  #holds = 0;
+  /** Begins the writes that wait. */
+  #waiting: (() => void)[] = [];
 
   constructor(storage: Storage, options: FenceOptions) {
     this.#storage = storage;
@@ -107,25 +113,54 @@ export class FencedStorage implements Storage {
   }
 
   getMany(store: StoreName, keys: readonly StorageKey[]): Promise<unknown[]> {
-    return this.#storage.getMany(store, keys);
+    return this.#track(this.#storage.getMany(store, keys));
   }
 
   list(store: StoreName, range: StorageRange): Promise<unknown[]> {
-    return this.#storage.list(store, range);
+    return this.#track(this.#storage.list(store, range));
   }
 
   keys(store: StoreName, prefix: StorageKey): Promise<StorageKey[]> {
-    return this.#storage.keys(store, prefix);
+    return this.#track(this.#storage.keys(store, prefix));
+  }
+
+  /** Whether an operation is in flight. */
+  get isBusy(): boolean {
+    return this.#inFlight.size > 0;
+  }
+
+  /** Settles when all operations in flight have. */
+  idle(): Promise<unknown> {
+    return Promise.all(this.#inFlight);
+  }
+
+  /** No write begins until the returned function is called. */
+  holdWrites(): () => void {
+    this.#holds++;
+    return () => {
+      this.#holds--;
+      if (this.#holds === 0) for (const begin of this.#waiting.splice(0)) begin();
+    };
+  }
+
+  #track<T>(operation: Promise<T>): Promise<T> {
+    const ended = operation.then(
+      () => void this.#inFlight.delete(ended),
+      () => void this.#inFlight.delete(ended),
+    );
+    this.#inFlight.add(ended);
+    return operation;
   }
 
   /** Writes with the claim until it has succeeded once: repeating it is harmless, so concurrent writes need not wait. */
   async write(operations: Iterable<StorageOperation>, durability: Durability): Promise<void> {
     const epoch = await this.epoch();
+    while (this.#holds > 0) await new Promise<void>((begin) => this.#waiting.push(begin));
     if (this.#left) throw databaseTaken();
     this.touch();
     const fenced = this.#claimed ? checked(epoch, operations) : this.#claiming(epoch, operations);
     try {
-      await this.#storage.write(fenced, durability);
+      await this.#track(this.#storage.write(fenced, durability));
       this.#claimed = true;
       this.touch();
       if (this.#suspect) await this.#confirm(epoch);

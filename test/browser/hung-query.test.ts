@@ -23,12 +23,7 @@ test('a pattern that never ends rejects alone; what was acknowledged is kept, wh
     type: 'DOCUMENT_BASED',
     save_timeout: 3600,
   });
-  // No save may be in flight when a pattern hangs: in WebKit it would block the next engine.
-  const lists = new connection.Collection({
-    name: 'lists',
-    type: 'KEY_VALUE_BASED',
-    save_timeout: 3600,
-  });
+  const lists = new connection.Collection({ name: 'lists', type: 'KEY_VALUE_BASED' });
   await lists.set('all', subjects);
   await notes.insert({ _id: 'before', text: subjects });
 

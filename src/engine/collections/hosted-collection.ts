@@ -27,6 +27,7 @@ import type { CollectionContext } from './collection-context.ts';
 import type { EngineEnvironment } from './environment.ts';
 import { CollectionLifecycle } from './lifecycle.ts';
 import { stampConflict } from './stamp-options.ts';
+import { atRest } from './storage-at-rest.ts';
 
 /** An open collection of the engine, shared by all handles to it. */
 export class HostedCollection implements Executor {
@@ -109,14 +110,18 @@ export class HostedCollection implements Executor {
       this.#backups.abort(request.call);
       return this.#aborts.abort(request.call);
     }
+    const { storage } = this.#context;
+    // What follows a request that waits for storage must not overtake it.
+    const isExclusive = isChanging(request) || (request.mayHang === true && storage.isBusy);
     const enter = (): unknown =>
-      this.#queue.enter(isChanging(request), () => {
+      this.#queue.enter(isExclusive, () => {
         if (declaration && request.op !== 'drop') {
           const { pending, error } = declaration;
           if (pending) return new Postponed(pending.then(enter));
           if (error) throw error;
         }
-        return this.#perform(request, reader, key);
+        const perform = () => this.#perform(request, reader, key);
+        return request.mayHang ? atRest(storage, perform) : perform();
       });
     const result = request.op === 'importBackup' ? this.#backups.expect(request, enter) : enter();
     if (result instanceof Promise && 'call' in request) this.#aborts.note(request.call, result);
