@@ -1,10 +1,10 @@
 import { notInMemory } from '../collection-errors.ts';
 
 /**
- * A computation that may have to wait. It yields the promises it waits for. On resident data it
+ * A computation that may have to wait. It yields the promises it waits for, and gets their values. On resident data it
  * never yields, and runs without a turn of the event loop.
  */
-export type Coroutine<T> = Generator<Promise<unknown>, T, void>;
+export type Coroutine<T> = Generator<Promise<unknown>, T, unknown>;
 
 /** A result, or the coroutine that computes it. */
 export type Result<T> = T | Coroutine<T>;
@@ -15,11 +15,7 @@ export function isCoroutine<T>(result: Result<T>): result is Coroutine<T> {
 
 /** Waits for a promise. */
 export function* wait<T>(promise: Promise<T>): Coroutine<T> {
-  let value: T | undefined;
-  yield promise.then((brought) => {
-    value = brought;
-  });
-  return value as T;
+  return (yield promise) as T;
 }
 
 /** Runs a coroutine. The result is a promise only if it had to wait. */
@@ -38,13 +34,13 @@ export function runSync<T>(work: Coroutine<T>, place: string): T {
 }
 
 async function finish<T>(work: Coroutine<T>, first: Promise<unknown>): Promise<T> {
-  let waiting = first;
-  for (;;) {
-    let failure: { error: unknown } | undefined;
-    await waiting.catch((error: unknown) => {
-      failure = { error };
-    });
-    const step = failure ? work.throw(failure.error) : work.next();
+  for (let waiting = first; ; ) {
+    let step: IteratorResult<Promise<unknown>, T>;
+    try {
+      step = work.next(await waiting);
+    } catch (error) {
+      step = work.throw(error);
+    }
     if (step.done) return step.value;
     waiting = step.value;
   }

@@ -86,6 +86,8 @@ export class InFlightRequests {
       settle: (reply) => settle(calls, reply),
       reject: (error) => refuse(calls, error),
       mayHang: batch[0]?.mayHang === true,
+      route: undefined,
+      attempts: 0,
     });
     // Fast path of the usual case.
     if (isAlone && this.#route) this.#send(entry, this.#route);
@@ -104,7 +106,10 @@ export class InFlightRequests {
   /** Runs a command about the whole client, on this route or the next. */
   run<T>(command: (route: Route) => Promise<T>): Promise<T> {
     return new Promise((settle, reject) => {
-      this.#add({ send: command, batch: [], first: [], settle, reject, mayHang: false });
+      this.#add({
+        ...{ send: command, batch: [], first: [], settle, reject, mayHang: false },
+        ...{ route: undefined, attempts: 0 },
+      });
       this.#advance();
     });
   }
@@ -152,11 +157,10 @@ export class InFlightRequests {
     if (this.#all.size > 0) await new Promise<void>((resolve) => this.#drained.push(resolve));
   }
 
-  #add(entry: Omit<InFlight, 'route' | 'attempts'>): InFlight {
-    const added: InFlight = { ...entry, route: undefined, attempts: 0 };
-    this.#all.add(added);
-    this.#unsent.add(added);
-    return added;
+  #add(entry: InFlight): InFlight {
+    this.#all.add(entry);
+    this.#unsent.add(entry);
+    return entry;
   }
 
   #refuse(entry: InFlight, error: CairnError): void {
