@@ -141,12 +141,14 @@ function typedIn(selector: string): string | undefined {
 }
 
 function click(selector: string): void {
-  document.querySelector<HTMLElement>(selector)?.click();
+  const element = document.querySelector<HTMLElement>(selector);
+  if (!element) throw new Error(`There is no ${selector} to click.`);
+  element.click();
 }
 
 function type(selector: string, text: string): void {
   const field = document.querySelector<HTMLInputElement>(selector);
-  if (!field) return;
+  if (!field) throw new Error(`There is no ${selector} to type into.`);
   field.value = text;
   field.dispatchEvent(new InputEvent('input', { bubbles: true }));
 }

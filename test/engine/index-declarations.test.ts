@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Engine } from '../../src/engine/engine.ts';
 import type { Request } from '../../src/engine/protocol/requests.ts';
@@ -6,6 +5,7 @@ import { type CollectionSettings, plainSettings } from '../../src/engine/protoco
 import type { Session } from '../../src/engine/sessions/session.ts';
 import type { IndexDefinition } from '../../src/query/index/index-definition.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
+import { fc, runs } from '../setup/properties.ts';
 import { FakeClock } from './fake-clock.ts';
 
 const index = (field: string, unique = false): IndexDefinition => {
@@ -161,6 +161,6 @@ test('whatever handles open, declare and leave: the indexes are those declared, 
       }
       await engine.stop();
     }),
-    { numRuns: Number(process.env.RUNS ?? 300) },
+    runs(300),
   );
 });

@@ -6,6 +6,7 @@ import type { CollectionSettings } from '../../src/engine/protocol/settings.ts';
 import type { Session } from '../../src/engine/sessions/session.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { FakeClock } from './fake-clock.ts';
+import { randomId } from './random-id.ts';
 
 const none = { at: false, timestamp: false };
 
@@ -60,7 +61,7 @@ export class LiveSession {
       storageKind: 'memory',
       durability: 'relaxed',
       clock,
-      newId: (length) => Math.random().toString(36).padEnd(length, '_').slice(0, length),
+      newId: randomId,
     });
     const asked = { ...settings, ...given };
     const opened = new LiveSession(engine, engine.open(asked), clock);

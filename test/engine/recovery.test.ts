@@ -11,6 +11,7 @@ import type { RecoveryRecord } from '../../src/engine/recovery/recovery-records.
 import type { Session } from '../../src/engine/sessions/session.ts';
 import { type FaultyDriver, faultyDriver, outage } from '../storage/faulty-driver.ts';
 import { FakeClock, settled } from './fake-clock.ts';
+import { randomId } from './random-id.ts';
 
 let driver: FaultyDriver;
 let clock: FakeClock;
@@ -43,7 +44,7 @@ async function takeOver(...expected: string[]): Promise<Engine> {
     storageKind: 'indexeddb',
     durability: 'relaxed',
     clock,
-    newId: (length) => Math.random().toString(36).padEnd(length, '_').slice(0, length),
+    newId: randomId,
     succession: {
       locked: true,
       stolen: false,

@@ -18,6 +18,7 @@ import {
 import type { PendingTerm } from '../../src/transport/thread/engine-host.ts';
 import { FakeClock } from '../engine/fake-clock.ts';
 import { lonePlatform } from '../engine/lone-platform.ts';
+import { randomId } from '../engine/random-id.ts';
 import { faultyDriver } from '../storage/faulty-driver.ts';
 
 const never = new Promise<never>(() => undefined);
@@ -152,7 +153,7 @@ export class TrappedEngine implements LeaderEngine {
       storageKind: engines.storageKind,
       durability: 'relaxed',
       clock: engines.clock,
-      newId: (length) => Math.random().toString(36).padEnd(length, '_').slice(0, length),
+      newId: randomId,
       succession: {
         locked,
         stolen,
