@@ -9,7 +9,8 @@ export type ValueErrorCode =
   | 'key_forbidden'
   | 'id_invalid'
   | 'id_taken'
-  | 'unique_violation';
+  | 'unique_violation'
+  | 'update_invalid';
 
 /** A document, value, id or key cannot be stored; `place` is the path of the invalid part. */
 export class ValueError extends CairnError<ValueErrorCode> {

@@ -22,15 +22,6 @@ export function patchSuite(fixture: ClientFixture): void {
       expect(await fixture.documents().get(_id)).toEqual(patched);
     });
 
-    test('knows no operators: $set is a field like any other', async () => {
-      const things = fixture.documents();
-      const { _id } = await things.insert({ a: 1 });
-      expect(await things.patch(_id, { $set: { a: 2 } })).toMatchObject({ a: 1, $set: { a: 2 } });
-      expect(await things.update(_id, { $set: { a: 3 } })).toMatchObject({ $set: { a: 3 } });
-      await fixture.reopen();
-      expect(await fixture.documents().get(_id)).toMatchObject({ $set: { a: 3 } });
-    });
-
     test('is shallow: an object replaces an object', async () => {
       const things = fixture.documents();
       const { _id } = await things.insert({ b: { c: 2, d: 3 } });

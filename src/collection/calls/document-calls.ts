@@ -1,6 +1,6 @@
 import { type Body, encode } from '../../codec/body.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
-import { documentBuilder, isManaged } from '../../engine/protocol/managed.ts';
+import { documentBuilder } from '../../engine/protocol/managed.ts';
 import type { Explained } from '../../engine/protocol/requests.ts';
 import type { CollectionSettings } from '../../engine/protocol/settings.ts';
 import type { Coroutine } from '../../engine/scheduling/coroutine.ts';
@@ -9,6 +9,7 @@ import type { Stamp, Stored } from '../document-types.ts';
 import { type Build, DocumentStream } from '../find/document-stream.ts';
 import { documentAt, type EncodedDocument, encodeDocument, toDocument } from '../find/documents.ts';
 import { type FindQuery, parseFindQuery } from '../find/find-query.ts';
+import { holdsPattern } from '../find/holds-pattern.ts';
 import { CommonCalls } from './common-calls.ts';
 import { checkId } from './item-checks.ts';
 import { pause, post, replyOf, request, type Sender } from './sender.ts';
@@ -88,17 +89,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
 
   *patch(sender: Sender, id: unknown, changes: unknown): Coroutine<Stored<T, S> | undefined> {
     checkId(id);
-    if (!isPlainObject(changes)) {
-      throw new ValueError('document_invalid', 'changes must be a plain object.', {
-        place: 'changes',
-      });
-    }
-    const encoded: [string, Body][] = [];
-    for (const [path, value] of Object.entries(changes)) {
-      if (isManaged(path)) continue;
-      encoded.push([path, encode(value, `changes.${path}`)]);
-    }
-    const reply = yield* request(sender, { op: 'patch', id, changes: encoded });
+    const reply = yield* request(sender, { op: 'patch', id, ...encodeChanges(changes) });
     return reply && (toDocument(this.#build, reply) as Stored<T, S>);
   }
 
@@ -202,6 +193,17 @@ function encodeListed(list: readonly unknown[], index: number): EncodedDocument 
     // Only a refused document needs its index in errors: building the text costs time.
     return encodeDocument(list[index], `documents[${index}]`);
   }
+}
+
+/** Encodes the changes of a patch; the engine checks them. @throws {ValueError} `document_invalid` … */
+function encodeChanges(changes: unknown) {
+  if (!isPlainObject(changes)) {
+    throw new ValueError('document_invalid', 'changes must be a plain object.', {
+      place: 'changes',
+    });
+  }
+  const mayHang = holdsPattern(changes.$pull) || undefined;
+  return { changes: encode(changes, 'changes'), at: Date.now(), mayHang };
 }
 
 function withoutId(document: unknown): unknown {

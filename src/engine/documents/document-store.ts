@@ -1,13 +1,13 @@
-import { type Body, decode, encode } from '../../codec/body.ts';
+import { type Body, decode, encode, peek } from '../../codec/body.ts';
+import { nameCollection } from '../../errors/criteria-error.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
 import { DocumentScans } from '../find/document-scans.ts';
-import { parseFieldPaths } from '../paths/key-path.ts';
-import { setAt } from '../paths/value-path.ts';
 import { ARCHIVED, stamped, UPDATED } from '../protocol/managed.ts';
 import type { Change, ManagedReply, RecordReply, Request } from '../protocol/requests.ts';
 import { bodyAtHand } from '../records/scan.ts';
 import type { Coroutine, Result } from '../scheduling/coroutine.ts';
+import { compileUpdate, type Update } from '../update/compile-update.ts';
 import { idTaken, unusedId } from './ids.ts';
 import { InsertParts } from './insert-parts.ts';
 
@@ -84,19 +84,42 @@ export class DocumentStore {
     return this.#replace(before, before.flags | UPDATED, stamps, body, 'update');
   }
 
-  *#patch({ id, changes, now }: Request<'patch'>): Coroutine<RecordReply | undefined> {
-    const { records, settings, clock } = this.#context;
-    const paths = parseFieldPaths(changes.map(([path]) => path));
+  *#patch({ id, changes, at, now }: Request<'patch'>): Coroutine<RecordReply | undefined> {
+    const { records } = this.#context;
+    const update = this.#compile(changes);
     const before = records.get(id);
     if (!before) return undefined;
-    let fields = decode(yield* records.bodies.of(before));
-    for (const [index, [place, body]] of changes.entries()) {
-      fields = setAt(fields, paths[index] ?? [], decode(body), place);
+    const record = yield* this.#updated(before, update, at, now);
+    this.#put(record, before, 'update');
+    return [id, record.flags, record.stamps, record.body as Body];
+  }
+
+  /** @throws {ValueError} `update_invalid`; {KeyError}; {CriteriaError} naming the collection. */
+  #compile(changes: Body): Update {
+    try {
+      return compileUpdate(peek(changes) as object);
+    } catch (error) {
+      throw nameCollection(error, this.#context.settings.name);
     }
-    const body = encode(fields, 'document');
+  }
+
+  /**
+   * The version that an update makes of a record.
+   *
+   * @param at When the client made the call.
+   * @param now When an earlier engine acknowledged it.
+   */
+  *#updated(
+    before: StoredRecord,
+    update: Update,
+    at: number,
+    now: number | undefined,
+  ): Coroutine<StoredRecord> {
+    const { records, settings, clock } = this.#context;
+    const fields = decode(yield* records.bodies.of(before)) as object;
+    const body = encode(update.apply(fields, at), 'document');
     const stamps = stamped(before.stamps, 'updated', settings, now ?? clock.now());
-    const [key, flags] = this.#replace(before, before.flags | UPDATED, stamps, body, 'update');
-    return [key, flags, stamps, body];
+    return new StoredRecord(before.key, before.rank, before.flags | UPDATED, stamps, body);
   }
 
   *#archive(

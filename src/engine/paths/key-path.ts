@@ -20,29 +20,11 @@ export function parseKey(key: unknown): KeyPath {
 }
 
 /**
- * Parses the dotted paths that one patch changes. Digits are an index where an array is.
+ * Parses the dotted path to a field. Digits are an index where an array is.
  *
- * @throws {KeyError} `key_invalid`; `paths_conflict` when one path begins with another: their order would decide.
+ * @throws {KeyError} `key_invalid`
  */
-export function parseFieldPaths(paths: readonly string[]): string[][] {
-  const parsed = paths.map(parseFieldPath);
-  const given = new Set(paths);
-  for (const [index, segments] of parsed.entries()) {
-    const path = paths[index] as string;
-    for (let length = 1; length < segments.length; length++) {
-      const outer = segments.slice(0, length).join('.');
-      if (!given.has(outer)) continue;
-      throw new KeyError(
-        'paths_conflict',
-        `The changes name "${shortened(outer)}" and "${shortened(path)}", which is inside it; nothing was changed. Give one of them.`,
-        { place: path },
-      );
-    }
-  }
-  return parsed;
-}
-
-function parseFieldPath(path: string): string[] {
+export function parseFieldPath(path: string): string[] {
   const segments = path.split('.');
   checkLength(segments, path);
   for (const segment of segments) checkSegment(segment, path);

@@ -106,6 +106,13 @@ export interface ValueReply {
   readonly version: number;
 }
 
+/** Fields to set, or update operators. */
+interface Changes {
+  readonly changes: Body;
+  /** When the client made the call, in Unix milliseconds: a replay must set the same date. */
+  readonly at: number;
+}
+
 /** Every operation, with its request and reply. */
 export interface Operations extends LiveOperations, BackupOperations, DatabaseOperations {
   /** Opens the collection under the handle. Every other operation waits for it. */
@@ -138,7 +145,7 @@ export interface Operations extends LiveOperations, BackupOperations, DatabaseOp
   upsert: { ask: { id?: string | undefined; body: Body }; reply: ManagedReply };
   update: { ask: { id: string; body: Body }; reply: ManagedReply | undefined };
   patch: {
-    ask: { id: string; changes: [path: string, body: Body][] };
+    ask: { id: string } & Changes;
     reply: RecordReply | undefined;
   };
   /** Replies with the time in Unix milliseconds, `false` if it was archived already. */

@@ -1,0 +1,30 @@
+import { getAt, setAt } from '../paths/value-path.ts';
+import type { UpdatePath } from './update-path.ts';
+
+/** Changes decoded fields in place. @param now Unix milliseconds. */
+export type UpdateStep = (fields: object, now: number) => void;
+
+/**
+ * Compiles an operator on one path.
+ *
+ * @param place Where the operand stands, such as `changes.$inc.count`.
+ * @throws {ValueError} `update_invalid` for an operand of the wrong kind.
+ */
+export type UpdateOperator = (path: UpdatePath, operand: unknown, place: string) => UpdateStep;
+
+/** What a change returns to leave the path as it is; missing parents are not made. */
+export const UNCHANGED = Symbol('unchanged');
+
+/**
+ * A step that replaces the value at a path. A missing value is `undefined`, as is a stored one: operators that count from
+ * nothing treat both alike.
+ */
+export function replacing(
+  { path, segments }: UpdatePath,
+  next: (before: unknown, now: number) => unknown,
+): UpdateStep {
+  return (fields, now) => {
+    const after = next(getAt(fields, segments), now);
+    if (after !== UNCHANGED) setAt(fields, segments, after, path);
+  };
+}
