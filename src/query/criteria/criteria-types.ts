@@ -1,4 +1,4 @@
-import type { Item, Path, ValueAt } from '../path/path-types.ts';
+import type { IfHolds, Item, Named, Path, ValueAt } from '../path/path-types.ts';
 
 /** A BSON type by name, as `$type` takes it. */
 type TypeAlias =
@@ -47,23 +47,21 @@ export type Criteria<T = Record<string, unknown>> = LogicalCriteria<T> &
   PathCriteria<T> &
   KnownFieldCriteria<T>;
 
-type PathCriteria<T> = { readonly [P in Path<T>]?: FieldCriteria<ValueAt<T, P>> };
+type PathCriteria<T> = { [P in Path<T>]?: FieldCriteria<ValueAt<T, P>> };
 
 /** Checks the declared fields of a type with an index signature, which accepts every path. */
 type KnownFieldCriteria<T> = {
-  readonly [K in keyof T as string extends keyof T ? Named<K> : never]?: FieldCriteria<T[K]>;
+  [K in keyof T as string extends keyof T ? Named<K> : never]?: FieldCriteria<T[K]>;
 };
-
-type Named<K> = string extends K ? never : number extends K ? never : K;
 
 /** Logical operators; each list must have at least one item. */
 interface LogicalCriteria<T> {
   /** All match. */
-  readonly $and?: readonly Criteria<T>[];
+  $and?: readonly Criteria<T>[];
   /** At least one matches. */
-  readonly $or?: readonly Criteria<T>[];
+  $or?: readonly Criteria<T>[];
   /** None matches. */
-  readonly $nor?: readonly Criteria<T>[];
+  $nor?: readonly Criteria<T>[];
 }
 
 /** The criteria of a field of type `V`: a value, a pattern, or operators. */
@@ -72,11 +70,8 @@ type FieldCriteria<V> = unknown extends V ? unknown : Literal<V> | FieldOperator
 /** A value to compare with: of the field's type, or for an array of its items' type. */
 type Operand<V> = (V extends readonly (infer I)[] ? I | readonly I[] : V) | null | undefined;
 
-/** `Then` for a field that has, or whose items have, values of type `Wanted`. */
-type IfHolds<V, Wanted, Then, Else> = [Extract<V, Wanted>] extends [never] ? Else : Then;
-
 /** A value for equality; for a string field also a RegExp. */
-type Literal<V> = Operand<V> | IfHolds<Item<V>, string, RegExp, never>;
+type Literal<V> = Operand<V> | IfHolds<Item<V>, string, RegExp>;
 
 /** The operators on a field of type `V`: those that can match it. */
 type FieldOperators<V> = ValueOperators<V> &
@@ -86,25 +81,25 @@ type FieldOperators<V> = ValueOperators<V> &
 
 interface ValueOperators<V> {
   /** Equal; null also matches `undefined` and missing fields. */
-  readonly $eq?: Operand<V>;
+  $eq?: Operand<V>;
   /** Not equal; for an array, no item is equal either. */
-  readonly $ne?: Operand<V>;
-  readonly $gt?: Operand<V>;
-  readonly $gte?: Operand<V>;
-  readonly $lt?: Operand<V>;
-  readonly $lte?: Operand<V>;
+  $ne?: Operand<V>;
+  $gt?: Operand<V>;
+  $gte?: Operand<V>;
+  $lt?: Operand<V>;
+  $lte?: Operand<V>;
   /** Equal to, or matched by, one of these. */
-  readonly $in?: readonly Literal<V>[];
+  $in?: readonly Literal<V>[];
   /** Equal to, or matched by, none of these. */
-  readonly $nin?: readonly Literal<V>[];
+  $nin?: readonly Literal<V>[];
   /** The operators do not match, or the pattern does not. */
-  readonly $not?: FieldOperators<V> | IfHolds<Item<V>, string, RegExp, never>;
+  $not?: FieldOperators<V> | IfHolds<Item<V>, string, RegExp>;
   /** Whether the field exists; null and `undefined` count as existing. */
-  readonly $exists?: boolean;
+  $exists?: boolean;
   /** The type of the value, or of an item of the array: a name, BSON's number for it, or a list of them. */
-  readonly $type?: TypeAlias | number | readonly (TypeAlias | number)[];
+  $type?: TypeAlias | number | readonly (TypeAlias | number)[];
   /** All of these are in the array, or equal to the value. */
-  readonly $all?: readonly (Literal<V> | { readonly $elemMatch: ItemCriteria<Item<V>> })[];
+  $all?: readonly (Literal<V> | { readonly $elemMatch: ItemCriteria<Item<V>> })[];
 }
 
 interface PatternOperators {
@@ -113,21 +108,21 @@ interface PatternOperators {
    * be stopped there: never build one from untrusted input. With `connect()`, a worker that hangs in a pattern is
    * replaced, and only this call rejects; with `Database` the page hangs.
    */
-  readonly $regex?: RegExp | string;
+  $regex?: RegExp | string;
   /** Flags for `$regex`: any of `i`, `m`, `s`, `u`. */
-  readonly $options?: string;
+  $options?: string;
 }
 
 interface NumberOperators {
   /** `[divisor, remainder]`. */
-  readonly $mod?: readonly [divisor: number | bigint, remainder: number | bigint];
+  $mod?: readonly [divisor: number | bigint, remainder: number | bigint];
 }
 
 interface ArrayOperators<V> {
   /** The length of the array. */
-  readonly $size?: number;
+  $size?: number;
   /** One item of the array matches all of this. */
-  readonly $elemMatch?: ItemCriteria<Item<V>>;
+  $elemMatch?: ItemCriteria<Item<V>>;
 }
 
 /** Criteria for an item of an array: operators on the item, or criteria for the fields inside it. */

@@ -1,5 +1,5 @@
 /** Values without fields that a path could lead to. */
-export type Simple =
+type Simple =
   | string
   | number
   | bigint
@@ -25,6 +25,16 @@ export type Opaque = Simple | symbol | null | undefined;
 /** The items of an array, and the value itself of everything else. */
 export type Item<V> = V extends readonly (infer I)[] ? I : V;
 
+/** `Then` for a value that can be of a type `Wanted`. */
+export type IfHolds<V, Wanted, Then, Else = never> = unknown extends V | Wanted
+  ? Then
+  : [Extract<V, Wanted>] extends [never]
+    ? Else
+    : Then;
+
+/** A declared key, not an index signature. */
+export type Named<K> = string extends K ? never : number extends K ? never : K;
+
 /** The levels left one level deeper, by the levels left here. */
 type Deeper = [never, 0, 1, 2];
 
@@ -33,44 +43,94 @@ type Exactly<V> = (value: V) => V;
 
 type FieldName<V> = keyof V & (string | number);
 
+/** Which paths to list. */
+interface PathKind {
+  /** How a path names a position in an array; `never`: not at all. */
+  position: string;
+  /** Whether a path leads into all items of an array at once, as criteria read it. */
+  items: boolean;
+  /** What the value at a path may be; `unknown`: anything. */
+  holds: unknown;
+}
+
 /**
- * The dotted paths inside a value of type `V`, where `Index` stands for a position in an array.
+ * The dotted paths of kind `M` inside a value of type `V`.
  *
  * Every path (`string`) is accepted below `Levels` further objects, one level below a type that contains itself, and
  * inside `unknown`.
  */
-type Inside<V, Index extends string, Levels extends number, Above> = unknown extends V
+type Inside<V, M extends PathKind, Levels extends number, Above> = unknown extends V
   ? string
   : V extends Opaque
     ? never
     : V extends readonly (infer I)[]
-      ? InsideArray<I, Index, Levels, Above>
+      ? InsideArray<I, M, Levels, Above>
       : [Levels] extends [never]
         ? string
         : string extends keyof V
           ? string
-          : InsideFields<V, Index, Exactly<V> extends Above ? never : Deeper[Levels], Above>;
+          : InsideFields<V, M, Exactly<V> extends Above ? never : Deeper[Levels], Above>;
 
-type InsideFields<V, Index extends string, Levels extends number, Above> = {
-  [K in FieldName<V>]: `${K}` | `${K}.${Inside<V[K], Index, Levels, Above | Exactly<V>>}`;
+type InsideFields<V, M extends PathKind, Levels extends number, Above> = {
+  [K in FieldName<V>]:
+    | IfWanted<V[K], M, `${K}`>
+    | `${K}.${Inside<V[K], M, Levels, Above | Exactly<V>>}`;
 }[FieldName<V>];
 
-/** A path leads to a position or into all items at once; into an array of an array by position only. */
-type InsideArray<I, Index extends string, Levels extends number, Above> = [Levels] extends [never]
+type InsideArray<I, M extends PathKind, Levels extends number, Above> = [Levels] extends [never]
   ? string
-  : I extends readonly unknown[]
-    ? Index | `${Index}.${Inside<I, Index, Deeper[Levels], Above>}`
-    : Index | `${Index}.${Inside<I, Index, Levels, Above>}` | Inside<I, Index, Levels, Above>;
+  :
+      | IfWanted<I, M, M['position']>
+      // Into an array of an array by position only.
+      | (I extends readonly unknown[]
+          ? `${M['position']}.${Inside<I, M, Deeper[Levels], Above>}`
+          : `${M['position']}.${Inside<I, M, Levels, Above>}` | AllItems<I, M, Levels, Above>);
+
+type AllItems<I, M extends PathKind, Levels extends number, Above> = M['items'] extends true
+  ? Inside<I, M, Levels, Above>
+  : never;
+
+/** `Name` if the value there can be of a wanted type. */
+type IfWanted<V, M extends PathKind, Name> = unknown extends M['holds']
+  ? Name
+  : IfHolds<M['items'] extends true ? Item<V> : V, M['holds'], Name>;
+
+interface AnyPath extends PathKind {
+  position: `${number}`;
+  items: true;
+}
+
+interface AnyFieldPath extends PathKind {
+  position: never;
+  items: true;
+}
+
+interface OrderedPath extends AnyPath {
+  holds: Simple;
+}
+
+interface ChangedPath<Held> extends PathKind {
+  /** `${number}` also takes `0.1`: then `grid.${number}` is the path of a row and of its items. */
+  position: `${bigint}`;
+  items: false;
+  holds: Held;
+}
 
 /**
  * The dotted paths into a document of type `T`, with positions in arrays: `name`, `address.city`, `items.name`,
  * `items.0.name`. They are checked four fields deep. Deeper paths, paths into `unknown` fields and repeated paths of
  * recursive types are accepted unchecked.
  */
-export type Path<T> = Inside<T, `${number}`, 3, never>;
+export type Path<T> = Inside<T, AnyPath, 3, never>;
 
 /** The paths of {@link Path} without positions in arrays: `items.name`, and not `items.0.name`. */
-export type FieldPath<T> = Inside<T, never, 3, never>;
+export type FieldPath<T> = Inside<T, AnyFieldPath, 3, never>;
+
+/** The paths of {@link Path} that can order documents: they lead to values without fields, or to arrays of them. */
+export type SortPath<T> = Inside<T, OrderedPath, 3, never>;
+
+/** The paths of {@link Path} that name one place: `items.0.name`, not `items.name`. Only those that can hold `Held`. */
+export type UpdatePath<T, Held = unknown> = Inside<T, ChangedPath<Held>, 3, never>;
 
 /** The type of the value at a path in `T`; `unknown` if the path is not checked. */
 export type ValueAt<T, P extends string> = P extends `${infer Head}.${infer Rest}`
@@ -85,7 +145,7 @@ type FieldOf<T, Name extends string> = unknown extends T
     : string extends Name
       ? unknown
       : T extends readonly (infer I)[]
-        ? Name extends `${number}`
+        ? Name extends `${number}` | `${bigint}`
           ? I
           : FieldOf<I, Name>
         : string extends keyof T

@@ -1,4 +1,4 @@
-import type { Item, Path, Simple, ValueAt } from '../path/path-types.ts';
+import type { SortPath } from '../path/path-types.ts';
 
 /** Ascending or descending. */
 export type Direction = 1 | -1;
@@ -6,16 +6,19 @@ export type Direction = 1 | -1;
 /**
  * An order of documents: paths with their direction, the most important first.
  *
- * Checked against `T`. An object has no place in an order; its fields have.
+ * Checked against `T`. An object has no place in an order; its fields have. A path that is known only at run time,
+ * `{ [column]: 1 }`, is accepted unchecked.
  *
  * @example `{ 'address.city': 1, age: -1 }`
  */
-export type Sort<T = Record<string, unknown>> = {
-  readonly [P in Path<T>]?: DirectionBy<ValueAt<T, P>>;
-};
+export type Sort<T = Record<string, unknown>> = { [P in SortPath<T>]?: DirectionAt<P> };
 
-type DirectionBy<V> = unknown extends V
+/**
+ * Positions in arrays, `items.${number}`, make an index signature. A computed key has to fit it, and TypeScript takes
+ * the value of one for a `number`.
+ */
+type DirectionAt<P extends string> = string extends P
   ? Direction
-  : [Extract<Item<V>, Simple>] extends [never]
-    ? never
+  : Record<never, never> extends Record<P, unknown>
+    ? number
     : Direction;
