@@ -6,6 +6,7 @@ export type { DatabaseStorage, StorageStatus, StorageUse } from './client/databa
 export type { FileSource, ImportOptions } from './collection/calls/file-bytes.ts';
 export type { CollectionConstructor } from './collection/collection-constructor.ts';
 export type { BackupOptions, DropOptions } from './collection/collection-handle.ts';
+export type { CriteriaOf, DocumentOf, SortOf } from './collection/collection-types.ts';
 export type { DocumentCollection } from './collection/document-collection.ts';
 export type {
   AnyDocument,
