@@ -35,6 +35,7 @@ export type {
 export type { IndexOption } from './collection/options/index-options.ts';
 export type { SyncDocuments } from './collection/sync-documents.ts';
 export type { SyncKeyValues } from './collection/sync-key-values.ts';
+export type { Patch, PatchFields, Update } from './collection/update-types.ts';
 export { type Connection, connect } from './connection.ts';
 export { Database } from './database.ts';
 export type {

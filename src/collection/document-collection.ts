@@ -21,6 +21,7 @@ import type { LiveCountOptions, LiveOptions } from './live/live-options.ts';
 import { documentsSource } from './live/live-params.ts';
 import { LiveQuery } from './live/live-query.ts';
 import type { SyncDocuments } from './sync-documents.ts';
+import type { Patch } from './update-types.ts';
 
 /**
  * A collection of documents.
@@ -82,17 +83,20 @@ export class DocumentCollection<
   }
 
   /**
-   * Sets fields of a document; a dotted path such as `'address.city'` sets a nested field. `undefined` is stored, it
-   * does not remove the field. There are no operators: `{ $set: … }` sets a field of that name.
+   * Changes a document: sets fields, by name or by dotted path such as `'address.city'`, or applies update operators.
+   * `undefined` as a new value is stored, it does not remove the field.
    *
    * @returns the document; `undefined` if no document has this id.
-   * @throws {KeyError} `kind_mismatch` if a path leads through a value that is neither object nor array;
-   *   `paths_conflict` if one path begins with another.
+   * @throws {ValueError} `update_invalid` with the path in the changes; {KeyError} `kind_mismatch` if the stored value is
+   *   of another kind than the change needs, `paths_conflict` if a path begins with another; {CriteriaError} in `$pull`.
+   *
+   * @example
+   * ```ts
+   * await users.patch(ada._id, { age: 37, 'address.city': 'Oslo' });
+   * await users.patch(ada._id, { $inc: { age: 1 }, $push: { tags: 'climber' } });
+   * ```
    */
-  patch(
-    id: string,
-    changes: Partial<NewDocument<T>> | AnyDocument,
-  ): Promise<Stored<T, S> | undefined> {
+  patch(id: string, changes: Patch<T>): Promise<Stored<T, S> | undefined> {
     return this.call([id, changes], (calls, sender, key, given) => calls.patch(sender, key, given));
   }
 
@@ -141,9 +145,7 @@ export class DocumentCollection<
     return this.call(
       [params, options],
       (calls, sender, query, given) => calls.find<Found<T, S, L>>(sender, query, given),
-      {
-        options,
-      },
+      { options },
     );
   }
 
@@ -155,9 +157,7 @@ export class DocumentCollection<
     return this.call(
       [params, options],
       (calls, sender, query, given) => calls.filter<Found<T, S, L>>(sender, query, given),
-      {
-        options,
-      },
+      { options },
     );
   }
 
@@ -166,9 +166,7 @@ export class DocumentCollection<
     return this.call(
       [params, options],
       (calls, sender, query, given) => calls.has(sender, query, given),
-      {
-        options,
-      },
+      { options },
     );
   }
 
@@ -177,9 +175,7 @@ export class DocumentCollection<
     return this.call(
       [params, options],
       (calls, sender, query, given) => calls.count(sender, query, given),
-      {
-        options,
-      },
+      { options },
     );
   }
 

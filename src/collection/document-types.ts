@@ -57,13 +57,13 @@ export type ManagedFields<S extends Stamp = never> = AlwaysManaged &
 
 type Dynamic<S extends Stamp> = S extends `${infer Field extends StampField}?` ? Field : never;
 
-type ManagedField = keyof AlwaysManaged | StampField;
+export type ManagedField = keyof AlwaysManaged | StampField;
 
 /** Any document. */
 export type AnyDocument = Record<string, unknown>;
 
 /** The caller's own fields, for each member of a union. */
-type OwnFields<T extends object> = T extends unknown
+export type OwnFields<T extends object> = T extends unknown
   ? Extract<keyof T, ManagedField> extends never
     ? T
     : Omit<T, ManagedField>
@@ -78,8 +78,10 @@ export type Stored<T extends object = AnyDocument, S extends Stamp = never> = Ma
   OwnFields<T>;
 
 /** A document to insert; `_id` is optional, other managed fields are ignored. */
-export type NewDocument<T extends object = AnyDocument> = OwnFields<T> &
-  Partial<ManagedFields<StampField>>;
+export type NewDocument<T extends object = AnyDocument> = OwnFields<T> & IgnoredFields;
+
+/** Managed fields in an argument. */
+export type IgnoredFields = Partial<ManagedFields<StampField>>;
 
 /** Whether a document matches. */
 export type Predicate<T extends object = AnyDocument, S extends Stamp = never> = (

@@ -11,6 +11,7 @@ import type {
   Stamp,
   Stored,
 } from './document-types.ts';
+import type { Patch } from './update-types.ts';
 
 /** The methods of {@link DocumentCollection} without promises. */
 export class SyncDocuments<T extends object, S extends Stamp = never> {
@@ -38,10 +39,7 @@ export class SyncDocuments<T extends object, S extends Stamp = never> {
     return this.#sender.run(this.#calls.update(this.#sender, id, document));
   }
 
-  patch(
-    id: string,
-    changes: Partial<NewDocument<T>> | Record<string, unknown>,
-  ): Stored<T, S> | undefined {
+  patch(id: string, changes: Patch<T>): Stored<T, S> | undefined {
     return this.#sender.run(this.#calls.patch(this.#sender, id, changes));
   }
 

@@ -6,7 +6,7 @@ import { rejection } from './outcomes.ts';
 export function predicatesSuite(fixture: ClientFixture): void {
   describe('predicates', () => {
     const numbers = async (count: number) => {
-      const things = fixture.documents<{ n: number }>();
+      const things = fixture.documents<{ n: number; changed?: boolean }>();
       await things.insertMany(Array.from({ length: count }, (_, n) => ({ n })));
       await things.save();
       return things;
