@@ -4,8 +4,8 @@ import { ROOT } from './setup.mjs';
 
 const MEASURED = `${ROOT}test/types/type-cost.test-d.ts`;
 
-/** One and a half times what was measured with TypeScript 6.0.3: 71,514. */
-const BUDGET = 107_000;
+/** One and a half times what was measured with TypeScript 6.0.3: 129,200. */
+const BUDGET = 194_000;
 
 const { config } = ts.readConfigFile(`${ROOT}tsconfig.json`, ts.sys.readFile);
 const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, ROOT);
