@@ -32,6 +32,7 @@ const notIntegers = [
 modifier('$slice', notIntegers);
 modifier('$position', notIntegers);
 modifier('$sort', [null, 0, 2, -2, 1.5, '1', true, [], [1], {}, Number.NaN, new Date(0), /x/]);
+modifier('$each', [null, undefined, 1, 'x', {}, { 0: 1 }, new Set([1])]);
 
 refusalTable('paths of $sort', [
   ...[0, 2, '1', null, true, {}, { y: 1 }, [1]].map(
@@ -67,4 +68,11 @@ refusalTable('modifiers of $addToSet', [
     'changes.$addToSet.tags.$slice',
   ],
   [{ $addToSet: { tags: { $each: [], x: 1 } } }, 'update_invalid', 'changes.$addToSet.tags.x'],
+  ...[null, undefined, 1, 'x', {}].map(
+    ($each): RefusalRow => [
+      { $addToSet: { tags: { $each } } },
+      'update_invalid',
+      'changes.$addToSet.tags.$each',
+    ],
+  ),
 ]);

@@ -104,5 +104,17 @@ for (const [name, operand] of Object.entries(removing)) {
       { [name]: { 'a.0': operand } },
       refused('kind_mismatch', 'a.0'),
     ],
+    [
+      'a path through a string',
+      { a: 'x' },
+      { [name]: { 'a.b': operand } },
+      refused('kind_mismatch', 'a.b'),
+    ],
+    [
+      'a path through null',
+      { a: null },
+      { [name]: { 'a.b': operand } },
+      refused('kind_mismatch', 'a.b'),
+    ],
   ]);
 }

@@ -1,4 +1,4 @@
-import { type Row, updateTable } from './cases.ts';
+import { type Row, refused, updateTable } from './cases.ts';
 
 /** Rows of one array, `$pull`, and the array after. */
 function pulls(
@@ -82,6 +82,8 @@ updateTable(
       { x: { $ne: 1 } },
       [1, 'x', { x: 1 }],
     ],
+    ['keeps inner arrays under a negation', [[5], { x: 2 }], { x: { $ne: 1 } }, [[5]]],
+    ['takes no position of an inner array for a field', [[1, 2], { 0: 1 }], { 0: 1 }, [[1, 2]]],
     ['keeps inner arrays', [[{ x: 1 }], { x: 1 }], { x: 1 }, [[{ x: 1 }]]],
     [
       'keeps Dates and other objects',
@@ -89,6 +91,7 @@ updateTable(
       { x: null },
       [new Date(0), new Map([['x', 1]])],
     ],
+    ['without fields removes every object', [{}, { x: 1 }, 1, [], null], {}, [1, [], null]],
     ['takes $or', [{ x: 1 }, { y: 1 }, { z: 1 }, 1], { $or: [{ x: 1 }, { y: 1 }] }, [{ z: 1 }, 1]],
     ['takes $and', [{ x: 1, y: 1 }, { x: 1 }], { $and: [{ x: 1 }, { y: 1 }] }, [{ x: 1 }]],
     ['takes $nor', [{ x: 1 }, { y: 1 }, 5], { $nor: [{ x: 1 }] }, [{ x: 1 }, 5]],
@@ -119,10 +122,18 @@ updateTable(
     ['$regex with $options', ['Ab', 'b'], { $regex: '^a', $options: 'i' }, ['b']],
     ['$mod', [1, 2, 3, 4], { $mod: [2, 0] }, [1, 3]],
     ['$size', [[1], [1, 2], 'x'], { $size: 2 }, [[1], 'x']],
+    ['$all', [[1, 2], [1], 1], { $all: [1, 2] }, [[1], 1]],
     ['$elemMatch', [[1, 9], [2], 9], { $elemMatch: { $gt: 5 } }, [[2], 9]],
     ['$exists removes all', [1, null, {}], { $exists: true }, []],
     ['$gt of null removes nothing', [1, null], { $gt: null }, [1, null]],
     ['$lt below a Date', [new Date(1), new Date(9), 1], { $lt: new Date(5) }, [new Date(9), 1]],
+    [
+      'an operator reaches into inner arrays, as in a query',
+      [[1, 9], [1], 9, 2],
+      { $gt: 5 },
+      [[1], 2],
+    ],
+    ['$eq reaches into inner arrays', [[1, 2], 1, [3]], { $eq: 1 }, [[3]]],
   ]),
 );
 
@@ -133,6 +144,7 @@ updateTable(
     ['obeys its flags', ['Ab', 'b'], /^a/i, ['b']],
     ['forgets where a global one stopped', ['a', 'a', 'a'], /a/g, []],
     ['removes the same pattern', [/x/, /y/, /x/i], /x/, [/y/, /x/i]],
+    ['reaches into inner arrays, as in a query', [['a', 'b'], ['b'], 'a'], /a/, [['b']]],
     ['looks into no object', [{ s: 'a' }], /a/, [{ s: 'a' }]],
   ]),
 );
@@ -154,5 +166,11 @@ updateTable('$pull', [
     { a: [1, 2], b: [1, 2] },
     { $pull: { a: 1, b: { $gt: 1 } } },
     { a: [2], b: [1] },
+  ],
+  [
+    'refuses a name in an array',
+    { a: [{ b: [1] }] },
+    { $pull: { 'a.b': 1 } },
+    refused('key_invalid', 'a.b'),
   ],
 ]);

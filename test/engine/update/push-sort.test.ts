@@ -28,6 +28,7 @@ updateTable(
       1,
       [null, 5, 'x', { x: 0 }, [0], true, day, /x/],
     ],
+    ['puts undefined first', [1, undefined, null], 1, [undefined, null, 1]],
     ['puts undefined last, going down', [null, undefined, 1], -1, [1, null, undefined]],
     ['puts NaN below numbers', [1, Number.NaN, -1], 1, [Number.NaN, -1, 1]],
     ['keeps the order of equal items', [1, 1n, 0, -0], 1, [0, -0, 1, 1n]],
@@ -123,6 +124,12 @@ updateTable(
       [{ n: 1 }, { n: [{ x: 0 }] }, { n: { x: 1 } }],
       { 'n.x': 1 },
       [{ n: 1 }, { n: [{ x: 0 }] }, { n: { x: 1 } }],
+    ],
+    [
+      'finds no position in an item that is an array',
+      [[9], [1], { 0: 5 }],
+      { 0: 1 },
+      [[9], [1], { 0: 5 }],
     ],
     [
       'reads a position of an array inside of an item',

@@ -111,7 +111,7 @@ operands('$pullAll', 'changes.$pullAll.a.b', [
 operands('$rename', 'changes.$rename.a.b', [null, undefined, 1, true, ['c'], {}, new Date(0)]);
 operands('$currentDate', 'changes.$currentDate.a.b', [
   ...[false, null, undefined, 1, 'date', [], {}, new Date(0)],
-  ...[{ type: 'date' }],
+  ...[{ type: 'date' }, { $type: 'date', x: 1 }],
 ]);
 operands('$currentDate', 'changes.$currentDate.a.b', [
   ...['string', 'Date', 'TIMESTAMP', '', 9, null, true, ['date']].map(($type) => ({ $type })),
@@ -125,4 +125,19 @@ refusalTable('targets of $rename', [
   [{ $rename: { a: '' } }, 'key_invalid', ''],
   [{ $rename: { a: 'b..c' } }, 'key_invalid', 'b..c'],
   [{ $rename: { a: '__proto__.b' } }, 'key_invalid', '__proto__.b'],
+]);
+
+refusalTable('criteria of $pull', [
+  [{ $pull: { a: { $foo: 1 } } }, 'operator_unknown', 'changes.$pull.a.$foo'],
+  [{ $pull: { a: { b: { $foo: 1 } } } }, 'operator_unknown', 'changes.$pull.a.b.$foo'],
+  [{ $pull: { 'a.b': { c: { $in: 1 } } } }, 'operand_invalid', 'changes.$pull.a.b.c.$in'],
+  [{ $pull: { a: { $in: 1 } } }, 'operand_invalid', 'changes.$pull.a.$in'],
+  [{ $pull: { a: { $gte: 1, $foo: 1 } } }, 'operator_unknown', 'changes.$pull.a.$foo'],
+  [{ $pull: { a: { $where: 'true' } } }, 'operator_unknown', 'changes.$pull.a.$where'],
+  [{ $pull: { a: { $or: [] } } }, 'operand_invalid', 'changes.$pull.a.$or'],
+  [
+    { $pull: { a: { $or: [{ b: { $foo: 1 } }] } } },
+    'operator_unknown',
+    'changes.$pull.a.$or[0].b.$foo',
+  ],
 ]);

@@ -107,6 +107,12 @@ updateTable('$rename', [
   ],
   ['replaces an array', { a: 1, b: [1, 2] }, { $rename: { a: 'b' } }, { b: 1 }],
   [
+    'adds by the names of the targets',
+    { m: 0, x: 1, y: 2 },
+    { $rename: { x: 'c', y: 'b' } },
+    { m: 0, b: 2, c: 1 },
+  ],
+  [
     'takes a name with digits in an object',
     { a: { 0: 'x' } },
     { $rename: { 'a.0': 'a.1' } },
@@ -197,6 +203,12 @@ updateTable('$rename refuses', [
   [
     'a source by name in an array',
     { a: [{ b: 1 }] },
+    { $rename: { 'a.b': 'c' } },
+    refused('kind_mismatch', 'a.b'),
+  ],
+  [
+    'a source through a scalar',
+    { a: 5 },
     { $rename: { 'a.b': 'c' } },
     refused('kind_mismatch', 'a.b'),
   ],
