@@ -1,4 +1,5 @@
-import { type Row, refused, updateTable } from './cases.ts';
+import { expect, test } from 'vitest';
+import { type Row, refused, updated, updateTable } from './cases.ts';
 
 const { NaN: nan } = Number;
 
@@ -187,3 +188,17 @@ for (const [name, [item, each, one]] of Object.entries(pushing)) {
     ],
   ]);
 }
+
+test('$push takes more items than a call takes arguments', () => {
+  const $each = Array.from({ length: 300_000 }, (_, at) => at);
+  const { a } = updated({ a: ['first', 'last'] }, { $push: { a: { $each, $position: 1 } } }) as {
+    a: unknown[];
+  };
+  expect([a.length, a[0], a[1], a[300_000], a[300_001]]).toEqual([
+    300_002,
+    'first',
+    0,
+    299_999,
+    'last',
+  ]);
+});
