@@ -46,6 +46,17 @@ export function setAt(root: unknown, path: ValuePath, value: unknown, place: str
   return parent;
 }
 
+/** @throws {KeyError} where {@link setAt} would, and changes nothing. */
+export function checkSettable(root: unknown, path: ValuePath, place: string): void {
+  let value = root;
+  for (const step of path) {
+    if (value === undefined) return;
+    if (!isContainer(value)) throw mismatch(place, value, 'an object or an array');
+    if (Array.isArray(value)) checkIndex(value, step, place);
+    value = read(value, step);
+  }
+}
+
 /** Removes the value at a path; the items behind a removed item of an array move up. */
 export function deleteAt(root: unknown, path: ValuePath): boolean {
   const parent = getAt(root, path.slice(0, -1));

@@ -1,35 +1,12 @@
 import { isPlainObject } from '../../codec/kinds.ts';
-import { compileItemCriteria } from '../../query/criteria/compile-criteria.ts';
-import { checkPath } from '../../query/path/check-path.ts';
-import { compareValues, equalValues } from '../../query/value/compare-values.ts';
-import { getAt, mismatch } from '../paths/value-path.ts';
+import { compareValues } from '../../query/value/compare-values.ts';
+import { getAt } from '../paths/value-path.ts';
+import { type Items, itemsOf, replacingItems } from './items.ts';
 import { updateInvalid } from './update-errors.ts';
-import { replacing, UNCHANGED, type UpdateOperator, type UpdateStep } from './update-operator.ts';
-import type { UpdatePath } from './update-path.ts';
+import { replacing, UNCHANGED, type UpdateOperator } from './update-operator.ts';
+import { ValueSet } from './value-set.ts';
 
-type Items = readonly unknown[];
 type Compare = (a: unknown, b: unknown) => number;
-
-/** A step that replaces an array by another. @param missing What a missing one counts as; without it nothing happens. */
-function replacingItems(
-  path: UpdatePath,
-  next: (items: Items) => Items | typeof UNCHANGED,
-  missing?: Items,
-): UpdateStep {
-  return replacing(path, (before = missing) => {
-    if (before === undefined) return UNCHANGED;
-    if (!Array.isArray(before)) throw mismatch(path.path, before, 'an array');
-    return next(before);
-  });
-}
-
-/** A step that removes items. */
-function removing(path: UpdatePath, isRemoved: (item: unknown) => boolean): UpdateStep {
-  return replacingItems(path, (items) => {
-    const left = items.filter((item) => !isRemoved(item));
-    return left.length < items.length ? left : UNCHANGED;
-  });
-}
 
 /** The operand of an operator that takes an item, or several as `{ $each: […] }`, and modifiers beside it. */
 interface Each {
@@ -42,8 +19,8 @@ function parseEach(operand: unknown, place: string, allowed: readonly string[]):
   const isModified = keys.some((key) => key === '$each' || allowed.includes(key));
   if (!isPlainObject(operand) || !isModified) return { items: [operand], modifiers: {} };
   const { $each, ...modifiers } = operand;
-  if (!Array.isArray($each))
-    throw updateInvalid(place, 'needs $each, an array of items, for its modifiers');
+  if (!keys.includes('$each')) throw updateInvalid(place, 'needs $each for its modifiers');
+  if (!Array.isArray($each)) throw updateInvalid(`${place}.$each`, 'must be an array of items');
   const unknown = Object.keys(modifiers).find((key) => !allowed.includes(key));
   if (unknown !== undefined) {
     const known = ['$each', ...allowed].join(', ');
@@ -65,18 +42,21 @@ export const push: UpdateOperator = (path, operand, place) => {
   return replacingItems(
     path,
     (before) => {
-      // Beyond an end, `toSpliced` inserts at that end.
-      let after = before.toSpliced(position ?? before.length, 0, ...items);
-      if (compare) after.sort(compare);
-      if (length !== undefined) after = slice(after, length);
-      return after;
+      const at = position ?? before.length;
+      // Not `toSpliced(at, 0, ...items)`: a call takes some 100,000 arguments.
+      let after = [...before.slice(0, at), ...items, ...before.slice(at)];
+      if (compare) after = sorted(after, compare);
+      if (length === undefined) return after;
+      return length < 0 ? after.slice(length) : after.slice(0, length);
     },
     [],
   );
 };
 
-function slice(items: Items, length: number): unknown[] {
-  return length < 0 ? items.slice(length) : items.slice(0, length);
+/** Sorts boxes: `Array.prototype.sort` puts every `undefined` last, whatever the order says. */
+function sorted(items: Items, compare: Compare): unknown[] {
+  const boxes = items.map((item) => ({ item }));
+  return boxes.sort((a, b) => compare(a.item, b.item)).map(({ item }) => item);
 }
 
 /** The order that `$sort` gives to items: of whole items, or of fields inside them. A missing field counts as null. */
@@ -89,8 +69,11 @@ function itemOrder(sort: unknown, place: string): Compare | undefined {
   const orders = fields.map(([field, direction]): Compare => {
     const at = `${place}.${field}`;
     if (!isDirection(direction)) throw updateInvalid(at, 'must be 1 or -1');
-    const segments = checkPath(field, 'sort_invalid', at);
-    const keyOf = (item: unknown) => getAt(item, segments) ?? null;
+    const segments = field.split('.');
+    if (segments.includes('') || segments.includes('__proto__'))
+      throw updateInvalid(at, 'is no path, such as "price" or "size.width"');
+    const keyOf = (item: unknown) =>
+      (isPlainObject(item) ? getAt(item, segments) : undefined) ?? null;
     return (a, b) => direction * compareValues(keyOf(a), keyOf(b));
   });
   return (a, b) => {
@@ -109,27 +92,9 @@ function isDirection(value: unknown): value is 1 | -1 {
 export const addToSet: UpdateOperator = (path, operand, place) => {
   const { items } = parseEach(operand, place, []);
   return replacing(path, (before) => {
-    if (before !== undefined && !Array.isArray(before))
-      throw mismatch(path.path, before, 'an array');
-    const after: unknown[] = [...(before ?? [])];
-    for (const item of items)
-      if (!after.some((known) => equalValues(known, item))) after.push(item);
-    return before?.length === after.length ? UNCHANGED : after;
-  });
-};
-
-export const pull: UpdateOperator = (path, operand) => removing(path, compileItemCriteria(operand));
-
-export const pullAll: UpdateOperator = (path, operand, place) => {
-  if (!Array.isArray(operand)) throw updateInvalid(place, 'must be an array of items');
-  return removing(path, (item) => operand.some((one) => equalValues(one, item)));
-};
-
-export const pop: UpdateOperator = (path, operand, place) => {
-  if (!isDirection(operand))
-    throw updateInvalid(place, 'must be 1, the last item, or -1, the first');
-  return replacingItems(path, (items) => {
-    if (items.length === 0) return UNCHANGED;
-    return operand === 1 ? items.slice(0, -1) : items.slice(1);
+    const present = before === undefined ? [] : itemsOf(before, path);
+    const known = new ValueSet(present);
+    const added = items.filter((item) => known.add(item));
+    return before !== undefined && added.length === 0 ? UNCHANGED : [...present, ...added];
   });
 };

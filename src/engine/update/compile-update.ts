@@ -1,8 +1,9 @@
 import { isPlainObject } from '../../codec/kinds.ts';
 import { nearestName } from '../../errors/nearest-name.ts';
-import { addToSet, pop, pull, pullAll, push } from './array-updates.ts';
+import { addToSet, push } from './array-updates.ts';
 import { currentDate, rename, renameTarget, set, unset } from './field-updates.ts';
 import { greatest, increment, least, multiply } from './number-updates.ts';
+import { pop, pull, pullAll } from './removals.ts';
 import { updateInvalid } from './update-errors.ts';
 import type { UpdateOperator, UpdateStep } from './update-operator.ts';
 import { checkConflicts, comparePaths, parseUpdatePath, type UpdatePath } from './update-path.ts';
@@ -65,7 +66,7 @@ export function compileUpdate(changes: object): Update {
     ? Object.entries(changes).flatMap(([name, operands]) => compileOperator(name, operands))
     : compileFields(changes);
   checkConflicts(updates.flatMap(({ path, target }) => (target ? [path, target] : path)));
-  if (isOperators) updates.sort((a, b) => comparePaths(a.path, b.path));
+  if (isOperators) updates.sort((a, b) => comparePaths(a.target ?? a.path, b.target ?? b.path));
   return {
     apply: (fields, now) => {
       for (const { step } of updates) step(fields, now);

@@ -1,5 +1,5 @@
 import { isPlainObject } from '../../codec/kinds.ts';
-import { deleteAt, getAt, hasAt, mismatch, setAt } from '../paths/value-path.ts';
+import { checkSettable, deleteAt, getAt, hasAt, mismatch, setAt } from '../paths/value-path.ts';
 import { updateInvalid } from './update-errors.ts';
 import { replacing, type UpdateOperator } from './update-operator.ts';
 import { parseUpdatePath, type UpdatePath } from './update-path.ts';
@@ -16,7 +16,9 @@ export const unset: UpdateOperator = ({ path, segments }) => {
 };
 
 export const currentDate: UpdateOperator = (path, operand, place) => {
-  const type = operand === true ? 'date' : isPlainObject(operand) ? operand.$type : undefined;
+  const [key, ...others] = isPlainObject(operand) ? Object.keys(operand) : [];
+  const isTyped = key === '$type' && others.length === 0;
+  const type = isTyped ? (operand as { $type: unknown }).$type : operand === true && 'date';
   if (type !== 'date' && type !== 'timestamp')
     throw updateInvalid(place, 'must be true, { $type: "date" } or { $type: "timestamp" }');
   return replacing(path, (_, now) => (type === 'date' ? new Date(now) : now));
@@ -32,6 +34,7 @@ export const rename: UpdateOperator = (source, operand, place) => {
   const target = renameTarget(operand, place);
   return (fields) => {
     refuseArrays(fields, source);
+    checkSettable(fields, source.segments, source.path);
     if (!hasAt(fields, source.segments)) return;
     refuseArrays(fields, target);
     const value = getAt(fields, source.segments);

@@ -1,4 +1,4 @@
-import { getAt, setAt } from '../paths/value-path.ts';
+import { checkSettable, getAt, setAt } from '../paths/value-path.ts';
 import type { UpdatePath } from './update-path.ts';
 
 /** Changes decoded fields in place. @param now Unix milliseconds. */
@@ -12,7 +12,7 @@ export type UpdateStep = (fields: object, now: number) => void;
  */
 export type UpdateOperator = (path: UpdatePath, operand: unknown, place: string) => UpdateStep;
 
-/** What a change returns to leave the path as it is; missing parents are not made. */
+/** What a change returns to leave the path as it is. Missing parents are not made, but values in the way are refused. */
 export const UNCHANGED = Symbol('unchanged');
 
 /**
@@ -24,7 +24,9 @@ export function replacing(
   next: (before: unknown, now: number) => unknown,
 ): UpdateStep {
   return (fields, now) => {
-    const after = next(getAt(fields, segments), now);
+    const before = getAt(fields, segments);
+    const after = next(before, now);
     if (after !== UNCHANGED) setAt(fields, segments, after, path);
+    else if (before === undefined) checkSettable(fields, segments, path);
   };
 }

@@ -16,7 +16,7 @@ export interface UpdatePath {
  */
 export function parseUpdatePath(path: string, place: string): UpdatePath {
   const segments = parseFieldPath(path);
-  const positional = segments.find((segment) => /^\$(\[.*\])?$/.test(segment));
+  const positional = segments.find((segment) => /^\$(\[.*\])?$/s.test(segment));
   if (positional !== undefined) {
     const problem = `uses the positional operator ${positional}, which is not supported; give the position, as in "items.0", or use modify`;
     throw updateInvalid(place, problem);

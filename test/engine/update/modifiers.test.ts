@@ -45,7 +45,7 @@ refusalTable('paths of $sort', [
   ...['', '.', 'x.', '.x', 'x..y'].map(
     (path): RefusalRow => [
       push({ $each: [], $sort: { [path]: 1 } }),
-      'sort_invalid',
+      'update_invalid',
       `${place}.$sort.${path}`,
     ],
   ),
