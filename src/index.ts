@@ -35,7 +35,8 @@ export type {
 export type { IndexOption } from './collection/options/index-options.ts';
 export type { SyncDocuments } from './collection/sync-documents.ts';
 export type { SyncKeyValues } from './collection/sync-key-values.ts';
-export type { Patch, PatchFields, Update } from './collection/update-types.ts';
+export type { ModifyOptions } from './collection/update/modify-attempts.ts';
+export type { Patch, PatchFields, Update } from './collection/update/update-types.ts';
 export { type Connection, connect } from './connection.ts';
 export { Database } from './database.ts';
 export type {
@@ -51,6 +52,7 @@ export { CriteriaError, type CriteriaErrorCode } from './errors/criteria-error.t
 export { KeyError, type KeyErrorCode } from './errors/key-error.ts';
 export { OptionError, type OptionErrorCode } from './errors/option-error.ts';
 export { StorageError, type StorageErrorCode } from './errors/storage-error.ts';
+export { TransactionError, type TransactionErrorCode } from './errors/transaction-error.ts';
 export { ValueError, type ValueErrorCode } from './errors/value-error.ts';
 export { WorkerError, type WorkerErrorCode } from './errors/worker-error.ts';
 export type { Criteria } from './query/criteria/criteria-types.ts';

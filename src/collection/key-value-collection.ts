@@ -8,6 +8,7 @@ import { CollectionHandle } from './collection-handle.ts';
 import type { ItemParams } from './item-params.ts';
 import { LiveQuery } from './live/live-query.ts';
 import type { SyncKeyValues } from './sync-key-values.ts';
+import type { ModifyOptions } from './update/modify-attempts.ts';
 
 /**
  * A collection of keys and values.
@@ -71,6 +72,32 @@ export class KeyValueCollection<V = unknown> extends CollectionHandle<
       [key, params],
       (calls, sender, at, given) => calls.remove(sender, at, given) as Coroutine<I[]>,
       { exclusive: typeof params === 'function' },
+    );
+  }
+
+  /**
+   * Replaces the value at a key by what a function makes of it. The function gets a copy, `undefined` if there is none, and
+   * may be async. It runs again if somebody changed the value meanwhile.
+   *
+   * @param change Returns the new value; `undefined` changes nothing.
+   * @returns the value.
+   * @throws {TransactionError} `transaction_conflict` after too many conflicts; or what the function throws.
+   *
+   * @example
+   * ```ts
+   * await settings.modify<string[]>('recent', (names = []) => ['inbox', ...names].slice(0, 5));
+   * ```
+   */
+  modify<T = V>(
+    key: Key,
+    change: (value: T | undefined) => T | undefined | Promise<T | undefined>,
+    options?: ModifyOptions,
+  ): Promise<T | undefined> {
+    return this.call(
+      [key, change, options],
+      (calls, sender, at, make, given) =>
+        calls.modify(sender, at, make, given) as Coroutine<T | undefined>,
+      { options },
     );
   }
 

@@ -11,7 +11,8 @@ import type {
   Stamp,
   Stored,
 } from './document-types.ts';
-import type { Patch } from './update-types.ts';
+import type { ModifyOptions } from './update/modify-attempts.ts';
+import type { Patch } from './update/update-types.ts';
 
 /** The methods of {@link DocumentCollection} without promises. */
 export class SyncDocuments<T extends object, S extends Stamp = never> {
@@ -35,12 +36,29 @@ export class SyncDocuments<T extends object, S extends Stamp = never> {
     return this.#sender.run(this.#calls.upsert(this.#sender, document));
   }
 
+  upsertMany(documents: readonly NewDocument<T>[]): Stored<T, S>[] {
+    return this.#sender.run(this.#calls.upsertMany(this.#sender, documents));
+  }
+
   update(id: string, document: NewDocument<T>): Stored<T, S> | undefined {
     return this.#sender.run(this.#calls.update(this.#sender, id, document));
   }
 
   patch(id: string, changes: Patch<T>): Stored<T, S> | undefined {
     return this.#sender.run(this.#calls.patch(this.#sender, id, changes));
+  }
+
+  patchMany(params: Params<T, S>, changes: Patch<T>, options?: MatchOptions<T, S>): number {
+    return this.#sender.run(this.#calls.patchMany(this.#sender, params, changes, options));
+  }
+
+  /** The function must return the document at once. */
+  modify(
+    id: string,
+    change: (document: Stored<T, S>) => NewDocument<T> | undefined,
+    options?: ModifyOptions,
+  ): Stored<T, S> | undefined {
+    return this.#sender.run(this.#calls.modify(this.#sender, id, change, options));
   }
 
   archive(id: string): boolean {
@@ -61,6 +79,10 @@ export class SyncDocuments<T extends object, S extends Stamp = never> {
 
   get(id: string): Stored<T, S> | undefined {
     return this.#sender.run(this.#calls.get(this.#sender, id));
+  }
+
+  getMany(ids: readonly string[]): (Stored<T, S> | undefined)[] {
+    return this.#sender.run(this.#calls.getMany(this.#sender, ids));
   }
 
   find<const L extends SelectOption<T, S> = undefined>(

@@ -3,6 +3,7 @@ import type { HandleChannel } from './calls/handle-channel.ts';
 import type { KeyValueCalls } from './calls/key-value-calls.ts';
 import { SyncSender } from './calls/sync-sender.ts';
 import type { ItemParams } from './item-params.ts';
+import type { ModifyOptions } from './update/modify-attempts.ts';
 
 /** The methods of {@link KeyValueCollection} without promises. */
 export class SyncKeyValues<V = unknown> {
@@ -36,6 +37,17 @@ export class SyncKeyValues<V = unknown> {
 
   remove<I = unknown>(key: Key, params: ItemParams<I>): I[] {
     return this.#sender.run(this.#calls.remove(this.#sender, key, params)) as I[];
+  }
+
+  /** The function must return the value at once. */
+  modify<T = V>(
+    key: Key,
+    change: (value: T | undefined) => T | undefined,
+    options?: ModifyOptions,
+  ): T | undefined {
+    return this.#sender.run(this.#calls.modify(this.#sender, key, change, options)) as
+      | T
+      | undefined;
   }
 
   find<I = unknown>(key: Key, params: ItemParams<I>): I | undefined {

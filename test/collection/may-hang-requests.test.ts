@@ -14,6 +14,7 @@ function silentSender() {
   const sent: HandleRequest[] = [];
   const sender: Sender = {
     started: undefined,
+    isSync: false,
     send: (request) => {
       sent.push(request as HandleRequest);
       return new Promise(() => undefined);
@@ -69,6 +70,7 @@ test('later chunks of a marked scan are marked too', () => {
     const sent: HandleRequest[] = [];
     const sender: Sender = {
       started: undefined,
+      isSync: false,
       send: (request) => {
         sent.push(request as HandleRequest);
         return chunk as never;

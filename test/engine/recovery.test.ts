@@ -226,7 +226,6 @@ describe('a replay', () => {
       handle: NOTES,
       id: 'x',
       changes: '{"n":1}',
-      at: before,
       now: later,
     };
     await a.session.replay([insert(1, 1, 'x', before), { number: 2, turn: 2, request: patch }]);

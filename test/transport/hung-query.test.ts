@@ -194,7 +194,7 @@ describe.each(['hang', 'crash'] as const)('an engine that ends in a %s', (way) =
     engines.clock.jump(5000);
     const id = told[0]?.[0] as string;
     const changes = '{"n":1}';
-    const patched = await link.send({ op: 'patch', handle, id, changes, at: 0 });
+    const patched = await link.send({ op: 'patch', handle, id, changes });
     engines.clock.jump(5000);
     await end((ask) => link.send({ ...ask, handle } as Request));
     expect(await link.send({ op: 'get', handle, id })).toEqual(patched);
@@ -237,7 +237,7 @@ test('what ends every engine is given up alone after four', async () => {
   const notes = collection('notes');
   await notes(insert('a'));
   crashOver('patch', 4);
-  const patch = notes({ op: 'patch', id: 'a', changes: '{}', at: 0 });
+  const patch = notes({ op: 'patch', id: 'a', changes: '{}' });
   await expect(patch).rejects.toMatchObject({ name: 'WorkerError', code: 'worker_lost' });
   expect(engines.engines).toHaveLength(5);
   expect(link.state).toBe('open');

@@ -57,7 +57,7 @@ describe('the replay buffer', () => {
     note(
       [set('a'), failed],
       [{ op: 'update', ...ofId, body: '{}' }, undefined],
-      [{ op: 'patch', ...ofId, changes: '{}', at: 0 }, undefined],
+      [{ op: 'patch', ...ofId, changes: '{}' }, undefined],
       [{ op: 'archive', ...ofId }, false],
       [{ op: 'unarchive', ...ofId }, false],
       [{ op: 'delete', ...ofId }, false],
@@ -97,7 +97,7 @@ describe('a change is replayed', () => {
     [{ op: 'insert', handle: HANDLE, id: 'x', body: '{}' }, ['x', 0, stamps]],
     [{ op: 'upsert', handle: HANDLE, id: 'x', body: '{}' }, ['x', 0, stamps]],
     [{ op: 'update', handle: HANDLE, id: 'x', body: '{}' }, ['x', 0, stamps]],
-    [{ op: 'patch', handle: HANDLE, id: 'x', changes: '{}', at: 0 }, ['x', 0, stamps, '{}']],
+    [{ op: 'patch', handle: HANDLE, id: 'x', changes: '{}' }, ['x', 0, stamps, '{}']],
     [{ op: 'archive', handle: HANDLE, id: 'x' }, 2000],
     [{ op: 'unarchive', handle: HANDLE, id: 'x' }, 2000],
   ])('with the time that it was told: %o', (request, answer) => {

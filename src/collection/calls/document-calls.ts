@@ -10,6 +10,8 @@ import { type Build, DocumentStream } from '../find/document-stream.ts';
 import { documentAt, type EncodedDocument, encodeDocument, toDocument } from '../find/documents.ts';
 import { type FindQuery, parseFindQuery } from '../find/find-query.ts';
 import { holdsPattern } from '../find/holds-pattern.ts';
+import { checkUpdate } from '../update/check-update.ts';
+import { ModifyAttempts } from '../update/modify-attempts.ts';
 import { CommonCalls } from './common-calls.ts';
 import { checkId } from './item-checks.ts';
 import { pause, post, replyOf, request, type Sender } from './sender.ts';
@@ -22,6 +24,12 @@ const SLICE_SIZE = 384 * 1024;
 
 /** Assumed size of a document that JSON cannot hold: it takes longer than a string of its size. */
 const EXACT_SIZE = 4096;
+
+/** A part of a long list, and its reply. */
+interface Slice {
+  readonly fields: object[];
+  readonly reply: ReturnType<typeof post<'insertPart'>>;
+}
 
 /** The calls of a document collection, asynchronous and synchronous. */
 export class DocumentCalls<T extends object, S extends Stamp = never> extends CommonCalls {
@@ -39,28 +47,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
   }
 
   *insertMany(sender: Sender, documents: unknown): Coroutine<Stored<T, S>[]> {
-    if (!Array.isArray(documents)) {
-      throw new ValueError('document_invalid', 'insertMany takes an array of documents.', {
-        place: 'documents',
-      });
-    }
-    // Copies the list: later slices are encoded in later turns.
-    const list: unknown[] = [...documents];
-    const slices: { fields: object[]; reply: ReturnType<typeof post<'insertPart'>> }[] = [];
-    const call = Math.random();
-    try {
-      for (let from = 0, last = false; !last; ) {
-        const { ids, bodies, fields } = encodeSlice(list, from);
-        last = from + bodies.length >= list.length;
-        const reply = post(sender, { op: 'insertPart', call, from, last, ids, bodies });
-        from += bodies.length;
-        slices.push({ fields, reply });
-        if (!last) yield* pause(sender);
-      }
-    } catch (error) {
-      if (slices.length > 0) post(sender, { op: 'insertAbandon', call });
-      throw error;
-    }
+    const slices = yield* this.#sendSlices(sender, documents, 'insertMany');
     const stored: Stored<T, S>[] = [];
     for (const { fields, reply } of slices) {
       const columns = yield* replyOf(reply);
@@ -71,6 +58,52 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
       if (slices.length > 8) yield* pause(sender);
     }
     return stored;
+  }
+
+  *upsertMany(sender: Sender, documents: unknown): Coroutine<Stored<T, S>[]> {
+    const slices = yield* this.#sendSlices(sender, documents, 'upsertMany');
+    for (const { reply } of slices) yield* replyOf(reply);
+    // The last reply has the managed values of all documents.
+    const columns = yield* replyOf((slices.at(-1) as Slice).reply);
+    const stored: Stored<T, S>[] = [];
+    for (const { fields } of slices) {
+      for (const own of fields)
+        stored.push(documentAt(this.#build, columns, stored.length, own) as Stored<T, S>);
+      if (slices.length > 8) yield* pause(sender);
+    }
+    return stored;
+  }
+
+  /** Encodes and sends a list in slices, which take effect with the last. */
+  *#sendSlices(
+    sender: Sender,
+    documents: unknown,
+    method: 'insertMany' | 'upsertMany',
+  ): Coroutine<Slice[]> {
+    if (!Array.isArray(documents)) {
+      throw new ValueError('document_invalid', `${method} takes an array of documents.`, {
+        place: 'documents',
+      });
+    }
+    const upsert = method === 'upsertMany';
+    // Copies the list: later slices are encoded in later turns.
+    const list: unknown[] = [...documents];
+    const slices: Slice[] = [];
+    const call = Math.random();
+    try {
+      for (let from = 0, last = false; !last; ) {
+        const { ids, bodies, fields } = encodeSlice(list, from);
+        last = from + bodies.length >= list.length;
+        const reply = post(sender, { op: 'insertPart', call, from, last, ids, bodies, upsert });
+        from += bodies.length;
+        slices.push({ fields, reply });
+        if (!last) yield* pause(sender);
+      }
+    } catch (error) {
+      if (slices.length > 0) post(sender, { op: 'insertAbandon', call });
+      throw error;
+    }
+    return slices;
   }
 
   *upsert(sender: Sender, document: unknown): Coroutine<Stored<T, S>> {
@@ -90,7 +123,44 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
   *patch(sender: Sender, id: unknown, changes: unknown): Coroutine<Stored<T, S> | undefined> {
     checkId(id);
     const reply = yield* request(sender, { op: 'patch', id, ...encodeChanges(changes) });
-    return reply && (toDocument(this.#build, reply) as Stored<T, S>);
+    return reply && (toDocument(this.#build, reply.record) as Stored<T, S>);
+  }
+
+  *patchMany(
+    sender: Sender,
+    params: unknown,
+    changes: unknown,
+    options?: unknown,
+  ): Coroutine<number> {
+    const { selection, ...query } = parseFindQuery(params, options);
+    const encoded = encodeChanges(changes);
+    const mayHang = selection.mayHang ?? encoded.mayHang;
+    const found = query.test
+      ? { ids: yield* this.#idsOf(sender, { selection, ...query }) }
+      : selection;
+    const ask = { op: 'patchMany', ...found, ...encoded, mayHang } as const;
+    return (yield* request(sender, ask)).count;
+  }
+
+  /** Replaces a document by what a function makes of it, which runs again when somebody was quicker. */
+  *modify(
+    sender: Sender,
+    id: unknown,
+    change: unknown,
+    options?: unknown,
+  ): Coroutine<Stored<T, S> | undefined> {
+    checkId(id);
+    const attempts = new ModifyAttempts(sender, change, options, id);
+    for (;;) {
+      const found = yield* request(sender, { op: 'getVersion', id });
+      if (!found) return undefined;
+      const { record, version } = found;
+      const changed = yield* attempts.run(toDocument(this.#build, record));
+      if (changed === undefined) return toDocument(this.#build, record) as Stored<T, S>;
+      const { body, fields } = encodeDocument(withoutId(changed), 'document');
+      const reply = yield* request(sender, { op: 'replaceIf', id, body, version });
+      if (reply) return this.#build(reply[0], reply[1], reply[2], fields);
+    }
   }
 
   *archive(sender: Sender, id: unknown): Coroutine<boolean> {
@@ -111,14 +181,22 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
   *deleteMany(sender: Sender, params: unknown, options?: unknown): Coroutine<number> {
     const query = parseFindQuery(params, options);
     if (!query.test) return yield* request(sender, { op: 'deleteMany', ...query.selection });
-    const ids = (yield* this.#collect(sender, { ...query, select: ['_id'] })).map(({ _id }) => _id);
-    return yield* request(sender, { op: 'deleteMany', ids });
+    return yield* request(sender, { op: 'deleteMany', ids: yield* this.#idsOf(sender, query) });
   }
 
   *get(sender: Sender, id: unknown): Coroutine<Stored<T, S> | undefined> {
     checkId(id);
     const reply = yield* request(sender, { op: 'get', id });
     return reply && (toDocument(this.#build, reply) as Stored<T, S>);
+  }
+
+  *getMany(sender: Sender, ids: unknown): Coroutine<(Stored<T, S> | undefined)[]> {
+    if (!Array.isArray(ids))
+      throw new ValueError('id_invalid', 'getMany takes an array of ids.', { place: 'ids' });
+    const list: unknown[] = [...ids];
+    for (const [index, id] of list.entries()) checkId(id, `ids[${index}]`);
+    const replies = yield* request(sender, { op: 'getMany', ids: list as string[] });
+    return replies.map((reply) => reply && (toDocument(this.#build, reply) as Stored<T, S>));
   }
 
   *find<F = Stored<T, S>>(
@@ -154,6 +232,10 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     // The reader may stop at any document.
     const selection = { ...query.selection, all: false };
     return new DocumentStream(this.#build, { ...query, selection });
+  }
+
+  *#idsOf(sender: Sender, query: FindQuery): Coroutine<string[]> {
+    return (yield* this.#collect(sender, { ...query, select: ['_id'] })).map(({ _id }) => _id);
   }
 
   *#collect<F = Stored<T, S>>(sender: Sender, query: FindQuery): Coroutine<F[]> {
@@ -195,15 +277,11 @@ function encodeListed(list: readonly unknown[], index: number): EncodedDocument 
   }
 }
 
-/** Encodes the changes of a patch; the engine checks them. @throws {ValueError} `document_invalid` … */
+/** Checks and encodes the changes of a patch. */
 function encodeChanges(changes: unknown) {
-  if (!isPlainObject(changes)) {
-    throw new ValueError('document_invalid', 'changes must be a plain object.', {
-      place: 'changes',
-    });
-  }
-  const mayHang = holdsPattern(changes.$pull) || undefined;
-  return { changes: encode(changes, 'changes'), at: Date.now(), mayHang };
+  const checked = checkUpdate(changes);
+  const mayHang = holdsPattern(checked.$pull) || undefined;
+  return { changes: encode(checked, 'changes'), mayHang };
 }
 
 function withoutId(document: unknown): unknown {

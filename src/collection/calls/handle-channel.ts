@@ -85,6 +85,7 @@ export class HandleChannel {
       get started() {
         return started();
       },
+      isSync: false,
       send: send as Sender['send'],
       pause: nextTurn,
     };

@@ -6,6 +6,7 @@ import { ValueError } from '../../errors/value-error.ts';
 import { holdsPattern } from '../find/holds-pattern.ts';
 import { copyCriteria } from '../find/params.ts';
 import { passesPredicate } from '../find/predicate.ts';
+import { ModifyAttempts } from '../update/modify-attempts.ts';
 import { CommonCalls } from './common-calls.ts';
 import { checkKey } from './item-checks.ts';
 import { request, type Sender } from './sender.ts';
@@ -58,6 +59,20 @@ export class KeyValueCalls extends CommonCalls {
       // If another client has changed the array, the function runs again.
       if (yield* request(sender, { op: 'kvReplace', key: path, body, version: reply.version }))
         return decode(body) as unknown[];
+    }
+  }
+
+  /** Replaces the value at a key by what a function makes of it, which runs again when somebody was quicker. */
+  *modify(sender: Sender, key: unknown, change: unknown, options?: unknown): Coroutine<unknown> {
+    const path = checkKey(key);
+    const attempts = new ModifyAttempts(sender, change, options, String(path));
+    for (;;) {
+      const { body, version } = yield* request(sender, { op: 'kvGetVersion', key: path });
+      const changed = yield* attempts.run(body && decode(body));
+      if (changed === undefined) return body && decode(body);
+      const next = encode(changed, 'value');
+      if (yield* request(sender, { op: 'kvReplace', key: path, body: next, version }))
+        return decode(next);
     }
   }
 

@@ -19,6 +19,8 @@ export type HandleRequest<Name extends OperationName = OperationName> = {
 export interface Sender {
   /** How the engine started; `undefined` before it runs. */
   readonly started: Started | undefined;
+  /** Whether nothing can be awaited. */
+  readonly isSync: boolean;
   /** Returns the reply, or a promise of it. */
   send<Name extends OperationName>(
     request: HandleRequest<Name>,

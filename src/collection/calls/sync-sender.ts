@@ -7,6 +7,7 @@ import type { Sender } from './sender.ts';
 /** Runs calls synchronously, over an engine in this thread. */
 export class SyncSender implements Sender {
   readonly started = 'thread';
+  readonly isSync = true;
   readonly #collection: string;
   readonly #channel: HandleChannel;
 

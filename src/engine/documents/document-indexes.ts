@@ -8,6 +8,12 @@ import { type DocumentBuilder, documentBuilder, isManaged } from '../protocol/ma
 import type { CollectionSettings } from '../protocol/settings.ts';
 import { type DuplicateKey, IndexSlot, isSameKey } from './index-slot.ts';
 
+/** A new version of a record, and the version that it replaces. */
+export interface Replacement {
+  readonly record: StoredRecord;
+  readonly before: StoredRecord | undefined;
+}
+
 /**
  * The indexes of a collection of documents. They hold the newest version of every record, by the keys that
  * the record itself carries, so that removing it needs no body.
@@ -144,6 +150,26 @@ export class DocumentIndexes {
     if (this.isEmpty) return;
     this.#addUnique(records);
     for (const slot of this.#filled) if (!slot.refuses) slot.addAll(records);
+  }
+
+  /** Puts versions of different records in the place of those before, all or none. @throws {ValueError} `unique_violation`. */
+  putAll(versions: readonly Replacement[]): void {
+    this.#putUnique(versions);
+    for (const slot of this.#filled)
+      if (!slot.refuses) for (const { record, before } of versions) slot.put(record, before);
+  }
+
+  #putUnique(versions: readonly Replacement[]): void {
+    if (this.#refusing.length === 0) return;
+    const replaced = versions.flatMap(({ before }) => before ?? []);
+    // First: the new versions may have exchanged their keys.
+    for (const record of replaced) for (const slot of this.#refusing) slot.delete(record);
+    try {
+      this.#addUnique(versions.map(({ record }) => record));
+    } catch (error) {
+      for (const record of replaced) for (const slot of this.#refusing) slot.put(record, undefined);
+      throw error;
+    }
   }
 
   /** First, since nothing else can refuse a record. */

@@ -1,15 +1,23 @@
-import { type Body, decode, encode, peek } from '../../codec/body.ts';
-import { nameCollection } from '../../errors/criteria-error.ts';
+import type { Body } from '../../codec/body.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
 import { DocumentScans } from '../find/document-scans.ts';
 import { ARCHIVED, stamped, UPDATED } from '../protocol/managed.ts';
-import type { Change, ManagedReply, RecordReply, Request } from '../protocol/requests.ts';
+import type {
+  Change,
+  ManagedReply,
+  RecordReply,
+  Request,
+  VersionedReply,
+} from '../protocol/requests.ts';
+import { RecordVersions } from '../records/record-versions.ts';
 import { bodyAtHand } from '../records/scan.ts';
 import type { Coroutine, Result } from '../scheduling/coroutine.ts';
-import { compileUpdate, type Update } from '../update/compile-update.ts';
+import { Pace } from '../scheduling/pace.ts';
+import { DocumentUpdates } from './document-updates.ts';
 import { idTaken, unusedId } from './ids.ts';
 import { InsertParts } from './insert-parts.ts';
+import { putVersion } from './new-version.ts';
 
 /**
  * The documents of a collection: ids, managed values, states, queries. What happens to them is a change of
@@ -19,11 +27,14 @@ export class DocumentStore {
   readonly scans: DocumentScans;
   readonly #context: CollectionContext;
   readonly #parts: InsertParts;
+  readonly #updates: DocumentUpdates;
+  readonly #versions = new RecordVersions();
 
   constructor(context: CollectionContext) {
     this.#context = context;
     this.scans = new DocumentScans(context);
     this.#parts = new InsertParts(context);
+    this.#updates = new DocumentUpdates(context, this.scans);
   }
 
   execute(request: Request): Result<unknown> {
@@ -38,8 +49,12 @@ export class DocumentStore {
         return this.#upsert(request);
       case 'update':
         return this.#update(request);
+      case 'replaceIf':
+        return this.#replaceIf(request);
       case 'patch':
-        return this.#patch(request);
+        return this.#updates.patch(request);
+      case 'patchMany':
+        return this.#updates.patchMany(request);
       case 'archive':
         return this.#archive(request, true);
       case 'unarchive':
@@ -50,6 +65,10 @@ export class DocumentStore {
         return this.#deleteMany(request);
       case 'get':
         return this.#get(request.id);
+      case 'getMany':
+        return this.#getMany(request.ids);
+      case 'getVersion':
+        return this.#getVersion(request.id);
       default:
         return this.scans.execute(request);
     }
@@ -61,7 +80,8 @@ export class DocumentStore {
     if (id !== undefined && isTaken(id)) throw idTaken(settings.name, id);
     const key = id ?? unusedId(isTaken, () => newId(settings.id_length));
     const stamps = stamped(undefined, 'created', settings, now ?? clock.now());
-    this.#put(new StoredRecord(key, records.takeRank(), 0, stamps, body), undefined, 'insert');
+    const record = new StoredRecord(key, records.takeRank(), 0, stamps, body);
+    putVersion(this.#context, { record, before: undefined, kind: 'insert' });
     return stamps ? [key, 0, stamps] : [key, 0];
   }
 
@@ -84,42 +104,10 @@ export class DocumentStore {
     return this.#replace(before, before.flags | UPDATED, stamps, body, 'update');
   }
 
-  *#patch({ id, changes, at, now }: Request<'patch'>): Coroutine<RecordReply | undefined> {
+  #replaceIf({ version, ...update }: Request<'replaceIf'>): ManagedReply | false {
     const { records } = this.#context;
-    const update = this.#compile(changes);
-    const before = records.get(id);
-    if (!before) return undefined;
-    const record = yield* this.#updated(before, update, at, now);
-    this.#put(record, before, 'update');
-    return [id, record.flags, record.stamps, record.body as Body];
-  }
-
-  /** @throws {ValueError} `update_invalid`; {KeyError}; {CriteriaError} naming the collection. */
-  #compile(changes: Body): Update {
-    try {
-      return compileUpdate(peek(changes) as object);
-    } catch (error) {
-      throw nameCollection(error, this.#context.settings.name);
-    }
-  }
-
-  /**
-   * The version that an update makes of a record.
-   *
-   * @param at When the client made the call.
-   * @param now When an earlier engine acknowledged it.
-   */
-  *#updated(
-    before: StoredRecord,
-    update: Update,
-    at: number,
-    now: number | undefined,
-  ): Coroutine<StoredRecord> {
-    const { records, settings, clock } = this.#context;
-    const fields = decode(yield* records.bodies.of(before)) as object;
-    const body = encode(update.apply(fields, at), 'document');
-    const stamps = stamped(before.stamps, 'updated', settings, now ?? clock.now());
-    return new StoredRecord(before.key, before.rank, before.flags | UPDATED, stamps, body);
+    if (this.#versions.numberOf(records.get(update.id)) !== version) return false;
+    return this.#update(update) ?? false;
   }
 
   *#archive(
@@ -163,6 +151,25 @@ export class DocumentStore {
     return [key, flags, stamps, this.#context.aborts.immediate ? bodyAtHand(record, body) : body];
   }
 
+  *#getMany(ids: readonly string[]): Coroutine<(RecordReply | undefined)[]> {
+    const { records, clock, aborts } = this.#context;
+    // As of one instant: versions never change.
+    const found = ids.map((id) => records.get(id));
+    const pace = new Pace(clock, aborts);
+    const replies: (RecordReply | undefined)[] = [];
+    for (const record of found) {
+      replies.push(record && (yield* this.#load(record)));
+      if (pace.due) yield* pace.pause();
+    }
+    return replies;
+  }
+
+  *#getVersion(id: string): Coroutine<VersionedReply | undefined> {
+    const record = this.#context.records.get(id);
+    if (!record) return undefined;
+    return { record: yield* this.#load(record), version: this.#versions.numberOf(record) };
+  }
+
   *#load(record: StoredRecord): Coroutine<RecordReply> {
     return [
       record.key,
@@ -180,15 +187,8 @@ export class DocumentStore {
     kind: Change['kind'],
   ): ManagedReply {
     const { key, rank } = before;
-    this.#put(new StoredRecord(key, rank, flags, stamps, body), before, kind);
+    const record = new StoredRecord(key, rank, flags, stamps, body);
+    putVersion(this.#context, { record, before, kind });
     return stamps ? [key, flags, stamps] : [key, flags];
-  }
-
-  #put(record: StoredRecord, before: StoredRecord | undefined, kind: Change['kind']): void {
-    const { records, indexes, events } = this.#context;
-    indexes.extract(record, record.body as Body, before);
-    indexes.put(record, before);
-    records.put(record);
-    events.changed(record.key, kind);
   }
 }

@@ -1,12 +1,13 @@
 import type { Body } from '../../codec/body.ts';
 import { ValueError } from '../../errors/value-error.ts';
-import { StoredRecord } from '../../storage/segments/stored-record.ts';
+import { type Stamps, StoredRecord } from '../../storage/segments/stored-record.ts';
 import { insertLost } from '../collection-errors.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
-import { stamped } from '../protocol/managed.ts';
+import { stamped, UPDATED } from '../protocol/managed.ts';
 import type { ManagedColumns, Request } from '../protocol/requests.ts';
 import type { DocumentIndexes } from './document-indexes.ts';
 import { idTaken, unusedId } from './ids.ts';
+import { type NewVersion, putVersions } from './new-version.ts';
 
 /** Below this many characters a generated id may well be taken; 16 of them are 95 random bits. */
 const SHORT_ID = 16;
@@ -38,7 +39,8 @@ export class InsertParts {
     this.#context = context;
   }
 
-  add({ call, from, ids, bodies, last, now }: Request<'insertPart'>): ManagedColumns {
+  add(request: Request<'insertPart'>): ManagedColumns {
+    const { call, from, ids, bodies, last, now, upsert = false } = request;
     const begun = this.#staged.get(call);
     // If the first part comes again, the client resends all of them.
     const staged = begun && !(begun.failure && from === 0) ? begun : this.#begin(call, now);
@@ -56,19 +58,21 @@ export class InsertParts {
       const known = staged.records.slice(from, from + bodies.length);
       if (known.length > 0) {
         // The last part comes again where a unique index has been given up for it.
+        if (last && upsert) return this.#commitUpserts(call, staged);
         if (last) this.#commit(call, staged);
         return columnsOf(known.map(({ key }) => key));
       }
       if (from > staged.records.length) throw insertLost(settings.name);
       if (ids) staged.ids ??= new Set(staged.records.map(({ key }) => key));
       const keys = bodies.map((body, index) => {
-        const key = this.#keyFor(ids?.[index], staged);
+        const key = this.#keyFor(ids?.[index], staged, upsert);
         staged.ids?.add(key);
         const record = new StoredRecord(key, 0, 0, stamps, body);
         this.#context.indexes.extract(record, body);
         staged.records.push(record);
         return key;
       });
+      if (last && upsert) return this.#commitUpserts(call, staged);
       if (last) this.#commit(call, staged);
       return columnsOf(keys);
     } catch (error) {
@@ -99,14 +103,14 @@ export class InsertParts {
     return staged;
   }
 
-  #keyFor(id: string | undefined, { ids }: Staged): string {
+  #keyFor(id: string | undefined, { ids }: Staged, upsert: boolean): string {
     const { records, settings, newId } = this.#context;
     const make = () => newId(settings.id_length);
     if (id === undefined && !ids) return make();
     const isTaken = (key: string) => records.get(key) !== undefined || ids?.has(key) === true;
     if (id === undefined) return unusedId(isTaken, make);
     // Stored ids are checked with the last part: an earlier attempt of this very call may have inserted them.
-    if (ids?.has(id)) throw idTaken(settings.name, id);
+    if (!upsert && ids?.has(id)) throw idTaken(settings.name, id);
     return id;
   }
 
@@ -120,6 +124,27 @@ export class InsertParts {
     records.addAll(staged);
     this.#staged.delete(call);
     if (events.isWatched) for (const { key } of staged) events.changed(key, 'insert');
+  }
+
+  /** Inserts the new ones and replaces the others. Of two with one id the later replaces the earlier. */
+  #commitUpserts(call: number, { records: staged, now }: Staged): ManagedColumns {
+    const { records, settings } = this.#context;
+    const versions = new Map<string, NewVersion>();
+    const flags = new Uint8Array(staged.length);
+    const stamps: (Stamps | undefined)[] = [];
+    for (const [index, { key, stamps: created, body }] of staged.entries()) {
+      const stored = records.get(key);
+      const latest = versions.get(key)?.record ?? stored;
+      flags[index] = latest ? latest.flags | UPDATED : 0;
+      stamps[index] = latest ? stamped(latest.stamps, 'updated', settings, now) : created;
+      const rank = latest ? latest.rank : records.takeRank();
+      const record = new StoredRecord(key, rank, flags[index], stamps[index], body);
+      versions.set(key, { record, before: stored, kind: stored ? 'update' : 'insert' });
+    }
+    putVersions(this.#context, [...versions.values()]);
+    this.#staged.delete(call);
+    const isStamped = stamps.some((one) => one !== undefined);
+    return { keys: staged.map(({ key }) => key), flags, stamps: isStamped ? stamps : undefined };
   }
 }
 

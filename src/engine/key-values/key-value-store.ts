@@ -6,7 +6,8 @@ import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
 import { type KeyPath, parseKey } from '../paths/key-path.ts';
 import { deleteAt, getAt, hasAt, mismatch, setAt } from '../paths/value-path.ts';
-import type { ReplyTo, Request, ValueReply } from '../protocol/requests.ts';
+import type { Key, ReplyTo, Request, ValueReply } from '../protocol/requests.ts';
+import { RecordVersions } from '../records/record-versions.ts';
 import { Scan } from '../records/scan.ts';
 import type { Coroutine, Result } from '../scheduling/coroutine.ts';
 import { Pace } from '../scheduling/pace.ts';
@@ -17,10 +18,7 @@ import { Pace } from '../scheduling/pace.ts';
  */
 export class KeyValueStore {
   readonly #context: CollectionContext;
-  /** Numbers for versions of records that were handed out, to notice a change in between. */
-  readonly #versions = new WeakMap<StoredRecord, number>();
-  /** Begins anywhere: a number of a worker that was there before this one must not stand for a version. */
-  #lastVersion = Math.random();
+  readonly #versions = new RecordVersions();
 
   constructor(context: CollectionContext) {
     this.#context = context;
@@ -32,6 +30,8 @@ export class KeyValueStore {
         return this.#set(parseKey(request.key), request.body);
       case 'kvGet':
         return this.#get(request);
+      case 'kvGetVersion':
+        return this.#getVersion(request.key);
       case 'kvDelete':
         return this.#delete(parseKey(request.key));
       case 'kvPush':
@@ -69,7 +69,7 @@ export class KeyValueStore {
     const [name, ...path] = parseKey(key);
     const record = this.#context.records.get(name);
     if (!record) return undefined;
-    const version = this.#versionOf(record);
+    const version = this.#versions.numberOf(record);
     const body = yield* this.#context.records.bodies.of(record);
     if (path.length === 0 && !array) return { body, version };
     const root = peek(body);
@@ -78,6 +78,12 @@ export class KeyValueStore {
     if (array && value === undefined) return undefined;
     if (array && !Array.isArray(value)) throw mismatch(placeOf([name, ...path]), value, 'an array');
     return { body: encode(value, 'value'), version };
+  }
+
+  *#getVersion(key: Key): Coroutine<ReplyTo<'kvGetVersion'>> {
+    const version = this.#versions.numberOf(this.#context.records.get(parseKey(key)[0]));
+    const found = yield* this.#get({ op: 'kvGet', handle: 0, key });
+    return { body: found?.body, version };
   }
 
   *#delete([name, ...path]: KeyPath): Coroutine<boolean> {
@@ -140,7 +146,7 @@ export class KeyValueStore {
   *#replace({ key, body, version }: Request<'kvReplace'>): Coroutine<boolean> {
     const path = parseKey(key);
     const record = this.#context.records.get(path[0]);
-    if (!record || this.#versionOf(record) !== version) return false;
+    if (this.#versions.numberOf(record) !== version) return false;
     yield* this.#set(path, body);
     return true;
   }
@@ -183,15 +189,6 @@ export class KeyValueStore {
     const order = records.get(name)?.rank ?? records.takeRank();
     records.put(new StoredRecord(name, order, 0, undefined, body));
     events.changed(name, 'set');
-  }
-
-  #versionOf(record: StoredRecord): number {
-    let version = this.#versions.get(record);
-    if (version === undefined) {
-      version = ++this.#lastVersion;
-      this.#versions.set(record, version);
-    }
-    return version;
   }
 }
 

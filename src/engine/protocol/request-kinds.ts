@@ -4,6 +4,7 @@ import type { OperationName, Request } from './requests.ts';
 /** Edits that may have to read before they write. */
 const READING_EDITS = [
   'patch',
+  'patchMany',
   'archive',
   'unarchive',
   'deleteMany',
@@ -33,6 +34,7 @@ const EDITS: ReadonlySet<OperationName> = new Set<OperationName>([
   'insertPart',
   'upsert',
   'update',
+  'replaceIf',
   'delete',
   ...READING_EDITS,
 ]);
@@ -40,12 +42,15 @@ const EDITS: ReadonlySet<OperationName> = new Set<OperationName>([
 /** Operations without changes: nothing to save or to report after them. */
 const READS: ReadonlySet<OperationName> = new Set<OperationName>([
   'get',
+  'getMany',
+  'getVersion',
   'scan',
   'scanNext',
   'scanEnd',
   'count',
   'explain',
   'kvGet',
+  'kvGetVersion',
   'kvMatch',
   'kvKeys',
   'kvEntries',

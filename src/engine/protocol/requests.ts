@@ -106,11 +106,10 @@ export interface ValueReply {
   readonly version: number;
 }
 
-/** Fields to set, or update operators. */
-interface Changes {
-  readonly changes: Body;
-  /** When the client made the call, in Unix milliseconds: a replay must set the same date. */
-  readonly at: number;
+/** A document in a reply, with the version of its record. */
+export interface VersionedReply {
+  readonly record: RecordReply;
+  readonly version: number;
 }
 
 /** Every operation, with its request and reply. */
@@ -137,6 +136,8 @@ export interface Operations extends LiveOperations, BackupOperations, DatabaseOp
       ids?: (string | undefined)[] | undefined;
       bodies: Body[];
       last: boolean;
+      /** Whether documents whose id is taken replace the others. The reply to the last part then covers all of them. */
+      upsert?: boolean;
     };
     reply: ManagedColumns;
   };
@@ -144,16 +145,28 @@ export interface Operations extends LiveOperations, BackupOperations, DatabaseOp
   insertAbandon: { ask: { call: number }; reply: undefined };
   upsert: { ask: { id?: string | undefined; body: Body }; reply: ManagedReply };
   update: { ask: { id: string; body: Body }; reply: ManagedReply | undefined };
+  /** The changes are fields to set, or update operators. Replies with the time in Unix milliseconds too. */
   patch: {
-    ask: { id: string } & Changes;
-    reply: RecordReply | undefined;
+    ask: { id: string; changes: Body };
+    reply: { readonly record: RecordReply; readonly now: number } | undefined;
   };
   /** Replies with the time in Unix milliseconds, `false` if it was archived already. */
   archive: { ask: { id: string }; reply: number | false };
   unarchive: { ask: { id: string }; reply: number | false };
   delete: { ask: { id: string }; reply: boolean };
+  patchMany: {
+    ask: Partial<Selection> & { ids?: string[] | undefined; changes: Body };
+    reply: { readonly count: number; readonly now: number };
+  };
+  /** Replaces a document unless its record has another version by now; `false` then. */
+  replaceIf: {
+    ask: { id: string; body: Body; version: number };
+    reply: ManagedReply | false;
+  };
   deleteMany: { ask: Partial<Selection> & { ids?: string[] | undefined }; reply: number };
   get: { ask: { id: string }; reply: RecordReply | undefined };
+  getMany: { ask: { ids: string[] }; reply: (RecordReply | undefined)[] };
+  getVersion: { ask: { id: string }; reply: VersionedReply | undefined };
   explain: { ask: Selection; reply: Explained };
   /** Aborts a running call. */
   abort: { ask: { call: number }; reply: undefined };
@@ -172,6 +185,11 @@ export interface Operations extends LiveOperations, BackupOperations, DatabaseOp
   kvMatch: { ask: { key: Key; criteria: Body; first: boolean }; reply: Body };
   /** Removes the items that match from the array at the key. */
   kvRemove: { ask: { key: Key; criteria: Body }; reply: Body };
+  /** The value at the key with the version of its record, 0 without one. */
+  kvGetVersion: {
+    ask: { key: Key };
+    reply: { readonly body: Body | undefined; readonly version: number };
+  };
   /** Replaces the value at the key unless its record has another version by now. */
   kvReplace: { ask: { key: Key; body: Body; version: number }; reply: boolean };
   kvKeys: { ask: object; reply: string[] };

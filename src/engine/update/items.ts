@@ -1,11 +1,10 @@
 import { mismatch } from '../paths/value-path.ts';
-import { replacing, UNCHANGED, type UpdateStep } from './update-operator.ts';
-import type { UpdatePath } from './update-path.ts';
+import { type FieldPath, replacing, UNCHANGED, type UpdateStep } from './update-operator.ts';
 
 export type Items = readonly unknown[];
 
 /** @throws {KeyError} `kind_mismatch` unless it is an array. */
-export function itemsOf(value: unknown, { path }: UpdatePath): Items {
+export function itemsOf(value: unknown, { path }: FieldPath): Items {
   if (!Array.isArray(value)) throw mismatch(path, value, 'an array');
   return value;
 }
@@ -16,7 +15,7 @@ export function itemsOf(value: unknown, { path }: UpdatePath): Items {
  * @param missing What a missing array counts as; without it nothing happens then.
  */
 export function replacingItems(
-  path: UpdatePath,
+  path: FieldPath,
   next: (items: Items) => Items | typeof UNCHANGED,
   missing?: Items,
 ): UpdateStep {

@@ -1,16 +1,16 @@
 import { checkSettable, getAt, setAt } from '../paths/value-path.ts';
-import type { UpdatePath } from './update-path.ts';
+
+/** A dotted path, split. Digits are a position where an array is. */
+export interface FieldPath {
+  readonly path: string;
+  readonly segments: readonly string[];
+}
 
 /** Changes decoded fields in place. @param now Unix milliseconds. */
 export type UpdateStep = (fields: object, now: number) => void;
 
-/**
- * Compiles an operator on one path.
- *
- * @param place Where the operand stands, such as `changes.$inc.count`.
- * @throws {ValueError} `update_invalid` for an operand of the wrong kind.
- */
-export type UpdateOperator = (path: UpdatePath, operand: unknown, place: string) => UpdateStep;
+/** Compiles an operator on one path. Its client has checked the operand. */
+export type UpdateOperator = (path: FieldPath, operand: never) => UpdateStep;
 
 /** What a change returns to leave the path as it is. Missing parents are not made, but values in the way are refused. */
 export const UNCHANGED = Symbol('unchanged');
@@ -20,7 +20,7 @@ export const UNCHANGED = Symbol('unchanged');
  * nothing treat both alike.
  */
 export function replacing(
-  { path, segments }: UpdatePath,
+  { path, segments }: FieldPath,
   next: (before: unknown, now: number) => unknown,
 ): UpdateStep {
   return (fields, now) => {

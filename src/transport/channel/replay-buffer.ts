@@ -4,7 +4,6 @@ import type {
   BatchReply,
   ManagedColumns,
   ManagedReply,
-  RecordReply,
   Request,
 } from '../../engine/protocol/requests.ts';
 import type { Stamps } from '../../storage/segments/stored-record.ts';
@@ -117,10 +116,21 @@ function asAcknowledged(request: Request, reply: unknown): Request | undefined {
       const { keys, stamps } = reply as ManagedColumns;
       return { ...request, ids: [...keys], now: acknowledgedTime(stamps?.[0]) };
     }
-    case 'update':
-    case 'patch': {
-      const [, , stamps] = (reply ?? []) as unknown as ManagedReply | RecordReply;
+    case 'update': {
+      const [, , stamps] = (reply ?? []) as unknown as ManagedReply;
       return reply === undefined ? undefined : { ...request, now: acknowledgedTime(stamps) };
+    }
+    case 'replaceIf': {
+      // The version belongs to the lost engine, which has compared it.
+      if (!reply) return undefined;
+      const { handle, id, body } = request;
+      const [, , stamps] = reply as ManagedReply;
+      return { op: 'update', handle, id, body, now: acknowledgedTime(stamps) };
+    }
+    case 'patch':
+    case 'patchMany': {
+      const { count = 1, now = 0 } = (reply ?? { count: 0 }) as { count?: number; now?: number };
+      return count > 0 ? { ...request, now } : undefined;
     }
     case 'archive':
     case 'unarchive':

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { deepFreeze } from '../../../src/codec/deep-freeze.ts';
 import { sameValue } from '../../../src/codec/same-value.ts';
-import { compileUpdate } from '../../../src/engine/update/compile-update.ts';
+import { checkUpdate } from '../../../src/collection/update/check-update.ts';
+import { compileUpdate, type Update } from '../../../src/engine/update/compile-update.ts';
 import { CairnError } from '../../../src/errors/cairn-error.ts';
 import { CriteriaError } from '../../../src/errors/criteria-error.ts';
 import { KeyError } from '../../../src/errors/key-error.ts';
@@ -53,7 +54,7 @@ export function updateTable(subject: string, rows: readonly Row[]): void {
       test(title, () => {
         const given = structuredClone(changes);
         deepFreeze(changes);
-        const update = compileUpdate(changes);
+        const update = compile(changes);
         const fields = structuredClone(before);
         if (after instanceof Refusal) {
           expectRefusal(() => update.apply(fields, NOW), after);
@@ -75,10 +76,7 @@ export function refusalTable(subject: string, rows: readonly RefusalRow[]): void
   describe(subject, () => {
     for (const [changes, code, place, named = ''] of rows) {
       test(`${shown(changes)}: ${code} at ${place}`, () => {
-        const error = expectRefusal(
-          () => compileUpdate(changes as object),
-          new Refusal(code, place),
-        );
+        const error = expectRefusal(() => compile(changes), new Refusal(code, place));
         expect(error.message).toContain(named);
       });
     }
@@ -87,7 +85,7 @@ export function refusalTable(subject: string, rows: readonly RefusalRow[]): void
 
 /** A copy of the document after the changes. */
 export function updated(before: object, changes: object): object {
-  return compileUpdate(changes).apply(structuredClone(before), NOW);
+  return compile(changes).apply(structuredClone(before), NOW);
 }
 
 /** Deep equality; `toEqual` is first, for its message. */
@@ -119,4 +117,9 @@ function asText(item: unknown): unknown {
   return Object.is(item, -0) || !Number.isFinite(item)
     ? `${Object.is(item, -0) ? '-0' : item}`
     : item;
+}
+
+/** As a client checks and an engine compiles changes. */
+export function compile(changes: unknown): Update {
+  return compileUpdate(checkUpdate(changes));
 }

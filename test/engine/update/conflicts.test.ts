@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { compileUpdate } from '../../../src/engine/update/compile-update.ts';
-import { refusalTable } from './cases.ts';
+import { compile, refusalTable } from './cases.ts';
 
 refusalTable('paths in one another', [
   [{ a: 1, 'a.b': 2 }, 'paths_conflict', 'a.b', '"a"'],
@@ -46,5 +45,5 @@ test.each([
   // ignored, so in nobody's way
   [{ $set: { _id: 1, '_id.x': 1, a: 1 } }],
 ])('%j has no conflict', (changes) => {
-  expect(() => compileUpdate(changes)).not.toThrow();
+  expect(() => compile(changes)).not.toThrow();
 });

@@ -1,10 +1,9 @@
 import { describe, test } from 'vitest';
 import { deepFreeze } from '../../../src/codec/deep-freeze.ts';
-import { compileUpdate } from '../../../src/engine/update/compile-update.ts';
 import { CairnError } from '../../../src/errors/cairn-error.ts';
 import { fc, runs } from '../../setup/properties.ts';
 import { anyChanges, anyDocument, anyUpdate, document, updates } from './arbitrary-updates.ts';
-import { expectSame, NOW, updated } from './cases.ts';
+import { compile, expectSame, NOW, updated } from './cases.ts';
 
 const worlds: Record<string, readonly [fc.Arbitrary<object>, fc.Arbitrary<object>]> = {
   'that fit the document': [document, updates],
@@ -32,7 +31,7 @@ for (const [name, [documents, changes]] of Object.entries(worlds)) {
           const once = outcome(before, asked);
           expectSame(outcome(before, asked), once);
           if (typeof once === 'string') return;
-          const update = compileUpdate(asked);
+          const update = compile(asked);
           const first = update.apply(structuredClone(before), NOW);
           expectSame(update.apply(structuredClone(before), NOW), once);
           expectSame(first, once);

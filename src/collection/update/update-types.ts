@@ -1,7 +1,7 @@
-import type { ItemCriteria } from '../query/criteria/criteria-types.ts';
-import type { IfHolds, Named, Opaque, UpdatePath, ValueAt } from '../query/path/path-types.ts';
-import type { Direction, Sort } from '../query/sort/sort-types.ts';
-import type { AnyDocument, IgnoredFields, ManagedField, OwnFields } from './document-types.ts';
+import type { ItemCriteria } from '../../query/criteria/criteria-types.ts';
+import type { IfHolds, Named, Opaque, UpdatePath, ValueAt } from '../../query/path/path-types.ts';
+import type { Direction, Sort } from '../../query/sort/sort-types.ts';
+import type { AnyDocument, IgnoredFields, ManagedField, OwnFields } from '../document-types.ts';
 
 /** Changes of a document: new values of fields, or update operators. Both in one object are an error. */
 export type Patch<T extends object = AnyDocument> = (NewValues<T> & NoOperators) | Update<T>;

@@ -1,9 +1,9 @@
+import { parseFieldPath } from '../../engine/paths/key-path.ts';
+import { isManaged } from '../../engine/protocol/managed.ts';
 import { KeyError } from '../../errors/key-error.ts';
-import { parseFieldPath } from '../paths/key-path.ts';
-import { isManaged } from '../protocol/managed.ts';
 import { updateInvalid } from './update-errors.ts';
 
-/** A dotted path that an update changes. Digits are a position where an array is. */
+/** A dotted path that an update changes. */
 export interface UpdatePath {
   readonly path: string;
   readonly segments: readonly string[];
@@ -43,22 +43,6 @@ export function checkConflicts(paths: readonly UpdatePath[]): void {
 function conflict(path: string, which: string): KeyError {
   const message = `The changes name ${which}; nothing was changed. Give one of them.`;
   return new KeyError('paths_conflict', message, { place: path });
-}
-
-/** The order in which MongoDB applies paths, and adds new fields: by segment, positions by number. */
-export function comparePaths({ segments: a }: UpdatePath, { segments: b }: UpdatePath): number {
-  const length = Math.min(a.length, b.length);
-  for (let at = 0; at < length; at++) {
-    const [left, right] = [a[at] as string, b[at] as string];
-    if (left === right) continue;
-    if (isPosition(left) && isPosition(right)) return Number(left) - Number(right);
-    return left < right ? -1 : 1;
-  }
-  return a.length - b.length;
-}
-
-function isPosition(segment: string): boolean {
-  return /^\d+$/.test(segment);
 }
 
 function shortened(path: string): string {

@@ -1,0 +1,74 @@
+import { type Body, decode, encode, peek } from '../../codec/body.ts';
+import { nameCollection } from '../../errors/criteria-error.ts';
+import { StoredRecord } from '../../storage/segments/stored-record.ts';
+import type { CollectionContext } from '../collections/collection-context.ts';
+import type { DocumentScans } from '../find/document-scans.ts';
+import { stamped, UPDATED } from '../protocol/managed.ts';
+import type { ReplyTo, Request } from '../protocol/requests.ts';
+import type { Coroutine } from '../scheduling/coroutine.ts';
+import { Pace } from '../scheduling/pace.ts';
+import { compileUpdate, type Update } from '../update/compile-update.ts';
+import { type NewVersion, putVersion, putVersions } from './new-version.ts';
+
+/** Changes inside documents: fields to set, or update operators. */
+export class DocumentUpdates {
+  readonly #context: CollectionContext;
+  readonly #scans: DocumentScans;
+
+  constructor(context: CollectionContext, scans: DocumentScans) {
+    this.#context = context;
+    this.#scans = scans;
+  }
+
+  *patch({ id, changes, now }: Request<'patch'>): Coroutine<ReplyTo<'patch'>> {
+    const { records, clock } = this.#context;
+    const update = this.#compile(changes);
+    const before = records.get(id);
+    if (!before) return undefined;
+    const time = now ?? clock.now();
+    const record = yield* this.#updated(before, update, time);
+    putVersion(this.#context, { record, before, kind: 'update' });
+    return { record: [id, record.flags, record.stamps, record.body as Body], now: time };
+  }
+
+  /** All or none: every new version is computed before the first is put. */
+  *patchMany({
+    ids,
+    changes,
+    now,
+    ...selection
+  }: Request<'patchMany'>): Coroutine<ReplyTo<'patchMany'>> {
+    const { records, clock, aborts } = this.#context;
+    const update = this.#compile(changes);
+    const time = now ?? clock.now();
+    const versions: NewVersion[] = [];
+    const pace = new Pace(clock, aborts, selection.call);
+    for (const id of ids ?? (yield* this.#scans.idsOf(selection))) {
+      const before = records.get(id);
+      if (!before) continue;
+      const record = yield* this.#updated(before, update, time);
+      versions.push({ record, before, kind: 'update' });
+      if (pace.due) yield* pace.pause();
+    }
+    putVersions(this.#context, versions);
+    return { count: versions.length, now: time };
+  }
+
+  /** @throws {ValueError} `update_invalid`; {KeyError}; {CriteriaError} naming the collection. */
+  #compile(changes: Body): Update {
+    try {
+      return compileUpdate(peek(changes) as object);
+    } catch (error) {
+      throw nameCollection(error, this.#context.settings.name);
+    }
+  }
+
+  /** The version that an update makes of a record. */
+  *#updated(before: StoredRecord, update: Update, now: number): Coroutine<StoredRecord> {
+    const { records, settings } = this.#context;
+    const fields = decode(yield* records.bodies.of(before)) as object;
+    const body = encode(update.apply(fields, now), 'document');
+    const stamps = stamped(before.stamps, 'updated', settings, now);
+    return new StoredRecord(before.key, before.rank, before.flags | UPDATED, stamps, body);
+  }
+}
