@@ -22,6 +22,18 @@ interface Person {
   address: Address;
 }
 
+interface Article {
+  note?: string;
+  about?: string;
+  stock?: number;
+  price?: number;
+  seen?: Date;
+  size?: { width: number };
+  tags?: string[];
+  bids?: number[];
+  lines?: { sku: string; count: number }[];
+}
+
 interface Memo {
   text: string;
   done?: boolean;
@@ -30,6 +42,7 @@ interface Memo {
 declare global {
   type User = Person;
   type Note = Memo;
+  type Product = Article;
   const db: ReturnType<typeof makeClient>;
   const connection: typeof db;
   const orders: DocumentCollection<Order>;

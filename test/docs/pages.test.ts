@@ -3,6 +3,7 @@ import { dirname, normalize } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import sizeChecks from '../../.size-limit.mjs';
 import { peers } from '../../bench/page/peers.mjs';
+import { operandChecks } from '../../src/collection/update/operand-checks.ts';
 import type { DatabaseClient, DocumentCollection, KeyValueCollection } from '../../src/index.ts';
 import { ROOT, readPages, readText } from './pages.ts';
 
@@ -61,6 +62,11 @@ describe('docs/errors.md lists exactly the codes of', () => {
     const listed = [...section.matchAll(/^\| `(\w+)`/gm)].map(([, code]) => code);
     expect(listed.toSorted()).toEqual(codes.toSorted());
   });
+});
+
+test('docs/changing-data.md shows every update operator', () => {
+  const rows = readText('docs/changing-data.md').matchAll(/^\| `\{ (\$\w+):/gm);
+  expect(new Set([...rows].map(([, operator]) => operator))).toEqual(new Set(operandChecks.keys()));
 });
 
 /** The public members of a class; one that is missing here does not compile. */
