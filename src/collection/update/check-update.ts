@@ -41,7 +41,7 @@ function checkOperator(name: string, operands: unknown, paths: UpdatePath[]): ob
     const known = [...operandChecks.keys()];
     const near = nearestName(name, known);
     const hint = near ? `did you mean ${near}?` : `there are ${known.join(', ')}`;
-    throw updateInvalid(at, `is no update operator; ${hint}`);
+    throw updateInvalid(at, `is no update operator (${hint})`);
   }
   if (!isPlainObject(operands))
     throw updateInvalid(at, 'must be an object of paths, such as { count: 1 }');

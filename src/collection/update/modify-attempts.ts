@@ -16,7 +16,7 @@ const checks: Readonly<Record<string, Check>> = {
 export interface ModifyOptions {
   /** How often the function runs again because of a conflict. @default 100 */
   retries?: number | undefined;
-  /** Aborts the call: the promise rejects with the signal's reason, and nothing is changed. */
+  /** Aborts the call: the promise rejects with the signal's reason. A change in flight may still be made. */
   signal?: AbortSignal | undefined;
 }
 

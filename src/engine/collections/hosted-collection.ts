@@ -14,7 +14,13 @@ import { KeyValueStore } from '../key-values/key-value-store.ts';
 import { LiveQueries } from '../live/live-queries.ts';
 import type { LiveReader } from '../live/live-reader.ts';
 import type { IdempotencyKey } from '../protocol/idempotency-key.ts';
-import { isChanging, isEdit, isOnBackups, isPartOfFile } from '../protocol/request-kinds.ts';
+import {
+  isChanging,
+  isEdit,
+  isOnBackups,
+  isPartOfFile,
+  isRefused,
+} from '../protocol/request-kinds.ts';
 import type { Request } from '../protocol/requests.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import { RecordStore } from '../records/record-store.ts';
@@ -270,8 +276,8 @@ export class HostedCollection implements Executor {
       throw answerLost(this.settings.name);
     }
     const result = this.#store.execute(request);
-    if (isCoroutine(result)) return applied.noteAfter(result, key);
-    applied.note(key);
+    if (isCoroutine(result)) return applied.noteAfter(result, key, request);
+    if (!isRefused(request, result)) applied.note(key);
     return result;
   }
 

@@ -1,4 +1,5 @@
 import { type Body, decode, encode, peek } from '../../codec/body.ts';
+import { CairnError } from '../../errors/cairn-error.ts';
 import { nameCollection } from '../../errors/criteria-error.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
@@ -46,8 +47,12 @@ export class DocumentUpdates {
     for (const id of ids ?? (yield* this.#scans.idsOf(selection))) {
       const before = records.get(id);
       if (!before) continue;
-      const record = yield* this.#updated(before, update, time);
-      versions.push({ record, before, kind: 'update' });
+      try {
+        const record = yield* this.#updated(before, update, time);
+        versions.push({ record, before, kind: 'update' });
+      } catch (error) {
+        throw nameDocument(error, id);
+      }
       if (pace.due) yield* pace.pause();
     }
     putVersions(this.#context, versions);
@@ -71,4 +76,10 @@ export class DocumentUpdates {
     const stamps = stamped(before.stamps, 'updated', settings, now);
     return new StoredRecord(before.key, before.rank, before.flags | UPDATED, stamps, body);
   }
+}
+
+/** Names the document that refuses an update, and with it the update of all. */
+function nameDocument(error: unknown, id: string): unknown {
+  if (error instanceof CairnError) error.message += ` It is the document with the _id "${id}".`;
+  return error;
 }

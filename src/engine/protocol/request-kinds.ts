@@ -83,6 +83,11 @@ export function isEdit({ op }: Request): boolean {
   return EDITS.has(op);
 }
 
+/** Whether a conditional change was refused: nothing was applied, and a retry may succeed. */
+export function isRefused({ op }: Request, reply: unknown): boolean {
+  return reply === false && (op === 'replaceIf' || op === 'kvReplace');
+}
+
 export function isRead({ op }: Request): boolean {
   return READS.has(op);
 }

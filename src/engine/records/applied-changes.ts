@@ -1,5 +1,7 @@
 import { type Watermark, Watermarks } from '../../storage/segments/watermarks.ts';
 import { type IdempotencyKey, watermarkKey } from '../protocol/idempotency-key.ts';
+import { isRefused } from '../protocol/request-kinds.ts';
+import type { Request } from '../protocol/requests.ts';
 import type { Clock } from '../scheduling/clock.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 
@@ -39,9 +41,9 @@ export class AppliedChanges {
   }
 
   /** Notes a change that may have to wait, in the turn in which it ends: no save comes in between. */
-  *noteAfter<T>(change: Coroutine<T>, key: IdempotencyKey): Coroutine<T> {
+  *noteAfter<T>(change: Coroutine<T>, key: IdempotencyKey, request: Request): Coroutine<T> {
     const value = yield* change;
-    this.note(key);
+    if (!isRefused(request, value)) this.note(key);
     return value;
   }
 

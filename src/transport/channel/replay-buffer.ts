@@ -48,7 +48,7 @@ export class ReplayBuffer {
         if (request.op === 'insertPart') this.#abandon(request);
         continue;
       }
-      const replay = isApplied ? request : asAcknowledged(request, values[index]);
+      const replay = isApplied ? unconditional(request) : asAcknowledged(request, values[index]);
       if (!replay) continue;
       this.#changes.push({ number, turn, request: replay });
       if (this.#journalSize !== undefined) this.#journalSize += journalSize(replay);
@@ -121,11 +121,9 @@ function asAcknowledged(request: Request, reply: unknown): Request | undefined {
       return reply === undefined ? undefined : { ...request, now: acknowledgedTime(stamps) };
     }
     case 'replaceIf': {
-      // The version belongs to the lost engine, which has compared it.
       if (!reply) return undefined;
-      const { handle, id, body } = request;
       const [, , stamps] = reply as ManagedReply;
-      return { op: 'update', handle, id, body, now: acknowledgedTime(stamps) };
+      return { ...unconditional(request), now: acknowledgedTime(stamps) };
     }
     case 'patch':
     case 'patchMany': {
@@ -136,10 +134,7 @@ function asAcknowledged(request: Request, reply: unknown): Request | undefined {
     case 'unarchive':
       return reply === false ? undefined : { ...request, now: reply as number };
     case 'kvReplace':
-      // The version belongs to the lost engine, which has compared it.
-      return reply
-        ? { op: 'kvSet', handle: request.handle, key: request.key, body: request.body }
-        : undefined;
+      return reply ? unconditional(request) : undefined;
     case 'kvSet':
     case 'kvPush':
     case 'kvAdd':
@@ -148,6 +143,19 @@ function asAcknowledged(request: Request, reply: unknown): Request | undefined {
     default:
       // A delete; falsy where there was nothing to delete.
       return reply ? request : undefined;
+  }
+}
+
+/** The change without its condition: the version belongs to the lost engine, which has compared it. */
+function unconditional(request: Request): Request {
+  const { handle } = request;
+  switch (request.op) {
+    case 'replaceIf':
+      return { op: 'update', handle, id: request.id, body: request.body };
+    case 'kvReplace':
+      return { op: 'kvSet', handle, key: request.key, body: request.body };
+    default:
+      return request;
   }
 }
 
