@@ -1,62 +1,47 @@
-import { type IDBPDatabase, type OpenDBCallbacks, openDB } from 'idb';
-import { StorageError } from '../../errors/storage-error.ts';
-import { withDeadline } from './deadline.ts';
+import { type IDBPDatabase, unwrap } from 'idb';
 import {
   type Durability,
   STORE_NAMES,
   type Storage,
+  type StorageCheck,
+  type StorageClaim,
   type StorageDriver,
-  type StorageEvents,
   type StorageKey,
   type StorageOperation,
   type StorageRange,
   type StoreName,
 } from './driver.ts';
-import { endOf, replayable, storesOf, writeBatch } from './indexeddb-write.ts';
-import { storageErrorOf } from './storage-failure.ts';
+import { databaseTaken, epochOf, resolveClaim } from './epoch.ts';
+import { IndexedDbConnection } from './indexeddb-connection.ts';
+import { abort, ScriptGuard } from './script-guard.ts';
 
-/** Version of the object stores. A higher one in storage is refused with `format_newer`. */
-const LAYOUT_VERSION = 1;
+/** Bytes put in one turn: a large batch must not block the thread while it is serialised. */
+const PUT_AHEAD = 1024 * 1024;
 
-/** An open that takes longer never settles: WebKit's first one may hang (WebKit bug 226547). */
-const OPEN_DEADLINE_MS = 10_000;
-
-/** Far above any write of ours: a transaction that takes longer has lost its database. */
-const TRANSACTION_DEADLINE_MS = 60_000;
-
-/** An app may have a database of its own under the same name. */
-const NAME_PREFIX = 'cairn:';
-
-/** The name of a database in IndexedDB. */
-export function databaseName(name: string): string {
-  return NAME_PREFIX + name;
-}
+/** All stores but `recovery`. */
+const ENGINE_STORES = STORE_NAMES.filter((name) => name !== 'recovery');
 
 /** Storage in IndexedDB, the default wherever there is one. */
 export function indexedDbDriver(): StorageDriver {
   return {
     kind: 'indexeddb',
     open: async (name, events) => {
-      const storage = new IndexedDbStorage(databaseName(name), events);
-      await storage.connect();
-      return storage;
+      const connection = new IndexedDbConnection(name, events);
+      await connection.connect();
+      return new IndexedDbStorage(connection);
     },
   };
 }
 
 class IndexedDbStorage implements Storage {
-  readonly #name: string;
-  readonly #events: StorageEvents;
-  #database: Promise<IDBPDatabase> | undefined;
-  #closed = false;
+  readonly #connection: IndexedDbConnection;
 
-  constructor(name: string, events: StorageEvents) {
-    this.#name = name;
-    this.#events = events;
+  constructor(connection: IndexedDbConnection) {
+    this.#connection = connection;
   }
 
   getMany(store: StoreName, keys: readonly StorageKey[]): Promise<unknown[]> {
-    return this.#attempt('reading', async (database) => {
+    return this.#connection.run('reading', async (database) => {
       const transaction = database.transaction(store);
       const values = await Promise.all(
         keys.map((key) => transaction.store.get(key as IDBValidKey)),
@@ -68,12 +53,12 @@ class IndexedDbStorage implements Storage {
 
   list(store: StoreName, { prefix, after, limit }: StorageRange): Promise<unknown[]> {
     const range = IDBKeyRange.bound(after ?? prefix, endOf(prefix), after !== undefined, true);
-    return this.#attempt('reading', (database) => database.getAll(store, range, limit));
+    return this.#connection.run('reading', (database) => database.getAll(store, range, limit));
   }
 
   keys(store: StoreName, prefix: StorageKey): Promise<StorageKey[]> {
     const range = IDBKeyRange.bound(prefix, endOf(prefix));
-    return this.#attempt('reading', async (database) => {
+    return this.#connection.run('reading', async (database) => {
       return (await database.getAllKeys(store, range)) as StorageKey[];
     });
   }
@@ -82,92 +67,113 @@ class IndexedDbStorage implements Storage {
     const stores = storesOf(operations);
     // A retry starts over with the operations drawn so far.
     const drawn = replayable(operations);
-    return this.#attempt('writing', (database) => writeBatch(database, stores, drawn, durability));
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    const database = this.#database;
-    this.#database = undefined;
-    // A failure to open was reported by the call that opened it.
-    (await database?.catch(() => undefined))?.close();
-  }
-
-  /** The connection, opened if there is none. */
-  connect(): Promise<IDBPDatabase> {
-    if (!this.#database) {
-      const connection = this.#open(() => this.#disconnect(connection));
-      connection.catch(() => this.#disconnect(connection));
-      this.#database = connection;
-    }
-    return this.#database;
-  }
-
-  /** @param unusable Called when the connection must not be used any longer. */
-  async #open(unusable: () => void): Promise<IDBPDatabase> {
-    let late = false;
-    const options: OpenDBCallbacks<unknown> = {
-      upgrade: (database, _old, _new, _transaction, event) => {
-        for (const store of STORE_NAMES) database.createObjectStore(store);
-        this.#reportLoss(event);
-      },
-      // Another tab deletes the database or opens a newer layout: an open connection would block it for ever.
-      blocking: unusable,
-      terminated: unusable,
-    };
-    // In a page without an origin of its own openDB throws its SecurityError synchronously.
-    const opening = (async () => openDB(this.#name, LAYOUT_VERSION, options))();
-    opening.then(
-      (database) => late && database.close(),
-      () => undefined,
-    );
-    try {
-      return await withDeadline(opening, OPEN_DEADLINE_MS, () => {
-        late = true;
-        return new StorageError(
-          'storage_timeout',
-          `IndexedDB did not open within ${OPEN_DEADLINE_MS / 1000} s. Close other tabs of this site and reload.`,
-        );
-      });
-    } catch (error) {
-      throw storageErrorOf(error, 'opening');
-    }
-  }
-
-  #reportLoss(event: IDBVersionChangeEvent): void {
-    // Chromium only: it resets damaged files, and reports it nowhere else.
-    if ((event as { dataLoss?: string }).dataLoss !== 'total') return;
-    const message =
-      'The browser found its database files damaged and replaced them with empty ones: everything stored before is gone. Restore it from a backup file or from your server.';
-    this.#events.damaged(new StorageError('data_damaged', message));
-  }
-
-  /** Closes a connection; a newer one stays. */
-  #disconnect(connection: Promise<IDBPDatabase>): void {
-    if (this.#database === connection) this.#database = undefined;
-    connection.then(
-      (open) => open.close(),
-      () => undefined,
+    return this.#connection.run('writing', (database) =>
+      writeBatch(database, stores, drawn, durability),
     );
   }
 
-  /** Runs a transaction, and once more on a new connection where the first turns out to be dead. */
-  async #attempt<T>(doing: string, run: (database: IDBPDatabase) => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
-      if (this.#closed) throw new StorageError('storage_lost', 'The database was closed.');
-      const connection = this.connect();
-      try {
-        return await withDeadline(
-          run(await connection),
-          TRANSACTION_DEADLINE_MS,
-          () => new StorageError('storage_timeout', `IndexedDB did not answer while ${doing}.`),
-        );
-      } catch (cause) {
-        const error = storageErrorOf(cause, doing);
-        if (error.code !== 'storage_lost' && error.code !== 'storage_timeout') throw error;
-        this.#disconnect(connection);
-        if (attempt === 2 || error.code === 'storage_timeout') throw error;
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+}
+
+/**
+ * The stores that a write locks. A page that ends must not find `recovery` locked by its own worker, which ends with
+ * it: a transaction that has not begun by then never begins (Chromium: 0 of 8 did; 8 of 8 with a lock of their own).
+ */
+function storesOf(operations: Iterable<StorageOperation>): readonly StoreName[] {
+  const isRecovery = Array.isArray(operations) && operations[0]?.store === 'recovery';
+  return isRecovery ? ['recovery'] : ENGINE_STORES;
+}
+
+/** Applies a batch in one transaction; resolves when it is committed. */
+async function writeBatch(
+  database: IDBPDatabase,
+  stores: readonly StoreName[],
+  operations: Iterable<StorageOperation>,
+  durability: Durability,
+): Promise<void> {
+  const wrapped = database.transaction(stores, 'readwrite', { durability });
+  const done = wrapped.done;
+  // The reason is thrown below; `done` must not count as unhandled until then.
+  done.catch(() => undefined);
+  // Unwrapped: idb makes a promise for each request. A request that fails aborts the transaction, which is reported.
+  const transaction = unwrap(wrapped);
+  const guard = new ScriptGuard(transaction);
+  try {
+    let behind: (() => Promise<unknown>) | undefined;
+    let ahead = 0;
+    for (const operation of operations) {
+      const store = transaction.objectStore(operation.store);
+      let request: IDBRequest | undefined;
+      switch (operation.type) {
+        case 'put':
+          request = store.put(operation.value, operation.key as IDBValidKey);
+          ahead += operation.size ?? 0;
+          break;
+        case 'delete':
+          request = store.delete(operation.key as IDBValidKey);
+          break;
+        case 'deletePrefix':
+          request = store.delete(IDBKeyRange.bound(operation.prefix, endOf(operation.prefix)));
+          break;
+        default:
+          await fence(store, operation, guard);
+          continue;
       }
+      if (ahead < PUT_AHEAD) continue;
+      // Waits for the turn before this one, so that storage always has something to do.
+      await behind?.();
+      behind = guard.waiter(request);
+      ahead = 0;
     }
+    guard.finish();
+    // Without `commit()` the transaction only ends after one more turn of the event loop, which a closing
+    // page does not give it.
+    transaction.commit();
+  } catch (error) {
+    abort(transaction);
+    throw error;
   }
+  // A full disk fails here alone: every put has fired success by then.
+  await done;
+}
+
+/** @throws {StorageError} `database_taken` */
+async function fence(
+  store: IDBObjectStore,
+  operation: StorageCheck | StorageClaim,
+  guard: ScriptGuard,
+): Promise<void> {
+  const key = operation.key as IDBValidKey;
+  const stored = await guard.waiter(store.get(key))();
+  if (operation.type === 'check') {
+    if (epochOf(stored) !== operation.epoch) throw databaseTaken();
+    return;
+  }
+  const value = resolveClaim(stored, operation);
+  if (value) store.put(value, key);
+}
+
+/** The upper bound of all keys with a prefix: an array sorts after every number and string. */
+function endOf(prefix: StorageKey): IDBValidKey {
+  return [...prefix, []];
+}
+
+/** An iterable for several passes that draws each item from its source once. */
+function replayable<T>(source: Iterable<T>): Iterable<T> {
+  const iterator = source[Symbol.iterator]();
+  const drawn: T[] = [];
+  return {
+    *[Symbol.iterator]() {
+      for (let index = 0; ; index++) {
+        if (index === drawn.length) {
+          const next = iterator.next();
+          if (next.done) return;
+          drawn.push(next.value);
+        }
+        yield drawn[index] as T;
+      }
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import { type IDBPDatabase, openDB, unwrap } from 'idb';
 import type { RecoveryKey, RecoveryRecord } from '../../engine/recovery/recovery-records.ts';
-import { databaseName } from '../../storage/drivers/indexeddb-driver.ts';
+import { databaseName } from '../../storage/drivers/indexeddb-connection.ts';
 import type { UnloadWriter } from '../platform/platform.ts';
 import { holdStorage, unloadJournals } from './unload-journal.ts';
 

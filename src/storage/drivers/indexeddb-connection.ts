@@ -1,0 +1,125 @@
+import { type IDBPDatabase, type OpenDBCallbacks, openDB } from 'idb';
+import { StorageError } from '../../errors/storage-error.ts';
+import { withDeadline } from './deadline.ts';
+import { STORE_NAMES, type StorageEvents } from './driver.ts';
+import { storageErrorOf } from './storage-failure.ts';
+
+/** Version of the object stores. A higher one in storage is refused with `format_newer`. */
+const LAYOUT_VERSION = 1;
+
+/** An open that takes longer never settles: WebKit's first one may hang (WebKit bug 226547). */
+const OPEN_DEADLINE_MS = 10_000;
+
+/** Far above any write of ours: a transaction that takes longer has lost its database. */
+const TRANSACTION_DEADLINE_MS = 60_000;
+
+/** An app may have a database of its own under the same name. */
+const NAME_PREFIX = 'cairn:';
+
+/** The name of a database in IndexedDB. */
+export function databaseName(name: string): string {
+  return NAME_PREFIX + name;
+}
+
+/** A connection to IndexedDB, opened anew where it was lost. */
+export class IndexedDbConnection {
+  readonly #name: string;
+  readonly #events: StorageEvents;
+  #database: Promise<IDBPDatabase> | undefined;
+  #closed = false;
+
+  constructor(name: string, events: StorageEvents) {
+    this.#name = databaseName(name);
+    this.#events = events;
+  }
+
+  /** The connection, opened if there is none. */
+  connect(): Promise<IDBPDatabase> {
+    if (!this.#database) {
+      const connection = this.#open(() => this.#disconnect(connection));
+      connection.catch(() => this.#disconnect(connection));
+      this.#database = connection;
+    }
+    return this.#database;
+  }
+
+  /** @param unusable Called when the connection must not be used any longer. */
+  async #open(unusable: () => void): Promise<IDBPDatabase> {
+    let late = false;
+    const options: OpenDBCallbacks<unknown> = {
+      upgrade: (database, _old, _new, _transaction, event) => {
+        for (const store of STORE_NAMES) database.createObjectStore(store);
+        this.#reportLoss(event);
+      },
+      // Another tab deletes the database or opens a newer layout: an open connection would block it for ever.
+      blocking: unusable,
+      terminated: unusable,
+    };
+    // In a page without an origin of its own openDB throws its SecurityError synchronously.
+    const opening = (async () => openDB(this.#name, LAYOUT_VERSION, options))();
+    opening.then(
+      (database) => late && database.close(),
+      () => undefined,
+    );
+    try {
+      return await withDeadline(opening, OPEN_DEADLINE_MS, () => {
+        late = true;
+        return new StorageError(
+          'storage_timeout',
+          `IndexedDB did not open within ${OPEN_DEADLINE_MS / 1000} s. Close other tabs of this site and reload.`,
+        );
+      });
+    } catch (error) {
+      throw storageErrorOf(error, 'opening');
+    }
+  }
+
+  #reportLoss(event: IDBVersionChangeEvent): void {
+    // Chromium only: it resets damaged files, and reports it nowhere else.
+    if ((event as { dataLoss?: string }).dataLoss !== 'total') return;
+    const message =
+      'The browser found its database files damaged and replaced them with empty ones: everything stored before is gone. Restore it from a backup file or from your server.';
+    this.#events.damaged(new StorageError('data_damaged', message));
+  }
+
+  /** Closes a connection; a newer one stays. */
+  #disconnect(connection: Promise<IDBPDatabase>): void {
+    if (this.#database === connection) this.#database = undefined;
+    connection.then(
+      (open) => open.close(),
+      () => undefined,
+    );
+  }
+
+  /**
+   * Runs a transaction, and once more on a new connection where the first turns out to be dead.
+   *
+   * @param doing What fails, in errors.
+   */
+  async run<T>(doing: string, run: (database: IDBPDatabase) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      if (this.#closed) throw new StorageError('storage_lost', 'The database was closed.');
+      const connection = this.connect();
+      try {
+        return await withDeadline(
+          run(await connection),
+          TRANSACTION_DEADLINE_MS,
+          () => new StorageError('storage_timeout', `IndexedDB did not answer while ${doing}.`),
+        );
+      } catch (cause) {
+        const error = storageErrorOf(cause, doing);
+        if (error.code !== 'storage_lost' && error.code !== 'storage_timeout') throw error;
+        this.#disconnect(connection);
+        if (attempt === 2 || error.code === 'storage_timeout') throw error;
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const database = this.#database;
+    this.#database = undefined;
+    // A failure to open was reported by the call that opened it.
+    (await database?.catch(() => undefined))?.close();
+  }
+}
