@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { TabScope } from './page/page.ts';
+import { openBrowser, type Tab, type TabBrowser } from './tabs.ts';
+
+declare const window: TabScope;
+
+let browser: TabBrowser;
+
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+
+afterAll(() => browser.close());
+
+/** Makes 100 changes of each kind at once, and resolves when all are acknowledged. */
+const change = (tab: Tab) =>
+  tab.evaluate(async () => {
+    const { things, numbers } = window;
+    const add = (thing: { modified: number }) => ({ ...thing, modified: thing.modified + 1 });
+    const rounds = Array.from({ length: 100 }, () => [
+      things.patch('counter', { $inc: { patched: 1 }, $push: { log: 1 } }),
+      things.modify('counter', add, { retries: 1000 }),
+      things.patchMany({}, { $inc: { patchedMany: 1 } }),
+      numbers.modify('counter', (count = 0) => count + 1, { retries: 1000 }),
+    ]);
+    await Promise.all(rounds.flat());
+  });
+
+const counts = (tab: Tab) =>
+  tab.evaluate(async () => {
+    const { log, ...counter } = await window.things.get('counter');
+    return { ...counter, logged: log.length, number: await window.numbers.get('counter') };
+  });
+
+test('two tabs that change a counter at once lose no change', async () => {
+  const tabs = [await browser.tab('connect', 'counter'), await browser.tab('connect', 'counter')];
+  const [first, second] = tabs as [Tab, Tab];
+  await first.evaluate(() =>
+    window.things.insert({ _id: 'counter', patched: 0, modified: 0, patchedMany: 0, log: [] }),
+  );
+  await Promise.all(tabs.map(change));
+  const expected = { patched: 200, modified: 200, patchedMany: 200, logged: 200, number: 200 };
+  for (const tab of tabs) expect(await counts(tab)).toMatchObject(expected);
+
+  await first.close();
+  await change(second);
+  const more = { patched: 300, modified: 300, patchedMany: 300, logged: 300, number: 300 };
+  expect(await counts(second)).toMatchObject(more);
+  expect(browser.errors).toEqual([]);
+});
