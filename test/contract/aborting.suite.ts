@@ -18,6 +18,9 @@ const CALLS: Record<string, Call> = {
   count: (things, options) => things.count({ n: { $gte: 0 } }, options),
   'count by a function': (things, options) => things.count(() => true, options),
   explain: (things, options) => things.explain({ n: -1 }, options),
+  patchMany: (things, options) => things.patchMany({ n: { $gte: 0 } }, { $inc: { n: 1 } }, options),
+  'patchMany by a function': (things, options) =>
+    things.patchMany(() => true, { $inc: { n: 1 } }, options),
   deleteMany: (things, options) => things.deleteMany({ n: { $gte: 0 } }, options),
   'deleteMany by a function': (things, options) => things.deleteMany(() => true, options),
   each: (things, options) => allOf(things.each({}, options)),
