@@ -4,7 +4,7 @@ import { type Stamps, StoredRecord } from '../../storage/segments/stored-record.
 import { insertLost } from '../collection-errors.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
 import { stamped, UPDATED } from '../protocol/managed.ts';
-import type { ManagedColumns, Request } from '../protocol/requests.ts';
+import type { PartReply, Request } from '../protocol/requests.ts';
 import type { DocumentIndexes } from './document-indexes.ts';
 import { idTaken, unusedId } from './ids.ts';
 import { type NewVersion, putVersions } from './new-version.ts';
@@ -39,7 +39,7 @@ export class InsertParts {
     this.#context = context;
   }
 
-  add(request: Request<'insertPart'>): ManagedColumns {
+  add(request: Request<'insertPart'>): PartReply {
     const { call, from, ids, bodies, last, now, upsert = false } = request;
     const begun = this.#staged.get(call);
     // If the first part comes again, the client resends all of them.
@@ -51,8 +51,8 @@ export class InsertParts {
     try {
       const { settings } = this.#context;
       const stamps = stamped(undefined, 'created', settings, staged.now);
-      const columnsOf = (keys: string[]): ManagedColumns => ({
-        ...{ keys, flags: new Uint8Array(keys.length) },
+      const columnsOf = (keys: string[]): PartReply => ({
+        ...{ keys, flags: new Uint8Array(keys.length), now: staged.now },
         stamps: stamps && keys.map(() => stamps),
       });
       const known = staged.records.slice(from, from + bodies.length);
@@ -127,7 +127,7 @@ export class InsertParts {
   }
 
   /** Inserts the new ones and replaces the others. Of two with one id the later replaces the earlier. */
-  #commitUpserts(call: number, { records: staged, now }: Staged): ManagedColumns {
+  #commitUpserts(call: number, { records: staged, now }: Staged): PartReply {
     const { records, settings } = this.#context;
     const versions = new Map<string, NewVersion>();
     const flags = new Uint8Array(staged.length);
@@ -144,7 +144,8 @@ export class InsertParts {
     putVersions(this.#context, [...versions.values()]);
     this.#staged.delete(call);
     const isStamped = stamps.some((one) => one !== undefined);
-    return { keys: staged.map(({ key }) => key), flags, stamps: isStamped ? stamps : undefined };
+    const keys = staged.map(({ key }) => key);
+    return { keys, flags, stamps: isStamped ? stamps : undefined, now };
   }
 }
 

@@ -2,8 +2,8 @@ import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key
 import type {
   AcknowledgedChange,
   BatchReply,
-  ManagedColumns,
   ManagedReply,
+  PartReply,
   Request,
 } from '../../engine/protocol/requests.ts';
 import type { Stamps } from '../../storage/segments/stored-record.ts';
@@ -113,8 +113,9 @@ function asAcknowledged(request: Request, reply: unknown): Request | undefined {
       return { ...request, id, now: acknowledgedTime(stamps) };
     }
     case 'insertPart': {
-      const { keys, stamps } = reply as ManagedColumns;
-      return { ...request, ids: [...keys], now: acknowledgedTime(stamps?.[0]) };
+      const { keys, stamps, now = acknowledgedTime(stamps?.[0]) } = reply as PartReply;
+      // The reply to the last part of an `upsertMany` covers all parts.
+      return { ...request, ids: keys.slice(keys.length - request.bodies.length), now };
     }
     case 'update': {
       const [, , stamps] = (reply ?? []) as unknown as ManagedReply;
