@@ -16,10 +16,10 @@ import type { LiveReader } from '../live/live-reader.ts';
 import type { IdempotencyKey } from '../protocol/idempotency-key.ts';
 import {
   isChanging,
+  isCompared,
   isEdit,
   isOnBackups,
   isPartOfFile,
-  isRefused,
 } from '../protocol/request-kinds.ts';
 import type { Request } from '../protocol/requests.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
@@ -276,8 +276,10 @@ export class HostedCollection implements Executor {
       throw answerLost(this.settings.name);
     }
     const result = this.#store.execute(request);
-    if (isCoroutine(result)) return applied.noteAfter(result, key, request);
-    if (!isRefused(request, result)) applied.note(key);
+    // A comparison that failed has changed nothing: if its reply is lost, the client must hear it again.
+    const isApplied = (value: unknown) => value !== false || !isCompared(request);
+    if (isCoroutine(result)) return applied.noteAfter(result, key, isApplied);
+    if (isApplied(result)) applied.note(key);
     return result;
   }
 

@@ -83,9 +83,9 @@ export function isEdit({ op }: Request): boolean {
   return EDITS.has(op);
 }
 
-/** Whether a conditional change was refused: nothing was applied, and a retry may succeed. */
-export function isRefused({ op }: Request, reply: unknown): boolean {
-  return reply === false && (op === 'replaceIf' || op === 'kvReplace');
+/** Whether it replaces only the version that it names; the reply is `false` where there is another by now. */
+export function isCompared(request: Request): request is Request<'replaceIf' | 'kvReplace'> {
+  return request.op === 'replaceIf' || request.op === 'kvReplace';
 }
 
 export function isRead({ op }: Request): boolean {

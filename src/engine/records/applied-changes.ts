@@ -41,9 +41,13 @@ export class AppliedChanges {
   }
 
   /** Notes a change that may have to wait, in the turn in which it ends: no save comes in between. */
-  *noteAfter<T>(change: Coroutine<T>, key: IdempotencyKey, request: Request): Coroutine<T> {
+  *noteAfter<T>(
+    change: Coroutine<T>,
+    key: IdempotencyKey,
+    isApplied: (value: T) => boolean,
+  ): Coroutine<T> {
     const value = yield* change;
-    if (!isRefused(request, value)) this.note(key);
+    if (isApplied(value)) this.note(key);
     return value;
   }
 

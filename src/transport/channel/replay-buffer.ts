@@ -1,4 +1,5 @@
 import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key.ts';
+import { isCompared } from '../../engine/protocol/request-kinds.ts';
 import type {
   AcknowledgedChange,
   BatchReply,
@@ -48,7 +49,7 @@ export class ReplayBuffer {
         if (request.op === 'insertPart') this.#abandon(request);
         continue;
       }
-      const replay = isApplied ? unconditional(request) : asAcknowledged(request, values[index]);
+      const replay = isApplied ? uncompared(request) : asAcknowledged(request, values[index]);
       if (!replay) continue;
       this.#changes.push({ number, turn, request: replay });
       if (this.#journalSize !== undefined) this.#journalSize += journalSize(replay);
@@ -124,7 +125,7 @@ function asAcknowledged(request: Request, reply: unknown): Request | undefined {
     case 'replaceIf': {
       if (!reply) return undefined;
       const [, , stamps] = reply as ManagedReply;
-      return { ...unconditional(request), now: acknowledgedTime(stamps) };
+      return { ...uncompared(request), now: acknowledgedTime(stamps) };
     }
     case 'patch':
     case 'patchMany': {
@@ -135,7 +136,7 @@ function asAcknowledged(request: Request, reply: unknown): Request | undefined {
     case 'unarchive':
       return reply === false ? undefined : { ...request, now: reply as number };
     case 'kvReplace':
-      return reply ? unconditional(request) : undefined;
+      return reply ? uncompared(request) : undefined;
     case 'kvSet':
     case 'kvPush':
     case 'kvAdd':
@@ -147,17 +148,13 @@ function asAcknowledged(request: Request, reply: unknown): Request | undefined {
   }
 }
 
-/** The change without its condition: the version belongs to the lost engine, which has compared it. */
-function unconditional(request: Request): Request {
-  const { handle } = request;
-  switch (request.op) {
-    case 'replaceIf':
-      return { op: 'update', handle, id: request.id, body: request.body };
-    case 'kvReplace':
-      return { op: 'kvSet', handle, key: request.key, body: request.body };
-    default:
-      return request;
-  }
+/** The request without the version that it names: that belongs to the lost engine, which has compared it. */
+function uncompared(request: Request): Request {
+  if (!isCompared(request)) return request;
+  const { handle, body } = request;
+  return request.op === 'replaceIf'
+    ? { op: 'update', handle, id: request.id, body }
+    : { op: 'kvSet', handle, key: request.key, body };
 }
 
 /** The time of the change: `updated` counts, though a clock set back may make it earlier than `created`. */
