@@ -1,17 +1,21 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { Engine } from '../../src/engine/engine.ts';
+import type { Engine } from '../../src/engine/engine.ts';
 import { UNACKNOWLEDGED } from '../../src/engine/protocol/idempotency-key.ts';
-import type {
-  AcknowledgedChange,
-  EngineEvent,
-  Request,
-} from '../../src/engine/protocol/requests.ts';
-import { type CollectionSettings, plainSettings } from '../../src/engine/protocol/settings.ts';
+import type { AcknowledgedChange, Request } from '../../src/engine/protocol/requests.ts';
+import type { CollectionSettings } from '../../src/engine/protocol/settings.ts';
 import type { RecoveryRecord } from '../../src/engine/recovery/recovery-records.ts';
 import type { Session } from '../../src/engine/sessions/session.ts';
 import { type FaultyDriver, faultyDriver, outage } from '../storage/faulty-driver.ts';
 import { FakeClock, settled } from './fake-clock.ts';
-import { randomId } from './random-id.ts';
+import {
+  ask,
+  join,
+  NOTES,
+  notes,
+  opened,
+  takeOver as takeOverFrom,
+  VALUES,
+} from './successive-engines.ts';
 
 let driver: FaultyDriver;
 let clock: FakeClock;
@@ -21,54 +25,7 @@ beforeEach(() => {
   clock = new FakeClock();
 });
 
-const both = { at: true, timestamp: true };
-const notes: CollectionSettings = {
-  ...plainSettings('notes', 'DOCUMENT_BASED'),
-  created: both,
-  updated: both,
-};
-const values = plainSettings('values', 'KEY_VALUE_BASED');
-/** The handles of every client. */
-const NOTES = 1;
-const VALUES = 2;
-const opened: RecoveryRecord['opened'] = [
-  [NOTES, notes],
-  [VALUES, values],
-];
-
-/** An engine that takes over what the driver holds. */
-async function takeOver(...expected: string[]): Promise<Engine> {
-  const storage = await driver.open('handover', { damaged: () => undefined });
-  return new Engine({
-    storage,
-    storageKind: 'indexeddb',
-    durability: 'relaxed',
-    clock,
-    newId: randomId,
-    succession: {
-      locked: true,
-      stolen: false,
-      expected: Promise.resolve(new Set(expected)),
-      left: Promise.resolve([]),
-      taken: () => undefined,
-      forgotten: () => undefined,
-    },
-  });
-}
-
-/** A client of an engine, with what it was told. */
-function join(engine: Engine, client: string) {
-  const events: EngineEvent[] = [];
-  const session = engine.join((event) => events.push(event), client);
-  session.openAll(opened);
-  return { session, events };
-}
-
-async function ask(session: Session, request: Request): Promise<any> {
-  const { values: answers, failures } = await session.execute([request]);
-  for (const error of failures?.values() ?? []) throw error;
-  return answers[0];
-}
+const takeOver = (...expected: string[]) => takeOverFrom(driver, clock, ...expected);
 
 const listOf = async (engine: Engine): Promise<unknown> => {
   const { session } = join(engine, 'reader');

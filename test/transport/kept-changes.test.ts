@@ -58,6 +58,11 @@ describe('the replay buffer', () => {
       [set('a'), failed],
       [{ op: 'update', ...ofId, body: '{}' }, undefined],
       [{ op: 'patch', ...ofId, changes: '{}' }, undefined],
+      [
+        { op: 'patchMany', handle: HANDLE, changes: '{}' },
+        { count: 0, now: 5 },
+      ],
+      [{ op: 'replaceIf', ...ofId, body: '{}', version: 3 }, false],
       [{ op: 'archive', ...ofId }, false],
       [{ op: 'unarchive', ...ofId }, false],
       [{ op: 'delete', ...ofId }, false],
@@ -70,7 +75,7 @@ describe('the replay buffer', () => {
     expect(kept.size).toBe(0);
     // Numbers were given all the same.
     note([set('b'), undefined]);
-    expect(held()).toEqual(['1:10 b']);
+    expect(held()).toEqual(['1:12 b']);
   });
 
   test('is what was made and could not be answered, until it is settled', () => {
@@ -97,7 +102,23 @@ describe('a change is replayed', () => {
     [{ op: 'insert', handle: HANDLE, id: 'x', body: '{}' }, ['x', 0, stamps]],
     [{ op: 'upsert', handle: HANDLE, id: 'x', body: '{}' }, ['x', 0, stamps]],
     [{ op: 'update', handle: HANDLE, id: 'x', body: '{}' }, ['x', 0, stamps]],
-    [{ op: 'patch', handle: HANDLE, id: 'x', changes: '{}' }, ['x', 0, stamps, '{}']],
+    [
+      { op: 'patch', handle: HANDLE, id: 'x', changes: '{}' },
+      { record: ['x', 0, stamps, '{}'], now: 2000 },
+    ],
+    // Without stamps, too: `$currentDate` needs the time.
+    [
+      { op: 'patch', handle: HANDLE, id: 'x', changes: '{}' },
+      { record: ['x', 0, undefined, '{}'], now: 2000 },
+    ],
+    [
+      { op: 'patchMany', handle: HANDLE, changes: '{}' },
+      { count: 3, now: 2000 },
+    ],
+    [
+      { op: 'patchMany', handle: HANDLE, ids: ['x'], changes: '{}' },
+      { count: 1, now: 2000 },
+    ],
     [{ op: 'archive', handle: HANDLE, id: 'x' }, 2000],
     [{ op: 'unarchive', handle: HANDLE, id: 'x' }, 2000],
   ])('with the time that it was told: %o', (request, answer) => {
@@ -122,9 +143,46 @@ describe('a change is replayed', () => {
     expect(requestOf(part, answer)).toEqual({ ...part, ids: ['a'], now: 1000 });
   });
 
+  test('as the last part of an upsertMany, with its own ids and the time of the call', () => {
+    const part: Request = {
+      ...{ op: 'insertPart', handle: HANDLE, call: 1, upsert: true },
+      ...{ from: 2, bodies: ['{}', '{}'], last: true },
+    };
+    // The reply covers all parts; what it replaced has stamps of its own.
+    const answer = {
+      keys: ['a', 'b', 'c', 'd'],
+      flags: new Uint8Array([1, 0, 0, 1]),
+      stamps: [[500, 0, 0, 0], undefined, undefined, undefined],
+      now: 1000,
+    };
+    expect(requestOf(part, answer)).toEqual({ ...part, ids: ['c', 'd'], now: 1000 });
+  });
+
+  test('with the time that it was told, though no stamp has it', () => {
+    const part: Request = {
+      ...{ op: 'insertPart', handle: HANDLE, call: 1 },
+      ...{ from: 0, bodies: ['{}'], last: false },
+    };
+    const answer = { keys: ['a'], flags: new Uint8Array(1), stamps: undefined, now: 1000 };
+    expect(requestOf(part, answer)).toEqual({ ...part, ids: ['a'], now: 1000 });
+  });
+
+  const replaceIf = { op: 'replaceIf', handle: HANDLE, id: 'x', body: '{}', version: 3 } as const;
+  const kvReplace = { op: 'kvReplace', handle: HANDLE, key: 'k', body: '2', version: 3 } as const;
+  const update = { op: 'update', handle: HANDLE, id: 'x', body: '{}' };
+  const kvSet = { op: 'kvSet', handle: HANDLE, key: 'k', body: '2' };
+
   test('without the version that only the engine before knew', () => {
-    const replace = { op: 'kvReplace', handle: HANDLE, key: 'k', body: '2', version: 3 } as const;
-    expect(requestOf(replace, true)).toEqual({ op: 'kvSet', handle: HANDLE, key: 'k', body: '2' });
+    expect(requestOf(replaceIf, ['x', 1, stamps])).toEqual({ ...update, now: 2000 });
+    kept = new ReplayBuffer();
+    expect(requestOf(kvReplace, true)).toEqual(kvSet);
+  });
+
+  test('without that version, though its answer was lost', () => {
+    const lost = Object.assign(new Error(), { code: 'answer_lost' });
+    expect(requestOf(replaceIf, lost)).toEqual(update);
+    kept = new ReplayBuffer();
+    expect(requestOf(kvReplace, lost)).toEqual(kvSet);
   });
 
   test.each<[Request, unknown]>([
