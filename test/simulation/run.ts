@@ -2,7 +2,9 @@ import type { DocumentCollection } from '../../src/collection/document-collectio
 import type { KeyValueCollection } from '../../src/collection/key-value-collection.ts';
 import type { LiveQuery } from '../../src/collection/live/live-query.ts';
 import { type Browser, simulateBrowser } from './browser.ts';
+import { LEDGER_WRITES, Ledger, prepareLedger } from './ledger.ts';
 import { Tab } from './tab.ts';
+import { countMany, manyOf, PARTED, twice } from './tokens.ts';
 import { World } from './world.ts';
 
 /** A tab, its calls and their answers. */
@@ -10,6 +12,8 @@ interface Client {
   readonly tab: Tab;
   readonly notes: DocumentCollection<{ n: number }>;
   readonly log: KeyValueCollection;
+  /** Documents that are changed in place, in some runs. */
+  readonly ledger: Ledger | undefined;
   /** What it watches, in some runs. */
   readonly live: LiveQuery<readonly { _id: string }[]> | undefined;
   /** Tokens that it was told to be in the log. */
@@ -26,9 +30,9 @@ interface Client {
 const MANY = 0.01;
 /** How often tabs have live queries. */
 const WATCHED = 0.1;
-/** Enough for two parts of what JSON cannot hold. */
-const PARTED = 100;
-const NO_BYTES = new Uint8Array(0);
+/** How often tabs have a ledger, and how often they write to it then. */
+const KEPT = 0.5;
+const ENTERED = 0.5;
 /** Milliseconds of a run in which things happen, and then until everything is at rest. */
 const BUSY_MS = 2500;
 const REST_MS = 60_000;
@@ -52,29 +56,36 @@ class Simulation {
   #tokens = 0;
   /** Whether each tab has a live query. */
   readonly #watches: boolean;
+  /** Whether each tab has a ledger. */
+  readonly #keepsLedger: boolean;
+  /** Tokens of changes that are refused, or not made. */
+  readonly #refused = new Set<string>();
 
   constructor(seed: number, trace: (line: string) => void = () => undefined) {
     this.#trace = (line) => trace(`${this.#world.now.toFixed(1)} ${line}`);
     this.#world = new World(seed);
     this.#browser = simulateBrowser(this.#world);
     this.#watches = this.#world.random.chance(WATCHED);
+    this.#keepsLedger = this.#world.random.chance(KEPT);
   }
 
   async run(): Promise<string[]> {
     const { random } = this.#world;
     const { weather } = this.#browser.storage;
+    if (this.#keepsLedger) await prepareLedger(this.#browser);
     if (random.chance(0.3)) weather.slowness = random.between(3, 200);
     if (random.chance(0.3)) weather.failures = random.between(0, 0.2);
     this.#openTab();
+    const begun = this.#world.now;
     const steps = 6 + random.below(14);
     for (let step = 0; step < steps; step++) {
       this.#world.after(random.between(0, BUSY_MS), undefined, () => this.#step());
     }
-    await this.#world.runUntil(BUSY_MS);
+    await this.#world.runUntil(begun + BUSY_MS);
     weather.failures = 0;
     weather.slowness = 3;
     if (this.#living.length === 0) this.#openTab();
-    await this.#world.runUntil(BUSY_MS + REST_MS);
+    await this.#world.runUntil(begun + BUSY_MS + REST_MS);
     await this.#check('at rest');
     // What is in storage is the same.
     for (const { tab } of this.#living) tab.kill();
@@ -98,14 +109,16 @@ class Simulation {
     const collections = openCollections(tab);
     const live = this.#watches ? collections.notes.live({}) : undefined;
     live?.subscribe(() => undefined);
-    this.#clients.push({
-      ...collections,
-      live,
+    const ledger = this.#keepsLedger ? new Ledger(tab) : undefined;
+    const client: Client = {
+      ...{ ...collections, live, ledger },
       told: new Set(),
       saved: new Set(),
       open: 0,
       closed: false,
-    });
+    };
+    this.#clients.push(client);
+    if (ledger) this.#do(client, () => ledger.begin());
   }
 
   #step(): void {
@@ -163,20 +176,28 @@ class Simulation {
       for (const one of tokens) client.told.add(one);
       this.#trace(`told ${token}`);
     };
-    this.#trace(`write ${token}${isMany ? ' and more' : ''}`);
-    const make = (): Promise<unknown> => {
-      if (isMany) return client.notes.insertMany(manyOf(token));
-      return random.chance(0.5)
-        ? client.log.push('all', token)
-        : client.notes.insert({ _id: token, n: 1 });
+    const { ledger, notes, log } = client;
+    const how = ledger && !isMany && random.chance(ENTERED) && random.pick(LEDGER_WRITES);
+    this.#trace(`write ${token} ${isMany ? 'and more' : how || ''}`);
+    if (how === 'refused') this.#refused.add(token);
+    const make = async (): Promise<boolean> => {
+      if (ledger && how) return ledger.write(how, token);
+      if (isMany)
+        await (random.chance(0.5) ? notes.insertMany : notes.upsertMany).call(notes, manyOf(token));
+      else if (random.chance(0.5)) await log.push('all', token);
+      else await notes.insert({ _id: token, n: 1 });
+      return true;
     };
     this.#do(client, () =>
-      make().then(told, (error: unknown) => {
-        // It is there, only what was answered is lost.
-        this.#trace(`failed ${token}: ${error}`);
-        if ((error as { code?: string }).code === 'answer_lost') told();
-        else throw error;
-      }),
+      make().then(
+        (isThere) => isThere && told(),
+        (error: unknown) => {
+          // It is there, only what was answered is lost.
+          this.#trace(`failed ${token}: ${error}`);
+          if ((error as { code?: string }).code === 'answer_lost') told();
+          else throw error;
+        },
+      ),
     );
   }
 
@@ -212,7 +233,9 @@ class Simulation {
         say(`tab ${client.tab.id} cannot read`);
         continue;
       }
-      const tokens = [...found.logged, ...found.ids];
+      const tokens = [...found.logged, ...found.ids, ...found.tokens];
+      for (const problem of found.problems) say(`tab ${client.tab.id}: ${problem}`);
+      for (const token of tokens) if (this.#refused.has(token)) say(`${token} was refused`);
       seen.push(JSON.stringify([...tokens].sort()));
       this.#checkLive(client, found.ids, say);
       const set = new Set(tokens);
@@ -240,27 +263,24 @@ class Simulation {
       say(`the live query of tab ${tab.id} is ${status} (${error}): ${shown} instead of ${ids}`);
   }
 
-  async #read({ tab }: Client): Promise<{ logged: string[]; ids: string[] } | undefined> {
+  async #read({ tab }: Client) {
     try {
       // One that could not be opened while storage failed can be constructed again.
       const { log, notes } = openCollections(tab);
       const logged = ((await log.get('all')) ?? []) as string[];
-      return { logged, ids: (await notes.filter({})).map(({ _id }) => _id) };
+      const found = await notes.filter({});
+      const { tokens, problems } = this.#keepsLedger
+        ? await new Ledger(tab).read()
+        : { tokens: [], problems: [] };
+      // What is only ever new was never replaced.
+      for (const { _id, _updated } of found)
+        if (_updated) problems.push(`an upsertMany was applied twice: ${_id}`);
+      return { logged, ids: found.map(({ _id }) => _id), tokens, problems };
     } catch (error) {
       this.#violations.push(`reading: ${error}`);
       return undefined;
     }
   }
-}
-
-/** How many there are of those that were inserted together. */
-function countMany(tokens: Iterable<string>): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const token of tokens) {
-    const [call, one] = token.split('+') as [string, string?];
-    if (one) counts.set(call, (counts.get(call) ?? 0) + 1);
-  }
-  return counts;
 }
 
 function openCollections(tab: Tab) {
@@ -271,13 +291,4 @@ function openCollections(tab: Tab) {
     notes: new Collection<{ n: number }>({ name: 'notes', type: 'DOCUMENT_BASED' }),
     log: new Collection({ name: 'log', type: 'KEY_VALUE_BASED', save_timeout: 1 }),
   };
-}
-
-/** Documents for one `insertMany`, in more than one part. */
-function manyOf(token: string): { _id: string; n: number; bytes: Uint8Array }[] {
-  return Array.from({ length: PARTED }, (_, n) => ({ _id: `${token}+${n}`, n, bytes: NO_BYTES }));
-}
-
-function twice(tokens: readonly string[]): string {
-  return tokens.filter((token, index) => tokens.indexOf(token) !== index).join();
 }
