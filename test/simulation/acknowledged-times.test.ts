@@ -7,7 +7,7 @@ import { World } from './world.ts';
 beforeAll(warmUp);
 
 const open = ({ db }: Tab) =>
-  new db.Collection<{ n: number }>({
+  new db.Collection<{ n: number; at?: Date }>({
     ...{ name: 'log', type: 'DOCUMENT_BASED', save_timeout: 1000, save_directly_after: 1000 },
     ...{ indicate_created_at: true, indicate_updated_at: true },
     ...{ indicate_archived_at: true, indicate_unarchived_timestamp: true },
@@ -24,6 +24,13 @@ const changes: ((log: Log) => Promise<unknown>)[] = [
   (log) => log.unarchive('x'),
   (log) => log.archive('x'),
   (log) => log.insertMany([{ n: 1 }, { n: 2 }]),
+  (log) => log.patch('x', { $inc: { n: 1 }, $currentDate: { at: true } }),
+  (log) => log.patchMany({ n: { $lt: 3 } }, { $inc: { n: 5 }, $currentDate: { at: true } }),
+  (log) => log.modify('x', async ({ n }) => ({ n: n + 1 })),
+  (log) => log.upsertMany([{ _id: 'x', n: 8 }, { n: 9 }, { _id: 'y', n: 10 }]),
+  // In two parts.
+  (log) => log.upsertMany(Array.from({ length: 100 }, (_, n) => ({ n, at: new Date(n) }))),
+  (log) => log.patchMany(({ n }) => n > 90, { $currentDate: { at: true } }),
 ];
 
 test('documents keep the times that were acknowledged, though another leader reapplied their changes', async () => {
