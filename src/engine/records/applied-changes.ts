@@ -1,7 +1,5 @@
 import { type Watermark, Watermarks } from '../../storage/segments/watermarks.ts';
 import { type IdempotencyKey, watermarkKey } from '../protocol/idempotency-key.ts';
-import { isRefused } from '../protocol/request-kinds.ts';
-import type { Request } from '../protocol/requests.ts';
 import type { Clock } from '../scheduling/clock.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 
