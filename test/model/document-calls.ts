@@ -1,4 +1,5 @@
 import type { DocumentCollection } from '../../src/collection/document-collection.ts';
+import { countUp } from './changes.ts';
 import { ownFields } from './document-commands.ts';
 import { type DocumentCommand, type Question, queries } from './document-model.ts';
 
@@ -16,7 +17,16 @@ export function callDocuments(
       return collection[command.op](id === undefined ? fields : { ...fields, _id: id });
     }
     case 'insertMany':
-      return collection.insertMany(command.documents as never);
+    case 'upsertMany':
+      return collection[command.op](command.documents as never);
+    case 'patchMany': {
+      const { changes, archived } = command;
+      return collection.patchMany(paramsOf(command) as never, changes as never, { archived });
+    }
+    case 'modify':
+      return collection.modify(command.id as string, countUp as never);
+    case 'getMany':
+      return collection.getMany(command.ids as string[]);
     case 'update':
       return collection.update(command.id as string, command.fields);
     case 'patch':
@@ -44,6 +54,7 @@ export function withoutManaged(command: DocumentCommand): DocumentCommand {
     case 'update':
       return { ...command, fields: ownFields(command.fields) };
     case 'insertMany':
+    case 'upsertMany':
       return {
         ...command,
         documents: command.documents.map((document) => {
@@ -52,6 +63,7 @@ export function withoutManaged(command: DocumentCommand): DocumentCommand {
         }),
       };
     case 'patch':
+    case 'patchMany':
       return { ...command, changes: ownFields(command.changes) };
     default:
       return command;

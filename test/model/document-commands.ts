@@ -44,6 +44,15 @@ const changes = fc.dictionary(
   { maxKeys: 3 },
 );
 
+/** Of fields that may be of another kind. */
+const operators = fc.constantFrom<object>(
+  { $inc: { n: 1 } },
+  { $inc: { n: -2 }, $push: { list: 2 } },
+  { $push: { list: new Date(1) }, $unset: { tag: '' } },
+  { $inc: { odd: 1 } },
+  { $push: { odd: 1 } },
+);
+
 const question = {
   query: fc.nat(queries.length - 1),
   archived: fc.constantFrom<boolean | 'only'>(false, false, true, 'only'),
@@ -55,14 +64,37 @@ export const documentCommand: fc.Arbitrary<DocumentCommand> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ op: fc.constant('insert' as const), id, fields }) },
   { weight: 1, arbitrary: fc.record({ op: fc.constant('upsert' as const), id, fields }) },
   {
-    weight: 2,
+    weight: 4,
     arbitrary: fc.record({
-      op: fc.constant('insertMany' as const),
+      op: fc.constantFrom('insertMany' as const, 'upsertMany'),
       documents: fc.array(document, { maxLength: 4 }),
     }),
   },
   { weight: 3, arbitrary: fc.record({ op: fc.constant('update' as const), pick, fields }) },
-  { weight: 2, arbitrary: fc.record({ op: fc.constant('patch' as const), pick, changes }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      op: fc.constant('patch' as const),
+      pick,
+      changes: fc.oneof(changes, operators),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      op: fc.constant('patchMany' as const),
+      changes: fc.oneof(operators, fc.constantFrom<object>({ tag: 'x' }, { 'deep.a': 1 })),
+      ...question,
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ op: fc.constant('modify' as const), pick }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      op: fc.constant('getMany' as const),
+      picks: fc.array(pick, { maxLength: 5 }),
+    }),
+  },
   {
     weight: 6,
     arbitrary: fc.record({
@@ -80,7 +112,10 @@ export const documentCommand: fc.Arbitrary<DocumentCommand> = fc.oneof(
 );
 
 /** What may happen to a collection of documents. */
-export const documentSteps: fc.Arbitrary<Step<DocumentCommand>[]> = steps(documentCommand);
+export const documentSteps: fc.Arbitrary<Step<DocumentCommand>[]> = steps(
+  documentCommand,
+  documentCommand.filter(({ op }) => op !== 'modify'),
+);
 
 /** Fields without the managed ones, which a model keeps by itself. */
 export function ownFields<T extends object>(given: T): T {

@@ -1,3 +1,5 @@
+import { changed, countUp, isRefusal } from './changes.ts';
+
 const isNumber = (n: unknown) => typeof n === 'number' || typeof n === 'bigint';
 
 /** Criteria with what they mean, written out by hand. */
@@ -41,10 +43,12 @@ interface Picking {
 
 export type DocumentCommand =
   | { readonly op: 'insert' | 'upsert'; readonly id: string | undefined; readonly fields: object }
-  | { readonly op: 'insertMany'; readonly documents: readonly object[] }
+  | { readonly op: 'insertMany' | 'upsertMany'; readonly documents: readonly object[] }
   | ({ readonly op: 'update'; readonly fields: object } & Picking)
   | ({ readonly op: 'patch'; readonly changes: object } & Picking)
-  | ({ readonly op: 'archive' | 'unarchive' | 'delete' | 'get' } & Picking)
+  | ({ readonly op: 'archive' | 'unarchive' | 'delete' | 'get' | 'modify' } & Picking)
+  | { readonly op: 'getMany'; readonly picks: readonly number[]; readonly ids?: readonly string[] }
+  | ({ readonly op: 'patchMany'; readonly changes: object } & Question)
   | ({
       readonly op: 'find' | 'filter' | 'has' | 'count' | 'deleteMany';
     } & Question);
@@ -100,6 +104,13 @@ export class DocumentModel {
       }
       case 'insertMany':
         return this.#insertMany(command.documents, now, answer);
+      case 'upsertMany':
+        return command.documents.map((document, at) => {
+          const { _id, ...fields } = document as { _id?: string };
+          const entry = this.#entry(_id);
+          if (entry) return this.#update(entry, fields, now);
+          return this.#insert(_id ?? answer?.[at]?._id, fields, now);
+        });
       case 'update': {
         const entry = this.#entry(command.id);
         return entry && this.#update(entry, { ...command.fields }, now);
@@ -119,10 +130,16 @@ export class DocumentModel {
         this.entries = this.entries.filter((other) => other !== entry);
         return entry !== undefined;
       }
-      case 'get': {
+      case 'modify': {
         const entry = this.#entry(command.id);
-        return entry && documentOf(entry);
+        if (!entry) return undefined;
+        const fields = countUp(entry.fields);
+        return fields ? this.#update(entry, fields, now) : documentOf(entry);
       }
+      case 'get':
+        return this.#shown(command.id);
+      case 'getMany':
+        return command.ids?.map((id) => this.#shown(id));
       case 'find':
         return this.#matching(command).map(documentOf)[0];
       case 'filter':
@@ -131,12 +148,19 @@ export class DocumentModel {
         return this.#matching(command).length > 0;
       case 'count':
         return this.#matching(command).length;
+      case 'patchMany':
+        return this.patchAll(this.#matching(command), command.changes, now);
       case 'deleteMany': {
         const doomed = new Set(this.#matching(command));
         this.entries = this.entries.filter((entry) => !doomed.has(entry));
         return doomed.size;
       }
     }
+  }
+
+  #shown(id: string | undefined): object | undefined {
+    const entry = this.#entry(id);
+    return entry && documentOf(entry);
   }
 
   #entry(id: string | undefined): Entry | undefined {
@@ -185,18 +209,20 @@ export class DocumentModel {
   }
 
   #patch(entry: Entry, changes: object, now: number): object {
-    const fields: any = structuredClone(entry.fields);
-    for (const [path, value] of Object.entries(changes)) {
-      const [first, second] = path.split('.') as [string, string | undefined];
-      if (second === undefined) fields[first] = structuredClone(value);
-      else {
-        if (fields[first] === undefined) fields[first] = {};
-        if (fields[first] === null || fields[first].constructor !== Object)
-          return { code: 'kind_mismatch' };
-        fields[first][second] = structuredClone(value);
-      }
+    const fields = changed(entry.fields, changes);
+    return isRefusal(fields) ? fields : this.#update(entry, fields, now);
+  }
+
+  /** Changes the documents with these ids, all or none. */
+  patchAll(ids: readonly { readonly id: string }[], changes: object, now: number): unknown {
+    const before = this.state;
+    for (const { id } of ids) {
+      const made = this.#patch(this.#entry(id) as Entry, changes, now);
+      if (!('code' in made)) continue;
+      this.state = before;
+      return made;
     }
-    return this.#update(entry, fields, now);
+    return ids.length;
   }
 
   #archive(entry: Entry | undefined, op: 'archive' | 'unarchive', now: number): boolean {

@@ -36,7 +36,9 @@ export class DocumentSubject implements Subject<Documents, DocumentCommand, Docu
   }
 
   bind(command: DocumentCommand): DocumentCommand {
-    return 'pick' in command ? { ...command, id: this.#model.idAt(command.pick) } : command;
+    const idAt = (pick: number) => this.#model.idAt(pick);
+    if (command.op === 'getMany') return { ...command, ids: command.picks.map(idAt) };
+    return 'pick' in command ? { ...command, id: idAt(command.pick) } : command;
   }
 
   model(command: DocumentCommand, now: number, answer: unknown): unknown {

@@ -21,7 +21,7 @@ export const keyValueCommand: fc.Arbitrary<KeyValueCommand> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ op: fc.constantFrom('set' as const, 'push'), key, value }) },
   {
     weight: 4,
-    arbitrary: fc.record({ op: fc.constantFrom('get' as const, 'has', 'delete'), key }),
+    arbitrary: fc.record({ op: fc.constantFrom('get' as const, 'has', 'delete', 'modify'), key }),
   },
   {
     weight: 2,

@@ -13,7 +13,7 @@ const isNumeric = (item: unknown) => typeof item === 'number' || typeof item ===
 
 export type KeyValueCommand =
   | { readonly op: 'set' | 'push'; readonly key: Path; readonly value: unknown }
-  | { readonly op: 'get' | 'has' | 'delete'; readonly key: Path }
+  | { readonly op: 'get' | 'has' | 'delete' | 'modify'; readonly key: Path }
   | { readonly op: 'increase' | 'decrease'; readonly key: Path; readonly amount: number }
   | {
       readonly op: 'hasItem' | 'find' | 'filter' | 'remove';
@@ -22,6 +22,12 @@ export type KeyValueCommand =
       readonly asFunction: boolean;
     }
   | { readonly op: 'keys' | 'entries' | 'count' };
+
+/** A function for `modify`: counts up, and leaves what is no number alone. */
+export function nextValue(value: unknown): number | undefined {
+  if (value === undefined) return 1;
+  return typeof value === 'number' ? value + 1 : undefined;
+}
 
 const mismatch = { code: 'kind_mismatch' };
 
@@ -39,6 +45,12 @@ export class KeyValueModel {
         return this.#exists(command.key);
       case 'delete':
         return this.#delete(command.key);
+      case 'modify': {
+        const value = this.#at(command.key);
+        const next = nextValue(value);
+        if (next === undefined) return structuredClone(value);
+        return this.#write(command.key, () => next);
+      }
       case 'push':
         return this.#write(command.key, (before = []) =>
           // Not spread: holes stay holes.

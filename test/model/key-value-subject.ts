@@ -1,6 +1,6 @@
 import type { KeyValueCollection } from '../../src/collection/key-value-collection.ts';
 import type { DatabaseClient, KeyValueCollectionOptions } from '../../src/index.ts';
-import { itemTests, type KeyValueCommand, KeyValueModel } from './key-value-model.ts';
+import { itemTests, type KeyValueCommand, KeyValueModel, nextValue } from './key-value-model.ts';
 import type { Subject } from './world.ts';
 
 export type KeyValueState = ReadonlyMap<string, unknown>;
@@ -64,6 +64,8 @@ function call(
     case 'has':
     case 'delete':
       return collection[command.op](command.key);
+    case 'modify':
+      return collection.modify(command.key, nextValue);
     case 'increase':
     case 'decrease':
       return collection[command.op](command.key, command.amount);
