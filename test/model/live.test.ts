@@ -19,7 +19,9 @@ type Command =
   | { readonly do: 'patch'; readonly id: string; readonly n: number }
   | { readonly do: 'archive' | 'unarchive' | 'delete'; readonly id: string }
   | { readonly do: 'insertMany'; readonly things: Thing[] }
-  | { readonly do: 'deleteMany'; readonly n: number }
+  | { readonly do: 'upsertMany'; readonly things: (Thing & { _id?: string })[] }
+  | { readonly do: 'modify'; readonly id: string }
+  | { readonly do: 'deleteMany' | 'patchMany'; readonly n: number }
   | { readonly do: 'together'; readonly things: Thing[] }
   | { readonly do: 'save' | 'rest' | 'drop' | 'reopen' }
   | { readonly do: 'toggle'; readonly view: number };
@@ -36,7 +38,18 @@ const command: fc.Arbitrary<Command> = fc.oneof(
       things: fc.array(thing, { maxLength: 80 }),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ do: just('deleteMany'), n: fc.nat(5) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: just('upsertMany'),
+      things: fc.array(
+        fc.tuple(id, thing).map(([_id, own]) => ({ ...own, _id })),
+        { maxLength: 20 },
+      ),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: just('modify'), id }) },
+  { weight: 4, arbitrary: fc.record({ do: just('deleteMany', 'patchMany'), n: fc.nat(5) }) },
   { weight: 4, arbitrary: fc.record({ do: just('rest', 'save') }) },
   { weight: 1, arbitrary: fc.record({ do: just('drop', 'reopen') }) },
   { weight: 3, arbitrary: fc.record({ do: just('toggle'), view: fc.nat(views.length - 1) }) },
@@ -142,6 +155,12 @@ async function runScript(
         return things.patch(step.id, { n: step.n });
       case 'insertMany':
         return things.insertMany(step.things);
+      case 'upsertMany':
+        return things.upsertMany(step.things);
+      case 'modify':
+        return things.modify(step.id, async (found) => ({ ...found, n: found.n + 1 }));
+      case 'patchMany':
+        return things.patchMany({ n: { $gte: step.n } }, { $inc: { n: 1 }, $set: { k: 'b' } });
       case 'together':
         return Promise.all(step.things.map((each) => things.insert(each)));
       case 'deleteMany':

@@ -60,6 +60,7 @@ class QuerySubject implements Subject<Documents, QueryCommand, DocumentState> {
     if (command.op !== 'ask') return callDocuments(sync, command);
     const { by } = command;
     const { params, options } = optionsOf(command);
+    if (by === 'patchMany') return sync.patchMany(params, command.changes as object, options);
     if (by === 'explain') return sync.count(params, options);
     if (by === 'each') return sync.filter(params, options);
     if (by !== 'pages') return sync[by](params, options);
@@ -93,6 +94,8 @@ async function ask(collection: Documents, command: Asking): Promise<unknown> {
   const { params, options } = optionsOf(command);
   const found: object[] = [];
   switch (by) {
+    case 'patchMany':
+      return collection.patchMany(params, command.changes as object, options);
     case 'explain':
       return (await collection.explain(params, options)).returned;
     case 'each':

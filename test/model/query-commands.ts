@@ -7,7 +7,16 @@ import { type Step, steps } from './world.ts';
 /** A question, in any of the ways to ask one. */
 export interface Asking {
   readonly op: 'ask';
-  readonly by: 'filter' | 'find' | 'count' | 'has' | 'each' | 'pages' | 'explain' | 'deleteMany';
+  readonly by:
+    | 'filter'
+    | 'find'
+    | 'count'
+    | 'has'
+    | 'each'
+    | 'pages'
+    | 'explain'
+    | 'deleteMany'
+    | 'patchMany';
   readonly criteria: Record<string, unknown>;
   /** Asks with a function that lets everything pass besides the criteria. */
   readonly where: boolean;
@@ -18,6 +27,8 @@ export interface Asking {
     readonly limit?: number;
     readonly select?: readonly string[];
   };
+  /** Of `patchMany`. */
+  readonly changes?: object;
   /** A document after which the results begin, once the command is issued. */
   readonly anchor: number | undefined;
   readonly after?: { readonly _id: string } | undefined;
@@ -149,6 +160,32 @@ const asking: fc.Arbitrary<Asking> = fc.record({
   anchor: fc.option(fc.nat(30), { nil: undefined, freq: 3 }),
 });
 
+/** Some of them exchange keys of the unique index, some violate it, some meet values of another kind. */
+const patching: fc.Arbitrary<Asking> = fc.record({
+  op: fc.constant('ask' as const),
+  by: fc.constant('patchMany' as const),
+  criteria: fc.oneof(
+    criteria,
+    fc.constantFrom<Record<string, unknown>[]>(
+      { u: { $type: 'number' } },
+      { u: { $gte: 0 }, a: 1 },
+      { a: { $gte: 0 } },
+    ),
+  ),
+  where: fc.boolean(),
+  changes: fc.constantFrom<object[]>(
+    { $inc: { u: 1 } },
+    { $inc: { u: -1 } },
+    { u: 2 },
+    { $unset: { u: '' } },
+    { $inc: { a: 1 } },
+    { $push: { b: 1 } },
+    { a: 2, b: null },
+  ),
+  options: fc.record({ archived: fc.constantFrom<(boolean | 'only')[]>(false, true, 'only') }),
+  anchor: fc.constant(undefined),
+});
+
 const id = fc.option(fc.constantFrom(...'abcdefgh'), { nil: undefined });
 const document = fc
   .tuple(id, fields)
@@ -157,12 +194,13 @@ const pick = fc.nat(30);
 
 const command: fc.Arbitrary<QueryCommand> = fc.oneof(
   { weight: 24, arbitrary: asking },
+  { weight: 5, arbitrary: patching },
   { weight: 4, arbitrary: fc.record({ op: fc.constant('insert' as const), id, fields }) },
   { weight: 1, arbitrary: fc.record({ op: fc.constant('upsert' as const), id, fields }) },
   {
-    weight: 4,
+    weight: 6,
     arbitrary: fc.record({
-      op: fc.constant('insertMany' as const),
+      op: fc.constantFrom('insertMany' as const, 'upsertMany'),
       documents: fc.array(document, { maxLength: 8 }),
     }),
   },

@@ -33,15 +33,17 @@ export class QueryModel {
 
   /** As {@link DocumentModel.apply}. */
   apply(command: QueryCommand, now: number, answer: unknown): unknown {
-    if (command.op === 'ask') return this.#ask(command);
     const before = this.state;
-    const result = this.#documents.apply(command, now, withIds(answer));
+    const result =
+      command.op === 'ask'
+        ? this.#ask(command, now)
+        : this.#documents.apply(command, now, withIds(answer));
     if (isUnique(this.state)) return result;
     this.state = before;
     return { code: 'unique_violation' };
   }
 
-  #ask(asking: Asking): unknown {
+  #ask(asking: Asking, now: number): unknown {
     const { by, options } = asking;
     const found = this.#matching(asking);
     if (typeof found === 'string') return { code: found };
@@ -55,6 +57,10 @@ export class QueryModel {
       case 'count':
       case 'explain':
         return found.length;
+      case 'patchMany': {
+        const ids = found.map(({ _id }) => ({ id: _id }));
+        return this.#documents.patchAll(ids, asking.changes as object, now);
+      }
       case 'deleteMany': {
         const doomed = new Set(found.map(({ _id }) => _id));
         this.state = this.state.filter(({ id }) => !doomed.has(id));
