@@ -18,7 +18,7 @@ class Meter {
     save_directly_after: 1_000_000,
   });
 
-  /** A document of so many characters. */
+  /** A document with `length` characters. */
   document(size = 280): object {
     const text = 'x'.repeat(size - 60);
     const document = { name: `n${this.random.next()}`, age: this.random.below(99), text };
@@ -59,7 +59,7 @@ describe('at most three bytes are written for each one inserted', () => {
     expect(await meter.ratio()).toBeLessThan(3);
   });
 
-  test('by saves that each nearly fill a segment', async () => {
+  test('by saves of almost one full segment each', async () => {
     const meter = new Meter();
     for (let n = 0; n < 200; n++) {
       await meter.notes.insert(meter.document(20_000 + meter.random.below(43_000)));
@@ -97,7 +97,7 @@ describe('at most three bytes are written for each one inserted', () => {
     expect(await meter.ratio()).toBeLessThan(3);
   });
 
-  test('by a counter among documents that stay', async () => {
+  test('by one counter among constant documents', async () => {
     const meter = new Meter();
     await meter.notes.insertMany(Array.from({ length: 200 }, () => meter.document()));
     const { _id } = await meter.notes.insert(meter.document());
@@ -106,13 +106,13 @@ describe('at most three bytes are written for each one inserted', () => {
       await meter.notes.update(_id, meter.document(80));
       await meter.save();
     }
-    // A save of a hundred bytes is mostly what goes around them.
+    // A save of a hundred bytes is mostly overhead.
     const around = 2000 * serialize({ number: 1, after: 1, deletes: [], keys: [], size: 1 }).length;
     meter.inserted += around;
     expect(await meter.ratio()).toBeLessThan(3);
   });
 
-  test('by large documents with small ones between them that change all the time', async () => {
+  test('by large documents, interleaved with small ones that change all the time', async () => {
     const meter = new Meter();
     const small: string[] = [];
     for (let n = 0; n < 40; n++) {

@@ -15,10 +15,10 @@ interface Thing {
   pad: string;
 }
 
-test('reads find everything, whenever the cache is cleared while bodies are loaded', async () => {
+test('a cache cleared while bodies load: reads still find every document', async () => {
   const driver = faultyDriver();
   const { client } = openClient(driver);
-  // Segments that are not small, whose bodies opening does not read.
+  // Opening does not read the bodies of large segments.
   const pad = 'p'.repeat(100_000);
   await new client.Collection<Thing>(things).insertMany([
     { n: 1, pad },

@@ -4,14 +4,14 @@ import { openClient } from './engine-client.ts';
 
 const documents = { name: 'notes', type: 'DOCUMENT_BASED' } as const;
 
-/** What became of a promise. */
+/** The outcome of a promise. */
 const fate = (promise: Promise<unknown>) =>
   promise.then(
     () => 'done',
     (error: { code: string }) => error.code,
   );
 
-test('close() saves what was called before it, awaited or not', async () => {
+test('close() saves the changes of all earlier calls, awaited or not', async () => {
   const driver = faultyDriver();
   const { client } = openClient(driver);
   const notes = new client.Collection(documents);
@@ -22,7 +22,7 @@ test('close() saves what was called before it, awaited or not', async () => {
   expect(all.map(({ _id }) => _id)).toEqual(['b']);
 });
 
-test('a call made while closing rejects, whenever it is made', async () => {
+test('a call during close() always rejects', async () => {
   for (let ticks = 0; ticks < 40; ticks++) {
     const driver = faultyDriver();
     const { client } = openClient(driver);
@@ -37,7 +37,7 @@ test('a call made while closing rejects, whenever it is made', async () => {
   }
 });
 
-test('no call through sync made while closing is answered and then lost', async () => {
+test('no sync call during close() is answered and then lost', async () => {
   const fates = new Set<string>();
   for (let ticks = 0; ticks < 40; ticks++) {
     const driver = faultyDriver();
@@ -65,7 +65,7 @@ test('close() can be called twice at once', async () => {
   expect(await new (openClient(driver).client.Collection)(documents).count()).toBe(1);
 });
 
-test('a client works on after a close that failed', async () => {
+test('after a failed close() the client goes on working', async () => {
   const driver = faultyDriver();
   const { client } = openClient(driver);
   const notes = new client.Collection({ ...documents, caching: true });
@@ -79,7 +79,7 @@ test('a client works on after a close that failed', async () => {
   expect(await new (openClient(driver).client.Collection)(documents).count()).toBe(2);
 });
 
-test('reads that were asked for before close() are answered', async () => {
+test('close() waits for the answers to earlier reads', async () => {
   const driver = faultyDriver();
   const first = openClient(driver);
   await new first.client.Collection(documents).insert({ _id: 'a' });
@@ -93,7 +93,7 @@ test('reads that were asked for before close() are answered', async () => {
   expect(await count).toBe(1);
 });
 
-test('nothing is left running after close()', async () => {
+test('close() leaves no timer and no call running', async () => {
   const driver = faultyDriver();
   const { client, clock } = openClient(driver);
   const notes = new client.Collection({ ...documents, caching: true });

@@ -3,7 +3,7 @@ import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { openClient } from './engine-client.ts';
 
 test.each([true, false])(
-  'what an index counts knows who is archived, through changes and reloads, caching %s',
+  'counts from an index tell archived documents apart, after changes and reloads, caching %s',
   async (caching) => {
     const memory = memoryDriver();
     const open = () => {

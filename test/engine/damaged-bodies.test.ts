@@ -5,7 +5,7 @@ import { openClient } from './engine-client.ts';
 const things = { name: 'things', type: 'DOCUMENT_BASED', activate_drop_method: true } as const;
 
 test.each([false, true])(
-  'a segment that has lost some of its bodies is told, and nothing waits for them, caching: %s',
+  'a segment with missing bodies is data_damaged; deletes and Drop() still work, caching: %s',
   async (caching) => {
     const driver = memoryDriver();
     const { client } = openClient(driver);

@@ -10,7 +10,7 @@ const documents = {
   activate_drop_method: true,
 } as const;
 
-/** Resolves with everything that storage holds. */
+/** All keys in storage. */
 async function stored(driver: ReturnType<typeof faultyDriver>): Promise<unknown[]> {
   const storage = await driver.open('test', { damaged: () => undefined });
   const stores = ['collections', 'segments'] as const;
@@ -18,7 +18,7 @@ async function stored(driver: ReturnType<typeof faultyDriver>): Promise<unknown[
   return (await Promise.all(lists)).flat();
 }
 
-test('a drop leaves a tombstone alone in storage, whatever was being saved or compacted', async () => {
+test('a drop during a save or a compaction leaves only a tombstone in storage', async () => {
   for (let ticks = 0; ticks < 40; ticks++) {
     const driver = faultyDriver(memoryDriver(), ticks % 2 === 0);
     const { client } = openClient(driver);
@@ -43,7 +43,7 @@ test('a drop leaves a tombstone alone in storage, whatever was being saved or co
   }
 });
 
-test('a name that is constructed again while it is being dropped starts empty', async () => {
+test('a collection constructed again during its drop starts empty', async () => {
   const driver = faultyDriver();
   const { client } = openClient(driver);
   const notes = new client.Collection(documents);
@@ -60,7 +60,7 @@ test('a name that is constructed again while it is being dropped starts empty', 
   expect((await reopened.filter({})).map(({ _id }) => _id)).toEqual(['new']);
 });
 
-test('a drop that fails leaves the collection as it was, unsaved changes included', async () => {
+test('a failed drop keeps the collection, unsaved changes included', async () => {
   const driver = faultyDriver();
   const { client, clock } = openClient(driver);
   const notes = new client.Collection(documents);
@@ -76,7 +76,7 @@ test('a drop that fails leaves the collection as it was, unsaved changes include
   expect(await new (openClient(driver).client.Collection)(documents).count()).toBe(2);
 });
 
-test('a drop that fails while the name is constructed again loses nothing', async () => {
+test('a failed drop loses nothing when the collection is constructed again meanwhile', async () => {
   const driver = faultyDriver();
   const { client, clock } = openClient(driver);
   const notes = new client.Collection(documents);
@@ -96,14 +96,14 @@ test('a drop that fails while the name is constructed again loses nothing', asyn
   expect(await reopened.count()).toBe(3);
 });
 
-test('a drop that was stored and reported as failed does not swallow what is saved after it', async () => {
+test('a drop stored but reported as failed does not delete later saves', async () => {
   const driver = faultyDriver();
   const { client } = openClient(driver);
   const notes = new client.Collection(documents);
   await notes.insert({ _id: 'before' });
   await notes.save();
   driver.inject({ call: 'write', when: 'after' });
-  // It finds out that it was stored.
+  // Drop() reads storage and finds that it succeeded.
   expect(await notes.Drop()).toBe(true);
   await new client.Collection(documents).insert({ _id: 'after' });
   await client.close();
@@ -111,24 +111,21 @@ test('a drop that was stored and reported as failed does not swallow what is sav
   expect(await reopened.get('after')).toMatchObject({ _id: 'after' });
 });
 
-test.each([false, true])(
-  'a drop waits for what was asked before it, caching: %s',
-  async (caching) => {
-    const driver = faultyDriver(memoryDriver(), true);
-    const options = { ...documents, caching };
-    const { client } = openClient(driver);
-    const pad = 'p'.repeat(1000);
-    await new client.Collection<{ pad: string }>(options).insertMany(
-      Array.from({ length: 1000 }, () => ({ pad })),
-    );
-    await client.close();
-    const again = openClient(driver).client;
-    const notes = new again.Collection<{ pad: string }>(options);
-    await notes.count();
-    const asked = [notes.count({ pad }), notes.filter({}, { sort: { pad: 1 } })] as const;
-    expect(await notes.Drop()).toBe(true);
-    expect(await asked[0]).toBe(1000);
-    expect(await asked[1]).toHaveLength(1000);
-    await again.close();
-  },
-);
+test.each([false, true])('a drop waits for earlier reads, caching: %s', async (caching) => {
+  const driver = faultyDriver(memoryDriver(), true);
+  const options = { ...documents, caching };
+  const { client } = openClient(driver);
+  const pad = 'p'.repeat(1000);
+  await new client.Collection<{ pad: string }>(options).insertMany(
+    Array.from({ length: 1000 }, () => ({ pad })),
+  );
+  await client.close();
+  const again = openClient(driver).client;
+  const notes = new again.Collection<{ pad: string }>(options);
+  await notes.count();
+  const asked = [notes.count({ pad }), notes.filter({}, { sort: { pad: 1 } })] as const;
+  expect(await notes.Drop()).toBe(true);
+  expect(await asked[0]).toBe(1000);
+  expect(await asked[1]).toHaveLength(1000);
+  await again.close();
+});

@@ -5,13 +5,13 @@ import { Leadership } from '../../src/transport/leadership/leadership.ts';
 import { FakeClock } from './fake-clock.ts';
 import { lonePlatform } from './lone-platform.ts';
 
-/** A client of an engine in this thread whose time, ids and storage belong to the test. */
+/** A client of an engine in this thread. The test controls its time, ids and storage. */
 export interface TestClient {
   readonly client: BaseClient;
   readonly clock: FakeClock;
 }
 
-/** How many ids were generated. A test that sets it back gets the same ids again. */
+/** How many ids were generated. A test that resets it gets the same ids again. */
 export const ids = { given: 0 };
 
 export function openClient(driver: StorageDriver, clock = new FakeClock()): TestClient {

@@ -15,7 +15,7 @@ function errorsOf({ client }: TestClient): Error[] {
 
 describe.each([true, false])('a save that fails, caching %s', (caching) => {
   test.each(['before', 'after'] as const)(
-    '%s it took effect is reported everywhere and tried again',
+    '%s it took effect is reported to all listeners and retried',
     async (when) => {
       const driver = faultyDriver();
       const test = openClient(driver);
@@ -32,7 +32,7 @@ describe.each([true, false])('a save that fails, caching %s', (caching) => {
       });
       expect(test.client.status.unsaved_since).toBeInstanceOf(Date);
 
-      // Tried again by itself, and not at once.
+      // Retried by itself, after a delay.
       await test.clock.advance(499);
       expect(driver.calls.write).toBe(1);
       await test.clock.advance(MINUTE);
@@ -46,7 +46,7 @@ describe.each([true, false])('a save that fails, caching %s', (caching) => {
     },
   );
 
-  test('keeps every acknowledged change readable and saves it later', async () => {
+  test('keeps acknowledged changes readable and saves them later', async () => {
     const driver = faultyDriver();
     const test = openClient(driver);
     const notes = new test.client.Collection({ ...documents, caching, save_directly_after: 2 });
@@ -73,7 +73,7 @@ describe.each([true, false])('a save that fails, caching %s', (caching) => {
   });
 });
 
-test('retries wait longer each time, up to half a minute', async () => {
+test('retries back off, up to 30 seconds', async () => {
   const driver = faultyDriver();
   const { client, clock } = openClient(driver);
   const notes = new client.Collection(documents);
@@ -91,7 +91,7 @@ test('retries wait longer each time, up to half a minute', async () => {
   expect(Math.max(...waits)).toBe(30);
 });
 
-test('many changes do not make failed saves come faster', async () => {
+test('more changes do not make retries more frequent', async () => {
   const driver = faultyDriver();
   const { client, clock } = openClient(driver);
   const notes = new client.Collection({ ...documents, save_directly_after: 1 });
@@ -101,7 +101,7 @@ test('many changes do not make failed saves come faster', async () => {
   expect(driver.calls.write).toBe(1);
 });
 
-test('save() of a client tries every collection and rejects with a failure', async () => {
+test('save() of a client tries every collection, then rejects with a failure', async () => {
   const driver = faultyDriver();
   const { client } = openClient(driver);
   const one = new client.Collection({ ...documents, name: 'one' });
@@ -114,7 +114,7 @@ test('save() of a client tries every collection and rejects with a failure', asy
   expect(client.status.unsaved).toBe(0);
 });
 
-test('close() rejects while saving is impossible, loses nothing, and can be repeated', async () => {
+test('close() rejects while saves fail, loses nothing, and can be called again', async () => {
   const driver = faultyDriver();
   const { client, clock } = openClient(driver);
   const notes = new client.Collection(documents);
@@ -132,7 +132,7 @@ test('close() rejects while saving is impossible, loses nothing, and can be repe
   expect(await new (openClient(driver).client.Collection)(documents).count()).toBe(2);
 });
 
-test('what a driver throws that is no StorageError is told as unexpected, with its cause', async () => {
+test('a driver error other than a StorageError becomes a CairnError unexpected, with its cause', async () => {
   const driver = faultyDriver();
   const { client } = openClient(driver);
   const notes = new client.Collection(documents);
@@ -146,7 +146,7 @@ test('what a driver throws that is no StorageError is told as unexpected, with i
   });
 });
 
-test('a failed compaction is reported, and no change is lost', async () => {
+test('a failed compaction is reported and loses no change', async () => {
   const driver = faultyDriver();
   const rig = openClient(driver);
   const errors = errorsOf(rig);
@@ -170,14 +170,14 @@ test('a failed compaction is reported, and no change is lost', async () => {
   ]);
 });
 
-test('a collection that cannot be read rejects with the reason, and can be constructed again', async () => {
+test('an unreadable collection rejects with the reason and can be constructed again', async () => {
   const driver = faultyDriver();
   const first = openClient(driver);
   await new first.client.Collection(documents).insert({ _id: 'a' });
   await first.client.close();
   const { client } = openClient(driver);
   const full = new StorageError('storage_failed', 'The disk is on fire.');
-  // What pages left behind is listed too, and a collection that was opened ahead is opened again.
+  // Recovery records are listed too, and a collection opened ahead is opened again.
   driver.inject({ call: 'list', when: 'before', error: full, times: 3 });
   const broken = new client.Collection(documents);
   await expect(broken.ready).rejects.toBe(full);
@@ -186,7 +186,7 @@ test('a collection that cannot be read rejects with the reason, and can be const
   await client.close();
 });
 
-test('a failed read rejects its own call and no other', async () => {
+test('a failed read rejects only its own call', async () => {
   const driver = faultyDriver();
   const { client } = openClient(driver);
   const notes = new client.Collection(documents);

@@ -5,7 +5,7 @@ interface Timer {
   readonly call: () => void;
 }
 
-/** A clock that only goes when it is told to. */
+/** A clock that the test advances. */
 export class FakeClock implements Clock {
   #elapsed = 0;
   /** Unix time when nothing has elapsed. */
@@ -32,12 +32,12 @@ export class FakeClock implements Clock {
     };
   }
 
-  /** Timers that wait. */
+  /** How many timers are pending. */
   get waiting(): number {
     return this.#timers.length;
   }
 
-  /** Lets time go by; what is due is called in order, with its consequences carried out in between. */
+  /** Advances time; due timers fire in order, each after the promises of the last have settled. */
   async advance(ms: number): Promise<void> {
     const end = this.#elapsed + ms;
     for (;;) {
@@ -53,18 +53,18 @@ export class FakeClock implements Clock {
     this.#elapsed = end;
   }
 
-  /** Sets the time of the day forward or back, and lets none go by. */
+  /** Changes the wall clock; no time elapses. */
   jump(ms: number): void {
     this.#begin += ms;
   }
 
-  /** Forgets all timers, as when the page is gone. */
+  /** Drops all timers, as the end of a page does. */
   stop(): void {
     this.#timers = [];
   }
 }
 
-/** Resolves when everything that waits for nothing but other promises has happened. */
+/** Resolves when all microtasks have run. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

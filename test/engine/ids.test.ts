@@ -3,7 +3,7 @@ import { idGenerator } from '../../src/engine/documents/ids.ts';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
 
-/** Bytes in a circle. */
+/** Fills with 0 to 255, over and over. */
 function counting(): (bytes: Uint8Array) => void {
   let next = 0;
   return (bytes) => {
@@ -12,19 +12,22 @@ function counting(): (bytes: Uint8Array) => void {
 }
 
 describe('ids', () => {
-  test.each([4, 32, 256])('have %i characters, as many of each kind as of any other', (length) => {
-    const makeId = idGenerator(counting());
-    // The block that ids are cut from is begun anew several times, and four times 63 bytes make every character.
-    const text = Array.from({ length: 63 * 64 }, () => makeId(length)).join('');
-    expect(text).toHaveLength(63 * 64 * length);
-    const counts = new Map<string, number>();
-    for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);
-    expect([...counts.keys()].sort()).toEqual([...ALPHABET].sort());
-    const each = [...counts.values()];
-    expect(Math.max(...each) / Math.min(...each)).toBeLessThan(1.2);
-  });
+  test.each([4, 32, 256])(
+    'of %i characters use each character of the alphabet equally often',
+    (length) => {
+      const makeId = idGenerator(counting());
+      // Several refills of the random block; 4 × 63 byte values map to every character.
+      const text = Array.from({ length: 63 * 64 }, () => makeId(length)).join('');
+      expect(text).toHaveLength(63 * 64 * length);
+      const counts = new Map<string, number>();
+      for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);
+      expect([...counts.keys()].sort()).toEqual([...ALPHABET].sort());
+      const each = [...counts.values()];
+      expect(Math.max(...each) / Math.min(...each)).toBeLessThan(1.2);
+    },
+  );
 
-  test('of several lengths are made side by side', () => {
+  test('of several lengths can be generated in turn', () => {
     const makeId = idGenerator((bytes) => void crypto.getRandomValues(bytes));
     const ids = Array.from({ length: 1000 }, (_, n) => makeId(n % 2 ? 16 : 40));
     expect(new Set(ids).size).toBe(1000);

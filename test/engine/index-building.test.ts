@@ -7,7 +7,7 @@ const things = { name: 'things', type: 'DOCUMENT_BASED' } as const;
 const indexed = { ...things, indexes: ['n'] };
 
 test.each<FaultMoment>(['before', 'after'])(
-  'a new index that cannot be stored keeps nobody from the documents: a write fails %s it is done',
+  'reads work although a new index cannot be stored: the write fails %s it took effect',
   async (when) => {
     const driver = faultyDriver();
     const { client } = openClient(driver);

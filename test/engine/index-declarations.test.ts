@@ -15,7 +15,7 @@ const INDEXES = [index('a'), index('b'), index('b', true), index('c')];
 const FIELDS = ['a', 'b', 'c'];
 const HANDLE = 1;
 
-/** What may happen, one thing after the other. */
+/** One step of a random sequence. */
 type Step =
   | { readonly do: 'open'; readonly declared: readonly IndexDefinition[] }
   | { readonly do: 'leave' | 'insert' | 'update' | 'delete'; readonly which: number }
@@ -46,7 +46,7 @@ interface OpenSession {
   readonly declared: readonly IndexDefinition[];
 }
 
-/** The rule, followed without any index: documents in a map, declarations in a list. */
+/** The model: documents in a map, declarations in a list, no index. */
 class Oracle {
   readonly documents = new Map<string, number>();
   open: OpenSession[] = [];
@@ -54,7 +54,7 @@ class Oracle {
   indexed = new Set<string>();
   unique = new Set<string>();
 
-  /** Whether the handle may be opened, which adds its indexes and drops those that nobody declares. */
+  /** Whether the handle may be opened; opening adds its indexes and drops undeclared ones. */
   admits(declared: readonly IndexDefinition[]): boolean {
     const all = [...this.open.flatMap((one) => one.declared), ...declared];
     const isUnique = ({ unique, name }: IndexDefinition) => unique && !this.unique.has(name);
@@ -78,7 +78,7 @@ class Oracle {
   }
 }
 
-test('whatever handles open, declare and leave: the indexes are those declared, and right', {
+test('random opens, closes and changes: exactly the declared indexes exist, and their answers are correct', {
   timeout: 60_000,
 }, async () => {
   await fc.assert(
@@ -151,7 +151,7 @@ test('whatever handles open, declare and leave: the indexes are those declared, 
           const zeros = [...oracle.documents.values()].filter((value) => value === 0).length;
           expect(await ask(reader, { op: 'count', ...selection })).toBe(zeros);
           const { plan } = await ask(reader, { op: 'explain', ...selection });
-          // Decoded in memory, going over a few documents costs less than an index.
+          // Scanning a few cached documents costs less than an index.
           if (!caching)
             expect([field, plan.kind]).toEqual([
               field,

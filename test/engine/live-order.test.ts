@@ -4,7 +4,7 @@ import { type Match, OrderedMatches } from '../../src/engine/live/ordered-matche
 import { StoredRecord } from '../../src/storage/segments/stored-record.ts';
 import { fc, runs } from '../setup/properties.ts';
 
-test('a difference makes the one list of the other', () => {
+test('a difference applied to the old list gives the new one', () => {
   const items = fc.uniqueArray(fc.nat(30), { maxLength: 20 });
   fc.assert(
     fc.property(items, items, (some, others) => {
@@ -22,10 +22,10 @@ test('a difference makes the one list of the other', () => {
   );
 });
 
-/** What happens to the record of a key: it gets a value to sort by, or goes. */
+/** A change of a record: a new value to sort by, or its removal. */
 const change = fc.record({ key: fc.nat(60), sort: fc.option(fc.nat(12), { nil: undefined }) });
 
-test('the first matches are always known, or known not to be', () => {
+test('the first matches are right, or marked as incomplete', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(0, 1, 3, 10, Number.POSITIVE_INFINITY),

@@ -9,7 +9,7 @@ const partOf = (news: readonly [number, LiveNews] | undefined) => news?.[1] as L
 for (const caching of [true, false]) {
   const open = () => LiveSession.open({ caching });
 
-  test(`nothing is computed before the reader has taken in what it was told, caching ${caching}`, async () => {
+  test(`the next result is computed only after the reader acknowledges the last, caching ${caching}`, async () => {
     const db = await open();
     await db.live(1, all);
     await settled();
@@ -29,7 +29,7 @@ for (const caching of [true, false]) {
     expect(db.news.length).toBe(2);
   });
 
-  test(`only the reader that is touched is told, caching ${caching}`, async () => {
+  test(`a change notifies only the live queries whose result it changes, caching ${caching}`, async () => {
     const db = await open();
     for (let n = 0; n < 100; n++) {
       await db.live(n, { kind: 'list', criteria: { n }, archived: false });
@@ -43,7 +43,7 @@ for (const caching of [true, false]) {
     expect(db.news.slice(101).map(([live]) => live)).toEqual([42, 43]);
   });
 
-  test(`what is deleted and inserted again in a batch is another document, caching ${caching}`, async () => {
+  test(`a document deleted and inserted again in one batch counts as new, caching ${caching}`, async () => {
     const db = await open();
     for (const id of ['a', 'b']) await db.put(id, {});
     await db.live(1, all);
@@ -55,7 +55,7 @@ for (const caching of [true, false]) {
   });
 }
 
-test('what is thrown away between two looks is never told', async () => {
+test('changes that cancel out before the next result are not reported', async () => {
   const db = await LiveSession.open();
   await db.live(1, { kind: 'count', archived: false });
   await db.put('a', {});
@@ -64,7 +64,7 @@ test('what is thrown away between two looks is never told', async () => {
   expect(db.news).toEqual([[1, { count: 0 }]]);
 });
 
-test('a large result comes in parts, each when the last was taken in', async () => {
+test('a large result comes in chunks, each after the last is acknowledged', async () => {
   const db = await LiveSession.open();
   const bodies = Array.from({ length: 10_000 }, (_, n) =>
     JSON.stringify({ n, pad: 'x'.repeat(250) }),
@@ -90,7 +90,7 @@ test('a large result comes in parts, each when the last was taken in', async () 
   expect(rest.indexes).toEqual(parts.map((_, n) => 10_000 + n));
 });
 
-test('throttle lets time pass from one result to the next', async () => {
+test('throttle sets the least time between two results', async () => {
   const db = await LiveSession.open();
   const clock = db.clock;
   await db.live(1, { kind: 'count', archived: false }, 100);
@@ -108,7 +108,7 @@ test('throttle lets time pass from one result to the next', async () => {
   expect(db.news.slice(2)).toEqual([[1, { count: 3 }]]);
 });
 
-test('no reader is left when all have ended, whatever they were doing', async () => {
+test('ended live queries leave nothing behind in any state', async () => {
   const db = await LiveSession.open();
   for (let n = 0; n < 3000; n++) await db.put(`d${n}`, { n });
   const { lives, records } = db.collection;
@@ -129,14 +129,14 @@ test('no reader is left when all have ended, whatever they were doing', async ()
   await settled();
   expect(lives.size).toBe(0);
   expect(records.pinned).toBe(false);
-  // The end of the cache, and the next look at backups.
+  // The timers of cache retention and of backups.
   expect(db.clock.waiting).toBe(2);
-  const told = db.news.length;
+  const reported = db.news.length;
   await db.put('x', {}).catch(() => undefined);
-  expect(db.news.length).toBe(told);
+  expect(db.news.length).toBe(reported);
 });
 
-test('one that ends while its result is being read leaves nothing behind', async () => {
+test('a live query that ends while its result is read leaves nothing behind', async () => {
   const db = await LiveSession.open({ caching: false });
   const bodies = Array.from({ length: 5000 }, (_, n) =>
     JSON.stringify({ n, pad: 'x'.repeat(250) }),
@@ -154,7 +154,7 @@ test('one that ends while its result is being read leaves nothing behind', async
   expect(db.collection.records.pinned).toBe(false);
 });
 
-test('two sessions read for themselves, and both are told the end of the collection', async () => {
+test('two sessions read independently; a drop ends the live queries of the open one', async () => {
   const one = await LiveSession.open();
   const two = new LiveSession(one.engine, one.collection, one.clock);
   await two.ask({ op: 'open', settings: one.collection.settings });

@@ -32,7 +32,7 @@ export const settings: CollectionSettings = {
 
 type WithoutHandle<R> = R extends unknown ? Omit<R, 'handle'> : never;
 
-/** A session of an engine with one collection, whose requests and news belong to the test. */
+/** A session of an engine with one collection; the test sends its requests and reads its news. */
 export class LiveSession {
   readonly clock: FakeClock;
   /** The events of live queries, by the number of the query. */
@@ -40,7 +40,7 @@ export class LiveSession {
   readonly engine: Engine;
   readonly session: Session;
   readonly collection: HostedCollection;
-  /** Another client, which changes things: it never waits for the news of this one. */
+  /** Another client, for changes: it never waits for the news of this one. */
   readonly #writer: Session;
 
   constructor(engine: Engine, collection: HostedCollection, clock: FakeClock) {
@@ -63,13 +63,13 @@ export class LiveSession {
       clock,
       newId: randomId,
     });
-    const asked = { ...settings, ...given };
-    const opened = new LiveSession(engine, engine.open(asked), clock);
-    await opened.ask({ op: 'open', settings: asked });
+    const requested = { ...settings, ...given };
+    const opened = new LiveSession(engine, engine.open(requested), clock);
+    await opened.ask({ op: 'open', settings: requested });
     return opened;
   }
 
-  /** Executes requests as one batch, of the reader where they are about live queries. */
+  /** Executes requests as one batch: by the reader if they concern live queries, else by the writer. */
   async ask(...requests: WithoutHandle<Request>[]): Promise<unknown[]> {
     const batch = requests.map((request) => ({ ...request, handle: 1 }) as Request);
     const { settings } = this.collection;

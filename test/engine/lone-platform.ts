@@ -2,7 +2,7 @@ import { ThreadLocks } from '../../src/transport/leadership/thread-locks.ts';
 import type { Platform } from '../../src/transport/platform/platform.ts';
 import type { FakeClock } from './fake-clock.ts';
 
-/** Watermarks in storage outlive a client: no two may have one name. */
+/** Watermarks in storage outlive a client, so each client needs a name of its own. */
 let clients = 0;
 
 /** The platform of a client without a page and without other tabs. */

@@ -6,7 +6,7 @@ import { fc, runs } from '../setup/properties.ts';
 const record = (key: string, order: number, flags = 0) =>
   new StoredRecord(key, order, flags, undefined, '1');
 
-test('answers by key and in order, however much of what was taken is entered', () => {
+test('get, list and keys agree with a model while records are entered', () => {
   const key = fc.integer({ min: 0, max: 60 }).map((number) => `k${number}`);
   const flags = fc.constantFrom(0, 0, 1, 2);
   const step = fc.oneof(
@@ -57,7 +57,7 @@ test('answers by key and in order, however much of what was taken is entered', (
   );
 });
 
-test('enters in slices, and what is asked or changed meanwhile is right', () => {
+test('records are entered in slices; reads and changes in between are right', () => {
   const table = new RecordTable();
   const records = Array.from({ length: 20_000 }, (_, at) => record(`k${at}`, at + 1));
   table.replace(records);

@@ -45,19 +45,19 @@ const insert = (number: number, turn: number, id: string, now?: number): Acknowl
   request: { op: 'insert', handle: NOTES, id, body: '{}', now },
 });
 
-async function leave(client: string, ...changes: AcknowledgedChange[]): Promise<void> {
-  const storage = await driver.open('handover', { damaged: () => undefined });
+async function leaveRecord(client: string, ...changes: AcknowledgedChange[]): Promise<void> {
+  const storage = await driver.open('db', { damaged: () => undefined });
   const value: RecoveryRecord = { client, ending: 1, opened, changes };
   const put = { type: 'put', store: 'recovery', key: [client, 1], value } as const;
   await storage.write([put], 'relaxed');
 }
 
-async function leftBehind(): Promise<unknown[]> {
-  const storage = await driver.open('handover', { damaged: () => undefined });
+async function recoveryRecords(): Promise<unknown[]> {
+  const storage = await driver.open('db', { damaged: () => undefined });
   return storage.keys('recovery', []);
 }
 
-describe('a unique index that replayed changes violate', () => {
+describe('a unique index violated by replayed changes', () => {
   const unique = { name: 'n', fields: ['n'], unique: true, multi: false };
   const indexed: CollectionSettings = { ...notes, indexes: [unique] };
   const document = (number: number, turn: number, id: string): AcknowledgedChange => ({
@@ -82,7 +82,7 @@ describe('a unique index that replayed changes violate', () => {
     return { first, second, failures: failures.map(({ size }) => size) };
   }
 
-  test('is given up where the handle of the changes does not declare it: nothing acknowledged is lost', async () => {
+  test('is given up if the replaying handle does not declare it: no acknowledged change is lost', async () => {
     const { first, second, failures } = await replayBoth([indexed, notes]);
     expect(failures).toEqual([0, 0]);
     expect(await ask(second, count)).toBe(2);
@@ -92,14 +92,14 @@ describe('a unique index that replayed changes violate', () => {
     expect(await ask(first, { ...count, handle: 7 })).toBe(1);
   });
 
-  test('refuses them where the handle of the changes declares it, too', async () => {
+  test('refuses them if the replaying handle declares it, too', async () => {
     const { first, second, failures } = await replayBoth([indexed, indexed]);
     expect(failures).toEqual([0, 1]);
     expect(await ask(first, count)).toBe(1);
     expect(await ask(second, count)).toBe(1);
   });
 
-  test('is given up for an insertMany of several parts', async () => {
+  test('is given up for an insertMany in several parts', async () => {
     const engine = await takeOver('new', 'old');
     const [first, second] = [indexed, notes].map((settings, index) => {
       const session = engine.join(() => undefined, ['new', 'old'][index]);
@@ -122,7 +122,7 @@ describe('a unique index that replayed changes violate', () => {
 });
 
 describe('a replay', () => {
-  test('is applied in the order of its turns, not of arrival', async () => {
+  test('is applied in order of turns, not of arrival', async () => {
     const engine = await takeOver('a', 'b');
     const [a, b] = [join(engine, 'a'), join(engine, 'b')];
     const made = [
@@ -138,10 +138,10 @@ describe('a replay', () => {
     expect(await listOf(engine)).toEqual(['a1', 'b2', 'a3', 'a3 too', 'b5', 'a9']);
   });
 
-  test('is waited for before anything is answered, and no longer than 200 ms', async () => {
+  test('delays all answers, for 200 ms at most', async () => {
     const engine = await takeOver('a', 'frozen');
     const a = join(engine, 'a');
-    const handed = a.session.replay([push(1, 1, 'a')]);
+    const replayed = a.session.replay([push(1, 1, 'a')]);
     const answer = ask(a.session, push(2, 0, 'new').request);
     let isAnswered = false;
     answer.then(() => {
@@ -151,18 +151,18 @@ describe('a replay', () => {
     await clock.advance(199);
     expect([isAnswered, engine.recovery.isOver]).toEqual([false, false]);
     await clock.advance(1);
-    await handed;
+    await replayed;
     expect(JSON.parse(await answer)).toEqual(['a', 'new']);
   });
 
-  test('is not waited for where all that are expected have come', async () => {
+  test('delays nothing once every expected client has replayed', async () => {
     const engine = await takeOver('a');
     await join(engine, 'a').session.replay([]);
     await engine.recovery.over;
     expect(clock.elapsed()).toBe(0);
   });
 
-  test('too late is made after what was answered meanwhile', async () => {
+  test('that is late is applied after the changes answered meanwhile', async () => {
     const engine = await takeOver('late');
     const early = join(engine, 'early');
     await settled();
@@ -174,7 +174,7 @@ describe('a replay', () => {
     expect(await listOf(engine)).toEqual(['early', 'late']);
   });
 
-  test('has ids and times as they were first told', async () => {
+  test('keeps the acknowledged ids and times', async () => {
     const engine = await takeOver('a');
     const a = join(engine, 'a');
     const [before, later] = [clock.now() - 5000, clock.now() - 3000];
@@ -190,7 +190,7 @@ describe('a replay', () => {
     expect([id, stamps]).toEqual(['x', [before, later, 0, 0]]);
   });
 
-  test('gives turns to what comes after it', async () => {
+  test('gives later changes higher turns', async () => {
     const engine = await takeOver('a');
     const a = join(engine, 'a');
     await a.session.replay([push(1, 2 ** 40, 'a')]);
@@ -198,7 +198,7 @@ describe('a replay', () => {
     expect(turn).toBeGreaterThan(2 ** 40);
   });
 
-  test('fails by its place, and alone', async () => {
+  test('reports each failed change by its index; the others are applied', async () => {
     const engine = await takeOver('a');
     const a = join(engine, 'a');
     const add: Request = { op: 'kvAdd', handle: VALUES, key: 'list', amount: 1 };
@@ -216,8 +216,8 @@ describe('a replay', () => {
   });
 });
 
-describe('what was saved', () => {
-  test('by the previous engine is not applied twice, and is reported as released', async () => {
+describe('a replayed change that is already durable', () => {
+  test('is not applied twice, and is reported as released', async () => {
     const first = await takeOver();
     const a = join(first, 'a');
     await a.session.execute([push(1, 0, 1).request, push(2, 0, 2).request], [[VALUES, 1]]);
@@ -227,8 +227,8 @@ describe('what was saved', () => {
 
     const second = await takeOver('a');
     const again = join(second, 'a');
-    const handed = [push(1, 1, 1), push(2, 1, 2), push(3, 2, 3)];
-    expect((await again.session.replay(handed)).size).toBe(0);
+    const replayed = [push(1, 1, 1), push(2, 1, 2), push(3, 2, 3)];
+    expect((await again.session.replay(replayed)).size).toBe(0);
     expect(await listOf(second)).toEqual([1, 2, 3]);
     const ofValues = { type: 'released', detail: { handle: VALUES, number: 2 } };
     expect(again.events).toContainEqual(expect.objectContaining(ofValues));
@@ -237,11 +237,11 @@ describe('what was saved', () => {
     driver.crash();
 
     const third = await takeOver('a');
-    await join(third, 'a').session.replay(handed);
+    await join(third, 'a').session.replay(replayed);
     expect(await listOf(third)).toEqual([1, 2, 3]);
   });
 
-  test('and merged is known all the same', async () => {
+  test('is recognized after its segment was merged', async () => {
     const first = await takeOver();
     const a = join(first, 'a');
     const pad = 'x'.repeat(60_000);
@@ -258,7 +258,7 @@ describe('what was saved', () => {
     expect(await listOf(second)).toEqual([5]);
   });
 
-  test('of one client says nothing of another, or of another handle', async () => {
+  test('is recognized by client and handle: the same number of another client is applied', async () => {
     const first = await takeOver();
     const a = join(first, 'a');
     await a.session.execute([push(1, 0, 'a').request], [[VALUES, 1]]);
@@ -270,7 +270,7 @@ describe('what was saved', () => {
     expect(await listOf(second)).toEqual(['a', 'b']);
   });
 
-  test('after a change that failed is known, and the failed one may be made', async () => {
+  test('is recognized although it follows a failed one, which the replay may apply', async () => {
     const first = await takeOver();
     const a = join(first, 'a');
     const add: Request = { op: 'kvAdd', handle: VALUES, key: 'list', amount: 1 };
@@ -306,14 +306,14 @@ describe('the parts of an insertMany', () => {
     return (await ask(session, scan)).keys;
   };
 
-  test('are made together, with what came between them', async () => {
+  test('are inserted together, at the last one, after changes in between', async () => {
     const engine = await takeOver('a');
     const { session } = join(engine, 'a');
     expect((await session.replay([...parts, insert(2, 3, 'between')])).size).toBe(0);
     expect(await ids(engine)).toEqual(['between', 'a', 'b', 'c']);
   });
 
-  test('are made once, though their ids are taken then', async () => {
+  test('are applied once, although the ids of the replay are taken', async () => {
     const first = await takeOver('a');
     const { session } = join(first, 'a');
     await session.replay(parts);
@@ -325,7 +325,7 @@ describe('the parts of an insertMany', () => {
     expect(await ids(second)).toEqual(['a', 'b', 'c']);
   });
 
-  test('may come to their end in the next engine', async () => {
+  test('may be completed with the next leader', async () => {
     const first = await takeOver();
     const a = join(first, 'a');
     const [begin, end] = parts as [AcknowledgedChange, AcknowledgedChange];
@@ -341,24 +341,24 @@ describe('the parts of an insertMany', () => {
     expect(await ids(second)).toEqual(['between', 'a', 'b', 'c']);
   });
 
-  test('come once, though a page left some of them and hands them on when it is back', async () => {
-    const untold = part(1, UNACKNOWLEDGED, [undefined, undefined], false);
-    await leave('a', untold);
+  test('are applied once, although both a recovery record and the returning page replay some', async () => {
+    const unacknowledged = part(1, UNACKNOWLEDGED, [undefined, undefined], false);
+    await leaveRecord('a', unacknowledged);
     const engine = await takeOver();
     await engine.recovery.over;
     const { session } = join(engine, 'a');
-    const begun = await ask(session, untold.request);
+    const begun = await ask(session, unacknowledged.request);
     await ask(session, part(2, 0, ['c'], true).request);
     expect(await ids(engine)).toEqual([...begun.keys, 'c']);
   });
 
-  test('are kept for as long as their client is there, and no longer', async () => {
+  test('are kept until their client leaves, and then discarded', async () => {
     const [begin, end] = parts as [AcknowledgedChange, AcknowledgedChange];
     for (const wait of [true, false]) {
       const engine = await takeOver();
       const [a, again, b] = [join(engine, 'a'), join(engine, 'a'), join(engine, 'b')];
       const begun = [a.session.execute([begin.request]), again.session.execute([begin.request])];
-      // Else they wait until the collection is open.
+      // Otherwise they wait for the collection to open.
       if (wait) await Promise.all(begun);
       a.session.leave();
       await Promise.all(begun);
@@ -376,18 +376,18 @@ describe('the parts of an insertMany', () => {
     }
   });
 
-  test('are not kept of a page that left some of them', async () => {
+  test('of an incomplete recovery record are discarded', async () => {
     const [begin, end] = parts as [AcknowledgedChange, AcknowledgedChange];
-    await leave('a', begin);
+    await leaveRecord('a', begin);
     const engine = await takeOver();
     await engine.recovery.over;
     const b = join(engine, 'b');
     await expect(ask(b.session, end.request)).rejects.toMatchObject({ code: 'insert_lost' });
   });
 
-  test('come to nothing where one is missing, which is told', async () => {
+  test('are not inserted if one is missing, which is reported as insert_lost', async () => {
     const [, end] = parts as [AcknowledgedChange, AcknowledgedChange];
-    await leave('a', end);
+    await leaveRecord('a', end);
     const engine = await takeOver();
     const { events } = join(engine, 'b');
     await engine.recovery.over;
@@ -396,9 +396,9 @@ describe('the parts of an insertMany', () => {
     expect(errors).toMatchObject([{ code: 'insert_lost', place: 'notes' }]);
   });
 
-  test('are taken when all come again, after one was missing', async () => {
+  test('are inserted by a complete replay after an incomplete recovery record', async () => {
     const [begin, end] = parts as [AcknowledgedChange, AcknowledgedChange];
-    await leave('a', { ...end, request: { ...end.request, last: false } as Request });
+    await leaveRecord('a', { ...end, request: { ...end.request, last: false } as Request });
     const engine = await takeOver();
     await engine.recovery.over;
     const { session } = join(engine, 'a');
@@ -416,22 +416,22 @@ describe('the parts of an insertMany', () => {
 });
 
 describe('a recovery record', () => {
-  test('is applied along with the replays, then saved and removed', async () => {
-    await leave('gone', push(1, 2, 'gone 2'), push(2, UNACKNOWLEDGED, 'gone, unanswered'));
+  test('is applied together with the replays, then saved and removed', async () => {
+    await leaveRecord('gone', push(1, 2, 'gone 2'), push(2, UNACKNOWLEDGED, 'gone, unanswered'));
     const engine = await takeOver('a');
     const a = join(engine, 'a');
     await a.session.replay([push(1, 1, 'a1'), push(2, 3, 'a3')]);
     await engine.recovery.over;
     expect(await listOf(engine)).toEqual(['a1', 'gone 2', 'a3', 'gone, unanswered']);
     await settled();
-    expect(await leftBehind()).toEqual([]);
+    expect(await recoveryRecords()).toEqual([]);
     driver.crash();
     expect(await listOf(await takeOver())).toEqual(['a1', 'gone 2', 'a3', 'gone, unanswered']);
   });
 
-  test('is made once, though an engine ends before it is removed', async () => {
-    await leave('gone', push(1, 1, 1), push(2, 2, 2));
-    // All goes well but the removal.
+  test('is applied once, although engines end before they remove it', async () => {
+    await leaveRecord('gone', push(1, 1, 1), push(2, 2, 2));
+    // Only the removal fails.
     for (let after = 0; after < 8; after++) {
       const engine = await takeOver();
       driver.cut({ after, when: after % 2 ? 'before' : 'after', dies: true });
@@ -443,22 +443,22 @@ describe('a recovery record', () => {
     await last.recovery.over;
     expect(await listOf(last)).toEqual([1, 2]);
     await settled();
-    expect(await leftBehind()).toEqual([]);
+    expect(await recoveryRecords()).toEqual([]);
   });
 
-  test('is made while an engine runs, when the page ends', async () => {
+  test('written by an ending page is applied by the running engine', async () => {
     const engine = await takeOver();
     const a = join(engine, 'a');
     await ask(a.session, push(1, 0, 'a').request);
-    await leave('gone', push(1, 1, 'gone'));
+    await leaveRecord('gone', push(1, 1, 'gone'));
     engine.takeOver();
     await settled();
     expect(await listOf(engine)).toEqual(['a', 'gone']);
-    expect(await leftBehind()).toEqual([]);
+    expect(await recoveryRecords()).toEqual([]);
   });
 
-  test('and cannot be made is reported, and not tried for ever', async () => {
-    await leave('gone', insert(1, 1, 'x'), insert(2, 2, 'x'), insert(3, 3, 'y'));
+  test('that cannot be applied is reported once and removed', async () => {
+    await leaveRecord('gone', insert(1, 1, 'x'), insert(2, 2, 'x'), insert(3, 3, 'y'));
     const engine = await takeOver('a');
     const a = join(engine, 'a');
     await a.session.replay([]);
@@ -468,29 +468,29 @@ describe('a recovery record', () => {
     expect(errors).toMatchObject([
       { detail: { collection: 'notes', error: { code: 'id_taken' } } },
     ]);
-    expect(await leftBehind()).toEqual([]);
+    expect(await recoveryRecords()).toEqual([]);
     expect(await ask(a.session, { op: 'count', handle: NOTES, archived: true })).toBe(2);
   });
 
-  test('stays until it is saved where a handle declares other indexes', async () => {
+  test('stays until its changes are durable, also when a handle declares other indexes', async () => {
     const index = { name: 'n', fields: ['n'], unique: false, multi: false };
-    await leave('gone', insert(1, 1, 'x'));
+    await leaveRecord('gone', insert(1, 1, 'x'));
     driver.inject({ call: 'write', when: 'before', times: 4 });
     const engine = await takeOver();
     const session = engine.join(() => undefined, 'a');
     await engine.recovery.over;
     await ask(session, { op: 'open', handle: 9, settings: { ...notes, indexes: [index] } });
     await expect(session.save()).rejects.toBe(outage);
-    expect(await leftBehind()).toHaveLength(1);
+    expect(await recoveryRecords()).toHaveLength(1);
     driver.heal();
     expect(await ask(session, { op: 'count', handle: 9, archived: true })).toBe(1);
     await session.save();
     await clock.advance(60_000);
-    expect(await leftBehind()).toEqual([]);
+    expect(await recoveryRecords()).toEqual([]);
   });
 
-  test('stays while storage fails, and is made once it works', async () => {
-    await leave('gone', push(1, 1, 'gone'));
+  test('stays while storage fails, and is applied once storage works', async () => {
+    await leaveRecord('gone', push(1, 1, 'gone'));
     const engine = await takeOver('a');
     const a = join(engine, 'a');
     driver.inject({ call: 'write', when: 'before', times: 1 });
@@ -498,9 +498,9 @@ describe('a recovery record', () => {
     await engine.recovery.over;
     await settled();
     expect(a.events.filter(({ type }) => type === 'error')).not.toEqual([]);
-    expect(await leftBehind()).toHaveLength(1);
+    expect(await recoveryRecords()).toHaveLength(1);
     await clock.advance(60_000);
-    expect(await leftBehind()).toEqual([]);
+    expect(await recoveryRecords()).toEqual([]);
     expect(await listOf(engine)).toEqual(['gone']);
   });
 });

@@ -8,7 +8,7 @@ afterEach(() => {
   RegExp.prototype.test = real;
 });
 
-/** The texts that the pattern is tried on from now on. */
+/** The texts that the pattern is tested on from now on. */
 function watchPattern(): string[] {
   const tried: string[] = [];
   RegExp.prototype.test = function (text: string) {
@@ -25,7 +25,7 @@ const changed = [1, { changed: true }];
 for (const caching of [true, false]) {
   const open = () => LiveSession.open({ caching });
 
-  test(`a pattern is only tried until the mayHang request is answered, caching ${caching}`, async () => {
+  test(`a pattern runs only within a mayHang request, caching ${caching}`, async () => {
     const db = await open();
     for (let n = 0; n < 4; n++) await db.put(`a${n}`, { text: `a${n}` });
     await db.ask({ op: 'save' });
@@ -57,7 +57,7 @@ for (const caching of [true, false]) {
   });
 }
 
-test('one that finds nothing new is answered too, and waits for the next change', async () => {
+test('a mayHang request without a new result is answered, and waits for the next change', async () => {
   const db = await LiveSession.open();
   const spec = { ...found, kind: 'count' } as const;
   await db.ask({ op: 'live', live: 1, spec, throttle: 50, mayHang });
@@ -73,7 +73,7 @@ test('one that finds nothing new is answered too, and waits for the next change'
   expect(db.news.slice(1)).toEqual([[1, { count: 1 }]]);
 });
 
-test('a mayHang request is answered whatever became of its live query', async () => {
+test('a mayHang request is answered also if its live query has ended or failed', async () => {
   const db = await LiveSession.open();
   const live = (live: number) => db.ask({ op: 'live', live, spec: found, throttle: 0, mayHang });
   const next = (live: number) => db.ask({ op: 'liveNext', live, mayHang });

@@ -21,7 +21,7 @@ async function opened(options: { save_timeout?: number } = {}) {
   return { client, clock, things, saves };
 }
 
-test('by default a change after a pause is saved at once', async () => {
+test('by default, a change after a pause is saved at once', async () => {
   const { client, clock, things, saves } = await opened();
   await things.insert({});
   await clock.advance(0);
@@ -30,7 +30,7 @@ test('by default a change after a pause is saved at once', async () => {
   await client.close();
 });
 
-test('by default so are the four that follow a pause, one after the other', async () => {
+test('by default, the next four changes after a pause are each saved at once', async () => {
   const { client, clock, things, saves } = await opened();
   for (let n = 0; n < 4; n++) {
     await things.insert({});
@@ -45,7 +45,7 @@ test('by default so are the four that follow a pause, one after the other', asyn
   await client.close();
 });
 
-test('by default steady changes are saved four times a second', async () => {
+test('by default, steady changes are saved four times a second', async () => {
   const { client, clock, things, saves } = await opened();
   for (let n = 0; n < 500; n++) {
     await things.insert({});
@@ -59,7 +59,7 @@ test('by default steady changes are saved four times a second', async () => {
   await client.close();
 });
 
-test('by default what follows a large save is saved at once as well', async () => {
+test('by default, a change after a large save is saved at once', async () => {
   const { client, clock, things, saves } = await opened();
   await things.insertMany(Array.from({ length: 1000 }, () => ({})));
   await settled();
@@ -73,7 +73,7 @@ test('by default what follows a large save is saved at once as well', async () =
   await client.close();
 });
 
-test('save_timeout: 1 saves a change a second after it was made', async () => {
+test('save_timeout: 1 saves a change one second later', async () => {
   const { client, clock, things, saves } = await opened({ save_timeout: 1 });
   await things.insert({});
   await clock.advance(999);
@@ -93,7 +93,7 @@ test('save_timeout sets the delay', async () => {
   await client.close();
 });
 
-test('save_timeout: 0 lets no time pass', async () => {
+test('save_timeout: 0 saves without delay', async () => {
   const { client, clock, things, saves } = await opened({ save_timeout: 0 });
   await things.insert({});
   await clock.advance(0);
@@ -102,7 +102,7 @@ test('save_timeout: 0 lets no time pass', async () => {
   await client.close();
 });
 
-test('the delay counts from the first unsaved change, and anew after each save', async () => {
+test('the delay counts from the first unsaved change after each save', async () => {
   const { client, clock, things, saves } = await opened({ save_timeout: 1 });
   for (let n = 0; n < 25; n++) {
     await things.insert({});
@@ -115,7 +115,7 @@ test('the delay counts from the first unsaved change, and anew after each save',
   await client.close();
 });
 
-test('an early save waits for the answer to its change, which waits for the news of the client', async () => {
+test('an early save waits until its change is answered and live news are acknowledged', async () => {
   const opened = await LiveSession.open();
   const { session, collection, clock } = opened;
   await opened.live(1, { kind: 'list', archived: false });
@@ -130,7 +130,7 @@ test('an early save waits for the answer to its change, which waits for the news
   expect(collection.records.unsaved).toBe(0);
 });
 
-test('a client that never takes its news puts no save off for longer than save_timeout', async () => {
+test('a client that never acknowledges live news delays a save by save_timeout at most', async () => {
   const opened = await LiveSession.open({ save_timeout: 1 });
   await opened.live(1, { kind: 'list', archived: false });
   const insert = opened.session.execute([{ op: 'insert', handle: 1, id: 'a', body: '{}' }]);

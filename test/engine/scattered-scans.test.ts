@@ -10,7 +10,7 @@ interface Note {
 
 const options = { name: 'notes', type: 'DOCUMENT_BASED', save_timeout: 3600 } as const;
 
-/** 1,500 documents whose newest versions lie in many segments, in an order that is not their own. */
+/** 1,500 documents, their newest versions scattered over many segments, out of order. */
 async function scattered() {
   const driver = faultyDriver();
   const first = openClient(driver);
@@ -33,7 +33,7 @@ async function scattered() {
 
 const inOrder = Array.from({ length: 1500 }, (_, n) => n);
 
-test('scans give documents in order of insertion, whatever order they lie in', async () => {
+test('scans deliver documents in order of insertion, not of storage', async () => {
   const { client, notes } = await scattered();
   const numbers = (found: { n: number }[]) => found.map(({ n }) => n);
   expect(numbers(await notes.filter({}))).toEqual(inOrder);
@@ -47,7 +47,7 @@ test('scans give documents in order of insertion, whatever order they lie in', a
   await client.close();
 });
 
-test('a scan sees the documents as they were when it began', async () => {
+test('a scan reads a snapshot of the documents at its begin', async () => {
   const { client, notes } = await scattered();
   const scan = notes.filter(() => true);
   const changes = [
@@ -63,7 +63,7 @@ test('a scan sees the documents as they were when it began', async () => {
   await client.close();
 });
 
-/** Leaves so many dead segments behind that the next save is followed by a compaction. */
+/** Makes enough dead segments for the next save to trigger a compaction. */
 async function rewriteAll(notes: Awaited<ReturnType<typeof scattered>>['notes']): Promise<void> {
   for (const pad of ['a', 'b', 'c']) {
     for (const n of inOrder) void notes.update(`k${n}`, { n, pad: pad.repeat(500) });
@@ -75,7 +75,7 @@ async function rewriteAll(notes: Awaited<ReturnType<typeof scattered>>['notes'])
 const compacted = (batches: readonly (readonly { type: string }[])[]) =>
   batches.some((batch) => batch.some(({ type }) => type === 'delete'));
 
-test('a scan that is given up lets compaction go on', async () => {
+test('an abandoned scan releases its pin: compaction goes on', async () => {
   const { driver, client, notes } = await scattered();
   expect(await notes.has(() => true)).toBe(true);
   await expect(
@@ -89,7 +89,7 @@ test('a scan that is given up lets compaction go on', async () => {
   expect(compacted(driver.batches.slice(before))).toBe(true);
 });
 
-test('a client that is closed in the middle of a scan does not hold up compaction for others', async () => {
+test('closing a client in the middle of a scan does not block compaction for others', async () => {
   const { driver, client } = await scattered();
   await client.close();
   const one: DatabaseClient = new Database({ name: 'test', storage: driver });
@@ -111,7 +111,7 @@ test('a client that is closed in the middle of a scan does not hold up compactio
 
 type Notes = Awaited<ReturnType<typeof scattered>>['notes'];
 
-/** Ways to give up a scan before it has ended. */
+/** Ways to abandon a scan. */
 const givenUp: Record<string, (notes: Notes, controller: AbortController) => Promise<unknown>> = {
   'a loop that is left': async (notes) => {
     for await (const { n } of notes) if (n === 100) break;

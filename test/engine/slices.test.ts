@@ -4,7 +4,7 @@ import { type FaultyDriver, faultyDriver } from '../storage/faulty-driver.ts';
 import { openClient } from './engine-client.ts';
 import { FakeClock } from './fake-clock.ts';
 
-/** Each look at the clock takes 6 ms, so that long work has to pause at every second look. */
+/** Each read of the clock takes 6 ms, so long work yields at every second read. */
 class RushingClock extends FakeClock {
   #looks = 0;
 
@@ -13,7 +13,7 @@ class RushingClock extends FakeClock {
   }
 }
 
-/** Time passes only where the test lets it pass: in the page, none in the engine. */
+/** Time passes only in the page, as the test says; none in the engine. */
 class PageClock extends FakeClock {
   passed = 0;
 
@@ -55,7 +55,7 @@ async function filledDriver(): Promise<FaultyDriver> {
 
 type Read = (things: DocumentCollection<Item>, signal?: AbortSignal) => Promise<unknown>;
 
-/** Reads that look at every document, and find none of them, or all in an order of their own. */
+/** Reads that examine every document, and find none, or all of them in a different order. */
 const READS: Record<string, Read> = {
   scan: (things, signal) => things.filter({ odd: { $mod: [2, 1] } } as never, { signal }),
   'sorted scan': (things, signal) => things.filter({}, { sort: { _id: -1 }, limit: 3, signal }),
@@ -70,7 +70,7 @@ const READS: Record<string, Read> = {
   deleteMany: (things, signal) => things.deleteMany({ odd: 5 } as never, { signal }),
 };
 
-/** A get that is asked for right after a read is answered before it. */
+/** Expects a get called right after a read to be answered first. */
 async function expectGetFirst(things: DocumentCollection<Item>, read: Read): Promise<void> {
   const ended: string[] = [];
   const reading = read(things).then(() => ended.push('read'));
@@ -90,7 +90,7 @@ describe.each([true, false])('with caching %s', (caching) => {
   }
 
   for (const [name, read] of Object.entries(READS)) {
-    // What changes something keeps others waiting until it has.
+    // A write blocks later calls until it is done.
     if (name !== 'deleteMany') {
       test(`a get is answered before a long ${name} ends`, async () => {
         const { client, things } = await items(new RushingClock());
@@ -99,7 +99,7 @@ describe.each([true, false])('with caching %s', (caching) => {
         await client.close();
       });
 
-      test(`also when the ${name} had to wait for the collection to open`, async () => {
+      test(`a get is answered before a long ${name} that waits for the collection to open`, async () => {
         const { client, things } = await items(new RushingClock());
         await expectGetFirst(things, read);
         await client.close();
@@ -110,7 +110,7 @@ describe.each([true, false])('with caching %s', (caching) => {
       const { client, things } = await items(new RushingClock());
       const others = new client.Collection<Item>({ ...options, name: 'others', caching });
       await Promise.all([things.ready, others.ready]);
-      // The first time everything is read from storage and decoded.
+      // The first reads load everything from storage and decode it.
       await Promise.all([read(things), read(others)]);
       const controller = new AbortController();
       const ended: string[] = [];
@@ -121,7 +121,7 @@ describe.each([true, false])('with caching %s', (caching) => {
       controller.abort();
       await expect(reading).rejects.toBe(controller.signal.reason);
       expect(await things.count()).toBe(COUNT);
-      await things.Drop(); // waits for all that reads the collection
+      await things.Drop(); // waits for all reads of the collection
       ended.push('drop');
       await whole;
       expect(ended).toEqual(['drop', 'a read half as long']);
@@ -130,7 +130,7 @@ describe.each([true, false])('with caching %s', (caching) => {
   }
 
   test.each(['filter', 'each'] as const)(
-    'others have their turn while the page takes in what %s delivers',
+    '%s yields to other tasks while the page takes in its results',
     async (name) => {
       const { client, clock, things } = await items(new PageClock());
       await things.ready;
@@ -142,7 +142,7 @@ describe.each([true, false])('with caching %s', (caching) => {
         if (name === 'filter') await things.filter(pass, { signal });
         else for await (const _ of things.each({}, { signal })) pass();
       };
-      // From here on nothing waits for storage.
+      // From here on storage is not read.
       await read();
       const controller = new AbortController();
       setImmediate(() => controller.abort());
@@ -151,10 +151,10 @@ describe.each([true, false])('with caching %s', (caching) => {
     },
   );
 
-  test('others have their turn while a long live query is told', async () => {
+  test('a live query yields to other tasks while it delivers a long result', async () => {
     const { client, things } = await items(new FakeClock());
     await things.ready;
-    // From here on nothing waits for storage, and all that live queries need is loaded.
+    // From here on storage is not read, and the code of live queries is loaded.
     await things.live({}).ready;
     const turns: number[] = [];
     let turn = 0;
@@ -168,7 +168,7 @@ describe.each([true, false])('with caching %s', (caching) => {
     await client.close();
   });
 
-  test('an aborted deleteMany has deleted nothing', async () => {
+  test('an aborted deleteMany deletes nothing', async () => {
     const { client, things } = await items(new RushingClock());
     await things.ready;
     const controller = new AbortController();

@@ -28,7 +28,7 @@ async function begin(): Promise<Engine> {
   });
 }
 
-/** What a new client is answered that asks this of a collection. */
+/** The answers to requests of a new client. */
 async function ask(name: string, ...requests: readonly object[]): Promise<unknown[]> {
   const session = engine.join(() => undefined, `client ${++clients}`);
   session.openAll([[1, plainSettings(name, 'KEY_VALUE_BASED')]]);
@@ -43,7 +43,7 @@ const make = (name: string, ...then: readonly object[]) =>
   ask(name, { op: 'kvSet', key: 'a', body: '1' }, { op: 'save' }, ...then);
 const drop = (name: string) => make(name, { op: 'drop', enabled: true });
 
-/** What is stored about collections, once the engine has ended. */
+/** Names of the stored manifests, after a restart of the engine. */
 async function left(): Promise<string[]> {
   await engine.stop();
   engine = await begin();
@@ -53,7 +53,7 @@ async function left(): Promise<string[]> {
   return keys.map(([name]) => String(name));
 }
 
-test('how far clients had come is kept for a week, then the next drop removes it', async () => {
+test('a tombstone keeps its watermarks for a week, then the next drop removes it', async () => {
   await drop('a');
   expect(await left()).toEqual(['a']);
   await clock.advance(6 * DAY_MS);
@@ -64,7 +64,7 @@ test('how far clients had come is kept for a week, then the next drop removes it
   expect(await left()).toEqual(['b', 'c']);
 });
 
-test('what was made of a name since is not removed', async () => {
+test('a collection made anew under the name is not removed', async () => {
   await drop('open');
   await drop('saved');
   await clock.advance(8 * DAY_MS);
@@ -76,14 +76,14 @@ test('what was made of a name since is not removed', async () => {
   expect(await ask('open', { op: 'kvGet', key: 'a' })).toMatchObject([{ body: '1' }]);
 });
 
-test('what is left for backups stays', async () => {
+test('a tombstone with a backup is not removed', async () => {
   await make('kept', { op: 'drop', enabled: true, backup: true });
   await clock.advance(99 * DAY_MS);
   await drop('c');
   expect(await left()).toEqual(['c', 'kept']);
 });
 
-test('it takes no room in the estimate of storage', async () => {
+test('estimate() leaves out tombstones', async () => {
   await drop('a');
   await make('b');
   const { values } = await engine
@@ -92,7 +92,7 @@ test('it takes no room in the estimate of storage', async () => {
   expect(values[0]).toMatchObject([{ collection: 'b' }]);
 });
 
-test('where it cannot be removed that is told, and tried again with the next drop', async () => {
+test('a failed removal is reported and retried with the next drop', async () => {
   const errors: unknown[] = [];
   engine.join(({ type, detail }) => type === 'error' && errors.push(detail.error));
   await drop('a');

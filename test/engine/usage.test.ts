@@ -4,7 +4,7 @@ import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { openClient } from './engine-client.ts';
 import { FakeClock } from './fake-clock.ts';
 
-test('an estimate that takes its time does not trip over segments that were merged meanwhile', async () => {
+test('a slow estimate() tolerates segments merged meanwhile', async () => {
   const memory = memoryDriver();
   let gate: Promise<void> | undefined;
   let reached: () => void = () => undefined;
@@ -14,7 +14,7 @@ test('an estimate that takes its time does not trip over segments that were merg
       const storage = await memory.open(name, events);
       const list: typeof storage.list = async (store, range) => {
         const values = await storage.list(store, range);
-        // Between the manifests that are listed here and the segments that they name.
+        // Between the listing of manifests and the reads of their segments.
         if (store === 'collections' && gate) {
           reached();
           await gate;
@@ -56,7 +56,7 @@ test('an estimate that takes its time does not trip over segments that were merg
   await client.close();
 });
 
-test('an estimate tells until when a collection stays in memory', async () => {
+test('estimate() says until when a collection stays cached', async () => {
   const clock = new FakeClock();
   const { client } = openClient(memoryDriver(), clock);
   const cached = { type: 'DOCUMENT_BASED', caching: true } as const;
