@@ -24,7 +24,7 @@ export function describeDriver(title: string, driver: StorageDriver): void {
       expect(driver.kind).toMatch(/./);
     });
 
-    test('gives values in the order of the keys asked for, undefined where there is none', async () => {
+    test('getMany returns values in order of its keys, undefined for a missing one', async () => {
       const storage = await fresh();
       await storage.write([put(['a', 1], { n: 1 }), put(['a', 2], { n: 2 })], 'relaxed');
       const keys: StorageKey[] = [
@@ -43,7 +43,7 @@ export function describeDriver(title: string, driver: StorageDriver): void {
       await storage.close();
     });
 
-    test('orders keys item by item: numbers by value, before strings, the shorter first', async () => {
+    test('orders keys item by item: numbers before strings, a prefix first', async () => {
       const storage = await fresh();
       const ordered: StorageKey[] = [
         ['p'],
@@ -67,7 +67,7 @@ export function describeDriver(title: string, driver: StorageDriver): void {
       await storage.close();
     });
 
-    test('lists a prefix only, up to a limit, and goes on after a key', async () => {
+    test('list takes a prefix, a limit and a key to continue after', async () => {
       const storage = await fresh();
       const others = ['', 'a', 'aa', 'a\0', 'b'].filter((name) => name !== 'a');
       const operations = [1, 2, 3, 4, 5].map((n) => put(['a', n], { n }));
@@ -86,7 +86,7 @@ export function describeDriver(title: string, driver: StorageDriver): void {
       await storage.close();
     });
 
-    test('keeps its stores apart', async () => {
+    test('keeps stores separate', async () => {
       const storage = await fresh();
       const key = ['same'];
       await storage.write([put(key, { in: 'segments' })], 'relaxed');
@@ -117,7 +117,7 @@ export function describeDriver(title: string, driver: StorageDriver): void {
       await storage.close();
     });
 
-    test('deletes a prefix and nothing that only looks like it', async () => {
+    test('deletePrefix compares whole items of keys, not their text', async () => {
       const storage = await fresh();
       const names = ['a', 'a.', 'aa', 'A', ''];
       await storage.write(
@@ -131,13 +131,13 @@ export function describeDriver(title: string, driver: StorageDriver): void {
       await storage.close();
     });
 
-    test('writes nothing of a batch that fails to be made', async () => {
+    test('writes nothing of a batch whose generator throws', async () => {
       const storage = await fresh();
       await storage.write([put(['a'], { n: 'old' })], 'relaxed');
       function* failing(): Generator<StorageOperation> {
         yield put(['a'], { n: 'new' });
         yield { type: 'delete', store: 'segments', key: ['a'] };
-        // Large enough to be sent while the rest is still being drawn.
+        // Large enough to be sent while the generator still runs.
         yield put(['b'], { size: 10_000_000 });
         yield put(['c'], { n: 'new' });
         throw new Error('no more');
@@ -153,7 +153,7 @@ export function describeDriver(title: string, driver: StorageDriver): void {
       await storage.close();
     });
 
-    test('draws each step of a batch once, in order', async () => {
+    test('pulls each step of a batch once, in order', async () => {
       const storage = await fresh();
       const drawn: number[] = [];
       function* operations(): Generator<StorageOperation> {
@@ -168,14 +168,14 @@ export function describeDriver(title: string, driver: StorageDriver): void {
       await storage.close();
     });
 
-    test('takes an empty batch', async () => {
+    test('accepts an empty batch', async () => {
       const storage = await fresh();
       await storage.write([], 'strict');
       expect(await storage.list('segments', { prefix: [], limit: 1 })).toEqual([]);
       await storage.close();
     });
 
-    test('shows a write to the reads that follow it, awaited or not', async () => {
+    test('shows a write to later reads, awaited or not', async () => {
       const storage = await fresh();
       const writes = Array.from({ length: 20 }, (_, n) =>
         storage.write([put(['last'], { n })], 'relaxed'),
@@ -186,7 +186,7 @@ export function describeDriver(title: string, driver: StorageDriver): void {
       await storage.close();
     });
 
-    test('gives back what a structured clone keeps', async () => {
+    test('returns every value that structured clone keeps', async () => {
       const storage = await fresh();
       const value = {
         string: 'a\uD800b\u{1F600}',
@@ -199,7 +199,7 @@ export function describeDriver(title: string, driver: StorageDriver): void {
         bytes: new Uint8Array([1, 2, 3]),
         floats: new Float64Array([1.5, Number.NaN]),
         buffer: new Uint8Array([9, 8]).buffer,
-        // biome-ignore lint/suspicious/noSparseArray: a hole is what is to be kept
+        // biome-ignore lint/suspicious/noSparseArray: the hole is under test
         sparse: [1, , 3],
       };
       await storage.write([put(['value'], value)], 'relaxed');
@@ -208,7 +208,7 @@ export function describeDriver(title: string, driver: StorageDriver): void {
       await storage.close();
     });
 
-    test('keeps what is stored when it is opened again', async () => {
+    test('keeps values over a reopening', async () => {
       const name = freshName();
       const first = await driver.open(name, silent);
       await first.write([put(['a', 1], { n: 1 })], 'strict');
@@ -218,7 +218,7 @@ export function describeDriver(title: string, driver: StorageDriver): void {
       await second.close();
     });
 
-    test('keeps two databases apart', async () => {
+    test('keeps two databases separate', async () => {
       const one = await fresh();
       const other = await fresh();
       await one.write([put(['a'], { n: 1 })], 'relaxed');
@@ -226,7 +226,7 @@ export function describeDriver(title: string, driver: StorageDriver): void {
       await Promise.all([one.close(), other.close()]);
     });
 
-    test('takes names of any characters for databases and keys', async () => {
+    test('accepts any characters in names of databases and in keys', async () => {
       for (const name of ['', '💾', 'a/b:c"\\', 'x'.repeat(128), '\0']) {
         const storage = await driver.open(`${freshName()}${name}`, silent);
         await storage.write([put([name, 1], { name })], 'relaxed');
@@ -251,7 +251,7 @@ export function describeDriver(title: string, driver: StorageDriver): void {
       });
       const taken = { name: 'StorageError', code: 'database_taken' };
 
-      test('lets a batch pass where the epoch is as it should be, 0 where there is none', async () => {
+      test('lets a batch pass if the epoch matches, 0 for a new database', async () => {
         const storage = await fresh();
         await storage.write([check(0), claim(1), put(['a'], { n: 1 })], 'relaxed');
         await storage.write([put(['b'], { n: 2 }), check(1)], 'relaxed');
@@ -259,7 +259,7 @@ export function describeDriver(title: string, driver: StorageDriver): void {
         await storage.close();
       });
 
-      test('applies nothing of a batch where it is not, wherever it stands in it', async () => {
+      test('of another epoch applies nothing of the batch, at any index in it', async () => {
         const storage = await fresh();
         await storage.write([claim(2), put(['old'], { n: 1 })], 'relaxed');
         const others: StorageOperation[] = [
@@ -278,7 +278,7 @@ export function describeDriver(title: string, driver: StorageDriver): void {
         await storage.close();
       });
 
-      test('sees what other openings have written by the time of the batch', async () => {
+      test('sees the writes of other connections up to the batch', async () => {
         const name = freshName();
         const [one, other] = [await driver.open(name, silent), await driver.open(name, silent)];
         const claims = [one, other].map((storage) => storage.write([check(0), claim(1)], 'strict'));
@@ -318,7 +318,7 @@ export function describeDriver(title: string, driver: StorageDriver): void {
       const taken = { name: 'StorageError', code: 'database_taken' };
       const owner = async (storage: Storage) => (await storage.getMany('leadership', [key]))[0];
 
-      test('stores the next epoch, the first one where there is none', async () => {
+      test('stores the next epoch, 1 for a new database', async () => {
         const storage = await fresh();
         await storage.write([claim(1, 'a'), put(['a'], { n: 1 })], 'relaxed');
         expect(await owner(storage)).toEqual({ epoch: 1, claim: 'a' });
@@ -340,7 +340,7 @@ export function describeDriver(title: string, driver: StorageDriver): void {
         await storage.close();
       });
 
-      test('applies nothing of a batch where another leader has the epoch or a later one', async () => {
+      test('applies nothing of the batch if another leader has this epoch or a later one', async () => {
         const storage = await fresh();
         await storage.write([claim(1, 'a')], 'relaxed');
         await storage.write([claim(2, 'b'), put(['old'], { n: 1 })], 'relaxed');
@@ -360,7 +360,7 @@ export function describeDriver(title: string, driver: StorageDriver): void {
         await storage.close();
       });
 
-      test('of one epoch succeeds for one of two openings', async () => {
+      test('of one epoch succeeds for one of two connections', async () => {
         const name = freshName();
         const [one, other] = [await driver.open(name, silent), await driver.open(name, silent)];
         const claims = [
@@ -374,7 +374,7 @@ export function describeDriver(title: string, driver: StorageDriver): void {
       });
     });
 
-    test('rejects every call after it was closed', async () => {
+    test('rejects every call after close()', async () => {
       const storage = await fresh();
       await storage.close();
       const lost = { name: 'StorageError', code: 'storage_lost' };

@@ -4,49 +4,49 @@ import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 
 export type StorageCall = 'write' | 'getMany' | 'list' | 'keys';
 
-/** Before: the call has no effect. After: it took effect, and its answer was lost on the way. */
+/** Before: the call has no effect. After: it takes effect, and its answer is lost. */
 export type FaultMoment = 'before' | 'after';
 
 interface Fault {
   readonly call: StorageCall;
   readonly when: FaultMoment;
-  /** How many such calls go well first. */
+  /** How many such calls succeed first. */
   readonly after?: number;
   /** How many such calls fail. */
   readonly times?: number;
   readonly error?: Error;
 }
 
-/** One call, of whatever kind, that fails. */
+/** The failure of one call of any kind. */
 export interface Cut {
-  /** How many calls go well first. */
+  /** How many calls succeed first. */
   readonly after: number;
   readonly when: FaultMoment;
-  /** Whether what was opened so far is dead from then on, as when the page is gone in this very moment. */
+  /** Whether all open connections die with it, as in a crash of the page. */
   readonly dies: boolean;
 }
 
-/** A driver that fails when told to, and copies values as a real one does. */
+/** A driver with fault injection; it copies values as a real one does. */
 export interface FaultyDriver extends StorageDriver {
-  /** Lets calls fail from now on. */
+  /** Makes calls fail from now on. */
   inject(fault: Fault): void;
-  /** Lets a single call fail, counted from now on. */
+  /** Makes a single call fail, counted from now on. */
   cut(cut: Cut): void;
-  /** Whether the call that was to be cut has come. */
+  /** Whether the cut has happened. */
   readonly wasCut: boolean;
-  /** Lets something else happen as a call is made, after so many others from now on. */
+  /** Runs `act` before a call, after `after` others from now on. */
   interrupt(after: number, act: () => void): void;
-  /** Forgets all that was to happen. */
+  /** Cancels all injected faults. */
   heal(): void;
-  /** What was opened so far is dead, as when the page is gone; what is opened later works. */
+  /** Kills all open connections, as a crash of the page does; later ones work. */
   crash(): void;
-  /** Calls so far, the failed ones included. */
+  /** Calls so far, including failed ones. */
   readonly calls: Record<StorageCall, number>;
   /** The same, in order. */
   readonly log: readonly StorageCall[];
-  /** Calls that have not been answered. */
+  /** Calls in flight. */
   readonly underWay: number;
-  /** How many writes were under way at the same time, at the most. */
+  /** The highest number of writes in flight at the same time. */
   readonly writesAtOnce: number;
   /** The batches that were applied. */
   readonly batches: (readonly StorageOperation[])[];
@@ -56,7 +56,7 @@ export const outage = new StorageError('storage_lost', 'The test took the storag
 
 /**
  * @param slow Whether each call takes a turn of the event loop.
- * @param copies Whether values are copied, as by a real one.
+ * @param copies Whether values are copied, as a real driver does.
  */
 export function faultyDriver(
   inner: StorageDriver = memoryDriver(),
@@ -76,7 +76,7 @@ export function faultyDriver(
 
   let interruption: { left: number; readonly act: () => void } | undefined;
 
-  /** The cut, if it is this call's. */
+  /** The cut, if it is due at this call. */
   const cutNow = () => (cut && cut.left-- === 0 ? cut : undefined);
 
   const faultFor = (call: StorageCall) => {

@@ -51,8 +51,8 @@ const callsOf = async (run: () => Promise<unknown>) => {
   };
 };
 
-describe('a leader that gives the lead away', () => {
-  test('begins no write any more, whether it has claimed its epoch or not', async () => {
+describe('a leader that has resigned', () => {
+  test('starts no write, whether it has claimed its epoch or not', async () => {
     for (const writes of [0, 1]) {
       const { storage } = await lead();
       for (let number = 1; number <= writes; number++)
@@ -66,7 +66,7 @@ describe('a leader that gives the lead away', () => {
     }
   });
 
-  test('is not told of the next one', async () => {
+  test('gets no taken() call for the next leader', async () => {
     const leader = await lead();
     leader.storage.leave();
     await expect(leader.storage.claim()).rejects.toMatchObject(taken);
@@ -75,7 +75,7 @@ describe('a leader that gives the lead away', () => {
 });
 
 describe('the epoch', () => {
-  test('goes up by one with each leader that writes, along with its first write', async () => {
+  test('increases by one with the first write of each leader, in the same batch', async () => {
     for (const epoch of [1, 2, 3]) {
       const { storage } = await lead();
       expect(await storage.epoch()).toBe(epoch);
@@ -89,28 +89,28 @@ describe('the epoch', () => {
     expect(await stored('segments')).toHaveLength(3);
   });
 
-  test('stays where a leader writes nothing', async () => {
+  test('does not change for a leader without writes', async () => {
     const idle = await lead();
     expect(await idle.storage.epoch()).toBe(1);
     await idle.storage.keys('segments', []);
     expect(await (await lead()).storage.epoch()).toBe(1);
   });
 
-  test('can be claimed without anything else to write, once', async () => {
+  test('can be claimed alone, once', async () => {
     const { storage } = await lead();
     expect(await callsOf(() => storage.claim())).toEqual({ writes: 1, reads: 1 });
     expect(await callsOf(() => storage.claim())).toEqual({ writes: 0, reads: 0 });
     expect(await stored('leadership')).toMatchObject([{ epoch: 1 }]);
   });
 
-  test('is read again by the next caller after a failed read', async () => {
+  test('is read again after a failed read', async () => {
     const { storage } = await lead();
     driver.inject({ call: 'getMany', when: 'before' });
     await expect(storage.epoch()).rejects.toBe(outage);
     expect(await storage.epoch()).toBe(1);
   });
 
-  test('is claimed by concurrent writes without waiting for each other', async () => {
+  test('is claimed by concurrent writes, which do not wait for each other', async () => {
     const slow = faultyDriver(driver, true);
     const { storage } = await lead(true, slow);
     const writes = [1, 2, 3].map((number) => storage.write([append(number)], 'relaxed'));
@@ -134,7 +134,7 @@ describe('the epoch', () => {
     expect(await stored('leadership')).toMatchObject([{ epoch: 1 }]);
   });
 
-  test('stays claimed by a write that was stored and reported as failed', async () => {
+  test('stays claimed by a write stored but reported as failed', async () => {
     const leader = await lead();
     driver.inject({ call: 'write', when: 'after' });
     await expect(leader.storage.write([append(1)], 'relaxed')).rejects.toBe(outage);
@@ -146,7 +146,7 @@ describe('the epoch', () => {
     expect(leader.taken).toBe(0);
   });
 
-  test('belongs to another leader that claimed it between a failed write and its retry', async () => {
+  test('goes to another leader that claims it between a failed write and its retry', async () => {
     const older = await lead();
     await older.storage.epoch();
     driver.inject({ call: 'write', when: 'before' });
@@ -159,13 +159,13 @@ describe('the epoch', () => {
   });
 });
 
-describe('of two leaders the older', () => {
+describe('the older of two leaders', () => {
   test.each<[string, StorageOperation[]]>([
     ['a manifest', [manifest(7)]],
     ['a deletion', [{ type: 'delete', store: 'segments', key: ['log', 1] }]],
     ['the end of a collection', [{ type: 'deletePrefix', store: 'segments', prefix: ['log'] }]],
     ['appends with a manifest', [append(8), append(8, 'bodies'), manifest(9)]],
-  ])('writes %s no more, and is told once', async (_, operations) => {
+  ])('cannot write %s, and gets one taken() call', async (_, operations) => {
     const older = await lead();
     await older.storage.write([append(1), manifest(2)], 'relaxed');
     const newer = await lead();
@@ -178,7 +178,7 @@ describe('of two leaders the older', () => {
     expect(await stored('collections')).toEqual([{ next: 2 }]);
   });
 
-  test('that never wrote claims nothing any more', async () => {
+  test('cannot claim an epoch, even without earlier writes', async () => {
     const older = await lead();
     await older.storage.epoch();
     await (await lead()).storage.claim();
@@ -187,7 +187,7 @@ describe('of two leaders the older', () => {
     expect(await stored('segments')).toEqual([]);
   });
 
-  test('asks storage nothing more once it knows', async () => {
+  test('makes no storage call once it knows', async () => {
     const older = await lead();
     await older.storage.claim();
     await (await lead()).storage.claim();
@@ -200,7 +200,7 @@ describe('of two leaders the older', () => {
 });
 
 describe('an append', () => {
-  test('makes no call of its own for the fence', async () => {
+  test('makes no extra call for the fence', async () => {
     const { storage } = await lead();
     await storage.claim();
     for (let number = 1; number < 5; number++) {
@@ -210,7 +210,7 @@ describe('an append', () => {
     }
   });
 
-  test('after silence is confirmed by one read, and the next by none', async () => {
+  test('after 2 s of silence is confirmed by one read, the next by none', async () => {
     const { storage } = await lead();
     await storage.claim();
     now += 2001;
@@ -218,12 +218,12 @@ describe('an append', () => {
     expect(await callsOf(write)).toEqual({ writes: 1, reads: 1 });
     expect(await callsOf(write)).toEqual({ writes: 1, reads: 0 });
     now += 2001;
-    // An answer does not undo the silence.
+    // A later answer does not end the silence.
     storage.touch();
     expect(await callsOf(write)).toEqual({ writes: 1, reads: 1 });
   });
 
-  test('that took long itself is confirmed too', async () => {
+  test('that took over 2 s is confirmed, too', async () => {
     const { storage } = await lead();
     await storage.claim();
     driver.interrupt(0, () => {
@@ -232,7 +232,7 @@ describe('an append', () => {
     expect(await callsOf(() => storage.write([append(1)], 'relaxed'))).toMatchObject({ reads: 1 });
   });
 
-  test('is confirmed again after a confirmation that took long', async () => {
+  test('is confirmed again if the confirmation took over 2 s', async () => {
     const { storage } = await lead();
     await storage.claim();
     now += 2001;
@@ -245,7 +245,7 @@ describe('an append', () => {
     expect(await callsOf(write)).toMatchObject({ reads: 0 });
   });
 
-  test('is confirmed each time where no lock keeps others out', async () => {
+  test('without a lock is confirmed each time', async () => {
     const { storage } = await lead(false);
     await storage.claim();
     for (let time = 0; time < 3; time++)
@@ -254,7 +254,7 @@ describe('an append', () => {
       });
   });
 
-  test('after silence in which another took over counts as not saved', async () => {
+  test('after a failover during silence counts as not saved', async () => {
     const older = await lead();
     await older.storage.claim();
     await (await lead()).storage.claim();
@@ -264,10 +264,10 @@ describe('an append', () => {
   });
 });
 
-describe('what an older leader appends', () => {
+describe('an append of an older leader', () => {
   const open = (epoch: number): Promise<RecordRig> => openRecords(driver, { epoch });
 
-  test('before a newer one records is read by it', async () => {
+  test('before the first manifest of a newer one is read by it', async () => {
     const older = await open(1);
     await older.saveEach({ a: 1 });
     await older.saveEach({ b: 1 });
@@ -280,7 +280,7 @@ describe('what an older leader appends', () => {
   test.each([
     ['saves', (rig: RecordRig) => rig.saveEach({ c: 1 })],
     ['records its takeover', (rig: RecordRig) => rig.log.recordTakeover()],
-  ])('after a newer one %s is read by nobody', async (_, record) => {
+  ])('after a newer one %s is ignored by all', async (_, record) => {
     const older = await open(1);
     await older.saveEach({ a: 1 });
     const newer = await open(2);
@@ -292,17 +292,17 @@ describe('what an older leader appends', () => {
     const next = await open(3);
     expect((await next.all()).map(([key]) => key)).toEqual(keys);
     expect(await next.read('a')).toBe(1);
-    // Nor does it come back once others have been merged.
+    // Nor does it come back after a compaction.
     await next.compact();
     await next.saveEach({ e: 1 });
     expect((await (await open(4)).all()).map(([key]) => key)).toEqual([...keys, 'e']);
   });
 });
 
-test('a leader that was replaced merges nothing, and what it would have merged stays', async () => {
-  const told: string[] = [];
+test('a replaced leader merges nothing, and its segments stay', async () => {
+  const replaced: string[] = [];
   const open = (name: string) => {
-    const fence = { elapsed: () => now, locked: true, taken: () => void told.push(name) };
+    const fence = { elapsed: () => now, locked: true, taken: () => void replaced.push(name) };
     return openRecords(driver, { fence });
   };
   const older = await open('older');
@@ -311,10 +311,10 @@ test('a leader that was replaced merges nothing, and what it would have merged s
   await newer.saveEach({ c: 1 });
   const before = await stored('segments');
   await expect(older.compact()).rejects.toMatchObject(taken);
-  expect(told).toEqual(['older']);
+  expect(replaced).toEqual(['older']);
   expect(await stored('segments')).toEqual(before);
   await newer.compact();
   const keys = ['a', 'b', 'bulk1', 'bulk2', 'c'];
   expect((await (await open('next')).all()).map(([key]) => key)).toEqual(keys);
-  expect(told).toEqual(['older']);
+  expect(replaced).toEqual(['older']);
 });

@@ -4,7 +4,7 @@ import { describeDriver } from './driver.suite.ts';
 
 describeDriver('IndexedDB driver', indexedDbDriver());
 
-test('what an engine writes leaves the store of pages free for a page that ends', async () => {
+test('writes of the engine do not lock the stores of recovery records', async () => {
   const storage = await indexedDbDriver().open('recovery', { damaged: () => undefined });
   const begun = vi.spyOn(IDBDatabase.prototype, 'transaction');
   const locked = () => begun.mock.calls.flatMap(([stores]) => stores as string | string[]);

@@ -18,7 +18,7 @@ const put = (n: number): StorageOperation[] => [
   { type: 'put', store: 'segments', key: ['a'], value: { n } },
 ];
 
-/** Lets `transaction()` of every connection throw so many times. */
+/** Makes `transaction()` of every connection throw `times` times. */
 function failTransactions(times: number, name: string): { calls: () => number } {
   const real = IDBDatabase.prototype.transaction;
   let left = times;
@@ -32,7 +32,7 @@ function failTransactions(times: number, name: string): { calls: () => number } 
   return { calls: () => spy.mock.calls.length };
 }
 
-/** Lets `indexedDB.open` answer with an error. */
+/** Makes `indexedDB.open` fail. */
 function failToOpen(name: string): void {
   vi.spyOn(IDBFactory.prototype, 'open').mockImplementation(() => {
     throw new DOMException('The test does not let you.', name);
@@ -45,7 +45,7 @@ function silentRequest(): IDBRequest {
   return Object.assign(Object.create(IDBRequest.prototype), listeners);
 }
 
-test('a dead connection is opened again, and the call made once more', async () => {
+test('a dead connection is reopened, and the call retried once', async () => {
   const storage = await open();
   await storage.write(put(1), 'relaxed');
   failTransactions(1, 'InvalidStateError');
@@ -63,7 +63,7 @@ test('a dead connection is opened again, and the call made once more', async () 
   await storage.close();
 });
 
-test('a connection that stays dead is storage_lost after the second attempt', async () => {
+test('a connection dead twice is storage_lost', async () => {
   const storage = await open();
   const { calls } = failTransactions(9, 'InvalidStateError');
   await expect(storage.write(put(1), 'relaxed')).rejects.toMatchObject({
@@ -77,7 +77,7 @@ test('a connection that stays dead is storage_lost after the second attempt', as
   await storage.close();
 });
 
-test('calls that find the connection dead at once do not cut each other off', async () => {
+test('concurrent calls on a dead connection do not interrupt each other', async () => {
   const storage = await open();
   await storage.write(put(1), 'relaxed');
   failTransactions(3, 'InvalidStateError');
@@ -105,10 +105,10 @@ test("WebKit's lost connection is storage_lost, other failures are not retried",
   await storage.close();
 });
 
-test('a full disk, told by an abort after every put succeeded, is storage_full', async () => {
+test('a full disk, reported by an abort after all puts succeeded, is storage_full', async () => {
   const storage = await open();
   await storage.write(put(1), 'relaxed');
-  // As Chromium does it: `commit()` leads to an abort that names the reason.
+  // Chromium: `commit()` ends in an abort with the reason.
   const error = new DOMException('Encountered full disk', 'QuotaExceededError');
   vi.spyOn(IDBTransaction.prototype, 'commit').mockImplementation(function (this: IDBTransaction) {
     Object.defineProperty(this, 'error', { get: () => error, set: () => undefined });
@@ -125,7 +125,7 @@ test('a full disk, told by an abort after every put succeeded, is storage_full',
   await storage.close();
 });
 
-test('a put that is refused is reported, and leaves nothing of its batch', async () => {
+test('a refused put is reported and rolls back its batch', async () => {
   const storage = await open();
   const refused = { type: 'put', store: 'segments', key: ['b'], value: { f: () => 1 } } as const;
   await expect(storage.write([...put(1), refused], 'relaxed')).rejects.toMatchObject({
@@ -136,7 +136,7 @@ test('a put that is refused is reported, and leaves nothing of its batch', async
   await storage.close();
 });
 
-test('a database of a newer layout is format_newer', async () => {
+test('a database of a newer version is format_newer', async () => {
   const name = freshName();
   await new Promise((resolve, reject) => {
     const request = indexedDB.open(`cairn:${name}`, 99);
@@ -188,7 +188,7 @@ test('a transaction that never ends is storage_timeout, and the next call gets a
   await storage.close();
 });
 
-test('another connection may delete the database; what comes next makes it anew', async () => {
+test('a database deleted by another connection is created again by the next call', async () => {
   const name = freshName();
   const storage = await open(name);
   await storage.write(put(1), 'relaxed');
@@ -201,7 +201,7 @@ test('another connection may delete the database; what comes next makes it anew'
   await storage.close();
 });
 
-test('data that the browser threw away is reported, not taken for an empty database', async () => {
+test('an eviction by the browser is reported, not taken for an empty database', async () => {
   damages.length = 0;
   Object.defineProperty(IDBVersionChangeEvent.prototype, 'dataLoss', {
     configurable: true,
@@ -216,13 +216,13 @@ test('data that the browser threw away is reported, not taken for an empty datab
   }
 });
 
-test('a new database reports no loss', async () => {
+test('a new database reports no eviction', async () => {
   damages.length = 0;
   await (await open()).close();
   expect(damages).toEqual([]);
 });
 
-test('an open behind a deletion that another tab blocks is storage_timeout, and works once that tab is gone', async () => {
+test('an open behind a blocked deletion is storage_timeout, and works once the blocking tab is gone', async () => {
   const name = freshName();
   const holder = await new Promise<IDBDatabase>((resolve, reject) => {
     const request = indexedDB.open(`cairn:${name}`, 1);
@@ -247,7 +247,7 @@ test('an open behind a deletion that another tab blocks is storage_timeout, and 
   await storage.close();
 });
 
-test('a page that opens the database before the engine leaves its creation to the engine', async () => {
+test('a page that opens the database first leaves its creation to the engine', async () => {
   const name = freshName();
   const page = new PageUnloadWriter(name);
   page.prepare();

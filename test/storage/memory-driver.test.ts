@@ -4,5 +4,5 @@ import { faultyDriver } from './faulty-driver.ts';
 
 describeDriver('memory driver', memoryDriver());
 
-// What the other tests stand on must itself be a driver.
+// Other tests rely on the faulty driver, so it has to pass, too.
 describeDriver('faulty driver without faults', faultyDriver());

@@ -13,7 +13,7 @@ import { StoredRecord } from '../../src/storage/segments/stored-record.ts';
 
 const stillClock = { now: () => 1000, elapsed: () => 1000, after: () => () => undefined };
 
-/** Records over a segment log over a driver, without the engine around them. */
+/** Records over a segment log over a driver, without an engine. */
 export class RecordRig {
   readonly log: SegmentLog;
   readonly records: RecordStore;
@@ -57,7 +57,7 @@ export class RecordRig {
       .map(({ record, body }) => [record.key, decode(body)]);
   }
 
-  /** Compacts until there is nothing left to do. */
+  /** Compacts until nothing is left to do. */
   async compact(): Promise<number> {
     let rounds = 0;
     while (await this.records.tidy()) rounds++;
@@ -68,12 +68,12 @@ export class RecordRig {
 export interface RigOptions {
   readonly caching?: boolean;
   readonly name?: string;
-  /** Which leader opens it, where no fence says so. */
+  /** The epoch of the leader that opens it, if there is no fence. */
   readonly epoch?: number;
   readonly fence?: FenceOptions;
 }
 
-/** Opens what a driver holds, as a reload does. */
+/** Opens the stored records, as a reload does. */
 export async function openRecords(
   driver: StorageDriver,
   { caching = false, name = 'log', epoch = 0, fence }: RigOptions = {},
@@ -103,7 +103,7 @@ export async function openRecords(
   return rig;
 }
 
-/** A string that fills so much of a segment, different for each letter. */
+/** `kilobytes` of one letter. */
 export function filler(kilobytes: number, letter = 'x'): string {
   return letter.repeat(kilobytes * 1024);
 }

@@ -6,11 +6,11 @@ import { Aborts, Pace } from '../../src/engine/scheduling/pace.ts';
 import { faultyDriver } from './faulty-driver.ts';
 import { filler, openRecords } from './record-rig.ts';
 
-/** Two values that together make a merge worthwhile. */
+/** Two values large enough to trigger a merge. */
 const bulk = { bulk1: filler(50, 'a'), bulk2: filler(50, 'b') };
 
 describe.each([true, false])('compaction, caching %s', (caching) => {
-  test('merges small segments, and keeps the order of insertion', async () => {
+  test('merges small segments and keeps the order of insertion', async () => {
     const driver = faultyDriver();
     const rig = await openRecords(driver, { caching });
     await rig.saveEach({ first: 1, ...bulk, last: 2 });
@@ -47,7 +47,7 @@ describe.each([true, false])('compaction, caching %s', (caching) => {
   test('keeps a delete that an older segment still needs', async () => {
     const driver = faultyDriver();
     const rig = await openRecords(driver, { caching });
-    // A full segment that stays where it is, with the key inside.
+    // A full segment with the key, which is not merged.
     rig.put('doomed', 1);
     for (let n = 0; n < 9; n++) rig.put(`full${n}`, filler(10));
     await rig.records.save();
@@ -62,7 +62,7 @@ describe.each([true, false])('compaction, caching %s', (caching) => {
     expect(reopened.records.size).toBe(11);
   });
 
-  test('lets go of a delete that nothing older needs', async () => {
+  test('drops a delete that no older segment needs', async () => {
     const driver = faultyDriver();
     const rig = await openRecords(driver, { caching });
     await rig.saveEach({ doomed: 1, ...bulk });
@@ -77,7 +77,7 @@ describe.each([true, false])('compaction, caching %s', (caching) => {
     expect((await openRecords(driver, { caching })).records.get('doomed')).toBeUndefined();
   });
 
-  test('does not let an old delete reach a key that was inserted again', async () => {
+  test('does not apply an old delete to a key inserted again', async () => {
     const driver = faultyDriver();
     const rig = await openRecords(driver, { caching });
     rig.put('again', 'old');
@@ -92,7 +92,7 @@ describe.each([true, false])('compaction, caching %s', (caching) => {
     expect(await (await openRecords(driver, { caching })).read('again')).toBe('new');
   });
 
-  test('moves the saved version of what has unsaved changes', async () => {
+  test('moves the saved version of a record with unsaved changes', async () => {
     const driver = faultyDriver();
     const rig = await openRecords(driver, { caching });
     await rig.saveEach({ updated: 'saved', deleted: 'saved', replaced: 'saved', ...bulk });
@@ -119,13 +119,13 @@ describe.each([true, false])('compaction, caching %s', (caching) => {
     ]);
   });
 
-  test('leaves readers what they hold the old place of', async () => {
+  test('keeps merged segments for scans that began before', async () => {
     const driver = faultyDriver();
     await (await openRecords(driver, { caching })).saveEach({ a: 1, b: 2, ...bulk });
     const rig = await openRecords(driver, { caching });
     rig.records.clearCache();
     const compacting = rig.records.tidy();
-    // Begins in the middle of it, with the old numbers, and goes on after it.
+    // The scan begins during the compaction, with the old segments, and goes on after it.
     const scan = new Scan(rig.records, new Pace(systemClock, new Aborts()));
     const [first] = await run(scan.next(() => true, { limit: 1 }));
     expect(await compacting).toBe(true);
@@ -142,7 +142,7 @@ describe.each([true, false])('compaction, caching %s', (caching) => {
     expect(await rig.all()).toHaveLength(4);
   });
 
-  test('is not held up by one large record', async () => {
+  test('goes on despite one large record', async () => {
     const driver = faultyDriver();
     const rig = await openRecords(driver, { caching });
     rig.put('small', 0);
@@ -162,7 +162,7 @@ describe.each([true, false])('compaction, caching %s', (caching) => {
     expect(await rig.read('small')).toBe(200);
   });
 
-  test('of a queue leaves no trail of deletes behind what stays', async () => {
+  test('of a queue leaves no trail of deletes after an old record', async () => {
     const driver = faultyDriver();
     const rig = await openRecords(driver, { caching });
     rig.put('stays', filler(100));
@@ -175,7 +175,7 @@ describe.each([true, false])('compaction, caching %s', (caching) => {
       await rig.compact();
     }
     const size = [...rig.log.segments.values()].reduce((sum, segment) => sum + segment.size, 0);
-    // 50 records of 1.3 KB and one of 100 are there; 3,000 deletes of 250 characters are not.
+    // 50 records of 1.3 KB and one of 100 KB remain; 3,000 deletes of 250 characters do not.
     expect(size).toBeLessThan(500 * 1024);
     const reopened = await openRecords(driver, { caching });
     expect(reopened.records.size).toBe(rig.records.size);

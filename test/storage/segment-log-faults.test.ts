@@ -9,7 +9,7 @@ async function failToSave(rig: RecordRig): Promise<void> {
 }
 
 describe.each([true, false])('a failed save, caching %s', (caching) => {
-  test('stores nothing, keeps its changes, and goes well later', async () => {
+  test('stores nothing, keeps its changes, and succeeds when retried', async () => {
     const driver = faultyDriver();
     const rig = await openRecords(driver, { caching });
     await rig.saveEach({ a: 1, b: 2 });
@@ -36,7 +36,7 @@ describe.each([true, false])('a failed save, caching %s', (caching) => {
     expect(await (await openRecords(driver, { caching })).all()).toEqual(expected);
   });
 
-  test('that was the first one makes the collection later', async () => {
+  test('that was the first one creates the collection when retried', async () => {
     const driver = faultyDriver();
     const rig = await openRecords(driver, { caching });
     rig.put('a', 1);
@@ -46,7 +46,7 @@ describe.each([true, false])('a failed save, caching %s', (caching) => {
     expect(await (await openRecords(driver, { caching })).all()).toEqual([['a', 1]]);
   });
 
-  test('does not bring back what was changed while it was under way', async () => {
+  test('does not undo changes made meanwhile', async () => {
     const driver = faultyDriver();
     const rig = await openRecords(driver, { caching });
     await rig.saveEach({ updated: 1, deleted: 1, again: 1 });
@@ -70,78 +70,75 @@ describe.each([true, false])('a failed save, caching %s', (caching) => {
   });
 });
 
-describe.each([true, false])(
-  'a save that was stored and reported as failed, caching %s',
-  (caching) => {
-    test('is stored once by the retry', async () => {
-      const driver = faultyDriver();
-      const rig = await openRecords(driver, { caching });
-      await rig.saveEach({ a: 1 });
-      rig.put('a', 2);
-      rig.put('b', 2);
-      driver.inject({ call: 'write', when: 'after', times: 3 });
-      await failToSave(rig);
-      await failToSave(rig);
-      const crashed = await openRecords(driver, { caching });
-      expect(await crashed.all()).toEqual([
-        ['a', 2],
-        ['b', 2],
-      ]);
-      await failToSave(rig);
-      await rig.records.save();
-      const reopened = await openRecords(driver, { caching });
-      expect(await reopened.all()).toEqual(await rig.all());
-      expect(reopened.log.segments.size).toBe(2);
-    });
+describe.each([true, false])('a save stored but reported as failed, caching %s', (caching) => {
+  test('is stored once after the retry', async () => {
+    const driver = faultyDriver();
+    const rig = await openRecords(driver, { caching });
+    await rig.saveEach({ a: 1 });
+    rig.put('a', 2);
+    rig.put('b', 2);
+    driver.inject({ call: 'write', when: 'after', times: 3 });
+    await failToSave(rig);
+    await failToSave(rig);
+    const crashed = await openRecords(driver, { caching });
+    expect(await crashed.all()).toEqual([
+      ['a', 2],
+      ['b', 2],
+    ]);
+    await failToSave(rig);
+    await rig.records.save();
+    const reopened = await openRecords(driver, { caching });
+    expect(await reopened.all()).toEqual(await rig.all());
+    expect(reopened.log.segments.size).toBe(2);
+  });
 
-    test('does not bring back what was deleted before the retry', async () => {
-      const driver = faultyDriver();
-      const rig = await openRecords(driver, { caching });
-      await rig.saveEach({ stays: 1 });
-      rig.put('gone', 1);
-      driver.inject({ call: 'write', when: 'after' });
-      await failToSave(rig);
-      rig.delete('gone');
-      expect(rig.records.unsaved).toBe(1);
-      await rig.records.save();
-      expect(await (await openRecords(driver, { caching })).all()).toEqual([['stays', 1]]);
-    });
+  test('does not bring back a record deleted before the retry', async () => {
+    const driver = faultyDriver();
+    const rig = await openRecords(driver, { caching });
+    await rig.saveEach({ stays: 1 });
+    rig.put('gone', 1);
+    driver.inject({ call: 'write', when: 'after' });
+    await failToSave(rig);
+    rig.delete('gone');
+    expect(rig.records.unsaved).toBe(1);
+    await rig.records.save();
+    expect(await (await openRecords(driver, { caching })).all()).toEqual([['stays', 1]]);
+  });
 
-    test('does not bring back what was changed, then deleted before the retry', async () => {
-      const driver = faultyDriver();
-      const rig = await openRecords(driver, { caching });
-      rig.put('gone', 1);
-      driver.inject({ call: 'write', when: 'after' });
-      await failToSave(rig);
-      rig.put('gone', 2);
-      rig.delete('gone');
-      await rig.records.save();
-      expect(await (await openRecords(driver, { caching })).all()).toEqual([]);
-    });
+  test('does not bring back a record changed, then deleted before the retry', async () => {
+    const driver = faultyDriver();
+    const rig = await openRecords(driver, { caching });
+    rig.put('gone', 1);
+    driver.inject({ call: 'write', when: 'after' });
+    await failToSave(rig);
+    rig.put('gone', 2);
+    rig.delete('gone');
+    await rig.records.save();
+    expect(await (await openRecords(driver, { caching })).all()).toEqual([]);
+  });
 
-    test('keeps the books right when a saved key was deleted, inserted and deleted again', async () => {
-      const driver = faultyDriver();
-      const rig = await openRecords(driver, { caching });
-      await rig.saveEach({ key: 'saved', ...bulk });
-      rig.delete('key');
-      rig.put('key', 'doubtful');
-      driver.inject({ call: 'write', when: 'after' });
-      await failToSave(rig);
-      rig.delete('key');
-      await rig.records.save();
-      const live = [...rig.log.segments.values()].filter((segment) => segment.live > 0);
-      expect(live).toHaveLength(2);
-      await rig.compact();
-      expect((await (await openRecords(driver, { caching })).all()).map(([key]) => key)).toEqual([
-        'bulk1',
-        'bulk2',
-      ]);
-    });
-  },
-);
+  test('keeps segment statistics right for a saved key deleted, inserted and deleted again', async () => {
+    const driver = faultyDriver();
+    const rig = await openRecords(driver, { caching });
+    await rig.saveEach({ key: 'saved', ...bulk });
+    rig.delete('key');
+    rig.put('key', 'doubtful');
+    driver.inject({ call: 'write', when: 'after' });
+    await failToSave(rig);
+    rig.delete('key');
+    await rig.records.save();
+    const live = [...rig.log.segments.values()].filter((segment) => segment.live > 0);
+    expect(live).toHaveLength(2);
+    await rig.compact();
+    expect((await (await openRecords(driver, { caching })).all()).map(([key]) => key)).toEqual([
+      'bulk1',
+      'bulk2',
+    ]);
+  });
+});
 
 describe.each([true, false])('a failed compaction, caching %s', (caching) => {
-  test('changes nothing, and goes well later', async () => {
+  test('changes nothing, and succeeds when retried', async () => {
     const driver = faultyDriver();
     const rig = await openRecords(driver, { caching });
     await rig.saveEach({ a: 1, ...bulk });
@@ -155,14 +152,14 @@ describe.each([true, false])('a failed compaction, caching %s', (caching) => {
     expect(await rig.read('a')).toBe(2);
   });
 
-  test('that was stored all the same loses nothing', async () => {
+  test('that was stored nevertheless loses nothing', async () => {
     const driver = faultyDriver();
     await (await openRecords(driver, { caching })).saveEach({ a: 1, b: 1, ...bulk });
     const rig = await openRecords(driver, { caching });
     driver.inject({ call: 'write', when: 'after' });
     await expect(rig.records.tidy()).rejects.toBe(outage);
     rig.records.clearCache();
-    // Before anything is written again: storage has let go of the segments that are remembered.
+    // Before the next write: storage no longer has the segments that memory refers to.
     expect(await rig.read('a')).toBe(1);
     expect(await rig.all()).toHaveLength(4);
     rig.put('a', 2);
@@ -178,7 +175,7 @@ describe.each([true, false])('a failed compaction, caching %s', (caching) => {
     expect(await (await openRecords(driver, { caching })).all()).toEqual(await rig.all());
   });
 
-  test('that cannot be found in storage lets no save go wrong', async () => {
+  test('that storage has no trace of does not break later saves', async () => {
     const driver = faultyDriver();
     const rig = await openRecords(driver, { caching });
     await rig.saveEach({ a: 1, ...bulk });

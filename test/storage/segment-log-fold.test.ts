@@ -24,7 +24,7 @@ describe.each([true, false])('a log, caching %s', (caching) => {
     expect((await openRecords(driver, { caching })).log.exists).toBe(true);
   });
 
-  test('folds to the newest version of each key, in order of insertion', async () => {
+  test('folds to the latest version of each key, in order of insertion', async () => {
     const driver = faultyDriver();
     const rig = await openRecords(driver, { caching });
     await rig.saveEach({ b: 1, a: 2, c: 3 });
@@ -46,7 +46,7 @@ describe.each([true, false])('a log, caching %s', (caching) => {
     expect(await (await openRecords(driver, { caching })).all()).toEqual([...expected, ['d', 4]]);
   });
 
-  test('keeps a key that was deleted and inserted again within one save', async () => {
+  test('keeps a key deleted and inserted again within one save', async () => {
     const driver = faultyDriver();
     const rig = await openRecords(driver, { caching });
     await rig.saveEach({ a: 1, b: 2 });
@@ -60,7 +60,7 @@ describe.each([true, false])('a log, caching %s', (caching) => {
     ]);
   });
 
-  test('writes nothing for what was inserted and deleted between two saves', async () => {
+  test('writes nothing for a key inserted and deleted between two saves', async () => {
     const driver = faultyDriver();
     const rig = await openRecords(driver, { caching });
     await rig.saveEach({ a: 1 });
@@ -72,7 +72,7 @@ describe.each([true, false])('a log, caching %s', (caching) => {
     expect(driver.batches.length).toBe(written);
   });
 
-  test('cuts a large save into segments, stored together', async () => {
+  test('splits a large save into segments, stored atomically', async () => {
     const driver = faultyDriver();
     const rig = await openRecords(driver, { caching });
     for (let n = 0; n < 50; n++) rig.put(`k${n}`, filler(10));
@@ -84,7 +84,7 @@ describe.each([true, false])('a log, caching %s', (caching) => {
     expect(await (await openRecords(driver, { caching })).all()).toHaveLength(50);
   });
 
-  test('tells keys apart that have one hash', async () => {
+  test('distinguishes keys with the same hash', async () => {
     const driver = faultyDriver();
     const rig = await openRecords(driver, { caching });
     const [first, second] = ['costarring', 'liquid'];
@@ -101,7 +101,7 @@ describe.each([true, false])('a log, caching %s', (caching) => {
     ]);
   });
 
-  test('folds to what was there, whatever was put, deleted, saved and merged before', async () => {
+  test('folds to the content of a model after random puts, deletes, saves and merges', async () => {
     const key = fc.constantFrom('a', 'b', 'c', 'costarring', 'liquid');
     const step = fc.oneof(
       { weight: 4, arbitrary: fc.record({ put: key, kilobytes: fc.constantFrom(0, 1, 50) }) },
@@ -142,7 +142,7 @@ describe.each([true, false])('a log, caching %s', (caching) => {
     );
   });
 
-  test('keeps deletes that alone fill more than a segment', async () => {
+  test('keeps deletes that fill more than a segment', async () => {
     const driver = faultyDriver();
     const rig = await openRecords(driver, { caching });
     const keys = Array.from({ length: 300 }, (_, n) => `${n}${'k'.repeat(1000)}`);
@@ -154,7 +154,7 @@ describe.each([true, false])('a log, caching %s', (caching) => {
     expect(await (await openRecords(driver, { caching })).all()).toEqual([['stays', 1]]);
   });
 
-  test('reads back values that JSON does not keep', async () => {
+  test('reads back values outside JSON', async () => {
     const driver = faultyDriver();
     const rig = await openRecords(driver, { caching });
     const value = { at: new Date(5), big: 2n ** 65n, none: undefined, zero: -0, set: new Set([1]) };
@@ -177,7 +177,7 @@ describe.each([true, false])('a log, caching %s', (caching) => {
   });
 });
 
-describe('a log that cannot be trusted', () => {
+describe('a damaged or newer log', () => {
   test.each([1, 2, 3])('is data_damaged when segment %i is missing', async (missing) => {
     const driver = faultyDriver();
     const rig = await openRecords(driver);
@@ -192,7 +192,7 @@ describe('a log that cannot be trusted', () => {
     });
   });
 
-  test('is data_damaged when a segment that compaction wrote is missing', async () => {
+  test('is data_damaged when a merged segment is missing', async () => {
     const driver = faultyDriver();
     const rig = await openRecords(driver);
     await rig.saveEach({ a: filler(50), b: filler(50), c: 1 });
@@ -204,7 +204,7 @@ describe('a log that cannot be trusted', () => {
     await expect(openRecords(driver)).rejects.toMatchObject({ code: 'data_damaged' });
   });
 
-  test('says so when a segment goes missing while it is open', async () => {
+  test('is data_damaged when a segment goes missing while it is open', async () => {
     const driver = faultyDriver();
     await (await openRecords(driver)).saveEach({ a: 1, b: 2 });
     const rig = await openRecords(driver);
@@ -214,7 +214,7 @@ describe('a log that cannot be trusted', () => {
     expect(await rig.read('b')).toBe(2);
   });
 
-  test('is format_newer when a later version wrote it', async () => {
+  test('is format_newer when a newer version wrote it', async () => {
     const driver = faultyDriver();
     await (await openRecords(driver)).saveEach({ a: 1 });
     const storage = await driver.open('db', events);
@@ -227,7 +227,7 @@ describe('a log that cannot be trusted', () => {
     });
   });
 
-  test('ignores a segment that compaction has replaced', async () => {
+  test('ignores a segment that a compaction has replaced', async () => {
     const driver = faultyDriver();
     const rig = await openRecords(driver);
     await rig.saveEach({ a: filler(50), b: filler(50), old: 1 });

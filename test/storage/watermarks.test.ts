@@ -7,7 +7,7 @@ import { openRecords } from './record-rig.ts';
 
 const DAY = 24 * 3600 * 1000;
 
-test('know up to which number the changes of an origin are made, and nothing of others', () => {
+test('a watermark is the highest applied number of one origin', () => {
   const marks = new Watermarks();
   expect(marks.of('a')).toBe(0);
   expect(marks.has('a', 1)).toBe(false);
@@ -19,27 +19,27 @@ test('know up to which number the changes of an origin are made, and nothing of 
   expect([...marks]).toEqual([['a', 2, 20, undefined]]);
 });
 
-test('know which were made, whatever the order and whatever was left out', () => {
+test('watermarks know exactly the applied numbers, in any order and with gaps', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 60 }), (numbers) => {
       const marks = new Watermarks();
-      const made = new Set<number>();
+      const applied = new Set<number>();
       for (const [at, number] of numbers.entries()) {
         marks.note('a', number, at);
-        made.add(number);
+        applied.add(number);
       }
       const stored = new Watermarks();
       stored.merge(structuredClone(marks.recent()) as Watermark[]);
       for (let number = 1; number <= 41; number++) {
-        expect([number, marks.has('a', number)]).toEqual([number, made.has(number)]);
-        expect([number, stored.has('a', number)]).toEqual([number, made.has(number)]);
+        expect([number, marks.has('a', number)]).toEqual([number, applied.has(number)]);
+        expect([number, stored.has('a', number)]).toEqual([number, applied.has(number)]);
       }
       expect(marks.of('a')).toBe(Math.max(0, ...numbers));
     }),
   );
 });
 
-test('forget what was missed long ago, which counts as made then', () => {
+test('old gaps beyond 256 are dropped, and their numbers count as applied', () => {
   const marks = new Watermarks();
   for (let number = 2; number <= 1200; number += 2) marks.note('a', number, number);
   const [mark] = marks as unknown as [Watermark];
@@ -48,7 +48,7 @@ test('forget what was missed long ago, which counts as made then', () => {
   expect(marks.has('a', 1)).toBe(true);
 });
 
-test('take in what was stored later, and nothing older', () => {
+test('merge takes newer stored watermarks and ignores older ones', () => {
   const marks = new Watermarks();
   marks.merge([
     ['a', 5, 10, [3]],
@@ -62,12 +62,12 @@ test('take in what was stored later, and nothing older', () => {
   expect(marks.size).toBe(2);
 });
 
-test('of changes that clients may still replay are kept, however wrong the clock was', () => {
+test('watermarks that replays may need are kept, even if the clock was wrong by years', () => {
   for (const wrong of [-1000 * DAY, 1000 * DAY]) {
     const marks = new Watermarks();
     const now = 2000 * DAY;
     for (let client = 0; client < 300; client++) marks.note(`wrong ${client}`, 1, now + wrong);
-    // They go through storage, some of them many times.
+    // Watermarks make a round trip through storage, some of them many times.
     const stored = new Watermarks();
     stored.merge(marks.recent());
     for (let client = 0; client < 300; client++) {
@@ -81,7 +81,7 @@ test('of changes that clients may still replay are kept, however wrong the clock
   }
 });
 
-test('come from storage in the order in which they were noted last', async () => {
+test('storage returns watermarks in order of their latest change', async () => {
   const driver = faultyDriver();
   const leaders = [['b', 'a', 'c'], ['b', 'd'], ['a'], ['e', 'b']];
   let number = 0;
@@ -105,12 +105,12 @@ test('come from storage in the order in which they were noted last', async () =>
   ]);
 });
 
-test('are kept for a week, and 256 of them for ever', () => {
+test('watermarks are kept for a week, the latest 256 for ever', () => {
   const marks = new Watermarks();
   const now = 1000 * DAY;
   for (let client = 0; client < 300; client++)
     marks.note(`old ${client}`, 1, now - 8 * DAY + client);
-  // As long as there are few, the clock may say what it likes.
+  // Up to 256, the clock does not matter.
   const few = new Watermarks();
   few.merge([...marks].slice(0, 256));
   few.note('newest', 1, now + 1000 * DAY);
