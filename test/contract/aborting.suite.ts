@@ -26,7 +26,7 @@ const CALLS: Record<string, Call> = {
   each: (things, options) => allOf(things.each({}, options)),
 };
 
-/** A signal that counts who listens to it. */
+/** A signal that counts its listeners. */
 function countedSignal(controller: AbortController) {
   const { signal } = controller;
   const listeners = new Set<unknown>();
@@ -54,7 +54,7 @@ export function abortingSuite(fixture: ClientFixture): void {
     };
 
     for (const [name, call] of Object.entries(CALLS)) {
-      test(`${name} rejects with the reason: aborted before and while under way`, async () => {
+      test(`${name} rejects with the reason: aborted before the call and in flight`, async () => {
         const things = await numbers(10);
         const reason = new RangeError('enough');
         expect(await rejection(call(things, { signal: AbortSignal.abort(reason) }))).toBe(reason);
@@ -71,7 +71,7 @@ export function abortingSuite(fixture: ClientFixture): void {
       });
     }
 
-    test('without a reason it is the usual AbortError', async () => {
+    test('without a reason a call rejects with an AbortError', async () => {
       const things = await numbers(3);
       const controller = new AbortController();
       const found = things.filter({}, { signal: controller.signal });
@@ -79,7 +79,7 @@ export function abortingSuite(fixture: ClientFixture): void {
       expect((await rejection(found)).name).toBe('AbortError');
     });
 
-    test('a call that ends by itself leaves nothing behind at its signal', async () => {
+    test('a finished call removes its listener from the signal', async () => {
       const things = await numbers(10);
       const controller = new AbortController();
       const { signal, listeners } = countedSignal(controller);
@@ -91,7 +91,7 @@ export function abortingSuite(fixture: ClientFixture): void {
       expect(await things.count()).toBe(0);
     });
 
-    test('ends a scan between its chunks', async () => {
+    test('an abort ends a scan between chunks', async () => {
       const things = await numbers(9000);
       const controller = new AbortController();
       const { signal } = controller;
@@ -116,7 +116,7 @@ export function abortingSuite(fixture: ClientFixture): void {
       expect(await things.count()).toBe(9000);
     });
 
-    test('one aborted call leaves the others of the same moment alone', async () => {
+    test('an aborted call does not affect others of the same batch', async () => {
       const things = await numbers(2000);
       const controller = new AbortController();
       const { signal } = controller;
@@ -136,7 +136,7 @@ export function abortingSuite(fixture: ClientFixture): void {
       ]);
     });
 
-    test('a call that waits for its turn never begins', async () => {
+    test('an aborted call in the queue never begins', async () => {
       const things = await numbers(10);
       const controller = new AbortController();
       const { signal } = controller;

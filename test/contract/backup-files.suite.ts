@@ -27,7 +27,7 @@ export function backupFilesSuite(fixture: ClientFixture): void {
       return new Response(await things.exportBackup(await things.createBackup())).blob();
     }
 
-    test('bring every value, id and managed field to another collection', async () => {
+    test('restore every value, id and managed field in another collection', async () => {
       const options = { indicate_created_at: true, indicate_archived_timestamp: true } as const;
       const things = fixture.documents(options);
       await things.insert({ _id: 'odd', ...odd });
@@ -55,7 +55,7 @@ export function backupFilesSuite(fixture: ClientFixture): void {
       expect(await again.get('gone')).toMatchObject({ _id: 'gone' });
     });
 
-    test('can be merged: what has an id of the file is replaced in its place', async () => {
+    test('can be merged: documents with an id of the file are replaced and keep their place', async () => {
       const things = fixture.documents<{ n: number }>();
       await things.insertMany([
         { _id: 'a', n: 1 },
@@ -79,7 +79,7 @@ export function backupFilesSuite(fixture: ClientFixture): void {
       expect(await fixture.documents().filter({})).toEqual(found);
     });
 
-    test('name the options of the collection and the indexes of all open handles', async () => {
+    test('contain the options of the collection and the indexes of all open handles', async () => {
       const things = fixture.documents({ id_length: 12, indexes: ['n'] });
       const other = fixture.documents({ id_length: 12, indexes: ['m'] });
       await Promise.all([things.ready, other.ready]);
@@ -91,7 +91,7 @@ export function backupFilesSuite(fixture: ClientFixture): void {
       expect(options.indexes.map(({ name }: { name: string }) => name)).toEqual(['n', 'm']);
     });
 
-    test('of nothing can be merged, and can replace', async () => {
+    test('of an empty collection can be merged, and can replace', async () => {
       const things = fixture.documents({ indexes: [{ fields: 'n', unique: true }] });
       const file = await exported(things);
       await things.insertMany([{ n: 1 }, { n: 2 }]);
@@ -104,7 +104,7 @@ export function backupFilesSuite(fixture: ClientFixture): void {
       await things.insert({ n: 1 });
     });
 
-    test('work for keys and values, and tell live queries', async () => {
+    test('work for keys and values, and update live queries', async () => {
       const values = fixture.keyValues();
       await values.set('a', new Map([['x', 1]]));
       await values.set('b.c', [1, 2]);
@@ -121,14 +121,14 @@ export function backupFilesSuite(fixture: ClientFixture): void {
       ]);
       await log.until((data) => Array.isArray(data));
       log.stop();
-      // From a worker, events and answers come by different ways.
+      // With a worker, events and answers take different ways.
       await told.until((events) => events.length > 0);
       expect(told.events).toEqual([{ collection: values.name, backup: undefined, documents: 2 }]);
       const documents = fixture.documents();
       await expect(documents.importBackup(file)).rejects.toMatchObject({ code: 'type_mismatch' });
     });
 
-    test('what is no such file is refused, and nothing is changed', async () => {
+    test('other files are refused and change nothing', async () => {
       const things = fixture.documents();
       await things.insert({ _id: 'a' });
       const file = await exported(things);
@@ -166,7 +166,7 @@ export function backupFilesSuite(fixture: ClientFixture): void {
       expect((await things.verify()).whole).toBe(true);
     });
 
-    test('a signal gives an import up; what waits goes on', async () => {
+    test('a signal aborts an import; waiting calls go on', async () => {
       const things = fixture.documents();
       await things.insertMany([{ _id: 'a' }, { _id: 'b' }]);
       const file = await exported(things);
@@ -194,7 +194,7 @@ export function backupFilesSuite(fixture: ClientFixture): void {
       expect(await things.importBackup(file)).toBe(2);
     });
 
-    test('an import that a unique index does not let in changes nothing', async () => {
+    test('an import that violates a unique index changes nothing', async () => {
       const things = fixture.documents<{ n: number }>();
       await things.insertMany([{ n: 1 }, { n: 1 }]);
       const file = await exported(things);
@@ -209,7 +209,7 @@ export function backupFilesSuite(fixture: ClientFixture): void {
       expect((await unique.verify()).whole).toBe(true);
     });
 
-    test('a backup that is being exported stays until then', async () => {
+    test('a backup in export is removed only afterwards', async () => {
       const things = fixture.documents<{ n: number; text: string }>();
       const text = 'x'.repeat(1000);
       await things.insertMany(Array.from({ length: 500 }, (_, n) => ({ _id: `d${n}`, n, text })));
@@ -223,7 +223,7 @@ export function backupFilesSuite(fixture: ClientFixture): void {
       expect(await things.count()).toBe(500);
     });
 
-    test('an export that nobody reads to its end can be cancelled', async () => {
+    test('an unfinished export can be cancelled', async () => {
       const things = fixture.documents();
       await things.insert({ _id: 'a' });
       const stream = await things.exportBackup(await things.createBackup());
@@ -231,7 +231,7 @@ export function backupFilesSuite(fixture: ClientFixture): void {
       expect(await things.count()).toBe(1);
     });
 
-    test('a whole database goes into one file and comes back, open or not', async () => {
+    test('exportAll and importAll take all collections, open or not', async () => {
       await fixture.renew();
       const things = fixture.documents();
       await things.insertMany([{ _id: 'a' }, { _id: 'b' }]);
@@ -266,7 +266,7 @@ export function backupFilesSuite(fixture: ClientFixture): void {
       expect((await fixture.documents().verify()).whole).toBe(true);
     });
 
-    test('a whole database comes back all or nothing', async () => {
+    test('importAll is atomic', async () => {
       await fixture.renew();
       await fixture.documents().insert({ _id: 'a' });
       await fixture.keyValues().set('k', 1);

@@ -6,7 +6,7 @@ import { EventLog, rejection } from './outcomes.ts';
 /** createBackup, listBackups, loadBackup, deleteBackup, verify. */
 export function backupsSuite(fixture: ClientFixture): void {
   describe('backups', () => {
-    test('bring back what the collection held, stamps and archive included', async () => {
+    test('restore the documents of a collection, stamps and archive included', async () => {
       const things = fixture.documents({ indicate_created_at: true, indexes: ['n'] });
       await things.insertMany([
         { _id: 'a', n: 1 },
@@ -44,7 +44,7 @@ export function backupsSuite(fixture: ClientFixture): void {
       expect(await values.get('a')).toEqual({ b: 2 });
     });
 
-    test('hold everything called for before, and nothing called for after', async () => {
+    test('contain all earlier changes and no later ones', async () => {
       const things = fixture.documents();
       void things.insert({ _id: 'a' });
       const creating = things.createBackup();
@@ -81,7 +81,7 @@ export function backupsSuite(fixture: ClientFixture): void {
       ]);
     });
 
-    test('what loadBackup replaces becomes a backup by itself', async () => {
+    test('loadBackup makes a backup of the data it replaces', async () => {
       const things = fixture.documents();
       const empty = await things.createBackup();
       await things.insert({ _id: 'a' });
@@ -93,7 +93,7 @@ export function backupsSuite(fixture: ClientFixture): void {
       expect(await things.count()).toBe(1);
     });
 
-    test('a name that is not there is an error that changes nothing', async () => {
+    test('an unknown name is an error and changes nothing', async () => {
       const things = fixture.documents();
       await things.insert({ _id: 'a' });
       const name = await things.createBackup();
@@ -117,7 +117,7 @@ export function backupsSuite(fixture: ClientFixture): void {
       });
     });
 
-    test('deleteBackup removes one and leaves the others', async () => {
+    test('deleteBackup removes one and keeps the others', async () => {
       const things = fixture.documents();
       await things.insert({ _id: 'a' });
       const first = await things.createBackup();
@@ -132,7 +132,7 @@ export function backupsSuite(fixture: ClientFixture): void {
       expect(await again.get('a')).toMatchObject({ _id: 'a' });
     });
 
-    test('survive what compaction does', async () => {
+    test('survive compaction', async () => {
       const things = fixture.documents<{ n: number; text: string }>();
       const text = 'x'.repeat(2000);
       await things.insertMany(Array.from({ length: 200 }, (_, n) => ({ _id: `d${n}`, n, text })));
@@ -151,7 +151,7 @@ export function backupsSuite(fixture: ClientFixture): void {
       );
     });
 
-    test('reach live queries and listeners', async () => {
+    test('notify live queries and listeners when they are loaded', async () => {
       const things = fixture.documents<{ n: number }>();
       await things.insertMany([
         { _id: 'a', n: 1 },
@@ -180,7 +180,7 @@ export function backupsSuite(fixture: ClientFixture): void {
       for (const each of [log, count, one]) each.stop();
     });
 
-    test('verify reads everything, and finds it whole', async () => {
+    test('verify reads everything and finds no defect', async () => {
       const things = fixture.documents();
       await things.insertMany([{ _id: 'a' }, { _id: 'b' }]);
       const name = await things.createBackup();
@@ -195,7 +195,7 @@ export function backupsSuite(fixture: ClientFixture): void {
       });
     });
 
-    test('Drop() takes them along, unless it is asked to leave one', async () => {
+    test('Drop() removes them, unless it is asked to keep one', async () => {
       const active = { activate_drop_method: true };
       const things = fixture.documents(active);
       await things.insert({ _id: 'a' });
@@ -220,7 +220,7 @@ export function backupsSuite(fixture: ClientFixture): void {
       expect((await last.verify()).whole).toBe(true);
     });
 
-    test('another type of collection cannot load them', async () => {
+    test('a collection of another type cannot load them', async () => {
       const active = { activate_drop_method: true };
       const things = fixture.documents(active);
       await things.insert({ _id: 'a' });
@@ -232,7 +232,7 @@ export function backupsSuite(fixture: ClientFixture): void {
       expect(await values.get('x')).toBe(1);
     });
 
-    test('an index that was declared later is built for what comes back', async () => {
+    test('an index declared later is built over restored documents', async () => {
       const things = fixture.documents<{ n: number }>();
       await things.insertMany([
         { _id: 'a', n: 1 },

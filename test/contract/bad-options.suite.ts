@@ -6,7 +6,7 @@ const fn = () => true;
 const cyclic: unknown[] = [];
 cyclic.push(cyclic);
 
-/** Options of what finds documents: the class of the error, its code, its place. */
+/** Options of finding methods: the class of the error, its code, its place. */
 const OPTIONS: [unknown, string, string, string][] = [
   [{ limit: -1 }, 'OptionError', 'option_invalid', 'limit'],
   [{ limit: 1.5 }, 'OptionError', 'option_invalid', 'limit'],
@@ -49,7 +49,7 @@ const OPTIONS: [unknown, string, string, string][] = [
   [{ sort: { n: fn } }, 'CriteriaError', 'sort_invalid', 'sort'],
 ];
 
-/** Of those that choose paths: only where documents are delivered. */
+/** Options that choose paths: only for methods that deliver documents. */
 const SELECTS: [unknown, string, string, string][] = [
   [{ select: 'n' }, 'CriteriaError', 'select_invalid', 'select'],
   [{ select: { n: 1 } }, 'CriteriaError', 'select_invalid', 'select'],
@@ -98,7 +98,7 @@ const INDEXES: [unknown, string, string][] = [
 const DELIVERS = ['find', 'filter', 'each'] as const;
 const FINDS = [...DELIVERS, 'has', 'count', 'deleteMany', 'explain'] as const;
 
-/** Bad input to queries and indexes: a typed error that names the place, and nothing has changed. */
+/** Bad input to queries and indexes: a typed error with its place, and no change. */
 export function badOptionsSuite(fixture: ClientFixture): void {
   describe('bad options', () => {
     const one = async () => {
@@ -108,7 +108,7 @@ export function badOptionsSuite(fixture: ClientFixture): void {
     };
 
     for (const params of [{ n: { $gte: 0 } }, fn]) {
-      test(`of everything that finds, by ${typeof params}, name their place`, async () => {
+      test(`of every finding method, with ${typeof params} params, are errors with their place`, async () => {
         const things = await one();
         const errorOf = async (method: (typeof FINDS)[number], options: unknown) => {
           const result: unknown = things[method](params as never, options as never);
@@ -134,7 +134,7 @@ export function badOptionsSuite(fixture: ClientFixture): void {
       });
     }
 
-    test('criteria with an unknown operator, or a function where criteria are needed', async () => {
+    test('an unknown operator, or a function in place of criteria, is refused', async () => {
       const things = await one();
       for (const [params, code, place] of CRITERIA) {
         for (const method of ['find', 'filter', 'has', 'count', 'deleteMany', 'explain'] as const) {
@@ -147,7 +147,7 @@ export function badOptionsSuite(fixture: ClientFixture): void {
       expect(await things.count()).toBe(1);
     });
 
-    test('indexes on nothing, and others that make no sense, are refused at once', async () => {
+    test('empty and contradictory indexes are refused by the constructor', async () => {
       const things = await one();
       for (const [indexes, code, place] of INDEXES) {
         const error = thrown(() => fixture.documents({ name: 'bad', indexes: indexes as never }));

@@ -9,10 +9,10 @@ import type {
   Stamp,
 } from '../../src/index.ts';
 
-/** The package as its users import it: a suite sees the library through this and nothing else. */
+/** The package as users import it: suites see the library only through this. */
 export type Library = typeof import('../../src/index.ts');
 
-/** A client that fulfils the contract. */
+/** A kind of client under contract. */
 export interface ClientKind {
   readonly title: string;
   readonly lib: Library;
@@ -20,20 +20,20 @@ export interface ClientKind {
   readonly engine: 'thread' | 'worker';
   /** The storage it uses. */
   readonly storage: 'memory' | 'indexeddb';
-  /** Makes a client of the database of this name, with all that earlier ones saved. */
+  /** Makes a client of the named database, with the data saved by earlier ones. */
   readonly make: (name: string) => DatabaseClient;
 }
 
 let databases = 0;
 
 /**
- * A client, and collections that each test has for itself. The client stays open from one test to the next: starting
- * a worker and making a database take ten times as long as most tests.
+ * A client, and collections of its own for each test. The client stays open between tests: to start a worker and make
+ * a database takes ten times as long as most tests.
  */
 export class ClientFixture {
   readonly kind: ClientKind;
   readonly lib: Library;
-  /** Whether the collections that the fixture makes are cached. */
+  /** Whether the collections of the fixture are cached. */
   readonly caching: boolean;
   #database = '';
   #db: DatabaseClient | undefined;
@@ -45,7 +45,7 @@ export class ClientFixture {
     this.caching = caching;
   }
 
-  /** The client, made when first asked for. */
+  /** The client, made on first access. */
   get db(): DatabaseClient {
     this.#database ||= `contract ${++databases} ${Math.random()}`;
     this.#db ??= this.kind.make(this.#database);
@@ -59,14 +59,14 @@ export class ClientFixture {
     return this.db;
   }
 
-  /** A new client of an empty database, for tests that other tests would disturb. */
+  /** A new client of an empty database, for tests that need one of their own. */
   async renew(): Promise<DatabaseClient> {
     await this.#db?.close();
     this.#forget();
     return this.db;
   }
 
-  /** A collection of documents, called `things` unless the options say otherwise; `S` are the stamps they ask for. */
+  /** A collection of documents, by default `things`; `S` are the stamps that the options enable. */
   documents<T extends object = AnyDocument, S extends Stamp = never>({
     name = 'things',
     ...options
@@ -80,7 +80,7 @@ export class ClientFixture {
     }) as unknown as DocumentCollection<T, S>;
   }
 
-  /** A key-value collection, called `values` unless the options say otherwise. */
+  /** A key-value collection, by default `values`. */
   keyValues<V = unknown>({
     name = 'values',
     ...options
@@ -94,17 +94,17 @@ export class ClientFixture {
     });
   }
 
-  /** The name of this test's collection of this name: no other test has it. */
+  /** A name unique to this test. */
   nameOf(name: string): string {
     return `${this.#tests} ${name}`;
   }
 
-  /** Ends a test: all of its calls have run and are saved before the next one begins. */
+  /** Ends a test: saves all of its calls before the next one begins. */
   async endTest(): Promise<void> {
     this.#tests += 1;
     const db = this.#db;
     const database = this.#database;
-    // If this fails or does not end, the tests to come have another database.
+    // If this fails or hangs, later tests use another database.
     this.#forget();
     if (!db || db.status.state === 'closed' || db.status.state === 'failed') return;
     await db.save();
@@ -123,7 +123,7 @@ export class ClientFixture {
   }
 }
 
-/** A fixture for the tests of the block it is called in. */
+/** A fixture for the tests of the calling block. */
 export function useClient(kind: ClientKind, caching: boolean): ClientFixture {
   const fixture = new ClientFixture(kind, caching);
   afterEach(() => fixture.endTest());

@@ -12,7 +12,7 @@ if (typeof Worker !== 'undefined') {
     make: (name) => lib.connect({ name }),
   });
 } else if (typeof document === 'undefined') {
-  // Node has no workers of the web; there the protocol is tested over a channel.
+  // Node has no Web Workers; a MessageChannel stands in for one.
   runContract({
     ...common,
     title: 'connect() over a message channel',
@@ -20,7 +20,7 @@ if (typeof Worker !== 'undefined') {
     make: (name) => lib.connect({ name, worker: fakeWorker }),
   });
 } else {
-  // What the tests of an app meet in happy-dom.
+  // The situation of an app tested in happy-dom.
   runContract({
     ...common,
     title: 'connect() where there are no workers',

@@ -12,10 +12,10 @@ function spoil(thing: Thing): void {
   Object.assign(thing, { more: 1 });
 }
 
-/** What goes in is copied, what comes out is the caller's own copy. */
+/** Arguments are copied, results belong to the caller. */
 export function copiesSuite(fixture: ClientFixture): void {
   describe('copies', () => {
-    test('changing what was passed in changes nothing stored', async () => {
+    test('changing an argument after a call does not change stored data', async () => {
       const things = fixture.documents<Thing>();
       const given = document();
       const inserting = things.insert(given);
@@ -41,7 +41,7 @@ export function copiesSuite(fixture: ClientFixture): void {
       expect(await things.get(_id)).toMatchObject(document());
     });
 
-    test('a plain document is copied as well', async () => {
+    test('a flat document is copied, too', async () => {
       const things = fixture.documents<{ list: number[] }>();
       const given = { list: [1] };
       const inserting = things.insert(given);
@@ -49,7 +49,7 @@ export function copiesSuite(fixture: ClientFixture): void {
       expect((await inserting).list).toEqual([1]);
     });
 
-    test('changing the list given to insertMany changes nothing', async () => {
+    test('changing the list of insertMany after the call has no effect', async () => {
       const things = fixture.documents<{ n: number }>();
       const list = [{ n: 1 }, { n: 2 }];
       const inserting = things.insertMany(list);
@@ -57,7 +57,7 @@ export function copiesSuite(fixture: ClientFixture): void {
       expect((await inserting).map(({ n }) => n)).toEqual([1, 2]);
     });
 
-    test('changing what came out changes nothing stored', async () => {
+    test('changing a result does not change stored data', async () => {
       const things = fixture.documents<Thing>();
       const stored = await things.insert(document());
       const { _id } = stored;
@@ -80,7 +80,7 @@ export function copiesSuite(fixture: ClientFixture): void {
       }
     });
 
-    test('two calls give two copies', async () => {
+    test('two calls return two copies', async () => {
       const things = fixture.documents<Thing>();
       const { _id } = await things.insert(document());
       const [one, two] = await Promise.all([things.get(_id), things.get(_id)]);
@@ -113,7 +113,7 @@ export function copiesSuite(fixture: ClientFixture): void {
       expect(await values.get('list')).toEqual([{ deep: [1] }]);
     });
 
-    test('a view copies only what it looks at', async () => {
+    test('a typed array copies only its part of the buffer', async () => {
       const things = fixture.documents<{ bytes: Uint8Array }>();
       const buffer = new Uint8Array([1, 2, 3, 4]).buffer;
       const { bytes } = await things.insert({ bytes: new Uint8Array(buffer, 1, 2) });

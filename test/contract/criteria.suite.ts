@@ -10,7 +10,7 @@ const PEOPLE = [
   { _id: 'dan', name: 'Dan', born: new Date(86_400_000), size: 12n, pets: [{ kind: 'dog' }] },
 ];
 
-/** Criteria, by what they mean, with the ids of those they match. */
+/** Criteria, by meaning, with the ids of the matches. */
 const CASES: [string, object, string[]][] = [
   ['{} matches everything', {}, ['ada', 'bob', 'cyd', 'dan']],
   ['equality', { name: 'Ada' }, ['ada']],
@@ -60,7 +60,7 @@ export function criteriaSuite(fixture: ClientFixture): void {
       return collection;
     };
 
-    test('mean what they mean to MongoDB', async () => {
+    test('have the meaning of MongoDB', async () => {
       const collection = await people();
       for (const [meaning, criteria, expected] of CASES) {
         const params = criteria as Params;
@@ -81,7 +81,7 @@ export function criteriaSuite(fixture: ClientFixture): void {
       }
     });
 
-    test('reach managed fields', async () => {
+    test('match managed fields', async () => {
       const collection = fixture.documents({ indicate_created_timestamp: true });
       const stored = await collection.insert({ n: 1 });
       await collection.insert({ n: 2 });
@@ -92,7 +92,7 @@ export function criteriaSuite(fixture: ClientFixture): void {
       ]);
     });
 
-    test('find the changed values of documents, saved or not', async () => {
+    test('match current values of documents, saved or not', async () => {
       const collection = await people();
       await collection.patch('ada', { age: 37 });
       expect(idsOf(await collection.filter({ age: 37 }))).toEqual(['ada']);
@@ -103,7 +103,7 @@ export function criteriaSuite(fixture: ClientFixture): void {
       expect(idsOf(await fixture.documents().filter({ age: { $in: [36, 37] } }))).toEqual(['ada']);
     });
 
-    test('are copied: changing them after the call changes nothing', async () => {
+    test('are copied: changing them after the call has no effect', async () => {
       const collection = await people();
       const criteria = { name: { $in: ['Ada'] } };
       const found = collection.filter(criteria);
@@ -122,7 +122,7 @@ export function criteriaSuite(fixture: ClientFixture): void {
       [{ name: { $type: 'nothing' } }, 'operand_invalid'],
     ];
 
-    test('that are wrong reject with their place, in every method that takes them', async () => {
+    test('that are wrong reject with their place, in every method', async () => {
       const collection = await people();
       for (const [criteria, code] of WRONG) {
         const params = criteria as Params;
@@ -142,7 +142,7 @@ export function criteriaSuite(fixture: ClientFixture): void {
       expect(await collection.count()).toBe(4);
     });
 
-    test('an unknown operator is named, with the nearest known one', async () => {
+    test('with an unknown operator reject with its name and the nearest known one', async () => {
       const { message } = await rejection(fixture.documents().find({ age: { $gtt: 1 } }));
       expect(message.includes('$gtt') && message.includes('$gt')).toBe(true);
     });
@@ -180,7 +180,7 @@ export function criteriaSuite(fixture: ClientFixture): void {
       }
     });
 
-    test('params are an object or a function', async () => {
+    test('have to be an object or a function', async () => {
       const collection = await people();
       for (const params of [undefined, null, 5, 'Ada', true, ['Ada'], new Date(0), /A/]) {
         for (const method of ['find', 'filter', 'has', 'deleteMany'] as const) {
@@ -206,7 +206,7 @@ export function criteriaSuite(fixture: ClientFixture): void {
   });
 
   describe('find, filter, has and count', () => {
-    test('find the first in order of insertion, nothing among none', async () => {
+    test('return the first match in order of insertion, or undefined', async () => {
       const things = fixture.documents<{ n: number }>();
       expect(await things.find({})).toBe(undefined);
       expect(await things.filter({})).toEqual([]);
@@ -218,7 +218,7 @@ export function criteriaSuite(fixture: ClientFixture): void {
       expect(await things.find({ n: 9 })).toBe(undefined);
     });
 
-    test('archived: false by default, true is both kinds, "only" the archived', async () => {
+    test('archived: false is the default, true adds archived documents, "only" takes these alone', async () => {
       const things = fixture.documents<{ n: number }>();
       await things.insertMany([1, 2, 3].map((n) => ({ _id: String(n), n })));
       await things.archive('2');
@@ -243,7 +243,7 @@ export function criteriaSuite(fixture: ClientFixture): void {
       expect(await things.count(undefined, { archived: 'only' })).toBe(1);
     });
 
-    test('deleteMany takes archived as filter does', async () => {
+    test('deleteMany takes archived like filter', async () => {
       const things = fixture.documents<{ n: number }>();
       await things.insertMany([1, 2, 3, 4].map((n) => ({ _id: String(n), n })));
       await things.archive('2');
@@ -254,7 +254,7 @@ export function criteriaSuite(fixture: ClientFixture): void {
       expect(idsOf(await things.filter({}, { archived: true }))).toEqual(['1']);
     });
 
-    test('refuse options they do not know', async () => {
+    test('refuse unknown options', async () => {
       const things = fixture.documents();
       await things.insert({});
       for (const [options, code, place] of [

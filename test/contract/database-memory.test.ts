@@ -1,7 +1,7 @@
 import * as lib from '../../src/index.ts';
 import { runContract } from './run-contract.ts';
 
-// One driver for all clients: what one client has saved is there for the next, as after a reload.
+// One driver for all clients: the next client finds saved data, as after a reload.
 const storage = lib.memoryDriver();
 
 runContract({

@@ -30,7 +30,7 @@ export function documentsSuite(fixture: ClientFixture): void {
       expect(await things.count()).toBe(1);
     });
 
-    test('documents are there after a reload, in their order', async () => {
+    test('documents survive a reload, in their order', async () => {
       const things = fixture.documents<Thing>();
       const first = await things.insert({ name: 'a' });
       const more = await things.insertMany([{ name: 'b' }, { name: 'c' }]);
@@ -53,7 +53,7 @@ export function documentsSuite(fixture: ClientFixture): void {
       expect(await things.insertMany([])).toEqual([]);
     });
 
-    test('insertMany takes more than one message holds', async () => {
+    test('insertMany takes more documents than fit into one message', async () => {
       const things = fixture.documents<{ n: number; text: string }>();
       const text = 'x'.repeat(1000);
       const stored = await things.insertMany(Array.from({ length: 3000 }, (_, n) => ({ n, text })));
@@ -64,7 +64,7 @@ export function documentsSuite(fixture: ClientFixture): void {
       expect((await again.filter({})).map(({ n }) => n)).toEqual(stored.map(({ n }) => n));
     });
 
-    test('insertMany stores none when one is wrong', async () => {
+    test('insertMany stores no document if one is invalid', async () => {
       const things = fixture.documents<Thing>();
       await things.insert({ _id: 'a', name: 'a' });
       const taken = things.insertMany([{ name: 'b' }, { _id: 'a', name: 'c' }, { name: 'd' }]);
@@ -79,7 +79,7 @@ export function documentsSuite(fixture: ClientFixture): void {
       expect(own(await things.filter({}))).toEqual([{ name: 'a' }]);
     });
 
-    test('insertMany stores none when a document of a later message is wrong', async () => {
+    test('insertMany stores no document if one in a later message is invalid', async () => {
       const things = fixture.documents<Thing>();
       await things.insert({ _id: 'taken', name: 'a' });
       const many: (Thing & { _id?: string })[] = Array.from({ length: 2000 }, (_, n) => ({
@@ -94,7 +94,7 @@ export function documentsSuite(fixture: ClientFixture): void {
       expect(await things.insertMany(many).then((stored) => stored.length)).toBe(2000);
     });
 
-    test('get finds archived documents too, and nothing under an unknown id', async () => {
+    test('get returns archived documents, too, and undefined for an unknown id', async () => {
       const things = fixture.documents<Thing>();
       const { _id } = await things.insert({ name: 'a' });
       await things.archive(_id);
@@ -155,7 +155,7 @@ export function documentsSuite(fixture: ClientFixture): void {
       expect(await fixture.documents().get(_id)).toBe(undefined);
     });
 
-    test('what was saved, deleted and inserted again counts as new', async () => {
+    test('a document saved, deleted and inserted again counts as new', async () => {
       const things = fixture.documents<Thing>();
       await things.insertMany([
         { _id: 'a', name: 'a' },
@@ -170,7 +170,7 @@ export function documentsSuite(fixture: ClientFixture): void {
       expect(own(await again.filter({}))).toEqual([{ name: 'b' }, { name: 'again' }]);
     });
 
-    test('deleteMany resolves with how many it removed', async () => {
+    test('deleteMany resolves with the number of removed documents', async () => {
       const things = fixture.documents<Thing>();
       await things.insertMany([1, 2, 3, 4].map((n) => ({ name: 'a', n })));
       expect(await things.deleteMany({ n: { $gt: 3 } })).toBe(1);
@@ -185,7 +185,7 @@ export function documentsSuite(fixture: ClientFixture): void {
       expect(await fixture.documents().count()).toBe(0);
     });
 
-    test('an update keeps the place in the order of insertion', async () => {
+    test('an update does not change the order of insertion', async () => {
       const things = fixture.documents<Thing>();
       await things.insertMany(['a', 'b', 'c'].map((name) => ({ _id: name, name })));
       await things.save();

@@ -4,7 +4,7 @@ import { rejection } from './outcomes.ts';
 
 const active = { activate_drop_method: true };
 
-/** Drop(): only where it is enabled. */
+/** Drop(): only if it is enabled. */
 export function dropSuite(fixture: ClientFixture): void {
   describe('Drop', () => {
     test('rejects unless it is enabled, and touches nothing', async () => {
@@ -23,7 +23,7 @@ export function dropSuite(fixture: ClientFixture): void {
       expect(await fixture.keyValues().get('a')).toBe(1);
     });
 
-    test('removes the collection; the handles to it are then dropped', async () => {
+    test('removes the collection; its handles then reject', async () => {
       const things = fixture.documents(active);
       const other = fixture.documents();
       await things.insertMany([{}, {}]);
@@ -47,7 +47,7 @@ export function dropSuite(fixture: ClientFixture): void {
       }
     });
 
-    test('constructing the name again starts empty, behind calls that are still under way', async () => {
+    test('constructing the collection again starts empty, after calls in flight', async () => {
       const things = fixture.documents(active);
       await things.insert({ _id: 'a' });
       const inserted = things.insertMany([{ _id: 'b' }]);
@@ -60,7 +60,7 @@ export function dropSuite(fixture: ClientFixture): void {
       expect(await again.entries()).toEqual([['c', 1]]);
     });
 
-    test('constructing the name again starts empty', async () => {
+    test('constructing the collection again starts empty', async () => {
       const things = fixture.documents(active);
       await things.insert({ _id: 'a' });
       await things.Drop();
@@ -71,7 +71,7 @@ export function dropSuite(fixture: ClientFixture): void {
       expect(await fixture.documents().count()).toBe(1);
     });
 
-    test('constructing the name again need not wait for it', async () => {
+    test('the collection can be constructed again before Drop() resolves', async () => {
       const things = fixture.documents(active);
       await things.insert({ _id: 'a' });
       await things.save();
@@ -83,7 +83,7 @@ export function dropSuite(fixture: ClientFixture): void {
       expect((await again.filter({})).map(({ _id }) => _id)).toEqual(['b']);
     });
 
-    test('is for good', async () => {
+    test('is permanent', async () => {
       const things = fixture.documents(active);
       await things.insert({});
       await things.save();
@@ -105,7 +105,7 @@ export function dropSuite(fixture: ClientFixture): void {
       expect(await fixture.documents({ name: 'a' }).count()).toBe(0);
     });
 
-    test('leaves other collections alone', async () => {
+    test('does not touch other collections', async () => {
       const names = ['a', 'ab', 'a/b', 'A'];
       for (const name of names) await fixture.documents({ name, ...active }).insert({ name });
       await fixture.db.save();
@@ -116,7 +116,7 @@ export function dropSuite(fixture: ClientFixture): void {
       }
     });
 
-    test('calls made before it take effect, calls made after it reject', async () => {
+    test('earlier calls take effect, later calls reject', async () => {
       const things = fixture.documents(active);
       const [inserted, counted, dropped, late] = await Promise.all([
         things.insert({}),

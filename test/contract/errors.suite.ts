@@ -3,7 +3,7 @@ import type { CairnError } from '../../src/index.ts';
 import type { ClientFixture } from './client-fixture.ts';
 import { rejection, thrown } from './outcomes.ts';
 
-/** One base class, a class a family, stable codes; the same on both sides of a worker. */
+/** One base class, one class for each family, stable codes; the same on both sides of a worker. */
 export function errorsSuite(fixture: ClientFixture): void {
   describe('errors', () => {
     const provoke = async (): Promise<[CairnError, string, string][]> => {
@@ -35,7 +35,7 @@ export function errorsSuite(fixture: ClientFixture): void {
       }
     });
 
-    test('are of one family each', async () => {
+    test('belong to one family each', async () => {
       const families = [
         'OptionError',
         'ValueError',
@@ -51,13 +51,13 @@ export function errorsSuite(fixture: ClientFixture): void {
       }
     });
 
-    test('carry their cause, wherever they were made', async () => {
+    test('keep their cause, also across a worker', async () => {
       const { cause } = await rejection(fixture.documents().find({ name: { $regex: '(' } }));
       expect(cause instanceof Error).toBe(true);
       expect((cause as Error).name).toBe('SyntaxError');
     });
 
-    test('of one call leave the others of the same moment alone', async () => {
+    test('of one call do not affect others of the same batch', async () => {
       const things = fixture.documents<{ n: number }>();
       const results = await Promise.allSettled([
         things.insert({ _id: 'a', n: 1 }),
@@ -76,7 +76,7 @@ export function errorsSuite(fixture: ClientFixture): void {
       expect(await things.count()).toBe(2);
     });
 
-    test('can be made and extended by drivers and callers', () => {
+    test('can be constructed and extended by drivers and callers', () => {
       const { StorageError, CairnError } = fixture.lib;
       const cause = new Error('underneath');
       const error = new StorageError('storage_full', 'The disk is full.', { cause, place: 'a' });

@@ -5,7 +5,7 @@ import { EventLog, thrown } from './outcomes.ts';
 /** db.status, db.on, collection.on. */
 export function eventsSuite(fixture: ClientFixture): void {
   describe('status', () => {
-    test('is there before anything was done', async () => {
+    test('is available before any call', async () => {
       await fixture.renew();
       expect(fixture.db.status).toMatchObject({ state: 'idle', unsaved: 0 });
     });
@@ -20,7 +20,7 @@ export function eventsSuite(fixture: ClientFixture): void {
       expect(fixture.db.status.state).toBe('closed');
     });
 
-    test('says what is unsaved since when, and when the last save was', async () => {
+    test('has the number and age of unsaved changes and the time of the last save', async () => {
       await fixture.renew();
       const before = Date.now();
       const log = new EventLog(fixture.db, 'status');
@@ -42,7 +42,7 @@ export function eventsSuite(fixture: ClientFixture): void {
       expect(last_save instanceof Date && Number(last_save) >= before).toBe(true);
     });
 
-    test('comes as an event with every change of it', async () => {
+    test('is an event on every change', async () => {
       await fixture.renew();
       const log = new EventLog(fixture.db, 'status');
       await fixture.db.ready;
@@ -58,7 +58,7 @@ export function eventsSuite(fixture: ClientFixture): void {
   });
 
   describe('events', () => {
-    test('change names the collection, the ids and what happened', async () => {
+    test('change has the collection, the ids and the kind of change', async () => {
       const log = new EventLog(await fixture.renew(), 'change');
       const things = fixture.documents();
       await things.insert({ _id: 'a' });
@@ -99,7 +99,7 @@ export function eventsSuite(fixture: ClientFixture): void {
       expect(happened()).toEqual(expected);
     });
 
-    test('calls that change nothing tell nothing', async () => {
+    test('calls without effect emit nothing', async () => {
       const things = fixture.documents();
       await things.insert({ _id: 'a' });
       const log = new EventLog(things, 'change');
@@ -113,7 +113,7 @@ export function eventsSuite(fixture: ClientFixture): void {
       expect(log.events.flatMap(({ changes }) => changes.map(({ id }) => id))).toEqual(['last']);
     });
 
-    test('a collection tells of itself only', async () => {
+    test('a collection emits only its own events', async () => {
       const one = fixture.documents({ name: 'one' });
       const other = fixture.documents({ name: 'other' });
       const log = new EventLog(one, 'change');
@@ -123,7 +123,7 @@ export function eventsSuite(fixture: ClientFixture): void {
       expect(log.events.map(({ collection }) => collection)).toEqual([one.name]);
     });
 
-    test('save tells the collection, how many changes and when', async () => {
+    test('save has the collection, the number of changes and the time', async () => {
       const before = Date.now();
       const all = new EventLog(await fixture.renew(), 'save');
       const things = fixture.documents({ save_timeout: 3600, save_directly_after: 1000 });
@@ -138,7 +138,7 @@ export function eventsSuite(fixture: ClientFixture): void {
       expect(event?.at instanceof Date && Number(event.at) >= before).toBe(true);
     });
 
-    test('the returned function stops them, each listener for itself', async () => {
+    test('the returned function removes one listener', async () => {
       const things = fixture.documents();
       const stopped = new EventLog(things, 'change');
       const log = new EventLog(things, 'change');
@@ -151,7 +151,7 @@ export function eventsSuite(fixture: ClientFixture): void {
       expect(stopped.events.length).toBe(1);
     });
 
-    test('one listener may be added twice', async () => {
+    test('a listener may be added twice', async () => {
       const things = fixture.documents();
       let calls = 0;
       const listener = () => {
@@ -169,7 +169,7 @@ export function eventsSuite(fixture: ClientFixture): void {
       expect(calls).toBe(3);
     });
 
-    test('an unknown event or a listener that is no function is an error', () => {
+    test('an unknown event is an error, and so is a listener other than a function', () => {
       const { CairnError } = fixture.lib;
       for (const source of [fixture.db, fixture.documents()]) {
         const unknown = thrown(() => source.on('changed' as never, () => undefined));

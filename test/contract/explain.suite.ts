@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ClientFixture } from './client-fixture.ts';
 import { rejection } from './outcomes.ts';
 
-/** `explain`: the plan as data, and what it cost. */
+/** `explain`: the plan and its cost as data. */
 export function explainSuite(fixture: ClientFixture): void {
   describe('explain', () => {
     const users = async () => {
@@ -20,15 +20,15 @@ export function explainSuite(fixture: ClientFixture): void {
       return things;
     };
 
-    test('says where it ran and how long it took', async () => {
+    test('reports place and duration of the query', async () => {
       const things = await users();
       const { engine, engine_ms, total_ms } = await things.explain({ age: 3 });
       expect(engine).toBe(fixture.kind.engine);
-      // Of two clocks, which browsers make coarse: neither need be the greater.
+      // Two coarse clocks: neither time need be the greater.
       expect(engine_ms >= 0 && total_ms >= 0).toBe(true);
     });
 
-    test('an index that tells everything needs no document', async () => {
+    test('a covering index examines no document', async () => {
       const things = await users();
       expect(await things.explain({ age: 3 })).toMatchObject({
         plan: { kind: 'index', index: 'age', exact: true, ordered: true },
@@ -38,7 +38,7 @@ export function explainSuite(fixture: ClientFixture): void {
       });
     });
 
-    test('what keys do not tell is looked at', async () => {
+    test('conditions outside the index examine documents', async () => {
       const things = await users();
       expect(await things.explain({ age: 3, n: { $mod: [2, 1] } })).toMatchObject({
         plan: { kind: 'index', index: 'age', exact: false },
@@ -48,7 +48,7 @@ export function explainSuite(fixture: ClientFixture): void {
       });
     });
 
-    test('a scan looks at every document, and at none where all match', async () => {
+    test('a scan examines every document, and none if all match', async () => {
       const things = await users();
       expect(await things.explain({ n: { $lt: 10 } })).toMatchObject({
         plan: { kind: 'scan' },
@@ -61,7 +61,7 @@ export function explainSuite(fixture: ClientFixture): void {
       expect(all).toMatchObject({ plan: { kind: 'scan' }, documents_examined: 0, returned: 99 });
     });
 
-    test('a sort by an index ends with the limit', async () => {
+    test('a sort by an index stops at the limit', async () => {
       const things = await users();
       const options = { sort: { age: -1 }, skip: 2, limit: 5 } as const;
       expect(await things.explain({}, options)).toMatchObject({
@@ -77,7 +77,7 @@ export function explainSuite(fixture: ClientFixture): void {
       });
     });
 
-    test('ids and branches of $or have plans of their own', async () => {
+    test('ids and branches of $or have their own plans', async () => {
       const things = await users();
       expect(await things.explain({ _id: { $in: ['u1', 'u2', 'none'] } })).toMatchObject({
         plan: { kind: 'ids', ids: ['none', 'u1', 'u2'] },
@@ -90,7 +90,7 @@ export function explainSuite(fixture: ClientFixture): void {
       expect((await things.explain({ $or: [{ age: 3 }, { n: 4 }] })).plan.kind).toBe('scan');
     });
 
-    test('leaves functions out, and refuses what filter refuses', async () => {
+    test('ignores functions, and refuses the same as filter', async () => {
       const things = await users();
       const where = () => false;
       expect(await things.explain({ age: 3 }, { where, limit: 1 })).toMatchObject({ returned: 10 });
@@ -99,7 +99,7 @@ export function explainSuite(fixture: ClientFixture): void {
       expect(wrong.code).toBe('operator_unknown');
     });
 
-    test('follows the declaration after a reload', async () => {
+    test('uses the declared indexes after a reload', async () => {
       await users();
       await fixture.reopen();
       const things = fixture.documents<{ age: number }>();

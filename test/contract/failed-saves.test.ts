@@ -28,7 +28,7 @@ describe.each([false, true])('failed saves, caching: %s', (caching) => {
     return found;
   };
 
-  test('save rejects with the error of storage, and an event tells it', async () => {
+  test('save rejects with the error of storage, which is also an event', async () => {
     const { storage, db, things } = open();
     const log = new EventLog(things, 'error');
     await things.insert({ n: 1 });
@@ -48,7 +48,7 @@ describe.each([false, true])('failed saves, caching: %s', (caching) => {
     expect(await names(storage)).toEqual([1]);
   });
 
-  test('its changes stay, and go on changing', async () => {
+  test('unsaved changes stay readable and can be changed further', async () => {
     const { storage, db, things } = open();
     await things.insertMany([
       { _id: 'a', n: 1 },
@@ -69,7 +69,7 @@ describe.each([false, true])('failed saves, caching: %s', (caching) => {
     expect(await names(storage)).toEqual([4, 5]);
   });
 
-  test('it is retried without being asked', async () => {
+  test('a failed save is retried automatically', async () => {
     const { storage, db, things } = open({ save_timeout: 0 });
     const errors = new EventLog(things, 'error');
     const saves = new EventLog(things, 'save');
@@ -84,7 +84,7 @@ describe.each([false, true])('failed saves, caching: %s', (caching) => {
     expect(await names(storage)).toEqual([1]);
   });
 
-  test('close rejects and the client stays open, so that nothing is lost', async () => {
+  test('close rejects and the client stays open: no change is lost', async () => {
     const { storage, db, things } = open();
     await things.insert({ n: 1 });
     storage.beforeWrite = async () => Promise.reject(full());
@@ -98,7 +98,7 @@ describe.each([false, true])('failed saves, caching: %s', (caching) => {
     expect(await names(storage)).toEqual([1, 2]);
   });
 
-  test('an error that no driver should throw is a typed one too, with its cause', async () => {
+  test('an unexpected driver error becomes a typed one with its cause', async () => {
     const { storage, db, things } = open();
     await things.insert({ n: 1 });
     const failure = new RangeError('what?');
@@ -110,7 +110,7 @@ describe.each([false, true])('failed saves, caching: %s', (caching) => {
     await db.close();
   });
 
-  test('changes that arrive during a save go with the next', async () => {
+  test('changes made during a save go into the next', async () => {
     const { storage, db, things } = open({ save_timeout: 0, save_directly_after: 1 });
     const saves = new EventLog(things, 'save');
     await things.ready;
@@ -143,7 +143,7 @@ describe.each([false, true])('failed saves, caching: %s', (caching) => {
     expect((await names(storage)).length).toBe(11);
   });
 
-  test('a Drop that fails leaves the collection as it was', async () => {
+  test('a failed Drop keeps the collection', async () => {
     const { storage, db, things } = open({ ...LATER, activate_drop_method: true });
     await things.insert({ n: 1 });
     await things.save();

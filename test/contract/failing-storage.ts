@@ -1,12 +1,12 @@
 import type { Storage, StorageDriver } from '../../src/index.ts';
 
-/** Memory whose writes a test can hold up or let fail. */
+/** In-memory storage; a test can delay its writes or make them fail. */
 export class FailingStorage implements StorageDriver {
   readonly kind = 'failing';
   readonly #memory: StorageDriver;
-  /** Called before each write; rejects to let it fail. */
+  /** Called before each write; if it rejects, the write fails. */
   beforeWrite: () => Promise<void> = async () => undefined;
-  /** Writes that were begun. */
+  /** How many writes have begun. */
   writes = 0;
 
   constructor(memory: StorageDriver) {

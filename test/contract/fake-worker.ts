@@ -1,6 +1,6 @@
 import { serve } from '../../src/transport/worker/worker-host.ts';
 
-/** Looks like a worker that runs `cairndb/worker`; the engine is at the other end of a MessageChannel. */
+/** A stand-in for a worker with `cairndb/worker`: an engine behind a MessageChannel. */
 export function fakeWorker(): Worker {
   const { port1, port2 } = new MessageChannel();
   serve(port2);

@@ -10,7 +10,7 @@ const planOf = async (collection: DocumentCollection, params: Params) => {
 
 /** Handles to one collection that declare different indexes. */
 export function indexDeclarationsSuite(fixture: ClientFixture): void {
-  describe('indexes that several handles declare', () => {
+  describe('indexes declared by several handles', () => {
     const filled = async (indexes: IndexOption[] = ['age']) => {
       const old = fixture.documents({ indexes });
       await old.insertMany([
@@ -22,7 +22,7 @@ export function indexDeclarationsSuite(fixture: ClientFixture): void {
     };
 
     test.each([['with what is saved'], ['with what is not saved']])(
-      'are added by the handle that declares more, for both handles, %s',
+      'of a second handle serve both handles, %s',
       async (when) => {
         const old = await filled();
         if (when === 'with what is saved') await old.save();
@@ -45,7 +45,7 @@ export function indexDeclarationsSuite(fixture: ClientFixture): void {
       },
     );
 
-    test('serve a handle that declares fewer, or none', async () => {
+    test('serve a handle that declares fewer or none', async () => {
       await filled(['age', 'email']);
       for (const indexes of [['age'], []]) {
         const fewer = fixture.documents({ indexes });
@@ -72,7 +72,7 @@ export function indexDeclarationsSuite(fixture: ClientFixture): void {
       expect(await next.count({ n: { $in: [5, 6, 7, 8] } })).toBe(1);
     });
 
-    test('that are unique and violated fail only the handle that declares them', async () => {
+    test('that are unique and violated make only the declaring handle fail', async () => {
       const old = await filled();
       const broken = fixture.documents({ indexes: ['age', { fields: 'email', unique: true }] });
       for (const call of [broken.ready, broken.count(), broken.insert({}), broken.get('a')]) {
@@ -92,7 +92,7 @@ export function indexDeclarationsSuite(fixture: ClientFixture): void {
       expect((await rejection(old.insert({ email: 'a@x' }))).code).toBe('unique_violation');
     });
 
-    test('a live query of a handle whose unique index is violated shows the error', async () => {
+    test('a live query of a handle with a violated unique index shows the error', async () => {
       await filled();
       const broken = fixture.documents({ indexes: [{ fields: 'email', unique: true }] });
       const live = broken.live({});
@@ -100,7 +100,7 @@ export function indexDeclarationsSuite(fixture: ClientFixture): void {
       expect(live.getSnapshot().status).toBe('error');
     });
 
-    test('a unique index takes the place of a plain one over the same field, which stays when it fails', async () => {
+    test('a unique index replaces a plain one over the same field, unless it is violated', async () => {
       const old = await filled(['email']);
       const unique: IndexOption[] = [{ fields: 'email', unique: true }];
       expect((await rejection(fixture.documents({ indexes: unique }).ready)).code).toBe(
@@ -115,7 +115,7 @@ export function indexDeclarationsSuite(fixture: ClientFixture): void {
       expect(await next.count()).toBe(2);
     });
 
-    test('one over whole values and one over the items of arrays stand side by side', async () => {
+    test('an index of whole values and a multi index of the same field coexist', async () => {
       const old = await filled(['tags']);
       const next = fixture.documents({ indexes: [{ fields: 'tags', multi: true }] });
       expect(idsOf(await next.filter({ tags: 'x' }))).toEqual(['a', 'c']);
@@ -124,7 +124,7 @@ export function indexDeclarationsSuite(fixture: ClientFixture): void {
       expect(idsOf(await next.filter({ tags: { $in: ['z', 'y'] } }))).toEqual(['a', 'b', 'd']);
     });
 
-    test('two handles of one moment both have theirs', async () => {
+    test('two handles opened together both get their indexes', async () => {
       await filled([]);
       const handles = ['age', 'email'].map((field) => fixture.documents({ indexes: [field] }));
       await Promise.all(handles.map(({ ready }) => ready));
@@ -134,7 +134,7 @@ export function indexDeclarationsSuite(fixture: ClientFixture): void {
       }
     });
 
-    test('a restored backup has all of them', async () => {
+    test('a restored backup has the indexes of all handles', async () => {
       const old = await filled();
       const backup = await old.createBackup();
       const next = fixture.documents({ indexes: ['email'] });

@@ -15,7 +15,7 @@ const PEOPLE = [
   { _id: 'g', region: 'eu', mix: new Date(5) },
 ];
 
-/** What is asked, and which index of those declared below answers it. */
+/** Queries, with the index below that serves them. */
 const QUESTIONS: [Params, FindOptions, string | undefined][] = [
   [{ age: 20 }, {}, 'age'],
   [{ age: { $gte: 20, $lt: 40 } }, {}, 'age'],
@@ -50,7 +50,7 @@ const INDEXES: IndexOption[] = [
   { fields: 'mix' },
 ];
 
-/** All that is asked at once travels together: one by one, questions take ten times as long from a worker. */
+/** Concurrent calls share a message: one by one, they take ten times as long with a worker. */
 const answers = (collection: DocumentCollection, params: Params, options: FindOptions) =>
   Promise.all([
     collection.filter(params, options),
@@ -59,7 +59,7 @@ const answers = (collection: DocumentCollection, params: Params, options: FindOp
     allOf(collection.each(params, options)),
   ]);
 
-/** The same answers, made of what `filter` found. */
+/** The same answers, derived from `filter`. */
 const answersOf = (found: readonly object[]) => [found, found[0], found.length, found];
 
 const planOf = async (collection: DocumentCollection, params: Params, options?: FindOptions) => {
@@ -67,10 +67,10 @@ const planOf = async (collection: DocumentCollection, params: Params, options?: 
   return plan.kind === 'index' ? plan.index : plan.kind;
 };
 
-/** The option `indexes`: results are those of a scan, whatever happened before. */
+/** The option `indexes`: results equal those of a scan after any change. */
 export function indexesSuite(fixture: ClientFixture): void {
   describe('indexes', () => {
-    /** What the documents of a collection should answer: the same ones without any index. */
+    /** The expected answers: the same documents in a collection without indexes. */
     const expectAnswersOfScan = async (collection: DocumentCollection) => {
       const plain = fixture.documents({ name: 'plain', activate_drop_method: true });
       const copies = await collection.filter({}, { archived: true });
@@ -101,7 +101,7 @@ export function indexesSuite(fixture: ClientFixture): void {
       await plain.Drop();
     };
 
-    test('declared from the start answer as a scan does', async () => {
+    test('declared from the start return the results of a scan', async () => {
       const things = fixture.documents({ indexes: INDEXES });
       await things.insertMany(PEOPLE);
       for (const [params, options, index] of QUESTIONS) {
@@ -110,7 +110,7 @@ export function indexesSuite(fixture: ClientFixture): void {
       await expectAnswersOfScan(things);
     });
 
-    test('follow every change, saved or not, and come back after a reload', async () => {
+    test('follow every change, saved or not, and survive a reload', async () => {
       let things = fixture.documents({ indexes: INDEXES });
       await things.insertMany(PEOPLE);
       await things.save();
@@ -133,7 +133,7 @@ export function indexesSuite(fixture: ClientFixture): void {
       await expectAnswersOfScan(things);
     });
 
-    test('added later are built over what is there, telling how far they are', async () => {
+    test('added later are built over existing documents, with progress events', async () => {
       await fixture
         .documents()
         .insertMany([
@@ -161,7 +161,7 @@ export function indexesSuite(fixture: ClientFixture): void {
       expect(later.events).toEqual([]);
     });
 
-    test('left out are dropped, and are right when they are declared again', async () => {
+    test('no longer declared are dropped, and built anew when declared again', async () => {
       await fixture.documents({ indexes: ['age'] }).insertMany(PEOPLE);
       await fixture.reopen();
       const without = fixture.documents();
@@ -177,7 +177,7 @@ export function indexesSuite(fixture: ClientFixture): void {
       await expectAnswersOfScan(things);
     });
 
-    test('changed are built anew', async () => {
+    test('with a changed declaration are built anew', async () => {
       const declarations: IndexOption[][] = [
         ['age', 'tags'],
         [{ fields: 'tags', multi: true }],
@@ -195,7 +195,7 @@ export function indexesSuite(fixture: ClientFixture): void {
       }
     });
 
-    test('reach managed fields, as the options show them', async () => {
+    test('may use managed fields in the form that the options enable', async () => {
       const indexes = ['_created_timestamp', '_archived', '_updated'];
       let things = fixture.documents({ indexes, indicate_created_timestamp: true });
       const [a] = await things.insertMany([{ _id: 'a' }, { _id: 'b' }, { _id: 'c' }]);
@@ -218,7 +218,7 @@ export function indexesSuite(fixture: ClientFixture): void {
       await check(['a', 'c']);
     });
 
-    test('have one order for values of all types, as without them', async () => {
+    test('sort values of all types like a scan', async () => {
       const values = [
         ...[5, 'b', true, null, new Date(1), 2n ** 70n, 'a', -1, false, undefined, Number.NaN],
         ...[new Date(0), '', Number.POSITIVE_INFINITY, 5n, 0, '10', '9', new Date(Number.NaN)],

@@ -13,7 +13,7 @@ export function iterationSuite(fixture: ClientFixture): void {
       return things;
     };
 
-    test('goes over the documents that are not archived, in order of insertion', async () => {
+    test('skips archived documents and follows the order of insertion', async () => {
       const things = await numbers(6000);
       await things.archive('3');
       const seen: number[] = [];
@@ -36,7 +36,7 @@ export function iterationSuite(fixture: ClientFixture): void {
       expect(idsOf(await allOf(things.each(() => true)))).toEqual(expected);
     });
 
-    test('takes criteria, functions and every option of filter', async () => {
+    test('takes criteria, functions and all options of filter', async () => {
       const things = await numbers(700, ['n']);
       await things.archive('650');
       for (const params of [{ n: { $gte: 600 } }, ({ n }: { n: number }) => n >= 600]) {
@@ -57,7 +57,7 @@ export function iterationSuite(fixture: ClientFixture): void {
       }
     });
 
-    test('can be left at any document, and the collection goes on', async () => {
+    test('can be left early; the collection stays usable', async () => {
       const things = await numbers(6000);
       for (const options of [{}, { sort: { n: 1 } }] as const) {
         for (const last of [0, 10, 4500]) {
@@ -79,7 +79,7 @@ export function iterationSuite(fixture: ClientFixture): void {
       expect(await things.count()).toBe(6000);
     });
 
-    test('lets its loop change the collection; what is inserted meanwhile does not come by', async () => {
+    test('reads a snapshot: its loop may change the collection, later inserts are not visited', async () => {
       const things = await numbers(300);
       let seen = 0;
       for await (const { _id, n } of things) {
@@ -92,7 +92,7 @@ export function iterationSuite(fixture: ClientFixture): void {
       expect(await things.count({ n: { $gte: 1000 } })).toBe(300);
     });
 
-    test('several at a time do not disturb each other', async () => {
+    test('concurrent iterations are independent', async () => {
       const things = await numbers(5000);
       const [one, other] = [things.each({}), things.each({}, { sort: { n: -1 } })];
       const seen: unknown[] = [];
@@ -106,7 +106,7 @@ export function iterationSuite(fixture: ClientFixture): void {
       expect((await other.next()).done).toBe(true);
     });
 
-    test('rejects with the typed errors of filter', async () => {
+    test('rejects with the same typed errors as filter', async () => {
       const things = await numbers(1);
       const wrong = things.each({ n: { $gtt: 1 } } as never).next();
       expect(await rejection(wrong)).toMatchObject({ code: 'operator_unknown' });

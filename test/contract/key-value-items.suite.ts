@@ -21,7 +21,7 @@ export function keyValueItemsSuite(fixture: ClientFixture): void {
       return values;
     };
 
-    test('push makes the array, and returns it', async () => {
+    test('push creates the array and returns it', async () => {
       const values = fixture.keyValues();
       expect(await values.push('user.tags', 'a')).toEqual(['a']);
       expect(await values.push('user.tags', { b: 1 })).toEqual(['a', { b: 1 }]);
@@ -34,7 +34,7 @@ export function keyValueItemsSuite(fixture: ClientFixture): void {
       ]);
     });
 
-    test('find gives the first item that matches', async () => {
+    test('find returns the first matching item', async () => {
       const values = await friends();
       const key = 'user.friends';
       expect(await values.find<Friend>(key, ({ age }) => age > 30)).toEqual(ADA);
@@ -46,7 +46,7 @@ export function keyValueItemsSuite(fixture: ClientFixture): void {
       expect(await values.find('user.tags', /^b/)).toBe('b');
     });
 
-    test('filter gives all of them, in their order', async () => {
+    test('filter returns all matching items, in order', async () => {
       const values = await friends();
       const key = 'user.friends';
       expect(await values.filter<Friend>(key, ({ age }) => age > 30)).toEqual([ADA, CYD]);
@@ -61,7 +61,7 @@ export function keyValueItemsSuite(fixture: ClientFixture): void {
       expect(await values.filter('user.tags', { $gt: 'a' })).toEqual(['b']);
     });
 
-    test('has with params tells whether there is such an item', async () => {
+    test('has with params returns whether an item matches', async () => {
       const values = await friends();
       const key = 'user.friends';
       expect(await values.has<Friend>(key, ({ age }) => age > 50)).toBe(true);
@@ -73,7 +73,7 @@ export function keyValueItemsSuite(fixture: ClientFixture): void {
       expect(await values.has('user.tags', null)).toBe(true);
     });
 
-    test('remove takes items out and returns the array after', async () => {
+    test('remove deletes matching items and returns the remaining array', async () => {
       const values = await friends();
       expect(await values.remove('user.tags', 'a')).toEqual(['b', null]);
       expect(await values.remove<Friend>('user.friends', { age: { $gt: 40 } })).toEqual([ADA, BOB]);
@@ -88,7 +88,7 @@ export function keyValueItemsSuite(fixture: ClientFixture): void {
       expect(await fixture.keyValues().get('user')).toEqual({ friends: [BOB], tags: ['b', null] });
     });
 
-    test('the values to compare with may be of any kind', async () => {
+    test('criteria may compare with values of any kind', async () => {
       const values = fixture.keyValues();
       await values.set('list', [new Date(5), 2n, [1], 'a', undefined]);
       expect(await values.has('list', new Date(5))).toBe(true);
@@ -99,7 +99,7 @@ export function keyValueItemsSuite(fixture: ClientFixture): void {
       expect(await values.remove('list', 2n)).toEqual(['a', undefined]);
     });
 
-    test('there are no items at a missing key', async () => {
+    test('a missing key has no items', async () => {
       const values = fixture.keyValues();
       expect(await values.find('no.such', {})).toBe(undefined);
       expect(await values.find('no.such', () => true)).toBe(undefined);
@@ -112,7 +112,7 @@ export function keyValueItemsSuite(fixture: ClientFixture): void {
       expect(await values.count()).toBe(0);
     });
 
-    test('functions run here, with their closures, and cannot change what is stored', async () => {
+    test('functions run in the caller, with their closures, and cannot change stored values', async () => {
       const values = await friends();
       const seen: string[] = [];
       const wanted = 'Bob';
@@ -138,7 +138,7 @@ export function keyValueItemsSuite(fixture: ClientFixture): void {
       expect(await values.get('user.friends')).toEqual([ADA, BOB, CYD]);
     });
 
-    test('wrong criteria are refused and change nothing', async () => {
+    test('invalid criteria are refused and change nothing', async () => {
       const values = await friends();
       for (const method of ['find', 'filter', 'has', 'remove'] as const) {
         const error = await rejection(values[method]('user.friends', { age: { $gtt: 1 } }));

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import type { ClientFixture } from './client-fixture.ts';
 import { rejection } from './outcomes.ts';
 
-/** Keys, and the methods for a value at a key. */
+/** Keys, and the methods for one value. */
 export function keyValueSuite(fixture: ClientFixture): void {
   describe('keys and values', () => {
-    test('set gives the value back, get finds it, also after a reload', async () => {
+    test('set returns the value, get finds it, also after a reload', async () => {
       const values = fixture.keyValues();
       expect(await values.set('theme', { dark: true })).toEqual({ dark: true });
       expect(await values.get('theme')).toEqual({ dark: true });
@@ -24,7 +24,7 @@ export function keyValueSuite(fixture: ClientFixture): void {
       expect(await values.entries()).toEqual([['a', { b: 'text' }]]);
     });
 
-    test('a key is a path: the first segment is the record, the rest the way inside', async () => {
+    test('a key is a path: the first segment is the record, the rest a path inside its value', async () => {
       const values = fixture.keyValues();
       await values.set('USER_1.friends[0].name', 'Ada');
       expect(await values.get('USER_1')).toEqual({ friends: [{ name: 'Ada' }] });
@@ -55,7 +55,7 @@ export function keyValueSuite(fixture: ClientFixture): void {
       expect(await values.delete(7)).toBe(true);
     });
 
-    test('an array of segments is a key, whatever characters they hold', async () => {
+    test('an array of segments is a key, with any characters in them', async () => {
       const values = fixture.keyValues();
       await values.set(['a.b', 'c[0]', 1, 'd'], 'x');
       expect(await values.keys()).toEqual(['a.b']);
@@ -69,7 +69,7 @@ export function keyValueSuite(fixture: ClientFixture): void {
       expect(await values.get('deep.down')).toBe(1);
     });
 
-    test('missing parents are made, gaps in arrays are null', async () => {
+    test('missing parents are created, gaps in arrays become null', async () => {
       const values = fixture.keyValues();
       await values.set('a.b.c', 1);
       await values.set('a.list[0][1]', 2);
@@ -82,14 +82,14 @@ export function keyValueSuite(fixture: ClientFixture): void {
       });
     });
 
-    test('has without params, be they given as undefined, tells whether the key exists', async () => {
+    test('has without params, or with undefined, returns whether the key exists', async () => {
       const values = fixture.keyValues();
       await values.set('a', 5);
       expect(await values.has('a', undefined)).toBe(true);
       expect(await values.has('b', undefined)).toBe(false);
     });
 
-    test('has tells whether the key exists, be its value undefined', async () => {
+    test('has returns true for an existing key with the value undefined', async () => {
       const values = fixture.keyValues();
       await values.set('a', { b: undefined, list: [0] });
       await values.set('u', undefined);
@@ -103,7 +103,7 @@ export function keyValueSuite(fixture: ClientFixture): void {
       expect(await values.get('a.list.length')).toBe(undefined);
     });
 
-    test('delete tells whether it removed something', async () => {
+    test('delete returns whether it removed something', async () => {
       const values = fixture.keyValues();
       await values.set('a', { b: 1, c: 2, list: ['x', 'y', 'z'] });
       expect(await values.delete('a.b')).toBe(true);
@@ -118,7 +118,7 @@ export function keyValueSuite(fixture: ClientFixture): void {
       expect(await fixture.keyValues().count()).toBe(0);
     });
 
-    test('keys, entries and count are over the first segments, in order of insertion', async () => {
+    test('keys, entries and count use the first segments, in order of insertion', async () => {
       const values = fixture.keyValues();
       expect([await values.keys(), await values.entries(), await values.count()]).toEqual([
         [],
@@ -144,7 +144,7 @@ export function keyValueSuite(fixture: ClientFixture): void {
       expect(await again.count()).toBe(4);
     });
 
-    test('increase and decrease return the number after; a missing one starts at 0', async () => {
+    test('increase and decrease return the new number; a missing one starts at 0', async () => {
       const values = fixture.keyValues();
       expect(await values.increase('n', 5)).toBe(5);
       expect(await values.decrease('n', 2)).toBe(3);
@@ -154,7 +154,7 @@ export function keyValueSuite(fixture: ClientFixture): void {
       expect(await fixture.keyValues().increase('n', 0)).toBe(3);
     });
 
-    test('any characters make a key, named like parts of Object too', async () => {
+    test('a key may have any characters, and names of Object.prototype', async () => {
       const values = fixture.keyValues();
       for (const key of ['constructor', 'toString', 'hasOwnProperty', '😀/ä', ' ', '\u0000']) {
         expect(await values.get([key])).toBe(undefined);
@@ -221,7 +221,7 @@ export function keyValueSuite(fixture: ClientFixture): void {
       expect(({} as { polluted?: unknown }).polluted).toBe(undefined);
     });
 
-    test('a key of very many segments is refused', async () => {
+    test('a key with too many segments is refused', async () => {
       const values = fixture.keyValues();
       for (const key of [`a${'.b'.repeat(60_000)}`, Array.from({ length: 501 }, () => 'a')]) {
         await expect(values.set(key, 1)).rejects.toMatchObject({ code: 'key_invalid' });
@@ -233,7 +233,7 @@ export function keyValueSuite(fixture: ClientFixture): void {
       expect(await values.count()).toBe(0);
     });
 
-    test('a way through something that is no object or array changes nothing', async () => {
+    test('a path through a scalar is refused and changes nothing', async () => {
       const values = fixture.keyValues();
       const before = { text: 'a', n: 1, at: new Date(1), none: null, list: [1] };
       await values.set('a', before);
@@ -245,7 +245,7 @@ export function keyValueSuite(fixture: ClientFixture): void {
       expect(await values.get('a')).toEqual(before);
     });
 
-    test('the wrong kind of value at the key changes nothing', async () => {
+    test('a value of the wrong kind is refused and does not change', async () => {
       const values = fixture.keyValues();
       await values.set('a', { text: 'a', list: [1], none: null });
       for (const call of [

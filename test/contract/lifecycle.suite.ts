@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ClientFixture } from './client-fixture.ts';
 import { rejection, thrown } from './outcomes.ts';
 
-/** A way to make a collection of either type, with a call of it. */
+/** Ways to construct a collection of either type, with one call. */
 type Maker = (
   fixture: ClientFixture,
   name: string,
@@ -13,7 +13,7 @@ const keyValues: Maker = (fixture, name) => fixture.keyValues({ name });
 /** Opening, reopening with another type, closing, names. */
 export function lifecycleSuite(fixture: ClientFixture): void {
   describe('opening', () => {
-    test('ready resolves, as often as it is asked for', async () => {
+    test('ready resolves on every access', async () => {
       const things = fixture.documents();
       expect(await things.ready).toBe(undefined);
       expect(await things.ready).toBe(undefined);
@@ -31,7 +31,7 @@ export function lifecycleSuite(fixture: ClientFixture): void {
       [documents, keyValues],
       [keyValues, documents],
     ] as const) {
-      test('another type throws where the type is known', async () => {
+      test('another type throws if the type is known already', async () => {
         const made = first(fixture, 'a');
         await made.ready;
         const error = thrown(() => second(fixture, 'a'));
@@ -40,7 +40,7 @@ export function lifecycleSuite(fixture: ClientFixture): void {
         expect(await made.count()).toBe(0);
       });
 
-      test('another type rejects ready and every call where it is not known yet', async () => {
+      test('another type rejects ready and every call if the type is not known yet', async () => {
         await first(fixture, 'a').ready;
         await fixture.reopen();
         const wrong = second(fixture, 'a');
@@ -58,7 +58,7 @@ export function lifecycleSuite(fixture: ClientFixture): void {
         await rejection(wrong.count());
       });
 
-      test('another type in the same moment rejects too', async () => {
+      test('another type at the same time rejects, too', async () => {
         const made = first(fixture, 'a');
         const wrong = second(fixture, 'a');
         expect(await rejection(wrong.count())).toMatchObject({ code: 'type_mismatch' });
@@ -66,7 +66,7 @@ export function lifecycleSuite(fixture: ClientFixture): void {
       });
     }
 
-    test('a bad handle does not get in the way of closing', async () => {
+    test('a handle that failed to open does not block close()', async () => {
       await fixture.documents({ name: 'a' }).insert({});
       await fixture.reopen();
       const wrong = fixture.keyValues({ name: 'a' });
@@ -77,7 +77,7 @@ export function lifecycleSuite(fixture: ClientFixture): void {
   });
 
   describe('close', () => {
-    test('saves what is not saved yet', async () => {
+    test('saves unsaved changes', async () => {
       const things = fixture.documents({ save_timeout: 3600, save_directly_after: 1000 });
       await things.insertMany([{}, {}]);
       const values = fixture.keyValues({ save_timeout: 3600 });
@@ -87,7 +87,7 @@ export function lifecycleSuite(fixture: ClientFixture): void {
       expect(await fixture.keyValues().get('a')).toBe(1);
     });
 
-    test('what was called before it takes effect, however long it is', async () => {
+    test('waits for earlier calls, however long they are', async () => {
       const things = fixture.documents({ save_timeout: 3600, save_directly_after: 100_000 });
       const text = 'x'.repeat(2000);
       const inserting = things.insertMany(Array.from({ length: 1500 }, (_, n) => ({ n, text })));
@@ -98,7 +98,7 @@ export function lifecycleSuite(fixture: ClientFixture): void {
       expect(await fixture.documents().count()).toBe(1499);
     });
 
-    test('later calls reject', async () => {
+    test('rejects later calls', async () => {
       const { db } = fixture;
       const things = fixture.documents();
       const values = fixture.keyValues();
@@ -127,7 +127,7 @@ export function lifecycleSuite(fixture: ClientFixture): void {
       expect(db.status.state).toBe('closed');
     });
 
-    test('calls made while it closes reject; what was called before goes on to its end', async () => {
+    test('rejects calls made meanwhile, and completes earlier ones', async () => {
       const things = fixture.documents();
       await things.insert({});
       const before = things.insertMany([{ _id: 'before' }]);
@@ -141,7 +141,7 @@ export function lifecycleSuite(fixture: ClientFixture): void {
       expect(await fixture.documents().count()).toBe(2);
     });
 
-    test('nothing counts as unsaved after it', async () => {
+    test('leaves no unsaved changes in the status', async () => {
       const { db } = fixture;
       const things = fixture.documents({ save_timeout: 99, save_directly_after: 99 });
       await things.insert({});
@@ -150,12 +150,12 @@ export function lifecycleSuite(fixture: ClientFixture): void {
       expect(db.status.unsaved_since).toBe(undefined);
     });
 
-    test('bad options are refused after it as before', async () => {
+    test('afterwards, bad options are still refused', async () => {
       await fixture.db.close();
       expect(thrown(() => fixture.documents({ id_length: 1 })).code).toBe('option_invalid');
     });
 
-    test('may be called again, and before anything was done', async () => {
+    test('may be called again, and before any other call', async () => {
       const { db } = fixture;
       await db.close();
       await db.close();
@@ -190,7 +190,7 @@ export function lifecycleSuite(fixture: ClientFixture): void {
       'x'.repeat(128),
     ];
 
-    test('may hold any characters, and stay apart', async () => {
+    test('may have any characters, and stay distinct', async () => {
       await fixture.renew();
       const open = (name: string) => new fixture.db.Collection({ name, type: 'DOCUMENT_BASED' });
       for (const name of NAMES) await open(name).insert({ name });
@@ -209,7 +209,7 @@ export function lifecycleSuite(fixture: ClientFixture): void {
       expect(await fixture.documents({ name: 'a\ud800b' }).count()).toBe(1);
     });
 
-    test('of databases too', async () => {
+    test('of databases may have any characters, too', async () => {
       for (const part of ['\ud800', '😀/..\\', '__proto__', '\u0000']) {
         const name = `${part} ${Math.random()}`;
         for (const count of [1, 2]) {

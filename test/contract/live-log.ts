@@ -1,6 +1,6 @@
 import type { LiveQuery, LiveSnapshot } from '../../src/index.ts';
 
-/** What a live query has told, and a way to wait for more. */
+/** The snapshots of a live query, and a way to wait for more. */
 export class LiveLog<T> {
   readonly snapshots: LiveSnapshot<T>[] = [];
   readonly stop: () => void;
@@ -15,7 +15,7 @@ export class LiveLog<T> {
     });
   }
 
-  /** The data of the newest snapshot, once it fulfils the test. */
+  /** Waits until the data of the newest snapshot passes the test. */
   async until(test: (data: T) => boolean): Promise<T> {
     for (;;) {
       const { status, data, error } = this.#query.getSnapshot();
@@ -27,7 +27,7 @@ export class LiveLog<T> {
     }
   }
 
-  /** The error of the query, once it has one. */
+  /** Waits for an error of the query. */
   async error(): Promise<{ readonly code?: unknown; readonly data: unknown }> {
     for (;;) {
       const { status, data, error } = this.#query.getSnapshot();

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { ClientFixture } from './client-fixture.ts';
 
-/** What live queries show once a change of their own client is acknowledged. */
+/** Read your own writes, in live queries of the same client. */
 export function liveOwnChangesSuite(fixture: ClientFixture): void {
-  describe('once a change is acknowledged, live queries of its client', () => {
-    test('show it, one call after the other', async () => {
+  describe('once a change is acknowledged, live queries of the client', () => {
+    test('show it, for consecutive calls', async () => {
       const things = fixture.documents<{ n: number }>();
       await things.insertMany(Array.from({ length: 50 }, (_, n) => ({ _id: `t${n}`, n })));
       const all = things.live({ n: { $gte: 0 } });
@@ -26,13 +26,13 @@ export function liveOwnChangesSuite(fixture: ClientFixture): void {
           await things.filter(({ n: number }) => number % 2 === 0),
         );
       }
-      // More goes than a query with a limit keeps in reserve.
+      // More documents go than a query with a limit keeps in reserve.
       await things.deleteMany({ n: { $gte: 20 } });
       expect(last.getSnapshot().data?.map(({ n }) => n)).toEqual([19, 18, 17]);
       for (const stop of stops) stop();
     });
 
-    test('show it, many calls at once', async () => {
+    test('show it, for concurrent calls', async () => {
       const things = fixture.documents<{ n: number }>();
       const values = fixture.keyValues<number>();
       const all = things.live({});
@@ -41,7 +41,7 @@ export function liveOwnChangesSuite(fixture: ClientFixture): void {
       await Promise.all([all.ready, total.ready]);
       const calls: Promise<void>[] = [];
       for (let n = 1; n <= 40; n++) {
-        // A batch of its own for each.
+        // One batch for each.
         await Promise.resolve();
         const change = async () => {
           await things.insert({ n });

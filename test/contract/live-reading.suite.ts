@@ -6,7 +6,7 @@ import { rejection } from './outcomes.ts';
 
 /** The ways to read a live query, and how it ends. */
 export function liveReadingSuite(fixture: ClientFixture): void {
-  /** Timers fire in their order: a query that nobody reads any more has stopped by then. */
+  /** Timers fire in order: a query without readers has stopped by then. */
   const stopped = () => new Promise((resolve) => setTimeout(resolve));
   const counter = async () => {
     const things = fixture.documents<{ n: number }>();
@@ -15,7 +15,7 @@ export function liveReadingSuite(fixture: ClientFixture): void {
   };
 
   describe('reading a live query', () => {
-    test('is pending at first, ready then; subscribe does not call at once', async () => {
+    test('is pending first, then ready; subscribe does not call at once', async () => {
       const things = await counter();
       const query = things.live({});
       expect(query.getSnapshot()).toEqual({ status: 'pending', data: undefined, error: undefined });
@@ -30,9 +30,9 @@ export function liveReadingSuite(fixture: ClientFixture): void {
       log.stop();
     });
 
-    test('needs no this, and nobody who subscribes', async () => {
+    test('works with unbound methods, and loads without a subscriber', async () => {
       const { getSnapshot, subscribe } = (await counter()).liveCount();
-      // A timer, and not a call: in this thread calls take no turn of the event loop, which loading needs.
+      // A timer, not a call: calls in this thread take no turn of the event loop, which loading needs.
       while (getSnapshot().status === 'pending') await stopped();
       expect(getSnapshot()).toEqual({ status: 'ready', data: 1, error: undefined });
       subscribe(() => undefined)();
@@ -48,7 +48,7 @@ export function liveReadingSuite(fixture: ClientFixture): void {
       expect(error.code).toBe('operator_unknown');
     });
 
-    test('goes on after a change of readers in one moment', async () => {
+    test('goes on when readers change at the same time', async () => {
       const things = await counter();
       const query = things.live({});
       const first = new LiveLog(query);
@@ -62,7 +62,7 @@ export function liveReadingSuite(fixture: ClientFixture): void {
       second.stop();
     });
 
-    test('can be taken up again later; what did not change meanwhile is the same', async () => {
+    test('can resume later; unchanged documents stay the same objects', async () => {
       const things = await counter();
       await things.insert({ _id: 'b', n: 5 });
       const query = things.live({});
@@ -78,7 +78,7 @@ export function liveReadingSuite(fixture: ClientFixture): void {
       second.stop();
     });
 
-    test('is pending again once nobody reads: it may be true no more', async () => {
+    test('is pending again without readers, because the data may be outdated', async () => {
       const things = await counter();
       const query = things.live({});
       const log = new LiveLog(query);
@@ -93,7 +93,7 @@ export function liveReadingSuite(fixture: ClientFixture): void {
       expect(log.snapshots.length).toBe(1);
     });
 
-    test('a listener may leave, or fail, without harm to the others', async () => {
+    test('a listener may leave or throw without effect on others', async () => {
       const things = await counter();
       const query = things.live({});
       const calls: string[] = [];
@@ -112,7 +112,7 @@ export function liveReadingSuite(fixture: ClientFixture): void {
       log.stop();
     });
 
-    test('the same listener twice is called twice and stopped one by one', async () => {
+    test('a listener added twice is called twice and removed one by one', async () => {
       const things = await counter();
       const query = things.liveCount();
       let calls = 0;
@@ -130,7 +130,7 @@ export function liveReadingSuite(fixture: ClientFixture): void {
       log.stop();
     });
 
-    test('as a Svelte store calls at once as well', async () => {
+    test('calls at once as a Svelte store', async () => {
       const things = await counter();
       const query = things.liveCount();
       const seen: LiveSnapshot<number>[] = [];
@@ -145,7 +145,7 @@ export function liveReadingSuite(fixture: ClientFixture): void {
   });
 
   describe('a loop over a live query', () => {
-    test('gets the present, then each change, and ends when it leaves', async () => {
+    test('gets the current data, then each change, until it breaks', async () => {
       const things = await counter();
       const seen: (number | undefined)[] = [];
       for await (const [task] of things.live({})) {
@@ -156,7 +156,7 @@ export function liveReadingSuite(fixture: ClientFixture): void {
       expect(seen).toEqual([0, 1, 2]);
     });
 
-    test('that is slow gets the newest', async () => {
+    test('that is slow gets the newest data', async () => {
       const things = await counter();
       const query = things.live({});
       const current = new LiveLog(query);
@@ -171,7 +171,7 @@ export function liveReadingSuite(fixture: ClientFixture): void {
       current.stop();
     });
 
-    test('return() ends a next() that waits', async () => {
+    test('return() ends a waiting next()', async () => {
       const loop = (await counter()).live({})[Symbol.asyncIterator]();
       expect((await loop.next()).done).toBe(false);
       const waiting = loop.next();
@@ -269,7 +269,7 @@ export function liveReadingSuite(fixture: ClientFixture): void {
       again.stop();
     });
 
-    test('with what a function throws, and tries again when it is read anew', async () => {
+    test('with the error of a function, and retries when read again', async () => {
       const things = await counter();
       let angry = true;
       const query = things.live(() => {
@@ -296,7 +296,7 @@ export function liveReadingSuite(fixture: ClientFixture): void {
       expect((await rejection(patient.ready)).code).toBe('predicate_async');
     });
 
-    test('a hole that is filled is a change', async () => {
+    test('filling a hole is a change', async () => {
       const values = fixture.keyValues();
       const log = new LiveLog(values.live<unknown[]>('list'));
       await values.set('list', Object.assign([], { 1: 'b' }));
@@ -306,7 +306,7 @@ export function liveReadingSuite(fixture: ClientFixture): void {
       log.stop();
     });
 
-    test('with what the engine finds wrong', async () => {
+    test('with an error of the engine', async () => {
       const things = await counter();
       const values = fixture.keyValues();
       const wrong = [

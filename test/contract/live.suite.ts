@@ -9,7 +9,7 @@ interface Task {
   done?: boolean;
 }
 
-/** What live queries show. */
+/** The data of live queries. */
 export function liveSuite(fixture: ClientFixture): void {
   const tasksOf = (count: number) => Array.from({ length: count }, (_, n) => ({ _id: `t${n}`, n }));
   const tasks = async (count: number) => {
@@ -20,7 +20,7 @@ export function liveSuite(fixture: ClientFixture): void {
   const numbers = (data: readonly { n: number }[]) => data.map(({ n }) => n);
 
   describe('a live query', () => {
-    test('shows what matches, and follows every kind of change', async () => {
+    test('shows the matches and follows every kind of change', async () => {
       const things = await tasks(4);
       const query = things.live({ n: { $gte: 1 } });
       const log = new LiveLog(query);
@@ -46,7 +46,7 @@ export function liveSuite(fixture: ClientFixture): void {
       log.stop();
     });
 
-    test('hands out frozen documents: changing one throws instead of hiding later changes', async () => {
+    test('returns frozen documents: changing one throws', async () => {
       const things = fixture.documents();
       const [kept] = await things.insertMany([
         { _id: 'a', tags: ['x'], size: { width: 1 }, days: new Map([['mon', { open: true }]]) },
@@ -74,7 +74,7 @@ export function liveSuite(fixture: ClientFixture): void {
           () => (data as any[]).pop(),
         ];
         for (const change of changes) expect(thrown(change).name).toBe('TypeError');
-        // What cannot be frozen is the reader's to leave alone.
+        // Readers have to leave alone values that cannot be frozen.
         b.bytes[0] = 1;
       }
       const document = things.liveDocument('a');
@@ -86,7 +86,7 @@ export function liveSuite(fixture: ClientFixture): void {
       });
     });
 
-    test('keeps what did not change the same object, and each snapshot as it was', async () => {
+    test('keeps unchanged documents the same objects, and old snapshots unchanged', async () => {
       const things = await tasks(3);
       const query = things.live({});
       const log = new LiveLog(query);
@@ -101,7 +101,7 @@ export function liveSuite(fixture: ClientFixture): void {
       log.stop();
     });
 
-    test('emits nothing for a change that does not touch the result', async () => {
+    test('emits nothing for a change outside its result', async () => {
       const things = await tasks(3);
       await things.update('t1', { n: 1 });
       await things.save();
@@ -117,7 +117,7 @@ export function liveSuite(fixture: ClientFixture): void {
       log.stop();
     });
 
-    test('emits once for one call and for the calls of one moment', async () => {
+    test('emits once for one call and for concurrent calls', async () => {
       const things = await tasks(0);
       const log = new LiveLog(things.live({}));
       await log.until(() => true);
@@ -131,7 +131,7 @@ export function liveSuite(fixture: ClientFixture): void {
       log.stop();
     });
 
-    test('of many documents is whole from its first snapshot on', async () => {
+    test('of many documents is complete from its first snapshot on', async () => {
       const things = await tasks(0);
       await things.insertMany(tasksOf(10_000).map((task) => ({ ...task, text: 'x'.repeat(250) })));
       const log = new LiveLog(things.live({}));
@@ -144,7 +144,7 @@ export function liveSuite(fixture: ClientFixture): void {
       log.stop();
     });
 
-    test('misses nothing and doubles nothing of what changes while it begins', async () => {
+    test('neither misses nor repeats changes made while it begins', async () => {
       const things = await tasks(3000);
       await things.save();
       const query = things.live({}, { sort: { n: -1 } });
@@ -160,7 +160,7 @@ export function liveSuite(fixture: ClientFixture): void {
       log.stop();
     });
 
-    test('of archived documents', async () => {
+    test('includes archived documents as its option says', async () => {
       const things = await tasks(3);
       await things.archive('t1');
       const both = new LiveLog(things.live({}, { archived: true }));
@@ -176,7 +176,7 @@ export function liveSuite(fixture: ClientFixture): void {
   });
 
   describe('a live query with options', () => {
-    test('is in order, ties by insertion', async () => {
+    test('sorts, with ties in order of insertion', async () => {
       const things = fixture.documents<Task>();
       await things.insertMany([3, 1, 2, 1].map((n, at) => ({ _id: `t${at}`, n })));
       const log = new LiveLog(things.live({}, { sort: { n: 1 } }));
@@ -189,7 +189,7 @@ export function liveSuite(fixture: ClientFixture): void {
       log.stop();
     });
 
-    test('shows a window, and fills it up from what is behind', async () => {
+    test('shows a window of skip and limit, and refills it', async () => {
       const things = await tasks(200);
       await things.save();
       const log = new LiveLog(things.live({}, { sort: { n: -1 }, skip: 1, limit: 3 }));
@@ -203,7 +203,7 @@ export function liveSuite(fixture: ClientFixture): void {
       log.stop();
     });
 
-    test('in order of insertion has a window too', async () => {
+    test('shows a window in order of insertion, too', async () => {
       const things = await tasks(500);
       await things.save();
       const log = new LiveLog(things.live({ n: { $gte: 10 } }, { limit: 2 }));
@@ -215,7 +215,7 @@ export function liveSuite(fixture: ClientFixture): void {
       log.stop();
     });
 
-    test('with select shows these fields, and is silent about the others', async () => {
+    test('with select shows these fields, and emits nothing for others', async () => {
       const at = new Date(5);
       const things = fixture.documents<Task & { at: Date }>();
       await things.insert({ _id: 'a', n: 1, text: 'x', at });
@@ -229,7 +229,7 @@ export function liveSuite(fixture: ClientFixture): void {
       log.stop();
     });
 
-    test('narrows by functions, which run here', async () => {
+    test('filters by functions, which run in the caller', async () => {
       const things = await tasks(20);
       const odd = ({ n }: Task) => n % 2 === 1;
       const small = new LiveLog(things.live(odd, { skip: 1, limit: 2, sort: { n: -1 } }));
@@ -246,7 +246,7 @@ export function liveSuite(fixture: ClientFixture): void {
       for (const log of [small, where, count]) log.stop();
     });
 
-    test('sees managed fields', async () => {
+    test('shows managed fields', async () => {
       const things = fixture.documents<Task>({ indicate_created_timestamp: true });
       await things.insertMany(tasksOf(3));
       const log = new LiveLog(
@@ -264,7 +264,7 @@ export function liveSuite(fixture: ClientFixture): void {
       log.stop();
     });
 
-    test('that are bad are refused at the call', async () => {
+    test('refuses bad options at the call', async () => {
       const things = await tasks(0);
       const values = fixture.keyValues();
       const wrong: [() => unknown, string, string][] = [
@@ -286,8 +286,8 @@ export function liveSuite(fixture: ClientFixture): void {
     });
   });
 
-  describe('also live', () => {
-    test('is a count', async () => {
+  describe('a live value', () => {
+    test('may be a count', async () => {
       const things = await tasks(5);
       const log = new LiveLog(things.liveCount({ n: { $gt: 1 } }));
       const all = new LiveLog(things.liveCount());
@@ -303,7 +303,7 @@ export function liveSuite(fixture: ClientFixture): void {
       all.stop();
     });
 
-    test('is a document', async () => {
+    test('may be a document', async () => {
       const things = await tasks(2);
       const log = new LiveLog(things.liveDocument('x'));
       expect(await log.until(() => true)).toBe(undefined);
@@ -319,7 +319,7 @@ export function liveSuite(fixture: ClientFixture): void {
       log.stop();
     });
 
-    test('is a key', async () => {
+    test('may be a key', async () => {
       const values = fixture.keyValues();
       const name = new LiveLog(values.live<string>('user.friends[0].name'));
       const whole = new LiveLog(values.live('user'));
@@ -336,7 +336,7 @@ export function liveSuite(fixture: ClientFixture): void {
       whole.stop();
     });
 
-    test('are values that only a structured clone keeps', async () => {
+    test('may be of any kind that structured clone keeps', async () => {
       const values = fixture.keyValues();
       const log = new LiveLog(values.live<Map<string, Date>>('m'));
       await log.until(() => true);

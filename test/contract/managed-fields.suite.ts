@@ -16,7 +16,7 @@ const EVERY_STAMP = {
 /** Ids, states and stamps. */
 export function managedFieldsSuite(fixture: ClientFixture): void {
   describe('managed fields', () => {
-    test('come first, in their order, then the fields of the caller in theirs', async () => {
+    test('come first in fixed order, then the fields of the caller in theirs', async () => {
       const things = fixture.documents(EVERY_STAMP);
       const { _id } = await things.insert({
         zebra: 1,
@@ -37,7 +37,7 @@ export function managedFieldsSuite(fixture: ClientFixture): void {
       expect(Object.keys(again as object)).toEqual(keys);
     });
 
-    test('stamps are left out unless they are enabled', async () => {
+    test('have no stamps unless these are enabled', async () => {
       const things = fixture.documents();
       const { _id } = await things.insert({});
       await things.update(_id, {});
@@ -52,7 +52,7 @@ export function managedFieldsSuite(fixture: ClientFixture): void {
 
     for (const stamp of ['created', 'updated', 'archived', 'unarchived']) {
       for (const form of ['at', 'timestamp']) {
-        test(`indicate_${stamp}_${form} gives _${stamp}_${form} and nothing else`, async () => {
+        test(`indicate_${stamp}_${form} adds _${stamp}_${form} and nothing else`, async () => {
           const things = fixture.documents({ [`indicate_${stamp}_${form}`]: true });
           const before = Date.now();
           const { _id } = await things.insert({});
@@ -83,12 +83,12 @@ export function managedFieldsSuite(fixture: ClientFixture): void {
       }
     });
 
-    test('insert shows the stamp of creation only', async () => {
+    test('insert sets only the stamp of creation', async () => {
       const document = await fixture.documents(EVERY_STAMP).insert({});
       expect(Object.keys(document).slice(3)).toEqual(['_created_at', '_created_timestamp']);
     });
 
-    test('insertMany, upsert and patch set them too', async () => {
+    test('insertMany, upsert and patch set stamps, too', async () => {
       const things = fixture.documents(EVERY_STAMP);
       const [first] = await things.insertMany([{}]);
       expect(Object.keys(first as object).slice(3)).toEqual(['_created_at', '_created_timestamp']);
@@ -101,7 +101,7 @@ export function managedFieldsSuite(fixture: ClientFixture): void {
       expect(replaced._created_timestamp).toBe(first?._created_timestamp);
     });
 
-    test('indicate_edited_* is the other spelling of indicate_updated_*', async () => {
+    test('indicate_edited_* is an alias of indicate_updated_*', async () => {
       const things = fixture.documents({
         indicate_edited_at: true,
         indicate_edited_timestamp: true,
@@ -115,7 +115,7 @@ export function managedFieldsSuite(fixture: ClientFixture): void {
       ]);
     });
 
-    test('the earlier stamp stays through the next state', async () => {
+    test('an earlier stamp stays in the next state', async () => {
       const things = fixture.documents(EVERY_STAMP);
       const { _id } = await things.insert({});
       await things.archive(_id);
@@ -128,7 +128,7 @@ export function managedFieldsSuite(fixture: ClientFixture): void {
       expect((await things.get(_id))?._unarchived_at).toEqual(unarchived?._unarchived_at);
     });
 
-    test('stamps are kept through a reload', async () => {
+    test('stamps survive a reload', async () => {
       const things = fixture.documents(EVERY_STAMP);
       const { _id } = await things.insert({});
       await things.update(_id, { a: 1 });
@@ -138,7 +138,7 @@ export function managedFieldsSuite(fixture: ClientFixture): void {
       expect(await fixture.documents(EVERY_STAMP).get(_id)).toEqual(before);
     });
 
-    test('what a caller gives for them is ignored, so a found document can be handed back', async () => {
+    test('values of the caller are ignored: a found document can be passed back', async () => {
       const things = fixture.documents<{ n: number }, '_created_at'>({ indicate_created_at: true });
       const stored = await things.insert({
         n: 1,
@@ -157,14 +157,14 @@ export function managedFieldsSuite(fixture: ClientFixture): void {
       expect(await things.get('other')).toBe(undefined);
     });
 
-    test('update ignores whatever stands for _id', async () => {
+    test('update ignores an _id in the document', async () => {
       const things = fixture.documents<{ n: number }>();
       const { _id } = await things.insert({ n: 1 });
       expect(await things.update(_id, { _id: 5 as never, n: 2 })).toMatchObject({ _id, n: 2 });
       expect(await things.update(_id, { _id: '', n: 3 })).toMatchObject({ _id, n: 3 });
     });
 
-    test('generated ids have the length asked for and letters, digits and _ only', async () => {
+    test('generated ids have the given length and only letters, digits and _', async () => {
       for (const [id_length, length] of [
         [undefined, 32],
         [4, 4],
@@ -178,7 +178,7 @@ export function managedFieldsSuite(fixture: ClientFixture): void {
       }
     });
 
-    test('archive and unarchive tell whether they changed something', async () => {
+    test('archive and unarchive return whether they changed something', async () => {
       const things = fixture.documents();
       const { _id } = await things.insert({});
       expect(await things.unarchive(_id)).toBe(false);
@@ -194,7 +194,7 @@ export function managedFieldsSuite(fixture: ClientFixture): void {
       expect(await again.unarchive('nobody')).toBe(false);
     });
 
-    test('archiving is no update', async () => {
+    test('archiving sets no stamp of an update', async () => {
       const things = fixture.documents(EVERY_STAMP);
       const { _id } = await things.insert({ a: 1 });
       await things.archive(_id);

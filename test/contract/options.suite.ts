@@ -10,7 +10,7 @@ const STAMPS = ['created', 'edited', 'updated', 'archived', 'unarchived'].flatMa
   `indicate_${stamp}_timestamp`,
 ]);
 
-/** For each option what is allowed and what is not. */
+/** Valid and invalid values of each option. */
 const OPTIONS: Record<string, { good: unknown[]; bad: unknown[] }> = {
   name: {
     good: ['a', 'x'.repeat(128), ' ', '__proto__', '/\\.*'],
@@ -43,7 +43,7 @@ export function optionsSuite(fixture: ClientFixture): void {
       new fixture.db.Collection(options as DocumentCollectionOptions);
 
     for (const [option, { good, bad }] of Object.entries(OPTIONS)) {
-      test(`${option} is checked at once`, async () => {
+      test(`${option} is checked by the constructor`, async () => {
         for (const value of bad) {
           const options = { name: 'a', type: 'DOCUMENT_BASED', [option]: value };
           const error = thrown(() => construct(options));
@@ -52,7 +52,7 @@ export function optionsSuite(fixture: ClientFixture): void {
           expect(error.message.includes(option)).toBe(true);
         }
         for (const value of good) {
-          // Quietly: one of the options prints to the console.
+          // One of the options prints to the console.
           if (option === 'detailed_debugger_logs' && value === true) continue;
           const collection = construct({
             name: fixture.nameOf('a'),
@@ -65,7 +65,7 @@ export function optionsSuite(fixture: ClientFixture): void {
       });
     }
 
-    test('an error names what was given and what is allowed', () => {
+    test('an error has the given and the allowed values', () => {
       const says = (options: object, ...parts: string[]) => {
         const { message } = thrown(() =>
           construct({ name: 'a', type: 'DOCUMENT_BASED', ...options }),
@@ -93,7 +93,7 @@ export function optionsSuite(fixture: ClientFixture): void {
       }
     });
 
-    test('options are an object', () => {
+    test('options have to be an object', () => {
       for (const options of [undefined, null, 'a', 5, [], () => 1]) {
         const error = thrown(() => construct(options));
         expect(error instanceof fixture.lib.OptionError).toBe(true);
@@ -101,7 +101,7 @@ export function optionsSuite(fixture: ClientFixture): void {
       }
     });
 
-    test('an unknown option is refused with the nearest known one', () => {
+    test('an unknown option is refused, with the nearest known one in the message', () => {
       for (const [option, meant] of [
         ['cacheing', 'caching'],
         ['id_lenght', 'id_length'],
@@ -117,7 +117,7 @@ export function optionsSuite(fixture: ClientFixture): void {
       }
     });
 
-    test('an option that is like none is refused with all that there are', () => {
+    test('an option unlike any other is refused, with all options in the message', () => {
       const error = thrown(() => construct({ name: 'a', type: 'DOCUMENT_BASED', primaryKey: 1 }));
       expect(error).toMatchObject({ code: 'option_unknown', place: 'primaryKey' });
       expect(error.message.includes('did you mean')).toBe(false);
@@ -130,7 +130,7 @@ export function optionsSuite(fixture: ClientFixture): void {
       expect((await things.insert({}))._id.length).toBe(32);
     });
 
-    test('two spellings of one option must not contradict each other', () => {
+    test('two spellings of one option cannot contradict each other', () => {
       for (const form of ['at', 'timestamp']) {
         for (const edited of [true, false]) {
           const spellings = {
@@ -149,7 +149,7 @@ export function optionsSuite(fixture: ClientFixture): void {
       }
     });
 
-    test('changing the options later changes nothing', async () => {
+    test('changing the options object later has no effect', async () => {
       const name = fixture.nameOf('a');
       const options = { name, type: 'DOCUMENT_BASED' as const, id_length: 5 };
       const things = new fixture.db.Collection(options);
@@ -166,7 +166,7 @@ export function optionsSuite(fixture: ClientFixture): void {
       expect([values.name, values.type]).toEqual([fixture.nameOf('v'), 'KEY_VALUE_BASED']);
     });
 
-    test('a bad option leaves the client usable and makes nothing', async () => {
+    test('a bad option creates nothing, and the client stays usable', async () => {
       const name = fixture.nameOf('a');
       thrown(() => construct({ name, type: 'KEY_VALUE_BASED', caching: 5 }));
       const things = construct({ name, type: 'DOCUMENT_BASED' });
@@ -175,7 +175,7 @@ export function optionsSuite(fixture: ClientFixture): void {
   });
 
   describe('options of a client', () => {
-    test('are checked at once, by both clients', () => {
+    test('are checked by the constructors of both clients', () => {
       const { Database, connect, OptionError } = fixture.lib;
       for (const make of [
         (options: never) => new Database(options),
@@ -203,7 +203,7 @@ export function optionsSuite(fixture: ClientFixture): void {
       }
     });
 
-    test('worker is for connect(): a Worker or a function that makes one', () => {
+    test('worker of connect() is a Worker or a function that returns one', () => {
       for (const worker of ['worker.js', 5, {}, true]) {
         const error = thrown(() => fixture.lib.connect({ name: 'a', worker: worker as never }));
         expect(error).toMatchObject({ code: 'option_invalid', place: 'worker' });
@@ -213,13 +213,13 @@ export function optionsSuite(fixture: ClientFixture): void {
       expect(error).toMatchObject({ code: 'option_unknown', place: 'worker' });
     });
 
-    test('a driver cannot cross to a worker', () => {
+    test('a driver cannot be passed to a worker', () => {
       const storage = fixture.lib.memoryDriver();
       const error = thrown(() => fixture.lib.connect({ name: 'a', storage: storage as never }));
       expect(error).toMatchObject({ code: 'option_invalid', place: 'storage' });
     });
 
-    test('durability: strict stores as relaxed does', async () => {
+    test('durability: strict stores the same as relaxed', async () => {
       const name = `strict ${Math.random()}`;
       const db = new fixture.lib.Database({ name, storage: 'memory', durability: 'strict' });
       const things = new db.Collection({ name: 'a', type: 'DOCUMENT_BASED' });

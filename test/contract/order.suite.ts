@@ -4,10 +4,10 @@ import type { ClientFixture } from './client-fixture.ts';
 /** Long enough that `insertMany` travels in several messages. */
 const LONG = 'x'.repeat(2000);
 
-/** Calls made in order take effect in order, awaited or not; handles share what they see. */
+/** Calls take effect in call order, awaited or not; handles share the data. */
 export function orderSuite(fixture: ClientFixture): void {
   describe('order', () => {
-    test('a collection is usable at once, and unawaited calls take effect in order', async () => {
+    test('a collection is usable at once; unawaited calls take effect in order', async () => {
       const things = fixture.documents<{ n: number }>();
       const answers = await Promise.all([
         things.get('a'),
@@ -49,7 +49,7 @@ export function orderSuite(fixture: ClientFixture): void {
       ]);
     });
 
-    test('also when what they touch has to be read from storage', async () => {
+    test('calls take effect in order also if they read from storage', async () => {
       const before = fixture.documents<{ n: number }>();
       await before.insertMany([
         { _id: 'a', n: 1 },
@@ -72,7 +72,7 @@ export function orderSuite(fixture: ClientFixture): void {
       expect(answers[6]).toMatchObject({ n: 3, _updated: false });
     });
 
-    test('calls wait for a long insertMany before them', async () => {
+    test('calls wait for an earlier long insertMany', async () => {
       const things = fixture.documents<{ n: number; text: string }>();
       const many = Array.from({ length: 1500 }, (_, n) => ({ n, text: LONG }));
       const [stored, count, one, deleted, left] = await Promise.all([
@@ -89,7 +89,7 @@ export function orderSuite(fixture: ClientFixture): void {
       expect(left.map(({ n }) => n)).toEqual([1499]);
     });
 
-    test('through two handles too', async () => {
+    test('calls through two handles take effect in order', async () => {
       const one = fixture.documents<{ n: number; text: string }>();
       const other = fixture.documents<{ n: number; text: string }>();
       const many = Array.from({ length: 1500 }, (_, n) => ({ n, text: LONG }));
@@ -103,7 +103,7 @@ export function orderSuite(fixture: ClientFixture): void {
       expect(left.map(({ n }) => n)).toEqual([0]);
     });
 
-    test('a call that fails does not hold up those after it', async () => {
+    test('a failed call does not block later ones', async () => {
       const things = fixture.documents<{ n: number }>();
       const first = things.insert({ _id: 'a', n: 1 });
       const second = things.insert({ _id: 'a', n: 2 });
@@ -113,7 +113,7 @@ export function orderSuite(fixture: ClientFixture): void {
       expect(await things.count()).toBe(2);
     });
 
-    test('a thousand inserts at once keep their order', async () => {
+    test('a thousand concurrent inserts keep their order', async () => {
       const things = fixture.documents<{ n: number }>();
       await Promise.all(Array.from({ length: 1000 }, (_, n) => things.insert({ n })));
       await fixture.reopen();
@@ -123,7 +123,7 @@ export function orderSuite(fixture: ClientFixture): void {
       );
     });
 
-    test('increments at once all count', async () => {
+    test('concurrent increments all count', async () => {
       const values = fixture.keyValues();
       await Promise.all(Array.from({ length: 50 }, () => values.increase('visits.today', 1)));
       await Promise.all(Array.from({ length: 50 }, (_, n) => values.push('list', n)));
@@ -131,7 +131,7 @@ export function orderSuite(fixture: ClientFixture): void {
       expect(await values.get('list')).toEqual(Array.from({ length: 50 }, (_, n) => n));
     });
 
-    test('remove by function happens between the calls around it', async () => {
+    test('remove by function is applied between its neighbours', async () => {
       const values = fixture.keyValues();
       const [, , removed, pushed] = await Promise.all([
         values.push('list', 1),

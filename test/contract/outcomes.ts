@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import type { CairnError, DatabaseClient, EventMap, EventName } from '../../src/index.ts';
 
-/** The error that a promise rejects with. Fails when it does not reject. */
+/** The error of a rejected promise. Fails if it resolves. */
 export async function rejection(promise: Promise<unknown>): Promise<CairnError> {
   let value: unknown;
   try {
@@ -12,7 +12,7 @@ export async function rejection(promise: Promise<unknown>): Promise<CairnError> 
   throw new Error(`It did not reject; it resolved with ${String(value)}.`);
 }
 
-/** The error that a call throws. Fails when it throws none. */
+/** The error that a call throws. Fails if it throws none. */
 export function thrown(call: () => unknown): CairnError {
   let value: unknown;
   try {
@@ -23,7 +23,7 @@ export function thrown(call: () => unknown): CairnError {
   throw new Error(`It did not throw; it returned ${String(value)}.`);
 }
 
-/** The events of one name so far, and a way to wait for more. */
+/** The events of one name, and a way to wait for more. */
 export class EventLog<Name extends EventName> {
   readonly events: EventMap[Name][] = [];
   readonly stop: () => void;
@@ -37,7 +37,7 @@ export class EventLog<Name extends EventName> {
     onTestFinished(this.stop);
   }
 
-  /** Resolves once what was logged fulfils the test. */
+  /** Waits until the logged events pass the test. */
   async until(test: (events: readonly EventMap[Name][]) => boolean): Promise<void> {
     while (!test(this.events)) {
       await new Promise<void>((resolve) => {
@@ -47,7 +47,7 @@ export class EventLog<Name extends EventName> {
   }
 }
 
-/** Documents without the fields that Cairn manages. */
+/** Documents without managed fields. */
 export function own(documents: readonly object[]): object[] {
   return documents.map((document) =>
     Object.fromEntries(
@@ -56,7 +56,7 @@ export function own(documents: readonly object[]): object[] {
   );
 }
 
-/** In the order in which documents carry them. */
+/** In the order of documents. */
 export const MANAGED_FIELDS: readonly string[] = [
   '_id',
   '_updated',
@@ -75,7 +75,7 @@ export function idsOf(documents: readonly { readonly _id: string }[]): string[] 
   return documents.map(({ _id }) => _id);
 }
 
-/** Everything that comes by. */
+/** All items of an iterable. */
 export async function allOf<T>(source: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const item of source) all.push(item);

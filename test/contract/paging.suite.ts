@@ -24,7 +24,7 @@ const ORDERS: FindOptions<Item>[] = [
 
 const DECLARATIONS: (IndexOption[] | undefined)[] = [undefined, ['n', { fields: ['kind', 'n'] }]];
 
-/** `after`: pages that stay right whatever happens between them. */
+/** `after`: pages stay right across changes. */
 export function pagingSuite(fixture: ClientFixture): void {
   for (const indexes of DECLARATIONS) {
     describe(`pages, ${indexes ? 'with' : 'without'} indexes`, () => {
@@ -55,7 +55,7 @@ export function pagingSuite(fixture: ClientFixture): void {
         }
       };
 
-      test('come one after another, in every order, with select, where and functions', async () => {
+      test('follow each other in every order, with select, where and functions', async () => {
         const things = await items();
         const even = (item: Item) => item.kind === 'even';
         for (const order of ORDERS) {
@@ -73,7 +73,7 @@ export function pagingSuite(fixture: ClientFixture): void {
         }
       });
 
-      test('the rest can be counted, found, gone over and deleted', async () => {
+      test('the rest after a page can be counted, found, iterated and deleted', async () => {
         const things = await items();
         for (const order of ORDERS) {
           const all = idsOf(await things.filter({}, order));
@@ -86,7 +86,7 @@ export function pagingSuite(fixture: ClientFixture): void {
             all.slice(12, 15),
           );
           expect(idsOf(await allOf(things.each({}, options)))).toEqual(all.slice(10));
-          // By `_id` as well, which gives no order of its own.
+          // By `_id`, too, which has no sort of its own.
           for (const at of [8, 10]) {
             const found = await things.filter({ _id: all[at] as string }, options);
             expect(idsOf(found)).toEqual(all.slice(10).filter((id) => id === all[at]));
@@ -105,7 +105,7 @@ export function pagingSuite(fixture: ClientFixture): void {
           let inserted = 0;
           const found = await pages(things, {}, order, async (page) => {
             const [first, second, , last] = page as { _id: string }[];
-            // The end of the page is gone, or is somewhere else by now.
+            // The last document of the page is deleted or moved by now.
             if (inserted % 2) await things.delete(last?._id as string);
             else
               await things.patch(last?._id as string, { n: inserted % 4 ? 99 : -99, kind: 'zzz' });
@@ -115,13 +115,13 @@ export function pagingSuite(fixture: ClientFixture): void {
           });
           const untouched = new Set(all);
           const old = found.filter((id) => untouched.has(id));
-          // Each once, in its order; those that moved behind the page may come once more.
+          // Each once, in order; documents moved behind the page may come again.
           expect(old.filter((id, at) => old.indexOf(id) === at)).toEqual(all);
           await things.deleteMany({}, { archived: true });
         }
       });
 
-      test('go on from a document that was stored elsewhere, after a reload', async () => {
+      test('go on after a cursor document kept as JSON over a reload', async () => {
         const things = await items();
         const ends: [FindOptions<Item>, string, string[]][] = [];
         for (const order of ORDERS) {
@@ -137,7 +137,7 @@ export function pagingSuite(fixture: ClientFixture): void {
         }
       });
 
-      test('a document goes on in whatever order is asked for then', async () => {
+      test('a cursor document works for any sort', async () => {
         const things = await items();
         const [end] = await things.filter({}, { sort: { n: 1 }, skip: 11, limit: 1 });
         for (const order of ORDERS) {
@@ -147,7 +147,7 @@ export function pagingSuite(fixture: ClientFixture): void {
         }
       });
 
-      test('a page that is not full has an end as well', async () => {
+      test('the last document of an incomplete page works as a cursor, too', async () => {
         const things = await items();
         for (const params of [{ n: 3 }, ({ n }: Item) => n === 3]) {
           const options = { sort: { kind: 1 }, limit: 100 } as const;
@@ -162,7 +162,7 @@ export function pagingSuite(fixture: ClientFixture): void {
         }
       });
 
-      test('a document that is not known is a typed error', async () => {
+      test('an unknown document as cursor is a typed error', async () => {
         const things = await items();
         for (const params of [{}, () => true]) {
           const error = await rejection(things.filter(params, { after: { _id: 'nobody' } }));

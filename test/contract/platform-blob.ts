@@ -1,5 +1,5 @@
 /**
- * The platform's own Blob. happy-dom replaces it in the global scope by a class that structured clone loses.
+ * The platform's own Blob. happy-dom replaces the global by a class that structured clone does not keep.
  */
 const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };
 const native = process?.getBuiltinModule?.('node:buffer') as { Blob: typeof Blob } | undefined;

@@ -12,7 +12,7 @@ export function predicatesSuite(fixture: ClientFixture): void {
       return things;
     };
 
-    test('run where the caller is, with its closures', async () => {
+    test('run in the caller, with its closures', async () => {
       const things = await numbers(10);
       const limit = 7;
       const seen: number[] = [];
@@ -47,7 +47,7 @@ export function predicatesSuite(fixture: ClientFixture): void {
       expect(await things.count(() => 'yes')).toBe(4);
     });
 
-    test('see every document once, however many there are', async () => {
+    test('see each of many documents once', async () => {
       const things = await numbers(3000);
       let calls = 0;
       const found = await things.filter(() => {
@@ -58,7 +58,7 @@ export function predicatesSuite(fixture: ClientFixture): void {
       expect(calls).toBe(3000);
     });
 
-    test('find and has stop at the first match', async () => {
+    test('of find and has stop at the first match', async () => {
       const things = await numbers(3000);
       let calls = 0;
       const tenth = ({ n }: { n: number }) => {
@@ -72,7 +72,7 @@ export function predicatesSuite(fixture: ClientFixture): void {
       expect(calls).toBe(10);
     });
 
-    test('find the first in order of insertion, whatever was changed since', async () => {
+    test('find the first in order of insertion, also after changes', async () => {
       const things = await numbers(600);
       const all = await things.filter({});
       for (const { _id } of all.slice(0, 20)) await things.patch(_id, { changed: true });
@@ -87,7 +87,7 @@ export function predicatesSuite(fixture: ClientFixture): void {
       expect((await again.filter(() => true)).map(({ n }) => n)).toEqual(expected);
     });
 
-    test('cannot change what is stored', async () => {
+    test('cannot change stored documents', async () => {
       const things = fixture.documents<{ list: number[]; at: Date }>();
       const stored = await things.insert({ list: [1], at: new Date(5) });
       await things.filter((document) => {
@@ -99,7 +99,7 @@ export function predicatesSuite(fixture: ClientFixture): void {
       expect(await things.filter({})).toEqual([stored]);
     });
 
-    test('that throw reject with what they threw, and the collection goes on', async () => {
+    test('that throw reject with their error; the collection stays usable', async () => {
       const things = await numbers(3000);
       const failure = new RangeError('mine');
       const fail = ({ n }: { n: number }) => {
@@ -112,7 +112,7 @@ export function predicatesSuite(fixture: ClientFixture): void {
       expect(await things.count()).toBe(3000);
     });
 
-    test('that return a promise are refused: it would match every document', async () => {
+    test('that return a promise are refused: a promise is truthy for every document', async () => {
       const things = await numbers(3);
       for (const method of ['find', 'filter', 'has', 'count', 'deleteMany'] as const) {
         await expect(things[method](async () => false)).rejects.toMatchObject({
@@ -122,7 +122,7 @@ export function predicatesSuite(fixture: ClientFixture): void {
       expect(await things.count()).toBe(3);
     });
 
-    test('see the documents as they were when the call was made', async () => {
+    test('see a snapshot of the documents at the call', async () => {
       const things = await numbers(1000);
       const found = things.filter(() => true);
       void things.insert({ n: 1000 });
@@ -132,7 +132,7 @@ export function predicatesSuite(fixture: ClientFixture): void {
       expect(await things.count()).toBe(1000);
     });
 
-    test('may use the collection they look through', async () => {
+    test('may use the collection they filter', async () => {
       const things = await numbers(5);
       const inserted: Promise<unknown>[] = [];
       const found = await things.filter(({ n }) => {

@@ -2,12 +2,12 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { DatabaseClient } from '../../src/index.ts';
 import { rejection } from './outcomes.ts';
 
-/** What a server has none of. */
+/** Globals that servers lack. */
 const GLOBALS = ['indexedDB', 'Worker', 'navigator', 'window'];
 
 let lib: typeof import('../../src/index.ts');
 
-/** Loaded anew: it warns once in a process, which other test files share. */
+/** Loaded anew: the library warns once in a process, which test files share. */
 beforeEach(async () => {
   vi.resetModules();
   lib = await import('../../src/index.ts');
@@ -18,7 +18,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test('no constructor touches what only browsers have', async () => {
+test('no constructor touches browser globals', async () => {
   const touched: string[] = [];
   const before = GLOBALS.map((name) => Object.getOwnPropertyDescriptor(globalThis, name));
   GLOBALS.forEach((name, at) => {
@@ -50,7 +50,7 @@ test('no constructor touches what only browsers have', async () => {
   for (const client of clients) await client.close();
 });
 
-test('where there is no IndexedDB, data is in memory, and the client says so', async () => {
+test('without IndexedDB data is in memory, and the status says so', async () => {
   vi.stubGlobal('indexedDB', undefined);
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
   const db = new lib.Database({ name: 'server' });
@@ -63,7 +63,7 @@ test('where there is no IndexedDB, data is in memory, and the client says so', a
   await db.close();
 });
 
-test('where there is no IndexedDB, asking for it is an error of every call', async () => {
+test('without IndexedDB every call rejects if storage: indexeddb is required', async () => {
   vi.stubGlobal('indexedDB', undefined);
   const db = new lib.Database({ name: 'server', storage: 'indexeddb' });
   const things = new db.Collection({ name: 'things', type: 'DOCUMENT_BASED' });
@@ -75,7 +75,7 @@ test('where there is no IndexedDB, asking for it is an error of every call', asy
   await db.close();
 });
 
-test('a worker of the caller that does not start rejects every call', async () => {
+test('a given worker that does not start rejects every call', async () => {
   const connection = lib.connect({
     name: 'no worker',
     worker: () => {

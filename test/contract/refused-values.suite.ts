@@ -7,7 +7,7 @@ class Money {
   amount = 5;
 }
 class Tags extends Set<string> {}
-/** As some stand-ins for the platform's own do. */
+/** Like some polyfills. */
 const FakeFile = class File {
   readonly [Symbol.toStringTag] = 'File';
   readonly text = () => Promise.resolve('');
@@ -26,7 +26,7 @@ const listCycle = () => {
 const ownProto = () => JSON.parse('{ "a": 1, "__proto__": { "polluted": true } }') as object;
 const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)]);
 
-/** What cannot be stored, with the code of the error and the way from the value to the culprit. */
+/** Refused values, with the code of the error and the path to the offending part. */
 const REFUSED: [string, () => unknown, string, string][] = [
   ['function', () => () => 1, 'value_unsupported', ''],
   ['function inside', () => ({ a: [1, { f: () => 1 }] }), 'value_unsupported', '.a[1].f'],
@@ -49,7 +49,7 @@ const REFUSED: [string, () => unknown, string, string][] = [
   ['own __proto__ inside', () => ({ a: [ownProto()] }), 'key_forbidden', '.a[0].__proto__'],
 ];
 
-/** Every call that would store a value in a document of the `_id` "a" or another, with the place of the value. */
+/** Every call that stores a value in a document, with the place of the value. */
 function writesOf(
   things: DocumentCollection,
   make: () => unknown,
@@ -63,7 +63,7 @@ function writesOf(
   ];
 }
 
-/** What cannot be stored is refused with its path; nothing is stored and the collection goes on. */
+/** Values that cannot be stored are refused with their path; the collection stays usable. */
 export function refusedValuesSuite(fixture: ClientFixture): void {
   describe('refused values', () => {
     for (const [name, make, code, path] of REFUSED) {
@@ -96,7 +96,7 @@ export function refusedValuesSuite(fixture: ClientFixture): void {
       });
     }
 
-    test('nothing of them is there after a reload', async () => {
+    test('leave no trace after a reload', async () => {
       const things = fixture.documents();
       const before = await things.insert({ _id: 'a', n: 1 });
       for (const [, make] of REFUSED)
@@ -105,7 +105,7 @@ export function refusedValuesSuite(fixture: ClientFixture): void {
       expect(await fixture.documents().filter({})).toEqual([before]);
     });
 
-    test('what only looks like a Blob keeps nothing else from being saved', async () => {
+    test('a fake Blob does not block other saves', async () => {
       const things = fixture.documents();
       for (const blob of [Object.create(Blob.prototype), new FakeFile()]) {
         expect(await rejection(things.insert({ blob }))).toMatchObject({
@@ -122,7 +122,7 @@ export function refusedValuesSuite(fixture: ClientFixture): void {
       expect(await things.count()).toBe(1);
     });
 
-    test('nesting that the platform cannot keep', async () => {
+    test('values nested too deep for the platform are refused', async () => {
       const things = fixture.documents();
       await expect(things.insert({ deep: nested(5000) })).rejects.toMatchObject({
         code: 'value_too_deep',
@@ -130,7 +130,7 @@ export function refusedValuesSuite(fixture: ClientFixture): void {
       expect(await things.count()).toBe(0);
     });
 
-    test('a document is a plain object', async () => {
+    test('a document has to be a plain object', async () => {
       const things = fixture.documents();
       for (const document of [undefined, null, 5, 'a', true, [{}], new Date(0), new Money()]) {
         for (const call of [
@@ -154,7 +154,7 @@ export function refusedValuesSuite(fixture: ClientFixture): void {
       expect(await things.count()).toBe(0);
     });
 
-    test('an _id is a non-empty string', async () => {
+    test('an _id has to be a non-empty string', async () => {
       const things = fixture.documents();
       for (const id of ['', 5, null, {}, [], true]) {
         await expect(things.insert({ _id: id as never })).rejects.toMatchObject({
@@ -181,7 +181,7 @@ export function refusedValuesSuite(fixture: ClientFixture): void {
       expect(await things.count()).toBe(0);
     });
 
-    test('an _id that exists, archived or deleted meanwhile', async () => {
+    test('a taken _id is refused, also of an archived document, and free after a delete', async () => {
       const things = fixture.documents();
       const before = await things.insert({ _id: 'a', n: 1 });
       const taken = await rejection(things.insert({ _id: 'a', n: 2 }));
@@ -195,7 +195,7 @@ export function refusedValuesSuite(fixture: ClientFixture): void {
       expect(await things.insert({ _id: 'a', n: 3 })).toMatchObject({ n: 3, _archived: false });
     });
 
-    test('nothing ever reaches a prototype', async () => {
+    test('no call reaches a prototype', async () => {
       const things = fixture.documents();
       const { _id } = await things.insert({ a: {} });
       for (const path of ['__proto__.polluted', 'a.__proto__.polluted']) {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ClientFixture } from './client-fixture.ts';
 import { EventLog } from './outcomes.ts';
 
-/** Never within a test. */
+/** Longer than any test. */
 const LATER = { save_timeout: 3600, save_directly_after: 100_000 };
 
 /** When a collection is saved. */
@@ -11,8 +11,7 @@ export function savingSuite(fixture: ClientFixture): void {
     fixture.documents({ ...LATER, name: `after ${seconds} s`, save_timeout: seconds });
 
   /**
-   * The first saves among some collections, in order: what is saved late shows by what was saved before it, however
-   * slow the machine is.
+   * The first saves of several collections, in order: a late save shows by the saves before it, on slow machines too.
    */
   const firstSaves = async (
     log: EventLog<'save'>,
@@ -26,7 +25,7 @@ export function savingSuite(fixture: ClientFixture): void {
   };
 
   describe('saving', () => {
-    test('save resolves when everything so far is in storage', async () => {
+    test('save resolves once all earlier changes are durable', async () => {
       const things = fixture.documents(LATER);
       const log = new EventLog(things, 'save');
       void things.insert({});
@@ -50,7 +49,7 @@ export function savingSuite(fixture: ClientFixture): void {
       ]);
     });
 
-    test('save_timeout: 0 saves each change as soon as it can', async () => {
+    test('save_timeout: 0 saves each change as soon as possible', async () => {
       const things = fixture.documents({ ...LATER, save_timeout: 0 });
       const late = waitingFor(2);
       const log = new EventLog(fixture.db, 'save');
@@ -64,7 +63,7 @@ export function savingSuite(fixture: ClientFixture): void {
       ]);
     });
 
-    test('save_timeout saves after a delay, all changes of it together', async () => {
+    test('save_timeout delays a save, with all changes until then', async () => {
       const things = fixture.documents({ ...LATER, save_timeout: 0.05 });
       const late = waitingFor(2);
       const log = new EventLog(fixture.db, 'save');
@@ -73,7 +72,7 @@ export function savingSuite(fixture: ClientFixture): void {
       expect(await firstSaves(log, 1, [things, late])).toEqual([[things.name, 3]]);
     });
 
-    test('the delay counts from the first unsaved change: steady changes cannot put it off', async () => {
+    test('the delay counts from the first unsaved change: steady changes do not postpone it', async () => {
       const things = fixture.documents({ ...LATER, save_timeout: 0.1 });
       const late = waitingFor(2);
       const log = new EventLog(fixture.db, 'save');
@@ -100,18 +99,18 @@ export function savingSuite(fixture: ClientFixture): void {
       expect(await firstSaves(log, 1, [late, things])).toEqual([[things.name, 1]]);
     });
 
-    test('save_directly_after saves at once after so many changes', async () => {
+    test('save_directly_after saves at once after this number of changes', async () => {
       const things = fixture.documents({ ...LATER, save_directly_after: 3 });
       const log = new EventLog(things, 'save');
       await things.insert({});
       await things.insert({});
       await things.insert({});
       await log.until((events) => events.length === 1);
-      // Had it been saved any earlier, this would be another number.
+      // An earlier save would show another number.
       expect(log.events.map(({ changes }) => changes)).toEqual([3]);
     });
 
-    test('its default is 5', async () => {
+    test('save_directly_after is 5 by default', async () => {
       const things = fixture.documents({ save_timeout: 3600 });
       const log = new EventLog(things, 'save');
       for (let n = 0; n < 5; n++) await things.insert({});
@@ -136,7 +135,7 @@ export function savingSuite(fixture: ClientFixture): void {
       expect(log.events.map(({ changes }) => changes)).toEqual([6]);
     });
 
-    test('key-value writes count', async () => {
+    test('key-value writes count, too', async () => {
       const values = fixture.keyValues({ ...LATER, save_directly_after: 4 });
       const log = new EventLog(values, 'save');
       await values.set('a', 1);
@@ -147,14 +146,14 @@ export function savingSuite(fixture: ClientFixture): void {
       expect(log.events.map(({ changes }) => changes)).toEqual([4]);
     });
 
-    test('changes to the same document, or key, each count', async () => {
+    test('several changes of one document, or key, each count', async () => {
       const log = new EventLog(await fixture.renew(), 'save');
       const things = fixture.documents({ ...LATER, save_directly_after: 5 });
       const { _id } = await things.insert({});
       for (let n = 0; n < 4; n++) await things.update(_id, { n });
       const values = fixture.keyValues({ ...LATER, save_directly_after: 5 });
       for (let n = 0; n < 5; n++) await values.increase('visits', 1);
-      // Each is being saved by now, so that one more change makes one more save.
+      // Each is being saved by now: one more change makes one more save.
       await things.update(_id, { n: 4 });
       await values.increase('visits', 1);
       await Promise.all([things.save(), values.save()]);

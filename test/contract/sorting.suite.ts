@@ -28,7 +28,7 @@ const CASES: [FindOptions<Player>, string][] = [
   [{ sort: { points: 1, team: 1 } }, 'bcdfae'],
   [{ sort: { 'name.last': 1 } }, 'cfbeda'],
   [{ sort: { 'name.last': -1, points: 1 } }, 'adbecf'],
-  // An array counts by its least item, descending by its greatest; an empty one comes before null.
+  // An array sorts by its least item, descending by its greatest; an empty one before null.
   [{ sort: { scores: 1 } }, 'cbfaed'],
   [{ sort: { scores: -1 } }, 'eadbfc'],
   [{ sort: { _id: -1 } }, 'fedcba'],
@@ -40,7 +40,7 @@ const DECLARATIONS: (IndexOption[] | undefined)[] = [
   ['points', 'name.last', { fields: ['team', 'points'] }, { fields: 'scores', multi: true }],
 ];
 
-/** sort, skip, limit, select and where, in all that finds documents. */
+/** sort, skip, limit, select and where, in all finding methods. */
 export function sortingSuite(fixture: ClientFixture): void {
   for (const indexes of DECLARATIONS) {
     describe(`results in order, ${indexes ? 'with' : 'without'} indexes`, () => {
@@ -51,7 +51,7 @@ export function sortingSuite(fixture: ClientFixture): void {
         return things;
       };
 
-      test('sort by any path, equal ones by insertion', async () => {
+      test('sort by any path, ties in order of insertion', async () => {
         const things = await players();
         for (const [options, expected] of CASES) {
           const all = { ...options, archived: true } as const;
@@ -62,7 +62,7 @@ export function sortingSuite(fixture: ClientFixture): void {
         }
       });
 
-      test('an empty sort is no order', async () => {
+      test('an empty sort means order of insertion', async () => {
         const things = await players();
         await things.update('a', { team: 'red', points: 0 });
         const sort = {} as const;
@@ -76,7 +76,7 @@ export function sortingSuite(fixture: ClientFixture): void {
         expect(idsOf(await things.filter({}, { sort, after, limit: 2 })).join('')).toBe('cd');
       });
 
-      test('fields of one array are compared by one item together', async () => {
+      test('fields of one array are taken from one item', async () => {
         const things = fixture.documents<{ a: ({ x: number; y: number } | number[])[] }>({
           name: 'arrays',
           indexes: indexes && ['a.x', { fields: ['a.x', 'a.y'] }, 'a.0'],
@@ -101,7 +101,7 @@ export function sortingSuite(fixture: ClientFixture): void {
         expect(await found({ 'a.0': -1 })).toBe('whole,lesser,far,near');
       });
 
-      test('skip and limit cut out of the sorted', async () => {
+      test('skip and limit apply after the sort', async () => {
         const things = await players();
         for (const [options, expected] of CASES) {
           for (const [skip, limit] of [
@@ -138,7 +138,7 @@ export function sortingSuite(fixture: ClientFixture): void {
         }
       });
 
-      test('without sort, skip and limit count by insertion', async () => {
+      test('without sort, skip and limit follow the order of insertion', async () => {
         const things = await players();
         await things.update('a', { team: 'blue', points: 9 });
         expect(idsOf(await things.filter({}, { skip: 1, limit: 2 }))).toEqual(['b', 'c']);
@@ -151,7 +151,7 @@ export function sortingSuite(fixture: ClientFixture): void {
         expect((await things.find({ team: 'red' }, { skip: 1 }))?._id).toBe('e');
       });
 
-      test('an update keeps the place among equals, a new value moves', async () => {
+      test('an update keeps the order of ties; a new sort value moves the document', async () => {
         const things = await players();
         await things.update('d', { team: 'blue', points: 2 });
         await things.patch('a', { points: 0 });
@@ -161,7 +161,7 @@ export function sortingSuite(fixture: ClientFixture): void {
         expect(idsOf(await again.filter({}, { sort: { points: 1 } })).join('')).toBe('abcdfe');
       });
 
-      test('archived documents take part as asked', async () => {
+      test('archived documents are included as the option says', async () => {
         const things = await players();
         await things.archive('a');
         await things.archive('d');
@@ -175,7 +175,7 @@ export function sortingSuite(fixture: ClientFixture): void {
         expect(await found('only', 1)).toBe('d');
       });
 
-      test('select keeps the paths and _id alone', async () => {
+      test('select returns only its paths and _id', async () => {
         const things = await players();
         const options = {
           sort: { points: -1 },
@@ -203,7 +203,7 @@ export function sortingSuite(fixture: ClientFixture): void {
         ]);
       });
 
-      test('where narrows the criteria, before skip and limit count', async () => {
+      test('where filters before skip and limit apply', async () => {
         const things = await players();
         const seen: string[] = [];
         const where = (player: { _id: string; points: number }) => {
@@ -225,7 +225,7 @@ export function sortingSuite(fixture: ClientFixture): void {
         expect(idsOf(await things.filter({}))).toEqual(['a', 'c', 'd', 'e', 'f']);
       });
 
-      test('deleteMany takes what the other options leave', async () => {
+      test('deleteMany deletes the selection of all other options', async () => {
         const things = await players();
         const options = { sort: { points: -1 }, skip: 1, limit: 2 } as const;
         expect(await things.deleteMany({}, options as object)).toBe(2);
@@ -234,7 +234,7 @@ export function sortingSuite(fixture: ClientFixture): void {
         expect(idsOf(await things.filter({})).join('')).toBe('bc');
       });
 
-      test('many documents come in order, with ties across chunks', async () => {
+      test('many documents are sorted, with ties across chunks', async () => {
         const things = fixture.documents<{ n: number; pad: string }>({
           name: 'many',
           indexes: indexes && ['n'],

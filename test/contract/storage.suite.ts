@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ClientFixture } from './client-fixture.ts';
 import { EventLog } from './outcomes.ts';
 
-/** Has `navigator.storage` answer as the test says, until it ends; Node has neither. */
+/** Replaces `navigator.storage` until the test ends; Node has none. */
 function replaceStorageManager(manager: Partial<StorageManager> | undefined): void {
   const [owner, key, value]: [object, string, unknown] =
     typeof navigator === 'undefined'
@@ -16,7 +16,7 @@ function replaceStorageManager(manager: Partial<StorageManager> | undefined): vo
   });
 }
 
-/** Saves until the browser was asked: what asks it is loaded with the first listener. */
+/** Saves until estimate() is called: its caller is loaded with the first listener. */
 async function saveUntilEstimated(fixture: ClientFixture, estimate: StorageManager['estimate']) {
   let asked = false;
   replaceStorageManager({
@@ -34,10 +34,10 @@ async function saveUntilEstimated(fixture: ClientFixture, estimate: StorageManag
   return things;
 }
 
-/** db.storage: what the browser lets the database keep. */
+/** db.storage: persistence and quota. */
 export function storageSuite(fixture: ClientFixture): void {
   describe('db.storage', () => {
-    test('estimates what each collection takes, and what its backups alone hold', async () => {
+    test('estimate() has the bytes of each collection and of its backups alone', async () => {
       await fixture.renew();
       const things = fixture.documents();
       const text = 'x'.repeat(1000);
@@ -56,7 +56,7 @@ export function storageSuite(fixture: ClientFixture): void {
       expect(bytes).toBeGreaterThan(300_000);
       expect(bytes).toBeLessThan(400_000);
       expect(sizes(fixture.nameOf('values')).bytes).toBeLessThan(100);
-      // Enough dead segments for them to be removed; those that the backup names stay.
+      // Enough dead segments for a compaction; the segments of the backup stay.
       for (const letter of 'abcdef') {
         const text = letter.repeat(1000);
         for (let n = 0; n < 300; n++) void things.update(`d${n}`, { text });
@@ -69,7 +69,7 @@ export function storageSuite(fixture: ClientFixture): void {
       expect(after.bytes).toBeLessThan(6 * bytes);
     });
 
-    test('estimates while segments are being merged', async () => {
+    test('estimate() works during a compaction', async () => {
       const things = fixture.documents();
       const estimates: Promise<unknown>[] = [];
       for (let round = 0; round < 60; round++) {
@@ -81,7 +81,7 @@ export function storageSuite(fixture: ClientFixture): void {
       expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([]);
     });
 
-    test('status: whether the browser keeps the data until the user removes it', async () => {
+    test('status says whether the browser may evict the data', async () => {
       const inMemory = fixture.kind.storage === 'memory';
       const answers = [
         [true, 'persistent'],
@@ -96,14 +96,14 @@ export function storageSuite(fixture: ClientFixture): void {
       expect(await fixture.db.storage.status).toBe(inMemory ? 'memory' : 'unsupported');
     });
 
-    test('status: what this browser says', async () => {
+    test('status has the answer of this browser', async () => {
       const persisted = await globalThis.navigator?.storage?.persisted?.();
       const said = { true: 'persistent', false: 'best_effort', undefined: 'unsupported' };
       const expected = fixture.kind.storage === 'memory' ? 'memory' : said[`${persisted}`];
       expect(await fixture.db.storage.status).toBe(expected);
     });
 
-    test('persist() asks the browser, and returns its answer', async () => {
+    test('persist() asks the browser and returns its answer', async () => {
       for (const granted of [true, false]) {
         replaceStorageManager({ persist: async () => granted });
         expect(await fixture.db.storage.persist()).toBe(granted);
@@ -124,18 +124,18 @@ export function storageSuite(fixture: ClientFixture): void {
       }
     });
 
-    test('after a save the event quota comes from 80 % of the quota on', async () => {
+    test('the event quota follows a save from 80 % of the quota on', async () => {
       for (const usage of [79, 80]) {
         await fixture.renew();
         const log = new EventLog(fixture.db, 'quota');
         await saveUntilEstimated(fixture, async () => ({ usage, quota: 100 }));
-        // Answered after the listeners have been called.
+        // The call resolves after the listeners ran.
         await fixture.db.storage.estimate();
         expect(log.events).toEqual(usage === 80 ? [{ usage: 80, quota: 100 }] : []);
       }
     });
 
-    test('a browser that cannot estimate keeps nothing from working', async () => {
+    test('works in a browser without estimates', async () => {
       await fixture.renew();
       const log = new EventLog(fixture.db, 'quota');
       const things = await saveUntilEstimated(fixture, () => Promise.reject(new Error('not now')));

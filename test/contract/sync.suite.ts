@@ -7,7 +7,7 @@ export function syncSuite(fixture: ClientFixture): void {
   describe('sync', () => {
     const hasSync = fixture.caching && fixture.kind.engine === 'thread';
 
-    test('throws an error that says why, where it cannot be used', async () => {
+    test('throws sync_unavailable with the reason if it cannot be used', async () => {
       const uncached = fixture.documents({ caching: false });
       const cached = fixture.documents({ name: 'cached', caching: true });
       const early = thrown(() => cached.sync);
@@ -32,7 +32,7 @@ export function syncSuite(fixture: ClientFixture): void {
 
     if (!hasSync) return;
 
-    test('refuses to overtake a call that is under way', async () => {
+    test('refuses to overtake a call in flight', async () => {
       const things = fixture.documents();
       await things.ready;
       const inserted = things.insertMany([{}, {}]);
@@ -107,7 +107,7 @@ export function syncSuite(fixture: ClientFixture): void {
       expect(sync.delete('a')).toBe(true);
     });
 
-    test('throws the errors that the methods with promises reject with', async () => {
+    test('throws the same errors as the methods with promises', async () => {
       const things = fixture.documents();
       await things.ready;
       things.sync.insert({ _id: 'a' });
@@ -121,7 +121,7 @@ export function syncSuite(fixture: ClientFixture): void {
       expect(things.sync.count()).toBe(1);
     });
 
-    test('gives copies, however often and by whatever way a document is read', async () => {
+    test('returns a copy on every read', async () => {
       type Thing = { n: number; at: Date | string; deep: { list: { n: number }[] }[] };
       const things = fixture.documents<Thing>({ indexes: ['n'] });
       await things.ready;
@@ -153,7 +153,7 @@ export function syncSuite(fixture: ClientFixture): void {
       expect(await things.filter({ n: 1 })).toEqual(sync.filter({ n: 1 }));
     });
 
-    test('sees the calls made before it, and is seen by those after it', async () => {
+    test('sees earlier calls, and later calls see its changes', async () => {
       const things = fixture.documents<{ n: number }>();
       await things.ready;
       const inserting = things.insert({ _id: 'a', n: 1 });
@@ -163,7 +163,7 @@ export function syncSuite(fixture: ClientFixture): void {
       expect((await inserting).n).toBe(1);
     });
 
-    test('is stored like the rest', async () => {
+    test('is saved like other changes', async () => {
       const things = fixture.documents();
       await things.ready;
       things.sync.insert({ _id: 'a' });

@@ -25,7 +25,7 @@ for (const caching of [false, true]) {
     await other.close();
   });
 
-  test(`a client cannot open the collection of another with another type, caching: ${caching}`, async () => {
+  test(`a client cannot open a collection of another client with another type, caching: ${caching}`, async () => {
     const storage = lib.memoryDriver();
     const one = new lib.Database({ name: 'shop', storage });
     const other = new lib.Database({ name: 'shop', storage });
@@ -52,7 +52,7 @@ for (const caching of [false, true]) {
   });
 }
 
-test('databases of different names, and drivers, keep apart', async () => {
+test('databases with different names or drivers are separate', async () => {
   const storage = lib.memoryDriver();
   const databases = [
     new lib.Database({ name: 'a', storage }),

@@ -28,7 +28,7 @@ export function uniqueIndexesSuite(fixture: ClientFixture): void {
       }
     };
 
-    test('refuse a second document with the key, in every method, and change nothing', async () => {
+    test('refuse a duplicate key in every method, and change nothing', async () => {
       const things = await users();
       const before = await things.filter({});
       const email = 'ada@x';
@@ -52,7 +52,7 @@ export function uniqueIndexesSuite(fixture: ClientFixture): void {
       expectViolation(await rejection(again.insert({ email })), email, 'ada');
     });
 
-    test('let a document keep its own key', async () => {
+    test('allow a document to keep its key', async () => {
       const things = await users();
       await things.update('ada', { email: 'ada@x', n: 5 });
       await things.patch('ada', { email: 'ada@x' });
@@ -61,7 +61,7 @@ export function uniqueIndexesSuite(fixture: ClientFixture): void {
       expect(idsOf(await things.filter({ email: 'ada@x' }))).toEqual(['ada']);
     });
 
-    test('refuse two of one insertMany, however long it is: all or none', async () => {
+    test('refuse duplicates within one insertMany of any length, atomically', async () => {
       const things = await users();
       const [one, two] = [
         { _id: 'one', email: 'same' },
@@ -76,7 +76,7 @@ export function uniqueIndexesSuite(fixture: ClientFixture): void {
       expect(idsOf(await things.filter({ email: 'ada@x' }))).toEqual(['ada']);
     });
 
-    test('free a key with the document that had it', async () => {
+    test('free the key of a deleted document', async () => {
       const things = await users();
       await things.patch('ada', { email: 'other' });
       await things.insert({ _id: 'c', email: 'ada@x' });
@@ -87,7 +87,7 @@ export function uniqueIndexesSuite(fixture: ClientFixture): void {
       expect(idsOf(await things.filter({ email: 'ada@x' }))).toEqual(['e']);
     });
 
-    test('count archived documents', async () => {
+    test('include archived documents', async () => {
       const things = await users();
       await things.archive('ada');
       expectViolation(await rejection(things.insert({ email: 'ada@x' })), 'ada@x', 'ada');
@@ -95,7 +95,7 @@ export function uniqueIndexesSuite(fixture: ClientFixture): void {
       expect(idsOf(await things.filter({ email: 'ada@x' }))).toEqual(['ada']);
     });
 
-    test('take no notice of null, undefined and missing', async () => {
+    test('ignore null, undefined and missing values', async () => {
       const things = fixture.documents({
         indexes: [...EMAIL, { fields: ['a', 'b'], unique: true }],
       });
@@ -108,7 +108,7 @@ export function uniqueIndexesSuite(fixture: ClientFixture): void {
       expect(await things.count()).toBe(11);
     });
 
-    test('of many fields, of items, of dates and of numbers that are equal', async () => {
+    test('compare several fields, items, dates and equal numbers of different types', async () => {
       const things = fixture.documents({
         indexes: [
           { fields: 'tags', unique: true, multi: true },
@@ -132,7 +132,7 @@ export function uniqueIndexesSuite(fixture: ClientFixture): void {
       expect(await things.count()).toBe(2);
     });
 
-    test('leave out RegExp, binary and other values that no index compares', async () => {
+    test('ignore RegExp, binary and other values that no index compares', async () => {
       const things = fixture.documents({ indexes: EMAIL });
       for (const email of [/x/, new Uint8Array([1]), new Map(), { at: 'x' }, ['a@x']]) {
         await things.insertMany([{ email }, { email }]);
@@ -140,7 +140,7 @@ export function uniqueIndexesSuite(fixture: ClientFixture): void {
       expect(await things.count()).toBe(10);
     });
 
-    test('compare the other items of an array that holds a RegExp', async () => {
+    test('compare the other items of an array with a RegExp', async () => {
       const indexes: IndexOption[] = [{ fields: 'tags', unique: true, multi: true }];
       const things = fixture.documents({ indexes });
       await things.insert({ _id: 'a', tags: ['x', /pattern/, 'y'] });
@@ -161,7 +161,7 @@ export function uniqueIndexesSuite(fixture: ClientFixture): void {
       expect(idsOf(await again.filter({ tags: 'y' }))).toEqual(['c']);
     });
 
-    test('decide among calls of one moment by their order', async () => {
+    test('decide concurrent calls by their order', async () => {
       const things = await users();
       const results = await Promise.allSettled([
         things.insert({ _id: 'one', email: 'e' }),
@@ -175,13 +175,13 @@ export function uniqueIndexesSuite(fixture: ClientFixture): void {
       expect(idsOf(await things.filter({ email: 'e' }))).toEqual(['three']);
     });
 
-    test('declared over documents that break them: every call rejects, nothing is lost', async () => {
+    test('declared over duplicates make every call reject, and lose nothing', async () => {
       const documents = [
         { _id: 'a', email: 'same' },
         { _id: 'b', email: 'own' },
         { _id: 'c', email: 'same' },
       ];
-      // Also where there is an index over the same fields that is not unique.
+      // Also if a plain index over the same fields exists.
       for (const indexes of [undefined, ['email']]) {
         const before = fixture.documents({ indexes });
 

@@ -6,7 +6,7 @@ const bytes = () => new Uint8Array([0, 1, 254, 255, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6
 
 const withHoles = () => Object.assign(new Array(4), { 0: 1, 2: 3 });
 
-/** One of each kind of value that a document may hold. */
+/** One value of each kind that a document may contain. */
 const VALUES: Record<string, () => unknown> = {
   string: () => 'text',
   'empty string': () => '',
@@ -55,7 +55,7 @@ const VALUES: Record<string, () => unknown> = {
   DataView: () => new DataView(bytes(), 2, 3),
 };
 
-/** A value in words that differ wherever two values differ: `toEqual` does not tell all of them apart. */
+/** A value as text that differs for different values: `toEqual` does not distinguish all of them. */
 function describeValue(value: unknown): unknown {
   if (typeof value === 'number') return Object.is(value, -0) ? 'number -0' : `number ${value}`;
   if (typeof value === 'bigint') return `bigint ${value}`;
@@ -83,10 +83,10 @@ function describeValue(value: unknown): unknown {
   throw new Error(`There are no words for ${kind}.`);
 }
 
-/** Every kind of value comes back as it went in. */
+/** Every kind of value makes the round trip. */
 export function valuesSuite(fixture: ClientFixture): void {
   describe('values', () => {
-    test('every kind comes back from a document, at once and after a reload', async () => {
+    test('every kind makes the round trip in a document, at once and after a reload', async () => {
       const things = fixture.documents();
       for (const [name, make] of Object.entries(VALUES)) {
         const stored = await things.insert({ _id: name, value: make(), inside: [{ of: make() }] });
@@ -114,7 +114,7 @@ export function valuesSuite(fixture: ClientFixture): void {
       await check(fixture.documents());
     });
 
-    test('every kind comes back from a key, at once and after a reload', async () => {
+    test('every kind makes the round trip at a key, at once and after a reload', async () => {
       const values = fixture.keyValues();
       for (const [name, make] of Object.entries(VALUES)) {
         const back = await values.set([name], make());
@@ -134,7 +134,7 @@ export function valuesSuite(fixture: ClientFixture): void {
       await check(fixture.keyValues());
     });
 
-    test('a Blob comes back with its type and its bytes', async () => {
+    test('a Blob keeps its type and its bytes', async () => {
       const things = fixture.documents<{ file: Blob }>();
       const file = new PlatformBlob(['hello'], { type: 'text/plain' });
       const { _id } = await things.insert({ file });
@@ -150,7 +150,7 @@ export function valuesSuite(fixture: ClientFixture): void {
       }
     });
 
-    test("a Blob and a File of the environment's own class are stored with their content", async () => {
+    test("a Blob and a File of the environment's own class keep their content", async () => {
       const things = fixture.documents<{ file: Blob }>();
       const blob = new Blob(['hel', 'lo'], { type: 'text/plain' });
       const file = new File(['hello'], 'a.txt', { type: 'text/plain', lastModified: 12 });
@@ -164,7 +164,7 @@ export function valuesSuite(fixture: ClientFixture): void {
       }
     });
 
-    test('a field that is undefined is there, one that is missing is not', async () => {
+    test('an undefined field exists, a missing one does not', async () => {
       const things = fixture.documents();
       const { _id } = await things.insert({ a: undefined, b: 1 });
       await fixture.reopen();
@@ -172,14 +172,14 @@ export function valuesSuite(fixture: ClientFixture): void {
       expect(Object.keys(again).slice(3)).toEqual(['a', 'b']);
     });
 
-    test('an object may stand in two places', async () => {
+    test('an object may occur twice', async () => {
       const shared = { n: 1 };
       const things = fixture.documents();
       const { _id } = await things.insert({ a: shared, b: [shared, shared] });
       expect(await things.get(_id)).toMatchObject({ a: { n: 1 }, b: [{ n: 1 }, { n: 1 }] });
     });
 
-    test('nesting of a hundred levels is fine', async () => {
+    test('values may be nested a hundred levels deep', async () => {
       const nested = (depth: number): unknown => (depth === 0 ? 'core' : { in: nested(depth - 1) });
       const things = fixture.documents();
       const { _id } = await things.insert({ nested: nested(100), at: new Date(1) });
@@ -187,7 +187,7 @@ export function valuesSuite(fixture: ClientFixture): void {
       expect(await fixture.documents().get(_id)).toMatchObject({ nested: nested(100) });
     });
 
-    test('keys named like parts of Object are ordinary keys', async () => {
+    test('keys with names of Object.prototype are ordinary keys', async () => {
       const things = fixture.documents();
       const fields = { constructor: 1, prototype: { a: 2 }, toString: 'x', hasOwnProperty: null };
       const { _id } = await things.insert({ ...fields, at: new Date(1), inside: fields });
