@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Strings of all kinds, lone surrogates among them. */
+/** Strings of all kinds, including lone surrogates. */
 export const strings = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc
@@ -8,7 +8,7 @@ export const strings = fc.oneof(
     .map((all) => all.join('')),
 );
 
-/** Values without others inside. */
+/** Scalar values. */
 export const leaves: fc.Arbitrary<unknown>[] = [
   strings,
   fc.double(),
@@ -32,7 +32,7 @@ export const leaves: fc.Arbitrary<unknown>[] = [
     .map((bytes) => new DataView(bytes.slice().buffer, 2, 4)),
 ];
 
-/** Values that can be stored, with these inside. */
+/** Storable values with these leaves. */
 export function valuesOf(inside: fc.Arbitrary<unknown>[]): fc.Arbitrary<unknown> {
   return fc.oneof(
     fc.anything({

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { decode, encode } from '../../src/codec/body.ts';
 import type { ValueError } from '../../src/errors/value-error.ts';
 
-/** The promised depth. */
+/** The documented maximum depth. */
 const MAX_DEPTH = 500;
 
 class Point {
@@ -27,7 +27,7 @@ function nested(levels: number): object {
   return value;
 }
 
-/** What calls itself a built-in, and has none of its insides. */
+/** An object that only claims to be a built-in. */
 function imitation(name: string): object {
   return Object.create({ constructor: { name }, [Symbol.toStringTag]: name }) as object;
 }
@@ -40,7 +40,7 @@ const detached = new ArrayBuffer(8);
 const detachedView = new Uint8Array(detached);
 structuredClone(detached, { transfer: [detached] });
 
-describe('a value that cannot be kept is refused with its place', () => {
+describe('an unsupported value is refused with its place', () => {
   test.each<[string, unknown, string, string]>([
     ['a function', { a: [{ f: () => 1 }] }, 'document.a[0].f', 'value_unsupported'],
     ['a symbol', { a: Symbol('s') }, 'document.a', 'value_unsupported'],
@@ -83,7 +83,7 @@ describe('a value that cannot be kept is refused with its place', () => {
     expect(error.message).toContain(place);
   });
 
-  test('a value over the depth that every browser takes', () => {
+  test('a value nested deeper than every browser supports is refused', () => {
     expect(decode(encode(nested(MAX_DEPTH), 'document'))).toEqual(nested(MAX_DEPTH));
     expect(refusal(nested(MAX_DEPTH + 1))).toMatchObject({ code: 'value_too_deep' });
     expect(refusal(nested(100_000))).toMatchObject({ code: 'value_too_deep' });
@@ -98,7 +98,7 @@ test('an object that occurs twice is no cycle', () => {
   });
 });
 
-test('constructor and prototype are keys like others, and reach no prototype', () => {
+test('constructor and prototype are ordinary keys and reach no prototype', () => {
   const value = JSON.parse('{"constructor":{"prototype":{"polluted":true}},"prototype":1}');
   expect(decode(encode(value, 'document'))).toEqual(value);
   expect(decode(encode({ ...value, at: new Date(1) }, 'document'))).toEqual({
@@ -108,7 +108,7 @@ test('constructor and prototype are keys like others, and reach no prototype', (
   expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
 });
 
-test('objects without a prototype beside what JSON does not keep', () => {
+test('objects without a prototype are kept beside values outside JSON', () => {
   const bare = Object.assign(Object.create(null), { n: 1 });
   expect(decode(encode({ bare, at: new Date(1) }, 'document'))).toEqual({
     bare: { n: 1 },
@@ -116,7 +116,7 @@ test('objects without a prototype beside what JSON does not keep', () => {
   });
 });
 
-test('values of another realm are what they are', () => {
+test('values of another realm keep their kinds', () => {
   const value = runInNewContext(
     '({ o: { n: 1 }, d: new Date(3), m: new Map([[1, new Set([2])]]), r: /a/g, l: [1, , 3] })',
   );
@@ -126,18 +126,18 @@ test('values of another realm are what they are', () => {
     d: new Date(3),
     m: new Map([[1, new Set([2])]]),
     r: /a/g,
-    // biome-ignore lint/suspicious/noSparseArray: a hole is what is to be kept
+    // biome-ignore lint/suspicious/noSparseArray: the hole is under test
     l: [1, , 3],
   });
 });
 
-test('bytes of another realm come back as bytes', () => {
+test('bytes of another realm stay bytes', () => {
   const decoded = decode(encode(runInNewContext('new Uint8Array([1, 2])'), 'document'));
   expect(Object.prototype.toString.call(decoded)).toBe('[object Uint8Array]');
   expect(Array.from(decoded as Uint8Array)).toEqual([1, 2]);
 });
 
-test('a proxy, as frameworks make them, is kept as what it stands for', () => {
+test('a proxy of a framework is stored as its target', () => {
   const reactive = (value: object): object =>
     new Proxy(value, {
       get: (target, key) => {
@@ -149,7 +149,7 @@ test('a proxy, as frameworks make them, is kept as what it stands for', () => {
   expect(decode(encode(reactive(value), 'document'))).toStrictEqual(value);
 });
 
-test('a getter is read once, so that what was checked is what is kept', () => {
+test('a getter is read once: the checked value is the stored value', () => {
   let reads = 0;
   const shifty = {
     get a() {
@@ -161,7 +161,7 @@ test('a getter is read once, so that what was checked is what is kept', () => {
   expect(reads).toBe(1);
 });
 
-test('an array that says it is very long is kept by its items, whose number alone counts', () => {
+test('a sparse array of huge length costs only its items', () => {
   const sparse: unknown[] = [];
   sparse[4_000_000_000] = { last: true };
   sparse[7] = new Date(1);
@@ -171,7 +171,7 @@ test('an array that says it is very long is kept by its items, whose number alon
   expect(decoded.sparse[4_000_000_000]).toEqual({ last: true });
 });
 
-test('a view brings along only the bytes that it shows', () => {
+test('a typed array stores only its part of the buffer', () => {
   const view = new Uint8Array(new ArrayBuffer(10_000_000), 5, 10);
   const decoded = decode(encode(view, 'document')) as Uint8Array;
   expect(decoded.buffer.byteLength).toBe(10);

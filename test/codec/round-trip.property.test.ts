@@ -15,21 +15,21 @@ function* objectsIn(value: unknown): Generator<object> {
   for (const item of inside) yield* objectsIn(item);
 }
 
-test('a value comes back as a structured clone of it', () => {
+test('a round trip equals a structured clone', () => {
   fc.assert(
     fc.property(values, (value) => {
       const body = encode(value, 'value');
       const clone = structuredClone(value);
       expect(decode(body)).toStrictEqual(clone);
       expect(peek(body)).toStrictEqual(clone);
-      // As it crosses to a worker, or rests in storage.
+      // As on its way to a worker or to storage.
       expect(decode(structuredClone(body))).toStrictEqual(clone);
     }),
     runs(2000),
   );
 });
 
-test('what is kept decoded comes out as it was, as a copy of its own', () => {
+test('a cached decoded value is returned as a deep copy', () => {
   fc.assert(
     fc.property(values, (value) => {
       const body = encode(value, 'value');
@@ -44,7 +44,7 @@ test('what is kept decoded comes out as it was, as a copy of its own', () => {
   );
 });
 
-test('the order of keys stays', () => {
+test('a round trip keeps the order of keys', () => {
   fc.assert(
     fc.property(
       fc.dictionary(
@@ -59,7 +59,7 @@ test('the order of keys stays', () => {
   );
 });
 
-test('what comes out shares nothing with what went in, nor with what comes out next', () => {
+test('a decoded value shares no object with its source or with other decoded values', () => {
   fc.assert(
     fc.property(values, (value) => {
       const { body, copy } = encodeAndCopy(value, 'value');
@@ -74,7 +74,7 @@ test('what comes out shares nothing with what went in, nor with what comes out n
   );
 });
 
-test('what JSON keeps exactly is a string, anything else is not', () => {
+test('a value is encoded as a string exactly if JSON keeps it', () => {
   fc.assert(
     fc.property(values, (value) => {
       const isString = typeof encode(value, 'value') === 'string';

@@ -13,7 +13,7 @@ const value = fc.anything({
   withNullPrototype: false,
 });
 
-test('a value is the same as a copy of it', () => {
+test('a value equals its copy', () => {
   fc.assert(
     fc.property(value, (given) => {
       let body: ReturnType<typeof encode>;
