@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Database } from '../../src/index.ts';
 
-test('the stack of a call that the engine rejects shows its caller', async () => {
+test('the error of a rejected call has the caller in its stack', async () => {
   const db = new Database({ name: `frames ${Math.random()}`, storage: 'memory' });
   const things = new db.Collection<{ n: number }>({ name: 'things', type: 'DOCUMENT_BASED' });
   await things.insert({ _id: 'a', n: 1 });

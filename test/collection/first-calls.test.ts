@@ -6,7 +6,7 @@ const CALLS = '../../src/collection/calls/runtime.ts';
 let lib: typeof import('../../src/index.ts');
 let db: Database;
 
-/** A page that has just begun: nothing is loaded but its own code. */
+/** A fresh page: no code of calls is loaded. */
 beforeEach(async () => {
   vi.resetModules();
   lib = await import('../../src/index.ts');
@@ -22,7 +22,7 @@ const documents = () =>
   new db.Collection<{ n: number; list?: number[] }>({ name: 'things', type: 'DOCUMENT_BASED' });
 const keyValues = () => new db.Collection({ name: 'values', type: 'KEY_VALUE_BASED' });
 
-test('the first calls take effect in order, through two handles', async () => {
+test('calls before the code is loaded take effect in order, through two handles', async () => {
   const one = documents();
   const other = documents();
   const answers = await Promise.all([
@@ -36,14 +36,14 @@ test('the first calls take effect in order, through two handles', async () => {
   expect([answers[1], answers[3], answers[4], answers[5]]).toEqual([1, 3, 2, 1]);
 });
 
-test('a call made while the waiting ones begin comes after them', async () => {
+test('a call made while queued calls start follows them', async () => {
   const counts: Promise<number>[] = [];
   let turns = 0;
   const countAgain = (): void => {
     counts.push(things.count());
     if (++turns < 200) queueMicrotask(countAgain);
   };
-  // In each microtask from when their code is there.
+  // In each microtask after the code has loaded.
   const counting = import(CALLS).then(countAgain);
   const things = documents();
   await Promise.all(Array.from({ length: 20 }, (_, n) => things.insert({ n })));
@@ -51,7 +51,7 @@ test('a call made while the waiting ones begin comes after them', async () => {
   expect(new Set(await Promise.all(counts))).toEqual(new Set([20]));
 });
 
-test('what goes into them is copied at the call', async () => {
+test('queued calls copy their arguments at once', async () => {
   const things = documents();
   const values = keyValues();
   const given = { _id: 'a', n: 1, list: [1] };
@@ -88,7 +88,7 @@ test('what goes into them is copied at the call', async () => {
   expect((await iterating).value).toMatchObject({ n: 9 });
 });
 
-test('what cannot be copied is refused as ever', async () => {
+test('queued calls with invalid arguments are refused with the usual errors', async () => {
   const things = documents();
   const cyclic: { self?: unknown } = {};
   cyclic.self = cyclic;
@@ -107,11 +107,11 @@ test('what cannot be copied is refused as ever', async () => {
     things.filter({}, broken),
     keyValues().set({} as never, 1),
   ]);
-  const told = outcomes.map(
+  const reported = outcomes.map(
     (outcome) =>
       outcome.status === 'rejected' && [outcome.reason.code, outcome.reason.place].join(' '),
   );
-  expect(told).toEqual([
+  expect(reported).toEqual([
     'value_unsupported document.f',
     'value_cyclic document.self',
     'option_invalid limit',
@@ -123,7 +123,7 @@ test('what cannot be copied is refused as ever', async () => {
   ]);
 });
 
-test('save and close wait for them', async () => {
+test('save and close wait for queued calls', async () => {
   const things = documents();
   const inserting = things.insert({ n: 1 });
   await db.save();
@@ -136,7 +136,7 @@ test('save and close wait for them', async () => {
   await closing;
 });
 
-test('close lets the first of all calls end', async () => {
+test('close waits for the very first call', async () => {
   const things = documents();
   const inserting = things.insert({ n: 1 });
   const closing = db.close();
@@ -145,7 +145,7 @@ test('close lets the first of all calls end', async () => {
   await closing;
 });
 
-test('one that is aborted while it waits rejects with the reason', async () => {
+test('a queued call that is aborted rejects with the reason', async () => {
   const things = documents();
   const abort = new AbortController();
   const found = things.filter({}, { signal: abort.signal });
@@ -156,7 +156,7 @@ test('one that is aborted while it waits rejects with the reason', async () => {
   expect(await things.count()).toBe(0);
 });
 
-test('where their code cannot be loaded they reject, and the next one tries again', async () => {
+test('queued calls reject if the code cannot be loaded, and the next call retries', async () => {
   vi.doMock(CALLS, () => {
     throw new Error('offline');
   });

@@ -13,7 +13,7 @@ function refusalOf(option: unknown): OptionError {
 }
 
 describe('the option indexes', () => {
-  test('is completed to plain data', () => {
+  test('is normalized to plain data', () => {
     const parsed = parseIndexes([
       'email',
       { fields: ['region', 'age'] },
@@ -33,19 +33,19 @@ describe('the option indexes', () => {
     expect(parseIndexes(undefined)).toEqual([]);
   });
 
-  test('makes one index of a unique and a plain one over the same fields', () => {
+  test('merges a unique and a plain index over the same fields', () => {
     const unique = { name: 'email', fields: ['email'], unique: true, multi: false };
     expect(parseIndexes(['email', { fields: 'email', unique: true }])).toEqual([unique]);
     expect(parseIndexes([{ fields: ['email'], unique: true }, 'email'])).toEqual([unique]);
   });
 
-  test('names a field with a comma apart from two fields', () => {
+  test('distinguishes a field with a comma from two fields', () => {
     const names = parseIndexes(['a,b', { fields: ['a', 'b'] }, 'a\\,b', { fields: ['a\\', 'b'] }]);
     expect(names.map(({ name }) => name)).toEqual(['a\\,b', 'a,b', 'a\\\\\\,b', 'a\\\\,b']);
     expect(new Set(names.map(({ name }) => name)).size).toBe(4);
   });
 
-  test('keeps nothing of the caller', () => {
+  test('keeps no reference to objects of the caller', () => {
     const fields = ['a', 'b'];
     const [index] = parseIndexes([{ fields }]);
     fields.push('c');

@@ -9,7 +9,7 @@ const settings = parseCollectionOptions({ name: 'notes', type: 'DOCUMENT_BASED' 
 const documents = new DocumentCalls(settings);
 const keyValues = new KeyValueCalls();
 
-/** A sender over an engine that never answers, and what it was given. */
+/** A sender that never answers, and the requests sent with it. */
 function silentSender() {
   const sent: HandleRequest[] = [];
   const sender: Sender = {
@@ -24,7 +24,7 @@ function silentSender() {
   return { sender, sent };
 }
 
-/** Whether the first request of a call is marked. */
+/** Whether the first request of a call is marked mayHang. */
 function mayHang(call: (sender: Sender) => Coroutine<unknown>): boolean {
   const { sender, sent } = silentSender();
   call(sender).next();
@@ -41,7 +41,7 @@ const withPattern: readonly (readonly [shows: string, criteria: object])[] = [
 ];
 
 describe.each(withPattern)('with %s', (_, criteria) => {
-  test('every call that the engine answers by it is marked', () => {
+  test('every call that the engine evaluates is marked mayHang', () => {
     expect(mayHang((sender) => documents.find(sender, criteria))).toBe(true);
     expect(mayHang((sender) => documents.filter(sender, criteria, { where: () => true }))).toBe(
       true,
@@ -57,11 +57,11 @@ describe.each(withPattern)('with %s', (_, criteria) => {
   });
 });
 
-test('a RegExp alone is a pattern for items', () => {
+test('a bare RegExp for items is marked mayHang', () => {
   expect(mayHang((sender) => keyValues.has(sender, 'k', [/x/]))).toBe(true);
 });
 
-test('later chunks of a marked scan are marked too', () => {
+test('later chunks of a marked scan are marked mayHang, too', () => {
   const chunk = { keys: [], flags: [], ranks: [], bodies: [], floor: 0, cursor: 0.5 };
   for (const [criteria, isMarked] of [
     [{ a: /x/ }, true],
@@ -84,7 +84,7 @@ test('later chunks of a marked scan are marked too', () => {
   }
 });
 
-test('nothing else is marked, functions included: they run in the page', () => {
+test('other calls are not marked, nor are functions, which run in the page', () => {
   expect(mayHang((sender) => documents.find(sender, { a: 'x', b: { $in: [1, new Date()] } }))).toBe(
     false,
   );
