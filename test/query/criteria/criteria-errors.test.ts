@@ -104,7 +104,7 @@ for (const [subject, list] of Object.entries(rows)) {
   });
 }
 
-test('the message of an unknown operator names the nearest and all that are allowed', () => {
+test('the error for an unknown operator has the nearest and all allowed operators', () => {
   expect(refusalOf({ age: { $gtt: 1 } }).message).toMatch(
     /did you mean \$gt\?.*\$eq, \$ne.*\$elemMatch/,
   );
@@ -121,25 +121,25 @@ test('an unknown operator of any length is refused at once', () => {
   expect(refusalOf({ a: { [`$${'x'.repeat(1_000_000)}`]: 1 } }).code).toBe('operator_unknown');
 });
 
-test('criteria that contain themselves, or are nested too deep, end in an error', () => {
+test('cyclic or too deeply nested criteria are refused', () => {
   expect(refusalOf(cyclic).code).toBe('criteria_invalid');
   expect(refusalOf(nested(1000)).message).toContain('100 levels');
   expect(compileCriteria(nested(100)).test({})).toBe(false);
 });
 
-test('documents far deeper than criteria are tested without a stack overflow', () => {
+test('documents much deeper than criteria cause no stack overflow', () => {
   let deep: Record<string, unknown> = {};
   for (let level = 0; level < 100000; level++) deep = { a: deep };
   expect(compileCriteria(nested(100)).test(deep)).toBe(false);
   expect(compileCriteria({ a: { a: {} } }).test(deep)).toBe(false);
 });
 
-test('an array with holes is refused at the first one', () => {
+test('an array with holes is refused at the first hole', () => {
   const error = refusalOf({ a: { $in: new Array(4_000_000_000) } });
   expect([error.code, error.place]).toEqual(['criteria_invalid', 'a.$in[0]']);
 });
 
-test('a pattern that JavaScript refuses carries the cause', () => {
+test('the error for an invalid pattern has the cause', () => {
   expect(refusalOf({ a: { $regex: '(' } }).cause).toBeInstanceOf(SyntaxError);
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { compileCriteria } from '../../../src/query/criteria/compile-criteria.ts';
 
-/** What some criteria show, and the documents that they match and do not match. */
+/** A description, criteria, and documents that match and do not match. */
 export interface MatchRow {
   readonly shows: string;
   readonly criteria: object;
@@ -9,7 +9,7 @@ export interface MatchRow {
   readonly misses?: readonly object[];
 }
 
-/** One test a row; every document of it is tried against the criteria. */
+/** One test for each row; it tries every document. */
 export function matchTable(subject: string, rows: readonly MatchRow[]): void {
   describe(subject, () => {
     for (const { shows, criteria, matches = [], misses = [] } of rows) {

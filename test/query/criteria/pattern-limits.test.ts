@@ -40,7 +40,7 @@ test.each(places)(
   },
 );
 
-test('both limits hold for the items of an array', () => {
+test('both limits apply to items of arrays', () => {
   expect(() => compileItemCriteria(tooLong)).toThrow(
     expect.objectContaining({ code: 'pattern_too_long', place: 'criteria' }),
   );

@@ -74,7 +74,7 @@ describe('paths never reach a prototype or a property of a built-in', () => {
   });
 });
 
-test('own fields with such names are found', () => {
+test('own fields named like prototype properties match', () => {
   const own = {
     constructor: 1,
     toString: { name: 'x' },
@@ -98,7 +98,7 @@ test('own fields with such names are found', () => {
   expect(compileCriteria(paths).test(own)).toBe(true);
 });
 
-test('documents without a prototype are read like all others', () => {
+test('documents without a prototype match like others', () => {
   const bare = Object.assign(Object.create(null), {
     a: Object.assign(Object.create(null), { size: 1 }),
   });

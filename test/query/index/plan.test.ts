@@ -23,7 +23,7 @@ const world = new IndexedWorld(
   documents,
 );
 
-/** A plan in one line: what is read, and `=` exact, `>` in order, `<` in reverse. */
+/** A plan in one line: its ranges, and `=` exact, `>` in order, `<` in reverse. */
 function shown(plan: Plan): string {
   const marks = `${plan.exact ? '=' : ''}${plan.ordered ? '>' : ''}`;
   if (plan.kind === 'scan') return `scan ${marks}`.trim();
@@ -39,7 +39,7 @@ function shown(plan: Plan): string {
 
 describe('the plan', () => {
   test.each<[Fields, Fields | undefined, number | undefined, string]>([
-    // what an index answers by itself
+    // answered by an index alone
     [{ city: 'city3' }, undefined, undefined, 'city [city3..city3] =>'],
     [
       { city: { $in: ['city3', 'city1', 'city3'] } },
@@ -64,13 +64,13 @@ describe('the plan', () => {
     ],
     [{ 'address.zip': 7 }, undefined, undefined, 'address.zip [7..7] =>'],
     [{ tags: 't4' }, undefined, undefined, 'tags[] [t4..t4] =>'],
-    // what has to be looked at again
+    // an index narrows, documents are tested
     [{ city: 'city3', name: 'Ada' }, undefined, undefined, 'city [city3..city3] >'],
     [{ city: /^city1./ }, undefined, undefined, 'city [city1..city2)'],
     [{ tags: { $all: ['t4', 'u1'] } }, undefined, undefined, 'tags[] [t4..t4] >'],
     [{ tags: { $gt: 't4', $lt: 't9' } }, undefined, undefined, 'tags[] [..t9)'],
     [{ city: 'city3', $nor: [{ age: 1 }] }, undefined, undefined, 'city [city3..city3] >'],
-    // what no index answers
+    // no index applies
     [{}, undefined, undefined, 'scan =>'],
     [{ city: /city1/ }, undefined, undefined, 'scan >'],
     [{ city: /^city1/i }, undefined, undefined, 'scan >'],
@@ -122,7 +122,7 @@ describe('the plan', () => {
     [{}, { region: 1 }, 20, 'scan ='],
     [{}, { tags: 1 }, 20, 'scan ='],
     [{ age: { $gt: 50 } }, { age: -1 }, 5, 'age (50..Infinity] =><'],
-    // a few to sort are less than all in order
+    // sorting a few costs less than reading all in order
     [{ city: 'city3' }, { age: 1 }, 20, 'city [city3..city3] ='],
     [{ 'address.zip': 7, city: 'city7' }, undefined, undefined, 'address.zip [7..7] >'],
   ])('of %o, sort %o, limit %s', (criteria, sort, limit, expected) => {
@@ -131,7 +131,7 @@ describe('the plan', () => {
     expect(structuredClone(plan)).toEqual(plan);
   });
 
-  test('of a field that holds an array somewhere is neither exact nor in order', () => {
+  test('of a field with an array in any document is neither exact nor in order', () => {
     const unkeyed = new IndexedWorld(
       [definition('age')],
       [{ age: 4 }, { age: [4, 9] }, { age: 5 }],
@@ -153,7 +153,7 @@ describe('a reader', () => {
     });
   };
 
-  test('looks at no more keys than are asked for', () => {
+  test('examines no more keys than requested', () => {
     const sort = { age: -1 };
     const reader = read(world.plan({ criteria: {}, sort, limit: 3 }), sort);
     expect([reader.next(), reader.next(), reader.next()].map((entry) => entry?.rank)).toEqual(
@@ -162,7 +162,7 @@ describe('a reader', () => {
     expect(reader.keys).toBe(3);
   });
 
-  test('counts keys, and gives each document once', () => {
+  test('counts keys and returns each document once', () => {
     const reader = read(world.plan({ criteria: { tags: { $in: ['t4', 'u1'] } } }));
     const found = new Set<number>();
     let given = 0;
@@ -175,7 +175,7 @@ describe('a reader', () => {
     expect(reader.next()).toBeUndefined();
   });
 
-  test('leaves out ids that are none', () => {
+  test('skips unknown ids', () => {
     const reader = read(world.plan({ criteria: { _id: { $in: ['id5', 'none'] } } }));
     expect(reader.next()?.rank).toBe(5);
     expect(reader.next()).toBeUndefined();

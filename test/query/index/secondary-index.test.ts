@@ -51,7 +51,7 @@ describe('the key of a document', () => {
 });
 
 describe('the owner of a key', () => {
-  test('is the entry that has it', () => {
+  test('is its entry', () => {
     const { index, entries } = indexOf('email', false, [{ email: 'a' }, { email: 'b' }]);
     expect(index.owner('b')?.[0]).toBe(entries[1]);
     expect(index.owner('c')).toBeUndefined();
@@ -61,7 +61,7 @@ describe('the owner of a key', () => {
     expect(index.owner('b')).toBeUndefined();
   });
 
-  test('is nobody for a null, missing or unusable key', () => {
+  test('is undefined for a null, missing or unusable key', () => {
     const { index } = indexOf('email', false, [{ email: null }, {}, { email: [1] }]);
     expect(index.owner(null)).toBeUndefined();
     expect(index.owner(undefined)).toBeUndefined();
@@ -70,7 +70,7 @@ describe('the owner of a key', () => {
     expect(two.index.owner([1, 2])).toEqual([two.entries[1], [1, 2]]);
   });
 
-  test('is found by any item of a multi index', () => {
+  test('is found by any of its items in a multi index', () => {
     const { index, entries } = indexOf('tags', true, [{ tags: ['a', 'b'] }, { tags: 'c' }]);
     expect(index.owner(['x', 'b'])).toEqual([entries[0], 'b']);
     expect(index.owner(['x', 'c'], 2)).toBeUndefined();
@@ -87,7 +87,7 @@ describe('a document with items and a RegExp', () => {
     expect(index.owner('d')?.[0].rank).toBe(3);
   });
 
-  test('is a candidate of every query for as long as it has the RegExp', () => {
+  test('is a candidate of every query until the RegExp is removed', () => {
     const { index, entries } = ofTags({ tags: ['a', /x/] });
     const [before] = entries as [Entry];
     expect([...index.unkeyed.values()]).toEqual([before]);

@@ -7,7 +7,7 @@ import { Random } from '../../setup/random.ts';
 
 type Pair = readonly [key: number, rank: number];
 
-/** Pairs as an array that is sorted whenever somebody looks. */
+/** The model: an array, sorted on every read. */
 class Rig {
   readonly pairs = new SortedPairs<number, Ranked>(compareScalars, false);
   readonly model = new Map<number, number>();
@@ -58,7 +58,7 @@ function ordersOf(runs: Iterable<EntrySlice<Ranked>>): number[] {
   );
 }
 
-/** Few distinct keys give a key more entries than a leaf holds; many give leaves of distinct keys. */
+/** With few distinct keys a key has more entries than a leaf; with many, leaves have distinct keys. */
 const keysBelow = fc.constantFrom(1, 3, 40, 100_000);
 
 function keys(count: number, below: number, seed: number): number[] {
@@ -96,7 +96,7 @@ describe('pairs stay in rank', () => {
     );
   });
 
-  test('until nothing is left, and on from there', () => {
+  test('down to empty and up again', () => {
     const rig = new Rig();
     rig.load(keys(3000, 50, 1));
     for (const rank of [...rig.model.keys()]) rig.remove(rank);
@@ -105,7 +105,7 @@ describe('pairs stay in rank', () => {
     rig.check(0, 50);
   });
 
-  test('for keys that only grow', () => {
+  test('for increasing keys', () => {
     const rig = new Rig();
     for (let key = 0; key < 3000; key++) rig.add(key);
     rig.check(0, 3000);
@@ -131,7 +131,7 @@ test('the first lookups of a key scan the loaded pairs, later ones find them sor
   expect(ordersOf(rig.pairs.ascending(low, high))).toEqual(expected);
 });
 
-test('an estimate is near before sorting and right after it', () => {
+test('an estimate is approximate before sorting and exact after it', () => {
   const rig = new Rig();
   rig.load(keys(20_000, 1000, 4));
   const low = rig.pairs.boundAt(100);

@@ -18,7 +18,7 @@ const scalar = fc.constantFrom<unknown[]>(
   new Date(5),
 );
 
-/** A field's value: scalars, arrays and objects in one another. */
+/** A field's value: scalars, and nested arrays and objects. */
 export const value = fc.letrec<{ value: unknown; object: Record<string, unknown> }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },
@@ -31,7 +31,7 @@ export const value = fc.letrec<{ value: unknown; object: Record<string, unknown>
 
 export const document = fc.dictionary(name, value, { maxKeys: 4, noNullPrototype: true });
 
-/** A value that only JavaScript has, or that BSON orders in a way of its own. */
+/** A value that only JavaScript has, or that BSON orders differently. */
 export const oddValue = fc.constantFrom<unknown[]>(
   undefined,
   Number.NaN,
@@ -50,7 +50,7 @@ export interface CriteriaOptions {
   readonly operators: readonly string[];
 }
 
-/** Criteria that are always valid, of every operator named. */
+/** Valid criteria of the named operators. */
 export function criteria({
   operand,
   operators,

@@ -33,10 +33,10 @@ const odd = fc.oneof(
   { arbitrary: arbitrary.oddValue, weight: 1 },
 );
 
-describe('compiled criteria agree with the naive reading of the rules', () => {
+describe('compiled criteria agree with the naive implementation of the rules', () => {
   const criteria = arbitrary.criteria({ operand: arbitrary.value, operators: everyOperator });
 
-  test('over documents of plain values', () => {
+  test('for documents of plain values', () => {
     fc.assert(
       fc.property(
         criteria,
@@ -53,7 +53,7 @@ describe('compiled criteria agree with the naive reading of the rules', () => {
   });
 
   for (const operator of everyOperator) {
-    test(`for ${operator} alone, with values that only JavaScript has`, () => {
+    test(`for ${operator} alone, with values outside JSON`, () => {
       const alone = arbitrary.criteria({ operand: odd, operators: [operator] });
       const documents = fc.dictionary(
         fc.constantFrom('a', 'b', '0'),
@@ -80,12 +80,12 @@ describe('compiled criteria agree with the naive reading of the rules', () => {
 });
 
 /**
- * mingo is the second opinion. Left out is where it is not what the server does:
- * - paths through arrays in arrays, which it takes apart at every level and the server does not; numeric
+ * mingo is the second oracle. Left out are its differences from the server:
+ * - paths through arrays in arrays, which it unwinds at every level and the server does not; numeric
  *   segments; `{ 'a.b': [] }`, which it matches to `{ a: [] }`
  * - null: it does not match missing for `$gte`, `$lte`, `$all`, nor for the objects of an array
- * - `$exists`, `$size` and `$type` over an array of objects, which it asks of the list of what it collected
- * - `$type` with an array at the end of the path, whose items it does not look at
+ * - `$exists`, `$size` and `$type` over an array of objects, which it applies to the list of collected values
+ * - `$type` with an array at the end of the path, whose items it ignores
  * - `$mod`, which it applies to booleans, null and strings, and whose fractions it keeps
  * - `$all` over a single value, which it never matches
  * - the order of arrays and of objects
@@ -137,7 +137,7 @@ test('compiled criteria agree with mingo where mingo follows the server', () => 
 });
 
 describe('the order of values', () => {
-  test('is the naive order, and total', () => {
+  test('equals the naive order and is total', () => {
     fc.assert(
       fc.property(odd, odd, odd, (a, b, c) => {
         expect(Math.sign(compareValues(a, b))).toBe(Math.sign(naiveOrder(a, b)));

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { fc, runs } from '../../setup/properties.ts';
 import { definition, type Fields, IndexedWorld } from './indexed-world.ts';
 
-/** Few values, so that ends of ranges meet; every field has an index, so that nearly all is planned. */
+/** Few values, so ends of ranges meet; an index for every field, so nearly every query has a plan. */
 const scalar = fc.constantFrom<unknown[]>(null, 0, 1, 2, 3, Number.NaN, 'a', 'ab', 'b', true);
 const operand = fc.constantFrom<unknown[]>(null, 0, 1, 2, 3, 'a', 'ab', false);
 const path = fc.constantFrom('a', 'b');
@@ -26,7 +26,7 @@ const criteria = fc.oneof(
 const scalars = fc.dictionary(path, scalar);
 const lists = fc.dictionary(path, fc.oneof(scalar, fc.array(scalar, { maxLength: 3 })));
 
-describe('a planned query finds what a scan finds', () => {
+describe('a planned query returns the results of a scan', () => {
   test.each([
     ['scalars', scalars, [definition('a'), definition('b')]],
     ['scalars, by two fields', scalars, [definition(['a', 'b']), definition('b')]],

@@ -26,7 +26,7 @@ export function definition(fields: string | readonly string[], multi = false): I
   return { name: `${list.join()}${multi ? '[]' : ''}`, fields: list, unique: false, multi };
 }
 
-/** Documents with indexes over them, asked by plan and, as the oracle, by looking at every document. */
+/** Indexed documents, queried by plan and, as the oracle, by a scan. */
 export class IndexedWorld {
   readonly entries = new Map<string, Entry>();
   readonly indexes = new Map<string, SecondaryIndex<Entry>>();
@@ -35,7 +35,7 @@ export class IndexedWorld {
   constructor(definitions: readonly IndexDefinition[], documents: readonly Fields[] = []) {
     for (const each of definitions) this.indexes.set(each.name, new SecondaryIndex(each));
     for (const document of documents) this.#enter(document);
-    // As they come from storage: in any order, their keys cloned.
+    // As loaded from storage: in any order, with cloned keys.
     const loaded = [...this.entries.values()].sort(
       (a, b) => ((a.rank * 7) % 5) - ((b.rank * 7) % 5),
     );
@@ -80,7 +80,7 @@ export class IndexedWorld {
     return planQuery({ criteria, order, indexes: this.indexes, limit: wanted });
   }
 
-  /** What a plan finds, before anything is tested or sorted. */
+  /** The candidates of a plan, before tests and sort. */
   candidates(plan: Plan, sort?: Fields, from?: PageEnd): Entry[] {
     if (plan.kind === 'scan') return [...this.entries.values()].sort(byRank);
     const reader = new PlanReader(plan, {

@@ -1,6 +1,6 @@
 /**
- * MongoDB's documented rules, as slowly and plainly as they can be written: list every candidate of a path,
- * then ask each one. Shares no code with `src`, so that both have to be wrong in the same way to agree.
+ * MongoDB's documented rules, written slow and plain: list every candidate of a path, then test each one. Shares no
+ * code with `src`: a bug goes unnoticed only if both have it.
  */
 export function naiveMatch(document: unknown, criteria: Record<string, unknown>): boolean {
   return Object.entries(criteria).every(([key, value]) => {
@@ -15,13 +15,13 @@ export function naiveMatch(document: unknown, criteria: Record<string, unknown>)
 interface Candidate {
   readonly value: unknown;
   readonly present: boolean;
-  /** Whether the candidate stands at the end of fields, so that an array also offers its items. */
+  /** Whether the candidate is at the end of a path, where an array also offers its items. */
   readonly open: boolean;
 }
 
 const missing: Candidate = { value: undefined, present: false, open: false };
 
-/** Everything that a path leads to, arrays at its end not taken apart. */
+/** All values at a path; arrays at its end are not unwound. */
 function candidatesOf(container: unknown, path: readonly string[]): Candidate[] {
   const [key, ...rest] = path as [string, ...string[]];
   if (!Object.hasOwn(container as object, key)) return [missing];
@@ -59,7 +59,7 @@ function matchField(document: unknown, path: readonly string[], criteria: unknow
   );
 }
 
-/** An item that is asked on its own, as `$elemMatch` does. */
+/** An item tested on its own, as by `$elemMatch`. */
 export function naiveMatchItem(item: unknown, criteria: Record<string, unknown>): boolean {
   const first = Object.keys(criteria)[0];
   if (first?.startsWith('$') && !['$and', '$or', '$nor'].includes(first)) {
@@ -156,7 +156,7 @@ function compares(name: string, value: unknown, operand: unknown): boolean {
   return name.startsWith('$g') ? order > 0 : order < 0;
 }
 
-/** NaN, or a Date without a time. */
+/** NaN, or an invalid Date. */
 function isNaNOrNever(value: unknown): boolean {
   return Number.isNaN(value instanceof Date ? value.getTime() : value);
 }
@@ -192,7 +192,7 @@ function kindOf(value: unknown): string {
   return typeof value === 'bigint' ? 'number' : typeof value;
 }
 
-/** BSON's order of two values, for the kinds that the property tests make. */
+/** BSON's order of two values, for the kinds in the property tests. */
 export function naiveOrder(a: unknown, b: unknown): number {
   const byKind = kinds.indexOf(kindOf(a)) - kinds.indexOf(kindOf(b));
   if (byKind !== 0) return byKind;

@@ -147,7 +147,7 @@ function check(world: IndexedWorld, asked: Query): void {
   if (plan.kind === 'index' && plan.ordered) checkPages(world, asked);
 }
 
-/** From every entry on, the rest of an ordered read is the rest. */
+/** An ordered read continues after each entry with exactly the rest. */
 function checkPages(world: IndexedWorld, { criteria, sort }: Query): void {
   const plan = world.plan({ criteria, sort, limit: 1 });
   if (plan.kind !== 'index' || !plan.ordered) return;
@@ -163,7 +163,7 @@ function checkPages(world: IndexedWorld, { criteria, sort }: Query): void {
   });
 }
 
-describe('any plan finds what a scan finds', () => {
+describe('any plan returns the results of a scan', () => {
   for (const [name, document] of Object.entries({ flat, tidy, messy })) {
     test(`in ${name} documents`, () => {
       fc.assert(

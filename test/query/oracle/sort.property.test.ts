@@ -3,7 +3,7 @@ import { compileSort } from '../../../src/query/sort/compile-sort.ts';
 import { fc, runs } from '../../setup/properties.ts';
 import { compareNaiveKeys, type NaiveSort, naiveSortKey } from './naive-sort.ts';
 
-/** Few names and few values, so that paths lead through the same arrays and keys are often equal. */
+/** Few names and values, so paths share arrays and keys are often equal. */
 const scalar = fc.constantFrom<unknown[]>(null, 0, 1, 2, 'a', 'b', true, Number.NaN, new Date(5));
 const value = fc.letrec<{ value: unknown; object: object; items: unknown[] }>((tie) => ({
   value: fc.oneof(
@@ -45,7 +45,7 @@ describe('a sort', () => {
     );
   });
 
-  test('takes from each document the key that the oracle takes', () => {
+  test('computes the same sort key for each document as the oracle', () => {
     fc.assert(
       fc.property(document, sort, (one, fields) => {
         const key = compileSort(Object.fromEntries(fields)).keyOf(one);

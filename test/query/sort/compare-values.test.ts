@@ -52,7 +52,7 @@ const ascending: unknown[] = [
   /b/,
 ];
 
-test('values of all kinds have one order', () => {
+test('values of all kinds have a total order', () => {
   for (const [i, a] of ascending.entries()) {
     for (const [j, b] of ascending.entries()) {
       expect([i, j, Math.sign(compareValues(a, b))]).toEqual([i, j, Math.sign(i - j)]);
@@ -69,14 +69,14 @@ test('equal values of different identity are equal', () => {
   expect(equalValues(1, 1n)).toBe(true);
 });
 
-test('Blobs are equal only to themselves, and still have an order', () => {
+test('Blobs are equal only to themselves and still have an order', () => {
   const [a, b] = [new Blob(['x']), new Blob(['y'])];
   expect(equalValues(a, b)).toBe(false);
   expect(equalValues({ a }, { a })).toBe(true);
   expect(Math.sign(compareValues(a, b))).toBe(-Math.sign(compareValues(b, a)));
 });
 
-test('values deeper than storage accepts end in a typed error', () => {
+test('values nested deeper than storage accepts are a typed error', () => {
   const nested = (levels: number): unknown[] => {
     let value: unknown[] = [];
     for (let level = 0; level < levels; level++) value = [value];

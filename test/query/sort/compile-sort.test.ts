@@ -13,26 +13,26 @@ function values(sort: unknown, ...list: readonly unknown[]): unknown[] {
   return sorted(sort, documents).map((document) => (document as { a: unknown }).a);
 }
 
-describe('an order', () => {
-  test('has one place for every type', () => {
+describe('a sort', () => {
+  test('orders every type', () => {
     const mixed = [true, 'b', 2, null, new Date(0), 'a', Number.NaN, 1n, { x: 1 }, false, 1.5];
     expect(values({ a: 1 }, ...mixed)).toEqual([
       ...[null, Number.NaN, 1n, 1.5, 2, 'a', 'b', { x: 1 }, false, true, new Date(0)],
     ]);
   });
 
-  test('sorts missing and undefined like null, and keeps ties', () => {
+  test('sorts missing and undefined like null, and is stable', () => {
     const documents = [{ n: 1, a: 0 }, { n: 2, a: null }, { n: 3 }, { n: 4, a: undefined }];
     expect(sorted({ a: 1 }, documents)).toEqual([...documents.slice(1), documents[0]]);
     expect(sorted({ a: -1 }, documents)).toEqual(documents);
   });
 
-  test('counts the least item of an array ascending and the greatest descending', () => {
+  test('uses the least item of an array ascending and the greatest descending', () => {
     expect(values({ a: 1 }, 4, [3, 9], [5, 1], 2)).toEqual([[5, 1], 2, [3, 9], 4]);
     expect(values({ a: -1 }, 4, [3, 9], [5, 1], 2)).toEqual([[3, 9], [5, 1], 4, 2]);
   });
 
-  test('puts an empty array before null, and takes one level of items apart', () => {
+  test('puts an empty array before null, and unwinds one level of arrays', () => {
     expect(values({ a: 1 }, null, [[0]], [], 'x', [5])).toEqual([[], null, [5], 'x', [[0]]]);
   });
 
@@ -50,7 +50,7 @@ describe('an order', () => {
     expect(compileSort({ 'b.c': -1 }).keyOf(document)).toEqual(greatest);
   });
 
-  test('takes a number in the path for a position', () => {
+  test('takes a number in the path as an array index', () => {
     const order = compileSort({ 'a.1': 1 });
     expect(order.keyOf({ a: [5, 7] })).toBe(7);
     expect(order.keyOf({ a: [5, [9, 8]] })).toEqual([9, 8]);
@@ -59,7 +59,7 @@ describe('an order', () => {
     expect(order.keyOf({ a: [5] })).toBe(null);
   });
 
-  test('compares an array at a position whole', () => {
+  test('compares an array at an array index as a whole', () => {
     expect(values({ 'a.0': 1 }, [[19, 3]], [[10, 15]], [[10, 2, 1]])).toEqual([
       [[10, 2, 1]],
       [[10, 15]],
@@ -102,13 +102,13 @@ describe('an order', () => {
     expect(keyOf({ a: [2, 1], b: [3, 4] })).toEqual([1, 4]);
   });
 
-  test('takes a position from the array beside the items of the same array', () => {
+  test('combines an array index with items of the same array', () => {
     const { keyOf } = compileSort({ 'a.1.x': 1, 'a.y': 1 });
     expect(keyOf({ a: [{ y: 2 }, { x: 5, y: 1 }] })).toEqual([5, 1]);
     expect(compileSort({ 'a.0': 1, 'a.1': -1 }).keyOf({ a: [[4, 2], 3, 1] })).toEqual([[4, 2], 3]);
   });
 
-  test('gives fields of an empty array, or of items without fields, null', () => {
+  test('uses null for fields of an empty array or of scalar items', () => {
     const { keyOf } = compileSort({ 'a.x': 1, 'a.y': 1 });
     expect(keyOf({ a: [] })).toEqual([null, null]);
     expect(keyOf({ a: [1, { x: 2, y: 3 }] })).toEqual([null, null]);
@@ -116,7 +116,7 @@ describe('an order', () => {
     expect(compileSort({ a: 1, 'a.x': 1 }).keyOf({ a: [] })).toEqual([undefined, null]);
   });
 
-  test('goes by several fields, the first one counting most', () => {
+  test('compares several fields, the first one first', () => {
     const documents = [
       { a: 1, b: 1 },
       { a: 2, b: 5 },
@@ -129,7 +129,7 @@ describe('an order', () => {
     ]);
   });
 
-  test('tells its fields and roots', () => {
+  test('exposes its fields and roots', () => {
     const { fields, roots } = compileSort({ 'a.b': 1, c: -1, 'a.d': 1 });
     expect(fields.map(({ path, direction }) => [path, direction])).toEqual([
       ['a.b', 1],

@@ -29,7 +29,7 @@ describe('a selection', () => {
     expect(Object.keys(selected)).toEqual(Object.keys(expected));
   });
 
-  test('shares what it keeps whole and changes nothing', () => {
+  test('shares selected subtrees and does not change the document', () => {
     const before = structuredClone(document);
     const selected = compileSelect(['address.geo', 'tags'])(document) as typeof document;
     expect(selected.address.geo).toBe(document.address.geo);

@@ -4,7 +4,7 @@ import { fc } from '../../setup/properties.ts';
 
 const ascending = (a: number, b: number) => a - b;
 
-test('a heap keeps the least, whatever order they come in', () => {
+test('a heap keeps the least n items of any input order', () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.integer()), fc.nat(12), (numbers, limit) => {
       const top = new TopN(limit, ascending);
@@ -14,7 +14,7 @@ test('a heap keeps the least, whatever order they come in', () => {
   );
 });
 
-test('a heap names the item that the next better one replaces', () => {
+test('a heap exposes the item that a better one replaces', () => {
   const top = new TopN(2, ascending);
   top.add(5);
   expect(top.worst).toBeUndefined();
