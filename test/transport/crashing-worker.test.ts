@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { connect } from '../../src/index.ts';
 import { MessageWorker } from './message-worker.ts';
 
-test('however often a worker that works crashes, another goes on with everything', async () => {
+test('a worker that answered between crashes is always replaced, without loss', async () => {
   const workers: MessageWorker[] = [];
   const db = connect({
     name: 'crashing worker',
@@ -22,7 +22,7 @@ test('however often a worker that works crashes, another goes on with everything
   await db.close();
 });
 
-/** Comes up, and crashes over the first thing that is asked of its collections. */
+/** A worker that starts, then crashes on the first request to a collection. */
 class HopelessWorker extends MessageWorker {
   override postMessage(message: unknown, transfer?: Transferable[]): void {
     const { path } = message as { path?: readonly string[] };
@@ -31,7 +31,7 @@ class HopelessWorker extends MessageWorker {
   }
 }
 
-test('a worker that crashes before it has answered anything is not begun for ever', async () => {
+test('a worker that crashes before its first answer is not restarted for ever', async () => {
   let begun = 0;
   const db = connect({
     name: 'hopeless worker',

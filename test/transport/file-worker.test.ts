@@ -8,11 +8,11 @@ interface Note {
   readonly text: string;
 }
 
-/** Enough for a file of several chunks, and for several parts of it. */
+/** Enough for a file of several chunks and parts. */
 const COUNT = 3000;
 
 let names = 0;
-/** The workers that were started for files. */
+/** The started file workers. */
 let workers: MessageWorker[];
 let db: Connection;
 let notes: DocumentCollection<Note>;
@@ -26,7 +26,7 @@ beforeEach(async () => {
     return worker;
   });
   const random = new Random(1);
-  // Does not pack well.
+  // Hardly compressible.
   const textOf = () => Array.from({ length: 20 }, () => random.next().toString(36)).join('');
   db = connect({ name: `file worker ${++names}`, storage: 'memory' });
   notes = new db.Collection<Note>({ name: 'notes', type: 'DOCUMENT_BASED' });
@@ -58,12 +58,12 @@ async function exporting() {
   return { backup, reader, rest, worker: workers.at(-1) as MessageWorker };
 }
 
-/** An import that has read half of its file; its source then gives no bytes until it is told to. */
+/** An import that has read half of its file; its source is stalled until the test resumes it. */
 async function importing(signal?: AbortSignal) {
   const file = await fileOf();
   await notes.deleteMany({ n: { $gte: 1 } });
   let goOn: () => void = () => undefined;
-  const told = new Promise<void>((resolve) => {
+  const resumed = new Promise<void>((resolve) => {
     goOn = resolve;
   });
   const middle = file.size >> 1;
@@ -77,7 +77,7 @@ async function importing(signal?: AbortSignal) {
     if (!half) return controller.close();
     if (halves.length === 0) {
       fallSilent();
-      await told;
+      await resumed;
     }
     controller.enqueue(new Uint8Array(await half.arrayBuffer()));
   };
@@ -88,7 +88,7 @@ async function importing(signal?: AbortSignal) {
   return { file, imported, goOn, worker: workers.at(-1) as MessageWorker };
 }
 
-/** Lets seconds pass in which messages arrive. */
+/** Advances the clock by seconds, with deliveries of messages in between. */
 async function pass(seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second++) {
     await vi.advanceTimersByTimeAsync(1000);
@@ -99,7 +99,7 @@ async function pass(seconds: number): Promise<void> {
 const fakeTimers = () =>
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 
-test('each file has a worker of its own, which ends with it', async () => {
+test('each file has its own worker, which ends with it', async () => {
   const before = await notes.filter({});
   const file = await fileOf();
   expect(workers.map(({ terminated }) => terminated)).toEqual([true]);
@@ -109,7 +109,7 @@ test('each file has a worker of its own, which ends with it', async () => {
   expect(await notes.filter({})).toEqual(before);
 });
 
-test('where no worker starts, the thread writes and reads files', async () => {
+test('without workers the thread writes and reads files', async () => {
   const { Worker } = globalThis;
   vi.stubGlobal('Worker', function Refusing(url: URL | string) {
     if (!/file-worker|^blob:/.test(String(url))) return new Worker(url);
@@ -120,7 +120,7 @@ test('where no worker starts, the thread writes and reads files', async () => {
 });
 
 describe('while a file is written', () => {
-  test('calls are answered, and the file holds the backup as it was', async () => {
+  test('calls are answered, and the file has the backup as of its begin', async () => {
     const { rest, worker } = await exporting();
     worker.block();
     await notes.insert({ n: -1, text: '' });
@@ -132,7 +132,7 @@ describe('while a file is written', () => {
     expect(await notes.count({ n: { $gte: 0 } })).toBe(COUNT);
   });
 
-  test('a worker that dies is the error of the stream; the next export works', async () => {
+  test('a crash of the worker is an error of the stream; the next export works', async () => {
     const { rest, worker, backup } = await exporting();
     worker.fail('out of memory');
     await expect(rest()).rejects.toMatchObject({
@@ -144,7 +144,7 @@ describe('while a file is written', () => {
     expect(await notes.importBackup(await fileOf())).toBe(COUNT);
   });
 
-  test('a message that cannot be read is the error of the stream', async () => {
+  test('a messageerror is an error of the stream', async () => {
     const { rest, worker } = await exporting();
     worker.dispatchEvent(new Event('messageerror'));
     await expect(rest()).rejects.toMatchObject(lost);
@@ -160,7 +160,7 @@ describe('while a file is written', () => {
     expect(worker.terminated).toBe(true);
   });
 
-  test('a worker that is blocked for 20 s goes on', async () => {
+  test('a worker blocked for 20 s goes on', async () => {
     fakeTimers();
     const { rest, worker } = await exporting();
     worker.block();
@@ -175,7 +175,7 @@ describe('while a file is written', () => {
   test('cancelling the stream ends a silent worker at once', async () => {
     const { reader, worker, backup } = await exporting();
     worker.fallSilent();
-    // The first may be there; the second waits for the worker.
+    // The first chunk may be ready; the second waits for the worker.
     const reads = [reader.read(), reader.read()];
     await reader.cancel();
     expect(await reads[1]).toEqual({ done: true, value: undefined });
@@ -185,7 +185,7 @@ describe('while a file is written', () => {
 });
 
 describe('while a file is read', () => {
-  test('a worker that dies is the error of the import, though its source gives no bytes', async () => {
+  test('a crash of the worker is an error of the import, even while the source is stalled', async () => {
     const { imported, worker, file } = await importing();
     worker.fail('out of memory');
     await expect(imported).rejects.toMatchObject(lost);
@@ -205,7 +205,7 @@ describe('while a file is read', () => {
     expect(await notes.count()).toBe(1);
   });
 
-  test('a worker that is blocked for 20 s goes on', async () => {
+  test('a worker blocked for 20 s goes on', async () => {
     fakeTimers();
     const { imported, worker, goOn } = await importing();
     worker.block();
@@ -230,7 +230,7 @@ describe('while a file is read', () => {
     expect(await notes.importBackup(file)).toBe(COUNT);
   });
 
-  test('an abort ends the import while its source gives no bytes', async () => {
+  test('an abort ends the import while its source is stalled', async () => {
     const controller = new AbortController();
     const { imported, worker } = await importing(controller.signal);
     controller.abort('enough');

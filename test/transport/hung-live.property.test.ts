@@ -31,22 +31,22 @@ interface Reader {
   left: boolean;
 }
 
-/** Far more turns of the event loop than the last restart takes. */
+/** Far more turns of the event loop than a restart takes. */
 const TURNS = 5000;
 
 const settings = { name: 'trapped', storage: undefined, durability: 'relaxed' } as const;
 
-/** Settles when a change is made: it may have been saved by an engine that did not come to answer. */
+/** Settles when a change is applied: an engine may have saved it without answering. */
 const made = (call: Promise<unknown>): Promise<unknown> =>
   call.catch((error) => expect(error).toMatchObject({ code: 'answer_lost' }));
 
 const textsOf = (data: readonly Note[]) => data.map(({ text }) => text).toSorted();
 
-/** What a query with this number finds, 0 being one without a pattern. */
+/** The criteria of the numbered query; 0 has no pattern. */
 const found = (number: number, notes: Iterable<string>) =>
   [...notes].filter((text) => number === 0 || text.startsWith('a')).toSorted();
 
-test('whatever hangs or crashes and when, live queries show what is there or tell that they hang', async () => {
+test('with random hangs and crashes, live queries show the current data or query_hung', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(command, { maxLength: 25 }),
@@ -81,7 +81,7 @@ test('whatever hangs or crashes and when, live queries show what is there or tel
             calls.push(made(notes.delete(step.id)));
             texts.delete(step.id);
           } else if (step.kind === 'hang') {
-            // Trap 4 is only in this document, which live queries do not find.
+            // Only this document has trap 4, and no live query finds it.
             hangs++;
             const hung = made(notes.upsert({ _id: 'w', text: 'hang4' })).then(() =>
               notes.count({ text: trap(4) }).then(

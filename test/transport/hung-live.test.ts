@@ -28,7 +28,7 @@ function open() {
 const texts = (data: readonly { text: string }[]) => data.map(({ text }) => text).join();
 const hung = { code: 'query_hung', place: 'notes' };
 
-test('one that hangs when it begins ends alone; others show on, and are told nothing', async () => {
+test('a live query that hangs at its start fails alone; others go on without an event', async () => {
   const { db, notes } = open();
   await notes.insertMany([{ text: 'a' }, { text: 'hang1' }]);
   const all = new LiveLog(notes.live({}));
@@ -53,7 +53,7 @@ test('one that hangs when it begins ends alone; others show on, and are told not
   await db.close();
 });
 
-test('a write that makes one hang is answered and kept; the one is told', async () => {
+test('a write that makes a live query hang is acknowledged and kept; the query fails', async () => {
   const { db, notes } = open();
   const trapped = new LiveLog(notes.live({ text: trap(1) }));
   const other = new LiveLog(notes.liveCount({ text: trap(2) }));
@@ -68,7 +68,7 @@ test('a write that makes one hang is answered and kept; the one is told', async 
   await db.close();
 });
 
-test('of several that hang in one write each is told, and read anew once the document has gone', async () => {
+test('several live queries that hang on one write all fail, and resume once the document is gone', async () => {
   const { db, notes } = open();
   await notes.insert({ _id: 'x', text: 'a' });
   const queries = [1, 1, 2].map((number) => notes.live({ text: trap(number) }));
@@ -81,10 +81,10 @@ test('of several that hang in one write each is told, and read anew once the doc
   expect(engines.hung).toBe(2);
   await notes.update('x', { text: 'ab' });
   for (const log of logs) log.stop();
-  // Timers fire in their order: by then the queries have stopped.
+  // Timers fire in order: by then the queries have stopped.
   await new Promise((resolve) => setTimeout(resolve));
   for (const query of queries) {
-    // The one that did not hang may have been told before it was left.
+    // The query that did not hang may have got its data already.
     await new Promise<void>((resolve) => {
       const look = ({ status, data = [] }: ReturnType<typeof query.getSnapshot>) =>
         status === 'ready' && texts(data) === 'ab' && resolve();
@@ -95,7 +95,7 @@ test('of several that hang in one write each is told, and read anew once the doc
   await db.close();
 });
 
-test('what is left, begun, dropped and closed during a restart', async () => {
+test('live queries may be stopped, started, dropped and closed during a restart', async () => {
   const { db, notes } = open();
   const lost = new db.Collection({
     name: 'lost',

@@ -24,13 +24,13 @@ const command = fc.constantFrom(
 
 const settings = { name: 'trapped', storage: undefined, durability: 'relaxed' } as const;
 
-/** What came of a call: its value, or the code of its error. */
+/** The outcome of a call: its value, or the code of its error. */
 const outcome = (call: Promise<unknown>) =>
   call.catch((error: { code: string }) => ({ code: error.code }));
 
 const text = (value: string) => JSON.stringify({ text: value });
 
-test('whatever hangs or crashes and when, every call settles as if the hung ones had not been made', async () => {
+test('with random hangs and crashes, every other call settles as if the hung ones had not been made', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(command, { maxLength: 25 }),
@@ -62,16 +62,16 @@ test('whatever hangs or crashes and when, every call settles as if the hung ones
         const notes = open('notes', 'DOCUMENT_BASED');
         const values = open('values', 'KEY_VALUE_BASED');
 
-        /** Texts of the notes in the order in which they come, without those of `insertMany`. */
+        /** Texts of the notes in order, without those of `insertMany`. */
         let present: string[] = [];
         const many: string[][] = [];
         const pushed: number[] = [];
-        /** What can be counted from now on. */
+        /** The possible counts from now on. */
         const counts = [0];
         let crashes = 3;
         const expectMade = (call: Promise<unknown>, expected: unknown) => {
           settle(call, (result) => {
-            // Saved by an engine that did not come to answer.
+            // An engine saved it without answering.
             if ((result as { code?: string } | undefined)?.code === 'answer_lost') return;
             expect(result).toEqual(expected);
           });
@@ -96,11 +96,11 @@ test('whatever hangs or crashes and when, every call settles as if the hung ones
               break;
             }
             case 'clear': {
-              // Those that begin with "a", which the trap finds.
+              // Texts that begin with "a": the matches of the trap.
               const left = present.filter((id) => id.startsWith('b'));
               const criteria = { text: trap(9) };
               const ask = { op: 'deleteMany', criteria, archived: true, mayHang: true } as const;
-              // As above: those that came and went with it need not be there when it is asked again.
+              // As above: a retry need not find notes inserted and deleted with the lost engine.
               expectMade(notes(ask), expect.any(Number));
               present = left;
               counts.push(present.length);
@@ -118,12 +118,12 @@ test('whatever hangs or crashes and when, every call settles as if the hung ones
               break;
             }
             case 'hang': {
-              // Trap 7 is in a document that only this one finds.
+              // Only this call finds the document with trap 7.
               expectMade(notes({ op: 'upsert', id: 'z', body: text('hang7') }), expect.anything());
               const criteria = { text: trap(7) };
               const hung = notes({ op: 'count', criteria, archived: true, mayHang: true });
               settle(hung, (result) => expect(result).toEqual({ code: 'query_hung' }));
-              // Where it came and went without a save, the next engine has nothing to delete.
+              // If it was inserted and deleted without a save, the next engine has nothing to delete.
               expectMade(notes({ op: 'delete', id: 'z' }), expect.any(Boolean));
               break;
             }
@@ -134,7 +134,7 @@ test('whatever hangs or crashes and when, every call settles as if the hung ones
               break;
             }
             case 'abort':
-              // Lost with the engine or not: nobody waits for it.
+              // Lost with the engine or not: no call waits for it.
               settled.push(notes({ op: 'abort', call: at, urgent: true }));
               break;
             case 'save':
@@ -156,7 +156,7 @@ test('whatever hangs or crashes and when, every call settles as if the hung ones
             await new Promise((resolve) => setImmediate(resolve));
           }
         }
-        // An insertMany sends its later parts by and by, which a client waits for before it closes.
+        // insertMany sends its later parts step by step; close() waits for them.
         if (!closeAtOnce || many.length > 0) while (settled.length > 0) await settled.shift();
         else await Promise.all([...settled.splice(0), link.close()]);
         await link.close();

@@ -25,7 +25,7 @@ function open() {
     event: (event) => events.push(event),
     state: (state) => states.push(state),
   });
-  /** A handle to a collection, by which requests are made. */
+  /** A handle to a collection, to send requests. */
   const collection = (name: string, type: CollectionSettings['type'] = 'DOCUMENT_BASED') => {
     const handle = link.newHandle();
     const send = (ask: HandleRequest) => link.send({ ...ask, handle } as Request);
@@ -43,7 +43,7 @@ const push = (value: number) => ({ op: 'kvPush', key: 'list', body: `${value}` }
 const count = { op: 'count', archived: true } as const;
 const mayHang = { ...count, criteria: { text: trap(2) }, mayHang: true } as const;
 const hang = { ...count, criteria: { text: trap(1) }, mayHang: true } as const;
-/** What {@link hang} hangs in. */
+/** The document that {@link hang} hangs in. */
 const bait = insert('bait', 'hang1');
 
 const keysOf = async (send: Send) =>
@@ -54,16 +54,16 @@ const codes = async (calls: readonly Promise<unknown>[]) =>
   );
 const hung = { name: 'WorkerError', code: 'query_hung', place: 'notes' };
 
-/** Ends the engine that runs as soon as it hears of such a request, before it does anything. */
+/** Crashes the running engine when it receives such a request, before it executes it. */
 function crashOver(op: Request['op'], times = 1): void {
   let left = times;
-  engines.asked = (request) => {
+  engines.onRequest = (request) => {
     if (request.op === op && left-- > 0) engines.crash();
   };
 }
 
 describe('a call that hangs', () => {
-  test('is told by its error, an error event and the states of the link', async () => {
+  test('shows in its error, an error event and the states of the link', async () => {
     const { collection, states, events } = open();
     const notes = collection('notes');
     await notes(bait);
@@ -76,7 +76,7 @@ describe('a call that hangs', () => {
     ]);
   });
 
-  test('is the only one that fails, however many wait and hang', async () => {
+  test('is the only call that fails, among many waiting and hung calls', async () => {
     const { collection } = open();
     const notes = collection('notes');
     const calls = [notes(bait)];
@@ -90,7 +90,7 @@ describe('a call that hangs', () => {
     expect(await keysOf(notes)).toEqual(['bait', ...Array.from({ length: 12 }, (_, n) => `n${n}`)]);
   });
 
-  test('where data is in memory only loses it with all calls', async () => {
+  test('with data only in memory loses the data and fails all calls', async () => {
     engines.storageKind = 'memory';
     const { collection, link, events } = open();
     const notes = collection('notes');
@@ -103,7 +103,7 @@ describe('a call that hangs', () => {
     await expect(notes(count)).rejects.toMatchObject({ code: 'worker_unresponsive' });
   });
 
-  test('where no other worker can be had is followed by the failure of all that waits', async () => {
+  test('without another worker fails all waiting calls', async () => {
     engines.left = 1;
     const { collection, link } = open();
     const notes = collection('notes');
@@ -114,7 +114,7 @@ describe('a call that hangs', () => {
     expect(await codes([notes(count)])).toEqual(['worker_start_failed']);
   });
 
-  test('is waited for by those that may hang, and by what comes after them; others pass', async () => {
+  test('blocks calls that may hang and all after them; earlier others pass', async () => {
     const { collection } = open();
     const notes = collection('notes');
     await notes(bait);
@@ -124,26 +124,28 @@ describe('a call that hangs', () => {
     const calls = [notes(insert('at once')), notes(mayHang), notes(insert('behind'))];
     calls.push(notes({ op: 'abort', call: 7, urgent: true }));
     hanging.catch(() => {
-      early = first?.asked.map(({ op }) => op) ?? [];
+      early = first?.requests.map(({ op }) => op) ?? [];
     });
     expect(await codes([hanging, ...calls])).toEqual(['query_hung', ...Array(4).fill('resolved')]);
     expect(early).not.toContain('behind');
     const [, second] = engines.engines;
-    const asked = second?.asked.map((request) => ('id' in request ? request.id : request.op));
+    const requested = second?.requests.map((request) =>
+      'id' in request ? request.id : request.op,
+    );
     const inOrder = ['at once', 'count', 'behind'];
-    expect(asked?.filter((one) => inOrder.includes(one as string))).toEqual(inOrder);
-    const ofFirst = first?.asked.map((request) => ('id' in request ? request.id : request.op));
+    expect(requested?.filter((one) => inOrder.includes(one as string))).toEqual(inOrder);
+    const ofFirst = first?.requests.map((request) => ('id' in request ? request.id : request.op));
     expect(ofFirst?.filter((one) => one === 'count')).toHaveLength(1);
     expect(ofFirst).not.toContain('behind');
   });
 });
 
-test('one that may hang waits until the one before is answered', async () => {
+test('only one call that may hang is in flight at a time', async () => {
   const { collection } = open();
   const notes = collection('notes');
   await notes(insert('a'));
   let most = 0;
-  engines.asked = () => {
+  engines.onRequest = () => {
     most = Math.max(most, engines.running?.mayHang ?? 0);
   };
   expect(await Promise.all(Array.from({ length: 5 }, () => notes(mayHang)))).toEqual(
@@ -174,15 +176,15 @@ describe.each(['hang', 'crash'] as const)('an engine that ends in a %s', (way) =
     await values(push(3));
     expect(await keysOf(notes)).toEqual(['bait', 'b']);
     expect(await values({ op: 'kvGet', key: 'list' })).toMatchObject({ body: '[1,2,3]' });
-    // The first of each was saved, and "a" came and went; what is left each engine was handed anew.
-    const later = engines.engines.slice(1).map(({ handed }) => handed.toSorted());
+    // The first change of each is durable, and "a" was deleted; each new engine gets the rest.
+    const later = engines.engines.slice(1).map(({ replayed }) => replayed.toSorted());
     expect(later).toEqual(Array(3).fill([2, 4]));
     await link.close();
     const again = open().collection('values', 'KEY_VALUE_BASED');
     expect(await again({ op: 'kvGet', key: 'list' })).toMatchObject({ body: '[1,2,3]' });
   });
 
-  test('is followed by one that knows ids and times as they were told', async () => {
+  test('is followed by one with the acknowledged ids and times', async () => {
     const { link } = open();
     const handle = link.newHandle();
     const both = { at: true, timestamp: true };
@@ -190,9 +192,13 @@ describe.each(['hang', 'crash'] as const)('an engine that ends in a %s', (way) =
     await link.send({ op: 'open', handle, settings });
     await link.send({ ...bait, handle });
     const body = '{}';
-    const told = [await link.send({ op: 'insert', handle, body })] as [string, number, number[]][];
+    const acknowledged = [await link.send({ op: 'insert', handle, body })] as [
+      string,
+      number,
+      number[],
+    ][];
     engines.clock.jump(5000);
-    const id = told[0]?.[0] as string;
+    const id = acknowledged[0]?.[0] as string;
     const changes = '{"n":1}';
     const { record } = (await link.send({ op: 'patch', handle, id, changes })) as {
       record: unknown;
@@ -203,7 +209,7 @@ describe.each(['hang', 'crash'] as const)('an engine that ends in a %s', (way) =
   });
 });
 
-test('what was not answered is asked again by the same numbers, and made once', async () => {
+test('unanswered requests are retried with the same numbers, and applied once', async () => {
   const { collection } = open();
   const values = collection('values', 'KEY_VALUE_BASED');
   await values(push(1));
@@ -217,12 +223,12 @@ test('what was not answered is asked again by the same numbers, and made once', 
   expect(await values({ op: 'kvGet', key: 'list' })).toMatchObject({ body: '[1,2,3]' });
 });
 
-test('a change that was saved before its answer was lost is told to be made', async () => {
+test('a change saved before its answer was lost rejects with answer_lost', async () => {
   const { collection, link } = open();
   const notes = collection('notes');
   await notes(insert('a'));
   const [first] = engines.engines;
-  // Answers take long enough for a save to come between.
+  // Answers take long enough for a save in between.
   engines.delay = () => 20;
   const lost = notes(insert('b'));
   while (!first?.numbers.includes(2)) await engines.wait(1);
@@ -234,7 +240,7 @@ test('a change that was saved before its answer was lost is told to be made', as
   await link.close();
 });
 
-test('what ends every engine is given up alone after four', async () => {
+test('a call that crashes every engine is given up alone, after four retries', async () => {
   const { collection, link } = open();
   const notes = collection('notes');
   await notes(insert('a'));
@@ -246,23 +252,23 @@ test('what ends every engine is given up alone after four', async () => {
   expect(await notes(count)).toBe(1);
 });
 
-test('engines that end whatever they are asked are not begun for ever', async () => {
+test('engines that crash on every request are not restarted for ever', async () => {
   const { collection, link } = open();
   const notes = collection('notes');
   await notes(insert('a'));
-  engines.asked = () => engines.crash();
+  engines.onRequest = () => engines.crash();
   await expect(notes(count)).rejects.toMatchObject({ code: 'worker_lost' });
   await expect(notes(count)).rejects.toMatchObject({ code: 'worker_lost' });
   expect(link.state).toBe('failed');
 });
 
-test('an import under way is lost with its engine, and changes nothing', async () => {
+test('an import in flight fails with its engine, and changes nothing', async () => {
   const { collection } = open();
   const notes = collection('notes');
   await notes(insert('a'));
   const marks = { urgent: true, once: true } as const;
   const importing = notes({ op: 'importBackup', call: 1, merge: false, ...marks });
-  while (!engines.running?.asked.some(({ op }) => op === 'importBackup')) await engines.wait(1);
+  while (!engines.running?.requests.some(({ op }) => op === 'importBackup')) await engines.wait(1);
   engines.crash();
   await expect(importing).rejects.toMatchObject({
     name: 'BackupError',
@@ -273,12 +279,12 @@ test('an import under way is lost with its engine, and changes nothing', async (
   expect(await keysOf(notes)).toEqual(['a']);
 });
 
-test('a Drop() under way when its engine is lost is not done by the next: others may have made something since', async () => {
+test('a Drop() in flight is not retried by the next engine: the collection may have new data by then', async () => {
   const { collection } = open();
   const notes = collection('notes');
   await notes(insert('a'));
   const dropping = notes({ op: 'drop', enabled: true, once: true });
-  while (!engines.running?.asked.some(({ op }) => op === 'drop')) await engines.wait(1);
+  while (!engines.running?.requests.some(({ op }) => op === 'drop')) await engines.wait(1);
   engines.crash();
   await expect(dropping).rejects.toMatchObject({
     name: 'CollectionError',
@@ -287,10 +293,10 @@ test('a Drop() under way when its engine is lost is not done by the next: others
     message: expect.stringContaining('Drop() of "notes"'),
   });
   expect(await collection('notes')(insert('b'))).toBeDefined();
-  expect(engines.running?.asked.some(({ op }) => op === 'drop')).toBe(false);
+  expect(engines.running?.requests.some(({ op }) => op === 'drop')).toBe(false);
 });
 
-test('another engine opens the same collections, but none that was dropped, and watches', async () => {
+test('the next engine opens the same collections, except dropped ones, and watches events', async () => {
   const { collection, link, events } = open();
   const dropped = [collection('a'), collection('a')];
   const kept = collection('b');
@@ -309,7 +315,7 @@ test('another engine opens the same collections, but none that was dropped, and 
   });
 });
 
-test('an engine that takes long to begin is waited for', async () => {
+test('calls wait for an engine that starts slowly', async () => {
   const { collection } = open();
   engines.delay = () => 50;
   const notes = collection('notes');

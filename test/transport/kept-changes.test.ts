@@ -16,7 +16,7 @@ beforeEach(() => {
 const HANDLE = 1;
 const OTHER = 2;
 
-/** Takes in an answered batch: requests, each with its answer or an error. */
+/** Notes an answered batch: requests, each with its answer or an error. */
 function note(...answered: (readonly [Request, unknown])[]): void {
   const batch = answered.map(([request]) => request);
   const failures = new Map(
@@ -41,7 +41,7 @@ const held = () =>
 const failed = new Error('It failed.');
 
 describe('the replay buffer', () => {
-  test('has the acknowledged changes, with their numbers and turns', () => {
+  test('has acknowledged changes with their numbers and turns', () => {
     note([set('a'), undefined], [{ op: 'kvGet', handle: HANDLE, key: 'a' }, undefined]);
     note([set('b', OTHER), undefined], [set('c'), undefined]);
     expect(kept.all()).toEqual([
@@ -52,7 +52,7 @@ describe('the replay buffer', () => {
     expect(kept.size).toBe(3);
   });
 
-  test('is nothing that failed, and nothing that changed nothing', () => {
+  test('leaves out failed calls and calls without effect', () => {
     const ofId = { handle: HANDLE, id: 'x' };
     note(
       [set('a'), failed],
@@ -73,12 +73,12 @@ describe('the replay buffer', () => {
     );
     expect(kept.all()).toEqual([]);
     expect(kept.size).toBe(0);
-    // Numbers were given all the same.
+    // These calls used up numbers nevertheless.
     note([set('b'), undefined]);
     expect(held()).toEqual(['1:12 b']);
   });
 
-  test('is what was made and could not be answered, until it is settled', () => {
+  test('has changes whose answer was lost, until they are released', () => {
     note([set('a'), Object.assign(new Error(), { code: 'answer_lost' })]);
     expect(held()).toEqual(['1:1 a']);
     kept.release(HANDLE, 1, undefined);
@@ -93,7 +93,7 @@ describe('a change is replayed', () => {
   };
   const stamps = [1000, 2000, 0, 0] as const;
 
-  test('with the id that it was told', () => {
+  test('with its acknowledged id', () => {
     const insert: Request = { op: 'insert', handle: HANDLE, body: '{}' };
     expect(requestOf(insert, ['new id', 0])).toEqual({ ...insert, id: 'new id', now: undefined });
   });
@@ -121,11 +121,11 @@ describe('a change is replayed', () => {
     ],
     [{ op: 'archive', handle: HANDLE, id: 'x' }, 2000],
     [{ op: 'unarchive', handle: HANDLE, id: 'x' }, 2000],
-  ])('with the time that it was told: %o', (request, answer) => {
+  ])('with its acknowledged time: %o', (request, answer) => {
     expect(requestOf(request, answer)).toEqual({ ...request, now: 2000 });
   });
 
-  test('with the time that it was told, though the clock had been set back', () => {
+  test('with its acknowledged time, although the clock was set back', () => {
     const update: Request = { op: 'update', handle: HANDLE, id: 'x', body: '{}' };
     expect(requestOf(update, ['x', 0, [9000, 2000, 8000, 0]])).toEqual({ ...update, now: 2000 });
   });
@@ -192,18 +192,18 @@ describe('a change is replayed', () => {
     [{ op: 'kvDelete', handle: HANDLE, key: 'k' }, true],
     [{ op: 'delete', handle: HANDLE, id: 'x' }, true],
     [{ op: 'deleteMany', handle: HANDLE, criteria: {} }, 4],
-  ])('as it was asked: %o', (request, answer) => {
+  ])('unchanged: %o', (request, answer) => {
     expect(requestOf(request, answer)).toEqual(request);
   });
 });
 
-describe('what is settled', () => {
+describe('a release', () => {
   beforeEach(() => {
     for (const key of ['a', 'b', 'c', 'd']) note([set(key), undefined]);
     note([set('other', OTHER), undefined]);
   });
 
-  test('goes, up to its number, of its handle alone', () => {
+  test('removes the changes of its handle up to its number', () => {
     kept.release(HANDLE, 2, undefined);
     expect(held()).toEqual(['1:3 c', '1:4 d', '2:1 other']);
     kept.release(HANDLE, 1, undefined);
@@ -214,12 +214,12 @@ describe('what is settled', () => {
     expect(kept.size).toBe(0);
   });
 
-  test('does not go where it was missed', () => {
+  test('keeps changes listed as gaps', () => {
     kept.release(HANDLE, 4, [2, 3]);
     expect(held()).toEqual(['1:2 b', '1:3 c', '2:1 other']);
   });
 
-  test('or can never be made goes for good', () => {
+  test('is not needed for changes that can never be applied: drop() removes them', () => {
     const [first, , third] = kept.all();
     kept.drop(new Set([first, third].flatMap((change) => change ?? [])));
     expect(held()).toEqual(['1:2 b', '1:4 d', '2:1 other']);
@@ -232,7 +232,7 @@ describe('the parts of an insertMany', () => {
   };
   const answer = { keys: ['x'], flags: new Uint8Array(1), stamps: undefined };
 
-  test('stay until the last of them is settled', () => {
+  test('stay until the last one is released', () => {
     note([part(1), answer], [set('between'), undefined], [part(2), answer]);
     kept.release(HANDLE, 3, undefined);
     expect(held()).toEqual(['1:1 insertPart', '1:3 insertPart']);
@@ -247,7 +247,7 @@ describe('the parts of an insertMany', () => {
     expect(kept.size).toBe(0);
   });
 
-  test('go together where one fails or the call is given up', () => {
+  test('are removed together if one fails or the call is abandoned', () => {
     note([part(1), answer], [part(2), answer], [part(3), answer]);
     note([part(1), failed]);
     note([{ op: 'insertAbandon', handle: HANDLE, call: 2 }, undefined]);

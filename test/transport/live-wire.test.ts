@@ -42,7 +42,7 @@ function watchMessages(): number[] {
   return sizes;
 }
 
-test('of ten thousand results with one change, one message of less than a kilobyte crosses', async () => {
+test('one change in 10,000 results is sent in one message under 1 kB', async () => {
   const { db, things } = open();
   const text = 'x'.repeat(230);
   await things.insertMany(Array.from({ length: 10_000 }, (_, n) => ({ _id: `t${n}`, n, text })));
@@ -54,7 +54,7 @@ test('of ten thousand results with one change, one message of less than a kiloby
     new LiveLog(things.live({}, { limit: 100 })),
   ] as const;
   for (const log of logs) await log.until(() => true);
-  // An answer means that what was taken in before has been acknowledged.
+  // The answer implies that earlier news are acknowledged.
   await things.count();
   const sizes = watchMessages();
   await things.update('t5000', { n: 5000.5, text });
@@ -67,7 +67,7 @@ test('of ten thousand results with one change, one message of less than a kiloby
   await db.close();
 });
 
-test('a worker that is lost is the error of its live queries', async () => {
+test('the loss of a worker is an error of its live queries', async () => {
   const { worker, things } = open();
   await things.insert({ n: 1, text: '' });
   const log = new LiveLog(things.live({}));
@@ -81,7 +81,7 @@ test('a worker that is lost is the error of its live queries', async () => {
   await waiting;
 });
 
-test('a worker that falls silent is found out, though nothing is asked of it', async () => {
+test('a silent worker is detected without requests', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const { worker, db, things } = open();
   const log = new LiveLog(things.liveCount());
@@ -96,12 +96,12 @@ test('a worker that falls silent is found out, though nothing is asked of it', a
   expect(await log.error()).toMatchObject({ code: 'worker_unresponsive', data: 0 });
 });
 
-test('what nobody reads any more is not told', async () => {
+test('a stopped live query gets no messages', async () => {
   const { db, things } = open();
   await things.insert({ n: 1, text: '' });
   const query = things.live({});
   await query.ready;
-  // Timers fire in their order: by then the query has stopped.
+  // Timers fire in order: by then the query has stopped.
   await new Promise((resolve) => setTimeout(resolve));
   const sizes = watchMessages();
   await things.insert({ n: 2, text: '' });

@@ -21,7 +21,7 @@ function connectTo(worker: MessageWorker): Connection {
 const notesOf = (client: DatabaseClient) =>
   new client.Collection({ name: 'notes', type: 'DOCUMENT_BASED' });
 
-test('a worker that fails rejects everything that waits, and everything later, with worker_lost', async () => {
+test('a worker error rejects all waiting and later calls with worker_lost', async () => {
   const worker = new MessageWorker();
   const connection = connectTo(worker);
   const notes = notesOf(connection);
@@ -90,7 +90,7 @@ test('a call with a pattern has answer_timeout from when it is sent', async () =
   expect(code).toBe('worker_unresponsive');
 });
 
-test('a worker that answers is not given up, however long it takes', async () => {
+test('a worker that keeps answering is not given up, however long it works', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const worker = new MessageWorker();
   const connection = connectTo(worker);
@@ -116,7 +116,7 @@ test('a worker without requests may be silent', async () => {
   expect(connection.status.state).toBe('open');
 });
 
-test('a page that slept does not take its worker for dead', async () => {
+test('a page that slept does not consider its worker dead', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const worker = new MessageWorker();
   const connection = connectTo(worker);
@@ -134,7 +134,7 @@ test('a page that slept does not take its worker for dead', async () => {
   expect(await call).toBe('worker_unresponsive');
 });
 
-test('a message that cannot be read ends in worker_lost', async () => {
+test('a messageerror is worker_lost', async () => {
   const worker = new MessageWorker();
   const connection = connectTo(worker);
   const notes = notesOf(connection);
@@ -158,7 +158,7 @@ test('the worker is ended when the connection is closed, and calls reject as clo
 });
 
 test.each(['open', 'join', 'close'])(
-  'a worker that dies while it is to %s is given up after answer_timeout',
+  'a worker that dies during %s is given up after answer_timeout',
   async (call) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     const worker = new MessageWorker();

@@ -1,18 +1,18 @@
 import { hostFileCodec } from '../../src/transport/file-worker/file-worker-host.ts';
 import { serve } from '../../src/transport/worker/worker-host.ts';
 
-/** What runs in a worker: the engine, the codec of files, or nothing. */
+/** The script of a worker: the engine, the codec of files, or none. */
 type Script = 'engine' | 'files' | 'nothing';
 
-/** A worker as a page sees it, that the test can spoil; its script is behind a MessageChannel. */
+/** A worker with fault injection; its script is behind a MessageChannel. */
 export class MessageWorker extends EventTarget {
-  /** What the page sent, while nobody answers. */
+  /** Messages of the page, while the worker is dead. */
   readonly unanswered: unknown[] = [];
   terminated = false;
   readonly #page: MessagePort;
   readonly #script: MessagePort;
   #silent: boolean;
-  /** What waits for the script, while it is blocked. */
+  /** Messages queued while the script is blocked. */
   #waiting: (() => void)[] | undefined;
 
   constructor(script: Script = 'engine') {
@@ -41,19 +41,19 @@ export class MessageWorker extends EventTarget {
     this.#script.close();
   }
 
-  /** From now on its script hears nothing, as while it computes without a pause. */
+  /** Blocks the script, as a long computation does. */
   block(): void {
     this.#waiting = [];
   }
 
-  /** The script hears what was sent meanwhile. */
+  /** Unblocks the script and delivers the queued messages. */
   unblock(): void {
     const waiting = this.#waiting ?? [];
     this.#waiting = undefined;
     for (const send of waiting) send();
   }
 
-  /** From now on it neither hears nor answers, as a worker that has run out of memory. */
+  /** Makes it dead: it receives and sends nothing, like a worker out of memory. */
   fallSilent(): void {
     this.#silent = true;
   }

@@ -14,7 +14,7 @@ const freshName = () => `thread engine ${++names}`;
 const notesOf = (client: DatabaseClient) =>
   new client.Collection({ name: 'notes', type: 'DOCUMENT_BASED' });
 
-/** Lets `indexedDB.open` fail, as private modes do. */
+/** Makes `indexedDB.open` fail, as private modes do. */
 function forbidToOpen(name: string): void {
   vi.spyOn(IDBFactory.prototype, 'open').mockImplementation(() => {
     throw new DOMException('not here', name);
@@ -22,7 +22,7 @@ function forbidToOpen(name: string): void {
 }
 
 test.each(['SecurityError', 'InvalidStateError'])(
-  'where opening IndexedDB ends in %s the engine runs in memory, with one warning',
+  'if opening IndexedDB ends in %s the engine runs in memory, with one warning',
   async (name) => {
     forbidToOpen(name);
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
@@ -37,10 +37,10 @@ test.each(['SecurityError', 'InvalidStateError'])(
   },
 );
 
-test('where there is no IndexedDB the engine runs in memory and says so once', async () => {
+test('without IndexedDB the engine runs in memory, with one warning', async () => {
   vi.stubGlobal('indexedDB', undefined);
   const warn = vi.spyOn(console, 'warn').mockReturnValue();
-  // It warns once in a process, which another test file may share.
+  // It warns once in a process, which test files share.
   vi.resetModules();
   const lib = await import('../../src/index.ts');
   const db = new lib.Database({ name: freshName() });
@@ -53,13 +53,13 @@ test('where there is no IndexedDB the engine runs in memory and says so once', a
   await db.close();
 });
 
-test('IndexedDB that was asked for and is missing is an error', async () => {
+test('storage: indexeddb without IndexedDB is an error', async () => {
   vi.stubGlobal('indexedDB', undefined);
   const db = new Database({ name: freshName(), storage: 'indexeddb' });
   await expect(notesOf(db).insert({})).rejects.toMatchObject({ code: 'storage_unavailable' });
 });
 
-test('a database that could not be opened can be opened by the next client', async () => {
+test('after a failed open the next client can open the database', async () => {
   const name = freshName();
   forbidToOpen('UnknownError');
   const db = new Database({ name });
@@ -71,7 +71,7 @@ test('a database that could not be opened can be opened by the next client', asy
   await again.close();
 });
 
-test('clients to one database share an engine, which ends with the last of them', async () => {
+test('clients of one database share an engine, which ends with the last one', async () => {
   const name = freshName();
   const [one, two] = [new Database({ name }), new Database({ name })];
   const [ofOne, ofTwo] = [notesOf(one), notesOf(two)];
@@ -85,7 +85,7 @@ test('clients to one database share an engine, which ends with the last of them'
   await later.close();
 });
 
-test('a client opened while the last one closes sees everything and loses nothing', async () => {
+test('a client opened while the last one closes sees all data and loses none', async () => {
   for (let ticks = 0; ticks < 40; ticks++) {
     const storage = faultyDriver(memoryDriver(), true);
     const name = freshName();
@@ -93,7 +93,7 @@ test('a client opened while the last one closes sees everything and loses nothin
     await notesOf(before).insert({ pad: 'a'.repeat(60_000) });
     await before.close();
     const first = new Database({ name, storage });
-    // Saving this leads to a compaction that has to read first, under way while the client closes.
+    // Saving this triggers a compaction, which runs while the client closes.
     await notesOf(first).insert({ pad: 'b'.repeat(60_000) });
     const closing = first.close();
     for (let tick = 0; tick < ticks; tick++) await (tick % 3 ? undefined : turn());
@@ -109,7 +109,7 @@ test('a client opened while the last one closes sees everything and loses nothin
   }
 });
 
-test('a storage that fails to close still gives the database free', async () => {
+test('a failed close of the storage releases the database', async () => {
   const memory = memoryDriver();
   const storage: StorageDriver = {
     kind: 'indexeddb',
@@ -139,7 +139,7 @@ function turn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve));
 }
 
-test('a database that was closed is opened again with the options of the client that opens it', async () => {
+test('a closed database is opened again with the options of the new client', async () => {
   const memory = memoryDriver();
   const durabilities: string[] = [];
   const driver: StorageDriver = {

@@ -23,34 +23,33 @@ import { faultyDriver } from '../storage/faulty-driver.ts';
 
 const never = new Promise<never>(() => undefined);
 const test = RegExp.prototype.test;
-/** The engine that is at work. */
+/** The engine that executes a request. */
 const working = new AsyncLocalStorage<TrappedEngine>();
 
-/** Finds texts that begin with `a`; never comes to an end in the text `hang` with the same number. */
+/** Matches texts that begin with `a`; never returns for the text `hang` with the same number. */
 export const trap = (number: number): RegExp => new RegExp(`trap${number}|^a`);
 
 /**
  * Real engines, one after the other over the same storage, that hang in a {@link trap} or crash as a worker does:
- * from then on they neither answer nor tell nor store anything. To be disposed of: it watches
- * `RegExp.prototype.test`.
+ * afterwards they neither answer, nor send events, nor write. To be disposed of: it patches `RegExp.prototype.test`.
  */
 export class TrappedEngines {
-  /** What happened that never should. */
+  /** Violated invariants. */
   readonly violations: string[] = [];
   /** The engines so far. */
   readonly engines: TrappedEngine[] = [];
   readonly clock = new FakeClock();
   readonly driver = faultyDriver();
-  /** What their storage calls itself. */
+  /** The kind of their storage. */
   storageKind = 'indexeddb';
-  /** How many more can be had. */
+  /** How many more can be started. */
   left = Number.POSITIVE_INFINITY;
   /** How many have hung. */
   hung = 0;
-  /** Turns of the event loop until an answer, news, or the end of one that hangs. */
+  /** Turns of the event loop until an answer, news, or the end of a hung engine. */
   delay: () => number = () => 1;
-  /** Called with each request that an engine has heard, before it does anything. */
-  asked: (request: Request) => void = () => undefined;
+  /** Called with each received request, before its execution. */
+  onRequest: (request: Request) => void = () => undefined;
 
   constructor() {
     const look = (pattern: RegExp, text: string) => this.#look(pattern.source, text);
@@ -64,7 +63,7 @@ export class TrappedEngines {
     RegExp.prototype.test = test;
   }
 
-  /** Connects to these engines, as from a page that has them to itself. */
+  /** Connects to these engines as their only page. */
   readonly connect: Connect = (settings) => {
     const platform = lonePlatform(this.clock, this.driver);
     const leadership = new Leadership(settings.name, true, platform, this.begin);
@@ -80,12 +79,12 @@ export class TrappedEngines {
     return engine;
   };
 
-  /** The engine that runs. */
+  /** The running engine. */
   get running(): TrappedEngine | undefined {
     return this.engines.at(-1);
   }
 
-  /** Ends the engine that runs, as when it is out of memory. */
+  /** Crashes the running engine, as when it is out of memory. */
   crash(): void {
     this.running?.crash();
   }
@@ -98,10 +97,10 @@ export class TrappedEngines {
 
   #look(source: string, text: string): void {
     const running = working.getStore();
-    // One that has ended does not know it.
+    // A crashed engine does not know that it has crashed.
     if (!source.startsWith('trap') || !running || running.hasEnded) return;
     const { mayHang, engine } = running;
-    // Replayed changes are known to end.
+    // Replayed changes have no traps.
     if (mayHang > 1 || (mayHang === 0 && engine.recovery.isOver))
       this.violations.push(`a pattern with ${mayHang} mayHang requests`);
     if (text !== `hang${source.slice(4, source.indexOf('|'))}`) return;
@@ -111,16 +110,16 @@ export class TrappedEngines {
   }
 }
 
-/** An engine as it is in a worker: what comes is heard in order, and answered later. */
+/** An engine as in a worker: receives requests in order and answers later. */
 export class TrappedEngine implements LeaderEngine {
   readonly shared: boolean;
   readonly engine: Engine;
-  /** What it was asked, in order. */
-  readonly asked: Request[] = [];
-  /** Numbers of the changes that it was asked to make, in order. */
+  /** Its requests, in order. */
+  readonly requests: Request[] = [];
+  /** Numbers of its changes, in order. */
   readonly numbers: number[] = [];
-  /** Numbers of the changes that it was handed. */
-  readonly handed: number[] = [];
+  /** Numbers of the replayed changes. */
+  readonly replayed: number[] = [];
   /** How many mayHang requests are being executed. */
   mayHang = 0;
   readonly #engines: TrappedEngines;
@@ -128,7 +127,7 @@ export class TrappedEngine implements LeaderEngine {
   #ended = false;
   #heard = Promise.resolve();
   #answered = Promise.resolve();
-  #told = Promise.resolve();
+  #sent = Promise.resolve();
   #lose: (error: CairnError) => void = () => undefined;
   readonly #lost: Promise<never>;
 
@@ -180,7 +179,7 @@ export class TrappedEngine implements LeaderEngine {
       own: true,
       replay: (opened, changes) =>
         this.#answerOrLose(() => {
-          this.handed.push(...changes.map(({ number }) => number));
+          this.replayed.push(...changes.map(({ number }) => number));
           session.openAll(opened);
           return session.replay(structuredClone(changes));
         }),
@@ -210,7 +209,7 @@ export class TrappedEngine implements LeaderEngine {
     this.#ended = true;
   }
 
-  /** Ends, found out by its silence. */
+  /** Ends by a hang, detected by its silence. */
   hang(): void {
     this.#end();
     const error = new WorkerError('worker_unresponsive', 'Silent.');
@@ -220,7 +219,7 @@ export class TrappedEngine implements LeaderEngine {
     });
   }
 
-  /** Ends, and is seen to. */
+  /** Ends by a crash, which is reported. */
   crash(): void {
     if (this.#ended) return;
     this.#end();
@@ -233,14 +232,14 @@ export class TrappedEngine implements LeaderEngine {
   }
 
   async #execute(session: Session, batch: readonly Request[], first: FirstSequenceNumbers) {
-    // Who is lost with it is answered by another engine, if at all.
+    // Another engine answers the lost calls, if any does.
     return this.#answer(async () => {
-      const { violations, asked } = this.#engines;
+      const { violations, onRequest } = this.#engines;
       const mayHang = batch[0]?.mayHang === true;
       if (mayHang && batch.length > 1) violations.push('mayHang beside others');
-      this.asked.push(...batch);
+      this.requests.push(...batch);
       for (const [, , number] of numberedChanges(batch, first)) this.numbers.push(number);
-      batch.forEach(asked);
+      batch.forEach(onRequest);
       if (this.#ended) return never;
       if (mayHang) this.mayHang++;
       const reply = await session.execute(batch, first);
@@ -253,7 +252,7 @@ export class TrappedEngine implements LeaderEngine {
     return Promise.race([this.#answer(run), this.#lost]);
   }
 
-  /** Is heard in order, and answers in the order in which things are done; not at all once it has ended. */
+  /** Receives in order, and answers in order of execution; not at all after its end. */
   async #answer<T>(run: () => Promise<T>): Promise<T> {
     this.#heard = this.#heard.then(() => this.#engines.wait());
     await this.#heard;
@@ -271,7 +270,7 @@ export class TrappedEngine implements LeaderEngine {
 
   #tell(event: EngineEvent, { event: tell }: RouteEvents): void {
     if (this.#ended) return;
-    this.#told = this.#told
+    this.#sent = this.#sent
       .then(() => this.#engines.wait())
       .then(() => {
         if (!this.#ended) tell(event);

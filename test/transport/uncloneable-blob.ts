@@ -1,4 +1,4 @@
-/** A Blob as some polyfill has it: it passes for one, and no message can carry it. */
+/** A Blob like that of a polyfill: instanceof accepts it, structured clone does not. */
 class Blob {
   readonly size = 0;
   readonly text = () => '';

@@ -3,7 +3,7 @@ import { connect } from '../../src/index.ts';
 import { MessageWorker } from './message-worker.ts';
 import { uncloneableBlob } from './uncloneable-blob.ts';
 
-test('a call that no message can carry rejects, and keeps no other from being answered', async () => {
+test('a call that cannot be cloned rejects and does not affect other calls', async () => {
   const worker = new MessageWorker().asWorker;
   const db = connect({ name: 'uncloneable', storage: 'memory', worker });
   const things = new db.Collection({ name: 'things', type: 'DOCUMENT_BASED' });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Watchdog } from '../../src/transport/wire/watchdog.ts';
 import { FakeClock } from '../engine/fake-clock.ts';
 
-test('silence that begins in the middle of a watch is noticed soon after its time', async () => {
+test('silence that begins in the middle of a watch is noticed soon after its timeout', async () => {
   const clock = new FakeClock();
   let answers = true;
   let silentAt: number | undefined;
@@ -19,6 +19,6 @@ test('silence that begins in the middle of a watch is noticed soon after its tim
     if (ms === 500) answers = false;
     await clock.advance(100);
   }
-  // It was asked at 0 and heard; from 1 s on, when it was asked again, it said nothing for 4 s.
+  // The ping at 0 is answered; the one at 1 s is not, for 4 s.
   expect(silentAt).toBe(start + 5000);
 });

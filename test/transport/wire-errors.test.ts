@@ -25,7 +25,7 @@ test.each([
   expect('cause' in crossed).toBe('cause' in error);
 });
 
-test('causes cross, and theirs', () => {
+test('causes cross, with their own causes', () => {
   const quota = new DOMException('The disk is full.', 'QuotaExceededError');
   const inner = new cairn.StorageError('storage_full', 'inner', { cause: quota });
   const crossed = cross(new cairn.CairnError('unexpected', 'outer', { cause: inner }));
@@ -49,7 +49,7 @@ test('an error that is its own cause crosses', () => {
   expect(cross(error).message).toBe('round and round');
 });
 
-test('errors of calls through a worker are what they are in the thread', async () => {
+test('errors of calls are the same through a worker and in the thread', async () => {
   const worker = new MessageWorker();
   const connection = cairn.connect({
     name: 'wire errors',
@@ -70,7 +70,7 @@ test('errors of calls through a worker are what they are in the thread', async (
   await connection.close();
 });
 
-test('one failing call of a batch fails alone', async () => {
+test('a failed call of a batch fails alone', async () => {
   const worker = new MessageWorker();
   const connection = cairn.connect({ name: 'batch', storage: 'memory', worker: worker.asWorker });
   const notes = new connection.Collection({ name: 'notes', type: 'DOCUMENT_BASED' });

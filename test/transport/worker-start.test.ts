@@ -12,7 +12,7 @@ let names = 0;
 const options = () => ({ name: `worker start ${++names}`, storage: 'memory' as const });
 const notes = { name: 'notes', type: 'DOCUMENT_BASED' } as const;
 
-/** Puts a global `Worker` there that fails or starts as its sources are told. */
+/** Installs a global `Worker` that fails or starts by source. */
 function stubWorkers(make: (kind: 'file' | 'inline') => MessageWorker): MessageWorker[] {
   const made: MessageWorker[] = [];
   vi.stubGlobal('Worker', function Worker(url: URL | string) {
@@ -30,7 +30,7 @@ function failing(message: string): MessageWorker {
 }
 
 describe('the way to an engine', () => {
-  test('is the file beside the module first', async () => {
+  test('is first the file beside the module', async () => {
     const made = stubWorkers(() => new MessageWorker());
     const connection = connect(options());
     await new connection.Collection(notes).insert({});
@@ -39,7 +39,7 @@ describe('the way to an engine', () => {
     await connection.close();
   });
 
-  test('is a Blob where the file cannot be loaded', async () => {
+  test('is a Blob if the file cannot be loaded', async () => {
     const made = stubWorkers((kind) => (kind === 'file' ? failing('404') : new MessageWorker()));
     const connection = connect(options());
     await new connection.Collection(notes).insert({});
@@ -48,7 +48,7 @@ describe('the way to an engine', () => {
     await connection.close();
   });
 
-  test('is this thread where neither starts, with one warning that says why', async () => {
+  test('is this thread if neither starts, with one warning that says why', async () => {
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
     const made = stubWorkers((kind) => {
       if (kind === 'inline') throw new Error('blocked by a policy');
@@ -74,7 +74,7 @@ describe('the way to an engine', () => {
     await connection.close();
   });
 
-  test('goes on past a script that never answers', async () => {
+  test('skips a script that never answers', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     stubWorkers((kind) => new MessageWorker(kind === 'file' ? 'nothing' : 'engine'));
     const connection = connect(options());
@@ -97,9 +97,9 @@ describe("the caller's own worker", () => {
     await connection.close();
   });
 
-  test('may have started long ago', async () => {
+  test('may have started already', async () => {
     const worker = new MessageWorker();
-    // What it says once it has started; nobody else listens.
+    // The message of its start has no other listener.
     await new Promise((resolve) => worker.addEventListener('message', resolve, { once: true }));
     const connection = connect({ ...options(), worker: worker.asWorker });
     expect(await new connection.Collection(notes).count()).toBe(0);
@@ -130,7 +130,7 @@ describe("the caller's own worker", () => {
     expect(connection.status.state).toBe('failed');
   });
 
-  test('that runs something else is worker_start_failed after a while', async () => {
+  test('with another script is worker_start_failed after a timeout', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const worker = new MessageWorker('nothing');
     const connection = connect({ ...options(), worker: worker.asWorker });
