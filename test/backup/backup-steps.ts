@@ -7,15 +7,15 @@ export interface Reopening {
   readonly indexed: boolean;
 }
 
-/** Commands, and what may happen to backups between them. */
+/** Commands, with operations on backups and faults in between. */
 export type BackupStep<Command> =
   | { readonly step: 'command'; readonly command: Command }
-  /** Issued at once, awaited together. */
+  /** Issued concurrently, awaited together. */
   | { readonly step: 'together'; readonly commands: readonly Command[] }
   | { readonly step: 'save' | 'backup' | 'verify' }
-  /** By their place in the list. */
+  /** By index in the list. */
   | { readonly step: 'load' | 'delete'; readonly pick: number }
-  /** Time goes by, or the clock is set. */
+  /** Time elapses, or the clock is set. */
   | { readonly step: 'advance' | 'jump'; readonly ms: number }
   | ({ readonly step: 'reload' | 'crash' } & Reopening)
   | { readonly step: 'fault'; readonly when: FaultMoment; readonly after: number };
@@ -25,7 +25,7 @@ const DAY = 24 * HOUR;
 
 const just = <Name extends string>(...names: Name[]) => fc.constantFrom(...names);
 
-/** @param atOnce Those that may be issued together: each has to be one call. */
+/** @param atOnce Commands that may be issued concurrently: each has to be one call. */
 export function backupSteps<Command>(
   command: fc.Arbitrary<Command>,
 ): fc.Arbitrary<BackupStep<Command>[]> {

@@ -8,7 +8,7 @@ import { faultyDriver, outage } from '../storage/faulty-driver.ts';
 import type { BackupStep, Reopening } from './backup-steps.ts';
 import { atRest } from './cut-world.ts';
 
-/** What both kinds of collection have. */
+/** The interface common to both kinds of collection. */
 interface BackedUp {
   readonly ready: Promise<void>;
   save(): Promise<void>;
@@ -19,20 +19,20 @@ interface BackedUp {
   verify(): Promise<Verification>;
 }
 
-/** What a kind of collection has to bring besides. */
+/** The parts that depend on the kind of collection. */
 export interface Kind<Collection extends BackedUp, Command, State> {
   readonly subject: Subject<Collection, Command, State>;
   open(client: DatabaseClient, reopening: Reopening, options: object): Collection;
-  /** A live query, and what it has to show of all that is there. */
+  /** A live query; `shown` is its expected data for the contents. */
   watch(collection: Collection): LiveQuery<unknown>;
   shown(contents: unknown): unknown;
 }
 
-/** A backup as the model remembers it. */
+/** A backup in the model. */
 interface Remembered<State> {
-  /** What it holds, one of these. */
+  /** Its possible contents. */
   readonly states: readonly State[];
-  /** Whether it may go by itself: its creation or removal was reported as failed, or a later one of its day comes. */
+  /** Whether it may be removed automatically: its creation or removal failed, or a later one of its day follows. */
   readonly passing: boolean;
 }
 
@@ -48,13 +48,13 @@ export class BackupWorld<Collection extends BackedUp, Command, State> {
   #collection: Collection;
   #live: { readonly query: LiveQuery<unknown>; readonly stop: () => void };
   #backups = new Map<string, Remembered<State>>();
-  /** States to which a crash may lead. */
+  /** Possible states after a crash. */
   #possible: State[];
-  /** Whether what storage holds is known no better than that. */
+  /** Whether the stored state is known only as one of `#possible`. */
   #inDoubt = false;
-  /** States that commands issued together went through: a backup that nobody asked for may be made at each. */
+  /** States between concurrent commands: an automatic backup may contain any of them. */
   #passed: State[] = [];
-  /** What was there before restores that failed. The backups they made of it may show after a reload. */
+  /** States before failed restores. Their automatic backups may show after a reload. */
   readonly #beforeFailed: State[] = [];
 
   constructor(kind: Kind<Collection, Command, State>, retention: number, reopening: Reopening) {
@@ -188,7 +188,7 @@ export class BackupWorld<Collection extends BackedUp, Command, State> {
     if (remembered) this.#backups.set(name, { ...remembered, passing: true });
   }
 
-  /** What a promise brings, `undefined` where storage failed on the way. */
+  /** The value of a promise, or `undefined` if storage failed. */
   async #succeeds<T>(promise: Promise<T>): Promise<T | undefined> {
     try {
       return await promise;
@@ -198,17 +198,16 @@ export class BackupWorld<Collection extends BackedUp, Command, State> {
     }
   }
 
-  /** Storage holds what the model does. */
+  /** Notes that the state of the model is durable. */
   #isStored(): void {
     this.#possible = [this.#kind.subject.state];
     this.#inDoubt = false;
   }
 
   /**
-   * Takes in the backups that were made or removed unasked.
-   *
-   * @param states What those hold that are not known, one of these.
-   * @param label Only takes in those that are called so.
+   * Adds automatically made backups to the model, and drops automatically removed ones.
+   * @param states The possible contents of new backups.
+   * @param label Restricts it to backups with this label.
    */
   async #takeIn(
     states = [...this.#passed, this.#kind.subject.state],
@@ -220,7 +219,7 @@ export class BackupWorld<Collection extends BackedUp, Command, State> {
     const list = await this.#collection.listBackups();
     for (const backup of list) {
       if (this.#backups.has(backup.name) || (label && backup.label !== label)) continue;
-      // One that was reported as failed may be there for a while, and may be taken back.
+      // A backup whose creation failed may exist for a while, and may be removed again.
       this.#backups.set(backup.name, {
         states: backup.label === BEFORE_LOAD ? [...states, ...this.#beforeFailed] : states,
         passing: !backup.automatic || backup.label === 'daily',
@@ -251,7 +250,7 @@ export class BackupWorld<Collection extends BackedUp, Command, State> {
     expectSame(await subject.contents(this.#collection), subject.expected(subject.state));
   }
 
-  /** Sees which of some states the collection is in, the last of those it may be. */
+  /** Sets the model to the last of these states that equals the collection. */
   async #findAmong(states: readonly State[]): Promise<void> {
     const { subject } = this.#kind;
     const found = await subject.contents(this.#collection);
@@ -295,11 +294,11 @@ export class BackupWorld<Collection extends BackedUp, Command, State> {
     await this.#verify();
   }
 
-  /** Restores every backup that there is, oldest first. */
+  /** Restores every backup, oldest first. */
   async #end(): Promise<void> {
     await this.#expectContents();
     for (const { name } of (await this.#collection.listBackups()).reverse()) {
-      // Some are taken back by what is written meanwhile, others expire after a restore, which nobody waits for.
+      // Later writes remove failed ones, and a restore triggers an expiry that it does not wait for.
       await atRest(this.#driver);
       const names = (await this.#collection.listBackups()).map((backup) => backup.name);
       if (!names.includes(name)) continue;

@@ -17,20 +17,20 @@ export type Things = DocumentCollection<any>;
 
 type Options = Partial<DocumentCollectionOptions>;
 
-/** Something that is cut at each call to storage. */
+/** An operation to interrupt at each storage call. */
 export interface Scenario {
   readonly name: string;
-  /** Brings about what is there before. */
+  /** Sets up the initial state. */
   readonly before: (world: World) => Promise<unknown>;
-  /** Changes what is stored by then. */
+  /** Changes the stored initial state. */
   readonly tamper?: (stored: Stored) => Stored;
-  /** Milliseconds between before and the act. */
+  /** Milliseconds between `before` and `act`. */
   readonly later?: number;
-  /** Options of the collection from the act on. */
+  /** Options of the collection from `act` on. */
   readonly options?: Options;
-  /** What is cut; all promises that it got. */
+  /** The operation to interrupt; returns its promises. */
   readonly act: (world: World) => Promise<unknown>[];
-  /** Contents that are right as well as those before and after, made of those before. */
+  /** Further allowed contents, computed from those before. */
   readonly between?: (before: string, known: Known) => readonly string[];
 }
 
@@ -42,23 +42,23 @@ export interface World {
   open(options?: Options): Things;
 }
 
-/** A backup as it was before, by name. */
+/** The contents of earlier backups, by name. */
 type Known = ReadonlyMap<string, string>;
 
-/** What a scenario begins with, and what it leads to. */
+/** The initial state of a scenario and its allowed results. */
 export interface Prepared {
   readonly scenario: Scenario;
   readonly caching: boolean;
   readonly stored: Stored;
   readonly now: number;
   readonly known: Known;
-  /** Contents that are right at any time. */
+  /** Contents allowed after a cut. */
   readonly allowed: readonly string[];
-  /** How many ids were given by then. */
+  /** How many ids were generated before `act`. */
   readonly idsGiven: number;
-  /** Calls to storage in the act. */
+  /** Storage calls of `act`. */
   readonly calls: readonly StorageCall[];
-  /** What was found whole: many cuts leave the same behind, and what is found then depends on nothing else. */
+  /** Verified states of storage: many cuts leave the same one, and it determines the check. */
   readonly checked: Set<string>;
 }
 
@@ -76,7 +76,7 @@ function enter(driver: FaultyDriver, now: number, options: Options): World {
   return { client, clock, things: open(), open };
 }
 
-/** Everything that the collection holds, as text; the code of the error where it cannot be read. */
+/** The contents of the collection as text, or the code of the error if it cannot be read. */
 export async function contentsOf(things: Things): Promise<string> {
   try {
     const all = await things.filter({}, { archived: true });
@@ -91,7 +91,7 @@ export async function contentsOf(things: Things): Promise<string> {
   }
 }
 
-/** A backup of a document `a` that nothing else remembers, the oldest of four. */
+/** The only backup with a document `a`, the oldest of four. */
 export async function soleBackup(things: Things): Promise<string> {
   const empty = await things.createBackup();
   await things.insert({ _id: 'a', n: 1, pad: 'p'.repeat(70_000) });
@@ -104,7 +104,7 @@ export async function soleBackup(things: Things): Promise<string> {
   return name;
 }
 
-/** Resolves when nothing calls storage any more. */
+/** Resolves when storage is idle. */
 export async function atRest(driver: FaultyDriver): Promise<void> {
   let calls = driver.log.length;
   for (let quiet = 0; quiet < 4; quiet++) {
@@ -114,7 +114,7 @@ export async function atRest(driver: FaultyDriver): Promise<void> {
   }
 }
 
-/** Runs an act until each of its promises has settled; one that never does lets the test time out. */
+/** Runs an act until all its promises have settled; if one never does, the test times out. */
 async function perform(driver: FaultyDriver, world: World, act: Scenario['act']): Promise<void> {
   await Promise.allSettled(act(world));
   await atRest(driver);
@@ -147,7 +147,7 @@ export async function prepare(scenario: Scenario, caching: boolean): Promise<Pre
   return { scenario, caching, stored, now, known, allowed, idsGiven, calls, checked: new Set() };
 }
 
-/** Has something happen for each call of an act that may fail, before and after it took effect. */
+/** Runs `happen` for each storage call of an act, with a fault before and after it takes effect. */
 export async function forEachCut(
   { calls }: Prepared,
   dies: boolean,
@@ -155,7 +155,7 @@ export async function forEachCut(
 ): Promise<void> {
   expect(calls).toContain('write');
   for (const [after, call] of calls.entries()) {
-    // A read has no effect: before and after are the same.
+    // For a read, before and after are the same.
     for (const when of call === 'write' ? (['before', 'after'] as const) : (['before'] as const)) {
       try {
         await happen({ after, when, dies });
@@ -166,7 +166,7 @@ export async function forEachCut(
   }
 }
 
-/** Cuts the act short at a call. Each time with the same ids: what is left can then be told to be the same. */
+/** Interrupts the act at a call. The same ids each time make equal results comparable. */
 export async function cutAt(
   { scenario, caching, stored, now, idsGiven }: Prepared,
   cut: Cut,
@@ -181,16 +181,15 @@ export async function cutAt(
 }
 
 /**
- * Goes on with a client after a failed call: everything works, and its data is right.
- *
- * @returns what it holds when it is closed.
+ * Goes on with a client after a failed call: all methods work, and its data is right.
+ * @returns its contents at close.
  */
 export async function goOn(
   { allowed }: Prepared,
   driver: FaultyDriver,
   world: World,
 ): Promise<string> {
-  // Where it could not be opened, or was dropped, it is constructed again.
+  // If it failed to open or was dropped, it is constructed again.
   const opened = await world.things.count().then(
     () => true,
     () => false,
@@ -222,9 +221,8 @@ export async function goOn(
 }
 
 /**
- * Checks what a database holds after whatever happened to it.
- *
- * @param present What the collection may hold.
+ * Checks the contents of a database after a fault.
+ * @param present The allowed contents of the collection.
  */
 export async function checkWhole(
   { scenario, caching, known, allowed, now, checked }: Prepared,
@@ -242,7 +240,7 @@ export async function checkWhole(
   const verification = await things.verify();
   if (found !== 'data_damaged') {
     expect(verification).toMatchObject({ whole: true, problems: [] });
-    // Something is written, so that what nobody needs is swept away.
+    // A write triggers garbage collection.
     await things.insert({ _id: 'sweep', n: 0 });
     await things.save();
     await atRest(driver);
@@ -265,7 +263,7 @@ export async function checkWhole(
   checked.add(left);
 }
 
-/** The same for all that cannot be told apart later: numbers that are drawn by chance are left out. */
+/** Equal for equivalent states: random numbers are left out. */
 function digestOf({ recovery, snapshots, ...stored }: Stored, present: readonly string[]): string {
   const left = {
     ...stored,
@@ -281,7 +279,7 @@ async function freshDriver(stored: Stored): Promise<FaultyDriver> {
   return faultyDriver(await driverWith(stored));
 }
 
-/** Loads a backup, and reads what is there after a reload. */
+/** Loads a backup and reads its contents, also after a reload. */
 async function contentsOfBackup(
   driver: FaultyDriver,
   now: number,

@@ -17,7 +17,7 @@ const pad = 'p'.repeat(70_000);
 
 interface Made {
   readonly stored: Stored;
-  /** Names of the backups: of a and b, of b alone, and what each restores. */
+  /** Names of the backups: of a and b, and of b alone, with their contents. */
   readonly both: string;
   readonly one: string;
 }
@@ -39,7 +39,7 @@ async function make(): Promise<Made> {
   const both = await things.createBackup();
   await things.insert({ _id: 'c', n: 3 });
   await things.save();
-  // The last: nothing would tell that it is missing.
+  // The last segment: its loss would show nowhere.
   await things.insert({ _id: 'd', n: 4 });
   await client.close();
   return { stored: await readStored(driver), both, one };
@@ -49,7 +49,7 @@ const HELD = { one: 'a=1 b=1', both: 'a=2+70000 b=1' };
 
 type Damage = (stored: Stored) => Stored;
 
-/** Changes what a store has of one of the segments, counted from 1. */
+/** Changes the value of one segment in a store, counted from 1. */
 const damageIn =
   (store: 'segments' | 'bodies') =>
   (place: number, change: (value: any) => unknown): Damage =>
@@ -77,7 +77,7 @@ const codeOf = async (promise: Promise<unknown>): Promise<string> => {
   }
 };
 
-/** Every call but those that help. */
+/** Every call except those for repair. */
 const calls: Record<string, (things: Things) => Promise<unknown>> = {
   ready: (things) => things.ready,
   insert: (things) => things.insert({}),
@@ -106,12 +106,12 @@ const calls: Record<string, (things: Things) => Promise<unknown>> = {
   },
 };
 
-/** What keeps a collection from being opened, and which of its backups are whole. */
+/** Damage that prevents opening, and the intact backups. */
 const unopenable: {
   name: string;
   damage: Damage;
   whole: ('one' | 'both')[];
-  /** Which segment is complained of, if any. */
+  /** The segment named in the error, if any. */
   place?: number;
   says: string;
 }[] = [
@@ -165,51 +165,54 @@ const unopenable: {
   },
 ];
 
-describe.each([true, false])('data that cannot be opened, caching %s', (caching) => {
-  test.each(unopenable)('for $name', async ({ damage, whole, place, says }) => {
-    const made = await make();
-    const { things, client, construct, driver } = await open(damage(made.stored), caching);
-    const names = whole.map((which) => made[which]);
-    const error = await things.ready.catch((reason: Error) => reason);
-    expect(error).toMatchObject({ code: 'data_damaged', place: 'things' });
-    const { message } = error as Error;
-    if (place) expect(message).toContain(`Segment ${numberAt(made.stored, place)} `);
-    expect(message).toContain(says);
-    for (const name of [made.one, made.both]) {
-      expect([name, message.includes(name)]).toEqual([name, names.includes(name)]);
-    }
-    for (const [name, call] of Object.entries(calls)) {
-      expect([name, await codeOf(call(things))]).toEqual([name, 'data_damaged']);
-    }
-    const verification = await things.verify();
-    expect(verification.whole).toBe(false);
-    expect(verification.problems.length).toBeGreaterThan(0);
-    expect(verification.backups.map(({ name, whole: is }) => [name, is])).toEqual([
-      [made.both, whole.includes('both')],
-      [made.one, whole.includes('one')],
-    ]);
-    expect(await things.listBackups()).toMatchObject([{ name: made.both }, { name: made.one }]);
+describe.each([true, false])('damage that prevents opening, caching %s', (caching) => {
+  test.each(unopenable)(
+    'rejects every call except repair, for $name',
+    async ({ damage, whole, place, says }) => {
+      const made = await make();
+      const { things, client, construct, driver } = await open(damage(made.stored), caching);
+      const names = whole.map((which) => made[which]);
+      const error = await things.ready.catch((reason: Error) => reason);
+      expect(error).toMatchObject({ code: 'data_damaged', place: 'things' });
+      const { message } = error as Error;
+      if (place) expect(message).toContain(`Segment ${numberAt(made.stored, place)} `);
+      expect(message).toContain(says);
+      for (const name of [made.one, made.both]) {
+        expect([name, message.includes(name)]).toEqual([name, names.includes(name)]);
+      }
+      for (const [name, call] of Object.entries(calls)) {
+        expect([name, await codeOf(call(things))]).toEqual([name, 'data_damaged']);
+      }
+      const verification = await things.verify();
+      expect(verification.whole).toBe(false);
+      expect(verification.problems.length).toBeGreaterThan(0);
+      expect(verification.backups.map(({ name, whole: is }) => [name, is])).toEqual([
+        [made.both, whole.includes('both')],
+        [made.one, whole.includes('one')],
+      ]);
+      expect(await things.listBackups()).toMatchObject([{ name: made.both }, { name: made.one }]);
 
-    const second = construct();
-    expect(await codeOf(second.count())).toBe('data_damaged');
-    for (const which of ['both', 'one'] as const) {
-      if (whole.includes(which)) continue;
-      expect(await codeOf(things.loadBackup(made[which]))).toBe('backup_damaged');
-      expect(await codeOf(things.count())).toBe('data_damaged');
-    }
-    const [newest] = whole;
-    if (!newest) return;
-    expect(await second.loadBackup(made[newest])).toBe(true);
-    expect(await contentsOf(things)).toBe(HELD[newest]);
-    expect(await contentsOf(second)).toBe(HELD[newest]);
-    await things.insert({ _id: 'later', n: 9 });
-    await second.save();
-    expect(await second.verify()).toMatchObject({ whole: true });
-    await client.close();
-    const again = construct(openClient(driver).client);
-    expect(await contentsOf(again)).toBe(`${HELD[newest]} later=9`);
-    expect((await again.listBackups()).map(({ name }) => name)).toContain(made[newest]);
-  });
+      const second = construct();
+      expect(await codeOf(second.count())).toBe('data_damaged');
+      for (const which of ['both', 'one'] as const) {
+        if (whole.includes(which)) continue;
+        expect(await codeOf(things.loadBackup(made[which]))).toBe('backup_damaged');
+        expect(await codeOf(things.count())).toBe('data_damaged');
+      }
+      const [newest] = whole;
+      if (!newest) return;
+      expect(await second.loadBackup(made[newest])).toBe(true);
+      expect(await contentsOf(things)).toBe(HELD[newest]);
+      expect(await contentsOf(second)).toBe(HELD[newest]);
+      await things.insert({ _id: 'later', n: 9 });
+      await second.save();
+      expect(await second.verify()).toMatchObject({ whole: true });
+      await client.close();
+      const again = construct(openClient(driver).client);
+      expect(await contentsOf(again)).toBe(`${HELD[newest]} later=9`);
+      expect((await again.listBackups()).map(({ name }) => name)).toContain(made[newest]);
+    },
+  );
 
   test.each(unopenable)('deleteBackup works for $name', async ({ damage }) => {
     const made = await make();
@@ -222,7 +225,7 @@ describe.each([true, false])('data that cannot be opened, caching %s', (caching)
     expect(await again.listBackups()).toMatchObject([{ name: made.both }]);
   });
 
-  test.each(unopenable)('Drop() starts anew for $name', async ({ damage }) => {
+  test.each(unopenable)('Drop() works for $name', async ({ damage }) => {
     const { stored } = await make();
     const { things, construct, driver, client } = await open(damage(stored), caching);
     const dropping = things.Drop();
@@ -236,7 +239,7 @@ describe.each([true, false])('data that cannot be opened, caching %s', (caching)
     expect(await last.verify()).toMatchObject({ whole: true, backups: [] });
   });
 
-  test('a backup that stays when it is dropped holds what can be read', async () => {
+  test('a backup kept by Drop() has the readable documents', async () => {
     const { stored } = await make();
     const { things, construct, driver, client } = await open(
       segment(2, () => undefined)(stored),
@@ -255,7 +258,7 @@ describe.each([true, false])('data that cannot be opened, caching %s', (caching)
     expect(await last.verify()).toMatchObject({ whole: true });
   });
 
-  test('what loadBackup replaces becomes a backup of what can be read', async () => {
+  test('loadBackup makes a backup of the readable documents', async () => {
     const made = await make();
     const { things } = await open(segment(2, () => undefined)(made.stored), caching);
     await things.loadBackup(made.one);
@@ -265,7 +268,7 @@ describe.each([true, false])('data that cannot be opened, caching %s', (caching)
     expect(await contentsOf(things)).toBe('a=1 b=1 c=3 d=4');
   });
 
-  test('a restore that fails leaves it as it was, and can be tried again', async () => {
+  test('a failed restore changes nothing and can be retried', async () => {
     const made = await make();
     const damaged = segment(3, (value) => ({ ...value, ranks: new Float64Array(0) }))(made.stored);
     const { things, driver } = await open(damaged, caching);
@@ -278,7 +281,7 @@ describe.each([true, false])('data that cannot be opened, caching %s', (caching)
   });
 });
 
-/** What is only found when it is read. */
+/** Damage that only a read detects. */
 const hidden: { name: string; damage: Damage; whole: ('one' | 'both')[] }[] = [
   {
     name: 'missing bodies',
@@ -297,8 +300,8 @@ const hidden: { name: string; damage: Damage; whole: ('one' | 'both')[] }[] = [
   },
 ];
 
-describe.each([true, false])('data that is found damaged later, caching %s', (caching) => {
-  test.each(hidden)('for $name', async ({ damage, whole }) => {
+describe.each([true, false])('damage detected later, caching %s', (caching) => {
+  test.each(hidden)('rejects reads of damaged documents, for $name', async ({ damage, whole }) => {
     const made = await make();
     const { things, client, construct, driver } = await open(damage(made.stored), caching);
     expect(await things.count()).toBe(4);
@@ -322,7 +325,7 @@ describe.each([true, false])('data that is found damaged later, caching %s', (ca
     expect(await again.verify()).toMatchObject({ whole: true });
   });
 
-  test('a backup that has lost a segment is told by name, and leaves the collection as it was', async () => {
+  test('a backup with a missing segment is named in the error, and the collection does not change', async () => {
     const made = await make();
     const { driver, client, things, construct } = await open(made.stored, caching);
     await things.loadBackup(made.one);

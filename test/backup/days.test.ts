@@ -10,7 +10,7 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const TEN_YEARS = 3652 * DAY;
 
-/** In the morning, wherever the test runs. */
+/** A local morning in any time zone. */
 const MORNING = new Date(2026, 0, 1, 8).getTime();
 
 const daily = { auto_create_backup: true, backup_retention_time: -1 };
@@ -43,13 +43,13 @@ const daysOf = async (things: Things): Promise<string[]> =>
 const dayOf = (clock: FakeClock) => new Date(clock.now()).toDateString();
 
 describe('auto_create_backup', () => {
-  test('makes one for each day on which something changed, for a year', async () => {
-    // To copy what all these backups name would take six times as long as all the rest.
+  test('makes one backup for each day with changes, for a year', async () => {
+    // Copied values would make the test six times as slow.
     const uncopied = faultyDriver(memoryDriver(), false, false);
     const { clock, things, driver } = await open(daily, new FakeClock(MORNING), uncopied);
     const changed: string[] = [];
     for (let day = 0; day < 365; day++) {
-      // Days without a change, with one, and with several at all hours until the next morning.
+      // Days without a change, with one, and with several around the clock.
       const changes = [0, 1, 3, 7][day % 4] as number;
       for (let change = 0; change < changes; change++) {
         if (changed.at(-1) !== dayOf(clock)) changed.push(dayOf(clock));
@@ -62,7 +62,7 @@ describe('auto_create_backup', () => {
     expect(await daysOf(things)).toEqual(changed);
   });
 
-  test('holds all of its day', async () => {
+  test('includes all changes of its day', async () => {
     const { clock, things, driver } = await open(daily);
     await things.insert({ _id: 'morning' });
     await clock.advance(2 * HOUR);
@@ -75,7 +75,7 @@ describe('auto_create_backup', () => {
     expect(await things.listBackups()).toMatchObject([{ documents: 2, label: 'daily' }]);
   });
 
-  test('is made at opening of what was changed on an earlier day, once', async () => {
+  test('backs up the changes of an earlier day when the collection opens, once', async () => {
     const driver = faultyDriver();
     let clock = new FakeClock(MORNING);
     const days: string[] = [];
@@ -87,7 +87,7 @@ describe('auto_create_backup', () => {
         await clock.advance(HOUR / 2);
         await close();
         if (time === 0 && day % 3 === 1) days.push(dayOf(clock));
-        // Made when the day goes on and it is opened again.
+        // Made at the next opening on the same day.
         if (time === 1 && day % 3 === 0) days.push(dayOf(clock));
       }
     }
@@ -95,7 +95,7 @@ describe('auto_create_backup', () => {
     expect(await daysOf(things)).toEqual(days);
   });
 
-  test('stays on its day when it has to be tried again', async () => {
+  test('keeps the day of its changes when it is retried', async () => {
     const { clock, things, driver } = await open(daily);
     await things.insert({ _id: 'a' });
     await things.save();
@@ -115,7 +115,7 @@ describe('auto_create_backup', () => {
     expect(newest).toMatchObject({ label: 'daily', documents: 2 });
   });
 
-  test('makes none where it is off', async () => {
+  test('makes none if it is off', async () => {
     const { clock, things } = await open({});
     await things.insert({});
     await clock.advance(3 * DAY);
@@ -126,7 +126,7 @@ describe('auto_create_backup', () => {
 describe('backup_retention_time', () => {
   const labels = async (things: Things) => (await things.listBackups()).map(({ label }) => label);
 
-  test('removes what has expired by the hour, and leaves the last two', async () => {
+  test('removes expired backups every hour, except the last two', async () => {
     const { clock, things, driver } = await open({ backup_retention_time: 2 });
     for (let hour = 0; hour < 10; hour++) {
       await things.insert({ hour, pad: 'p'.repeat(1000) });
@@ -145,7 +145,7 @@ describe('backup_retention_time', () => {
     expect(await things.verify()).toMatchObject({ whole: true });
   });
 
-  test('removes what has expired at opening', async () => {
+  test('removes expired backups at opening', async () => {
     const { clock, things, driver, close } = await open({ backup_retention_time: 2 });
     for (let number = 0; number < 5; number++) await things.createBackup({ label: `${number}` });
     await close();
@@ -162,7 +162,7 @@ describe('backup_retention_time', () => {
     expect(await labels(third)).toEqual(['4', '3']);
   });
 
-  test('removes nothing where it is -1, and nothing that it does not call expired', async () => {
+  test('-1 removes nothing, and other values only expired backups', async () => {
     const { clock, things, driver, close } = await open({ backup_retention_time: -1 });
     for (let number = 0; number < 40; number++) {
       await things.createBackup();
@@ -178,32 +178,28 @@ describe('backup_retention_time', () => {
     );
   });
 
-  test.each([1, 2, 3, 4, 5])(
-    'a jump of the clock takes none of the last two, seed %i',
-    async (seed) => {
-      const random = new Random(seed);
-      const options = { auto_create_backup: seed % 2 === 0, backup_retention_time: 1 + (seed % 3) };
-      let opened = await open(options);
-      for (let step = 0; step < 60; step++) {
-        const { clock, driver } = opened;
-        const changes = random.below(3);
-        for (let change = 0; change < changes; change++)
-          await opened.things.insert({ step, change });
-        if (random.below(3) === 0) await opened.things.createBackup();
-        if (random.below(4) === 0) await clock.advance(random.below(40) * HOUR);
-        await atRest(driver);
-        const last = (await opened.things.listBackups()).slice(0, 2).map(({ name }) => name);
-        clock.jump((random.chance(0.5) ? 1 : -1) * TEN_YEARS);
-        if (random.chance(0.5)) {
-          await opened.close();
-          opened = await open(options, clock, driver);
-        } else await clock.advance(HOUR);
-        await atRest(driver);
-        const names = (await opened.things.listBackups()).map(({ name }) => name);
-        for (const name of last)
-          expect([step, names]).toEqual([step, expect.arrayContaining([name])]);
-      }
-      expect(await opened.things.verify()).toMatchObject({ whole: true });
-    },
-  );
+  test.each([1, 2, 3, 4, 5])('a clock jump never removes the last two, seed %i', async (seed) => {
+    const random = new Random(seed);
+    const options = { auto_create_backup: seed % 2 === 0, backup_retention_time: 1 + (seed % 3) };
+    let opened = await open(options);
+    for (let step = 0; step < 60; step++) {
+      const { clock, driver } = opened;
+      const changes = random.below(3);
+      for (let change = 0; change < changes; change++) await opened.things.insert({ step, change });
+      if (random.below(3) === 0) await opened.things.createBackup();
+      if (random.below(4) === 0) await clock.advance(random.below(40) * HOUR);
+      await atRest(driver);
+      const last = (await opened.things.listBackups()).slice(0, 2).map(({ name }) => name);
+      clock.jump((random.chance(0.5) ? 1 : -1) * TEN_YEARS);
+      if (random.chance(0.5)) {
+        await opened.close();
+        opened = await open(options, clock, driver);
+      } else await clock.advance(HOUR);
+      await atRest(driver);
+      const names = (await opened.things.listBackups()).map(({ name }) => name);
+      for (const name of last)
+        expect([step, names]).toEqual([step, expect.arrayContaining([name])]);
+    }
+    expect(await opened.things.verify()).toMatchObject({ whole: true });
+  });
 });

@@ -6,11 +6,11 @@ import { atRest, soleBackup } from './cut-world.ts';
 const documents = { name: 'things', type: 'DOCUMENT_BASED', backup_retention_time: -1 } as const;
 
 /**
- * A restore that was stored and reported as failed: the engine goes on with what was there before, and storage has
- * to be told so before anything is removed that only one of the two needs.
+ * A restore stored but reported as failed: the engine goes on with the state before, and has to make it durable
+ * before it removes segments of either state.
  */
 test.each(['deleteBackup', 'createBackup', 'save', 'verify'] as const)(
-  'a crash after %s that follows a restore of unknown end',
+  'a crash after %s that follows a restore in doubt',
   async (next) => {
     const driver = faultyDriver();
     const { client } = openClient(driver);
@@ -35,7 +35,7 @@ test.each(['deleteBackup', 'createBackup', 'save', 'verify'] as const)(
   },
 );
 
-test('what is left of damaged data is not swept away with a backup that shares it', async () => {
+test('segments of damaged data survive the removal of a backup that shares them', async () => {
   const driver = faultyDriver();
   const { client } = openClient(driver);
   const things = new client.Collection<any>(documents);
@@ -69,7 +69,7 @@ test('what is left of damaged data is not swept away with a backup that shares i
   expect((await damaged.filter({})).map(({ _id }) => _id)).toEqual(['a', 'b', 'd']);
 });
 
-test('a backup that was stored and reported as failed is none, and takes nothing with it', async () => {
+test('a backup stored but reported as failed is removed, without its shared segments', async () => {
   const driver = faultyDriver();
   const { client } = openClient(driver);
   const things = new client.Collection<any>(documents);

@@ -18,7 +18,7 @@ async function fileOf({ things }: Opened): Promise<Blob> {
   return new Response(await things.exportBackup(await things.createBackup())).blob();
 }
 
-/** A stream of a file that gives the first bytes, and the rest once it is told to. */
+/** A stream of the first bytes of a file; the test releases the rest. */
 function inTwo(file: Blob, bytes: number) {
   let more: () => void = () => undefined;
   const told = new Promise<void>((resolve) => {
@@ -53,7 +53,7 @@ describe.each(Object.keys(imports) as (keyof typeof imports)[])('%s', (method) =
 
   afterEach(() => void vi.useRealTimers());
 
-  test.each([1, 60, -1])('gives a stream up that says nothing, after %i bytes', async (bytes) => {
+  test.each([1, 60, -1])('gives up a silent stream, after %i bytes', async (bytes) => {
     const opened = open();
     const { things, client } = opened;
     await things.insert({ _id: 'a', n: 1 });
@@ -72,7 +72,7 @@ describe.each(Object.keys(imports) as (keyof typeof imports)[])('%s', (method) =
     await client.close();
   });
 
-  test('lets close() end when the stream says nothing', async () => {
+  test('does not block close() while the stream is silent', async () => {
     const opened = open();
     const { things, client } = opened;
     await things.insert({ _id: 'a', n: 1 });
@@ -86,7 +86,7 @@ describe.each(Object.keys(imports) as (keyof typeof imports)[])('%s', (method) =
     expect(await failing).toMatchObject({ code: 'file_stalled' });
   });
 
-  test('does not count the time that bytes take together', async () => {
+  test('limits each silence, not the total time', async () => {
     const opened = open();
     const { things, client } = opened;
     await things.insert({ _id: 'a', n: 1 });
@@ -108,7 +108,7 @@ describe.each(Object.keys(imports) as (keyof typeof imports)[])('%s', (method) =
     await client.close();
   });
 
-  test('is finished by close(), which waits for it', async () => {
+  test('is awaited by close()', async () => {
     const opened = open();
     const { things, client } = opened;
     await things.insert({ _id: 'a', n: 1 });
@@ -136,7 +136,7 @@ describe.each(Object.keys(imports) as (keyof typeof imports)[])('%s', (method) =
     { getReader: () => ({ read: () => 5 }) },
     new ReadableStream({ start: (controller) => controller.enqueue('text') }),
     new ReadableStream({ start: (controller) => controller.enqueue(new ArrayBuffer(4)) }),
-  ])('refuses what is no source of bytes: %o', async (source) => {
+  ])('refuses other sources: %o', async (source) => {
     const opened = open();
     await opened.things.insert({ _id: 'a', n: 1 });
     const error = await rejection(importing(opened, source as never));
@@ -146,7 +146,7 @@ describe.each(Object.keys(imports) as (keyof typeof imports)[])('%s', (method) =
   });
 });
 
-describe('a file made by hand', () => {
+describe('a handmade file', () => {
   const line = (fields: object) =>
     JSON.stringify({ key: 'k', order: 1, flags: 0, body: { n: 1 }, ...fields });
   const exact = (value: unknown) => JSON.stringify({ key: 'k', order: 1, flags: 0, exact: value });
@@ -190,7 +190,7 @@ describe('a file made by hand', () => {
     await client.close();
   });
 
-  test('is refused with a key that no path leads to', async () => {
+  test('is refused with an unreachable key', async () => {
     const { client } = open();
     const values = new client.Collection({ name: 'values', type: 'KEY_VALUE_BASED' });
     const header = { collection: 'values', type: 'KEY_VALUE_BASED' };
@@ -200,7 +200,7 @@ describe('a file made by hand', () => {
     await client.close();
   });
 
-  test('is refused with a collection that nobody could construct', async () => {
+  test('is refused with a collection of an invalid name or type', async () => {
     const { client } = open();
     const header = { type: 'DOCUMENT_BASED', collection: 'c'.repeat(129) };
     const file = new Blob([await sealed([line({})], { header })]);
@@ -212,7 +212,7 @@ describe('a file made by hand', () => {
   });
 });
 
-test('a label has a limit', async () => {
+test('a label has a maximum length', async () => {
   const { client, things } = open();
   const longest = 'l'.repeat(1000);
   await things.createBackup({ label: longest });

@@ -6,7 +6,7 @@ import { buildSegment, type Segment } from '../../src/storage/segments/segment.t
 import { StoredRecord } from '../../src/storage/segments/stored-record.ts';
 import { fc, runs } from '../setup/properties.ts';
 
-/** FNV-1a makes one number of the first two, and one of the last two. */
+/** Two pairs of keys with FNV-1a collisions. */
 const keys = ['costarring', 'liquid', 'declinate', 'macallums', 'a', 'b', ''];
 
 const segmentsOf = fc.array(
@@ -17,7 +17,7 @@ const segmentsOf = fc.array(
   { maxLength: 8 },
 );
 
-test('the newest record of each key is live, also where hashes collide', async () => {
+test('the newest record of each key is live, also with hash collisions', async () => {
   await fc.assert(
     fc.asyncProperty(segmentsOf, async (contents) => {
       const segments = contents.map((content, at) => ({ number: at * 2 + 1, ...content }));
@@ -44,7 +44,7 @@ test('the newest record of each key is live, also where hashes collide', async (
   );
 });
 
-test('segments are read again only where a key comes twice', async () => {
+test('segments are read again only for duplicate keys', async () => {
   const segments = [['a', 'b'], ['c'], ['d', 'a'], ['e']].map((keys, at) => ({
     number: at,
     keys,
@@ -65,7 +65,7 @@ test('segments are read again only where a key comes twice', async () => {
   expect(rows.count).toBe(5);
 });
 
-test('what is read at once is bounded by its size', async () => {
+test('each read is bounded in bytes', async () => {
   const storage = await memoryDriver().open('x', { damaged: () => undefined });
   const body = JSON.stringify('b'.repeat(800_000));
   const small = JSON.stringify('s');

@@ -24,7 +24,7 @@ interface Opened {
   readonly reopen: () => Things;
 }
 
-/** @param slow Whether each call to storage takes a turn of the event loop. */
+/** @param slow Whether each storage call takes a turn of the event loop. */
 function openSlowly(slow: boolean, options: object): Opened {
   const driver = faultyDriver(memoryDriver(), slow);
   const { client, clock } = openClient(driver);
@@ -36,7 +36,7 @@ function openSlowly(slow: boolean, options: object): Opened {
 const idsIn = async (things: Things) => (await things.filter({})).map(({ _id }) => _id).join('');
 const pad = 'p'.repeat(70_000);
 
-/** Something that begins as another act makes its n-th call to storage. */
+/** An act that begins with the n-th storage call of another. */
 class Interruption {
   readonly #at: number;
   #happening: Promise<unknown> | undefined;
@@ -63,7 +63,7 @@ class Interruption {
   }
 }
 
-/** Has something happen at each call that an act makes, in turn. */
+/** Interrupts an act at each of its calls, in turn. */
 async function atEachCall(round: (interruption: Interruption) => Promise<void>): Promise<void> {
   for (let at = 0; ; at++) {
     const interruption = new Interruption(at);
@@ -84,10 +84,10 @@ describe.each([
   { caching: true, slow: false },
   { caching: false, slow: true },
   { caching: false, slow: false },
-])('whatever happens at the same time, %o', ({ caching, slow }) => {
+])('any two concurrent acts, %o', ({ caching, slow }) => {
   const opened = (options = {}) => openSlowly(slow, { caching, ...options });
 
-  test('a backup that expires while it is restored is restored', () =>
+  test('a backup that expires during its restore is restored', () =>
     atEachCall(async (interruption) => {
       const { driver, clock, client, things, reopen } = opened();
       const name = await soleBackup(things);
@@ -105,7 +105,7 @@ describe.each([
       expect(await again.verify()).toMatchObject({ whole: true });
     }));
 
-  test('a drop ends the backup that is made at opening', () =>
+  test('a drop cancels the backup at opening', () =>
     atEachCall(async (interruption) => {
       const { driver, clock, client, things } = opened();
       await things.insert({ _id: 'a' });
@@ -140,7 +140,7 @@ describe.each([
       expect(await last.verify()).toMatchObject({ whole: true });
     }));
 
-  test('a drop that ends as a backup is made leaves nothing', () =>
+  test('a drop during a backup leaves nothing behind', () =>
     atEachCall(async (interruption) => {
       const { driver, clock, client, things } = opened({ auto_create_backup: true });
       await things.insert({ _id: 'a' });
@@ -166,7 +166,7 @@ describe.each([
     const { driver, client, things, reopen } = opened();
     for (let n = 0; n < 4; n++) {
       await things.insert({ _id: `d${n}`, n, pad: 'p'.repeat(30_000) });
-      // The last is followed by a compaction, which fails and is due again at opening.
+      // The last one triggers a compaction, which fails and is retried at opening.
       if (n === 3) driver.inject({ call: 'write', when: 'before', after: 1 });
       await things.save();
     }
@@ -181,7 +181,7 @@ describe.each([
     expect(await reopen().verify()).toMatchObject({ whole: true });
   });
 
-  test('verify() finds whole what is whole, whatever is made and removed meanwhile', () =>
+  test('verify() finds no defects while backups are made and removed', () =>
     atEachCall(async (interruption) => {
       const { driver, client, things } = opened();
       const name = await soleBackup(things);

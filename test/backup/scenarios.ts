@@ -36,14 +36,14 @@ const load = (label: string) => (world: World) => [
   nameAt(world.things, label).then((name) => world.things.loadBackup(name)),
 ];
 
-/** Takes the bodies and the segment of what a label names alone. */
+/** Removes the segment that only the labelled backup uses, with its bodies. */
 const lost = (stored: Parameters<NonNullable<Scenario['tamper']>>[0]) => {
   const named = new Set(stored.snapshots.flatMap(([, { segments }]) => segments as number[]));
   const gone = stored.segments.find(([key]) => !named.has(key[1] as number))?.[0][1];
   return tampered(stored, 'segments', (value, key) => (key[1] === gone ? undefined : value));
 };
 
-/** A backup as a file, by its label; made before anything is cut. */
+/** A backup as a file, by label; made before the first cut. */
 const files = new Map<string, Blob>();
 
 async function threeBackupsAndFiles(world: World): Promise<void> {
@@ -167,7 +167,7 @@ export const scenarios: readonly Scenario[] = [
     before: threeBackups,
     tamper: (stored) => tampered(stored, 'collections', () => undefined),
     act: load('three'),
-    // What is found without a manifest is everything that compaction left.
+    // Without a manifest all segments are found that compaction left.
     between: () => ['a*=2 b=4+67584 d=3+71680 e=4'],
   },
   {
@@ -195,7 +195,7 @@ export const scenarios: readonly Scenario[] = [
     before: threeBackupsAndFiles,
     tamper: lost,
     act: ({ things }) => [things.importBackup(files.get('one') as Blob)],
-    // What is left of the damaged data becomes a backup.
+    // The rest of the damaged data becomes a backup.
     between: () => ['a*=2 b=1+71680 d=3+71680 e=40'],
   },
   {

@@ -37,7 +37,7 @@ test.each([
   { caching: false, retention: -1 },
   { caching: true, retention: 2 },
   { caching: false, retention: 2 },
-])('backups of documents restore what was there, %o', async ({ caching, retention }) => {
+])('backups of documents agree with the model, %o', async ({ caching, retention }) => {
   await fc.assert(
     fc.asyncProperty(backupSteps(documentCommand), (script) =>
       new BackupWorld(documents(), retention, { caching, indexed: caching }).run(script),
@@ -49,7 +49,7 @@ test.each([
 test.each([
   { caching: true, retention: -1 },
   { caching: false, retention: 2 },
-])('backups of keys and values restore what was there, %o', async ({ caching, retention }) => {
+])('backups of keys and values agree with the model, %o', async ({ caching, retention }) => {
   await fc.assert(
     fc.asyncProperty(backupSteps(keyValueCommand), (script) =>
       new BackupWorld(keyValues(), retention, { caching, indexed: false }).run(script),

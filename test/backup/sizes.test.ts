@@ -6,7 +6,7 @@ import { bytesOf, readStored } from './stored.ts';
 
 const DAY = 86_400_000;
 
-/** Which documents a day changes: a hundredth of them. */
+/** The documents changed on a day: 1 %. */
 const patterns: Record<string, (day: number, n: number, size: number) => number> = {
   'at random': (day, n, size) => (day * 7919 + n * 104_729 + day * n) % size,
   'always the same': (_, n) => n,
@@ -50,7 +50,7 @@ test.each(
     expect(backups.length).toBeGreaterThanOrEqual(30);
     const stored = bytesOf(await readStored(driver));
     expect(stored.counted / own.counted).toBeLessThan(1.7);
-    // With the books, which weigh more where documents are few.
+    // With manifests, which weigh more for few documents.
     expect(stored.json / own.json).toBeLessThan(size === 1000 ? 1.75 : 1.7);
     expect((await things.verify()).whole).toBe(true);
     await client.close();

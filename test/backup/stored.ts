@@ -10,7 +10,7 @@ import type { Segment } from '../../src/storage/segments/segment.ts';
 /** The name of the databases that test clients open. */
 const NAME = 'test';
 
-/** Everything that is in a database: values by key, for each store. */
+/** The content of a database: values by key, for each store. */
 export type Stored = Readonly<Record<StoreName, readonly (readonly [StorageKey, any])[]>>;
 
 export async function readStored(driver: StorageDriver): Promise<Stored> {
@@ -23,7 +23,7 @@ export async function readStored(driver: StorageDriver): Promise<Stored> {
   return Object.fromEntries(await Promise.all(stores)) as Stored;
 }
 
-/** A driver whose database holds this. */
+/** A driver with this content. */
 export async function driverWith(stored: Stored): Promise<StorageDriver> {
   const driver = memoryDriver();
   const storage = await driver.open(NAME, { damaged: () => undefined });
@@ -34,7 +34,7 @@ export async function driverWith(stored: Stored): Promise<StorageDriver> {
   return driver;
 }
 
-/** What is in a database, with some of it changed or, where `undefined` comes back, gone. */
+/** The content of a database, with values changed or, for `undefined`, removed. */
 export function tampered(
   stored: Stored,
   store: StoreName,
@@ -46,7 +46,7 @@ export function tampered(
   return { ...stored, [store]: values };
 }
 
-/** The number of a segment in storage, by its place among those of a collection, counted from 1. */
+/** The number of the n-th segment of a collection in storage, counted from 1. */
 export function numberAt({ segments }: Stored, place: number, name = 'things'): number {
   const numbers = segments.filter(([key]) => key[0] === name).map(([key]) => key[1] as number);
   const number = numbers[place - 1];
@@ -54,7 +54,7 @@ export function numberAt({ segments }: Stored, place: number, name = 'things'): 
   return number;
 }
 
-/** Numbers of the segments in storage, and of those that something names. */
+/** Numbers of the stored segments, and of the referenced ones. */
 export function segmentsOf(stored: Stored, name = 'things'): { there: number[]; named: number[] } {
   const there = stored.segments.filter(([key]) => key[0] === name).map(([key]) => key[1] as number);
   const named = new Set<number>();
@@ -69,7 +69,7 @@ export function segmentsOf(stored: Stored, name = 'things'): { there: number[]; 
   return { there, named: [...named].sort((a, b) => a - b) };
 }
 
-/** Bytes of what is stored: as segments count themselves, and as JSON. */
+/** Stored bytes: as counted by segments, and as JSON. */
 export function bytesOf(stored: Stored): { counted: number; json: number } {
   const segments = stored.segments.map(([, segment]) => segment as Segment);
   const all = Object.values(stored).flat();
@@ -79,7 +79,7 @@ export function bytesOf(stored: Stored): { counted: number; json: number } {
   };
 }
 
-/** Typed arrays as what they hold. */
+/** Typed arrays as their items. */
 function jsonOf(value: unknown): string {
   return JSON.stringify(value, (_, part) =>
     ArrayBuffer.isView(part) ? [...(part as never)] : part,

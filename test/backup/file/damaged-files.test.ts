@@ -26,7 +26,7 @@ const file = await write(sections);
 const text = await unpacked(file);
 const content = await read(file);
 
-/** Reads a file that may be damaged: it is refused, or nothing has changed. */
+/** Reads a possibly damaged file: it is refused or equals the original. */
 async function readOrRefuse(bytes: Bytes, chunk?: number): Promise<string> {
   const code = (await refusal(bytes, chunk)).split(':', 1)[0] as string;
   if (code === 'none') expect(await read(bytes, chunk)).toEqual(content);
@@ -39,52 +39,52 @@ function flipped(bytes: Bytes, bit: number): Bytes {
   return copy;
 }
 
-test('a file that packs nothing is read as one that does', async () => {
+test('an uncompressed gzip file is readable', async () => {
   expect(await read(stored(new TextEncoder().encode(text)))).toEqual(content);
 });
 
-test('a file that is cut anywhere is known to be cut', async () => {
+test('a file truncated anywhere is detected', async () => {
   for (let length = 0; length < file.length; length++) {
     const message = await refusal(file.slice(0, length), 1 + (length % 50));
     expect(message, `${length} bytes`).toContain('file_truncated: The end of the file is missing.');
   }
 });
 
-test('content that is cut anywhere, and packed again, is known to be cut', async () => {
+test('content truncated anywhere and compressed again is detected', async () => {
   const bytes = new TextEncoder().encode(text);
   const first = bytes.indexOf(10);
   for (let length = 0; length < bytes.length; length++) {
     const code = (await refusal(stored(bytes.slice(0, length)))).split(':', 1)[0];
-    // Without its first line nobody knows what it was.
+    // Without its first line the type of file is unknown.
     expect(code, `${length} bytes`).toBe(length <= first ? 'file_not_cairn' : 'file_truncated');
   }
 });
 
-test('a file with any one bit wrong is refused, or read as it was', async () => {
+test('a file with any flipped bit is refused or read as the original', async () => {
   const codes = new Set<string>();
   for (let bit = 0; bit < file.length * 8; bit++) {
     codes.add(await readOrRefuse(flipped(file, bit), 1 + (bit % 400)));
   }
-  // What gzip keeps of time and system is in nobody's checksum.
+  // No checksum covers time and system in the gzip header.
   expect([...codes].sort()).toEqual(['file_damaged', 'file_not_gzip', 'file_truncated', 'none']);
 }, 60_000);
 
-test('content with any one bit wrong, packed again, is refused, or read as it was', async () => {
+test('content with any flipped bit, compressed again, is refused or read as the original', async () => {
   const bytes = new TextEncoder().encode(text);
   const end = text.lastIndexOf('"version"') * 8;
   for (let bit = 0; bit < bytes.length * 8; bit++) {
     const code = await readOrRefuse(stored(flipped(bytes, bit)));
-    // The version in the last line means nothing.
+    // The version in the last line has no effect.
     if (bit < end) expect(code, `bit ${bit}`).not.toBe('none');
   }
 }, 60_000);
 
-describe('content that was changed and packed again is refused', () => {
+describe('changed content, compressed again, is refused', () => {
   const lines = text.split('\n').slice(0, -1);
   const packed = (changed: readonly string[]) => gzipped(`${changed.join('\n')}\n`);
   const without = (at: number) => lines.filter((_, index) => index !== at);
 
-  test('the lines are those this is about', () => {
+  test('the sample has the expected lines', () => {
     expect(lines.map((line) => Object.keys(JSON.parse(line))[0])).toEqual([
       'format',
       'key',
@@ -115,11 +115,11 @@ describe('content that was changed and packed again is refused', () => {
   test.each([
     ['a section is missing', [...lines.slice(0, 5), lines[8]], 'there should be 2 collections'],
     ['a section comes twice', [...lines.slice(0, 5), ...lines], '"users" comes a second time'],
-    ['sections have changed places', [...lines.slice(5, 8), ...lines.slice(0, 5)], 'is missing'],
+    ['sections are swapped', [...lines.slice(5, 8), ...lines.slice(0, 5)], 'is missing'],
     ['a record comes twice', [lines[0], ...lines.slice(1, 2), ...lines.slice(1)], '2, 3'],
-    ['records have changed places', [lines[0], ...lines.slice(2, 4), lines[1]], 'is missing'],
+    ['records are swapped', [lines[0], ...lines.slice(2, 4), lines[1]], 'is missing'],
     ['a header is inside of a section', lines.toSpliced(1, 0, lines[5]!), 'it is no record'],
-    ['something follows the end', [...lines, lines[8]], 'something follows the last line'],
+    ['content follows the end', [...lines, lines[8]], 'something follows the last line'],
     ['a blank line', lines.toSpliced(3, 0, ''), 'line 4'],
     ['a blank line at the end', [...lines, ''], 'something follows the last line'],
     ['line ends of Windows', lines.map((line) => `${line}\r`), 'the checksum is wrong'],
@@ -129,13 +129,13 @@ describe('content that was changed and packed again is refused', () => {
     expect(await refusal(await packed(changed as string[]))).toContain(error);
   });
 
-  test('records that changed places, with all else there', async () => {
+  test('swapped records are refused', async () => {
     const swapped = [lines[0]!, ...lines.slice(2, 4), lines[1]!, ...lines.slice(4)];
     expect(await refusal(await packed(swapped))).toContain('line 5: the checksum is wrong');
   });
 });
 
-test('what follows the gzip is refused or has no effect', async () => {
+test('bytes after the gzip are refused or ignored', async () => {
   const junk = new TextEncoder().encode('junk');
   for (const rest of [junk, file, Uint8Array.of(0), file.slice(0, 9)]) {
     const bytes = new Uint8Array([...file, ...rest]);
@@ -165,7 +165,7 @@ test.each([
   expect(await refusal(await gzipped(inside))).toContain('file_not_cairn: ');
 });
 
-test('what gives no bytes is told so', async () => {
+test('a source of strings is file_not_gzip', async () => {
   const given = (async function* () {
     yield 'text';
   })();

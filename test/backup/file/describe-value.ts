@@ -1,6 +1,6 @@
 /**
- * All there is to a value that can be stored, in plain terms that can be compared: its types, the order of its
- * keys, its holes, the bits of its numbers, the bytes of its Blobs.
+ * A storable value as plain, comparable data: its types, the order of its keys, its holes, the bits of its numbers,
+ * the bytes of its Blobs.
  */
 export async function describeValue(value: unknown): Promise<unknown> {
   if (typeof value === 'string') return ['string', ...value].map(codes);
@@ -29,12 +29,12 @@ function entries(pairs: readonly (readonly [unknown, unknown])[]): Promise<unkno
   );
 }
 
-/** Lone surrogates too are told apart. */
+/** Distinguishes lone surrogates, too. */
 function codes(part: string): string {
   return /[\ud800-\udfff]/.test(part) ? JSON.stringify(part) : part;
 }
 
-/** A character for each byte. */
+/** One character for each byte. */
 const decoder = new TextDecoder('windows-1252');
 
 function bytesOf(value: ArrayBuffer | ArrayBufferView): string {

@@ -31,7 +31,7 @@ export function record(order: number, body: FileRecord['body'] = `{"n":${order}}
   return { key: `key-${order}`, order, flags: 0, stamps: undefined, body };
 }
 
-/** The parts of sections, their records in batches. */
+/** The parts of sections, with records in batches. */
 export async function* partsOf(
   sections: readonly Section[],
   batch = 100,
@@ -49,7 +49,7 @@ export async function write(sections: readonly Section[], batch?: number): Promi
   return joined(writeFile(partsOf(sections, batch)));
 }
 
-/** What is in a file, once it was read to its end. */
+/** The content of a file, read to its end. */
 export async function read(bytes: Bytes, chunk = bytes.length): Promise<Section[]> {
   const sections: { header: FileHeader; records: FileRecord[] }[] = [];
   let ends = 0;
@@ -66,7 +66,7 @@ export async function* chunksOf(bytes: Bytes, size: number): AsyncGenerator<Byte
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-/** The code of the typed error that reading a file ends with, with its message. */
+/** The code and message of the error of reading a file. */
 export async function refusal(bytes: Bytes, chunk?: number): Promise<string> {
   try {
     await read(bytes, chunk);
@@ -81,12 +81,11 @@ export function gzipped(content: string | Bytes): Promise<Bytes> {
   return through(content, new CompressionStream('gzip'));
 }
 
-/** Bytes that one block of deflate holds as they are. */
+/** The most bytes in a stored deflate block. */
 const BLOCK = 0xffff;
 
 /**
- * gzip that packs nothing. A test that makes thousands of files would otherwise do little else than to start
- * compressors.
+ * gzip without compression: a test with thousands of files would spend most of its time on starting compressors.
  */
 export function stored(content: Bytes): Bytes {
   if (content.length > BLOCK) throw new Error('This is too much for one block.');
@@ -132,8 +131,7 @@ export const HEADER = {
 };
 
 /**
- * A file of one section made by hand, with counts and a checksum that are right: whatever is wrong with it is in
- * the lines.
+ * A handmade file of one section with correct counts and checksum, so that only its lines can be wrong.
  */
 export function sealed(
   lines: readonly string[],

@@ -2,7 +2,7 @@ import type { FileRecord } from '../../../src/backup/file/file-contents.ts';
 
 const around = { flags: 0, stamps: undefined };
 
-/** What is in {@link FILE_1}: each kind of value. */
+/** The content of {@link FILE_1}: each kind of value. */
 export const RECORDS_1: readonly FileRecord[] = [
   {
     key: 'json',
@@ -59,7 +59,7 @@ export const RECORDS_1: readonly FileRecord[] = [
   },
 ];
 
-/** A file as version 0.1.0 wrote it, in base64. It is never to be made anew. */
+/** A file written by version 0.1.0, in base64. Do not regenerate it. */
 export const FILE_1 = [
   'H4sIAAAAAAAAA61WbW+jOBD+vr+iGuXbuY0h5AWk/UBftop2t7er21baS6PKgKHegkFg2kQVP+h+x/2x0xiSOKSpTr',
   'ozH7A9zzOeGXvGfoU4LzOmwIOQiVKeBix8qgsg3fyDrLOAl+BZBJ55WYlcggf0zDqjQCDM05SHqp2sK15WQECtCw4e',

@@ -16,7 +16,7 @@ const sections = [
   section([], { collection: 'settings', type: 'KEY_VALUE_BASED', options: {} }),
 ];
 
-test('a file is lines of JSON that can be read by eye', async () => {
+test('a file has human-readable lines of JSON', async () => {
   const text = await unpacked(await write(sections));
   const shown = text.replaceAll(version, 'VERSION').replace(/(?<="crc32":")[0-9a-f]{8}/g, 'CRC');
   expect(shown).toBe(
@@ -32,7 +32,7 @@ test('a file is lines of JSON that can be read by eye', async () => {
   );
 });
 
-test('the checksum is the one that gzip has of the same lines', async () => {
+test('the checksum equals that of gzip over the same lines', async () => {
   const text = await unpacked(await write(sections));
   const parts = text.matchAll(/({"format".*?)({"end":true.*?}\n)/gs);
   let count = 0;
@@ -47,13 +47,13 @@ test('the checksum is the one that gzip has of the same lines', async () => {
   expect(count).toBe(2);
 });
 
-test('without collections a file has one line', async () => {
+test('a file without collections has one line', async () => {
   const file = await write([]);
   expect((await unpacked(file)).split('\n')).toHaveLength(2);
   expect(await read(file)).toEqual([]);
 });
 
-test('what a header has beside its fields is not written', async () => {
+test('unknown fields of a header are not written', async () => {
   const given = section([], { ...{ secret: 1 }, label: undefined });
   const [back] = await read(await write([given]));
   expect(Object.keys(back!.header)).not.toContain('secret');

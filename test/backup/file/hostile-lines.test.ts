@@ -9,7 +9,7 @@ const record = (fields: object) =>
 const exact = (json: string) => `{"key":"a","order":1,"flags":0,"exact":${json}}`;
 const bytes = (fields: object) => JSON.stringify({ base64: 'AQID', ...fields });
 
-test('what is made by hand is read where nothing is wrong with it', async () => {
+test('a valid handmade file is readable', async () => {
   const [section] = await read(await sealed([record({ stamps: [1, 0, 2.5, 0] })]));
   expect(section?.header).toEqual({
     collection: 'users',
@@ -137,7 +137,7 @@ describe('a record is refused', () => {
     expect(message).toContain(error);
   });
 
-  test('with bytes that are no UTF-8', async () => {
+  test('with invalid UTF-8', async () => {
     const line = new TextEncoder().encode(`${JSON.stringify({ ...HEADER, documents: 1 })}\n`);
     const text = new TextEncoder().encode(`${record({ body: 'é' })}\n`);
     text[text.indexOf(0xc3)] = 0xff;
@@ -151,7 +151,7 @@ describe('binary data is refused', () => {
     exact(JSON.stringify({ $bytes: { type, bytes: place } }));
   const blob = (place: unknown) => exact(JSON.stringify({ $blob: { type: '', bytes: place } }));
 
-  test('or read where it is right', async () => {
+  test('unless it is valid', async () => {
     const lines = [bytes({ buffer: 0 }), bytes({ blob: 1, base64: '' })];
     const values = exact(
       '[{"$blob":{"type":"a/b","bytes":1}},{"$bytes":{"type":"Uint8Array","bytes":0}}]',
@@ -182,7 +182,7 @@ describe('binary data is refused', () => {
     expect(await refusal(await sealed(lines))).toContain(error);
   });
 
-  test('of a type that this platform lacks, with a code of its own', async () => {
+  test('of a type that the platform lacks, with its own code', async () => {
     const name = 'Float16Array';
     const known = Object.getOwnPropertyDescriptor(globalThis, name);
     if (known) Reflect.deleteProperty(globalThis, name);
@@ -195,21 +195,21 @@ describe('binary data is refused', () => {
   });
 });
 
-describe('a file that unpacks to too much is refused', () => {
-  test('a line without end', async () => {
+describe('a decompression bomb is refused', () => {
+  test('with an endless line', async () => {
     const line = `${JSON.stringify({ ...HEADER, documents: 1 })}\n{"key":"`;
     const bomb = await gzipped(line + 'a'.repeat(2 * MAX_LINE));
     expect(bomb.length).toBeLessThan(MAX_LINE / 300);
     expect(await refusal(bomb)).toContain('record_too_large: line 2 takes more than 32 MB');
   });
 
-  test('more pieces of binary data than a record could refer to', async () => {
+  test('with more binary parts than a record can refer to', async () => {
     const lines = Array.from({ length: 2 ** 20 + 2 }, (_, at) => `{"buffer":${at},"base64":""}`);
     expect(await refusal(await sealed(lines))).toContain('record_too_large: line 1048579 ');
   });
 
-  test('bigints that are long in decimal are read at once', async () => {
-    // As many bits as Firefox and WebKit allow. Twenty of them in decimal take them a minute.
+  test('bigints with many digits are read fast', async () => {
+    // The maximum of Firefox and WebKit. They need a minute to parse twenty of them in decimal.
     const bigint = `{"$bigint":"-${'f'.repeat(250_000)}"}`;
     const [section] = await read(await sealed([exact(`[${new Array(20).fill(bigint).join()}]`)]));
     const [first] = peek(section!.records[0]!.body) as bigint[];

@@ -4,10 +4,10 @@ import { MAX_LINE } from '../../../src/backup/file/limits.ts';
 import { peek } from '../../../src/codec/body.ts';
 import { read, record, section, write } from './files.ts';
 
-/** How many bytes of the line of `record(1)` are not its body. */
+/** Bytes of the line of `record(1)` without its body. */
 const AROUND = '{"key":"key-1","order":1,"flags":0,"body":}\n'.length;
 
-test('the longest line is written and read, and one longer is refused', async () => {
+test('a line of the maximum length is written and read, a longer one is refused', async () => {
   const longest = `"${'x'.repeat(MAX_LINE - AROUND - 2)}"`;
   const [back] = await read(await write([section([record(1, longest), record(2)])]));
   expect(back?.records).toHaveLength(2);
@@ -26,11 +26,11 @@ test.each<[string, () => FileRecord['body']]>([
   ['values', () => ({ exact: new Array(MAX_LINE / 4).fill(null) })],
   ['patterns', () => ({ exact: new Array(40).fill(new RegExp('x'.repeat(2 ** 20))) })],
   ['bigints', () => ({ exact: new Array(140).fill(1n << 1_000_000n) })],
-])('a record is refused with too much of %s', async (_, body) => {
+])('a record with too much of %s is refused', async (_, body) => {
   await expectRefused(body());
 });
 
-test('binary data may be larger than a line', async () => {
+test('binary data may exceed a line', async () => {
   const bytes = new Uint8Array(MAX_LINE + 5);
   for (let at = 0; at < bytes.length; at++) bytes[at] = at >> 7;
   const blob = new Blob([bytes]);
@@ -45,7 +45,7 @@ test('binary data may be larger than a line', async () => {
   expect(same(new Uint8Array(await found.blob.arrayBuffer()))).toBe(true);
 });
 
-test('a record is refused with over 2 GB of binary data', async () => {
+test('a record with over 2 GB of binary data is refused', async () => {
   const part = new Blob([new Uint8Array(2 ** 26)]);
   const blob = new Blob(new Array(33).fill(part));
   await expect(write([section([record(1, { exact: blob })])])).rejects.toMatchObject({

@@ -26,7 +26,7 @@ const views: (new (buffer: ArrayBuffer) => ArrayBufferView)[] = [
   DataView,
 ];
 
-/** All that values may be made of. */
+/** All kinds of leaf values. */
 const everything = [
   ...leaves,
   fc.oneof(...views.map((View) => whole.map((buffer) => new View(buffer)))),
@@ -37,7 +37,7 @@ const everything = [
   fc
     .record({ content: bytes, name: strings, type: mediaType, lastModified: fc.nat() })
     .map(({ content, name, ...rest }) => new File([content], name, rest)),
-  // Objects that look like what marks a value.
+  // Objects that look like the markers of the format.
   fc.constantFrom<unknown>({ $date: 0 }, { $plain: { $plain: 1 } }, { $: [] }, { $map: 1, b: 2 }),
   fc.constantFrom<unknown>(Object.assign([], { 4294967294: 'last' }), new Array(7)),
 ];
@@ -62,7 +62,7 @@ const headers = fc.record(
     options: fc
       .dictionary(strings, fc.jsonValue())
       .filter((options) => !JSON.stringify(options).includes('__proto__'))
-      // What JSON keeps: it has no -0.
+      // JSON has no -0.
       .map((options) => JSON.parse(JSON.stringify(options))),
   },
   { requiredKeys: ['type', 'created_at', 'options'] },
@@ -77,7 +77,7 @@ const collections = fc
     })),
   );
 
-test('all that can be stored comes back from a file as it was', async () => {
+test('every storable value survives a round trip through a file', async () => {
   await fc.assert(
     fc.asyncProperty(
       collections,
@@ -114,7 +114,7 @@ test('all that can be stored comes back from a file as it was', async () => {
   );
 }, 60_000);
 
-test('binary data of several lines comes back', async () => {
+test('binary data of several lines survives a round trip', async () => {
   const large = new Uint8Array(2_000_001).map((_, at) => at * 7);
   const exact = () => ({
     exact: {

@@ -4,13 +4,13 @@ import { readFile } from '../../../src/backup/file/reading/read-file.ts';
 import { writeFile } from '../../../src/backup/file/writing/write-file.ts';
 import { type Bytes, chunksOf, joined, partsOf, read, record, section, write } from './files.ts';
 
-/** Does not pack well, so that it comes out soon. */
+/** Hardly compressible, so that output appears soon. */
 const noise = (order: number) =>
   JSON.stringify(
     Array.from({ length: 40 }, (_, at) => Math.imul(order * 40 + at, 0x9e3779b1) >>> 0),
   );
 
-/** Batches of records without end, counted, with a note when they were ended. */
+/** Endless batches of records that note their count and their end. */
 function endless(seen = { batches: 0, ended: 0 }) {
   const { header } = section([], { documents: Number.MAX_SAFE_INTEGER });
   const parts = (async function* (): AsyncGenerator<FilePart> {
@@ -30,7 +30,7 @@ function endless(seen = { batches: 0, ended: 0 }) {
   return { seen, parts };
 }
 
-/** A source that notes what was taken from it and whether it was ended. */
+/** A source that notes its reads and its end. */
 function counted(chunks: AsyncIterable<Bytes>, seen = { chunks: 0, ended: 0 }) {
   const source = (async function* () {
     try {
@@ -47,7 +47,7 @@ function counted(chunks: AsyncIterable<Bytes>, seen = { chunks: 0, ended: 0 }) {
 
 const many = [section(Array.from({ length: 5000 }, (_, at) => record(at + 1, noise(at + 1))))];
 
-/** Runs everything that does not wait for a reader: streams pass chunks in microtasks and a few turns. */
+/** Runs all pending work: streams pass chunks in microtasks and a few turns. */
 async function untilIdle(count: () => number): Promise<void> {
   let calm = 0;
   for (let last = count(); calm < 20; ) {
@@ -58,7 +58,7 @@ async function untilIdle(count: () => number): Promise<void> {
 }
 
 describe('writing', () => {
-  test('begins when it is read, and runs ahead of the reader by a bounded amount', async () => {
+  test('begins at the first read and buffers a bounded amount', async () => {
     const { seen, parts } = endless();
     const file = writeFile(parts);
     await untilIdle(() => seen.batches);
@@ -66,13 +66,13 @@ describe('writing', () => {
     for (let chunk = 1; chunk <= 4; chunk++) {
       expect((await file.next()).done).toBe(false);
       await untilIdle(() => seen.batches);
-      // A chunk of 64 kB is about four batches; some more may be on their way.
+      // A chunk of 64 kB is about four batches; some more may be buffered.
       expect(seen.batches).toBeLessThan(15 + 10 * chunk);
     }
     await file.return();
   });
 
-  test('gives chunks of 64 kB and more', async () => {
+  test('produces chunks of 64 kB and more', async () => {
     const sizes: number[] = [];
     for await (const chunk of writeFile(partsOf(many))) sizes.push(chunk.length);
     expect(sizes.length).toBeGreaterThan(4);
@@ -82,7 +82,7 @@ describe('writing', () => {
     }
   });
 
-  test('ends its source when its reader stops', async () => {
+  test('ends its source when its reader cancels', async () => {
     const { seen, parts } = endless();
     for await (const _ of writeFile(parts)) break;
     expect(seen.ended).toBe(1);
@@ -104,7 +104,7 @@ describe('writing', () => {
     expect(seen.ended).toBe(1);
   });
 
-  test('refuses to write what would not be read: another count', async () => {
+  test('refuses a wrong count, which no reader would accept', async () => {
     for (const documents of [1, 3]) {
       const wrong = section([record(1), record(2)], { documents });
       await expect(write([wrong])).rejects.toMatchObject({
@@ -115,7 +115,7 @@ describe('writing', () => {
     }
   });
 
-  test('tells whose Blob cannot be read', async () => {
+  test('names the document of an unreadable Blob', async () => {
     const gone = new Blob(['gone']);
     Object.defineProperty(gone, 'slice', {
       value: () => ({ arrayBuffer: () => Promise.reject(new Error('NotReadable')) }),
@@ -128,7 +128,7 @@ describe('writing', () => {
 });
 
 describe('reading', () => {
-  test('takes no more than it needs', async () => {
+  test('reads no more of its source than needed', async () => {
     const file = await write(many);
     const { seen, source } = counted(chunksOf(file, 4096));
     const parts = readFile(source);
@@ -141,7 +141,7 @@ describe('reading', () => {
     expect(seen.ended).toBe(1);
   });
 
-  test('gives records in batches, whatever the chunks', async () => {
+  test('produces batches of records for any chunks', async () => {
     const file = await write(many);
     for (const chunk of [1000, 50_000, file.length]) {
       const sizes: number[] = [];
@@ -154,7 +154,7 @@ describe('reading', () => {
     expect(await read(file, 777)).toEqual(await read(file));
   });
 
-  test('ends its source when nobody wants more, or when it finds damage', async () => {
+  test('ends its source when its reader stops, or at damage', async () => {
     const file = await write(many);
     const { seen, source } = counted(chunksOf(file, 1000));
     for await (const part of readFile(source)) if (part.kind === 'records') break;
@@ -184,7 +184,7 @@ describe('reading', () => {
     }
   });
 
-  test('lets the owner of the bytes use their memory again', async () => {
+  test('allows reuse of the memory of its chunks', async () => {
     const file = await write(many);
     const memory = new Uint8Array(5000);
     const source = (async function* () {
@@ -201,7 +201,7 @@ describe('reading', () => {
     expect(records).toBe(5000);
   });
 
-  test('reads streams of the platform', async () => {
+  test('reads platform streams', async () => {
     const file = await write(many);
     const { readable, writable } = new TransformStream<Bytes, Bytes>();
     void new Blob([file]).stream().pipeTo(writable);
@@ -216,7 +216,7 @@ describe('reading', () => {
 });
 
 test.each(['CompressionStream', 'DecompressionStream'])(
-  'without %s there is a typed error',
+  'a platform without %s is a typed error',
   async (name) => {
     const file = await write([]);
     const known = Object.getOwnPropertyDescriptor(globalThis, name)!;
