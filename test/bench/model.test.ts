@@ -3,33 +3,33 @@ import { checkFound, Model } from '../../bench/page/model.mjs';
 
 const people = () => [...new Model(400, 1).documents.values()];
 
-describe('what a database answers in a benchmark', () => {
-  test('the same documents pass, in any order and with fields of its own', () => {
+describe('the answer of a database in a benchmark', () => {
+  test('passes with the same documents, in any order and with additional fields', () => {
     const found = people().map((person) => ({ ...person, _rev: '1-abc' }));
     expect(() => checkFound('all', found.reverse(), people())).not.toThrow();
   });
 
-  test('a key may have the name that the database gives it', () => {
+  test('passes with the key under the name of the database', () => {
     const found = people().map(({ id, ...rest }) => ({ _id: id, ...rest }));
     expect(() => checkFound('all', found, people())).not.toThrow();
   });
 
-  test('a document that is missing is noticed', () => {
+  test('fails if a document is missing', () => {
     expect(() => checkFound('all', people().slice(1), people())).toThrow('399 documents');
   });
 
-  test('a document that comes twice is noticed', () => {
+  test('fails if a document is duplicated', () => {
     const [first, , ...others] = people();
     expect(() => checkFound('all', [first, first, ...others], people())).toThrow('not expected');
   });
 
-  test('a field that differs deep inside is noticed', () => {
+  test('fails if a nested field differs', () => {
     const [first, ...others] = people();
     const damaged = { ...first, address: { ...first?.address, zip: '0' } };
     expect(() => checkFound('all', [damaged, ...others], people())).toThrow('has address');
   });
 
-  test('another order is noticed where there is one', () => {
+  test('fails if the order differs and matters', () => {
     const model = new Model(400, 1);
     const first = model.firstByScore(20);
     expect(() => checkFound('sorted', first, first, { ordered: true })).not.toThrow();
@@ -40,12 +40,12 @@ describe('what a database answers in a benchmark', () => {
 });
 
 describe('the model', () => {
-  test('is the same for the same seed, and another for another', () => {
+  test('is determined by its seed', () => {
     expect(people()).toEqual(people());
     expect([...new Model(400, 2).documents.keys()]).not.toEqual(people().map(({ id }) => id));
   });
 
-  test('follows what was changed', () => {
+  test('follows changes', () => {
     const [gone, aged] = people().map(({ id }) => id);
     const model = new Model(400, 1, [
       { inserted: { part: 12, made: 100, count: 7 } },

@@ -52,7 +52,7 @@ const results: Results = {
   failures: [],
 };
 
-test('figures are ranked by their medians, beside the best peer that keeps documents and the limit', () => {
+test('results are ranked by median, beside the best document database and the limit', () => {
   const [ranking] = rank(results, 1_000);
   expect(ranking?.entries.map((entry) => entry.contender.name)).toEqual([
     'volatile',
@@ -68,6 +68,6 @@ test('figures are ranked by their medians, beside the best peer that keeps docum
   expect(own).toMatchObject({ median: 6, min: 3, max: 9, runs: 3, toBest: 1.5, toLimit: 2 });
 });
 
-test('figures of another size take no part', () => {
+test('results of another size are ignored', () => {
   expect(rank(results, 10_000)).toEqual([]);
 });
