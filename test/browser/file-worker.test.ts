@@ -15,13 +15,13 @@ async function openNotes() {
     type: 'DOCUMENT_BASED',
   });
   const random = new Random(1);
-  // Does not pack well.
+  // Hardly compressible.
   const textOf = () => Array.from({ length: 20 }, () => random.next().toString(36)).join('');
   await notes.insertMany(Array.from({ length: COUNT }, (_, n) => ({ n, text: textOf() })));
   return { db, notes };
 }
 
-test('files are written and read in a worker: the page compresses nothing', async () => {
+test('a worker writes and reads files: the page compresses nothing', async () => {
   const { db, notes } = await openNotes();
   vi.stubGlobal('CompressionStream', undefined);
   vi.stubGlobal('DecompressionStream', undefined);
@@ -34,11 +34,11 @@ test('files are written and read in a worker: the page compresses nothing', asyn
   await db.close();
 });
 
-test('calls are answered while a file is written, which holds the backup as it was', async () => {
+test('calls are answered during an export, which has the backup as of its begin', async () => {
   const { db, notes } = await openNotes();
   const reader = (await notes.exportBackup(await notes.createBackup())).getReader();
   const chunks: Uint8Array<ArrayBuffer>[] = [];
-  // The stream runs ahead by a chunk or two; the rest is not written before it is read.
+  // The stream buffers a chunk or two and writes the rest on demand.
   for (let next = await reader.read(); !next.done; next = await reader.read()) {
     chunks.push(next.value as Uint8Array<ArrayBuffer>);
     await notes.insert({ n: -chunks.length, text: '' });

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { connect } from '../../src/index.ts';
 import { LiveLog } from '../contract/live-log.ts';
 
-/** Takes longer than anybody waits: each further character doubles it. */
+/** Catastrophic backtracking: each further character doubles the time. */
 const endless = { text: /^(a+)+$/ };
-/** WebKit gives up a match after a million steps, so there are many. */
+/** WebKit aborts a match after a million steps, hence many documents. */
 const subjects = Array<string>(3000).fill(`${'a'.repeat(60)}!`);
 
-test('a write that makes a live query hang is kept; others show on in the next worker', async () => {
+test('a write that makes a live query hang is kept; other queries go on in the next worker', async () => {
   const connection = connect({ name: `hung live ${Math.random()}`, answer_timeout: 1 });
   const notes = new connection.Collection<{ text: string | string[] }>({
     name: 'notes',

@@ -3,12 +3,12 @@ import { connect } from '../../src/index.ts';
 
 const code = (error: unknown) => (error as { code?: string }).code;
 
-/** Takes longer than anybody waits: each further character doubles it. */
+/** Catastrophic backtracking: each further character doubles the time. */
 const endless = { text: /^(a+)+$/ };
-/** WebKit gives up a match after a million steps, so there are many. */
+/** WebKit aborts a match after a million steps, hence many documents. */
 const subjects = Array<string>(3000).fill(`${'a'.repeat(60)}!`);
 
-test('a pattern that never ends rejects alone; what was acknowledged is kept, what waits goes on', async () => {
+test('a catastrophic pattern rejects alone; acknowledged changes are kept, waiting calls go on', async () => {
   const connection = connect({ name: `hung query ${Math.random()}`, answer_timeout: 1 });
   const states: string[] = [];
   const errors: (string | undefined)[] = [];
@@ -42,7 +42,7 @@ test('a pattern that never ends rejects alone; what was acknowledged is kept, wh
     expect(await notes.get('before')).toMatchObject({ text: subjects });
     expect(await lists.get('all')).toEqual(subjects);
     expect(errors).toEqual(Array(round).fill('query_hung'));
-    // Events come another way than answers.
+    // Events and answers take different ways.
     await expect.poll(() => changed).toContain(`behind ${round}`);
   }
   expect(states).toEqual(['opening', 'open', 'opening', 'open', 'opening', 'open']);
@@ -52,7 +52,7 @@ test('a pattern that never ends rejects alone; what was acknowledged is kept, wh
   expect(connection.status.state).toBe('closed');
 });
 
-test('an iteration that a restart cuts off says so, and what was dropped stays so', async () => {
+test('an iteration interrupted by a restart rejects; a dropped collection stays dropped', async () => {
   const connection = connect({ name: `cut off ${Math.random()}`, answer_timeout: 1 });
   const make = (name: string) =>
     new connection.Collection({ name, type: 'DOCUMENT_BASED', activate_drop_method: true });

@@ -6,7 +6,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test('where there are no workers, connect() runs in the thread, and says so', async () => {
+test('without workers connect() runs in the thread and says so', async () => {
   vi.stubGlobal('Worker', undefined);
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
   const connection = lib.connect({ name: `no worker ${Math.random()}`, storage: 'memory' });

@@ -15,7 +15,7 @@ function change(number: number, value: unknown): AcknowledgedChange {
 
 beforeEach(() => localStorage.clear());
 
-test('a journal is read as it was written', () => {
+test('a journal survives a round trip', () => {
   const changes = [
     { plain: 'ä\n\uD800', __proto: 1 },
     { at: new Date(7), bytes: new Uint8Array([1, 2, 255]), map: new Map([[1, new Set([2n])]]) },
@@ -35,14 +35,14 @@ test('a change with a Blob is left out', () => {
   expect(unloadJournals.read('db')[0]?.changes.map(({ number }) => number)).toEqual([1, 3]);
 });
 
-test('a gapless journal ends before the first change that it cannot hold', () => {
+test('a gapless journal ends before the first change without room', () => {
   const changes = [change(1, { a: 1 }), change(2, { file: new Blob(['b']) }), change(3, { c: 3 })];
   const record = { client: 'page.1', ending: 1, opened, changes };
   expect(unloadJournals.write('db', record, true)).toBe(false);
   expect(unloadJournals.read('db')[0]?.changes.map(({ number }) => number)).toEqual([1]);
 });
 
-test('a change takes no more characters than its journal size', () => {
+test('a change takes at most the characters of its journal size', () => {
   const quotes = '"\\'.repeat(1000);
   for (const value of [
     {},
@@ -64,25 +64,25 @@ test('a change takes no more characters than its journal size', () => {
   }
 });
 
-test('a thousand inserts of 280 bytes have room', () => {
+test('a journal has room for a thousand inserts of 280 bytes', () => {
   const { request } = change(1, { text: 'x'.repeat(270) });
   const insert = { ...request, id: 'x'.repeat(32), now: Date.now() };
   expect(1000 * journalSize(insert as AcknowledgedChange['request'])).toBeLessThan(JOURNAL_ROOM);
 });
 
-test('the journal size of a Blob is infinite, wherever it is', () => {
+test('the journal size of a change with a Blob is infinite', () => {
   const file = new Blob(['b']);
   for (const value of [{ file }, [new Map([[file, 1]])], { a: { b: new Set([file]) } }])
     expect(journalSize(change(1, value).request)).toBe(Number.POSITIVE_INFINITY);
 });
 
-test('a change that is too long for any line is left out', () => {
+test('a change longer than the maximum line is left out', () => {
   const changes = [change(1, { a: 1 }), change(2, { a: 'x'.repeat(33 * 2 ** 20) })];
   expect(unloadJournals.write('db', { client: 'page.1', ending: 1, opened, changes })).toBe(false);
   expect(unloadJournals.read('db')[0]?.changes.map(({ number }) => number)).toEqual([1]);
 });
 
-test('a journal holds as many changes as it has room for, the oldest first', () => {
+test('a journal has the oldest changes, as many as fit', () => {
   const changes = Array.from({ length: 40 }, (_, n) => change(n, { text: 'x'.repeat(100_000) }));
   unloadJournals.write('db', { client: 'page.1', ending: 1, opened, changes });
   expect(unloadJournals.read('db')[0]?.changes.map(({ number }) => number)).toEqual([
@@ -98,7 +98,7 @@ function fill(): void {
   }).toThrow();
 }
 
-test('a localStorage that is nearly full takes as many changes as fit, the oldest first', () => {
+test('a nearly full localStorage takes the oldest changes, as many as fit', () => {
   fill();
   localStorage.removeItem('other 0');
   const record = { client: 'page.1', ending: 1, opened };
@@ -113,21 +113,21 @@ test('a localStorage that is nearly full takes as many changes as fit, the oldes
     const [read] = unloadJournals.read('db');
     const fitting = read?.changes.length ?? 0;
     expect(read).toStrictEqual({ ...record, changes: changes.slice(0, fitting) });
-    // Each change takes some characters beside its text.
+    // Each change has some overhead.
     expect(fitting).toBeGreaterThanOrEqual(Math.floor(60_000 / (size + 200)));
     expect(fitting).toBeLessThan(count);
     localStorage.removeItem('cairn:["db","page.1",1]');
   }
 });
 
-test('a full localStorage takes no journal, and write() says so', () => {
+test('with a full localStorage write() returns false', () => {
   fill();
   const changes = [change(1, { text: chunk })];
   expect(unloadJournals.write('db', { client: 'page.1', ending: 1, opened, changes })).toBe(false);
   expect(unloadJournals.read('db')).toEqual([]);
 });
 
-test('forget removes the journals that it is given, and no later ones', () => {
+test('forget removes the given journals and no later ones', () => {
   const write = (client: string, ending: number) =>
     unloadJournals.write('db', { client, ending, opened, changes: [change(ending, {})] });
   write('page.1', 1);
@@ -171,7 +171,7 @@ test('a damaged journal is removed with a warning', () => {
   warn.mockRestore();
 });
 
-test('other pages hear that a journal was written', async () => {
+test('other pages are notified of a written journal', async () => {
   const heard = vi.fn();
   const longer = vi.fn();
   const stop = unloadJournals.onWritten('db', heard);
