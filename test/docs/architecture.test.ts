@@ -38,7 +38,7 @@ describe.each([
   });
 });
 
-test('the insert waits in five places', () => {
+test('the insert waits at five steps', () => {
   const section = page.split('## The walk of one insert\n')[1]?.split('\n## ')[0] ?? '';
   expect(section.match(/\*\*waits\*\*/g)).toHaveLength(5);
 });

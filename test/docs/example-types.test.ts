@@ -2,12 +2,12 @@ import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { type Example, ROOT, readExamples } from './pages.ts';
 
-/** A line of an example that shows a mistake ends with a comment that begins like this. */
+/** Begin of the comment at the end of an erroneous line of an example. */
 const MISTAKE = '// type error';
 
 const examples = readExamples();
 
-test('examples compile, but for the lines marked as type errors', () => {
+test('examples compile, except lines marked as type errors', () => {
   const errors = typeErrors();
   const mistakes = examples.flatMap((example) =>
     example.code
@@ -19,7 +19,7 @@ test('examples compile, but for the lines marked as type errors', () => {
   expect(mistakes.filter((mistake) => !errors.some(({ place }) => place === mistake))).toEqual([]);
 });
 
-/** What the compiler finds wrong with the examples, each compiled as a module of its own. */
+/** Compiler errors of the examples, each compiled as its own module. */
 function typeErrors(): { place: string; message: string }[] {
   const files = new Map(
     examples.map((example, index) => [`${ROOT}test/docs/example-${index}.ts`, example]),
@@ -45,7 +45,7 @@ function typeErrors(): { place: string; message: string }[] {
   );
 }
 
-/** Those of the project; an example may show what it does not use. */
+/** The options of the project; an example may have unused names. */
 function compilerOptions(): ts.CompilerOptions {
   const { config } = ts.readConfigFile(`${ROOT}tsconfig.json`, ts.sys.readFile);
   const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, ROOT);

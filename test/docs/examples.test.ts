@@ -13,7 +13,7 @@ const AsyncFunction = (async () => undefined).constructor as new (
 
 let clients: cairndb.DatabaseClient[] = [];
 
-/** The package as the examples import it: what they open is closed behind them. */
+/** The package for the examples: it closes the clients that they open. */
 const library = {
   ...cairndb,
   connect: (options: cairndb.ConnectOptions) =>
@@ -66,7 +66,7 @@ afterEach(async () => {
 const runnable = readExamples().filter(({ runs }) => runs);
 
 test.each(runnable.map((example) => [`${example.page}:${example.line}`, example.code]))(
-  'the example at %s runs, with the results that it shows',
+  'the example at %s runs and has the results that it shows',
   async (_, code) => {
     const checked = code.replaceAll(SHOWN, 'expect(await $1).toEqual($2);');
     const body = `{ ${withoutImports(transpile(checked))} }`;
@@ -79,7 +79,7 @@ function importModule(name: string): Promise<unknown> {
   return name === 'cairndb' ? Promise.resolve(library) : import(/* @vite-ignore */ name);
 }
 
-/** An import makes names in a module only; the body of a function gets them from a promise. */
+/** Imports do not work in a function body, so a dynamic import replaces them. */
 function withoutImports(code: string): string {
   return code
     .replaceAll(/^import (\{.*?\}) from ('.*?');$/gm, 'const $1 = await importModule($2);')

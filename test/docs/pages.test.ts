@@ -163,14 +163,14 @@ describe('README and docs/backups.md name every public member of', () => {
   });
 });
 
-test('the sizes in the docs are those that the size check allows', () => {
+test('the sizes in the docs equal the limits of the size check', () => {
   const [client, worker] = sizeChecks.map(({ limit }) => limit.replace(' kB', ''));
   expect(found(/loads (\S+) kB \(gzip\) before its first call/, 'README.md')).toEqual([client]);
   const row = /^\| Size of client; worker .*?\| [^|]+ \| (\S+); (\S+) kB \|/m;
   expect(found(row, 'docs/benchmarks/limits.md')).toEqual([client, worker]);
 });
 
-test('the docs count the databases that the benchmark compares', () => {
+test('the docs have the number of databases in the benchmark', () => {
   const others = peers.filter(({ name, kind }) => kind === 'database' && !name.startsWith('cairn'));
   const products = new Set(others.map(({ packages }) => packages[0]));
   const numerals: Record<number, string> = { 12: 'twelve', 15: 'fifteen' };
@@ -180,7 +180,7 @@ test('the docs count the databases that the benchmark compares', () => {
   expect(found(counted, 'docs/benchmarks.md')).toEqual(counts);
 });
 
-/** What the groups of a pattern match in a page. */
+/** The groups of a pattern, matched in a page. */
 function found(pattern: RegExp, page: string): string[] {
   return [...(pattern.exec(readText(page)) ?? [])].slice(1);
 }
