@@ -7,7 +7,7 @@ import { ALL, PATIENCE, type Playground } from './open-playground.ts';
 const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
 const WIDTHS = [390, 1024, 1600];
 
-/** Where the first answer of each panel is shown, and what it is. */
+/** The element with the first answer of each panel, and the answer. */
 const FIRST_ANSWERS: Readonly<Record<string, readonly [selector: string, text: string | RegExp]>> =
   {
     Start: ['[data-part="documents"]', ALL],
@@ -20,7 +20,7 @@ const FIRST_ANSWERS: Readonly<Record<string, readonly [selector: string, text: s
     Speed: ['[data-part="machine"]', /^Chrom/],
   };
 
-/** What holds of every panel, where all cities are there. */
+/** Checks of every panel, with all cities loaded. */
 export function accessibilitySuite(shared: () => Playground): void {
   describe('every panel', () => {
     let site: Playground;
@@ -33,7 +33,7 @@ export function accessibilitySuite(shared: () => Playground): void {
       titles = (await links.allInnerTexts()).map((title) => title.trim());
     });
 
-    test('nothing is cut off from a phone to a wide screen, axe finds nothing; pictures of each', async () => {
+    test('no content is cut off from a phone to a wide screen, and axe reports nothing; screenshots of each', async () => {
       const { page } = site;
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: width < 600 ? 844 : 1000 });
@@ -48,7 +48,7 @@ export function accessibilitySuite(shared: () => Playground): void {
             await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
             const name = title.toLowerCase().replaceAll(' ', '-');
             await site.screenshot(`${name}-${width}-${colorScheme}`);
-            // The same elements, whatever the width.
+            // The same elements at any width.
             if (width === WIDTHS[1])
               expect(await violations(), `${title}, ${colorScheme}`).toEqual([]);
           }
@@ -63,7 +63,7 @@ export function accessibilitySuite(shared: () => Playground): void {
       return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
     }
 
-    /** Waits for what a panel asks for at first. */
+    /** Waits for the first answer of a panel. */
     async function hasCome(title: string): Promise<void> {
       const [selector, text] = FIRST_ANSWERS[title] ?? [];
       if (!selector || !text) throw new Error(`It is not known what ${title} shows at first.`);

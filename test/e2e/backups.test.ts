@@ -21,7 +21,7 @@ describe.runIf(runs('chromium'))('backups', () => {
 
   afterAll(() => site?.close());
 
-  test('one is made, compared after a change, and restored', async () => {
+  test('a backup is made, compared after a change, and restored', async () => {
     const { page } = site;
     await page.getByRole('textbox', { name: 'Label' }).fill('before the clean-up');
     await page.getByRole('button', { name: 'Create a backup' }).click();
@@ -47,7 +47,7 @@ describe.runIf(runs('chromium'))('backups', () => {
     expect(await site.part('backup').first().innerText()).toContain('automatic');
   });
 
-  test('a file of it is written, and brought back', async () => {
+  test('a backup is exported to a file and imported', async () => {
     const { page } = site;
     const coming = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download before the clean-up' }).click();
@@ -60,7 +60,7 @@ describe.runIf(runs('chromium'))('backups', () => {
     await expect.poll(news, PATIENCE).toMatch(/^Imported 240 documents/);
   });
 
-  test('a file that is none is refused in words', async () => {
+  test('an invalid file is refused with a message', async () => {
     const { page } = site;
     const buffer = Buffer.from('no backup');
     await page
@@ -71,7 +71,7 @@ describe.runIf(runs('chromium'))('backups', () => {
       .toContainEqual(expect.stringContaining('gzip'));
   });
 
-  test('what was emptied is brought back by the backup that stayed', async () => {
+  test('an emptied collection is restored from the kept backup', async () => {
     const { page, part } = site;
     await site.openPanel('Data');
     await page.locator('.segmented').getByText('Orders', { exact: true }).click();

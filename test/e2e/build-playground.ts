@@ -3,7 +3,7 @@ import { buildPlayground } from './playground-server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The folder that the playground was built into. */
+    /** The folder of the built playground. */
     readonly playground: string;
   }
 }

@@ -4,7 +4,7 @@ import { openPlayground, type Playground, runs } from './open-playground.ts';
 import { querySuite } from './query.suite.ts';
 import { startSuite } from './start.suite.ts';
 
-// One visit: to load all cities takes longer than most tests here.
+// One visit: loading all cities takes longer than most tests here.
 describe.runIf(runs('chromium'))('a visit with all cities', () => {
   let site: Playground;
 

@@ -15,7 +15,7 @@ describe.runIf(runs('chromium'))('data', () => {
 
   afterAll(() => site?.close());
 
-  test('an import can be stopped, and taken up again', async () => {
+  test('an import can be stopped and resumed', async () => {
     const { page, part } = site;
     await page.getByRole('button', { name: /^Load/ }).click();
     await page.getByRole('button', { name: 'Cancel' }).click();
@@ -43,7 +43,7 @@ describe.runIf(runs('chromium'))('data', () => {
     await expect.poll(() => first.innerText()).toContain('El Tarter');
   });
 
-  test('the last of 135,233 rows is there at a key', async () => {
+  test('a key jumps to the last of 135,233 rows', async () => {
     const { page } = site;
     await cell('El Tarter').click();
     await page.keyboard.press('Control+End');
@@ -54,7 +54,7 @@ describe.runIf(runs('chromium'))('data', () => {
     await expect.poll(() => cell('El Tarter').count()).toBe(1);
   });
 
-  test('a cell is edited in place; what cannot be is said there', async () => {
+  test('a cell is edited in place; an error shows there', async () => {
     const { page, part } = site;
     await search('Reykjavík');
     await cell('Reykjavík').click();
@@ -74,7 +74,7 @@ describe.runIf(runs('chromium'))('data', () => {
     expect(await part('last-done').innerText()).toBe('');
   });
 
-  test('a document goes to the archive and comes back', async () => {
+  test('a document is archived and unarchived', async () => {
     const { page } = site;
     await search('Reykjavík');
     await page.getByRole('button', { name: 'Archive Reykjavík' }).click();
@@ -87,7 +87,7 @@ describe.runIf(runs('chromium'))('data', () => {
     await expect.poll(count).toMatch(/^1 city/);
   });
 
-  test('what was deleted is taken back', async () => {
+  test('a deletion is undone', async () => {
     const { page } = site;
     await search('Reykjavík');
     await page.getByRole('button', { name: 'Delete Reykjavík' }).click();
@@ -99,7 +99,7 @@ describe.runIf(runs('chromium'))('data', () => {
     await site.screenshot('data');
   });
 
-  test('a shop of three collections, in which orders show names of the others', async () => {
+  test('in a shop of three collections orders show names of the others', async () => {
     const { page } = site;
     await page.getByText('Orders', { exact: true }).click();
     await page.getByRole('button', { name: 'Fill the shop' }).click();
@@ -122,7 +122,7 @@ describe.runIf(runs('chromium'))('data', () => {
       .getByLabel('A file of JSON')
       .setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(content) });
 
-  test('what cannot be read of a file is said in words, and no table of it stays', async () => {
+  test('an unreadable file shows a message and leaves no table', async () => {
     const { page } = site;
     const tables = page.locator('.segmented').first();
     const before = await tables.innerText();
@@ -145,7 +145,7 @@ describe.runIf(runs('chromium'))('data', () => {
     expect(await tables.innerText()).toBe(before);
   });
 
-  test('files of CSV and of JSON become tables', async () => {
+  test('CSV and JSON files become tables', async () => {
     const { page } = site;
     await choose('peaks.csv', 'name,height,climbed\nRysy,2499,true\nGalan,1100,false\n');
     await expect.poll(count).toMatch(/^2 rows/);

@@ -11,7 +11,7 @@ describe.runIf(runs('chromium'))('durability panel', () => {
 
   afterAll(() => site?.close());
 
-  test('a write shows as a save, and nothing is left unsaved', async () => {
+  test('a write shows as a save, and no change stays unsaved', async () => {
     const { page, part } = site;
     const saves = () => page.locator('.pulse-beat').count();
     const before = await saves();
@@ -36,7 +36,7 @@ describe.runIf(runs('chromium'))('durability panel', () => {
     });
   }
 
-  test('an acknowledged write survives its tab closing itself', async () => {
+  test('an acknowledged write survives when its tab closes itself', async () => {
     const { page, part, browser } = site;
     await page.getByText('500', { exact: true }).click();
     await page.getByRole('button', { name: 'Write in a tab that closes at once' }).click();

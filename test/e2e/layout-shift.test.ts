@@ -14,8 +14,8 @@ const SLOW_LINE = {
 const PANELS = Object.keys(LONG_VISIT);
 
 /**
- * Each as high as its panels, so that what moves below the fold is seen, too. What takes long and looks much the same
- * on both is done on one.
+ * Each as high as its panels, to see shifts below the fold, too. Long steps that look the same on both are done on
+ * one.
  */
 const SCREENS = [
   {
@@ -40,10 +40,10 @@ const MINUTE = 60_000;
 
 const everythingOf = (url: string) => ({ origin: new URL(url).origin, storageTypes: 'all' });
 
-describe.runIf(runs('chromium'))('nothing moves', () => {
+describe.runIf(runs('chromium'))('no layout shift', () => {
   for (const { title, size, colorScheme, line, visited, offline } of SCREENS) {
     test.concurrent(
-      `in any panel, ${title}: as it opens, and all through a long visit`,
+      `in any panel, ${title}: as it opens and during a long visit`,
       async () => {
         const site = await openPlayground();
         try {
@@ -89,6 +89,6 @@ async function open({ page, url }: Playground, panel: string): Promise<void> {
   const id = panel === 'Start' ? '' : panel.toLowerCase().replace(' ', '-');
   await page.goto(`${url}#/${id}`);
   await page.waitForFunction((title) => document.title === `${title} · Cairn`, panel);
-  // With all that is loaded for it, and asked at first.
+  // With its code and its first answer.
   await page.waitForLoadState('networkidle');
 }

@@ -1,17 +1,16 @@
 import type { Page } from 'playwright-core';
 
-/** Something that changed its place, by the Layout Instability API. */
+/** A layout shift, by the Layout Instability API. */
 interface Shift {
-  /** What was done before. */
+  /** The step before. */
   readonly after: string;
-  /** What moved, from where to where: left, top, width and height. */
+  /** The elements, with left, top, width and height before and after. */
   readonly moved: readonly string[];
 }
 
 /**
- * Watches all that moves in a page, over reloads too. Also what moves within half a second of a press, which the sum
- * that browsers report leaves out: on a slower machine the same would come later. Only lines of text that a
- * visitor is just writing may move.
+ * Records all layout shifts of a page, over reloads, too. Includes shifts within half a second of an input, which
+ * browsers leave out: on a slower machine they would come later. Only lines of text under edit may move.
  */
 export async function watchShifts(page: Page) {
   const shifts: Shift[] = [];
@@ -22,7 +21,7 @@ export async function watchShifts(page: Page) {
   await page.addInitScript(observe);
   return {
     shifts,
-    /** Says what is done next, once the page has told all that came of what was done before. */
+    /** Names the next step, once the page has reported all shifts of the last one. */
     async say(name: string) {
       await page.evaluate(painted);
       step = name;
@@ -30,9 +29,9 @@ export async function watchShifts(page: Page) {
   };
 }
 
-// What follows runs in the page, so it can use nothing from here.
+// The rest runs in the page and can use nothing from this module.
 
-/** Resolves when what was changed before is painted, and told. */
+/** Resolves when earlier changes are painted and reported. */
 function painted(): Promise<void> {
   return new Promise((resolve) => {
     requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve, 50)));

@@ -2,12 +2,12 @@ import type { Locator } from 'playwright-core';
 import { expect, vi } from 'vitest';
 import { ALL, PATIENCE, type Playground } from './open-playground.ts';
 
-/** Says what comes next, when all that came before is painted. */
+/** Names the next step, when all earlier ones are painted. */
 type Say = (step: string) => Promise<void>;
 
 type Visit = (site: Playground, say: Say) => Promise<void>;
 
-/** Not `expect.poll`: it knows no test while two run at once. */
+/** Not `expect.poll`: it does not know its test while two run concurrently. */
 const has = (read: () => Promise<string>, text: string | RegExp) =>
   vi.waitFor(async () => expect(await read()).toMatch(text), PATIENCE);
 
@@ -20,7 +20,7 @@ const textFile = (name: string, content: string) => ({
   buffer: Buffer.from(content),
 });
 
-/** All that a visitor may do to a panel, and all that may come to it, panel by panel. */
+/** All actions of a visitor and all events, panel by panel. */
 export const LONG_VISIT: Readonly<Record<string, Visit>> = {
   async Start({ page, part }, say) {
     await say('loading');

@@ -10,7 +10,7 @@ describe.runIf(runs('chromium'))('offline', () => {
 
   afterAll(() => site?.close());
 
-  test('it can be installed', async () => {
+  test('the playground can be installed', async () => {
     const { page, browser } = site;
     const session = await browser.context.newCDPSession(page);
     const { installabilityErrors } = await session.send('Page.getInstallabilityErrors');
@@ -25,10 +25,10 @@ describe.runIf(runs('chromium'))('offline', () => {
     }
   });
 
-  test('without a network it opens, every panel with it, and the cities can be loaded', async () => {
+  test('the playground opens without a network, with every panel and the cities', async () => {
     const { page, browser } = site;
     await page.waitForFunction(() => navigator.serviceWorker.ready.then(() => true));
-    // The first visit is not controlled by the worker that it brought; the next is.
+    // The service worker controls the second visit, not the first.
     await page.reload();
     await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
     await site.stopServing();

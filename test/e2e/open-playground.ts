@@ -11,7 +11,7 @@ const SCREENSHOTS = fileURLToPath(new URL('screenshots/', import.meta.url));
 const asked = process.env.BROWSERS?.split(',');
 export const runs = (browser: string): boolean => asked?.includes(browser) ?? true;
 
-/** The built playground in a Chromium of its own, watched for errors. */
+/** The built playground in its own Chromium, with a check for errors. */
 export async function openPlayground() {
   const site = await servePlayground(inject('playground'));
   const browser = await launchChromium();
@@ -25,7 +25,7 @@ export async function openPlayground() {
   await page.setViewportSize({ width: 1280, height: 900 });
   await page.goto(site.url);
 
-  /** What is marked `data-part`. */
+  /** The element with this `data-part`. */
   const part = (name: string) => page.locator(`[data-part="${name}"]`);
 
   return {
@@ -33,9 +33,9 @@ export async function openPlayground() {
     browser,
     page,
     part,
-    /** What the page complained about. */
+    /** Errors of the page. */
     errors,
-    /** Goes to a panel as a visitor does, and waits until it is there. */
+    /** Opens a panel as a visitor does, and waits for it. */
     async openPanel(title: string) {
       await page.getByRole('navigation').getByRole('link', { name: title, exact: true }).click();
       await page.waitForFunction((title) => document.title === `${title} · Cairn`, title);
@@ -48,7 +48,7 @@ export async function openPlayground() {
     async screenshot(name: string) {
       await page.screenshot({ path: `${SCREENSHOTS}${name}.png` });
     },
-    /** From now on nobody answers; what is kept must do. */
+    /** Stops the server: only cached files remain. */
     async stopServing() {
       isServing = false;
       await site.close();

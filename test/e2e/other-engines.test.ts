@@ -9,48 +9,45 @@ for (const [name, launch] of [
   ['firefox', launchFirefox],
   ['webkit', launchWebKit],
 ] as const) {
-  test.runIf(runs(name))(
-    `${name}: cities are loaded, one is edited, and both are there after a reload`,
-    async () => {
-      const { remotes, remoteUrls, close } = await servePlayground(inject('playground'));
-      const [remote] = remotes;
-      const browser = await launch();
-      try {
-        const page = await browser.newPage();
-        await page.goto(remoteUrls[0]);
-        const shown = (part: string) => remote.evaluate(textOf, `[data-part="${part}"]`);
-        const cell = () =>
-          remote.evaluate(textOf, '[aria-rowindex="2"] > [aria-colindex="3"] > .cell-text');
+  test.runIf(runs(name))(`${name}: loaded cities and an edit survive a reload`, async () => {
+    const { remotes, remoteUrls, close } = await servePlayground(inject('playground'));
+    const [remote] = remotes;
+    const browser = await launch();
+    try {
+      const page = await browser.newPage();
+      await page.goto(remoteUrls[0]);
+      const shown = (part: string) => remote.evaluate(textOf, `[data-part="${part}"]`);
+      const cell = () =>
+        remote.evaluate(textOf, '[aria-rowindex="2"] > [aria-colindex="3"] > .cell-text');
 
-        await expect.poll(() => shown('documents'), PATIENCE).toBe('0');
-        await remote.evaluate(click, '.import-control button');
-        await expect.poll(() => shown('import-text'), PATIENCE).toContain('saved in');
-        // Counted by a live query, which may be a moment behind.
-        await expect.poll(() => shown('documents'), PATIENCE).toBe(ALL);
-        console.log(`${name}: ${await shown('rate')} a second`);
+      await expect.poll(() => shown('documents'), PATIENCE).toBe('0');
+      await remote.evaluate(click, '.import-control button');
+      await expect.poll(() => shown('import-text'), PATIENCE).toContain('saved in');
+      // A live query counts, so the number may lag.
+      await expect.poll(() => shown('documents'), PATIENCE).toBe(ALL);
+      console.log(`${name}: ${await shown('rate')} a second`);
 
-        await remote.evaluate(click, '[href="#/data"]');
-        await expect.poll(() => shown('count'), PATIENCE).toContain(`${ALL} cities`);
-        await remote.evaluate(type, '[type="search"]', 'Reykjavík');
-        await expect.poll(() => shown('count'), PATIENCE).toMatch(/^1 city/);
-        await expect.poll(cell, PATIENCE).toBe('118,918');
-        await remote.evaluate(edit, '[aria-rowindex="2"] > [aria-colindex="3"]', '123456');
-        await expect.poll(cell, PATIENCE).toBe('123,456');
-        await expect.poll(() => shown('save-state'), PATIENCE).toContain('All saved');
+      await remote.evaluate(click, '[href="#/data"]');
+      await expect.poll(() => shown('count'), PATIENCE).toContain(`${ALL} cities`);
+      await remote.evaluate(type, '[type="search"]', 'Reykjavík');
+      await expect.poll(() => shown('count'), PATIENCE).toMatch(/^1 city/);
+      await expect.poll(cell, PATIENCE).toBe('118,918');
+      await remote.evaluate(edit, '[aria-rowindex="2"] > [aria-colindex="3"]', '123456');
+      await expect.poll(cell, PATIENCE).toBe('123,456');
+      await expect.poll(() => shown('save-state'), PATIENCE).toContain('All saved');
 
-        remote.reload();
-        await expect.poll(() => shown('count'), PATIENCE).toContain(`${ALL} cities`);
-        await remote.evaluate(type, '[type="search"]', 'Reykjavík');
-        await expect.poll(cell, PATIENCE).toBe('123,456');
-      } finally {
-        await browser.close();
-        await close();
-      }
-    },
-  );
+      remote.reload();
+      await expect.poll(() => shown('count'), PATIENCE).toContain(`${ALL} cities`);
+      await remote.evaluate(type, '[type="search"]', 'Reykjavík');
+      await expect.poll(cell, PATIENCE).toBe('123,456');
+    } finally {
+      await browser.close();
+      await close();
+    }
+  });
 
   test.runIf(runs(name))(
-    `${name}: two tabs see what either writes, and lose nothing over a crash and the end of one`,
+    `${name}: two tabs see the writes of both, and lose none when one crashes or closes`,
     async () => {
       const { remoteUrls, close, ...site } = await servePlayground(inject('playground'));
       const remotes = site.remotes.slice(0, 2);
@@ -85,7 +82,7 @@ for (const [name, launch] of [
           await expect.poll(() => lastEvent(tab), PATIENCE).toContain('Nothing was lost');
         console.log(`${name}: ${await lastEvent(leader)}`);
 
-        // What the page of the leader was told and has not saved it takes along, in some browsers.
+        // In some browsers a crash of the leader's page loses its acknowledged unsaved changes.
         await expect.poll(() => shown(leader, 'unsaved'), PATIENCE).toBe('0');
         await follower.evaluate(click, '.heap-foot button');
         await stones('4');
@@ -103,7 +100,7 @@ for (const [name, launch] of [
   );
 
   test.runIf(runs(name))(
-    `${name}: what a tab wrote that closed itself at once is all there`,
+    `${name}: the writes of a tab that closes itself at once are all kept`,
     async () => {
       const { remotes, remoteUrls, close } = await servePlayground(inject('playground'));
       const [remote] = remotes;
@@ -112,7 +109,7 @@ for (const [name, launch] of [
         await browser.openTabs([`${remoteUrls[0]}#/durability`]);
         const shown = (part: string) => remote.evaluate(textOf, `[data-part="${part}"]`);
         await expect.poll(() => shown('unsaved'), PATIENCE).toBe('0');
-        // WebKit keeps of a page that ends what has room in a million characters.
+        // WebKit keeps up to a million characters of an ending page.
         const choices = { '1': '1', '500': '500', ...(name !== 'webkit' && { '20000': '20,000' }) };
         for (const [choice, written] of Object.entries(choices)) {
           await remote.evaluate(click, `[name="count"][value="${choice}"]`);
@@ -130,7 +127,7 @@ for (const [name, launch] of [
   );
 }
 
-// What follows runs in a remote page, so it can use nothing from here.
+// The rest runs in a remote page and can use nothing from this module.
 
 function textOf(selector: string): string | undefined {
   return document.querySelector(selector)?.textContent?.trim();

@@ -7,7 +7,7 @@ import { RemotePage } from './remote-page.ts';
 
 const configFile = fileURLToPath(new URL('../../vite.config.ts', import.meta.url));
 
-/** A path as a project's page may have: the playground must not care where it is. */
+/** A path like that of a project's page: the playground has to work at any path. */
 const BASE = '/some/where/';
 
 const configFor = (outDir: string): InlineConfig => ({
@@ -29,7 +29,7 @@ export async function buildPlayground() {
   return { outDir, remove: () => removeFolder(outDir) };
 }
 
-/** Serves it at an origin of its own: `url` for a browser, `remotes` drive what opens their `remoteUrls`. */
+/** Serves it at its own origin: `url` for a browser, `remotes` drive the pages at their `remoteUrls`. */
 export async function servePlayground(outDir: string) {
   const remotes = [new RemotePage(), new RemotePage(), new RemotePage()] as const;
   const server = await preview({

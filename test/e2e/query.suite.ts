@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { PATIENCE, type Playground } from './open-playground.ts';
 
-/** The panel Query, where all cities are there. */
+/** The panel Query, with all cities loaded. */
 export function querySuite(shared: () => Playground): void {
   describe('query', () => {
     let site: Playground;
@@ -26,7 +26,7 @@ export function querySuite(shared: () => Playground): void {
       await site.openPanel('Query');
     });
 
-    test('an index takes the place of a scan, and the difference is shown', async () => {
+    test('an index replaces a scan, and the panel shows the difference', async () => {
       const { page, part } = site;
       await expect.poll(plan, PATIENCE).toMatch(/Scan[\s\S]*135,233\s*examined[\s\S]*\b90\b/);
       await page.getByRole('switch', { name: 'country' }).click();
@@ -40,7 +40,7 @@ export function querySuite(shared: () => Playground): void {
       await expect.poll(plan, PATIENCE).toContain('Scan');
     });
 
-    test('what is wrong is said in words, and marked where it stands', async () => {
+    test('an error shows a message and is marked in the text', async () => {
       const { page } = site;
       await ask("{ $or: [{ name: 'Rome' }, { population: { $gtt: 5 } }] }");
       await expect.poll(problem).toContain('$gtt');
@@ -55,7 +55,7 @@ export function querySuite(shared: () => Playground): void {
       await expect.poll(() => site.part('found').innerText()).toMatch(/^\d cities/);
     });
 
-    test('fields of the data and operators are completed where they may stand', async () => {
+    test('fields of the data and operators are completed where they are allowed', async () => {
       const { page } = site;
       const options = () => page.locator('.cm-completionLabel').allInnerTexts();
       await type('{ ');
@@ -69,7 +69,7 @@ export function querySuite(shared: () => Playground): void {
       await page.keyboard.press('Escape');
     });
 
-    test('a function finds what no criteria can', async () => {
+    test('a function finds matches that no criteria can express', async () => {
       await site.page.getByRole('button', { name: 'Palindromes' }).click();
       await expect
         .poll(() => site.part('found').innerText(), PATIENCE)

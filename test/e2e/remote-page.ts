@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Connect } from 'vite';
 
-/** Asks the test what to do, does it, answers, and asks again. */
+/** A loop: gets a task of the test, runs it, answers. */
 const SCRIPT = `
   const post = (path, body) => fetch(new URL(path, import.meta.url), { method: 'POST', body });
   for (;;) {
@@ -23,18 +23,18 @@ interface Task {
 }
 
 /**
- * A page that the test drives from the server's side. WebKit is run as a user runs it, without
- * automation (see tools/browsers/webkit.mjs), so the page itself has to ask what to do.
+ * A page that the test drives through the server. WebKit runs without automation (see tools/browsers/webkit.mjs), so
+ * the page has to poll for tasks.
  */
 export class RemotePage {
   readonly #tasks = new Map<number, Task>();
   #lastId = 0;
-  /** Tasks that no page has taken. */
+  /** Pending tasks. */
   #queue: number[] = [];
   /** The page that waits for a task. */
   #waiting: ServerResponse | undefined;
 
-  /** Serves the script and its questions, at whatever path it is put. */
+  /** Serves the script and its requests, at any path. */
   readonly middleware: Connect.NextHandleFunction = (request, response, next) => {
     switch (request.url) {
       case '/script.js':
@@ -52,7 +52,7 @@ export class RemotePage {
     }
   };
 
-  /** The value in the page of a function, called with arguments that JSON can hold. */
+  /** Calls a function in the page, with arguments and a result that JSON can represent. */
   evaluate<T, A extends unknown[]>(run: (...args: A) => T, ...args: A): Promise<Awaited<T>> {
     return new Promise((resolve, reject) => {
       this.#add(`(${run})(...${JSON.stringify(args)})`, ({ value, error }) => {
@@ -62,17 +62,17 @@ export class RemotePage {
     });
   }
 
-  /** Reloads the page. It answers nothing any more; the next task goes to the page that comes. */
+  /** Reloads the page; the next task goes to the new page. */
   reload(): void {
     this.#add('location.reload(), new Promise(() => {})', () => {});
   }
 
-  /** Ends the page, as another address does. */
+  /** Ends the page, as a navigation does. */
   leave(): void {
     this.#add("location.replace('about:blank'), new Promise(() => {})", () => {});
   }
 
-  /** Ends the page, by itself: only one that a page has opened may do that. */
+  /** Makes the page close itself: allowed only if another page opened it. */
   close(): void {
     this.#add('window.close(), new Promise(() => {})', () => {});
   }

@@ -11,7 +11,7 @@ describe.runIf(runs('chromium'))('speed', () => {
 
   afterAll(() => site?.close());
 
-  test('four databases are given the same work, and leave nothing behind', async () => {
+  test('four databases run the same work and leave nothing behind', async () => {
     const { page, part } = site;
     const stored = () =>
       page.evaluate(async () => (await indexedDB.databases()).map(({ name }) => name));

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { ALL, PATIENCE, type Playground } from './open-playground.ts';
 
-/** The panel Start; leaves all cities behind. */
+/** The panel Start; leaves all cities loaded. */
 export function startSuite(shared: () => Playground): void {
   describe('start', () => {
-    test('the cities go in while the page stays free, and are there after a reload', async () => {
+    test('the cities load while the page stays responsive, and survive a reload', async () => {
       const site = shared();
       const { page, part } = site;
       await site.loadCities();
@@ -15,7 +15,7 @@ export function startSuite(shared: () => Playground): void {
       await expect.poll(() => part('documents').innerText(), PATIENCE).toBe(ALL);
     });
 
-    test('the lens asks what is under it, by pointer and by keys', async () => {
+    test('the lens queries the area under it, by pointer and by keys', async () => {
       const site = shared();
       const { page } = site;
       const map = page.getByRole('application');

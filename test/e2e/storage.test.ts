@@ -15,7 +15,7 @@ describe.runIf(runs('chromium'))('storage', () => {
 
   afterAll(() => site?.close());
 
-  test('what is used, what each collection holds, and whether it stays', async () => {
+  test('the panel shows usage, the size of each collection, and persistence', async () => {
     const { page, part } = site;
     await expect.poll(() => part('usage').innerText()).toMatch(/^[\d.]+ MB$/);
     await expect

@@ -24,7 +24,7 @@ describe.runIf(runs('chromium'))('tabs', () => {
 
   afterAll(() => site?.close());
 
-  test('the first tab leads, one that is opened beside it does not', async () => {
+  test('the first tab leads, a second one follows', async () => {
     const { page, browser, errors } = site;
     await expect.poll(() => leader(page), PATIENCE).toBe('This tab');
     const coming = browser.context.waitForEvent('page');
@@ -35,7 +35,7 @@ describe.runIf(runs('chromium'))('tabs', () => {
     expect(await leader(page)).toBe('This tab');
   });
 
-  test('what is written in either is in both', async () => {
+  test('a write of either tab shows in both', async () => {
     const { page } = site;
     await page.getByLabel('First note').fill('from the first');
     await second.getByLabel('Second note').fill('from the second');
@@ -52,7 +52,7 @@ describe.runIf(runs('chromium'))('tabs', () => {
     expect(await shown(second, 'laid')).toBe('2');
   });
 
-  test('a worker that crashes, or is gone without a word, loses nothing in either', async () => {
+  test('a worker that crashes or falls silent loses nothing in either tab', async () => {
     const { page } = site;
     const crashes = [
       [page, 'Crash the worker', 'The worker threw an error.'],
@@ -65,7 +65,7 @@ describe.runIf(runs('chromium'))('tabs', () => {
     for (const [tab, button, told] of crashes) {
       await press(tab, button);
       count += 1;
-      // After the one that told who leads at first.
+      // After the first entry, which names the first leader.
       for (const each of [page, second])
         await expect.poll(() => eventCount(each), PATIENCE).toBe(count - 2);
       expect(await lastEvent(page)).toContain(`${told} A new worker replaced it. It took `);
@@ -75,11 +75,11 @@ describe.runIf(runs('chromium'))('tabs', () => {
       expect(await leader(page)).toBe('This tab');
     }
     await site.screenshot('tabs');
-    // What was thrown on purpose is all that was complained of.
+    // The deliberate error is the only one.
     expect(site.errors.filter((error) => !error.includes('Thrown on purpose'))).toEqual([]);
   });
 
-  test('when the tab that leads is closed the other leads, and has everything', async () => {
+  test('when the leading tab closes, the other leads and has all data', async () => {
     const { page } = site;
     const laid = await shown(second, 'laid');
     await second.getByLabel('First note').fill('nearly lost');
@@ -92,7 +92,7 @@ describe.runIf(runs('chromium'))('tabs', () => {
     expect(await shown(second, 'stones')).toBe('8');
   });
 
-  test('a tab that was opened here closes itself', async () => {
+  test('a tab opened by the playground closes itself', async () => {
     const { context } = site.browser;
     const coming = context.waitForEvent('page');
     await second.getByRole('link', { name: 'Open another tab' }).click();
