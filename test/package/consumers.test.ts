@@ -39,7 +39,7 @@ test.concurrent.for(consumers)(
   },
 );
 
-test('an app in one classic script, where no URL leads to the file: started from inline', async () => {
+test('an app in one classic script, without a URL of the worker file: started from inline', async () => {
   const app = await serveClassicScript();
   const page = await chromium.newPage();
   try {

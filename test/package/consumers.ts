@@ -5,23 +5,23 @@ import { Child, makeFolder, removeFolder } from '../../tools/browsers/child.mjs'
 import { type StaticServerOptions, serveFolder } from './static-server.ts';
 import { ROOT, run, unpackInto, userEnvironment } from './tarball.ts';
 
-/** An app that uses the package, being served. */
+/** A served app that uses the package. */
 export interface Served {
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** A way to build an app; none of them knows anything of the worker. */
+/** A way to build an app; none has a configuration for the worker. */
 export interface Consumer {
   readonly name: string;
-  /** Where the worker is to come from. */
+  /** The expected source of the worker. */
   readonly started: 'file' | 'inline';
-  /** Whether the contract is run with caching: the engine is the same everywhere, so each does one. */
+  /** Whether the contract runs with caching: the engine is the same everywhere, so each does one. */
   readonly caching: boolean;
   serve(): Promise<Served>;
 }
 
-/** All that an app of ours does: the tests do the rest from outside. */
+/** The whole app: the tests do the rest from outside. */
 const SCRIPT = (from: string) =>
   `import * as cairndb from '${from}';\nglobalThis.cairndb = cairndb;\n`;
 const PAGE = (script: string) =>
@@ -70,7 +70,7 @@ export const consumers: readonly Consumer[] = [
     },
   },
   {
-    // it does not carry the worker's file along
+    // it does not copy the worker file
     name: 'esbuild',
     started: 'inline',
     caching: true,
@@ -92,7 +92,7 @@ export async function servePlainPage(options?: StaticServerOptions): Promise<Ser
   return serveUntilClosed(await makeApp(PLAIN_PAGE), options);
 }
 
-/** A fresh folder with the package installed and these files in it. */
+/** A new folder with the installed package and these files. */
 export async function makeApp(files: Readonly<Record<string, string>>): Promise<string> {
   const folder = makeFolder('app');
   const manifest = JSON.stringify({ name: 'app', private: true, type: 'module' });
@@ -118,7 +118,7 @@ async function serveBuilt(
   return serveUntilClosed(published);
 }
 
-/** Serves a folder, and removes it in the end. */
+/** Serves a folder and finally removes it. */
 export async function serveUntilClosed(
   folder: string,
   options?: StaticServerOptions,
@@ -147,7 +147,7 @@ async function serveByVite(): Promise<Served> {
   };
 }
 
-/** An app in one classic script: there is no `import.meta.url` in it to find the worker's file by. */
+/** An app in one classic script: it has no `import.meta.url` to locate the worker file. */
 export function serveClassicScript(): Promise<Served> {
   const app = {
     ...bundledApp(''),

@@ -3,7 +3,7 @@ import { build } from 'esbuild';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** The contract suite as one classic script, to be put into any page that holds `cairndb`. */
+/** The contract suite as one classic script, for any page with a global `cairndb`. */
 export async function bundleContract(): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [here('page/contract.ts')],

@@ -4,7 +4,7 @@ import { expect, inject, test } from 'vitest';
 import { makeFolder, removeFolder } from '../../tools/browsers/child.mjs';
 import { packFolder, ROOT, run } from './tarball.ts';
 
-test('npm installs the tarball, without the network where its dependencies are at hand', async () => {
+test('npm installs the tarball, without the network if its dependencies are cached', async () => {
   const app = makeFolder('installed');
   try {
     const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));

@@ -16,11 +16,11 @@ afterAll(() => {
 const node = (script: string) =>
   run(process.execPath, ['--input-type=module', '--eval', script], app);
 
-test('importing the package on a server does nothing and says nothing', async () => {
+test('importing the package on a server has no effect and prints nothing', async () => {
   expect(await node("await import('cairndb')")).toEqual({ stdout: '', stderr: '' });
 });
 
-test('neither importing nor constructing touches what a browser has', async () => {
+test('neither importing nor constructing touches browser globals', async () => {
   const { stdout, stderr } = await node(`
     const touched = [];
     const names = ['indexedDB', 'Worker', 'window', 'self', 'document', 'navigator', 'localStorage'];
@@ -36,7 +36,7 @@ test('neither importing nor constructing touches what a browser has', async () =
   expect({ stdout, stderr }).toEqual({ stdout: '[]\n', stderr: '' });
 });
 
-test('constructing there costs nothing until the first call', async () => {
+test('constructing on a server starts nothing before the first call', async () => {
   const { stdout, stderr } = await node(`
     import { Database, connect } from 'cairndb';
     const databases = [new Database({ name: 'shop' }), connect({ name: 'shop' })];
@@ -63,7 +63,7 @@ test('constructing there costs nothing until the first call', async () => {
   expect(stderr).toBe('');
 });
 
-test('databases work in memory there, with one warning for the process', async () => {
+test('databases on a server work in memory, with one warning for each process', async () => {
   const { stdout, stderr } = await node(`
     import { Database } from 'cairndb';
     for (const name of ['one', 'two']) {
@@ -92,7 +92,7 @@ test('databases work in memory there, with one warning for the process', async (
   ]);
 });
 
-test('connect() runs in the thread there, as is to be expected', async () => {
+test('connect() on a server runs in the thread', async () => {
   const { stdout, stderr } = await node(`
     import { connect } from 'cairndb';
     const connection = connect({ name: 'shop', storage: 'memory' });
@@ -105,7 +105,7 @@ test('connect() runs in the thread there, as is to be expected', async () => {
   expect(stderr).toBe('');
 });
 
-/** Stores, saves late, and reads what stays true; never closes. */
+/** Stores, saves late and reads; never closes. */
 const NEVER_CLOSES = `
   import { connect, Database } from 'cairndb';
   const databases = [Database, connect].map((make) => make === Database
@@ -126,7 +126,7 @@ const NEVER_CLOSES = `
   process.on('exit', () => console.log(JSON.stringify({ before, after: unsaved() })));
 `;
 
-test('a program that never closes its databases ends once all is saved', async () => {
+test('a program that never closes its databases ends once all changes are saved', async () => {
   const { stdout, stderr } = await run(process.execPath, ['never-closes.mjs'], app);
   expect(JSON.parse(stdout)).toEqual({ before: [1, 1], after: [0, 0] });
   expect(stderr).toBe('');

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchChromium } from '../../tools/browsers/chromium.mjs';
 import { makeApp, type Served, serveUntilClosed } from './consumers.ts';
 
-/** A service worker that runs {@link useAll}, and tells how that ended. */
+/** A service worker that runs {@link useAll} and returns its outcome. */
 const serviceWorker = (file: string) => `
 import * as cairndb from './node_modules/cairndb/dist/${file}';
 onmessage = async ({ ports: [port] }) => {
@@ -33,7 +33,7 @@ afterAll(async () => {
   await app?.close();
 });
 
-/** What a service worker made of an unbundled module answers. */
+/** The answer of a service worker from an unbundled module. */
 async function answerOf(script: string): Promise<unknown> {
   const page = await chromium.newPage();
   try {
@@ -44,7 +44,7 @@ async function answerOf(script: string): Promise<unknown> {
   }
 }
 
-test('a service worker that is an unbundled module uses cairndb/static', async () => {
+test('a service worker from an unbundled module works with cairndb/static', async () => {
   expect(await answerOf('static.js')).toEqual({
     found: 1,
     theme: 'green',
@@ -59,7 +59,7 @@ test('a service worker that is an unbundled module uses cairndb/static', async (
   });
 });
 
-test('with cairndb itself every call says what to do there', async () => {
+test('with cairndb every call rejects and names the remedy', async () => {
   expect(await answerOf('index.js')).toEqual({
     name: 'CairnError',
     code: 'load_failed',
@@ -81,7 +81,7 @@ async function ask(script: string): Promise<unknown> {
   return data;
 }
 
-/** Runs in the service worker. Uses every part that `cairndb` loads when it is first needed. */
+/** Runs in the service worker. Uses every part that `cairndb` loads on demand. */
 async function useAll({ Database, memoryDriver }: typeof import('cairndb')) {
   const db = new Database({ name: 'shop' });
   db.on('quota', () => undefined);

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 
-/** An answer in place of what the file would give. */
+/** An answer in place of a file. */
 export interface Answer {
   readonly status?: number;
   readonly type?: string;
@@ -13,7 +13,7 @@ export interface Answer {
 export interface StaticServerOptions {
   /** Headers of every answer. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** What to answer instead, by the end of the path. */
+  /** Replacements of answers, by the end of the path. */
   readonly instead?: Readonly<Record<string, Answer>> | undefined;
 }
 

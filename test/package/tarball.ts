@@ -7,20 +7,20 @@ import { makeFolder, removeFolder } from '../../tools/browsers/child.mjs';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What dist is made from. */
+/** The sources of dist. */
 const SOURCES = ['src', 'worker', 'tools/build', 'tsdown.config.ts', 'package.json'];
 
-/** One that takes longer hangs. */
+/** A longer run counts as hung. */
 const TIMEOUT_MS = 120_000;
 
 const execute = promisify(execFile);
 
-/** A program's run inside a folder, as from a user's shell: without what Vitest adds to ours. */
+/** Runs a program in a folder, as from a user's shell: without the environment of Vitest. */
 export function run(command: string, args: readonly string[], folder: string) {
   return execute(command, args, { cwd: folder, env: userEnvironment(), timeout: TIMEOUT_MS });
 }
 
-/** The environment of a shell in which nobody runs Vitest. */
+/** The environment of a shell outside Vitest. */
 export function userEnvironment(): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = { ...process.env, NO_COLOR: '1' };
   const ours = /^(NODE_ENV|NODE_OPTIONS|FORCE_COLOR|VITEST.*|VITE_.*|npm_.*)$/;
@@ -28,21 +28,21 @@ export function userEnvironment(): NodeJS.ProcessEnv {
   return env;
 }
 
-/** The package as npm would publish it, after a build where dist is older than what it is made from. */
+/** The package as npm would publish it, after a build if dist is older than its sources. */
 export async function packTarball(): Promise<{ path: string; remove: () => void }> {
   if (!isBuilt()) await run('npm', ['run', 'build'], ROOT);
   const folder = makeFolder('tarball');
   return { path: await packFolder(ROOT, folder), remove: () => removeFolder(folder) };
 }
 
-/** Does what installing does to the node_modules of a consumer. */
+/** Changes the node_modules of a consumer as an installation does. */
 export async function unpackInto(consumer: string, tarball: string): Promise<void> {
   const target = join(consumer, 'node_modules/cairndb');
   mkdirSync(target, { recursive: true });
   await run('tar', ['-xzf', tarball, '-C', target, '--strip-components=1'], consumer);
 }
 
-/** `npm pack` of a package's folder as it lies there; the path of the tarball. */
+/** `npm pack` of a package's folder; returns the path of the tarball. */
 export async function packFolder(folder: string, destination: string): Promise<string> {
   const args = ['pack', folder, '--ignore-scripts', '--json', '--pack-destination', destination];
   const { stdout } = await run('npm', args, destination);
@@ -50,7 +50,7 @@ export async function packFolder(folder: string, destination: string): Promise<s
   return join(destination, filename);
 }
 
-/** Whether all of dist is there and no older than what it is made from. */
+/** Whether dist is complete and no older than its sources. */
 function isBuilt(): boolean {
   const entries = ['index', 'inline', 'worker'].map((name) => join(ROOT, `dist/${name}.js`));
   return entries.every((path) => existsSync(path)) && newest(SOURCES) <= oldest('dist');

@@ -63,7 +63,7 @@ afterAll(() => {
   if (app) removeFolder(app);
 });
 
-/** What the compiler says of one file, with our declarations checked as well. */
+/** The compiler's output for one file, with a check of our declarations. */
 async function compile(file: string, options: Record<string, unknown>): Promise<string> {
   const project = `tsconfig.${JSON.stringify([file, options]).replace(/\W+/g, '-')}.json`;
   const compilerOptions = {
@@ -92,11 +92,11 @@ test.concurrent.each([
   { module: 'Node16', moduleResolution: 'Node16' },
   { module: 'NodeNext', moduleResolution: 'NodeNext' },
   { module: 'NodeNext', moduleResolution: 'NodeNext', lib: ['ES2022', 'WebWorker'] },
-])('the types serve a strict app with %j', async (options) => {
+])('the types compile in a strict app with %j', async (options) => {
   expect(await compile('app.ts', options)).toBe('');
 });
 
-test.concurrent('the types reject what is wrong', async () => {
+test.concurrent('the types reject wrong calls', async () => {
   const options = { module: 'ESNext', moduleResolution: 'Bundler' };
   const lines = (await compile('wrong.ts', options)).trim().split('\n');
   const errors = lines.filter((line) => !line.startsWith(' '));

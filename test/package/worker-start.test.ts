@@ -16,7 +16,7 @@ afterAll(async () => {
 interface Circumstances {
   readonly what: string;
   readonly options: StaticServerOptions;
-  /** How the engine is found to run. */
+  /** Where the engine runs. */
   readonly started: string;
 }
 
@@ -65,14 +65,14 @@ test.each(circumstances)('$what: $started', async ({ options, started }) => {
     last_error: undefined,
   });
   expect(saved).toEqual([{ total: 12 }]);
-  // 46 kB (gzip) that a page whose worker has them does not need.
+  // 46 kB (gzip) that a page does not need if its worker has them.
   expect(loaded.some((url) => url.endsWith('/thread-engine.js'))).toBe(started === 'thread');
   expect(warnings).toEqual(
     started === 'thread' ? [expect.stringContaining('cairndb runs in this thread')] : [],
   );
 });
 
-test('a package of another origin: a Blob imports its worker file', async () => {
+test('a package from another origin: a Blob imports its worker file', async () => {
   const cdn = await servePlainPage({ headers: { 'access-control-allow-origin': '*' } });
   const app = await servePlainPage();
   const page = await chromium.newPage();
@@ -122,13 +122,13 @@ function script(body: string): Answer {
   return { type: 'text/javascript', body };
 }
 
-/** A worker that the page is to hand over. */
+/** A worker given by the page. */
 interface Given {
   readonly kind: 'worker' | 'factory';
   readonly path: string;
 }
 
-/** What a function gives that runs in a fresh page, with the warnings that came meanwhile. */
+/** The result of a function in a new page, with the warnings meanwhile. */
 async function withPage<T extends object>(
   options: StaticServerOptions,
   inPage: (given: Given | undefined) => Promise<T>,

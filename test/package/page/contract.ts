@@ -1,4 +1,4 @@
-/** The contract as a script: `runContract(caching)`, in a page that holds `cairndb`, runs it there. */
+/** The contract as a script: `runContract(caching)` runs it in a page with a global `cairndb`. */
 import { describe } from 'vitest';
 import { contractSuite } from '../../contract/all.suite.ts';
 import { type Library, useClient } from '../../contract/client-fixture.ts';

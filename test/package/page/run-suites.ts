@@ -1,4 +1,4 @@
-/** Runs tests that are part of the page, and tells what became of each. */
+/** Runs the tests in the page and returns their results. */
 import { startTests, type Task, type VitestRunner } from '@vitest/runner';
 
 export interface TestResult {
@@ -41,7 +41,7 @@ function resultsOf(task: Task): TestResult[] {
   return [...failureOf(task), ...task.tasks.flatMap(resultsOf)];
 }
 
-/** A suite counts only when it failed itself: while it was being collected, or in a hook. */
+/** A suite counts only if it failed itself: during collection, or in a hook. */
 function failureOf(suite: Task): TestResult[] {
   return suite.result?.errors?.length ? [resultOf(suite)] : [];
 }

@@ -1,6 +1,5 @@
 /**
- * Stands in for `vitest` in a page that Vitest does not run: its own collector of tests and its own
- * matchers, which know nothing of Node.
+ * A replacement for `vitest` in pages outside Vitest: its collector of tests and its matchers, without Node.
  */
 import {
   ASYMMETRIC_MATCHERS_OBJECT,
