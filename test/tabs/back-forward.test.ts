@@ -24,24 +24,24 @@ afterAll(async () => {
 
 const open = (client: 'connect' | 'Database') => browser.tab(client, `test ${name}`);
 
-/** Goes to another page; the one that is left rests in the back/forward cache. */
+/** Navigates away; the page goes to the back/forward cache. */
 const goAway = (tab: Tab) => tab.goto(`${browser.url}?elsewhere`);
 
-/** Comes back. No page is loaded then, so there is no `load` to wait for. */
+/** Navigates back. No page loads, so no `load` event fires. */
 async function comeBack(tab: Tab): Promise<void> {
   await tab.goBack({ waitUntil: 'commit' });
   const reasons = await tab.evaluate(() => {
     const [entry] = performance.getEntriesByType('navigation') as (PerformanceEntry & {
       notRestoredReasons?: { reasons: readonly { reason: string }[] | null };
     })[];
-    // It is the page that was left; one that was loaded anew would have no database.
+    // The page is the old one; a new one would have no database.
     return 'db' in window ? [] : entry?.notRestoredReasons?.reasons?.map(({ reason }) => reason);
   });
   expect(reasons).toEqual([]);
 }
 
 test.for(['connect', 'Database'] as const)(
-  '%s: a leader that rests gives the lead away at once, and follows when it is back',
+  '%s: a leader in the back/forward cache resigns at once, and follows after its return',
   async (client) => {
     const first = await open(client);
     const second = await open(client);
@@ -49,7 +49,7 @@ test.for(['connect', 'Database'] as const)(
     await second.evaluate(() => window.things.insert({ _id: 'b' }));
     await goAway(first);
     await second.evaluate(() => window.things.update('a', { n: 2 }));
-    // Nobody had to find out that the first is silent: that takes five seconds.
+    // No failover by timeout was needed, which takes five seconds.
     expect(await leads(second)).toBe(true);
 
     await comeBack(first);
@@ -63,7 +63,7 @@ test.for(['connect', 'Database'] as const)(
 );
 
 test.for(['connect', 'Database'] as const)(
-  '%s: a page that is alone leads again when it is back',
+  '%s: the only page leads again after its return',
   async (client) => {
     const tab = await open(client);
     await tab.evaluate(() => window.things.insert({ _id: 'a' }));
@@ -78,13 +78,13 @@ test.for(['connect', 'Database'] as const)(
   },
 );
 
-test('a follower that rests is missed by nobody, and goes on when it is back', async () => {
+test('a follower in the back/forward cache blocks no other tab, and goes on after its return', async () => {
   const leader = await open('connect');
   const follower = await open('connect');
   await follower.evaluate(() => window.things.insert({ _id: 'a' }));
   await goAway(follower);
   await leader.evaluate(() => window.things.insert({ _id: 'b' }));
-  // While the follower rests another takes the lead.
+  // Another tab takes the lead while the follower is in the cache.
   const third = await open('connect');
   expect(await ids(third)).toEqual(['a', 'b']);
   await third.evaluate(() => window.things.update('b', { n: 1 }));

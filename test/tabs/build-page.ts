@@ -7,12 +7,12 @@ import { workerScript } from '../../tools/build/worker-script.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The folder that the page of the tabs was built into. */
+    /** The folder of the built page for tabs. */
     readonly tabPage: string;
   }
 }
 
-/** Builds a page that has the library, once for all tests. */
+/** Builds a page with the library, once for all tests. */
 export default async function setup(project: TestProject): Promise<() => void> {
   const outDir = makeFolder('tabs');
   await build({

@@ -23,7 +23,7 @@ const open = () => openUntouchedBrowser({ site, profile });
 const documents = (tab: Tab) =>
   tab.evaluate(async () => (await window.things.filter({})) as { _id: string; batch: number }[]);
 
-/** Goes on for ever: inserts documents many at a time, and tells of each number that it was told is saved. */
+/** An endless loop: inserts batches of documents, and reports the number of each durable batch. */
 function insertBatches(first: number) {
   const work = async () => {
     for (let batch = first; ; batch++) {
@@ -46,7 +46,7 @@ function sizes(all: readonly { batch: number }[]): Map<number, number> {
 }
 
 describe.each(['connect', 'Database'] as const)('%s', (client) => {
-  test('a leader that crashes: what another tab was told is there, once', async () => {
+  test('a leader crashes: acknowledged changes of another tab are kept, and applied once', async () => {
     const browser = await open();
     try {
       const leader = await browser.tab(client);
@@ -59,7 +59,7 @@ describe.each(['connect', 'Database'] as const)('%s', (client) => {
         await window.things.update('a', { n: 2 });
         await window.things.delete('b');
       });
-      // It goes on until it leads itself; what is not answered when the leader is lost is asked of the next.
+      // It goes on until it leads itself; calls in flight at the failover are retried with the next leader.
       const writing = follower.evaluate(async () => {
         const told: string[] = [];
         while (!window.db.status.leader) {
@@ -78,7 +78,7 @@ describe.each(['connect', 'Database'] as const)('%s', (client) => {
     }
   });
 
-  test('the whole browser is killed while two tabs write: what was saved is there, nothing is torn', async () => {
+  test('the whole browser is killed while two tabs write: durable batches are kept, none is torn', async () => {
     const saved = new Set<number>();
     const killed = await open();
     await killed.context.exposeFunction('saved', (batch: number) => void saved.add(batch));

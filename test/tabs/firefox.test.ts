@@ -12,14 +12,14 @@ declare const window: TabScope;
 let site: Site;
 let browser: Awaited<ReturnType<typeof launchFirefox>>;
 let name = 0;
-/** Of the test that runs. Those that stay keep the process of later ones, which ends otherwise. */
+/** Pages of the current test. Open pages keep the process of later ones alive. */
 let tabs: Tab[] = [];
 
 type Client = 'connect' | 'Database';
 type Page = Awaited<ReturnType<typeof browser.newPage>>;
 
 interface Tab extends Page {
-  /** The value of a function in the page, called with arguments that JSON can hold. */
+  /** Calls a function in the page, with arguments and a result that JSON can represent. */
   run<T, A extends unknown[]>(run: (...args: A) => T, ...args: A): Promise<Awaited<T>>;
 }
 
@@ -38,7 +38,7 @@ async function open(client: Client): Promise<Tab> {
   return tab;
 }
 
-/** Connects a page to a server, which hears when the page is gone. */
+/** Connects a page to a server, which notices the end of the page. */
 async function connectTo(tab: Tab): Promise<{ readonly gone: Promise<void> }> {
   const server = createServer((_request, response) => response.write(' '));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -93,13 +93,13 @@ describe.runIf(runs('firefox'))('Firefox', () => {
     // The next leader gets unsaved changes from the client that replays them, or from the page's recovery record.
     await first.close();
     expect(await ids(second)).toEqual(['a', 'b']);
-    // On a busy machine the page that was closed may have answered that.
+    // On a busy machine the closed page may have answered.
     await expect.poll(() => leads(second)).toBe(true);
     expect(await ids(second)).toEqual(['a', 'b']);
   });
 
   test.for(['connect', 'Database'] as const)(
-    '%s: a tab that is loaded again finds what it was told',
+    '%s: a reload keeps acknowledged changes',
     async (client) => {
       const tab = await open(client);
       await insert(tab, ['a', 'b']);
@@ -108,7 +108,7 @@ describe.runIf(runs('firefox'))('Firefox', () => {
     },
   );
 
-  test('what a page was told is there, although its worker was writing all the time', async () => {
+  test('acknowledged changes are kept, although the worker was writing all the time', async () => {
     const tab = await open('connect');
     await tab.run(writeAllTheTime, `test ${name}`);
     await insert(tab, ['told']);
@@ -117,14 +117,14 @@ describe.runIf(runs('firefox'))('Firefox', () => {
   });
 
   test.for(['connect', 'Database'] as const)(
-    '%s: what a page was told is there, although its script was ended while it wrote that down',
+    '%s: acknowledged changes are kept, although the script ended during their write',
     async (client) => {
       const tab = await open(client);
       await tab.run(writeAllTheTime, `test ${name}`);
       await insert(tab, ['told']);
       await tab.run(() => {
         const { setItem } = Storage.prototype;
-        // Firefox ends what runs when it closes the last tab of a site: here, for sure.
+        // Firefox ends running scripts when it closes the last tab of a site: here, for sure.
         Storage.prototype.setItem = function (...item) {
           Storage.prototype.setItem = setItem;
           const end = performance.now() + 2000;
@@ -134,13 +134,13 @@ describe.runIf(runs('firefox'))('Firefox', () => {
       });
       const { gone } = await connectTo(tab);
       await tab.close();
-      // A tab that is opened before may keep the process, so that no script is ended.
+      // A tab opened earlier may keep the process, so that no script ends.
       await gone;
       expect(await ids(await open(client))).toEqual(['told']);
     },
   );
 
-  test('a save is stored whole or not at all, although its script was ended in the middle', async () => {
+  test('a save is atomic, although its script ended in the middle', async () => {
     const tab = await open('Database');
     await tab.run(async () => {
       // Several segments.
@@ -159,7 +159,7 @@ describe.runIf(runs('firefox'))('Firefox', () => {
   });
 
   test.for(['connect', 'Database'] as const)(
-    '%s: a leader that rests gives the lead away, and follows when it is back',
+    '%s: a leader in the back/forward cache resigns, and follows after its return',
     async (client) => {
       const first = await open(client);
       const second = await open(client);
@@ -168,7 +168,7 @@ describe.runIf(runs('firefox'))('Firefox', () => {
       await insert(second, ['b']);
       expect(await leads(second)).toBe(true);
       await first.goBack();
-      // Firefox keeps it in its cache, or loads it anew.
+      // Firefox restores it from the cache or reloads it.
       await expect.poll(() => first.run(() => 'connect' in window)).toBe(true);
       if (!(await first.run(() => 'db' in window))) {
         await first.run(openDatabase, [client, `test ${name}`] as const);

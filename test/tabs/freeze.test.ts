@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const open = (client: 'connect' | 'Database') => browser.tab(client, `test ${name}`);
 
-/** Freezes a tab, its worker with it, as the browser does with tabs that are not looked at. */
+/** Freezes a tab with its worker, as the browser does with background tabs. */
 async function freeze(tab: Tab) {
   const session = await browser.context.newCDPSession(tab);
   await tab.evaluate(() => {
@@ -37,32 +37,32 @@ async function freeze(tab: Tab) {
     );
   });
   await session.send('Page.setWebLifecycleState', { state: 'frozen' });
-  // A test may still run scripts there, but nothing else does.
+  // Only a test can still run scripts there.
   await expect.poll(() => tab.evaluate(() => window.frozen)).toBe(true);
   return { wake: () => session.send('Page.setWebLifecycleState', { state: 'active' }) };
 }
 
-/** Keeps the page from being told that it is frozen, as in browsers that do not tell. */
+/** Hides the freeze event from the page, as in browsers without it. */
 const hideFreezing = (tab: Tab) =>
   tab.evaluate(() => {
     window.addEventListener('freeze', (event: Event) => event.stopPropagation(), { capture: true });
   });
 
 test.for([
-  ['connect', 'told'],
-  ['Database', 'told'],
-  ['connect', 'not told'],
+  ['connect', 'with the freeze event'],
+  ['Database', 'with the freeze event'],
+  ['connect', 'without the freeze event'],
 ] as const)(
-  '%s, %s: a leader that is frozen is replaced, and follows when it wakes up',
+  '%s, %s: a frozen leader is replaced, and follows after it wakes up',
   async ([client, how]) => {
     const leader = await open(client);
     const follower = await open('connect');
     await leader.evaluate(() => window.things.insert({ _id: 'a', n: 1 }));
     await follower.evaluate(() => window.things.insert({ _id: 'b', n: 1 }));
-    if (how === 'not told') await hideFreezing(leader);
+    if (how === 'without the freeze event') await hideFreezing(leader);
     const { wake } = await freeze(leader);
 
-    // It waits for the leader that is gone, is answered by the next, and has been done once.
+    // The call waits for the frozen leader, the next one answers it, and it is applied once.
     await follower.evaluate(async () => {
       await Promise.all([
         window.things.insert({ _id: 'c' }),

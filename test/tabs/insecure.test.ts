@@ -34,7 +34,7 @@ test.for([
   ['connect', 'connect'],
   ['Database', 'connect'],
   ['Database', 'Database'],
-] as const)('%s and %s over http: tabs that write in turns lose nothing', async (clients) => {
+] as const)('%s and %s over http: two tabs that write in turns lose nothing', async (clients) => {
   const [first, second] = [await open(clients[0]), await open(clients[1])];
   expect(await first.evaluate(() => [isSecureContext, 'locks' in navigator])).toEqual([
     false,
@@ -50,7 +50,7 @@ test.for([
   expect(await ids(await open(clients[0]))).toEqual(all);
 });
 
-test('over http: what a page that ends was told is there for the next', async () => {
+test('over http: the next page has the acknowledged changes of an ended page', async () => {
   const tab = await open();
   await tab.evaluate(() => window.things.insert({ _id: 'told' }));
   await tab.reload();

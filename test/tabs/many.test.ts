@@ -26,7 +26,7 @@ const contents = (tab: Tab) =>
   }));
 
 test(
-  `${TABS} tabs, ${SECONDS} s, one that leads is closed or crashes every 3 s: nothing is lost, nothing is applied twice`,
+  `${TABS} tabs, ${SECONDS} s, the leader closes or crashes every 3 s: no change is lost or applied twice`,
   async () => {
     const work = await SteadyWork.begin(browser, TABS);
     const begun = performance.now();
@@ -51,7 +51,7 @@ test(
 
     let [least, most] = [0, 0];
     for (const { id, end, asked, told, saved } of work.workers) {
-      // A crashed tab takes its acknowledged unsaved changes along.
+      // A crashed tab loses its acknowledged unsaved changes.
       const sure = end === 'crashed' ? saved : told;
       const made = numbers[`tab ${id}`] ?? 0;
       if (end) expect(made, `tab ${id}, ${end}`).toBeGreaterThanOrEqual(sure);

@@ -31,7 +31,7 @@ const open = (client: 'connect' | 'Database' = 'connect') => browser.tab(client,
 
 const NAMES = Array.from({ length: 500 }, (_, n) => `n${n}`).sort();
 
-/** Nothing is saved by itself for an hour: what is there afterwards was written as the page ended. */
+/** No automatic save for an hour: changes kept afterwards were written as the page ended. */
 const write = (tab: Tab) =>
   tab.evaluate(async (names) => {
     await window.things.insertMany(names.map((_id) => ({ _id })));
@@ -48,7 +48,7 @@ const hide = (tab: Tab) =>
 const countJournals = (tab: Tab) => tab.evaluate(() => Object.keys(localStorage).length);
 
 // Pages that return from the back/forward cache: back-forward.test.ts.
-describe.each(['connect', 'Database'] as const)('%s: acknowledged changes are there', (client) => {
+describe.each(['connect', 'Database'] as const)('%s: acknowledged changes are kept', (client) => {
   test('after a reload', async () => {
     const tab = await open(client);
     await write(tab);
@@ -73,7 +73,7 @@ describe.each(['connect', 'Database'] as const)('%s: acknowledged changes are th
     expect(await ids(await open(client))).toEqual(NAMES);
   });
 
-  // Chromium sends `visibilitychange` and nothing else when it is quit. No save succeeds here.
+  // Chromium sends only `visibilitychange` when it quits. No save succeeds here.
   test('after a follower was hidden and crashed with the leader', async () => {
     const leader = await open(client);
     await leader.evaluate(writeAllTheTime, database());
@@ -111,7 +111,7 @@ describe.each(['connect', 'Database'] as const)('%s: acknowledged changes are th
     expect(await ids(await open(client))).toEqual(['a', 'b']);
   });
 
-  test('and so is, once, what was called and not answered', async () => {
+  test('and calls in flight are applied once, after a reload', async () => {
     const tab = await open(client);
     const reloaded = tab.waitForEvent('load');
     await tab.evaluate(() => {
@@ -126,7 +126,7 @@ describe.each(['connect', 'Database'] as const)('%s: acknowledged changes are th
   });
 });
 
-test('a page that was hidden lives on: its journal goes when all is saved, and nothing is applied twice', async () => {
+test('a hidden page that lives on removes its journal after its save, and no change is applied twice', async () => {
   const [leader, follower] = [await open(), await open()];
   await leader.evaluate(() => window.numbers.set('all', []));
   await leader.evaluate(() => window.db.save());
@@ -152,7 +152,7 @@ test('a hidden page saves at once', async () => {
   await expect.poll(() => tab.evaluate(() => window.db.status.unsaved)).toBe(0);
 });
 
-test('acknowledged changes are there after a reload, although the worker was writing all the time', async () => {
+test('acknowledged changes survive a reload, although the worker was writing all the time', async () => {
   const tab = await open();
   await tab.evaluate(writeAllTheTime, database());
   await tab.evaluate(() => window.things.insert({ _id: 'told' }));
@@ -161,7 +161,7 @@ test('acknowledged changes are there after a reload, although the worker was wri
   expect(await ids(await open())).toEqual(['told']);
 });
 
-test('a follower that ends leaves its unsaved changes to the leader', async () => {
+test('a follower that ends passes its unsaved changes to the leader', async () => {
   const leader = await open();
   const follower = await open();
   await write(follower);
@@ -177,7 +177,7 @@ test('a follower that ends leaves its unsaved changes to the leader', async () =
   expect(await later.evaluate(() => window.things.get('n1'))).toMatchObject({ n: 2 });
 });
 
-test('a leader that is hidden stores a recovery record until its save is done', async () => {
+test('a hidden leader stores a recovery record until its save is done', async () => {
   const tab = await open();
   await tab.evaluate(() => window.things.insert({ _id: 'told' }));
   const counts = await tab.evaluate(async (database) => {

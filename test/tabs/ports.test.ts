@@ -9,7 +9,7 @@ let name = 0;
 
 beforeAll(async () => {
   browser = await openUntouchedBrowser();
-  // Counts what pages send to other tabs by BroadcastChannels.
+  // Counts messages of pages on BroadcastChannels.
   await browser.context.addInitScript(() => {
     window.sent = 0;
     const { postMessage } = BroadcastChannel.prototype;
@@ -47,13 +47,13 @@ for (const clients of [
   ['Database', 'connect'],
   ['connect', 'Database'],
 ] as const) {
-  test(`${clients.join(' and ')}: calls travel by a port, and keep their order when it comes`, async () => {
+  test(`${clients.join(' and ')}: calls switch to a port and keep their order`, async () => {
     const leader = await open(clients[0]);
     const follower = await open(clients[1]);
     const counted = await follower.evaluate(async () => {
       const answers: number[] = [];
       const asked: Promise<unknown>[] = [];
-      // Until so many calls in a row have travelled by the port.
+      // Until enough calls in a row have used the port.
       for (let byPort = 0; byPort < 50; ) {
         const before = window.sent;
         const told = window.numbers.increase('n', 1) as Promise<number>;
@@ -70,7 +70,7 @@ for (const clients of [
   });
 }
 
-test('two tabs that rest, one after the other, come back from the cache and have a port again', async () => {
+test('two tabs in the back/forward cache, one after the other, return and have a port again', async () => {
   const first = await open('connect');
   const second = await open('connect');
   await usesPort(second);
@@ -92,7 +92,7 @@ test('two tabs that rest, one after the other, come back from the cache and have
   }
 });
 
-test('a page whose policy forbids scripts from blobs goes on by the BroadcastChannel', async () => {
+test('a page whose policy forbids scripts from blobs stays on the BroadcastChannel', async () => {
   const leader = await open('connect');
   const follower = await browser.tab('connect', 'another');
   await follower.evaluate(async (shared) => {

@@ -31,7 +31,7 @@ for (const clients of [
   ['Database', 'connect'],
   ['connect', 'Database'],
 ] as const) {
-  test(`${clients.join(' and ')}: the first leads, both see what either did`, async () => {
+  test(`${clients.join(' and ')}: the first leads, both see the changes of both`, async () => {
     const first = await open(clients[0]);
     const second = await open(clients[1]);
     expect(await status(first)).toMatchObject({ leader: true, state: 'open' });
@@ -42,7 +42,7 @@ for (const clients of [
     expect(await ids(second)).toEqual(['a', 'b']);
   });
 
-  test(`${clients.join(' and ')}: when the leader closes, what the other was told is not lost`, async () => {
+  test(`${clients.join(' and ')}: when the leader closes, the follower loses no acknowledged change`, async () => {
     const first = await open(clients[0]);
     const second = await open(clients[1]);
     await second.evaluate(() => window.things.insert({ _id: 'b', n: 1 }));

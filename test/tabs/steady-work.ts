@@ -3,18 +3,18 @@ import { crash, type Tab, type TabBrowser } from './tabs.ts';
 
 declare const window: TabScope;
 
-/** What is known of a tab from what it has said. */
+/** The reported progress of a tab. */
 export interface Worker {
   readonly id: number;
   readonly tab: Tab;
-  /** Rounds that it began, was told were done, and was told were saved. */
+  /** Rounds that it has started, that were acknowledged, and that are durable. */
   asked: number;
   told: number;
   saved: number;
   end: 'closed' | 'crashed' | undefined;
 }
 
-/** Tabs that each change things steadily; one after the other is closed or crashes, and others come. */
+/** Tabs that make changes steadily; the leaders close or crash, and new tabs open. */
 export class SteadyWork {
   readonly workers: Worker[] = [];
   readonly #browser: TabBrowser;
@@ -47,7 +47,7 @@ export class SteadyWork {
     await tab.evaluate(goOn, id);
   }
 
-  /** Closes the tab that leads, or makes it crash, in turns. */
+  /** Closes the leading tab or makes it crash, in turns. */
   async endLeader(): Promise<void> {
     const leader = await this.#leader();
     if (this.#closes) {
@@ -69,7 +69,7 @@ export class SteadyWork {
     for (;;) {
       for (const worker of this.alive) {
         const leads = worker.tab.evaluate(() => window.db.status.leader as boolean);
-        // One that has just crashed answers nothing.
+        // A crashed tab does not answer.
         if (await leads.catch(() => false)) return worker;
       }
     }
@@ -81,10 +81,10 @@ export class SteadyWork {
   };
 }
 
-/** Changes things round by round, until the page is told to rest. */
+/** Makes changes round by round, until the page is stopped. */
 function goOn(id: number) {
   let resting = false;
-  // The change was made, and the result lost with the leader: as good as told.
+  // The change was applied, and only its answer was lost: it counts as acknowledged.
   const made = (error: { code?: string }) => {
     if (error.code !== 'answer_lost') throw error;
   };

@@ -9,11 +9,11 @@ declare const window: TabScope;
 
 export type Site = Awaited<ReturnType<typeof serveFolder>>;
 
-/** What the pages of all browsers of a test come from; one that is started again needs the same. */
+/** The server of all browsers of a test; a restarted browser needs the same one. */
 export const serveSite = () => serveFolder(inject('tabPage'));
 
 export interface BrowserOptions {
-  /** By default one of its own, which ends with it. */
+  /** By default its own server, which ends with it. */
   readonly site?: Site;
   readonly profile?: string;
 }
@@ -26,7 +26,7 @@ export async function openBrowser() {
 /** Pages of such a host have no Web Locks: only `https://` and this machine count as secure. */
 const INSECURE_HOST = 'cairn.test';
 
-/** A Chromium whose pages come over `http://` from what looks like another machine. */
+/** A Chromium whose pages come over `http://` from a seemingly remote machine. */
 export async function openInsecureBrowser() {
   const site = await serveSite();
   const args = [`--host-resolver-rules=MAP ${INSECURE_HOST} 127.0.0.1`];
@@ -43,7 +43,7 @@ export async function openInsecureBrowser() {
   };
 }
 
-/** One whose pages can be frozen and go to the back/forward cache, and that can be killed. */
+/** A Chromium that can be killed, whose pages can be frozen and go to the back/forward cache. */
 export async function openUntouchedBrowser({ site, ...options }: BrowserOptions = {}) {
   const browser = await launchUntouchedChromium(options);
   return { ...(await shareOrigin(browser, site)), kill: browser.kill };
@@ -58,10 +58,10 @@ async function shareOrigin(
   const tabs = new Set<Page>();
   return {
     url: site.url,
-    /** What pages complained about. */
+    /** Errors of pages. */
     errors,
     context: browser.context,
-    /** A tab with a database that is open. */
+    /** A tab with an open database. */
     async tab(client: 'connect' | 'Database' = 'connect', name = 'shared') {
       const page = await browser.newPage();
       tabs.add(page);
@@ -74,7 +74,7 @@ async function shareOrigin(
       await page.evaluate(openDatabase, [client, name] as const);
       return page;
     },
-    /** Closes them all, so that one browser serves several tests. */
+    /** Closes all tabs, so that one browser serves several tests. */
     async closeTabs() {
       await Promise.all(Array.from(tabs, (tab) => tab.close()));
       tabs.clear();
@@ -92,21 +92,21 @@ export type Tab = Awaited<ReturnType<TabBrowser['tab']>>;
 
 export const leads = (tab: Tab) => tab.evaluate(() => window.db.status.leader);
 
-/** Ids of what a tab finds, sorted. */
+/** The ids of all documents, as a tab finds them, sorted. */
 export const ids = (tab: Tab) =>
   tab.evaluate(async () =>
     (await window.things.filter({})).map((one: { _id: string }) => one._id).sort(),
   );
 
-/** Ends a tab as a failure of its renderer does. The page is gone; only closing it is left. */
+/** Crashes the renderer of a tab. The page can only be closed afterwards. */
 export async function crash(tab: Tab): Promise<void> {
   const crashed = tab.waitForEvent('crash');
-  // It never arrives there.
+  // The navigation never completes.
   tab.goto('chrome://crash').catch(() => undefined);
   await crashed;
 }
 
-/** To be run in a page: opens what tests use. */
+/** Runs in a page: opens the client of a test. */
 export async function openDatabase([client, name]: readonly ['connect' | 'Database', string]) {
   const scope = window;
   const seldomSaved = { save_timeout: 3600, save_directly_after: 1_000_000 };
@@ -127,7 +127,7 @@ export async function openDatabase([client, name]: readonly ['connect' | 'Databa
   await Promise.all([scope.things.ready, scope.numbers.ready]);
 }
 
-/** To be run in a page: a transaction of a worker that never ends, as that of a large save. */
+/** Runs in a page: an endless transaction of a worker, like a large save. */
 export async function writeAllTheTime(name: string): Promise<void> {
   const source = `
     const opening = indexedDB.open(${JSON.stringify(`cairn:${name}`)});

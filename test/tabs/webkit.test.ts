@@ -19,7 +19,7 @@ const ids = (tab: RemotePage) =>
   tab.evaluate(async () =>
     (await window.things.filter({})).map((one: { _id: string }) => one._id).sort(),
   );
-/** Nothing is saved by itself for an hour: what is there afterwards was written as the page ended. */
+/** No automatic save for an hour: changes kept afterwards were written as the page ended. */
 const insert = (tab: RemotePage, names: readonly string[]) =>
   tab.evaluate(async (names) => {
     await window.things.insertMany(names.map((_id) => ({ _id, at: new Date(0) })));
@@ -39,7 +39,7 @@ describe.runIf(runs('webkit'))('WebKit', () => {
   });
 
   test.for(['connect', 'Database'] as const)(
-    '%s: a page that is loaded again finds what it was told',
+    '%s: a reload keeps acknowledged changes',
     async (client) => {
       const [tab] = site.remotes;
       await browser.openTabs([site.remoteUrls[0]]);
@@ -48,7 +48,7 @@ describe.runIf(runs('webkit'))('WebKit', () => {
       tab.reload();
       await open(tab, client);
       expect(await ids(tab)).toEqual(NAMES);
-      // It is in storage by now, and nothing of it is kept for the page after this one.
+      // The changes are durable by now, and no recovery record is left.
       await expect.poll(() => tab.evaluate(() => Object.keys(localStorage))).toEqual([]);
       expect(await tab.evaluate(() => window.things.get('n1'))).toMatchObject({
         at: new Date(0).toJSON(),
@@ -57,7 +57,7 @@ describe.runIf(runs('webkit'))('WebKit', () => {
   );
 
   test.for(['connect', 'Database'] as const)(
-    '%s: what a tab was told before it went to another site is there for the other one, once',
+    '%s: the other tab has the acknowledged changes of a tab that went to another site, once',
     async (client) => {
       const [first, second] = site.remotes;
       await browser.openTabs(site.remoteUrls);
@@ -74,7 +74,7 @@ describe.runIf(runs('webkit'))('WebKit', () => {
   );
 
   test.for(['connect', 'Database'] as const)(
-    '%s: what a tab was told before it closed itself is there for the one that had opened it, once',
+    '%s: the opener has the acknowledged changes of a tab that closed itself, once',
     async (client) => {
       const [first, second] = site.remotes;
       await browser.openTabs([site.remoteUrls[0]]);

@@ -3,9 +3,9 @@ import type { TabScope } from '../page/page.ts';
 declare const window: TabScope;
 
 /**
- * The changes of a page before it ends, by kind: `small` documents with the default options; and, in collections that do
- * not save by themselves, `postponed` ones that the unload journal has room for, `large` ones that it has no room for,
- * and Blobs, which it cannot hold.
+ * The changes of a page before it ends, by kind: `small` documents with the default options; and, in collections that
+ * do not save by themselves, `postponed` ones that the unload journal has room for, `large` ones that it has no room
+ * for, and Blobs, which it cannot hold.
  */
 const KINDS = ['small', 'postponed', 'large', 'blob'] as const;
 
@@ -18,7 +18,7 @@ export const databasesOf = (run: string) =>
     KINDS.map((kind) => ({ client, kind, name: `${run} ${client} ${kind}` })),
   );
 
-/** To be run in a page: opens them. */
+/** Runs in a page: opens the databases. */
 export async function openAll(databases: ReturnType<typeof databasesOf>): Promise<void> {
   window.opened = await Promise.all(
     databases.map(async ({ client, kind, name }) => {
@@ -35,7 +35,7 @@ export async function openAll(databases: ReturnType<typeof databasesOf>): Promis
   );
 }
 
-/** To be run in a page: resolves when all changes are acknowledged. */
+/** Runs in a page: resolves when all changes are acknowledged. */
 export async function changeAll(tab: string): Promise<void> {
   await Promise.all(
     window.opened.map(async ({ kind, things }: any) => {
@@ -43,7 +43,7 @@ export async function changeAll(tab: string): Promise<void> {
         const documents = Array.from({ length: 300 }, (_, n) => ({ _id: `${tab}${n}`, n: -1 }));
         await Promise.all(documents.map((document) => things.insert(document)));
         await Promise.all(documents.map(({ _id }, n) => things.update(_id, { n })));
-        // The last ones alone: fewer than `save_directly_after`.
+        // Only the last ones: fewer than `save_directly_after`.
         for (const n of [0, 1, 2]) await things.insert({ _id: `${tab}last${n}`, n });
         return;
       }
@@ -56,7 +56,7 @@ export async function changeAll(tab: string): Promise<void> {
   );
 }
 
-/** To be run in a page that has opened the databases: looks for the acknowledged documents of the tabs. */
+/** Runs in a page with open databases: checks the acknowledged documents of the tabs. */
 export async function findLosses(tabs: readonly string[]): Promise<Losses> {
   const losses: Losses = {};
   for (const { cell, kind, things } of window.opened) {

@@ -14,11 +14,11 @@ const closed = (page: Page) =>
     ? Promise.resolve()
     : new Promise<void>((done) => page.once('close', () => done()));
 const close = (page: Page) => Promise.all([closed(page), page.close({ runBeforeUnload: true })]);
-/** Up to 200 ms, drawn by the number of the run. */
+/** Up to 200 ms, derived from the number of the run. */
 export const later = (run: number) =>
   new Promise((resolve) => setTimeout(resolve, (run * 37) % 200));
 
-/** The ways in which pages end, and how many pages there are; or the browser does. */
+/** The ways in which pages or the browser end, with the number of pages. */
 const ENDINGS: Record<string, { readonly pages: 1 | 2; readonly end: End | 'quit' | 'SIGTERM' }> = {
   reload: { pages: 1, end: ([page]) => page.reload() },
   navigation: { pages: 1, end: ([page]) => page.goto('data:text/html,elsewhere') },
@@ -40,14 +40,14 @@ const ENDINGS: Record<string, { readonly pages: 1 | 2; readonly end: End | 'quit
   'reload two tabs': { pages: 2, end: (pages) => Promise.all(pages.map((page) => page.reload())) },
 };
 
-/** A browser whose pages end in many ways. */
+/** A browser whose pages can end in many ways. */
 export interface Campaign {
   /** Ends pages once, and opens the databases again. */
   run(ending: string, number: number): Promise<Losses>;
   close(): Promise<void>;
 }
 
-/** A Chromium that is started again after it was quit. */
+/** A Chromium that restarts after it was quit. */
 export async function startChromium(): Promise<Campaign> {
   const site = await serveSite();
   const profile = makeFolder('losses');
@@ -58,7 +58,7 @@ export async function startChromium(): Promise<Campaign> {
     return browser;
   };
 
-  /** A page with the databases of a run. One that may close itself was opened by another. */
+  /** A page with the databases of a run. Only a page opened by another may close itself. */
   async function openPage(run: string, mayClose: boolean): Promise<Page> {
     const { context, newPage } = await start();
     let page = await newPage();

@@ -38,7 +38,7 @@ const ENDINGS: Record<string, { readonly pages: 1 | 2; readonly end: End | 'quit
   'reload two tabs': { pages: 2, end: all(reload) },
 };
 
-/** A Firefox that is started again after it was quit. */
+/** A Firefox that restarts after it was quit. */
 export async function startFirefox(): Promise<Campaign> {
   const site = await serveSite();
   const profile = makeFolder('losses');
@@ -69,7 +69,7 @@ export async function startFirefox(): Promise<Campaign> {
       } else await end(tabs, number);
       const again = await openPage(run);
       const losses = await evaluate(again, findLosses, names);
-      // Those that are closed already cannot be closed.
+      // Some pages are closed already.
       await Promise.allSettled([...tabs, again].map(close));
       return losses;
     },

@@ -9,7 +9,7 @@ import { startWebKit } from './webkit.ts';
 const RUNS = Number(process.env.LOSSES ?? 1);
 /** `ENDINGS='quit;reload'` runs these alone. */
 const only = process.env.ENDINGS?.split(';');
-/** A test run has those that no other test of this folder has in each browser, and whose outcome no load changes. */
+/** By default only the ways that no other test covers, and whose outcome does not depend on load. */
 const FEW = ['window.close', 'close two tabs, one after the other', 'reload two tabs'];
 
 const campaigns: Record<string, () => Promise<Campaign>> = {
@@ -42,7 +42,7 @@ for (const [name, start] of Object.entries(campaigns))
       '%s: no acknowledged change is lost',
       { timeout: 60_000 * RUNS },
       async (ending) => {
-        /** In how many runs something was lost, by client and kind of change. */
+        /** The number of runs with losses, by client and kind of change. */
         const lossy: Record<string, number> = {};
         for (let run = 0; run < RUNS; run++)
           for (const [cell, count] of Object.entries(await campaign.run(ending, run)))

@@ -16,8 +16,8 @@ const close = (page: RemotePage) => page.close();
 const reload = (page: RemotePage) => page.reload();
 
 /**
- * The ways in which pages end, and how many pages there are. The user's close button of a tab cannot be pressed: where
- * it is the last one, `quit` does the same.
+ * The ways in which pages end, with the number of pages. A test cannot press the close button of a tab: for the last
+ * tab, `quit` does the same.
  */
 const ENDINGS: Record<string, { readonly pages: 1 | 2; readonly end: End | 'quit' }> = {
   reload: { pages: 1, end: (tabs) => tabs.forEach(reload) },
@@ -37,7 +37,7 @@ const ENDINGS: Record<string, { readonly pages: 1 | 2; readonly end: End | 'quit
   'reload two tabs': { pages: 2, end: (tabs) => tabs.forEach(reload) },
 };
 
-/** A MiniBrowser of WebKitGTK that is started again after it was quit. */
+/** A MiniBrowser of WebKitGTK that restarts after it was quit. */
 export async function startWebKit(): Promise<Campaign> {
   const site = await servePlayground(inject('tabPage'));
   const profile = makeFolder('losses');
@@ -46,7 +46,7 @@ export async function startWebKit(): Promise<Campaign> {
   const [openerUrl, ...urls] = site.remoteUrls;
   let isRunning = false;
 
-  /** Opens pages: by a page that stays, as pages that may close themselves, or by the user. */
+  /** Opens pages: from a lasting page, if they have to close themselves, or as the user. */
   async function openPages(count: number, byUser: boolean): Promise<RemotePage[]> {
     if (byUser) await browser.openTabs(urls.slice(0, count));
     else {
@@ -62,7 +62,7 @@ export async function startWebKit(): Promise<Campaign> {
     return remotes.slice(0, count);
   }
 
-  /** Whether the pages that were opened by the one that stays have all closed. */
+  /** Whether all pages opened by the lasting page have closed. */
   const areClosed = () => opener.evaluate(() => window.pages.every((page: Window) => page.closed));
 
   return {

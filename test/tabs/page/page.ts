@@ -1,10 +1,10 @@
 import { type Connection, connect, Database, type LiveQuery } from '../../../src/index.ts';
 
-/** What tests find in the page. */
+/** Globals of the page for tests. */
 export interface TabScope {
   connect: typeof connect;
   Database: typeof Database;
-  /** What a test has opened. */
+  /** The client of a test. */
   db: Connection;
   lives: LiveQuery<number | undefined>[];
   [own: string]: any;
