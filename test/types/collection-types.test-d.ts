@@ -63,7 +63,7 @@ test('SortOf can be built step by step', () => {
   sort.titel = 1;
   // @ts-expect-error 1 or -1
   sort.title = 2;
-  // @ts-expect-error an object has no place in an order
+  // @ts-expect-error an object cannot be sorted by
   sort.publisher = 1;
 });
 

@@ -20,7 +20,7 @@ describe('clients', () => {
     expectTypeOf(connect({ name: 'a' })).toEqualTypeOf<Connection>();
   });
 
-  test('take their own options', () => {
+  test('have their own options', () => {
     new Database({ name: 'a', storage: 'memory', durability: 'strict' });
     new Database({ name: 'a', storage: memoryDriver() });
     connect({ name: 'a', storage: 'indexeddb', worker: () => new Worker('a.js') });
@@ -38,7 +38,7 @@ describe('clients', () => {
     connect({ name: 'a', worker: 'worker.js' });
   });
 
-  test('give events their own types', () => {
+  test('type their events', () => {
     expectTypeOf(db.status).toEqualTypeOf<ClientStatus>();
     expectTypeOf(db.on('status', () => undefined)).toEqualTypeOf<() => void>();
     db.on('status', (status) => expectTypeOf(status).toEqualTypeOf<ClientStatus>());
@@ -58,7 +58,7 @@ describe('clients', () => {
   });
 });
 
-describe('the type option decides what is constructed', () => {
+describe('the option type decides the class', () => {
   test('documents', () => {
     const things = new db.Collection({ name: 'a', type: 'DOCUMENT_BASED' });
     expectTypeOf(things.insert({ any: 1 })).resolves.toEqualTypeOf<Stored<AnyDocument>>();

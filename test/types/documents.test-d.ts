@@ -14,7 +14,7 @@ const people = new db.Collection<Person>({ name: 'people', type: 'DOCUMENT_BASED
 const ada = { name: 'Ada', age: 36, tags: [], home: { city: 'London' } };
 
 describe('documents', () => {
-  test('come out with their managed fields', () => {
+  test('are returned with their managed fields', () => {
     expectTypeOf<Stored<Person>['_id']>().toEqualTypeOf<string>();
     expectTypeOf<Stored<Person>['_updated']>().toEqualTypeOf<boolean>();
     expectTypeOf<Stored<Person>['_archived']>().toEqualTypeOf<boolean>();
@@ -25,7 +25,7 @@ describe('documents', () => {
     expectTypeOf<Nothing>().toBeAny();
   });
 
-  test('every method resolves with its own type', () => {
+  test('every method has its own result type', () => {
     expectTypeOf(people.insert(ada)).resolves.toEqualTypeOf<Stored<Person>>();
     expectTypeOf(people.insertMany([ada])).resolves.toEqualTypeOf<Stored<Person>[]>();
     expectTypeOf(people.upsert(ada)).resolves.toEqualTypeOf<Stored<Person>>();
@@ -45,7 +45,7 @@ describe('documents', () => {
     expectTypeOf(people.Drop()).resolves.toEqualTypeOf<true>();
   });
 
-  test('a found document can be handed back', () => {
+  test('a found document can be passed back', () => {
     const found = {} as Stored<Person>;
     people.update(found._id, found);
     people.insert(found);
@@ -120,9 +120,9 @@ describe('params', () => {
     people.find({}, { archived: 'yes' });
     // @ts-expect-error no such option
     people.find({}, { archive: true });
-    // @ts-expect-error what is deleted has no order
+    // @ts-expect-error deleteMany takes no sort
     people.deleteMany({}, { sort: { age: 1 } });
-    // @ts-expect-error there either is one or not
+    // @ts-expect-error has takes no limit
     people.has({}, { limit: 1 });
   });
 });
@@ -139,7 +139,7 @@ describe('sync', () => {
     expectTypeOf(sync.update('a', ada)).toEqualTypeOf<Stored<Person> | undefined>();
     expectTypeOf(sync.delete('a')).toEqualTypeOf<boolean>();
     expectTypeOf(sync.deleteMany({})).toEqualTypeOf<number>();
-    // @ts-expect-error there is nothing to wait for
+    // @ts-expect-error not a promise
     sync.find({}).then();
     // @ts-expect-error no such field
     sync.find({ wage: 5 });

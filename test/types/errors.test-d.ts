@@ -7,7 +7,7 @@ import {
   type ValueError,
 } from '../../src/index.ts';
 
-test('codes are known to the compiler', () => {
+test('codes are typed', () => {
   expectTypeOf<OptionError>().toExtend<CairnError>();
   expectTypeOf<ValueError['code']>().extract<'id_taken'>().toEqualTypeOf<'id_taken'>();
   expectTypeOf<CollectionError['code']>().extract<'closed'>().toEqualTypeOf<'closed'>();

@@ -44,9 +44,9 @@ describe('sort', () => {
     books.filter({}, { sort: { title: 2 } });
     // @ts-expect-error 1 or -1
     books.filter({}, { sort: { title: 'asc' } });
-    // @ts-expect-error an object has no place in an order
+    // @ts-expect-error an object cannot be sorted by
     books.filter({}, { sort: { publisher: 1 } });
-    // @ts-expect-error nor have objects in an array
+    // @ts-expect-error nor can objects in an array
     books.filter({}, { sort: { authors: 1 } });
     // @ts-expect-error paths with directions
     books.filter({}, { sort: 'title' });
@@ -78,7 +78,7 @@ describe('select', () => {
     book?._archived;
   });
 
-  test('through arrays and what may be missing', () => {
+  test('follows arrays and optional fields', () => {
     const select = ['authors.name', 'sequel.title', '_archived'] as const;
     expectTypeOf(books.find({}, { select, limit: 1 })).resolves.toEqualTypeOf<
       | {
@@ -95,7 +95,7 @@ describe('select', () => {
     >();
   });
 
-  test('leaves documents whole without it', () => {
+  test('returns whole documents if it is left out', () => {
     expectTypeOf(books.filter({}, { sort: { title: 1 } })).resolves.toEqualTypeOf<Stored<Book>[]>();
     expectTypeOf(books.find({}, { select: undefined })).resolves.toEqualTypeOf<
       Stored<Book> | undefined
@@ -104,7 +104,7 @@ describe('select', () => {
     expectTypeOf(books.filter({}, options)).resolves.toEqualTypeOf<Stored<Book>[]>();
   });
 
-  test('makes every field optional where the list is not known', async () => {
+  test('makes every field optional if the list is not known', async () => {
     const select: FieldPath<Stored<Book>>[] = ['title'];
     const book = await books.find({}, { select });
     expectTypeOf(book?._id).toEqualTypeOf<string | undefined>();
@@ -119,7 +119,7 @@ describe('select', () => {
     >();
   });
 
-  test('types unions by each member', () => {
+  test('types each member of a union', () => {
     type Shape = { kind: 'circle'; radius: number } | { kind: 'box'; size: { width: number } };
     const shapes = new db.Collection<Shape>({ name: 'shapes', type: 'DOCUMENT_BASED' });
     expectTypeOf(shapes.find({}, { select: ['kind', 'size.width'] })).resolves.toEqualTypeOf<
@@ -129,7 +129,7 @@ describe('select', () => {
     >();
   });
 
-  test('refuses paths that lead nowhere', () => {
+  test('refuses unknown paths', () => {
     // @ts-expect-error no such path
     books.filter({}, { select: ['title', 'titel'] });
     // @ts-expect-error no such path
@@ -144,7 +144,7 @@ describe('select', () => {
 });
 
 describe('paging and narrowing', () => {
-  test('take what they need', async () => {
+  test('take their values', async () => {
     const [last] = await books.filter({}, { sort: { pages: 1 }, limit: 10 });
     books.filter({}, { sort: { pages: 1 }, limit: 10, after: last });
     const [part] = await books.filter({}, { select: ['publisher.address.city'] });

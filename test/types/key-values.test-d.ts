@@ -25,7 +25,7 @@ describe('key-values', () => {
     anything.set([true], 1);
   });
 
-  test('values have the type that is asked for', () => {
+  test('values have the requested type', () => {
     expectTypeOf(anything.get('a')).resolves.toEqualTypeOf<unknown>();
     expectTypeOf(anything.get<Friend>('a')).resolves.toEqualTypeOf<Friend | undefined>();
     expectTypeOf(anything.set('a', { n: 1 })).resolves.toEqualTypeOf<{ n: number }>();
@@ -55,7 +55,7 @@ describe('key-values', () => {
     expectTypeOf(anything.remove<string>('a', 'x')).resolves.toEqualTypeOf<string[]>();
     expectTypeOf(anything.has('a')).resolves.toEqualTypeOf<boolean>();
     expectTypeOf(anything.has<Friend>('a', { name: 'Ada' })).resolves.toEqualTypeOf<boolean>();
-    // @ts-expect-error what to remove is required
+    // @ts-expect-error params are required
     anything.remove('a');
     // @ts-expect-error no such field
     anything.find<Friend>('a', { wage: 5 });

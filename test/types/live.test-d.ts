@@ -12,7 +12,7 @@ const people = new db.Collection<Person>({ name: 'people', type: 'DOCUMENT_BASED
 const values = new db.Collection<number>({ name: 'values', type: 'KEY_VALUE_BASED' });
 
 describe('live queries', () => {
-  test('are of what they show', () => {
+  test('have the type of their data', () => {
     expectTypeOf(people.live({})).toEqualTypeOf<LiveQuery<readonly Stored<Person>[]>>();
     expectTypeOf(people.liveCount()).toEqualTypeOf<LiveQuery<number>>();
     expectTypeOf(people.liveDocument('a')).toEqualTypeOf<LiveQuery<Stored<Person> | undefined>>();
@@ -21,12 +21,12 @@ describe('live queries', () => {
     const names = people.live({}, { select: ['name', 'home.city'] });
     names.subscribe(({ data }) => {
       expectTypeOf(data?.[0]?.home.city).toEqualTypeOf<string | undefined>();
-      // @ts-expect-error was not selected
+      // @ts-expect-error not selected
       data?.[0]?.age;
     });
   });
 
-  test('have data for sure once they are ready', () => {
+  test('have defined data once they are ready', () => {
     const query = people.liveCount();
     expectTypeOf(query.getSnapshot()).toEqualTypeOf<LiveSnapshot<number>>();
     const snapshot = query.getSnapshot();
@@ -34,9 +34,9 @@ describe('live queries', () => {
     else expectTypeOf(snapshot.data).toEqualTypeOf<number | undefined>();
     if (snapshot.status === 'error') expectTypeOf(snapshot.error).toEqualTypeOf<Error>();
     expectTypeOf(query.ready).resolves.toHaveProperty('data').toEqualTypeOf<number>();
-    // @ts-expect-error may not be there yet
+    // @ts-expect-error may be undefined
     snapshot.data.toFixed();
-    // @ts-expect-error is never changed
+    // @ts-expect-error read-only
     snapshot.status = 'ready';
   });
 
@@ -53,9 +53,9 @@ describe('live queries', () => {
     people.live({}, { sort: { wage: 1 } });
     // @ts-expect-error no such path
     people.live({}, { select: ['wage'] });
-    // @ts-expect-error pages do not follow each other here
+    // @ts-expect-error live queries take no cursor
     people.live({}, { after: { _id: 'a' } });
-    // @ts-expect-error a count is in no order
+    // @ts-expect-error a count takes no sort
     people.liveCount({}, { sort: { name: 1 } });
     // @ts-expect-error params are required
     people.live();

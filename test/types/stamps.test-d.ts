@@ -16,7 +16,7 @@ interface User {
 const db = new Database({ name: 'types' });
 const named = { name: 'users', type: 'DOCUMENT_BASED' } as const;
 
-/** A document of the collection, for the compiler alone. */
+/** A document of the collection, at type level. */
 declare function one<D>(collection: { get(id: string): Promise<D | undefined> }): D;
 
 describe('stamps are on the type when their option is on', () => {
@@ -36,7 +36,7 @@ describe('stamps are on the type when their option is on', () => {
     user?._unarchived_at;
   });
 
-  test('exactly those that are asked for', () => {
+  test('exactly the enabled ones', () => {
     const user = one(
       new db.Collection<User>({
         ...named,
@@ -97,7 +97,7 @@ describe('stamps are on the type when their option is on', () => {
     expectTypeOf(one(things)._created_at).toEqualTypeOf<Date>();
   });
 
-  test('optional where the option is known at run time only', () => {
+  test('optional if the option is known only at run time', () => {
     const asked = Boolean(Math.random());
     const users = new db.Collection<User>({ ...named, indicate_created_at: asked });
     expectTypeOf(one(users)._created_at).toEqualTypeOf<Date | undefined>();
@@ -115,7 +115,7 @@ describe('stamps are on the type when their option is on', () => {
 describe('a collection with stamps', () => {
   const users = new db.Collection<User>({ ...named, indicate_created_at: true });
 
-  test('is asked for them', () => {
+  test('can be queried by them', () => {
     users.find({ _created_at: { $gt: new Date() } }, { sort: { _created_at: -1 } });
     users.filter(({ _created_at }) => _created_at.getTime() > 0);
     // @ts-expect-error its option is off
@@ -128,14 +128,14 @@ describe('a collection with stamps', () => {
     users.filter(({ _updated_at }) => _updated_at);
   });
 
-  test('stands for one without them, not the other way round', () => {
+  test('is assignable to one without them, not the other way round', () => {
     const plain: DocumentCollection<User> = users;
     // @ts-expect-error its documents have no such stamp
     const stamped: DocumentCollection<User, '_created_at'> = plain;
     expectTypeOf(stamped.name).toEqualTypeOf<string>();
   });
 
-  test('takes its documents back, stamps included', () => {
+  test('accepts its documents back, stamps included', () => {
     const user = one(users);
     users.update(user._id, { ...user, name: 'Ada' });
     users.insert({ name: 'Ada', _created_at: new Date() });
@@ -145,13 +145,13 @@ describe('a collection with stamps', () => {
     other.insert({ name: 'Ada', _created: new Date() });
   });
 
-  test('owns the names of its managed fields', () => {
+  test('reserves the names of its managed fields', () => {
     interface Odd {
       _created_at: string;
       name: string;
     }
     const odd = one(new db.Collection<Odd>(named));
-    // @ts-expect-error what a caller gives for it is ignored, and its option is off
+    // @ts-expect-error values of the caller are ignored, and its option is off
     odd._created_at;
     expectTypeOf(odd.name).toEqualTypeOf<string>();
   });
