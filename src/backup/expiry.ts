@@ -2,7 +2,7 @@ import type { Snapshot } from './snapshot.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** The newest backups that never expire: neither a clock that jumps nor a long absence leaves a collection without. */
+/** How many of the newest backups never expire: they remain after a clock jump and after a long absence. */
 const ALWAYS_KEPT = 2;
 
 /** When a backup expires by its age, `undefined` for never. */

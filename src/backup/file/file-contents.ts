@@ -12,7 +12,7 @@ export interface FileRecord {
   readonly body: Body;
 }
 
-/** The collection that a section of a file holds. */
+/** The collection of one section of a file. */
 export interface FileHeader {
   /** Name of the collection. */
   readonly collection: string;
@@ -20,7 +20,7 @@ export interface FileHeader {
   /** Instant of the snapshot, in Unix milliseconds. */
   readonly created_at: number;
   readonly label?: string | undefined;
-  /** Options of the collection: values that JSON keeps. */
+  /** Options of the collection: values within JSON. */
   readonly options: Readonly<Record<string, unknown>>;
   /** How many records follow. */
   readonly documents: number;
@@ -33,7 +33,7 @@ export type FilePart =
   /** When read from a file: counts and checksum of the collection were right. */
   | { readonly kind: 'end'; readonly documents: number };
 
-/** What a codec makes of its input, piece by piece. */
+/** The output of a codec, piece by piece. */
 export interface FileOutput<T> {
   next(): Promise<IteratorResult<T, void>>;
   /** Ends it early, and its input. */

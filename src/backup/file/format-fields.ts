@@ -2,7 +2,7 @@ import { version } from '../../../package.json';
 
 export const FORMAT = 'cairn-backup';
 
-/** Of the format that is written. A change that an older reader would not understand raises it. */
+/** The format of new files. A change that older readers would not understand increases it. */
 export const FORMAT_NUMBER = 1;
 
 /** The first fields of every header and of the last line, in this format and all later ones. */

@@ -9,8 +9,8 @@ type Bytes = Uint8Array<ArrayBuffer>;
 const OUTPUT = 64 * 1024;
 
 /**
- * Most bytes of one write. Browsers buffer everything that one write unpacks to, up to a thousand times as much:
- * this bounds the memory that a hostile file takes to 17 MB.
+ * Most bytes of one write. Browsers buffer the whole output of one write, up to a thousand times as much: this limits
+ * a hostile file to 17 MB of memory.
  */
 const INPUT = 16 * 1024;
 
@@ -38,7 +38,7 @@ export async function* gzip(source: AsyncIterable<Bytes>): AsyncGenerator<Bytes,
 export async function* gunzip(source: AsyncIterable<Uint8Array>): AsyncGenerator<Bytes, void> {
   if (typeof DecompressionStream !== 'function') throw fileUnsupported('DecompressionStream');
   yield* throughStream(slices(source), new DecompressionStream('gzip'), (cause, complete) => {
-    // Node reports damage at the end only, with a code of zlib.
+    // Node reports damage only at the end, with a code of zlib.
     const { code } = cause as { code?: unknown };
     if (complete && (code === undefined || code === 'Z_BUF_ERROR')) return truncated(cause);
     return fileDamaged('the gzip data', 'it cannot be unpacked', cause);

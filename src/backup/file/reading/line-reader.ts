@@ -70,7 +70,7 @@ export class LineReader {
     if (!this.#ended) throw this.cutOff();
   }
 
-  /** The error of a line without end. */
+  /** The error of an unfinished line over the limit. */
   cutOff(): BackupError {
     return this.#known ? truncated() : notCairn();
   }

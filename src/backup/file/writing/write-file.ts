@@ -29,6 +29,6 @@ async function* fileBytes(parts: AsyncIterable<FilePart>): AsyncGenerator<Uint8A
     else if (part.kind === 'records') yield* section.write(part.records);
     else yield* section.end();
   }
-  // Without the last line, a file cut between two sections would pass for whole.
+  // The last line detects a file truncated between two sections.
   yield encodeLine({ ...FORMAT_FIELDS, sections });
 }
