@@ -15,25 +15,23 @@ export interface Replacement {
 }
 
 /**
- * The indexes of a collection of documents. They hold the newest version of every record, by the keys that
- * the record itself carries, so that removing it needs no body.
- *
- * An index can be added and dropped while records change. Invariant: a record that was changed since an index was
- * added carries its key; the others get theirs from an `IndexBuilder`.
+ * The indexes of a collection of documents. They contain the newest version of every record. A record carries its own
+ * index keys, so its removal needs no body. An index can be added and dropped while records change. Invariant: a
+ * record changed after an index was added carries its key; the others get theirs from an `IndexBuilder`.
  */
 export class DocumentIndexes {
   /** The indexes that answer queries, by name. */
   byName: ReadonlyMap<string, SecondaryIndex<StoredRecord>> = new Map();
   readonly #settings: CollectionSettings;
-  /** By offset. The offset of a dropped index stays unused, so that the keys of all records stay right. */
+  /** By offset. The offset of a dropped index stays unused: the keys of all records refer to offsets. */
   #slots: readonly (IndexSlot | undefined)[] = [];
   /** The indexes whose keys are extracted. */
   #kept: readonly IndexSlot[] = [];
-  /** Those that hold all records. */
+  /** The indexes with all records. */
   #filled: readonly IndexSlot[] = [];
-  /** Those that refuse a second record of one key. */
+  /** The unique indexes. */
   #refusing: readonly IndexSlot[] = [];
-  /** Set where an index looks at managed fields, which are not in the body. */
+  /** Set if an index uses managed fields, which are not in the body. */
   #build: DocumentBuilder | undefined;
 
   constructor(settings: CollectionSettings, definitions: readonly IndexDefinition[]) {
@@ -45,17 +43,20 @@ export class DocumentIndexes {
     return this.#kept.length === 0;
   }
 
-  /** The indexes that are kept or being built. */
+  /** The indexes that are ready or being built. */
   get all(): readonly IndexSlot[] {
     return this.#kept;
   }
 
-  /** How many keys a record carries; another number means that records extracted before lack some. */
+  /** How many keys a record carries. If the number changes, records extracted earlier lack some. */
   get width(): number {
     return this.#slots.length;
   }
 
-  /** The columns to write with each segment. Only of ready indexes: the column of a unique index says that it was checked. */
+  /**
+   * The columns to write with each segment. Only of ready indexes: a column of a unique index implies that it was
+   * checked.
+   */
   get columns(): IndexColumns {
     return this.#slots.map((slot) => (slot?.phase === 'ready' ? slot.column : undefined));
   }
@@ -65,7 +66,7 @@ export class DocumentIndexes {
     return this.#slots.map((slot) => slot?.column);
   }
 
-  /** Begins to keep indexes; an `IndexBuilder` makes them ready. */
+  /** Adds indexes; an `IndexBuilder` makes them ready. */
   add(definitions: readonly IndexDefinition[]): readonly IndexSlot[] {
     const added = definitions.map(
       (definition, index) => new IndexSlot(this.width + index, definition, this.#settings),
@@ -80,7 +81,7 @@ export class DocumentIndexes {
     this.#arrange();
   }
 
-  /** Takes all records into an index, once each carries its key. */
+  /** Loads all records into an index, once each carries its key. */
   fill(slots: readonly IndexSlot[], records: readonly StoredRecord[]): void {
     for (const slot of slots) {
       slot.index.load(
@@ -92,7 +93,7 @@ export class DocumentIndexes {
     this.#arrange();
   }
 
-  /** From now on these answer queries; a plain index of the same keys goes. */
+  /** From now on these answer queries; a plain index of the same keys is removed. */
   ready(slots: readonly IndexSlot[]): void {
     for (const slot of slots) {
       if (!this.#kept.includes(slot)) continue;
@@ -104,7 +105,7 @@ export class DocumentIndexes {
     this.#arrange();
   }
 
-  /** Extracts the keys of a record. What a new version shares with the last is kept. */
+  /** Extracts the keys of a record. A new version reuses unchanged keys of the last one. */
   extract(record: StoredRecord, body: Body, before?: StoredRecord): void {
     if (this.isEmpty) return;
     const known = before?.indexKeys;
@@ -136,7 +137,7 @@ export class DocumentIndexes {
   }
 
   /**
-   * Puts a version in the place of the one before.
+   * Replaces a version by the next one.
    *
    * @throws {ValueError} `unique_violation`; nothing has changed then.
    */
@@ -152,7 +153,7 @@ export class DocumentIndexes {
     for (const slot of this.#filled) if (!slot.refuses) slot.addAll(records);
   }
 
-  /** Puts versions of different records in the place of those before, all or none. @throws {ValueError} `unique_violation`. */
+  /** Replaces versions of different records, all or none. @throws {ValueError} `unique_violation`. */
   putAll(versions: readonly Replacement[]): void {
     this.#putUnique(versions);
     for (const slot of this.#filled)
@@ -162,7 +163,7 @@ export class DocumentIndexes {
   #putUnique(versions: readonly Replacement[]): void {
     if (this.#refusing.length === 0) return;
     const replaced = versions.flatMap(({ before }) => before ?? []);
-    // First: the new versions may have exchanged their keys.
+    // First, because new versions may exchange keys.
     for (const record of replaced) for (const slot of this.#refusing) slot.delete(record);
     try {
       this.#addUnique(versions.map(({ record }) => record));
@@ -172,7 +173,7 @@ export class DocumentIndexes {
     }
   }
 
-  /** First, since nothing else can refuse a record. */
+  /** First, because only unique indexes can refuse a record. */
   #addUnique(records: readonly StoredRecord[]): void {
     if (this.#refusing.length === 0) return;
     let added = 0;

@@ -19,8 +19,8 @@ import { InsertParts } from './insert-parts.ts';
 import { putVersion } from './new-version.ts';
 
 /**
- * The documents of a collection: ids, managed values, states, queries. What happens to them is a change of
- * their record; bodies are only decoded where something must look inside.
+ * The documents of a collection: ids, managed values, states, queries. Every change replaces their record; bodies are
+ * decoded only for access to fields.
  */
 export class DocumentStore {
   readonly scans: DocumentScans;

@@ -1,22 +1,21 @@
 import { customRandom } from 'nanoid';
 import { ValueError } from '../../errors/value-error.ts';
 
-/** Makes an id of so many characters. */
+/** Generates an id of `length` characters. */
 export type IdGenerator = (length: number) => string;
 
 /** Fills an array with random bytes. */
 export type RandomSource = (bytes: Uint8Array<ArrayBuffer>) => void;
 
-/** Letters, digits and `_`, as the interface asks. */
+/** Letters, digits and `_`, as documented. */
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
 
-/** Ids made in one go. */
+/** Ids per block. */
 const BLOCK = 64;
 
 /**
- * Ids by nanoid, made in blocks and cut: one request for randomness and one flat string for many of them.
- * One by one, an id takes 4–7 µs with nanoid's own source of randomness and about 1 µs with a pool; from a
- * block half of that.
+ * Ids by nanoid, cut from blocks: one request for randomness and one flat string for many ids. A single id takes 4–7
+ * µs with nanoid's own source of randomness and about 1 µs with a pool; from a block half of that.
  */
 export function idGenerator(fill: RandomSource): IdGenerator {
   const bytes = (count: number): Uint8Array => {
@@ -56,7 +55,7 @@ export function idTaken(collection: string, id: string): ValueError {
   );
 }
 
-/** An id that is not taken. With short ids the first one made may be. */
+/** A free id. A short generated id may be taken. */
 export function unusedId(isTaken: (id: string) => boolean, make: () => string): string {
   for (;;) {
     const id = make();

@@ -20,10 +20,10 @@ import type { IndexSlot } from './index-slot.ts';
 const EXTRACTED_AT_ONCE = 512;
 const CHECKED_AT_ONCE = 4096;
 
-/** Segments that are read or written in one transaction. */
+/** Segments read or written in one transaction. */
 const SEGMENTS_AT_ONCE = 16;
 
-/** Reads the bodies of records, segment by segment, and gives each to `extract`. */
+/** Reads the bodies of records, segment by segment, and passes each to `extract`. */
 export function* extractKeys(
   store: RecordStore,
   records: readonly StoredRecord[],
@@ -41,7 +41,7 @@ export function* extractKeys(
     for (let from = 0; from < group.length; from += EXTRACTED_AT_ONCE) {
       const slice = group.slice(from, from + EXTRACTED_AT_ONCE);
       for (const record of slice) {
-        // A record that was saved meanwhile may have dropped its body; it comes with its segment.
+        // A record saved meanwhile may have dropped its body; its segment has it.
         const body = store.bodies.in(record, bodies);
         if (body !== undefined) extract(record, body);
       }
@@ -52,7 +52,7 @@ export function* extractKeys(
   }
 }
 
-/** Gives the live segments the columns that they lack. Where it fails, nothing is lost: the next opening builds them. */
+/** Writes the missing columns of live segments. After a failure the next opening builds them. */
 export async function writeColumns(store: RecordStore, indexes: DocumentIndexes): Promise<void> {
   for (let lacking = lackingColumns(store, indexes); lacking.length > 0; ) {
     const numbers = new Set(lacking.splice(0, SEGMENTS_AT_ONCE));
@@ -72,7 +72,7 @@ export function lackingColumns(store: RecordStore, indexes: DocumentIndexes): nu
     .map(({ number }) => number);
 }
 
-/** The columns for all records of a segment: backups may need those that are superseded. */
+/** The columns for all records of a segment: backups may need superseded ones. */
 async function columnsFor(
   segment: Segment,
   live: readonly StoredRecord[],
@@ -93,8 +93,8 @@ async function columnsFor(
 }
 
 /**
- * Makes indexes ready while the collection is in use: gives every record its keys, from the columns of segments where
- * they are, else from the documents, then looks for duplicates.
+ * Builds indexes while the collection is in use: gives every record its keys, from columns of segments or else from
+ * the documents, then checks for duplicates.
  */
 export class IndexBuilder {
   readonly #store: RecordStore;
@@ -102,7 +102,7 @@ export class IndexBuilder {
   readonly #slots: readonly IndexSlot[];
   readonly #isOver: () => boolean;
 
-  /** @param isOver Whether the indexes are not wanted any more. */
+  /** @param isOver Whether the indexes are no longer needed. */
   constructor(
     store: RecordStore,
     indexes: DocumentIndexes,
@@ -115,9 +115,12 @@ export class IndexBuilder {
     this.#isOver = isOver;
   }
 
-  /** @returns the indexes that cannot be unique, and why; these are dropped, the others ready. `undefined` when the collection was closed or replaced. */
+  /**
+   * @returns the violated unique indexes with their errors; these are dropped, the others ready. `undefined` if the
+   * collection was closed or replaced.
+   */
   *build(events: CollectionEvents): Coroutine<ReadonlyMap<IndexSlot, ValueError> | undefined> {
-    // Compaction would move records from the segments that are being read.
+    // Compaction would move records out of these segments.
     const release = this.#store.pin();
     try {
       for (let rest = this.#lacking(); rest.length > 0; rest = this.#lacking()) {
@@ -134,7 +137,7 @@ export class IndexBuilder {
     return yield* this.#check(this.#store.list());
   }
 
-  /** Whether a record has no keys yet; one that was changed since the index was added has them. */
+  /** Whether a record has no keys yet; one changed after the index was added has them. */
   readonly #lacks = ({ indexKeys }: StoredRecord): boolean =>
     (indexKeys?.length ?? 0) <= (this.#slots[0]?.at ?? 0);
 
@@ -142,7 +145,7 @@ export class IndexBuilder {
     return this.#store.list().filter(this.#lacks);
   }
 
-  /** Takes the keys that segments have, as after the index was dropped for a while. */
+  /** Loads keys from columns of segments, which exist if the index was dropped for a while. */
   *#takeColumns(records: readonly StoredRecord[]): Coroutine<void> {
     const { log } = this.#store;
     const groups = bySegment(records, ({ segment }) => segment);
@@ -155,7 +158,7 @@ export class IndexBuilder {
       try {
         yield log.read(some, (segment) => segments.push(segment));
       } catch (error) {
-        // A compaction that was under way has replaced some: their records are found in the next pass.
+        // A running compaction has replaced some: the next pass finds their records.
         if (some.every((number) => log.segments.has(number))) throw error;
         continue;
       }
@@ -173,7 +176,7 @@ export class IndexBuilder {
     }
   }
 
-  /** Looks for duplicates among the records of the filled indexes, which follow every change meanwhile. */
+  /** Checks the filled indexes for duplicates; they follow every change meanwhile. */
   *#check(
     records: readonly StoredRecord[],
   ): Coroutine<ReadonlyMap<IndexSlot, ValueError> | undefined> {

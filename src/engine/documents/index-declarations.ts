@@ -4,11 +4,11 @@ import { isSameKey } from './index-slot.ts';
 
 /** The indexes that one handle declares. */
 export class IndexDeclaration {
-  /** Those that can still be built. */
+  /** The indexes that are not violated. */
   definitions: readonly IndexDefinition[];
-  /** Why the calls of the handle reject: a unique index that it declares cannot be built. */
+  /** The error of all calls of the handle: it declares a violated unique index. */
   error: CairnError | undefined;
-  /** Settles when the indexes are ready, or cannot be built; `undefined` from then on. Never rejects. */
+  /** Resolves when the indexes are ready or have failed; `undefined` afterwards. Never rejects. */
   pending: Promise<void> | undefined;
   #settle: () => void = () => undefined;
 
@@ -34,7 +34,7 @@ export class IndexDeclaration {
 
 /** The declarations of the open handles of a collection. */
 export class IndexDeclarations extends Set<IndexDeclaration> {
-  /** What the handles declare together: a unique index stands for a plain one of the same keys. */
+  /** The union of all declarations: a unique index includes a plain one of the same keys. */
   get definitions(): IndexDefinition[] {
     const merged: IndexDefinition[] = [];
     for (const { definitions } of this) {

@@ -13,9 +13,9 @@ interface Backups {
 }
 
 /**
- * Keeps the indexes that the open handles of a collection declare together. A handle that declares more adds its
- * indexes while the others go on; one that declares fewer uses those there are. An index that no open handle declares
- * goes when a handle is opened. A unique index that the data violates fails only the handles that declare it.
+ * Maintains the union of the indexes that the open handles of a collection declare. A handle that declares more adds its
+ * indexes while the others go on; one that declares fewer uses the existing ones. The next opening of a handle drops
+ * undeclared indexes. A violated unique index makes only the handles fail that declare it.
  *
  * ```
  * opening ──opened──▶ open ──closed──▶ closed
@@ -28,7 +28,7 @@ export class IndexKeeper {
   readonly #backups: Backups;
   readonly #declared: IndexDeclarations;
   #state: 'opening' | 'open' | 'closed' = 'opening';
-  /** Ends when nothing is being built. */
+  /** Resolves when no index is being built. */
   #building: Promise<void> | undefined;
 
   constructor(context: CollectionContext, backups: Backups) {
@@ -48,21 +48,21 @@ export class IndexKeeper {
     return declaration;
   }
 
-  /** @param drops Whether undeclared indexes go at once, and not when the next handle opens. */
+  /** @param drops Whether undeclared indexes are dropped at once instead of at the next opening of a handle. */
   retract(declaration: IndexDeclaration, drops = false): void {
     this.#declared.delete(declaration);
     declaration.settle();
     if (drops && this.#declared.size > 0 && this.#state === 'open') this.#dropUndeclared();
   }
 
-  /** To be called when the records are there, and when others have taken their place. */
+  /** Call it when the records are loaded, and when they are replaced. */
   opened(): void {
     this.#state = 'open';
     this.#dropUndeclared();
     this.#settle();
   }
 
-  /** To be called when the collection cannot be used. Resolves when nothing is being built. */
+  /** Call it when the collection becomes unusable. Resolves when no index is being built. */
   async closed(): Promise<void> {
     this.#state = 'closed';
     for (const declaration of this.#declared) declaration.settle();
@@ -70,10 +70,10 @@ export class IndexKeeper {
   }
 
   /**
-   * Gives up a unique index for a change that was acknowledged while it did not exist.
+   * Gives up a unique index for a change acknowledged before the index existed.
    *
    * @param name The index that refuses the change.
-   * @param by What the handle of the change declares.
+   * @param by The declaration of the handle of the change.
    * @returns whether it is given up: the handle does not declare it.
    */
   giveUp(name: string, by: readonly IndexDefinition[], error: CairnError): boolean {
@@ -86,7 +86,7 @@ export class IndexKeeper {
     return true;
   }
 
-  /** The handles that declare one of these as unique cannot be used. */
+  /** Makes the handles fail that declare one of these as unique. */
   #refuse(definitions: readonly IndexDefinition[], error: CairnError): void {
     for (const declaration of this.#declared) {
       const isMeant = ({ unique, ...own }: IndexDefinition) =>
@@ -111,7 +111,7 @@ export class IndexKeeper {
     }
   }
 
-  /** Lets handles whose indexes are ready go on; builds the missing indexes. */
+  /** Unblocks handles whose indexes are ready; builds the missing indexes. */
   #settle(): void {
     if (this.#state !== 'open') return;
     for (const declaration of this.#declared)
@@ -163,7 +163,7 @@ export class IndexKeeper {
     for (const slot of slots) indexes.drop(slot);
   }
 
-  /** Documents could not be read: queries do without a plain index; handles fail without a unique one. */
+  /** Documents could not be read: queries work without a plain index; handles fail without a unique one. */
   #fail(missing: readonly IndexDefinition[], error: CairnError): void {
     this.#refuse(missing, error);
     for (const declaration of this.#declared)
@@ -173,7 +173,7 @@ export class IndexKeeper {
     this.#context.events.failed(error);
   }
 
-  /** Writes the columns that segments lack. */
+  /** Writes missing columns of segments. */
   async #store(): Promise<void> {
     const { records, indexes, saves, events } = this.#context;
     if (lackingColumns(records, indexes).length === 0) return;

@@ -6,7 +6,7 @@ import { isManaged } from '../protocol/managed.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 
 /**
- * How far an index is:
+ * The state of an index:
  *
  * ```
  * extracting ──every record has its key──▶ checking ──unique──▶ ready
@@ -22,9 +22,9 @@ export class IndexSlot {
   /** Name of the column that holds its keys in segments. */
   readonly column: string;
   phase: Phase = 'extracting';
-  /** While checking: two records of one key, the later one changed after the check had begun. */
+  /** While checking: two records with one key, the later one changed after the check began. */
   duplicate: DuplicateKey | undefined;
-  /** While checking: versions that were replaced or deleted since the check began. */
+  /** While checking: versions replaced or deleted since the check began. */
   readonly outdated = new Set<StoredRecord>();
 
   constructor(at: number, definition: IndexDefinition, settings: CollectionSettings) {
@@ -34,7 +34,7 @@ export class IndexSlot {
     this.column = columnName(definition, settings);
   }
 
-  /** Whether it refuses a second record of one key. */
+  /** Whether it refuses duplicates. */
   get refuses(): boolean {
     return this.phase === 'ready' && this.definition.unique;
   }
@@ -43,7 +43,7 @@ export class IndexSlot {
     return indexKeys?.[this.at] as IndexKey;
   }
 
-  /** Another record with the key of this one, or with one of its keys. */
+  /** Another record with a key of this one. */
   duplicateOf(record: StoredRecord): DuplicateKey | undefined {
     const taken = this.index.owner(this.keyOf(record), record.rank);
     return taken && { ids: [taken[0].key, record.key], key: taken[1] };
@@ -74,20 +74,20 @@ export class IndexSlot {
   }
 }
 
-/** Two records with one key of a unique index. */
+/** A violation of a unique index. */
 export interface DuplicateKey {
   readonly ids: readonly [owner: string, other: string];
   readonly key: IndexKey;
 }
 
-/** Whether one index answers every query of the other; that it is `unique` is left aside. */
+/** Whether one index answers every query of the other, regardless of `unique`. */
 export function isSameKey(a: IndexDefinition, b: IndexDefinition): boolean {
   return a.multi === b.multi && JSON.stringify(a.fields) === JSON.stringify(b.fields);
 }
 
 /**
- * Indexes with other keys have other columns. So has a `unique` index, whose column says that its keys were checked,
- * and one over managed fields, which options show and hide.
+ * Indexes with different keys have different columns. So has a `unique` index, whose column implies that its keys
+ * were checked, and one over managed fields, which options enable.
  */
 function columnName(
   { multi, unique, fields }: IndexDefinition,

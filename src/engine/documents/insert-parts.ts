@@ -9,27 +9,27 @@ import type { DocumentIndexes } from './document-indexes.ts';
 import { idTaken, unusedId } from './ids.ts';
 import { type NewVersion, putVersions } from './new-version.ts';
 
-/** Below this many characters a generated id may well be taken; 16 of them are 95 random bits. */
+/** Shorter generated ids may be taken; 16 characters are 95 random bits. */
 const SHORT_ID = 16;
 
-/** The documents of an `insertMany` that have arrived. */
+/** The staged documents of an `insertMany`. */
 interface Staged {
   readonly records: StoredRecord[];
   /** One instant for all of them. */
   readonly now: number;
-  /** Their ids, where one may be taken: the caller chose some, or they are short. */
+  /** Their ids, if one may be taken: the caller chose some, or they are short. */
   ids: Set<string> | undefined;
-  /** The indexes that the keys of the records are for, and how many: others may be added before the last part. */
+  /** The indexes of the records' keys, and their number: more may be added before the last part. */
   indexes: DocumentIndexes;
   width: number;
-  /** Why it cannot succeed any more; parts may still be on their way. */
+  /** The error of the call; more parts may follow. */
   failure: { readonly error: unknown } | undefined;
 }
 
 /**
- * `insertMany` arrives in parts, so that encoding a large one never blocks the page. Parts are staged, and
- * enter the collection together with the last: all or none. One may come again, from a client that did not hear
- * its answer, or be missing, where an engine before this one has refused it or a page had no room for it when it ended.
+ * `insertMany` arrives in parts, so that encoding a large one never blocks the page. Parts are staged, and the last
+ * one adds all of them to the collection, or none. A client retries a part without an answer. A part is missing if an
+ * earlier engine refused it or if the journal of an ended page had no room for it.
  */
 export class InsertParts {
   readonly #context: CollectionContext;
@@ -42,7 +42,7 @@ export class InsertParts {
   add(request: Request<'insertPart'>): PartReply {
     const { call, from, ids, bodies, last, now, upsert = false } = request;
     const begun = this.#staged.get(call);
-    // If the first part comes again, the client resends all of them.
+    // If the first part is retried, the client resends all of them.
     const staged = begun && !(begun.failure && from === 0) ? begun : this.#begin(call, now);
     if (staged.failure) {
       if (last) this.#staged.delete(call);
@@ -57,7 +57,7 @@ export class InsertParts {
       });
       const known = staged.records.slice(from, from + bodies.length);
       if (known.length > 0) {
-        // The last part comes again where a unique index has been given up for it.
+        // The last part is retried after a unique index was given up for it.
         if (last && upsert) return this.#commitUpserts(call, staged);
         if (last) this.#commit(call, staged);
         return columnsOf(known.map(({ key }) => key));
@@ -109,7 +109,7 @@ export class InsertParts {
     if (id === undefined && !ids) return make();
     const isTaken = (key: string) => records.get(key) !== undefined || ids?.has(key) === true;
     if (id === undefined) return unusedId(isTaken, make);
-    // Stored ids are checked with the last part: an earlier attempt of this very call may have inserted them.
+    // The last part checks stored ids: an earlier attempt of the same call may have inserted them.
     if (!upsert && ids?.has(id)) throw idTaken(settings.name, id);
     return id;
   }
