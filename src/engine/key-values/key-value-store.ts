@@ -13,8 +13,8 @@ import type { Coroutine, Result } from '../scheduling/coroutine.ts';
 import { Pace } from '../scheduling/pace.ts';
 
 /**
- * Keys and values: the first segment of a key names a record, the rest is the way inside its value. Every
- * change reads the value, changes it and puts it back within one turn of the lane.
+ * Keys and values: the first segment of a key names a record, the rest is a path inside its value. Every change
+ * reads, changes and stores the value within one turn of the serial queue.
  */
 export class KeyValueStore {
   readonly #context: CollectionContext;
@@ -172,7 +172,7 @@ export class KeyValueStore {
     return value;
   }
 
-  /** Replaces the value at a key by what `next` makes of it; when that throws, nothing changes. */
+  /** Replaces the value at a key by `next(value)`; if that throws, nothing changes. */
   *#change(key: KeyPath, next: (before: unknown, place: string) => unknown): Coroutine<unknown> {
     const [name, ...path] = key;
     const { records } = this.#context;
