@@ -11,7 +11,7 @@ export const $size: Operator = (operand, { place }) => {
   return whole((value) => Array.isArray(value) && value.length === size);
 };
 
-/** One item must fulfil everything: operators look at the item itself, field criteria inside it. */
+/** One item must match all criteria: operators test the item itself, field criteria its fields. */
 export const $elemMatch: Operator = (operand, { place, compileOperators, compileFields }) => {
   if (!isFields(operand))
     throw operandInvalid(place, 'an object of operators or field criteria', operand);
@@ -31,7 +31,7 @@ export function isForValues(criteria: Readonly<Record<string, unknown>>): boolea
 
 const logical: ReadonlySet<string> = new Set(['$and', '$or', '$nor']);
 
-/** Field criteria apply to objects and, with positions for names, to arrays; as in MongoDB. */
+/** Field criteria apply to objects and, with array indexes as names, to arrays; as in MongoDB. */
 export function itemTest(test: (item: object) => boolean): (item: unknown) => boolean {
   return (item) => (isFields(item) || Array.isArray(item)) && test(item);
 }

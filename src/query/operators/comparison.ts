@@ -15,12 +15,12 @@ export const $ne: Operator = (operand, { place }) => {
 
 export function equality(operand: unknown): Condition {
   const test = equalTo(operand);
-  // A number is equal to a bigint too.
+  // A number may equal a bigint.
   const isSingle = typeof operand === 'string' || typeof operand === 'boolean';
   return isSingle ? { kind: 'each', test, cost: 1, literal: operand } : each(test);
 }
 
-/** Whether a candidate equals the operand; null also stands for `undefined` and for missing. */
+/** Whether a candidate equals the operand; null also equals `undefined` and missing. */
 export function equalTo(operand: unknown): ValueTest {
   if (operand === null || operand === undefined)
     return (value) => value === null || value === undefined;
@@ -67,7 +67,7 @@ function ordering(
 type Accepts = (order: number) => boolean;
 type Ordered = number | string;
 
-/** NaN and a Date without a time: an order exists for sorting, but no comparison holds. */
+/** NaN and invalid Dates: they have an order for sorting, but no comparison is true. */
 function isUnordered(value: unknown): boolean {
   return isNaNValue(isDate(value) ? value.getTime() : value);
 }
@@ -79,7 +79,7 @@ function comparable(value: unknown, operand: Ordered): value is Ordered {
   );
 }
 
-// The four differ in one character each, written out because these closures are the hot loop of most scans.
+// Four copies that differ in one character: these closures are the hot loop of most scans.
 export const $gt = ordering(
   false,
   (operand) => (value) => comparable(value, operand) && value > operand,

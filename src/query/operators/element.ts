@@ -4,7 +4,7 @@ import { operandInvalid, placeBelow } from '../query-errors.ts';
 import type { Operator } from './operator.ts';
 import { typeCodes, typeTests } from './type-alias.ts';
 
-/** Truth is as in the server: everything but `false`, 0, null and `undefined`; an empty string counts. */
+/** Truthy as in the server: everything but `false`, 0, null and `undefined`; an empty string is truthy. */
 export const $exists: Operator = (operand) => {
   const exists = eachPresent((_value, present) => present);
   const wanted = operand !== false && operand !== null && operand !== undefined && !isZero(operand);

@@ -7,7 +7,7 @@ import { $not } from './negation.ts';
 import type { Operator } from './operator.ts';
 import { $options, $regex } from './pattern.ts';
 
-/** Every operator that can stand in the criteria of a field. */
+/** Every operator allowed in the criteria of a field. */
 export const fieldOperators: ReadonlyMap<string, Operator> = new Map(
   Object.entries({
     $eq,

@@ -16,7 +16,7 @@ export const $in: Operator = (operand, { place }) => oneOf(operand, place);
 
 export const $nin: Operator = (operand, { place }) => not(oneOf(operand, place));
 
-/** Every item is to be found; an empty list finds nothing, as in MongoDB. */
+/** All items must be present; an empty list matches nothing, as in MongoDB. */
 export const $all: Operator = (operand, context) => {
   const items = itemsOf(operand, context.place);
   if (items.length === 0) return each(() => false);
@@ -45,7 +45,7 @@ function oneOf(operand: unknown, place: string): Condition {
   refuseOperators(items, place);
   const primitives = new Set(items.filter(isPrimitive));
   for (const item of primitives) {
-    // A bigint and a number of the same amount are one value here, but two to a Set.
+    // A bigint and an equal number are one value here, but two in a Set.
     if (typeof item === 'bigint' && BigInt(Number(item)) === item) primitives.add(Number(item));
   }
   const tests: ValueTest[] = [];

@@ -4,7 +4,7 @@ import type { Operator } from './operator.ts';
 
 const LONG_LIMIT = 2 ** 63;
 
-/** Divisor, remainder and value lose their fraction first, as in the server; what a long cannot hold fails. */
+/** Truncates first, as the server does. A number outside of a long is an invalid operand, and never matches. */
 export const $mod: Operator = (operand, { place }) => {
   if (!Array.isArray(operand) || operand.length !== 2) {
     throw operandInvalid(place, 'an array of divisor and remainder', operand);

@@ -1,11 +1,11 @@
 import type { DocumentTest } from '../criteria/compile-path.ts';
 import type { Condition } from '../criteria/condition.ts';
 
-/** What an operator may ask of the compiler that calls it. */
+/** The compiler, as seen by an operator. */
 export interface OperatorContext {
-  /** Where the operator stands, such as `age.$gt`. */
+  /** The place of the operator, such as `age.$gt`. */
   readonly place: string;
-  /** The operators beside it, itself included: `$regex` looks for its `$options`. */
+  /** All operators of the same object: `$regex` reads its `$options`. */
   readonly siblings: { readonly $regex?: unknown; readonly $options?: unknown };
   /** Compiles an object of operators. */
   readonly compileOperators: (operators: Record<string, unknown>, place: string) => Condition;
@@ -13,7 +13,7 @@ export interface OperatorContext {
   readonly compileFields: (criteria: Record<string, unknown>, place: string) => DocumentTest;
 }
 
-/** Makes a condition of an operand, which is plain data, checked and owned by the compiler. */
+/** Compiles an operand, plain data checked and owned by the compiler, to a condition. */
 export type Operator = (operand: unknown, context: OperatorContext) => Condition;
 
 /** Whether a value is an object of operators, such as `{ $gt: 1 }`, as opposed to a literal object. */

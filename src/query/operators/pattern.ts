@@ -4,16 +4,14 @@ import { equalValues } from '../value/compare-values.ts';
 import { isRegExp } from '../value/value-type.ts';
 import type { Operator } from './operator.ts';
 
-/** Characters of a pattern's source, and of a string that it is tried on, at the most. */
+/** Most characters of a pattern's source, and of a string under test. */
 const LONGEST_PATTERN = 1000;
 const LONGEST_SUBJECT = 1_000_000;
 
 /**
- * `$regex`, with `$options` beside it.
- *
- * JavaScript has no way to stop a pattern that runs away: `^(a+)+$` takes 18 seconds for a string of 30
- * characters, and blocks its thread for as long. The limits on lengths do not prevent that; they bound what
- * a harmless pattern costs. Behind `connect()` a worker that hangs in one is restarted.
+ * `$regex`, with `$options` beside it. JavaScript cannot stop catastrophic backtracking: `^(a+)+$` takes 18 seconds
+ * for a string of 30 characters, and blocks its thread for as long. The limits on lengths do not prevent that; they
+ * bound the cost of a harmless pattern. With `connect()` a worker that hangs in a pattern is restarted.
  */
 export const $regex: Operator = (operand, { place, siblings }) => {
   const options = siblings.$options;
@@ -35,14 +33,14 @@ export const $regex: Operator = (operand, { place, siblings }) => {
   return pattern(compile(operand.source, flags, place), place);
 };
 
-/** Only valid beside `$regex`, which has read it; asks for nothing itself. */
+/** Only valid beside `$regex`, which has read it; matches everything itself. */
 export const $options: Operator = (operand, { place, siblings }) => {
   if (!Object.hasOwn(siblings, '$regex')) throw operandInvalid(place, 'beside a $regex', operand);
   return { kind: 'all', conditions: [] };
 };
 
 /**
- * A RegExp as the criteria of a field: strings that it finds, and RegExps equal to it.
+ * A RegExp as the criteria of a field: matches strings by the pattern, and equal RegExps.
  *
  * @throws {CriteriaError} `pattern_too_long`; the test throws `subject_too_long`.
  */
@@ -52,11 +50,11 @@ export function pattern(regExp: RegExp, place: string): Condition {
 
 export function matchesPattern(regExp: RegExp, place: string): ValueTest {
   limit('pattern_too_long', place, 'a pattern of', LONGEST_PATTERN, regExp.source);
-  // With `g` or `y`, `test` begins where the last call ended: the same string would match every other time.
+  // With `g` or `y`, `test` begins at lastIndex: the same string would match every other time.
   const stateless = new RegExp(regExp.source, regExp.flags.replace('g', ''));
   return (value) => {
     if (typeof value !== 'string') return typeof value === 'object' && equalValues(value, regExp);
-    // Not to match would hide the document, and show it wherever the pattern is negated.
+    // No match would hide the document, and a negation would show it.
     limit('subject_too_long', place, 'tried on', LONGEST_SUBJECT, value);
     stateless.lastIndex = 0;
     return stateless.test(value);

@@ -30,9 +30,9 @@ export const typeCodes: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * BSON's types over JavaScript's values. A number is a double, and an int or a long as well when it is whole
- * and of that size, because a driver would have stored it so; a bigint is a long. Types that JavaScript does
- * not have are valid and match nothing.
+ * BSON's types of JavaScript's values. A number is a double, and also an int or a long if it is whole and in range,
+ * because a driver would have stored it so; a bigint is a long. Types without a JavaScript value are valid and match
+ * nothing.
  */
 export const typeTests: ReadonlyMap<string, ValueTest> = new Map<string, ValueTest>([
   ...[...typeCodes.values()].map((alias): [string, ValueTest] => [alias, () => false]),

@@ -1,7 +1,7 @@
 import type { CriteriaErrorCode } from '../../errors/criteria-error.ts';
 import { unexpectedValue } from '../query-errors.ts';
 
-/** The segments of a dotted path. @throws {CriteriaError} for a path that no document can have. */
+/** The segments of a dotted path. @throws {CriteriaError} for an impossible path. */
 export function checkPath(path: unknown, code: CriteriaErrorCode, place: string): string[] {
   const segments = typeof path === 'string' ? path.split('.') : [''];
   if (segments.some((segment) => segment === '' || segment === '__proto__')) {

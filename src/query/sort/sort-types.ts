@@ -5,8 +5,7 @@ export type Direction = 1 | -1;
 
 /**
  * An order of documents: paths with their direction, the most important first.
- *
- * Checked against `T`. An object has no place in an order; its fields have. A path that is known only at run time,
+ * Checked against `T`. Objects cannot be sorted by, their fields can. A path that is known only at run time,
  * `{ [column]: 1 }`, is accepted unchecked.
  *
  * @example `{ 'address.city': 1, age: -1 }`
