@@ -130,7 +130,7 @@ const unopenable: {
     says: 'is missing',
   },
   {
-    name: 'a missing segment of all',
+    name: 'a missing segment that both backups share',
     damage: segment(1, () => undefined),
     whole: [],
     place: 1,
@@ -157,7 +157,7 @@ const unopenable: {
     says: 'of collection "things"',
   },
   {
-    name: 'a segment that is none',
+    name: 'an invalid segment',
     damage: segment(2, ({ number }) => ({ number })),
     whole: ['one'],
     place: 2,

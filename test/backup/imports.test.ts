@@ -165,7 +165,9 @@ describe('a handmade file', () => {
       line({ body: { pad: 'p'.repeat(200_000) } }),
       line({ order: 2 }),
     ],
-    'a rank that nothing can come after': [line({ order: Number.MAX_SAFE_INTEGER })],
+    'the greatest rank, which leaves none for later records': [
+      line({ order: Number.MAX_SAFE_INTEGER }),
+    ],
     'a document with __proto__ inside': [
       '{"key":"k","order":1,"flags":0,"body":{"a":{"__proto__":{"polluted":1}}}}',
     ],

@@ -128,7 +128,7 @@ export const scenarios: readonly Scenario[] = [
     between: (before) => [before.replace('e=4', 'e=9')],
   },
   {
-    name: 'loadBackup with an index that was declared later',
+    name: 'loadBackup with an index declared later',
     before: threeBackups,
     options: { indexes: ['n'] },
     act: load('one'),
@@ -145,7 +145,7 @@ export const scenarios: readonly Scenario[] = [
     act: ({ things }) => [nameAt(things, 'two').then((name) => things.deleteBackup(name))],
   },
   {
-    name: 'Drop() that leaves a backup',
+    name: 'Drop() that keeps a backup',
     before: threeBackups,
     act: ({ things }) => [things.insert({ _id: 'f', n: 5 }), things.Drop({ backup: true })],
     between: (before) => [`${before} f=5`],
@@ -157,13 +157,13 @@ export const scenarios: readonly Scenario[] = [
     act: ({ things }) => [things.ready],
   },
   {
-    name: 'loadBackup of what is damaged',
+    name: 'loadBackup into a damaged collection',
     before: threeBackups,
     tamper: lost,
     act: load('two'),
   },
   {
-    name: 'loadBackup of what has lost its manifest',
+    name: 'loadBackup into a collection without its manifest',
     before: threeBackups,
     tamper: (stored) => tampered(stored, 'collections', () => undefined),
     act: load('three'),
@@ -185,13 +185,13 @@ export const scenarios: readonly Scenario[] = [
     between: (before) => [before.replace(/d=\S+/, 'd=9')],
   },
   {
-    name: 'importBackup with an index that was declared later',
+    name: 'importBackup with an index declared later',
     before: threeBackupsAndFiles,
     options: { indexes: ['n'] },
     act: ({ things }) => [things.importBackup(files.get('one') as Blob)],
   },
   {
-    name: 'importBackup into what is damaged',
+    name: 'importBackup into a damaged collection',
     before: threeBackupsAndFiles,
     tamper: lost,
     act: ({ things }) => [things.importBackup(files.get('one') as Blob)],

@@ -114,9 +114,9 @@ describe('changed content, compressed again, is refused', () => {
 
   test.each([
     ['a section is missing', [...lines.slice(0, 5), lines[8]], 'there should be 2 collections'],
-    ['a section comes twice', [...lines.slice(0, 5), ...lines], '"users" comes a second time'],
+    ['a section is duplicated', [...lines.slice(0, 5), ...lines], '"users" comes a second time'],
     ['sections are swapped', [...lines.slice(5, 8), ...lines.slice(0, 5)], 'is missing'],
-    ['a record comes twice', [lines[0], ...lines.slice(1, 2), ...lines.slice(1)], '2, 3'],
+    ['a record is duplicated', [lines[0], ...lines.slice(1, 2), ...lines.slice(1)], '2, 3'],
     ['records are swapped', [lines[0], ...lines.slice(2, 4), lines[1]], 'is missing'],
     ['a header is inside of a section', lines.toSpliced(1, 0, lines[5]!), 'it is no record'],
     ['content follows the end', [...lines, lines[8]], 'something follows the last line'],

@@ -163,10 +163,10 @@ describe('binary data is refused', () => {
   });
 
   test.each([
-    ['of nothing', [bytes({ buffer: 0 }), record({})], 'line 3: binary data belongs to nothing'],
+    ['of no record', [bytes({ buffer: 0 }), record({})], 'line 3: binary data belongs to nothing'],
     ['at the end', [record({}), bytes({ buffer: 0 })], 'line 4: binary data belongs to nothing'],
     ['out of order', [bytes({ buffer: 1 }), view(1)], 'line 2: binary data is out of order'],
-    ['that goes on after its end', [bytes({ blob: 0 }), bytes({ blob: 0 })], 'line 3: binary'],
+    ['that continues after its end', [bytes({ blob: 0 }), bytes({ blob: 0 })], 'line 3: binary'],
     ['of two kinds', [bytes({ blob: 0 }), view(0)], 'line 3: there is no such binary data'],
     [
       'that is used twice',
@@ -176,7 +176,7 @@ describe('binary data is refused', () => {
     ['that is no base64', [bytes({ buffer: 0, base64: '%' }), view(0)], 'line 2: '],
     ['that is no text', [bytes({ buffer: 0, base64: 5 }), view(0)], 'the content is not a string'],
     ['with more fields', [bytes({ buffer: 0, more: 1 }), view(0)], 'unknown field "more"'],
-    ['of a length that does not fit', [bytes({ buffer: 0 }), view(0, 'Int16Array')], 'line 3: '],
+    ['of an invalid length', [bytes({ buffer: 0 }), view(0, 'Int16Array')], 'line 3: '],
     ['of an unknown type', [bytes({ buffer: 0 }), view(0, 'Function')], 'has an unknown type'],
   ])('%s', async (_, lines, error) => {
     expect(await refusal(await sealed(lines))).toContain(error);
