@@ -113,26 +113,26 @@ type Notes = Awaited<ReturnType<typeof scattered>>['notes'];
 
 /** Ways to abandon a scan. */
 const givenUp: Record<string, (notes: Notes, controller: AbortController) => Promise<unknown>> = {
-  'a loop that is left': async (notes) => {
+  'a loop that breaks': async (notes) => {
     for await (const { n } of notes) if (n === 100) break;
   },
-  'a sorted loop that is left': async (notes) => {
+  'a sorted loop that breaks': async (notes) => {
     for await (const { n } of notes.each({}, { sort: { n: -1 } })) if (n === 1000) break;
   },
-  'a loop that is aborted': async (notes, controller) => {
+  'an aborted loop': async (notes, controller) => {
     for await (const { n } of notes.each(() => true, { signal: controller.signal })) {
       if (n === 100) controller.abort();
     }
   },
   'a function that aborts': (notes, controller) =>
     notes.filter(() => controller.abort(), { signal: controller.signal }),
-  'a call that is aborted while it is read': async (notes, controller) => {
+  'a call aborted during a read': async (notes, controller) => {
     const found = notes.filter(() => true, { signal: controller.signal });
     for (let turn = 0; turn < 5; turn++) await Promise.resolve();
     controller.abort();
     await found;
   },
-  'a loop that is aborted while it is read': async (notes, controller) => {
+  'a loop aborted during a read': async (notes, controller) => {
     const loop = notes.each(() => true, { signal: controller.signal });
     const first = loop.next();
     for (let turn = 0; turn < 5; turn++) await Promise.resolve();

@@ -60,7 +60,7 @@ const READS: Record<string, Read> = {
   scan: (things, signal) => things.filter({ odd: { $mod: [2, 1] } } as never, { signal }),
   'sorted scan': (things, signal) => things.filter({}, { sort: { _id: -1 }, limit: 3, signal }),
   count: (things, signal) => things.count({ odd: 5 } as never, { signal }),
-  'index with more to look at': (things, signal) =>
+  'index with further conditions': (things, signal) =>
     things.filter({ n: { $gte: 0 }, odd: 5 } as never, { signal }),
   'sort by an index': (things, signal) =>
     things.filter({ odd: 5 } as never, { sort: { n: -1 }, limit: 3, signal }),
