@@ -23,7 +23,7 @@ class Person {
 }
 
 const rows: Record<string, readonly Row[]> = {
-  'criteria that are no object': [
+  'criteria other than objects': [
     [undefined, 'criteria_invalid', ''],
     [null, 'criteria_invalid', ''],
     ['x', 'criteria_invalid', ''],
@@ -84,7 +84,7 @@ const rows: Record<string, readonly Row[]> = {
     [{ a: () => true }, 'operand_invalid', 'a'],
     [{ a: { $eq: Symbol('x') } }, 'operand_invalid', 'a.$eq'],
   ],
-  'shapes that mean nothing': [
+  'shapes without a meaning': [
     [{ a: { $gt: 1, lt: 5 } }, 'criteria_invalid', 'a.lt'],
     [{ a: { b: 1, $gt: 1 } }, 'criteria_invalid', 'a.b'],
     [{ a: new Person() }, 'criteria_invalid', 'a'],

@@ -69,13 +69,13 @@ test('dotted paths are checked with the type they lead to', () => {
   take({ 'files.size': 3 });
   // @ts-expect-error paths lead into no Blob
   take({ 'photo.size': 3 });
-  // @ts-expect-error a string is asked for
+  // @ts-expect-error a string is expected
   take({ 'address.city': 5 });
-  // @ts-expect-error a string is asked for
+  // @ts-expect-error a string is expected
   take({ 'address.city': { $gt: 5 } });
-  // @ts-expect-error a Date is asked for
+  // @ts-expect-error a Date is expected
   take({ 'job.since': { $lt: '2020' } });
-  // @ts-expect-error a number is asked for
+  // @ts-expect-error a number is expected
   take({ 'pets.0.age': 'three' });
   // @ts-expect-error no such field inside $or
   take({ $or: [{ 'address.town': 'Oslo' }] });
@@ -133,7 +133,7 @@ test('recursive types are checked down to a fixed depth', () => {
   };
   // @ts-expect-error no such field
   const misspelt: Criteria<Tree> = { 'children.valeu': 1 };
-  // @ts-expect-error a number is asked for
+  // @ts-expect-error a number is expected
   const wrong: Criteria<Tree> = { 'parent.value': 'one' };
   expectTypeOf([tree, misspelt, wrong]).toExtend<Criteria<Tree>[]>();
   const json: Criteria<{ json: Json }> = { 'json.a.0.b': 1, json: { a: [1] } };
@@ -161,11 +161,11 @@ test('unknown fields and operators are rejected', () => {
 });
 
 test('operands of the wrong type are rejected', () => {
-  // @ts-expect-error a number is asked for
+  // @ts-expect-error a number is expected
   take({ age: 'thirty' });
-  // @ts-expect-error a number is asked for
+  // @ts-expect-error a number is expected
   take({ age: { $gt: 'thirty' } });
-  // @ts-expect-error a list is asked for
+  // @ts-expect-error a list is expected
   take({ age: { $in: 3 } });
   // @ts-expect-error items of the list are strings
   take({ tags: { $in: [3] } });
@@ -187,9 +187,9 @@ test('operands of the wrong type are rejected', () => {
   take({ age: { $type: 'integer' } });
   // @ts-expect-error a length is a number
   take({ tags: { $size: '2' } });
-  // @ts-expect-error divisor and remainder are asked for
+  // @ts-expect-error divisor and remainder are expected
   take({ age: { $mod: [2] } });
-  // @ts-expect-error a list is asked for
+  // @ts-expect-error a list is expected
   take({ $or: { age: 1 } });
   // @ts-expect-error no such field in the items
   take({ pets: { $elemMatch: { colour: 'black' } } });
