@@ -120,7 +120,7 @@ describe('a collection with stamps', () => {
     users.filter(({ _created_at }) => _created_at.getTime() > 0);
     // @ts-expect-error its option is off
     users.find({ _updated_at: new Date() });
-    // @ts-expect-error a Date is asked for
+    // @ts-expect-error a Date is expected
     users.find({ _created_at: 5 });
     // @ts-expect-error its option is off
     users.find({}, { sort: { _updated_at: 1 } });
