@@ -18,7 +18,7 @@ const close = (page: Page) => Promise.all([closed(page), page.close({ runBeforeU
 export const later = (run: number) =>
   new Promise((resolve) => setTimeout(resolve, (run * 37) % 200));
 
-/** The ways in which pages or the browser end, with the number of pages. */
+/** How pages or the browser end, with the number of pages. */
 const ENDINGS: Record<string, { readonly pages: 1 | 2; readonly end: End | 'quit' | 'SIGTERM' }> = {
   reload: { pages: 1, end: ([page]) => page.reload() },
   navigation: { pages: 1, end: ([page]) => page.goto('data:text/html,elsewhere') },
