@@ -21,11 +21,11 @@ export function indexDeclarationsSuite(fixture: ClientFixture): void {
       return old;
     };
 
-    test.each([['with what is saved'], ['with what is not saved']])(
+    test.each([['with saved documents'], ['with unsaved documents']])(
       'of a second handle serve both handles, %s',
       async (when) => {
         const old = await filled();
-        if (when === 'with what is saved') await old.save();
+        if (when === 'with saved documents') await old.save();
         const log = new EventLog(old, 'index');
         const next = fixture.documents({ indexes: ['age', 'email'] });
         expect(idsOf(await next.filter({ email: 'a@x' }))).toEqual(['a', 'c']);
