@@ -106,7 +106,7 @@ export class TrappedEngines {
     if (text !== `hang${source.slice(4, source.indexOf('|'))}`) return;
     this.hung++;
     running.hang();
-    throw new Error('Nobody hears of this.');
+    throw new Error('No caller gets this error.');
   }
 }
 
