@@ -4,7 +4,7 @@ import type { LogState } from './log-state.ts';
 import { isSameList, type Manifest } from './manifest.ts';
 import { readManifest } from './open-log.ts';
 
-/** The write of a compaction: new segments replace live ones. A failed one may have been stored all the same. */
+/** The write of a compaction: new segments replace live ones. A failed one may be stored nevertheless. */
 export class CompactionWrite {
   readonly #state: LogState;
   readonly #merged: ReadonlySet<number>;

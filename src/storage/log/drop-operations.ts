@@ -47,7 +47,7 @@ export async function dropOperations(
   ];
 }
 
-/** Whether a failed drop was stored all the same; `false` where that cannot be read either. */
+/** Whether a failed drop was stored nevertheless; `false` if a read fails, too. */
 export async function isDropped(storage: Storage, name: string): Promise<boolean> {
   try {
     const manifest = await readManifest(storage, name);

@@ -1,6 +1,6 @@
 import type { LiveSegments } from './live-segments.ts';
 
-/** Segments in storage that are not live. Those that no backup references are garbage. */
+/** Segments in storage that are not live. Unless a backup references them, they are garbage. */
 export class Orphans {
   readonly #live: LiveSegments;
   readonly #referenced: () => Promise<ReadonlySet<number>>;

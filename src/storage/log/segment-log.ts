@@ -33,7 +33,7 @@ export class SegmentLog {
   readonly #undo = new UndoLog();
   readonly #orphans: Orphans;
   readonly #state: LogState;
-  /** A compaction that failed and may have been stored all the same. */
+  /** A failed compaction that may be stored nevertheless. */
   #doubtful: CompactionWrite | undefined;
 
   constructor(options: SegmentLogOptions) {
@@ -76,7 +76,7 @@ export class SegmentLog {
     return this.#undo.inDoubt;
   }
 
-  /** Whether a failed compaction may have been stored; {@link resolveDoubt} finds out. */
+  /** Whether a failed compaction may have been stored; {@link resolveDoubt} checks. */
   get isCompactionInDoubt(): boolean {
     return this.#doubtful !== undefined;
   }
@@ -194,7 +194,7 @@ export class SegmentLog {
     this.#doubtful = undefined;
   }
 
-  /** Finds out whether a failed compaction was stored. */
+  /** Checks whether a failed compaction was stored. */
   async resolveDoubt(): Promise<void> {
     if (await this.#doubtful?.wasStored(this.#options.storage)) this.#doubtful?.stored();
     this.#doubtful = undefined;

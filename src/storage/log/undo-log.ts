@@ -1,7 +1,6 @@
 import type { StorageOperation, StoragePut } from '../drivers/driver.ts';
 
-/**
- * Undoes writes that failed and may have been stored all the same. The undo goes with the next write, ahead of its
+/** Undoes failed writes that may be stored nevertheless. The undo goes with the next write, ahead of its
  * operations.
  */
 export class UndoLog {

@@ -16,7 +16,7 @@ export type Watermark = readonly [
 /** Lifetime of a watermark: far longer than a page keeps unsaved changes. */
 const KEPT_MS = 7 * 24 * 3600 * 1000;
 
-/** The newest watermarks that stay whatever the clock says: it may be wrong. */
+/** How many of the newest watermarks stay at any time, because the clock may be wrong. */
 const KEPT_AT_LEAST = 256;
 
 /** Missed numbers that a watermark remembers; clients never retry older ones. */
