@@ -51,7 +51,7 @@ export class FileBytes implements AsyncIterable<Uint8Array> {
     this.#add(ended);
   }
 
-  /** What a codec makes of the bytes; rejects at once when reading on is pointless, whatever the codec is doing. */
+  /** The output of a codec; rejects at once when further reads are pointless, even while the codec works. */
   unlessEnded<T>(output: Promise<T>): Promise<T> {
     return Promise.race([output, ...this.#ends]);
   }

@@ -7,7 +7,7 @@ import { checkConflicts, parseUpdatePath, type UpdatePath } from './update-path.
 
 /**
  * Checks the changes of a patch: fields to set, by dotted path, or update operators. Managed fields are left out among fields
- * and under `$set`, so that a found document can be handed back.
+ * and under `$set`, so that a found document can be passed back.
  *
  * @returns the changes, for the engine.
  * @throws {ValueError} `document_invalid`, `update_invalid`; {KeyError} `key_invalid`, `paths_conflict`. Each names the place,

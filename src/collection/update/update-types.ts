@@ -49,7 +49,7 @@ export interface Update<T extends object = AnyDocument> {
   $min?: Operands<T, '$min'>;
   /** Sets a field that is missing or less than the operand. */
   $max?: Operands<T, '$max'>;
-  /** Moves a field to another path and replaces what is there. `kind_mismatch` if a path leads through an array. */
+  /** Moves a field to another path and replaces the value there. `kind_mismatch` if a path leads through an array. */
   $rename?: Operands<T, '$rename'>;
   /** Sets a field to the time of the change: a Date, or with `{ $type: 'timestamp' }` Unix milliseconds. */
   $currentDate?: Operands<T, '$currentDate'>;

@@ -19,7 +19,7 @@ export class OpenCollections {
     this.#environment = environment;
   }
 
-  /** Those that could be opened, or are being opened. */
+  /** Collections that are open or being opened. */
   get usable(): HostedCollection[] {
     return [...this.#byName.values()].filter(({ availability }) => !availability.failed);
   }

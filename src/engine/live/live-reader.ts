@@ -142,7 +142,7 @@ export class LiveReader {
     this.#release();
   }
 
-  /** Resolves those that waited for the result just sent. */
+  /** Resolves the requests that waited for the result just sent. */
   #release(): void {
     for (const resolve of this.#caughtUp.splice(0)) resolve();
   }

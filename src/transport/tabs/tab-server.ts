@@ -72,7 +72,7 @@ export class TabServer {
       if (this.#closed) return;
       this.#announcements.say({ type: 'lead', leader: this.#leader, epoch, protocol: PROTOCOL });
     };
-    // Where storage fails, followers join all the same: they get the error, and do not steal the lock in vain.
+    // If storage fails, followers join nevertheless: they get the error, and do not steal the lock in vain.
     this.#engine.epoch.then(announce, () => announce());
     this.#platform.clock.after(SOON_MS, () => {
       if (!isKnown && !this.#closed) this.#announcements.say({ type: 'begin' });
