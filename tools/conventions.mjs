@@ -9,28 +9,63 @@ import { ROOT } from './setup.mjs';
 const MOST_FILES = 14;
 const MOST_LINES = 300;
 
-/** Descriptions where the field has a noun, and passive voice that hides the subject. */
-const PHRASES = [
-  'whoever',
-  'whosoever',
-  'as it were',
-  'that which',
-  'of which',
-  'so that it is known',
-  'is told of',
-  'are told of',
-  'was told of',
-  'were told of',
-  'been told of',
-  'made twice',
-  'makes again',
-  'made again',
-  'hand on',
-  'hands on',
-  'handed on',
-  'gives its lead away',
-  'gave its lead away',
-];
+/** Descriptions where the field has a noun, and passive voice that hides the subject, each with what to say. */
+const PHRASES = {
+  'name it, or say who does it': [
+    'whoever',
+    'whosoever',
+    'as it were',
+    'that which',
+    'of which',
+    'so that it is known',
+    'is had',
+    'can be had',
+    'nobody hears',
+  ],
+  'name the subject: "a change larger than …", "the stored documents"': [
+    'what (?:was|were|is) (?:saved|kept|made|too|left behind|thrown away)',
+    'what came before',
+    'what comes after',
+    'what became of',
+    'what happens to',
+    'what has to be',
+    'what nobody',
+    'none that',
+  ],
+  'say "acknowledged" of a change, "reported" of an event or an error': [
+    '(?:is|are|was|were|been) told of',
+    'as (?:it was|they were)(?: first)? told',
+    'what (?:a|the|another) (?:page|tab|client) (?:is|was) told',
+    'been told',
+  ],
+  'say "requested", "in flight", or "retried"': [
+    'what (?:is|was) asked',
+    '(?:was|were) asked',
+    '(?:is|are|was|were) asked for',
+  ],
+  'say "applied", "applied once", "applied twice", or "reapplied"': [
+    'made twice',
+    'made once',
+    'makes again',
+    'made again',
+  ],
+  'say "replay" for changes, "stream" or "pass" for data': [
+    'hand on',
+    'hands on',
+    'handed on',
+    'handed anew',
+    'handed back',
+  ],
+  'say "resigns"': ['(?:gives|gave) (?:its|the) lead away'],
+  'say "in the back/forward cache", or "frozen"': [
+    '(?:leader|follower|page|tab)s? that rests?',
+    'resting (?:leader|follower|page|tab)s?',
+  ],
+  'say "succeeds" or "succeeds when retried"': ['goes well', 'go well', 'went well'],
+  'say "stored but reported as failed"': ['stored and reported as failed'],
+  'say "blocks" or "delays"': ['holds? up', 'held up', 'puts? off', 'gets? in the way'],
+  'say "restarted", or "retried"': ['begun for ever', 'tried for ever'],
+};
 
 const READ = ['src', 'worker', 'inline', 'test', 'docs', 'demo', 'README.md', 'CHANGELOG.md'];
 const TEXT = /\.(ts|tsx|mjs|md|html|css|svg)$/;
@@ -76,17 +111,23 @@ function sizesAndNames() {
   return [...large, ...full, ...twins];
 }
 
+const patterns = Object.entries(PHRASES).map(([advice, phrases]) => ({
+  advice,
+  pattern: new RegExp(`\\b(?:${phrases.join('|').replaceAll(' ', '\\s+')})\\b`, 'gi'),
+}));
+
 /** @returns {Defect[]} */
 function words() {
-  const pattern = new RegExp(`\\b(${PHRASES.join('|').replaceAll(' ', '\\s+')})\\b`, 'gi');
   const files = READ.flatMap(filesIn).filter((file) => TEXT.test(file));
   return files.flatMap((file) =>
     linesOf(file).flatMap((text, index) =>
-      [...text.matchAll(pattern)].map(([phrase]) => ({
-        file,
-        line: index + 1,
-        says: `"${phrase}": name it, or say who does it`,
-      })),
+      patterns.flatMap(({ advice, pattern }) =>
+        [...text.matchAll(pattern)].map(([phrase]) => ({
+          file,
+          line: index + 1,
+          says: `"${phrase}": ${advice}`,
+        })),
+      ),
     ),
   );
 }
