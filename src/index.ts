@@ -44,7 +44,7 @@ export type {
   ImportProgress,
   Verification,
 } from './engine/protocol/backup-protocol.ts';
-export type { Key } from './engine/protocol/requests.ts';
+export type { Key } from './engine/protocol/key-value-protocol.ts';
 export { BackupError, type BackupErrorCode } from './errors/backup-error.ts';
 export { CairnError, type CairnErrorDetails } from './errors/cairn-error.ts';
 export { CollectionError, type CollectionErrorCode } from './errors/collection-error.ts';

@@ -1,4 +1,4 @@
-import type { Key } from '../engine/protocol/requests.ts';
+import type { Key } from '../engine/protocol/key-value-protocol.ts';
 import type { Coroutine } from '../engine/scheduling/coroutine.ts';
 import type { CallOrder } from './calls/call-order.ts';
 import { checkKey } from './calls/item-checks.ts';

@@ -1,4 +1,4 @@
-import type { Key } from '../engine/protocol/requests.ts';
+import type { Key } from '../engine/protocol/key-value-protocol.ts';
 import type { HandleChannel } from './calls/handle-channel.ts';
 import type { KeyValueCalls } from './calls/key-value-calls.ts';
 import { SyncSender } from './calls/sync-sender.ts';

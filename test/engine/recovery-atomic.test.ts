@@ -187,7 +187,7 @@ describe('after a failover', () => {
     });
   });
 
-  test('an upsertMany whose end came after a save is not made twice', async () => {
+  test('an upsertMany whose end came after a save is not applied twice', async () => {
     const client = new Client();
     await client.join(await takeOver(driver, clock));
     await client.make(insert('old', { n: 0 }));
@@ -221,7 +221,7 @@ describe('after a failover', () => {
     });
   });
 
-  test('a comparison that failed and was not answered is made again', async () => {
+  test('a comparison that failed and was not answered is reapplied', async () => {
     const stale = [
       { op: 'replaceIf', handle: NOTES, id: 'x', body: '{"n":9}', version: 0.5 },
       { op: 'kvReplace', handle: VALUES, key: 'k', body: '9', version: 0.5 },
@@ -240,7 +240,7 @@ describe('after a failover', () => {
       [NOTES, 1],
       [VALUES, 1],
     ] as const;
-    // Nobody hears the answer; later changes of the client are saved.
+    // No client hears the answer; later changes of the client are saved.
     await session.execute(stale, numbers);
     await session.execute(
       [insert('y', {}), { op: 'kvSet', handle: VALUES, key: 'j', body: '1' }],

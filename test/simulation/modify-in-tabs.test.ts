@@ -56,14 +56,14 @@ async function modify(seed: number, happen: (leader: Tab) => void) {
   expect([seed, found[0]?.n, found[1]]).toEqual([seed, noted, valued]);
 }
 
-test('no modify of two tabs is lost or made twice, whenever their leader ends', async () => {
+test('no modify of two tabs is lost or applied twice, whenever their leader ends', async () => {
   for (let seed = 1; seed <= MOMENTS; seed++) await modify(seed, (leader) => leader.kill());
 });
 
-test('no modify of two tabs is lost or made twice, whenever their leader is closed', async () => {
+test('no modify of two tabs is lost or applied twice, whenever their leader is closed', async () => {
   for (let seed = 1; seed <= MOMENTS; seed++) await modify(seed, (leader) => leader.close());
 });
 
-test('no modify of two tabs is lost or made twice, whenever their leader is frozen', async () => {
+test('no modify of two tabs is lost or applied twice, whenever their leader is frozen', async () => {
   for (let seed = 1; seed <= MOMENTS; seed++) await modify(seed, (leader) => leader.freeze(8000));
 });

@@ -1,4 +1,4 @@
-import type { Key } from '../../engine/protocol/requests.ts';
+import type { Key } from '../../engine/protocol/key-value-protocol.ts';
 import { KeyError } from '../../errors/key-error.ts';
 import { ValueError } from '../../errors/value-error.ts';
 

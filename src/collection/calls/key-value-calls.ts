@@ -1,6 +1,7 @@
 import { type Body, decode, encode, peek } from '../../codec/body.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
-import type { Key, RequestFlags } from '../../engine/protocol/requests.ts';
+import type { Key } from '../../engine/protocol/key-value-protocol.ts';
+import type { RequestFlags } from '../../engine/protocol/requests.ts';
 import type { Coroutine } from '../../engine/scheduling/coroutine.ts';
 import { ValueError } from '../../errors/value-error.ts';
 import { holdsPattern } from '../find/holds-pattern.ts';

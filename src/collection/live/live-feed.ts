@@ -1,5 +1,6 @@
+import type { Key } from '../../engine/protocol/key-value-protocol.ts';
 import type { LiveNews, LiveSpec } from '../../engine/protocol/live-protocol.ts';
-import type { Key, RequestFlags } from '../../engine/protocol/requests.ts';
+import type { RequestFlags } from '../../engine/protocol/requests.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import { nameCollection } from '../../errors/criteria-error.ts';
 import type { HandleChannel } from '../calls/handle-channel.ts';

@@ -1,4 +1,4 @@
-import type { Key } from '../../engine/protocol/requests.ts';
+import type { Key } from '../../engine/protocol/key-value-protocol.ts';
 import type { CollectionSettings } from '../../engine/protocol/settings.ts';
 import type { HandleChannel } from '../calls/handle-channel.ts';
 import type { Search } from '../find/search.ts';

@@ -3,6 +3,7 @@ import type { Plan } from '../../query/plan/plan.ts';
 import type { Stamps } from '../../storage/segments/stored-record.ts';
 import type { BackupOperations } from './backup-protocol.ts';
 import type { DatabaseOperations } from './database-protocol.ts';
+import type { KeyValueOperations } from './key-value-protocol.ts';
 import type { LiveDetail, LiveOperations } from './live-protocol.ts';
 import type { CollectionSettings } from './settings.ts';
 
@@ -103,15 +104,6 @@ export interface Explained {
   readonly engine_ms: number;
 }
 
-/** A key of a key-value collection: a path such as `'USER_1.friends[0].name'`, a number, or its segments. */
-export type Key = string | number | readonly (string | number)[];
-
-/** The value at a key, with the version of its record. */
-export interface ValueReply {
-  readonly body: Body;
-  readonly version: number;
-}
-
 /** A document in a reply, with the version of its record. */
 export interface VersionedReply {
   readonly record: RecordReply;
@@ -119,7 +111,11 @@ export interface VersionedReply {
 }
 
 /** Every operation, with its request and reply. */
-export interface Operations extends LiveOperations, BackupOperations, DatabaseOperations {
+export interface Operations
+  extends LiveOperations,
+    BackupOperations,
+    DatabaseOperations,
+    KeyValueOperations {
   /** Opens the collection under the handle. Every other operation waits for it. */
   open: { ask: { settings: CollectionSettings }; reply: undefined };
   /** Loads a cached collection into memory. */
@@ -179,27 +175,6 @@ export interface Operations extends LiveOperations, BackupOperations, DatabaseOp
   scan: { ask: Selection; reply: ScanReply };
   scanNext: { ask: { cursor: number; call?: number | undefined }; reply: ScanReply };
   scanEnd: { ask: { cursor: number }; reply: undefined };
-
-  kvSet: { ask: { key: Key; body: Body }; reply: undefined };
-  /** With `array`, a value of another kind is an error. */
-  kvGet: { ask: { key: Key; array?: boolean }; reply: ValueReply | undefined };
-  kvDelete: { ask: { key: Key }; reply: boolean };
-  kvPush: { ask: { key: Key; body: Body }; reply: Body };
-  /** Adds to a number. */
-  kvAdd: { ask: { key: Key; amount: number }; reply: number };
-  /** Items of the array at the key that match; at most one where `first`. */
-  kvMatch: { ask: { key: Key; criteria: Body; first: boolean }; reply: Body };
-  /** Removes the items that match from the array at the key. */
-  kvRemove: { ask: { key: Key; criteria: Body }; reply: Body };
-  /** The value at the key with the version of its record, 0 without one. */
-  kvGetVersion: {
-    ask: { key: Key };
-    reply: { readonly body: Body | undefined; readonly version: number };
-  };
-  /** Replaces the value at the key unless its record has another version by now. */
-  kvReplace: { ask: { key: Key; body: Body; version: number }; reply: boolean };
-  kvKeys: { ask: object; reply: string[] };
-  kvEntries: { ask: object; reply: { readonly keys: string[]; readonly bodies: Body[] } };
 }
 
 export type OperationName = keyof Operations;
