@@ -5,6 +5,7 @@ import type { RecoveryRecord } from '../../src/engine/recovery/recovery-records.
 import type { Session } from '../../src/engine/sessions/session.ts';
 import type { StorageDriver } from '../../src/storage/drivers/driver.ts';
 import type { FakeClock } from './fake-clock.ts';
+import { randomId } from './random-id.ts';
 
 const both = { at: true, timestamp: true };
 export const notes: CollectionSettings = {
@@ -28,13 +29,13 @@ export async function takeOver(
   clock: FakeClock,
   ...expected: string[]
 ): Promise<Engine> {
-  const storage = await driver.open('handover', { damaged: () => undefined });
+  const storage = await driver.open('db', { damaged: () => undefined });
   return new Engine({
     storage,
     storageKind: 'indexeddb',
     durability: 'relaxed',
     clock,
-    newId: (length) => Math.random().toString(36).padEnd(length, '_').slice(0, length),
+    newId: randomId,
     succession: {
       locked: true,
       stolen: false,
@@ -46,7 +47,7 @@ export async function takeOver(
   });
 }
 
-/** A client of an engine, with what it was told. */
+/** A client of an engine, with its events. */
 export function join(engine: Engine, client: string) {
   const events: EngineEvent[] = [];
   const session = engine.join((event) => events.push(event), client);
