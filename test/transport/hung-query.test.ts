@@ -188,7 +188,11 @@ describe.each(['hang', 'crash'] as const)('an engine that ends in a %s', (way) =
     const { link } = open();
     const handle = link.newHandle();
     const both = { at: true, timestamp: true };
-    const settings = { ...plainSettings('notes', 'DOCUMENT_BASED'), created: both, updated: both };
+    const settings = {
+      ...{ ...plainSettings('notes', 'DOCUMENT_BASED'), created: both, updated: both },
+      // Nothing is saved by itself: all of it is replayed.
+      ...{ save_early: false, save_timeout: 3600, save_directly_after: 1000 },
+    };
     await link.send({ op: 'open', handle, settings });
     await link.send({ ...bait, handle });
     const body = '{}';
@@ -198,14 +202,15 @@ describe.each(['hang', 'crash'] as const)('an engine that ends in a %s', (way) =
       number[],
     ][];
     engines.clock.jump(5000);
-    const id = acknowledged[0]?.[0] as string;
-    const changes = '{"n":1}';
-    const { record } = (await link.send({ op: 'patch', handle, id, changes })) as {
-      record: unknown;
-    };
+    const id = told[0]?.[0] as string;
+    const changes = '{"$inc":{"n":1},"$currentDate":{"at":{"$type":"timestamp"}}}';
+    await link.send({ op: 'patch', handle, id, changes });
+    engines.clock.jump(5000);
+    await link.send({ op: 'patchMany', handle, archived: false, changes });
+    const acknowledged = await link.send({ op: 'get', handle, id });
     engines.clock.jump(5000);
     await end((ask) => link.send({ ...ask, handle } as Request));
-    expect(await link.send({ op: 'get', handle, id })).toEqual(record);
+    expect(await link.send({ op: 'get', handle, id })).toEqual(acknowledged);
   });
 });
 
