@@ -4,7 +4,7 @@ import { type Stamps, StoredRecord } from '../../storage/segments/stored-record.
 import { insertLost } from '../collection-errors.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
 import { stamped, UPDATED } from '../protocol/managed.ts';
-import type { PartReply, Request } from '../protocol/requests.ts';
+import type { ReplyTo, Request } from '../protocol/requests.ts';
 import type { DocumentIndexes } from './document-indexes.ts';
 import { idTaken, unusedId } from './ids.ts';
 import { type NewVersion, putVersions } from './new-version.ts';
@@ -39,7 +39,7 @@ export class InsertParts {
     this.#context = context;
   }
 
-  add(request: Request<'insertPart'>): PartReply {
+  add(request: Request<'insertPart'>): ReplyTo<'insertPart'> {
     const { call, from, ids, bodies, last, now, upsert = false } = request;
     const begun = this.#staged.get(call);
     // If the first part is retried, the client resends all of them.
@@ -51,7 +51,7 @@ export class InsertParts {
     try {
       const { settings } = this.#context;
       const stamps = stamped(undefined, 'created', settings, staged.now);
-      const columnsOf = (keys: string[]): PartReply => ({
+      const columnsOf = (keys: string[]): ReplyTo<'insertPart'> => ({
         ...{ keys, flags: new Uint8Array(keys.length), now: staged.now },
         stamps: stamps && keys.map(() => stamps),
       });
@@ -127,7 +127,7 @@ export class InsertParts {
   }
 
   /** Inserts the new ones and replaces the others. Of two with one id the later replaces the earlier. */
-  #commitUpserts(call: number, { records: staged, now }: Staged): PartReply {
+  #commitUpserts(call: number, { records: staged, now }: Staged): ReplyTo<'insertPart'> {
     const { records, settings } = this.#context;
     const versions = new Map<string, NewVersion>();
     const flags = new Uint8Array(staged.length);

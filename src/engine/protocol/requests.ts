@@ -25,12 +25,6 @@ export interface ManagedColumns {
   readonly stamps: readonly (Stamps | undefined)[] | undefined;
 }
 
-/** Managed values of the documents of an `insertMany` or `upsertMany`, and its time in Unix milliseconds. */
-export interface PartReply extends ManagedColumns {
-  /** Left out by leaders of an earlier version. */
-  readonly now?: number | undefined;
-}
-
 /** A chunk of a scan. */
 export interface ScanReply extends ManagedColumns {
   readonly ranks: Float64Array;
@@ -141,7 +135,8 @@ export interface Operations
       /** Whether documents whose id is taken replace the others. The reply to the last part then covers all of them. */
       upsert?: boolean;
     };
-    reply: PartReply;
+    /** With the time of the call in Unix milliseconds. */
+    reply: ManagedColumns & { readonly now?: number | undefined };
   };
   /** Discards the parts of an `insertMany`: a later part could not be encoded. */
   insertAbandon: { ask: { call: number }; reply: undefined };

@@ -4,7 +4,7 @@ import type {
   AcknowledgedChange,
   BatchReply,
   ManagedReply,
-  PartReply,
+  ReplyTo,
   Request,
 } from '../../engine/protocol/requests.ts';
 import type { Stamps } from '../../storage/segments/stored-record.ts';
@@ -114,7 +114,7 @@ function asAcknowledged(request: Request, reply: unknown): Request | undefined {
       return { ...request, id, now: acknowledgedTime(stamps) };
     }
     case 'insertPart': {
-      const { keys, stamps, now = acknowledgedTime(stamps?.[0]) } = reply as PartReply;
+      const { keys, stamps, now = acknowledgedTime(stamps?.[0]) } = reply as ReplyTo<'insertPart'>;
       // The reply to the last part of an `upsertMany` covers all parts.
       return { ...request, ids: keys.slice(keys.length - request.bodies.length), now };
     }
