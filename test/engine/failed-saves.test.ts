@@ -101,7 +101,21 @@ test('more changes do not make retries more frequent', async () => {
   expect(driver.calls.write).toBe(1);
 });
 
-test('save() of a client tries every collection, then rejects with a failure', async () => {
+test('answers that come late do not put the next attempt off', async () => {
+  const driver = faultyDriver();
+  const { client, clock } = openClient(driver);
+  const notes = new client.Collection(documents);
+  driver.inject({ call: 'write', when: 'before' });
+  for (let n = 0; n < 10; n++) {
+    // The list is read from storage, and the answer to both waits for it.
+    await Promise.all([notes.insert({ n }), notes.listBackups()]);
+    await clock.advance(100);
+  }
+  expect(driver.calls.write).toBeGreaterThan(1);
+  expect(client.status.unsaved).toBeLessThan(10);
+});
+
+test('save() of a client tries every collection and rejects with a failure', async () => {
   const driver = faultyDriver();
   const { client } = openClient(driver);
   const one = new client.Collection({ ...documents, name: 'one' });

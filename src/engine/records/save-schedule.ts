@@ -99,6 +99,8 @@ export class SaveSchedule {
   }
 
   #reschedule(): void {
+    // The retry of a failed save waits for no answer, and late answers must not put it off.
+    if (this.#backoff.waitMs > 0) return;
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
     this.check();
