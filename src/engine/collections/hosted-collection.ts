@@ -117,10 +117,10 @@ export class HostedCollection implements Executor {
       return this.#aborts.abort(request.call);
     }
     const { storage } = this.#context;
-    // What follows a request that waits for storage must not overtake it.
-    const isExclusive = isChanging(request) || (request.mayHang === true && storage.isBusy);
+    // What follows a request that waits for storage must not overtake it. Storage may be busy by its turn.
+    const mayRest = (): boolean => request.mayHang === true && (storage.isBusy || this.#queue.busy);
     const enter = (): unknown =>
-      this.#queue.enter(isExclusive, () => {
+      this.#queue.enter(isChanging(request) || mayRest(), () => {
         if (declaration && request.op !== 'drop') {
           const { pending, error } = declaration;
           if (pending) return new Postponed(pending.then(enter));

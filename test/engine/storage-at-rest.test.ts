@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import { Engine } from '../../src/engine/engine.ts';
+import type { Request } from '../../src/engine/protocol/requests.ts';
+import { plainSettings } from '../../src/engine/protocol/settings.ts';
+import type { Session } from '../../src/engine/sessions/session.ts';
+import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
+import { FakeClock, settled } from './fake-clock.ts';
+import { randomId } from './random-id.ts';
+
+const HANDLE = 1;
+const OTHER = 2;
+
+/** Each look at it shows that a slice of work has taken its time: long reads pause as often as they may. */
+class BusyClock extends FakeClock {
+  #looks = 0;
+
+  override elapsed(): number {
+    this.#looks++;
+    return super.elapsed() + 11 * this.#looks;
+  }
+}
+
+/** Two sessions of an engine with 1000 documents, and storage whose writes the test can delay. */
+async function open() {
+  const stored = await memoryDriver().open('rest', { damaged: () => undefined });
+  const gate = { opened: Promise.resolve() };
+  const engine = new Engine({
+    storage: {
+      getMany: (...read) => stored.getMany(...read),
+      list: (...read) => stored.list(...read),
+      keys: (...read) => stored.keys(...read),
+      write: async (...write) => {
+        await gate.opened;
+        await stored.write(...write);
+      },
+      close: () => stored.close(),
+    },
+    ...{ storageKind: 'memory', durability: 'relaxed' },
+    ...{ clock: new BusyClock(), newId: randomId },
+  });
+  const [one, two] = ['one', 'two'].map((client) => {
+    const session = engine.join(() => undefined, client);
+    session.openAll([
+      [HANDLE, plainSettings('things', 'DOCUMENT_BASED')],
+      [OTHER, plainSettings('others', 'DOCUMENT_BASED')],
+    ]);
+    return session;
+  }) as [Session, Session];
+  const bodies = Array.from({ length: 1000 }, () => '{"name":"x"}');
+  await ask(one, { op: 'insertPart', handle: HANDLE, call: 1, from: 0, last: true, bodies });
+  await one.save();
+  return { one, two, gate };
+}
+
+async function ask(session: Session, request: Request): Promise<any> {
+  const { values, failures } = await session.execute([request]);
+  for (const error of failures?.values() ?? []) throw error;
+  return values[0];
+}
+
+const search: Request = {
+  ...{ op: 'count', handle: HANDLE, archived: true },
+  ...{ criteria: { name: /x/ }, mayHang: true },
+};
+const insert = (handle: number): Request => ({ op: 'insert', handle, body: '{"name":"x"}' });
+
+test('a change after a pattern that waits for storage stays behind it, whenever storage became busy', async () => {
+  const { one, gate } = await open();
+  let openGate = (): void => undefined;
+  gate.opened = new Promise((resolve) => {
+    openGate = resolve;
+  });
+  const none = { name: 'none' };
+  const deleted = ask(one, { op: 'deleteMany', handle: HANDLE, archived: true, criteria: none });
+  const found = ask(one, search);
+  const inserted = ask(one, insert(HANDLE));
+  await ask(one, insert(OTHER));
+  const saved = one.save();
+  expect(await deleted).toBe(0);
+  await settled();
+  openGate();
+  expect(await found).toBe(1000);
+  await Promise.all([inserted, saved]);
+});
