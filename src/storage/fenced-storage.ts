@@ -53,7 +53,7 @@ export class FencedStorage implements Storage {
   readonly #inFlight = new Set<Promise<unknown>>();
   /** How often writes are held. */
   #holds = 0;
-  /** Begins the writes that wait. */
+  /** Begins the writes that wait, and what waits for them. */
   #waiting: (() => void)[] = [];
 
   constructor(storage: Storage, options: FenceOptions) {
@@ -124,9 +124,19 @@ export class FencedStorage implements Storage {
     return this.#track(this.#storage.keys(store, prefix));
   }
 
-  /** Whether an operation is in flight. */
+  /** Whether an operation is in flight, or a write waits. */
   get isBusy(): boolean {
-    return this.#inFlight.size > 0;
+    return this.#inFlight.size > 0 || this.hasHeldWrites;
+  }
+
+  /** Whether a write waits. */
+  get hasHeldWrites(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** Resolves when the writes that wait have begun. */
+  writesBegun(): Promise<void> {
+    return new Promise((begin) => this.#waiting.push(begin));
   }
 
   /** Settles when all operations in flight have. */
@@ -155,7 +165,7 @@ export class FencedStorage implements Storage {
   /** Writes with the claim until it has succeeded once: repeating it is harmless, so concurrent writes need not wait. */
   async write(operations: Iterable<StorageOperation>, durability: Durability): Promise<void> {
     const epoch = await this.epoch();
-    while (this.#holds > 0) await new Promise<void>((begin) => this.#waiting.push(begin));
+    while (this.#holds > 0) await this.writesBegun();
     if (this.#left) throw databaseTaken();
     this.touch();
     const fenced = this.#claimed ? checked(epoch, operations) : this.#claiming(epoch, operations);

@@ -82,3 +82,24 @@ test('a change after a pattern that waits for storage stays behind it, whenever 
   expect(await found).toBe(1000);
   await Promise.all([inserted, saved]);
 });
+
+test('patterns of several clients that overlap do not keep a save waiting for ever', async () => {
+  const { one, two } = await open();
+  let isSaved = false;
+  let searches = 0;
+  const searchOn = async (session: Session): Promise<void> => {
+    while (!isSaved && searches < 100) {
+      await ask(session, search);
+      searches++;
+    }
+  };
+  const first = searchOn(one);
+  await settled();
+  const second = searchOn(two);
+  await settled();
+  await ask(one, insert(OTHER));
+  await one.save();
+  isSaved = true;
+  await Promise.all([first, second]);
+  expect(searches).toBeLessThan(10);
+});

@@ -7,6 +7,8 @@ import { type Coroutine, isCoroutine, type Result } from '../scheduling/coroutin
  * for a minute (test/browser/hung-query.test.ts).
  */
 export function* atRest<T>(storage: FencedStorage, execute: () => Result<T>): Coroutine<T> {
+  // Requests of many clients overlap, and would keep the writes waiting for ever.
+  while (storage.hasHeldWrites) yield storage.writesBegun();
   const release = storage.holdWrites();
   try {
     if (storage.isBusy) yield storage.idle();
