@@ -3,7 +3,7 @@ import { compareValues } from '../../query/value/compare-values.ts';
 import { getAt } from '../paths/value-path.ts';
 import { type Items, itemsOf, replacingItems } from './items.ts';
 import { type FieldPath, replacing, UNCHANGED, type UpdateStep } from './update-operator.ts';
-import { ValueSet } from './value-set.ts';
+import { distinct, ValueSet } from './value-set.ts';
 
 type Compare = (a: unknown, b: unknown) => number;
 type Direction = 1 | -1;
@@ -68,7 +68,7 @@ export function addToSet(path: FieldPath, operand: unknown): UpdateStep {
   return replacing(path, (before) => {
     const present = before === undefined ? [] : itemsOf(before, path);
     const known = new ValueSet(present);
-    const added = $each.filter((item) => known.add(item));
+    const added = distinct($each.filter((item) => !known.has(item)));
     return before !== undefined && added.length === 0 ? UNCHANGED : [...present, ...added];
   });
 }
