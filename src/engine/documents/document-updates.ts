@@ -27,7 +27,7 @@ export class DocumentUpdates {
     const before = records.get(id);
     if (!before) return undefined;
     const time = now ?? clock.now();
-    const record = yield* this.#updated(before, update, time);
+    const record = this.#updated(before, yield* records.bodies.of(before), update, time);
     putVersion(this.#context, { record, before, kind: 'update' });
     return { record: [id, record.flags, record.stamps, record.body as Body], now: time };
   }
@@ -47,8 +47,10 @@ export class DocumentUpdates {
     for (const id of ids ?? (yield* this.#scans.idsOf(selection))) {
       const before = records.get(id);
       if (!before) continue;
+      // Outside: an error of storage is not the document's, and others may get it too.
+      const body = yield* records.bodies.of(before);
       try {
-        const record = yield* this.#updated(before, update, time);
+        const record = this.#updated(before, body, update, time);
         versions.push({ record, before, kind: 'update' });
       } catch (error) {
         throw nameDocument(error, id);
@@ -69,11 +71,9 @@ export class DocumentUpdates {
   }
 
   /** The version that an update makes of a record. */
-  *#updated(before: StoredRecord, update: Update, now: number): Coroutine<StoredRecord> {
-    const { records, settings } = this.#context;
-    const fields = decode(yield* records.bodies.of(before)) as object;
-    const body = encode(update.apply(fields, now), 'document');
-    const stamps = stamped(before.stamps, 'updated', settings, now);
+  #updated(before: StoredRecord, stored: Body, update: Update, now: number): StoredRecord {
+    const body = encode(update.apply(decode(stored) as object, now), 'document');
+    const stamps = stamped(before.stamps, 'updated', this.#context.settings, now);
     return new StoredRecord(before.key, before.rank, before.flags | UPDATED, stamps, body);
   }
 }
