@@ -19,9 +19,9 @@ const change = (tab: Tab) =>
     const add = (thing: { modified: number }) => ({ ...thing, modified: thing.modified + 1 });
     const rounds = Array.from({ length: 100 }, () => [
       things.patch('counter', { $inc: { patched: 1 }, $push: { log: 1 } }),
-      things.modify('counter', add, { retries: 1000 }),
+      things.modify('counter', add),
       things.patchMany({}, { $inc: { patchedMany: 1 } }),
-      numbers.modify('counter', (count = 0) => count + 1, { retries: 1000 }),
+      numbers.modify('counter', (count = 0) => count + 1),
     ]);
     await Promise.all(rounds.flat());
   });

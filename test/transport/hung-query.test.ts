@@ -196,13 +196,13 @@ describe.each(['hang', 'crash'] as const)('an engine that ends in a %s', (way) =
     await link.send({ op: 'open', handle, settings });
     await link.send({ ...bait, handle });
     const body = '{}';
-    const acknowledged = [await link.send({ op: 'insert', handle, body })] as [
+    const replies = [await link.send({ op: 'insert', handle, body })] as [
       string,
       number,
       number[],
     ][];
     engines.clock.jump(5000);
-    const id = told[0]?.[0] as string;
+    const id = replies[0]?.[0] as string;
     const changes = '{"$inc":{"n":1},"$currentDate":{"at":{"$type":"timestamp"}}}';
     await link.send({ op: 'patch', handle, id, changes });
     engines.clock.jump(5000);

@@ -5,7 +5,7 @@ import type { Sender } from '../calls/sender.ts';
 import { type Check, checkOptions, integer, isAbortSignal } from '../options/option-checks.ts';
 
 /** With each conflict another client has made progress, so many in a row are rare. */
-const RETRIES = 100;
+const RETRIES = 1000;
 
 const checks: Readonly<Record<string, Check>> = {
   retries: integer('a whole number from 0', (retries) => retries >= 0, RETRIES),
@@ -14,7 +14,7 @@ const checks: Readonly<Record<string, Check>> = {
 
 /** Options of `modify`. */
 export interface ModifyOptions {
-  /** How often the function runs again because of a conflict. @default 100 */
+  /** How often the function runs again because of a conflict. @default 1000 */
   retries?: number | undefined;
   /** Aborts the call: the promise rejects with the signal's reason. A change in flight may still be made. */
   signal?: AbortSignal | undefined;

@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { Engine } from '../../src/engine/engine.ts';
+import type { Request } from '../../src/engine/protocol/requests.ts';
+import { type CollectionSettings, plainSettings } from '../../src/engine/protocol/settings.ts';
+import type { Session } from '../../src/engine/sessions/session.ts';
+import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
+import { ReplayBuffer } from '../../src/transport/channel/replay-buffer.ts';
+import { FakeClock } from './fake-clock.ts';
+import { randomId } from './random-id.ts';
+
+const HANDLE = 1;
+const stamp = { at: true, timestamp: false };
+const none = { at: false, timestamp: false };
+
+/** A client of an engine that has nothing in storage. */
+async function join(settings: CollectionSettings, clock: FakeClock): Promise<Session> {
+  const engine = new Engine({
+    storage: await memoryDriver().open('upserts', { damaged: () => undefined }),
+    ...{ storageKind: 'memory', durability: 'relaxed', clock, newId: randomId },
+    succession: {
+      ...{ locked: true, stolen: false, left: Promise.resolve([]) },
+      ...{ expected: Promise.resolve(new Set(['client'])) },
+      ...{ taken: () => undefined, forgotten: () => undefined },
+    },
+  });
+  const session = engine.join(() => undefined, 'client');
+  session.openAll([[HANDLE, settings]]);
+  return session;
+}
+
+const scan: Request = { op: 'scan', handle: HANDLE, archived: true, all: true };
+const contents = async (session: Session) => (await session.execute([scan])).values;
+
+/** What engines hold: one that has upserted documents in parts, and one that gets the same changes by replay. */
+async function replayed(stamps: Partial<CollectionSettings>, parts: readonly string[][]) {
+  const clock = new FakeClock();
+  const settings = { ...plainSettings('notes', 'DOCUMENT_BASED'), ...stamps };
+  const [session, next] = [await join(settings, clock), await join(settings, clock)];
+  await session.replay([]);
+  const buffer = new ReplayBuffer();
+  let number = 0;
+  const change = async (request: Request): Promise<void> => {
+    const first = [[HANDLE, ++number]] as const;
+    buffer.note([request], first, await session.execute([request], first));
+  };
+  await change({ op: 'insert', handle: HANDLE, id: 'a', body: '{"n":0}' });
+  clock.jump(1000);
+  let from = 0;
+  for (const [index, ids] of parts.entries()) {
+    const bodies = ids.map((_, at) => JSON.stringify({ n: from + at + 1 }));
+    const last = index === parts.length - 1;
+    const sent = { op: 'insertPart', handle: HANDLE, call: 7, upsert: true } as const;
+    await change({ ...sent, from, last, ids, bodies });
+    from += ids.length;
+  }
+  clock.jump(1000);
+  await next.replay(buffer.all());
+  return [await contents(session), await contents(next)];
+}
+
+test.each([
+  ['one part', [['a', 'b', 'c', 'd']]],
+  [
+    'several parts',
+    [
+      ['a', 'b'],
+      ['c', 'd'],
+    ],
+  ],
+])('a replayed upsertMany of %s makes the same documents', async (_, parts) => {
+  for (const created of [none, stamp]) {
+    for (const updated of [none, stamp]) {
+      const [made, again] = await replayed({ created, updated }, parts);
+      expect(again).toEqual(made);
+    }
+  }
+});
