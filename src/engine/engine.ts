@@ -27,6 +27,8 @@ export interface EngineOptions {
   readonly durability: Durability;
   readonly clock: Clock;
   readonly newId: IdGenerator;
+  /** Whether the thread is terminated when a request hangs. @default false */
+  readonly terminable?: boolean | undefined;
   /** Left out where there was no leader before, or it has ended. */
   readonly succession?: Succession | undefined;
 }
@@ -56,7 +58,8 @@ export class Engine {
   readonly #records: RecoveryRecords;
   readonly #sessions: SessionContext;
 
-  constructor({ storage, storageKind, durability, clock, newId, succession }: EngineOptions) {
+  constructor(options: EngineOptions) {
+    const { storage, storageKind, durability, clock, newId, succession } = options;
     const stolen = succession?.stolen ?? false;
     this.#storage = new FencedStorage(storage, {
       elapsed: () => clock.elapsed(),
@@ -67,7 +70,7 @@ export class Engine {
     const begun = stolen ? this.#storage.claim() : Promise.resolve();
     this.#events = new EngineEvents(storageKind, clock, () => this.#collections.backlog);
     const environment = {
-      ...{ durability, clock, newId, stolen },
+      ...{ durability, clock, newId, stolen, terminable: options.terminable === true },
       storage: this.#storage,
       pool: new SegmentPool(this.#storage),
       leases: new Leases(),

@@ -220,5 +220,19 @@ export function operatorsSuite(fixture: ClientFixture): void {
       expect(things.sync.patch('a', { $inc: { n: 2 } })).toMatchObject({ n: 3, _updated: true });
       expect(things.sync.get('a')?.n).toBe(3);
     });
+
+    test('reads a getter in the changes once', async () => {
+      const things = fixture.documents();
+      const { _id } = await things.insert({ n: 1 });
+      let reads = 0;
+      const changes = {
+        $inc: {
+          get n() {
+            return reads++ === 0 ? 2 : ('bad' as never);
+          },
+        },
+      };
+      expect(await things.patch(_id, changes)).toMatchObject({ n: 3 });
+    });
   });
 }

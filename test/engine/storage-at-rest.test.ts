@@ -21,7 +21,7 @@ class BusyClock extends FakeClock {
 }
 
 /** Two sessions of an engine with 1000 documents, and storage whose writes the test can delay. */
-async function open() {
+async function open({ terminable = true } = {}) {
   const stored = await memoryDriver().open('rest', { damaged: () => undefined });
   const gate = { opened: Promise.resolve() };
   const engine = new Engine({
@@ -36,7 +36,7 @@ async function open() {
       close: () => stored.close(),
     },
     ...{ storageKind: 'memory', durability: 'relaxed' },
-    ...{ clock: new BusyClock(), newId: randomId },
+    ...{ clock: new BusyClock(), newId: randomId, terminable },
   });
   const [one, two] = ['one', 'two'].map((client) => {
     const session = engine.join(() => undefined, client);
@@ -102,4 +102,27 @@ test('patterns of several clients that overlap do not keep a save waiting for ev
   isSaved = true;
   await Promise.all([first, second]);
   expect(searches).toBeLessThan(10);
+});
+
+test.each([
+  ['waits for storage where a hang terminates the thread', true],
+  ['does not wait for storage in the thread of the page', false],
+])('a pattern %s', async (_, terminable) => {
+  const { one, gate } = await open({ terminable });
+  let openGate = (): void => undefined;
+  gate.opened = new Promise((resolve) => {
+    openGate = resolve;
+  });
+  await ask(one, insert(OTHER));
+  const saved = one.save();
+  await settled();
+  let count: unknown;
+  const counted = ask(one, search).then((found) => {
+    count = found;
+  });
+  for (let turn = 0; turn < 20; turn++) await settled();
+  expect(count).toBe(terminable ? undefined : 1000);
+  openGate();
+  await Promise.all([saved, counted]);
+  expect(count).toBe(1000);
 });

@@ -1,4 +1,5 @@
 import { type Body, encode } from '../../codec/body.ts';
+import { capture } from '../../codec/capture.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { documentBuilder } from '../../engine/protocol/managed.ts';
 import type { Explained } from '../../engine/protocol/requests.ts';
@@ -279,7 +280,9 @@ function encodeListed(list: readonly unknown[], index: number): EncodedDocument 
 
 /** Checks and encodes the changes of a patch. */
 function encodeChanges(changes: unknown) {
-  const checked = checkUpdate(changes);
+  // Of a copy: a getter may give another value each time.
+  const isObject = isPlainObject(changes);
+  const checked = checkUpdate(isObject ? capture(changes, 'changes').copy : changes);
   const mayHang = holdsPattern(checked.$pull) || undefined;
   return { changes: encode(checked, 'changes'), mayHang };
 }

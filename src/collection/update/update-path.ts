@@ -26,18 +26,23 @@ export function parseUpdatePath(path: string, place: string): UpdatePath {
 
 /** @throws {KeyError} `paths_conflict` when one path is equal to another, or inside it: their order would decide. */
 export function checkConflicts(paths: readonly UpdatePath[]): void {
-  const given = new Set<string>();
-  for (const { path } of paths) {
-    if (given.has(path)) throw conflict(path, `"${shortened(path)}" twice`);
-    given.add(path);
+  // In the order of segments a path stands directly before a path inside it, or before another one inside it.
+  const sorted = paths.toSorted((a, b) => compareSegments(a.segments, b.segments));
+  for (const [index, { path, segments }] of sorted.entries()) {
+    const outer = sorted[index - 1];
+    if (!outer?.segments.every((segment, at) => segment === segments[at])) continue;
+    if (outer.path === path) throw conflict(path, `"${shortened(path)}" twice`);
+    const inside = `"${shortened(outer.path)}" and "${shortened(path)}", which is inside it`;
+    throw conflict(path, inside);
   }
-  for (const { path, segments } of paths) {
-    for (let length = 1; length < segments.length; length++) {
-      const outer = segments.slice(0, length).join('.');
-      if (!given.has(outer)) continue;
-      throw conflict(path, `"${shortened(outer)}" and "${shortened(path)}", which is inside it`);
-    }
+}
+
+function compareSegments(a: readonly string[], b: readonly string[]): number {
+  for (let at = 0; at < a.length && at < b.length; at++) {
+    const [left, right] = [a[at] as string, b[at] as string];
+    if (left !== right) return left < right ? -1 : 1;
   }
+  return a.length - b.length;
 }
 
 function conflict(path: string, which: string): KeyError {

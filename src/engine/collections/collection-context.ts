@@ -10,7 +10,7 @@ import type { EngineEnvironment } from './environment.ts';
 
 /** The parts of a collection, as they know each other. */
 export interface CollectionContext
-  extends Pick<EngineEnvironment, 'storage' | 'leases' | 'clock' | 'newId'> {
+  extends Pick<EngineEnvironment, 'storage' | 'leases' | 'clock' | 'newId' | 'terminable'> {
   readonly settings: CollectionSettings;
   readonly availability: Availability;
   readonly records: RecordStore;

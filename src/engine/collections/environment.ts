@@ -16,5 +16,7 @@ export interface EngineEnvironment {
   readonly leases: Leases;
   readonly clock: Clock;
   readonly newId: IdGenerator;
+  /** Whether the thread is terminated when a request hangs. */
+  readonly terminable: boolean;
   readonly events: EngineEvents;
 }

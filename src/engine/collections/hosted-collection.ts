@@ -63,7 +63,7 @@ export class HostedCollection implements Executor {
     after?: Promise<unknown>,
   ) {
     const { name, type, caching } = settings;
-    const { storage, pool, durability, clock, leases, newId } = environment;
+    const { storage, pool, durability, clock, leases, newId, terminable } = environment;
     this.settings = settings;
     this.#dropping = dropping;
     const log = new SegmentLog({
@@ -75,7 +75,7 @@ export class HostedCollection implements Executor {
     this.records = new RecordStore(log, clock, caching);
     const events = new CollectionEvents(environment.events, settings);
     this.#context = {
-      ...{ settings, storage, leases, clock, newId, events },
+      ...{ settings, storage, leases, clock, newId, terminable, events },
       availability: this.availability,
       records: this.records,
       saves: new SaveSchedule(this.records, settings, clock, events),
@@ -116,18 +116,19 @@ export class HostedCollection implements Executor {
       this.#backups.abort(request.call);
       return this.#aborts.abort(request.call);
     }
-    const { storage } = this.#context;
+    const { storage, terminable } = this.#context;
+    const mustRest = terminable && request.mayHang === true;
     // What follows a request that waits for storage must not overtake it. Storage may be busy by its turn.
-    const mayRest = (): boolean => request.mayHang === true && (storage.isBusy || this.#queue.busy);
+    const mayWait = (): boolean => mustRest && (storage.isBusy || this.#queue.busy);
     const enter = (): unknown =>
-      this.#queue.enter(isChanging(request) || mayRest(), () => {
+      this.#queue.enter(isChanging(request) || mayWait(), () => {
         if (declaration && request.op !== 'drop') {
           const { pending, error } = declaration;
           if (pending) return new Postponed(pending.then(enter));
           if (error) throw error;
         }
         const perform = () => this.#perform(request, reader, key);
-        return request.mayHang ? atRest(storage, perform) : perform();
+        return mustRest ? atRest(storage, perform) : perform();
       });
     const result = request.op === 'importBackup' ? this.#backups.expect(request, enter) : enter();
     if (result instanceof Promise && 'call' in request) this.#aborts.note(request.call, result);

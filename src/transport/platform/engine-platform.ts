@@ -7,7 +7,7 @@ const scope = globalThis as typeof globalThis & { document?: Document };
 const webLocks = (scope.navigator as { locks?: Locks } | undefined)?.locks;
 const driver = indexedDbDriver();
 
-/** The platform of an engine in a worker, a page, or Node. */
+/** The platform of an engine in a worker. */
 export const enginePlatform: EnginePlatform = {
   clock: systemClock,
   locks: webLocks ?? new ThreadLocks(),
@@ -21,4 +21,5 @@ export const enginePlatform: EnginePlatform = {
   get storage() {
     return typeof indexedDB === 'undefined' ? undefined : driver;
   },
+  terminable: true,
 };

@@ -19,6 +19,7 @@ const noJournals: UnloadJournals = {
 /** The platform of a client in a page, or in Node. */
 export const pagePlatform: Platform = {
   ...enginePlatform,
+  terminable: false,
   get storage() {
     return enginePlatform.storage;
   },

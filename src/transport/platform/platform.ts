@@ -86,6 +86,8 @@ export interface EnginePlatform {
   readonly newPorts: () => MessageChannel;
   /** Storage that all tabs share; `undefined` where there is none. */
   readonly storage: StorageDriver | undefined;
+  /** Whether the thread is terminated when it hangs: that of a worker. */
+  readonly terminable?: boolean;
 }
 
 /** The platform of a page and its clients. */

@@ -68,6 +68,7 @@ export async function hostEngine(
     storageKind: opened.kind,
     durability,
     clock: platform.clock,
+    terminable: platform.terminable,
     newId: idGenerator((bytes) => crypto.getRandomValues(bytes)),
     succession: {
       locked,

@@ -25,7 +25,7 @@ refusalTable('paths of $rename', [
   [{ $rename: { a: 'a' } }, 'paths_conflict', 'a'],
   [{ $rename: { a: 'a.b' } }, 'paths_conflict', 'a.b'],
   [{ $rename: { 'a.b': 'a' } }, 'paths_conflict', 'a.b'],
-  [{ $rename: { a: 'b', b: 'a' } }, 'paths_conflict', 'b'],
+  [{ $rename: { a: 'b', b: 'a' } }, 'paths_conflict', 'a'],
   [{ $rename: { a: 'b', b: 'c' } }, 'paths_conflict', 'b'],
   [{ $rename: { a: 'c', b: 'c' } }, 'paths_conflict', 'c'],
   [{ $rename: { a: 'c', b: 'c.d' } }, 'paths_conflict', 'c.d'],
