@@ -28,6 +28,7 @@ const just = <Name extends string>(...names: Name[]) => fc.constantFrom(...names
 /** @param atOnce Commands that may be issued concurrently: each has to be one call. */
 export function backupSteps<Command>(
   command: fc.Arbitrary<Command>,
+  atOnce: fc.Arbitrary<Command>,
 ): fc.Arbitrary<BackupStep<Command>[]> {
   const pick = fc.nat(9);
   const reopening = { caching: fc.boolean(), indexed: fc.boolean() };
@@ -37,7 +38,7 @@ export function backupSteps<Command>(
       weight: 5,
       arbitrary: fc.record({
         step: just('together'),
-        commands: fc.array(command, { minLength: 2, maxLength: 8 }),
+        commands: fc.array(atOnce, { minLength: 2, maxLength: 8 }),
       }),
     },
     { weight: 6, arbitrary: fc.record({ step: just('save', 'backup', 'backup') }) },

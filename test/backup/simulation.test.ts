@@ -32,6 +32,10 @@ const keyValues = (): Kind<KeyValueCollection, KeyValueCommand, KeyValueState> =
   };
 };
 
+/** Commands that keep their place among concurrent ones: `modify` takes effect when its function is done. */
+const ordered = <C extends { readonly op: string }>(command: fc.Arbitrary<C>) =>
+  command.filter(({ op }) => op !== 'modify');
+
 test.each([
   { caching: true, retention: -1 },
   { caching: false, retention: -1 },
@@ -39,7 +43,7 @@ test.each([
   { caching: false, retention: 2 },
 ])('backups of documents agree with the model, %o', async ({ caching, retention }) => {
   await fc.assert(
-    fc.asyncProperty(backupSteps(documentCommand), (script) =>
+    fc.asyncProperty(backupSteps(documentCommand, ordered(documentCommand)), (script) =>
       new BackupWorld(documents(), retention, { caching, indexed: caching }).run(script),
     ),
     runs(40),
@@ -51,7 +55,7 @@ test.each([
   { caching: false, retention: 2 },
 ])('backups of keys and values agree with the model, %o', async ({ caching, retention }) => {
   await fc.assert(
-    fc.asyncProperty(backupSteps(keyValueCommand), (script) =>
+    fc.asyncProperty(backupSteps(keyValueCommand, ordered(keyValueCommand)), (script) =>
       new BackupWorld(keyValues(), retention, { caching, indexed: false }).run(script),
     ),
     runs(40),
