@@ -30,22 +30,23 @@ async function change(people, ids) {
   return result;
 }
 
-/** Counts the worker's live query messages of the next connection. */
+/** Counts the live query messages of the workers that start until it is stopped. */
 function watchMessages() {
-  const { MessageChannel: Channel } = globalThis;
+  const { Worker: Native } = globalThis;
   const seen = { messages: 0, bytes: 0 };
-  globalThis.MessageChannel = class extends Channel {
-    constructor() {
-      super();
-      this.port1.addEventListener('message', ({ data }) => {
-        if (data?.type !== 'live') return;
+  globalThis.Worker = class extends Native {
+    /** @param {ConstructorParameters<typeof Worker>} given */
+    constructor(...given) {
+      super(...given);
+      this.addEventListener('message', ({ data }) => {
+        if (data?.['cairn:event']?.type !== 'live') return;
         seen.messages++;
         seen.bytes += new TextEncoder().encode(JSON.stringify(data)).length;
       });
     }
   };
   const stop = () => {
-    globalThis.MessageChannel = Channel;
+    globalThis.Worker = Native;
   };
   return { seen, stop };
 }
@@ -106,6 +107,7 @@ export default defineWorkload({
       await turn();
       end();
       await remove(database);
+      if (seen.messages === 0) throw new Error('The message of the change was not seen.');
       return { messages: seen.messages, bytes: seen.bytes, 'ms until received': ms };
     },
   },
