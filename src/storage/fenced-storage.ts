@@ -82,11 +82,11 @@ export class FencedStorage implements Storage {
 
   /** The recovery records of pages that have ended. */
   left(): Promise<unknown[]> {
-    return this.#storage.list('recovery', { prefix: [], limit: ALL });
+    return this.list('recovery', { prefix: [], limit: ALL });
   }
 
   /** Deletes recovery records. All their changes must be saved: then any leader has them, and no check is needed. */
-  forget(keys: readonly StorageKey[], durability: Durability): Promise<void> {
+  async forget(keys: readonly StorageKey[], durability: Durability): Promise<void> {
     const deletes = keys.map(
       (key): StorageOperation => ({
         type: 'delete',
@@ -94,7 +94,8 @@ export class FencedStorage implements Storage {
         key,
       }),
     );
-    return this.#storage.write(deletes, durability);
+    while (this.#holds > 0) await this.writesBegun();
+    await this.#track(this.#storage.write(deletes, durability));
   }
 
   /**
@@ -185,7 +186,7 @@ export class FencedStorage implements Storage {
   }
 
   async #stored(): Promise<number> {
-    const [value] = await this.#storage.getMany('leadership', [EPOCH]);
+    const [value] = await this.getMany('leadership', [EPOCH]);
     return epochOf(value);
   }
 

@@ -318,3 +318,31 @@ test('a replaced leader merges nothing, and its segments stay', async () => {
   expect((await (await open('next')).all()).map(([key]) => key)).toEqual(keys);
   expect(replaced).toEqual(['older']);
 });
+
+describe('while writes are held', () => {
+  test('none begins, the removal of recovery records included', async () => {
+    const { storage } = await lead();
+    await storage.claim();
+    const release = storage.holdWrites();
+    let ended = 0;
+    const writes = [
+      storage.forget([['client', 1]], 'relaxed'),
+      storage.write([append(1)], 'relaxed'),
+    ];
+    for (const write of writes) write.then(() => ended++);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([ended, storage.hasHeldWrites]).toEqual([0, true]);
+    release();
+    await Promise.all(writes);
+    expect([ended, storage.isBusy]).toEqual([2, false]);
+  });
+
+  test('storage is busy until every read has ended, that of recovery records included', async () => {
+    const { storage } = await lead();
+    expect(storage.isBusy).toBe(false);
+    const read = storage.left();
+    expect(storage.isBusy).toBe(true);
+    await Promise.all([read, storage.idle()]);
+    expect(storage.isBusy).toBe(false);
+  });
+});
