@@ -1,28 +1,19 @@
 import { expect, test } from 'vitest';
-import { Engine } from '../../src/engine/engine.ts';
 import type { Request } from '../../src/engine/protocol/requests.ts';
 import { type CollectionSettings, plainSettings } from '../../src/engine/protocol/settings.ts';
 import type { Session } from '../../src/engine/sessions/session.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { ReplayBuffer } from '../../src/transport/channel/replay-buffer.ts';
 import { FakeClock } from './fake-clock.ts';
-import { randomId } from './random-id.ts';
+import { takeOver } from './successive-engines.ts';
 
 const HANDLE = 1;
 const stamp = { at: true, timestamp: false };
 const none = { at: false, timestamp: false };
 
-/** A client of an engine that has nothing in storage. */
+/** A client of an engine with empty storage. */
 async function join(settings: CollectionSettings, clock: FakeClock): Promise<Session> {
-  const engine = new Engine({
-    storage: await memoryDriver().open('upserts', { damaged: () => undefined }),
-    ...{ storageKind: 'memory', durability: 'relaxed', clock, newId: randomId },
-    succession: {
-      ...{ locked: true, stolen: false, left: Promise.resolve([]) },
-      ...{ expected: Promise.resolve(new Set(['client'])) },
-      ...{ taken: () => undefined, forgotten: () => undefined },
-    },
-  });
+  const engine = await takeOver(memoryDriver(), clock, 'client');
   const session = engine.join(() => undefined, 'client');
   session.openAll([[HANDLE, settings]]);
   return session;

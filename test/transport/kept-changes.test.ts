@@ -139,7 +139,8 @@ describe('a change is replayed', () => {
       bodies: ['{}'],
       last: true,
     };
-    const answer = { keys: ['a'], flags: new Uint8Array(1), stamps: [[1000, 0, 0, 0]] };
+    const stamps = [[1000, 0, 0, 0]];
+    const answer = { keys: ['a'], flags: new Uint8Array(1), stamps, now: 1000 };
     expect(requestOf(part, answer)).toEqual({ ...part, ids: ['a'], now: 1000 });
   });
 

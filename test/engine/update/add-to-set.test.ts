@@ -1,25 +1,8 @@
-import { type Row, updateTable } from './cases.ts';
-
-/** Rows of one array, `$addToSet`, and the array after. */
-function adds(
-  rows: readonly (readonly [
-    title: string,
-    before: unknown[],
-    operand: unknown,
-    after: unknown[],
-  ])[],
-): Row[] {
-  return rows.map(([title, before, operand, after]) => [
-    title,
-    { a: before, z: 1 },
-    { $addToSet: { a: operand } },
-    { a: after, z: 1 },
-  ]);
-}
+import { arrayRows, updateTable } from './cases.ts';
 
 updateTable(
   '$addToSet',
-  adds([
+  arrayRows('$addToSet', [
     ['adds a new item at the end', [2], 1, [2, 1]],
     ['adds no equal item', [1, 2], 1, [1, 2]],
     ['keeps the duplicates that are there', [1, 1, 2], 3, [1, 1, 2, 3]],
@@ -65,7 +48,7 @@ updateTable(
 
 updateTable(
   '$addToSet with $each',
-  adds([
+  arrayRows('$addToSet', [
     ['adds what is new, in its order', [2], { $each: [3, 2, 1] }, [2, 3, 1]],
     ['adds duplicates once', [], { $each: [1, 2, 1, 1] }, [1, 2]],
     ['adds the first of the equal ones', [], { $each: [1n, 1, -0, 0] }, [1n, -0]],

@@ -123,3 +123,26 @@ function asText(item: unknown): unknown {
 export function compile(changes: unknown): Update {
   return compileUpdate(checkUpdate(changes));
 }
+
+/** Rows of one array, an operator's operand for it, and the array after. */
+export function arrayRows(
+  operator: string,
+  rows: readonly (readonly [
+    title: string,
+    before: unknown[],
+    operand: unknown,
+    after: unknown[],
+  ])[],
+): Row[] {
+  return rows.map(([title, before, operand, after]) => [
+    title,
+    { a: before, z: 1 },
+    { [operator]: { a: operand } },
+    { a: after, z: 1 },
+  ]);
+}
+
+export const NOT_ARRAYS: readonly unknown[] = [
+  ...['text', 5, null, true, new Date(0)],
+  ...[{ 0: 1 }, {}, new Set([1]), new Uint8Array(1)],
+];

@@ -1,25 +1,8 @@
-import { type Row, refused, updateTable } from './cases.ts';
-
-/** Rows of one array, `$pullAll`, and the array after. */
-function pulls(
-  rows: readonly (readonly [
-    title: string,
-    before: unknown[],
-    operand: unknown[],
-    after: unknown[],
-  ])[],
-): Row[] {
-  return rows.map(([title, before, operand, after]) => [
-    title,
-    { a: before, z: 1 },
-    { $pullAll: { a: operand } },
-    { a: after, z: 1 },
-  ]);
-}
+import { arrayRows, NOT_ARRAYS, type Row, refused, updateTable } from './cases.ts';
 
 updateTable(
   '$pullAll',
-  pulls([
+  arrayRows('$pullAll', [
     ['removes every item that equals one', [1, 2, 3, 1, 2], [1, 3], [2, 2]],
     ['removes nothing of nothing', [1, 2], [], [1, 2]],
     ['does nothing in an empty array', [], [1], []],
@@ -69,17 +52,6 @@ updateTable('$pop', [
 ]);
 
 const removing = { $pull: 1, $pullAll: [1], $pop: 1 };
-const notArrays = [
-  'text',
-  5,
-  null,
-  true,
-  new Date(0),
-  {},
-  { 0: 1 },
-  new Set([1]),
-  new Uint8Array(1),
-];
 
 for (const [name, operand] of Object.entries(removing)) {
   updateTable(`${name} does nothing`, [
@@ -90,7 +62,7 @@ for (const [name, operand] of Object.entries(removing)) {
     ['for inherited names', { a: {} }, { [name]: { 'a.constructor.x': operand } }, { a: {} }],
   ]);
   updateTable(`${name} refuses`, [
-    ...notArrays.map(
+    ...NOT_ARRAYS.map(
       (value): Row => [
         Object.prototype.toString.call(value),
         { x: { a: value } },

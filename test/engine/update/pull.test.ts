@@ -1,25 +1,8 @@
-import { type Row, refused, updateTable } from './cases.ts';
-
-/** Rows of one array, `$pull`, and the array after. */
-function pulls(
-  rows: readonly (readonly [
-    title: string,
-    before: unknown[],
-    operand: unknown,
-    after: unknown[],
-  ])[],
-): Row[] {
-  return rows.map(([title, before, operand, after]) => [
-    title,
-    { a: before, z: 1 },
-    { $pull: { a: operand } },
-    { a: after, z: 1 },
-  ]);
-}
+import { arrayRows, refused, updateTable } from './cases.ts';
 
 updateTable(
   '$pull of a value',
-  pulls([
+  arrayRows('$pull', [
     ['removes each equal item', [1, 2, 1, 3, 1], 1, [2, 3]],
     ['removes nothing that is not equal', [1, '2'], 2, [1, '2']],
     ['can remove all', [1, 1], 1, []],
@@ -45,7 +28,7 @@ updateTable(
 
 updateTable(
   '$pull of objects, by criteria',
-  pulls([
+  arrayRows('$pull', [
     [
       'removes objects with the field',
       [{ x: 1, y: 1 }, { x: 2 }, { y: 1 }],
@@ -108,7 +91,7 @@ updateTable(
 
 updateTable(
   '$pull of items, by operators',
-  pulls([
+  arrayRows('$pull', [
     ['$gte', [1, 5, 9, '9'], { $gte: 5 }, [1, '9']],
     ['two operators', [1, 5, 9], { $gt: 1, $lt: 9 }, [1, 9]],
     ['$in', [1, 2, 3, '1'], { $in: [1, 3] }, [2, '1']],
@@ -139,7 +122,7 @@ updateTable(
 
 updateTable(
   '$pull by a pattern',
-  pulls([
+  arrayRows('$pull', [
     ['removes the strings it matches', ['ab', 'ba', 'b', 1, null], /^a/, ['ba', 'b', 1, null]],
     ['obeys its flags', ['Ab', 'b'], /^a/i, ['b']],
     ['forgets where a global one stopped', ['a', 'a', 'a'], /a/g, []],

@@ -1,27 +1,10 @@
 import { expect, test } from 'vitest';
-import { type Row, refused, updated, updateTable } from './cases.ts';
+import { arrayRows, NOT_ARRAYS, type Row, refused, updated, updateTable } from './cases.ts';
 
 const { NaN: nan } = Number;
 
-/** Rows of one array, `$push` with these modifiers, and the array after. */
-function pushes(
-  rows: readonly (readonly [
-    title: string,
-    before: unknown[],
-    operand: unknown,
-    after: unknown[],
-  ])[],
-): Row[] {
-  return rows.map(([title, before, operand, after]) => [
-    title,
-    { a: before, z: 1 },
-    { $push: { a: operand } },
-    { a: after, z: 1 },
-  ]);
-}
-
 updateTable('$push', [
-  ...pushes([
+  ...arrayRows('$push', [
     ['appends', [1], 2, [1, 2]],
     ['appends to an empty array', [], 'x', ['x']],
     ['appends an equal item again', [1], 1, [1, 1]],
@@ -46,7 +29,7 @@ updateTable('$push', [
 
 updateTable(
   '$push with $each',
-  pushes([
+  arrayRows('$push', [
     ['appends each', [1], { $each: [2, 3] }, [1, 2, 3]],
     ['appends none of none', [1], { $each: [] }, [1]],
     ['appends arrays as items', [], { $each: [[1], []] }, [[1], []]],
@@ -72,7 +55,7 @@ updateTable('$push with $each to a missing field', [
 
 updateTable(
   '$position',
-  pushes([
+  arrayRows('$push', [
     ['0 inserts before all', [1, 2], { $each: [8, 9], $position: 0 }, [8, 9, 1, 2]],
     ['-0 inserts before all', [1, 2], { $each: [9], $position: -0 }, [9, 1, 2]],
     ['inserts before the item there', [1, 2, 3], { $each: [8, 9], $position: 1 }, [1, 8, 9, 2, 3]],
@@ -96,7 +79,7 @@ updateTable(
 
 updateTable(
   '$slice',
-  pushes([
+  arrayRows('$push', [
     ['keeps the first', [1, 2], { $each: [3], $slice: 2 }, [1, 2]],
     ['keeps the last', [1, 2], { $each: [3], $slice: -2 }, [2, 3]],
     ['0 empties', [1, 2], { $each: [3], $slice: 0 }, []],
@@ -118,7 +101,7 @@ updateTable(
 
 updateTable(
   '$push with all modifiers',
-  pushes([
+  arrayRows('$push', [
     ['inserts, sorts, then slices', [5, 3], { $each: [4, 1], $sort: 1, $slice: 3 }, [1, 3, 4]],
     ['keeps the highest', [5, 3], { $each: [4, 1], $sort: -1, $slice: 2 }, [5, 4]],
     ['keeps the last of the sorted', [5, 3], { $each: [4, 1], $sort: 1, $slice: -2 }, [4, 5]],
@@ -148,21 +131,10 @@ updateTable(
   ]),
 );
 
-const notArrays = [
-  'text',
-  5,
-  null,
-  true,
-  new Date(0),
-  { 0: 1 },
-  {},
-  new Set([1]),
-  new Uint8Array(1),
-];
 const pushing = { $push: [{}, { $each: [] }, 1], $addToSet: [{}, { $each: [] }, 1] };
 for (const [name, [item, each, one]] of Object.entries(pushing)) {
   updateTable(`${name} refuses`, [
-    ...notArrays.map(
+    ...NOT_ARRAYS.map(
       (value): Row => [
         Object.prototype.toString.call(value),
         { x: { a: value } },
