@@ -1,5 +1,5 @@
 import { StorageError } from '../errors/storage-error.ts';
-import { capture, copy } from './capture.ts';
+import { type Captured, capture, copy } from './capture.ts';
 
 /** A value that JSON would not preserve, as a private deep copy. */
 interface ExactBody {
@@ -32,10 +32,14 @@ export function encode(value: unknown, root: string): Body {
 
 /** Encodes a value and returns a copy for the caller: cheaper than decoding the body. */
 export function encodeAndCopy(value: unknown, root: string): { body: Body; copy: unknown } {
-  const { copy: first, json } = capture(value, root);
-  return json
-    ? { body: JSON.stringify(first), copy: first }
-    : { body: { exact: first }, copy: copy(first) };
+  const captured = capture(value, root);
+  const body = encodeCaptured(captured);
+  return { body, copy: typeof body === 'string' ? captured.copy : copy(captured.copy) };
+}
+
+/** Encodes a private copy, which nobody may change any more unless it becomes a string. */
+export function encodeCaptured({ copy: captured, json }: Captured): Body {
+  return json ? JSON.stringify(captured) : { exact: captured };
 }
 
 /**

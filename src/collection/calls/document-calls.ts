@@ -1,8 +1,8 @@
-import { type Body, encode } from '../../codec/body.ts';
+import { type Body, encodeCaptured } from '../../codec/body.ts';
 import { capture } from '../../codec/capture.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { documentBuilder } from '../../engine/protocol/managed.ts';
-import type { Explained } from '../../engine/protocol/requests.ts';
+import type { Explained, ManagedColumns } from '../../engine/protocol/requests.ts';
 import type { CollectionSettings } from '../../engine/protocol/settings.ts';
 import type { Coroutine } from '../../engine/scheduling/coroutine.ts';
 import { ValueError } from '../../errors/value-error.ts';
@@ -63,9 +63,9 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
 
   *upsertMany(sender: Sender, documents: unknown): Coroutine<Stored<T, S>[]> {
     const slices = yield* this.#sendSlices(sender, documents, 'upsertMany');
-    for (const { reply } of slices) yield* replyOf(reply);
     // The last reply has the managed values of all documents.
-    const columns = yield* replyOf((slices.at(-1) as Slice).reply);
+    let columns!: ManagedColumns;
+    for (const { reply } of slices) columns = yield* replyOf(reply);
     const stored: Stored<T, S>[] = [];
     for (const { fields } of slices) {
       for (const own of fields)
@@ -133,12 +133,10 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     changes: unknown,
     options?: unknown,
   ): Coroutine<number> {
-    const { selection, ...query } = parseFindQuery(params, options);
+    const query = parseFindQuery(params, options);
     const encoded = encodeChanges(changes);
-    const mayHang = selection.mayHang ?? encoded.mayHang;
-    const found = query.test
-      ? { ids: yield* this.#idsOf(sender, { selection, ...query }) }
-      : selection;
+    const mayHang = query.selection.mayHang ?? encoded.mayHang;
+    const found = query.test ? { ids: yield* this.#idsOf(sender, query) } : query.selection;
     const ask = { op: 'patchMany', ...found, ...encoded, mayHang } as const;
     return (yield* request(sender, ask)).count;
   }
@@ -281,10 +279,10 @@ function encodeListed(list: readonly unknown[], index: number): EncodedDocument 
 /** Checks and encodes the changes of a patch. */
 function encodeChanges(changes: unknown) {
   // Of a copy: a getter may give another value each time.
-  const isObject = isPlainObject(changes);
-  const checked = checkUpdate(isObject ? capture(changes, 'changes').copy : changes);
-  const mayHang = holdsPattern(checked.$pull) || undefined;
-  return { changes: encode(checked, 'changes'), mayHang };
+  const captured = isPlainObject(changes) ? capture(changes, 'changes') : undefined;
+  const copy = checkUpdate(captured ? captured.copy : changes);
+  const mayHang = holdsPattern(copy.$pull) || undefined;
+  return { changes: encodeCaptured({ copy, json: captured?.json === true }), mayHang };
 }
 
 function withoutId(document: unknown): unknown {

@@ -27,7 +27,7 @@ export function checkUpdate(changes: unknown): Readonly<Record<string, unknown>>
   }
   const paths: UpdatePath[] = [];
   const checked = isOperators
-    ? mapValues(changes, (operands, name) => checkOperator(name, operands, paths))
+    ? Object.fromEntries(keys.map((name) => [name, checkOperator(name, changes[name], paths)]))
     : withoutManaged(changes, 'changes', paths);
   checkConflicts(paths);
   return checked;
@@ -70,11 +70,4 @@ function withoutManaged(fields: object, at: string, paths: UpdatePath[]): Record
     return !path.isManaged;
   });
   return Object.fromEntries(own);
-}
-
-function mapValues(
-  fields: Readonly<Record<string, unknown>>,
-  map: (value: unknown, key: string) => unknown,
-): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, map(value, key)]));
 }

@@ -4,7 +4,7 @@ import { ValueError } from '../../errors/value-error.ts';
 import type { Sender } from '../calls/sender.ts';
 import { type Check, checkOptions, integer, isAbortSignal } from '../options/option-checks.ts';
 
-/** With each conflict another client has made progress, so many in a row are rare. */
+/** With each conflict another call has made progress: also one of this client, whose calls run at the same time. */
 const RETRIES = 1000;
 
 const checks: Readonly<Record<string, Check>> = {

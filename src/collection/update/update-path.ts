@@ -1,4 +1,4 @@
-import { parseFieldPath } from '../../engine/paths/key-path.ts';
+import { compareFieldPaths, parseFieldPath } from '../../engine/paths/key-path.ts';
 import { isManaged } from '../../engine/protocol/managed.ts';
 import { KeyError } from '../../errors/key-error.ts';
 import { updateInvalid } from './update-errors.ts';
@@ -27,7 +27,7 @@ export function parseUpdatePath(path: string, place: string): UpdatePath {
 /** @throws {KeyError} `paths_conflict` when one path is equal to another, or inside it: their order would decide. */
 export function checkConflicts(paths: readonly UpdatePath[]): void {
   // In the order of segments a path stands directly before a path inside it, or before another one inside it.
-  const sorted = paths.toSorted((a, b) => compareSegments(a.segments, b.segments));
+  const sorted = paths.toSorted((a, b) => compareFieldPaths(a.segments, b.segments));
   for (const [index, { path, segments }] of sorted.entries()) {
     const outer = sorted[index - 1];
     if (!outer?.segments.every((segment, at) => segment === segments[at])) continue;
@@ -35,14 +35,6 @@ export function checkConflicts(paths: readonly UpdatePath[]): void {
     const inside = `"${shortened(outer.path)}" and "${shortened(path)}", which is inside it`;
     throw conflict(path, inside);
   }
-}
-
-function compareSegments(a: readonly string[], b: readonly string[]): number {
-  for (let at = 0; at < a.length && at < b.length; at++) {
-    const [left, right] = [a[at] as string, b[at] as string];
-    if (left !== right) return left < right ? -1 : 1;
-  }
-  return a.length - b.length;
 }
 
 function conflict(path: string, which: string): KeyError {

@@ -68,7 +68,8 @@ export class InsertParts {
         const key = this.#keyFor(ids?.[index], staged, upsert);
         staged.ids?.add(key);
         const record = new StoredRecord(key, 0, 0, stamps, body);
-        this.#context.indexes.extract(record, body);
+        // The versions of an `upsertMany` are made with the last part.
+        if (!upsert) this.#context.indexes.extract(record, body);
         staged.records.push(record);
         return key;
       });

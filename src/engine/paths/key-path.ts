@@ -1,4 +1,5 @@
 import { KeyError } from '../../errors/key-error.ts';
+import { isIndex } from '../../query/path/own-property.ts';
 
 /** Values nest no deeper either. */
 const MAX_SEGMENTS = 500;
@@ -29,6 +30,21 @@ export function parseFieldPath(path: string): string[] {
   checkLength(segments, path);
   for (const segment of segments) checkSegment(segment, path);
   return segments;
+}
+
+/**
+ * The order in which MongoDB applies paths, and adds new fields: by segment, positions by number. A path comes directly
+ * before the paths inside it.
+ */
+export function compareFieldPaths(a: readonly string[], b: readonly string[]): number {
+  const length = Math.min(a.length, b.length);
+  for (let at = 0; at < length; at++) {
+    const [left, right] = [a[at] as string, b[at] as string];
+    if (left === right) continue;
+    if (isIndex(left) && isIndex(right)) return Number(left) - Number(right);
+    return left < right ? -1 : 1;
+  }
+  return a.length - b.length;
 }
 
 function checked(segments: readonly unknown[], key: string): KeyPath {

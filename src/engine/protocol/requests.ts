@@ -136,7 +136,7 @@ export interface Operations
       upsert?: boolean;
     };
     /** With the time of the call in Unix milliseconds. */
-    reply: ManagedColumns & { readonly now?: number | undefined };
+    reply: ManagedColumns & { readonly now: number };
   };
   /** Discards the parts of an `insertMany`: a later part could not be encoded. */
   insertAbandon: { ask: { call: number }; reply: undefined };

@@ -1,3 +1,4 @@
+import { compareFieldPaths } from '../paths/key-path.ts';
 import { addToSet, push } from './array-updates.ts';
 import { currentDate, rename, set, unset } from './field-updates.ts';
 import { greatest, increment, least, multiply } from './number-updates.ts';
@@ -59,31 +60,18 @@ function fieldSteps(fields: object): UpdateStep[] {
 
 function operatorSteps(changes: object): UpdateStep[] {
   const updates = Object.entries(changes).flatMap(([name, operands]) =>
-    Object.entries(operands).map(([path, operand]) => ({
-      // The server treats a renamed field at its new place.
-      place: fieldPath(name === '$rename' ? (operand as string) : path),
-      step: (operators[name] as UpdateOperator)(fieldPath(path), operand as never),
-    })),
+    Object.entries(operands).map(([key, operand]) => {
+      const path = fieldPath(key);
+      return {
+        // The server treats a renamed field at its new place.
+        place: name === '$rename' ? (operand as string).split('.') : path.segments,
+        step: (operators[name] as UpdateOperator)(path, operand as never),
+      };
+    }),
   );
-  return updates.sort((a, b) => comparePaths(a.place, b.place)).map(({ step }) => step);
+  return updates.sort((a, b) => compareFieldPaths(a.place, b.place)).map(({ step }) => step);
 }
 
 function fieldPath(path: string): FieldPath {
   return { path, segments: path.split('.') };
-}
-
-/** The order in which MongoDB applies paths, and adds new fields: by segment, positions by number. */
-function comparePaths({ segments: a }: FieldPath, { segments: b }: FieldPath): number {
-  const length = Math.min(a.length, b.length);
-  for (let at = 0; at < length; at++) {
-    const [left, right] = [a[at] as string, b[at] as string];
-    if (left === right) continue;
-    if (isPosition(left) && isPosition(right)) return Number(left) - Number(right);
-    return left < right ? -1 : 1;
-  }
-  return a.length - b.length;
-}
-
-function isPosition(segment: string): boolean {
-  return /^\d+$/.test(segment);
 }

@@ -107,8 +107,14 @@ export class InFlightRequests {
   run<T>(command: (route: Route) => Promise<T>): Promise<T> {
     return new Promise((settle, reject) => {
       this.#add({
-        ...{ send: command, batch: [], first: [], settle, reject, mayHang: false },
-        ...{ route: undefined, attempts: 0 },
+        send: command,
+        batch: [],
+        first: [],
+        settle,
+        reject,
+        mayHang: false,
+        route: undefined,
+        attempts: 0,
       });
       this.#advance();
     });

@@ -114,7 +114,7 @@ function asAcknowledged(request: Request, reply: unknown): Request | undefined {
       return { ...request, id, now: acknowledgedTime(stamps) };
     }
     case 'insertPart': {
-      const { keys, stamps, now = acknowledgedTime(stamps?.[0]) } = reply as ReplyTo<'insertPart'>;
+      const { keys, now } = reply as ReplyTo<'insertPart'>;
       // The reply to the last part of an `upsertMany` covers all parts.
       return { ...request, ids: keys.slice(keys.length - request.bodies.length), now };
     }
@@ -127,9 +127,12 @@ function asAcknowledged(request: Request, reply: unknown): Request | undefined {
       const [, , stamps] = reply as ManagedReply;
       return { ...uncompared(request), now: acknowledgedTime(stamps) };
     }
-    case 'patch':
+    case 'patch': {
+      const patched = reply as ReplyTo<'patch'>;
+      return patched && { ...request, now: patched.now };
+    }
     case 'patchMany': {
-      const { count = 1, now = 0 } = (reply ?? { count: 0 }) as { count?: number; now?: number };
+      const { count, now } = reply as ReplyTo<'patchMany'>;
       return count > 0 ? { ...request, now } : undefined;
     }
     case 'archive':
