@@ -330,7 +330,7 @@ describe('while writes are held', () => {
       storage.write([append(1)], 'relaxed'),
     ];
     for (const write of writes) write.then(() => ended++);
-    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setTimeout(resolve));
     expect([ended, storage.hasHeldWrites]).toEqual([0, true]);
     release();
     await Promise.all(writes);
