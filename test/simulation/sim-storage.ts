@@ -87,12 +87,13 @@ export class SimStorage {
             storage.write([{ type: 'delete', store: 'recovery', key }]),
           );
       },
-      write: (left) => {
+      write: (left, prefersJournal = false) => {
         const value = structuredClone(left);
         const { random } = this.#world;
         // Of two places at least one has it: the record's connection may not be open, the journal may have no room.
         const isNoted = this.#endsTransactions || random.chance(0.7);
-        const isRecorded = !this.#endsTransactions && !(isNoted && random.chance(0.2));
+        const isRecorded =
+          !this.#endsTransactions && !(isNoted && (prefersJournal || random.chance(0.2)));
         // Beside a record it may be cut short.
         const room = isRecorded && random.chance(0.5) ? random.below(3) : value.changes.length;
         if (isNoted) this.#note({ ...value, changes: value.changes.slice(0, room) });

@@ -103,9 +103,9 @@ export class Tab implements Owner {
     };
     return {
       ...writing,
-      write: (left) => {
+      write: (left, prefersJournal) => {
         endAt('before');
-        const isWritten = writing.write(left);
+        const isWritten = writing.write(left, prefersJournal);
         endAt('after');
         return isWritten;
       },

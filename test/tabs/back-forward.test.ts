@@ -29,15 +29,45 @@ const goAway = (tab: Tab) => tab.goto(`${browser.url}?elsewhere`);
 
 /** Navigates back. No page loads, so no `load` event fires. */
 async function comeBack(tab: Tab): Promise<void> {
+  const session = await browser.context.newCDPSession(tab);
+  const reasons: string[] = [];
+  // Pages see only `masked` for most reasons.
+  session.on('Page.backForwardCacheNotUsed', ({ notRestoredExplanations }) =>
+    reasons.push(...notRestoredExplanations.map(({ reason }) => reason)),
+  );
+  await session.send('Page.enable');
   await tab.goBack({ waitUntil: 'commit' });
-  const reasons = await tab.evaluate(() => {
-    const [entry] = performance.getEntriesByType('navigation') as (PerformanceEntry & {
-      notRestoredReasons?: { reasons: readonly { reason: string }[] | null };
-    })[];
-    // The page is the old one; a new one would have no database.
-    return 'db' in window ? [] : entry?.notRestoredReasons?.reasons?.map(({ reason }) => reason);
+  // The page is the old one; a new one would have no database.
+  const isRestored = await tab.evaluate(() => 'db' in window);
+  expect({ isRestored, reasons }).toEqual({ isRestored: true, reasons: [] });
+  await session.detach();
+}
+
+/** Runs in a page: locks the recovery records in IndexedDB, as a leader does that reads them. */
+async function lockRecords(database: string): Promise<void> {
+  const opening = indexedDB.open(`cairn:${database}`);
+  await new Promise((resolve) => {
+    opening.onsuccess = resolve;
   });
-  expect(reasons).toEqual([]);
+  const begin = () => opening.result.transaction('recovery', 'readwrite').objectStore('recovery');
+  let isLocked = true;
+  await new Promise<void>((resolve) => {
+    const records = begin();
+    const read = () => {
+      resolve();
+      if (isLocked) records.count().onsuccess = read;
+    };
+    records.count().onsuccess = read;
+  });
+  window.unlockRecords = () =>
+    new Promise<void>((resolve) => {
+      // Begun before the other ends, so it waits for all transactions of other tabs that waited first.
+      begin().count().onsuccess = () => {
+        opening.result.close();
+        resolve();
+      };
+      isLocked = false;
+    });
 }
 
 test.for(['connect', 'Database'] as const)(
@@ -94,4 +124,25 @@ test('a follower in the back/forward cache blocks no other tab, and goes on afte
   await follower.evaluate(() => window.things.insert({ _id: 'd' }));
   expect(await ids(follower)).toEqual(['a', 'b', 'c', 'd']);
   expect(await ids(third)).toEqual(['a', 'b', 'c', 'd']);
+});
+
+// Chromium evicts a cached page whose transaction another tab waits for, and the leader reads the records at this time.
+test('a follower enters the back/forward cache without a transaction of IndexedDB', async () => {
+  const database = `test ${name}`;
+  const leader = await open('connect');
+  const follower = await open('connect');
+  await follower.evaluate(() => window.things.insert({ _id: 'a' }));
+  await leader.evaluate(lockRecords, database);
+  await goAway(follower);
+  const countJournals = () =>
+    leader.evaluate(
+      (prefix) => Object.keys(localStorage).filter((key) => key.startsWith(prefix)).length,
+      `cairn:["${database}",`,
+    );
+  // From then on a transaction of the page, if it has begun one, waits for the lock.
+  await expect.poll(countJournals).toBeGreaterThan(0);
+  await leader.evaluate(() => window.unlockRecords());
+  await comeBack(follower);
+  await follower.evaluate(() => window.things.insert({ _id: 'b' }));
+  for (const tab of [leader, follower]) expect(await ids(tab)).toEqual(['a', 'b']);
 });

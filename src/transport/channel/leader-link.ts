@@ -266,6 +266,9 @@ export class LeaderLink {
       get isLeader() {
         return link.#route?.own === true;
       },
+      get isFollower() {
+        return link.#route?.own === false;
+      },
       get isInThread() {
         return link.#route?.executeSync !== undefined;
       },

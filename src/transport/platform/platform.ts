@@ -46,9 +46,10 @@ export interface UnloadWriter {
   /**
    * Writes the record of a page that ends, synchronously, to IndexedDB and the unload journal.
    *
+   * @param prefersJournal Whether to leave IndexedDB out if the journal has all changes.
    * @returns whether one of them has all changes.
    */
-  write(record: RecoveryRecord): boolean;
+  write(record: RecoveryRecord, prefersJournal?: boolean): boolean;
   /** As {@link write}, to IndexedDB alone. */
   store(record: RecoveryRecord): boolean;
   /** Journals the record of a page that may live on: changes up to the first that the journal cannot hold. */

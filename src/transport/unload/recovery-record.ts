@@ -29,11 +29,12 @@ export class PageUnloadWriter implements UnloadWriter {
     this.#opening ??= this.#open();
   }
 
-  write(record: RecoveryRecord): boolean {
+  write(record: RecoveryRecord, prefersJournal = false): boolean {
     // The faster first: Firefox may end this script anywhere, and the journal goes to another process.
-    const isStored = this.store(record);
+    const isStored = !prefersJournal && this.store(record);
     this.#journaled.push([record.client, record.ending]);
-    return unloadJournals.write(this.#database, record) || isStored;
+    const isJournaled = unloadJournals.write(this.#database, record);
+    return isJournaled || isStored || (prefersJournal && this.store(record));
   }
 
   store(record: RecoveryRecord): boolean {

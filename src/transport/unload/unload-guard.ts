@@ -9,6 +9,8 @@ export interface GuardedClient {
   readonly id: string;
   /** Whether the engine belongs to this page. */
   readonly isLeader: boolean;
+  /** Whether the engine of another page has the acknowledged changes. */
+  readonly isFollower: boolean;
   /** Whether the engine runs in this thread. */
   readonly isInThread: boolean;
   readonly opened: OpenedHandles;
@@ -116,7 +118,11 @@ export class UnloadGuard {
     const changes = [...this.#client.unsaved];
     for (const [request, , number] of this.#client.inFlight)
       changes.push({ request, number, turn: UNACKNOWLEDGED });
-    const isWritten = changes.length > 0 && this.#writer.write(this.#record(changes));
+    // The leader reads the recovery records as this page leaves. If it waits for a transaction of a page in the
+    // back/forward cache, Chromium evicts that page.
+    const prefersJournal = mayReturn && this.#client.isFollower;
+    const isWritten =
+      changes.length > 0 && this.#writer.write(this.#record(changes), prefersJournal);
     // A save in this thread may finish, unless another is running. An unfinished one would block the next leader while
     // the page is in the back/forward cache, and Chromium evicts the page for that.
     if (this.#client.isInThread && !(mayReturn && isWritten)) this.#client.save();
