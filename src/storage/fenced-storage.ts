@@ -5,6 +5,7 @@ import type {
   StorageClaim,
   StorageKey,
   StorageOperation,
+  StoragePut,
   StorageRange,
   StoreName,
 } from './drivers/driver.ts';
@@ -216,14 +217,20 @@ export class FencedStorage implements Storage {
   }
 }
 
-/** Checks the epoch before the first operation that is more than an append. */
+/**
+ * Checks the epoch before the first operation that is more than an append to one collection. Of an append to several,
+ * a newer leader could have read one collection before and the other after it.
+ */
 function* checked(
   epoch: number,
   operations: Iterable<StorageOperation>,
 ): Generator<StorageOperation> {
   let isChecked = false;
+  let name: StorageKey[number] | undefined;
   for (const operation of operations) {
-    if (!isChecked && !isAppend(operation)) {
+    const appendedTo = isAppend(operation) ? operation.key[0] : undefined;
+    name ??= appendedTo;
+    if (!isChecked && (appendedTo === undefined || appendedTo !== name)) {
       isChecked = true;
       const check: StorageCheck = { type: 'check', store: 'leadership', key: EPOCH, epoch };
       yield check;
@@ -232,6 +239,7 @@ function* checked(
   }
 }
 
-function isAppend({ type, store }: StorageOperation): boolean {
+function isAppend(operation: StorageOperation): operation is StoragePut {
+  const { type, store } = operation;
   return type === 'put' && (store === 'segments' || store === 'bodies');
 }

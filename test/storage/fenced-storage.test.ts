@@ -264,6 +264,18 @@ describe('an append', () => {
   });
 });
 
+test('an older leader appends to several collections all or nothing, after a newer one has begun', async () => {
+  const older = await lead();
+  await older.storage.claim();
+  const newer = await lead();
+  await newer.storage.claim();
+  const other: StoragePut = { ...append(1), key: ['other', 1] };
+  await older.storage.write([append(1), append(1, 'bodies')], 'relaxed');
+  const both = older.storage.write([append(2), other], 'relaxed');
+  await expect(both).rejects.toMatchObject(taken);
+  expect(await stored('segments')).toEqual([{ number: 1 }]);
+});
+
 describe('an append of an older leader', () => {
   const open = (epoch: number): Promise<RecordRig> => openRecords(driver, { epoch });
 
