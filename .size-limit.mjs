@@ -18,7 +18,7 @@ export default [
     name: 'client, before its first call',
     path: 'dist/index.js',
     import: '{ connect }',
-    limit: '8.1 kB',
+    limit: '8.2 kB',
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({
       ...config,
@@ -30,7 +30,7 @@ export default [
     name: 'worker',
     path: 'dist/worker.js',
     // docs/decisions/014-size-of-the-worker.md
-    limit: '62.9 kB',
+    limit: '67.4 kB',
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },

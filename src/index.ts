@@ -35,6 +35,10 @@ export type {
 export type { IndexOption } from './collection/options/index-options.ts';
 export type { SyncDocuments } from './collection/sync-documents.ts';
 export type { SyncKeyValues } from './collection/sync-key-values.ts';
+export type { TransactionDocuments } from './collection/transaction/transaction-documents.ts';
+export type { TransactionKeyValues } from './collection/transaction/transaction-key-values.ts';
+export type { TransactionOptions } from './collection/transaction/transaction-options.ts';
+export type { SyncTransaction, Transaction } from './collection/transaction/transaction-types.ts';
 export type { ModifyOptions } from './collection/update/modify-attempts.ts';
 export type { Patch, PatchFields, Update } from './collection/update/update-types.ts';
 export { type Connection, connect } from './connection.ts';

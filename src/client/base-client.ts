@@ -3,13 +3,15 @@ import type { FileSource, ImportOptions } from '../collection/calls/file-bytes.t
 import { loadFailed } from '../collection/calls/first-call.ts';
 import type { Runtime } from '../collection/calls/runtime.ts';
 import type { CollectionConstructor } from '../collection/collection-constructor.ts';
-import type { CollectionOwner } from '../collection/collection-handle.ts';
+import type { CollectionOwner } from '../collection/collection-owner.ts';
 import { DocumentCollection } from '../collection/document-collection.ts';
 import { Emitter } from '../collection/emitter.ts';
 import type { ClientStatus, EventName, Listener } from '../collection/events.ts';
 import { KeyValueCollection } from '../collection/key-value-collection.ts';
 import { parseCollectionOptions } from '../collection/options/collection-options.ts';
-import type { ClientEvent } from '../engine/protocol/requests.ts';
+import type { TransactionOptions } from '../collection/transaction/transaction-options.ts';
+import type { Transaction } from '../collection/transaction/transaction-types.ts';
+import type { ClientEvent } from '../engine/protocol/event-protocol.ts';
 import type { CollectionSettings } from '../engine/protocol/settings.ts';
 import { CollectionError } from '../errors/collection-error.ts';
 import { type DatabaseSettings, UNKNOWN_STATUS } from '../transport/channel/channel.ts';
@@ -18,6 +20,7 @@ import type { Connect } from '../transport/channel/engine-access.ts';
 import { serverRuntime } from '../transport/platform/server-runtime.ts';
 import type { DatabaseCalls } from './database-calls.ts';
 import type { DatabaseStorage } from './database-storage.ts';
+import { loadDatabaseCalls, loadedDatabaseCalls } from './load-database-calls.ts';
 
 /** A client of a database: {@link Database} with the engine in this thread, or `connect()` with it in a worker. */
 export interface DatabaseClient {
@@ -35,6 +38,33 @@ export interface DatabaseClient {
   readonly ready: Promise<void>;
   /** Listens to an event. @returns a function that removes the listener. */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void;
+  /**
+   * Changes several documents, in several collections, all or none. Reads see one snapshot of all collections and the
+   * transaction's own changes. The function may await anything: nobody waits for it.
+   *
+   * If others have changed what it read, the function runs again, so its side effects must bear repetition. If it throws,
+   * nothing is changed.
+   *
+   * @param run Makes the changes by `tx(collection)`; not by the collection, whose calls are outside of the transaction.
+   * @returns what the function returns.
+   * @throws {TransactionError} `transaction_conflict` after too many conflicts; `transaction_too_large`,
+   *   `transaction_expired`; {ValueError} `unique_violation`; or what the function throws.
+   *
+   * @example
+   * ```ts
+   * const left = await db.transaction(async (tx) => {
+   *   const book = await tx(stock).get('book');
+   *   if (!book?.left) throw new Error('Sold out');
+   *   await tx(orders).insert({ item: 'book' });
+   *   await tx(stock).patch('book', { left: book.left - 1 });
+   *   return book.left - 1;
+   * });
+   * ```
+   */
+  transaction<T>(
+    run: (tx: Transaction) => T | Promise<T>,
+    options?: TransactionOptions,
+  ): Promise<T>;
   /**
    * Exports all collections, each as of now, as one file: gzip, one line of JSON per document. The stream is lazy, at
    * any size.
@@ -130,6 +160,13 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
     };
   }
 
+  transaction<T>(
+    run: (tx: Transaction) => T | Promise<T>,
+    options?: TransactionOptions,
+  ): Promise<T> {
+    return this.#call((calls) => calls.transaction(this, run, options));
+  }
+
   exportAll(): Promise<ReadableStream<Uint8Array>> {
     return this.#call((calls) => calls.exportAll());
   }
@@ -209,13 +246,13 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
   /** Runs a call about the whole database, after all earlier calls. */
   async #call<T>(start: (calls: DatabaseCalls) => Promise<T>): Promise<T> {
     if (this.refusal) throw this.refusal;
-    await this.#earlierCalls();
-    const [{ DatabaseCalls }, { channel }] = await Promise.all([
-      import('./database-calls.ts').catch(loadFailed),
-      this.loadRuntime(),
-    ]);
-    await channel.open();
-    return start(new DatabaseCalls(channel));
+    for (const { busy } of this.#orders.values()) if (busy) await this.#earlierCalls();
+    const Calls = loadedDatabaseCalls();
+    // Nothing is awaited that is there: a transaction is often shorter than the turns that it would take.
+    if (Calls && this.#runtime?.channel.state === 'open') return start(new Calls(this.#runtime));
+    const [Loaded, runtime] = await Promise.all([loadDatabaseCalls(), this.loadRuntime()]);
+    await runtime.channel.open();
+    return start(new Loaded(runtime));
   }
 
   #construct(options: unknown): DocumentCollection | KeyValueCollection {
@@ -225,7 +262,7 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
     if (known && known !== type) {
       throw new CollectionError(
         'type_mismatch',
-        `Collection "${name}" is ${known}; its type cannot be changed.`,
+        `Collection "${name}" is ${known}; its type is fixed.`,
         { place: name },
       );
     }

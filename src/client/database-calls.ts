@@ -3,22 +3,47 @@ import { CallOrder } from '../collection/calls/call-order.ts';
 import type { FileSource, ImportOptions } from '../collection/calls/file-bytes.ts';
 import { exportedFile, importFile } from '../collection/calls/file-calls.ts';
 import { HandleChannel } from '../collection/calls/handle-channel.ts';
+import type { Runtime } from '../collection/calls/runtime.ts';
+import type { CollectionOwner } from '../collection/collection-owner.ts';
 import { signalIn } from '../collection/options/option-checks.ts';
+import { runTransaction } from '../collection/transaction/run-transaction.ts';
+import {
+  parseTransactionOptions,
+  type TransactionOptions,
+} from '../collection/transaction/transaction-options.ts';
+import { scopeOf } from '../collection/transaction/transaction-scope.ts';
+import type { Transaction } from '../collection/transaction/transaction-types.ts';
 import { DATABASE } from '../engine/protocol/database-protocol.ts';
-import type { ClientChannel } from '../transport/channel/client-channel.ts';
+import { ValueError } from '../errors/value-error.ts';
 import type { StorageStatus, StorageUse } from './database-storage.ts';
 
 /** Calls about the whole database; their code loads with the first of them. */
 export class DatabaseCalls {
-  readonly #channel: HandleChannel;
+  readonly #runtime: Runtime;
 
-  constructor(channel: ClientChannel) {
-    this.#channel = new HandleChannel(channel, new CallOrder(), DATABASE);
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
+  }
+
+  async transaction<T>(
+    owner: CollectionOwner,
+    run: (tx: Transaction) => T | Promise<T>,
+    options: TransactionOptions | undefined,
+  ): Promise<T> {
+    if (typeof run !== 'function')
+      throw new ValueError('value_unsupported', 'transaction takes a function.', { place: 'run' });
+    const runtime = this.#runtime;
+    return runTransaction(
+      runtime.channel,
+      (transaction) => run(scopeOf(owner, runtime, transaction)),
+      parseTransactionOptions(options),
+    );
   }
 
   async exportAll(): Promise<ReadableStream<Uint8Array>> {
-    const { cursor } = await this.#channel.send({ op: 'exportAll' });
-    return exportedFile(this.#channel, cursor);
+    const channel = this.#channel;
+    const { cursor } = await channel.send({ op: 'exportAll' });
+    return exportedFile(channel, cursor);
   }
 
   importAll(file: FileSource, options: ImportOptions | undefined): Promise<number> {
@@ -26,6 +51,10 @@ export class DatabaseCalls {
       signal: signalIn(options),
       exclusive: true,
     });
+  }
+
+  get #channel(): HandleChannel {
+    return new HandleChannel(this.#runtime.channel, new CallOrder(), DATABASE);
   }
 
   async persist(): Promise<boolean | 'unsupported'> {

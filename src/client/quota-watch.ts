@@ -1,4 +1,4 @@
-import type { CollectionOwner } from '../collection/collection-handle.ts';
+import type { CollectionOwner } from '../collection/collection-owner.ts';
 import type { Emitter } from '../collection/emitter.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
 

@@ -9,7 +9,8 @@ import { copyArgument, orAborted } from './calls/first-call.ts';
 import type { HandleChannel } from './calls/handle-channel.ts';
 import type { HandleCalls, Runtime } from './calls/runtime.ts';
 import type { Sender } from './calls/sender.ts';
-import type { ClientStatus, EventMap, EventName, Listener } from './events.ts';
+import type { CollectionOwner } from './collection-owner.ts';
+import type { EventMap, EventName, Listener } from './events.ts';
 import { signalIn } from './options/option-checks.ts';
 
 /** Options of {@link CollectionHandle.createBackup}. */
@@ -25,29 +26,6 @@ export interface DropOptions {
    * @default false
    */
   backup?: boolean | undefined;
-}
-
-/** The client of a collection, as its handles see it. */
-export interface CollectionOwner {
-  readonly status: ClientStatus;
-  /** The error of every new call; `undefined` while calls are accepted. */
-  readonly refusal: Error | undefined;
-  /** `undefined` until it is loaded. */
-  readonly runtime: Runtime | undefined;
-  /** Whether constructing a collection loads the runtime; else the first call of the client does. */
-  readonly opensEarly: boolean;
-  /** Opens a handle once the runtime is loaded, in the order of construction. */
-  whenLoaded(open: (runtime: Runtime) => void): void;
-  /** Loads the runtime. @throws {CairnError} `load_failed`; the next call tries again. */
-  loadRuntime(): Promise<Runtime>;
-  /** The order of the calls to a collection. */
-  orderOf(name: string): CallOrder;
-  /** Listens to an event of the client. */
-  on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void;
-  /** Notes an open collection: its type is known. */
-  noteOpened(settings: CollectionSettings): void;
-  /** Notes a dropped collection: its name is free. */
-  noteDropped(name: string): void;
 }
 
 /** How a method runs its call. */
@@ -112,7 +90,7 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
       : engine && engine !== 'thread'
         ? 'the engine is not in this thread'
         : 'await collection.ready first';
-    throw new CollectionError('sync_unavailable', `collection.sync cannot be used: ${why}.`, {
+    throw new CollectionError('sync_unavailable', `collection.sync: ${why}.`, {
       place: this.name,
     });
   }
@@ -279,6 +257,15 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
       if (runtime) return start(this.#opened(runtime));
       return owner.loadRuntime().then((loaded) => start(this.#opened(loaded)));
     });
+  }
+
+  /** @internal For transactions: the calls of a collection of this owner, `false` for one of another; the runtime must be loaded. */
+  static openedBy<Calls extends CommonCalls>(
+    owner: CollectionOwner,
+    runtime: Runtime,
+    collection: CollectionHandle<Calls, unknown>,
+  ): HandleCalls<Calls> | false {
+    return collection.owner === owner && collection.#opened(runtime);
   }
 
   #opened(runtime: Runtime): HandleCalls<Calls> {

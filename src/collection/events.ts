@@ -1,7 +1,7 @@
-import type { EngineEvents, EngineStatus } from '../engine/protocol/requests.ts';
+import type { EngineEvents, EngineStatus } from '../engine/protocol/event-protocol.ts';
 import type { ChannelState, EnginePlace } from '../transport/channel/channel.ts';
 
-export type { Change } from '../engine/protocol/requests.ts';
+export type { Change } from '../engine/protocol/event-protocol.ts';
 
 /** The state of a client. `storage` is known once it is open. */
 export interface ClientStatus extends EngineStatus, EnginePlace {

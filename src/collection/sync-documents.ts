@@ -1,6 +1,5 @@
 import type { DocumentCalls } from './calls/document-calls.ts';
-import type { HandleChannel } from './calls/handle-channel.ts';
-import { SyncSender } from './calls/sync-sender.ts';
+import { type SyncChannel, SyncSender } from './calls/sync-sender.ts';
 import type {
   FindOptions,
   Found,
@@ -19,7 +18,7 @@ export class SyncDocuments<T extends object, S extends Stamp = never> {
   readonly #calls: DocumentCalls<T, S>;
   readonly #sender: SyncSender;
 
-  constructor(collection: string, calls: DocumentCalls<T, S>, channel: HandleChannel) {
+  constructor(collection: string, calls: DocumentCalls<T, S>, channel: SyncChannel) {
     this.#calls = calls;
     this.#sender = new SyncSender(collection, channel);
   }

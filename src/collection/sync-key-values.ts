@@ -1,7 +1,6 @@
 import type { Key } from '../engine/protocol/key-value-protocol.ts';
-import type { HandleChannel } from './calls/handle-channel.ts';
 import type { KeyValueCalls } from './calls/key-value-calls.ts';
-import { SyncSender } from './calls/sync-sender.ts';
+import { type SyncChannel, SyncSender } from './calls/sync-sender.ts';
 import type { ItemParams } from './item-params.ts';
 import type { ModifyOptions } from './update/modify-attempts.ts';
 
@@ -10,7 +9,7 @@ export class SyncKeyValues<V = unknown> {
   readonly #calls: KeyValueCalls;
   readonly #sender: SyncSender;
 
-  constructor(collection: string, calls: KeyValueCalls, channel: HandleChannel) {
+  constructor(collection: string, calls: KeyValueCalls, channel: SyncChannel) {
     this.#calls = calls;
     this.#sender = new SyncSender(collection, channel);
   }

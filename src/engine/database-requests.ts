@@ -27,7 +27,7 @@ export class DatabaseRequests implements Executor {
   readonly #exports = new Exports();
   readonly #imports = new Imports();
   /** Imports run one after the other: two could wait for each other's collections. */
-  #importing: Promise<unknown> = Promise.resolve();
+  #importing: Promise<unknown> | undefined;
 
   constructor(environment: EngineEnvironment, collections: OpenCollections) {
     this.#environment = environment;
@@ -53,6 +53,11 @@ export class DatabaseRequests implements Executor {
       default:
         throw new TypeError(`"${request.op}" is no operation of a database.`);
     }
+  }
+
+  /** Resolves when the imports under way have ended; `undefined` where there are none. */
+  get importing(): Promise<unknown> | undefined {
+    return this.#importing;
   }
 
   giveUp(request: GiveUp): void {
@@ -103,8 +108,16 @@ export class DatabaseRequests implements Executor {
 
   #import({ call, merge }: Request<'importAll'>): Promise<number> {
     this.#imports.expect(call);
-    const importing = this.#importing.then(() => this.#readAll(call, merge));
-    this.#importing = importing.catch(() => undefined);
+    const before = this.#importing ?? Promise.resolve();
+    const importing = before.then(() => this.#readAll(call, merge));
+    const ended = importing.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#importing = ended;
+    void ended.then(() => {
+      if (this.#importing === ended) this.#importing = undefined;
+    });
     return importing.finally(() => this.#imports.forget(call));
   }
 

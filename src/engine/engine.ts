@@ -8,7 +8,7 @@ import { OpenCollections } from './collections/open-collections.ts';
 import { DatabaseRequests } from './database-requests.ts';
 import type { IdGenerator } from './documents/ids.ts';
 import { EngineEvents } from './events/engine-events.ts';
-import type { EngineEvent, EngineStatus } from './protocol/requests.ts';
+import type { EngineEvent, EngineStatus } from './protocol/event-protocol.ts';
 import type { CollectionSettings } from './protocol/settings.ts';
 import { Recovery } from './recovery/recovery.ts';
 import {
@@ -17,8 +17,11 @@ import {
   RecoveryRecords,
 } from './recovery/recovery-records.ts';
 import { Turns } from './recovery/turns.ts';
+import { SaveLinks } from './saving/save-links.ts';
+import type { SaveSchedule } from './saving/save-schedule.ts';
 import type { Clock } from './scheduling/clock.ts';
 import { Session, type SessionContext } from './sessions/session.ts';
+import { OpenSnapshots } from './snapshots/open-snapshots.ts';
 
 export interface EngineOptions {
   readonly storage: Storage;
@@ -74,7 +77,9 @@ export class Engine {
       storage: this.#storage,
       pool: new SegmentPool(this.#storage),
       leases: new Leases(),
+      snapshots: new OpenSnapshots(),
       events: this.#events,
+      links: new SaveLinks<SaveSchedule>(),
     };
     this.#collections = new OpenCollections(environment);
     this.#records = new RecoveryRecords(
@@ -92,7 +97,8 @@ export class Engine {
     const recovering = { ...common, clock, records: this.#records, standIn };
     this.recovery = new Recovery(recovering, begun, succession?.expected);
     const database = new DatabaseRequests(environment, this.#collections);
-    this.#sessions = { ...common, recovery: this.recovery, database };
+    const { snapshots } = environment;
+    this.#sessions = { ...common, recovery: this.recovery, database, snapshots };
   }
 
   get status(): EngineStatus {

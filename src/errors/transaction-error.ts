@@ -1,9 +1,14 @@
 import { CairnError } from './cairn-error.ts';
 
 /** Codes of {@link TransactionError}. */
-export type TransactionErrorCode = 'transaction_conflict';
+export type TransactionErrorCode =
+  | 'transaction_conflict'
+  | 'transaction_expired'
+  | 'transaction_misused'
+  | 'transaction_over'
+  | 'transaction_too_large';
 
-/** A change that depends on what was read could not be made; `place` is the document or key. */
+/** A transaction, or a `modify`, could not be made; `place` is the collection, document or key. */
 export class TransactionError extends CairnError<TransactionErrorCode> {
   static {
     this.prototype.name = 'TransactionError';

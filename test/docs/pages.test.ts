@@ -80,6 +80,7 @@ describe('README and docs/backups.md name every public member of', () => {
     storage: 0,
     ready: 0,
     on: 0,
+    transaction: 0,
     exportAll: 0,
     importAll: 0,
     save: 0,

@@ -1,13 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Engine } from '../../src/engine/engine.ts';
-import type { AcknowledgedChange, Request } from '../../src/engine/protocol/requests.ts';
+import type { Request } from '../../src/engine/protocol/requests.ts';
 import type { CollectionSettings } from '../../src/engine/protocol/settings.ts';
-import type { Session } from '../../src/engine/sessions/session.ts';
-import { OpenHandles } from '../../src/transport/channel/open-handles.ts';
-import { ReplayBuffer } from '../../src/transport/channel/replay-buffer.ts';
 import { type FaultyDriver, faultyDriver } from '../storage/faulty-driver.ts';
 import { FakeClock } from './fake-clock.ts';
-import { ask, NOTES, notes, takeOver, VALUES, values } from './successive-engines.ts';
+import { ReplayingClient } from './replaying-client.ts';
+import { NOTES, notes, takeOver, VALUES, values } from './successive-engines.ts';
 
 let driver: FaultyDriver;
 let clock: FakeClock;
@@ -19,62 +16,15 @@ beforeEach(() => {
 
 const off = { at: false, timestamp: false };
 const on = { at: true, timestamp: true };
-/** Nothing is saved by itself. */
-const unsaved = { save_timeout: 3600, save_early: false, save_directly_after: 1000 };
-
-/** A client, over one engine after the other, that keeps what is not saved. */
-class Client {
-  readonly kept = new ReplayBuffer();
-  readonly #numbers = new OpenHandles();
-  readonly #settings: CollectionSettings;
-  #session: Session | undefined;
-
-  constructor(settings: CollectionSettings = notes) {
-    this.#settings = settings;
-  }
-
-  /** Joins an engine, and replays to it. */
-  async join(engine: Engine, changes: readonly AcknowledgedChange[] = this.kept.all()) {
-    const session = engine.join(() => undefined, 'a');
-    session.openAll([
-      [NOTES, { ...this.#settings, ...unsaved }],
-      [VALUES, { ...values, ...unsaved }],
-    ]);
-    this.#session = session;
-    return session.replay(changes);
-  }
-
-  /** The reply to a request, which counts as acknowledged. */
-  async make(request: Request): Promise<any> {
-    const first = this.#numbers.number([request]);
-    const reply = await this.#session?.execute([request], first);
-    if (!reply) throw new Error('It has no engine.');
-    this.kept.note([request], first, reply);
-    for (const error of reply.failures?.values() ?? []) throw error;
-    return reply.values[0];
-  }
-
-  async contents(): Promise<unknown> {
-    const session = this.#session as Session;
-    const scan = { op: 'scan', handle: NOTES, archived: true, all: true } as const;
-    const { keys, flags, stamps, bodies } = await ask(session, scan);
-    const entries = await ask(session, { op: 'kvEntries', handle: VALUES });
-    return { keys, flags: [...flags], stamps, bodies, entries };
-  }
-
-  async save(): Promise<void> {
-    await this.#session?.save();
-  }
-}
 
 /** What the requests leave, before the engine is lost and after another has taken over, later. */
-async function replayed(client: Client, make: () => Promise<void>): Promise<void> {
+async function replayed(client: ReplayingClient, make: () => Promise<void>): Promise<void> {
   await client.join(await takeOver(driver, clock));
   await make();
   const before = await client.contents();
   driver.crash();
   await clock.advance(5000);
-  const empty = new Client();
+  const empty = new ReplayingClient();
   await empty.join(await takeOver(driver, clock));
   expect(((await empty.contents()) as { keys: string[] }).keys).toEqual([]);
   driver.crash();
@@ -100,7 +50,7 @@ const part = (from: number, ids: (string | undefined)[], last: boolean, n = 1): 
 
 describe('after a failover', () => {
   test('a patch with operators has its time, and counts once', async () => {
-    const client = new Client();
+    const client = new ReplayingClient();
     await replayed(client, async () => {
       await client.make(insert('x', { n: 1, log: [] }));
       await clock.advance(1000);
@@ -119,7 +69,7 @@ describe('after a failover', () => {
   });
 
   test('a patch without stamps has the time of its $currentDate', async () => {
-    const client = new Client({ ...notes, created: off, updated: off });
+    const client = new ReplayingClient({ ...notes, created: off, updated: off });
     await replayed(client, async () => {
       await client.make(insert('x', {}));
       await client.make(patch('x', { $currentDate: { ms: { $type: 'timestamp' } } }));
@@ -128,7 +78,7 @@ describe('after a failover', () => {
   });
 
   test('a patchMany changes what it changed, in its place among the others', async () => {
-    const client = new Client();
+    const client = new ReplayingClient();
     await replayed(client, async () => {
       for (const n of [1, 2, 3]) await client.make(insert(`d${n}`, { n }));
       await clock.advance(1000);
@@ -147,7 +97,7 @@ describe('after a failover', () => {
   });
 
   test('a patchMany that was refused is not made', async () => {
-    const client = new Client();
+    const client = new ReplayingClient();
     await replayed(client, async () => {
       await client.make(insert('a', { n: 1 }));
       await client.make(insert('b', { n: 'text' }));
@@ -163,7 +113,7 @@ describe('after a failover', () => {
     ['updated', off, on],
     ['none', off, off],
   ] as const)('an upsertMany in parts has its ids and times: %s', async (_, created, updated) => {
-    const client = new Client({ ...notes, created, updated });
+    const client = new ReplayingClient({ ...notes, created, updated });
     await replayed(client, async () => {
       await client.make(insert('old', { n: 0 }));
       await client.make(insert('older', { n: 0 }));
@@ -179,7 +129,7 @@ describe('after a failover', () => {
     ['created', on, off],
     ['updated', off, on],
   ] as const)('an upsertMany in one part has its ids and time: %s', async (_, created, updated) => {
-    const client = new Client({ ...notes, created, updated });
+    const client = new ReplayingClient({ ...notes, created, updated });
     await replayed(client, async () => {
       await client.make(insert('old', { n: 0 }));
       await clock.advance(1000);
@@ -188,7 +138,7 @@ describe('after a failover', () => {
   });
 
   test('an upsertMany whose end came after a save is not applied twice', async () => {
-    const client = new Client();
+    const client = new ReplayingClient();
     await client.join(await takeOver(driver, clock));
     await client.make(insert('old', { n: 0 }));
     await client.make(part(0, ['old', 'new'], false));
@@ -205,7 +155,7 @@ describe('after a failover', () => {
   });
 
   test('a replaced version stays replaced, and one that was not is not', async () => {
-    const client = new Client();
+    const client = new ReplayingClient();
     await replayed(client, async () => {
       await client.make(insert('x', { n: 1 }));
       await client.make({ op: 'kvSet', handle: VALUES, key: 'k', body: '1' });
@@ -227,7 +177,7 @@ describe('after a failover', () => {
       { op: 'kvReplace', handle: VALUES, key: 'k', body: '9', version: 0.5 },
     ] as const;
     const first = await takeOver(driver, clock);
-    const client = new Client();
+    const client = new ReplayingClient();
     await client.join(first);
     await client.make(insert('x', { n: 1 }));
     await client.make({ op: 'kvSet', handle: VALUES, key: 'k', body: '1' });
@@ -266,7 +216,7 @@ describe('after a failover', () => {
 test('a unique index is given up for an insertMany in parts whose documents have no stamps', async () => {
   const plain: CollectionSettings = { ...notes, created: off, updated: off };
   const unique = { name: 'n', fields: ['n'], unique: true, multi: false };
-  const old = new Client(plain);
+  const old = new ReplayingClient(plain);
   await old.join(await takeOver(driver, clock));
   for (const upsert of [true, false]) {
     const call = { op: 'insertPart', handle: NOTES, call: upsert ? 1 : 2, upsert } as const;

@@ -1,5 +1,6 @@
 import { Engine } from '../../src/engine/engine.ts';
-import type { EngineEvent, Request } from '../../src/engine/protocol/requests.ts';
+import type { EngineEvent } from '../../src/engine/protocol/event-protocol.ts';
+import type { Request } from '../../src/engine/protocol/requests.ts';
 import { type CollectionSettings, plainSettings } from '../../src/engine/protocol/settings.ts';
 import type { RecoveryRecord } from '../../src/engine/recovery/recovery-records.ts';
 import type { Session } from '../../src/engine/sessions/session.ts';

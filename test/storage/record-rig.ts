@@ -2,9 +2,11 @@ import { decode, encode } from '../../src/codec/body.ts';
 import { FoldedRecords } from '../../src/engine/records/folded-records.ts';
 import { RecordStore } from '../../src/engine/records/record-store.ts';
 import { Scan } from '../../src/engine/records/scan.ts';
+import { saveTogether } from '../../src/engine/saving/save-together.ts';
 import { systemClock } from '../../src/engine/scheduling/clock.ts';
 import { run } from '../../src/engine/scheduling/coroutine.ts';
 import { Aborts, Pace } from '../../src/engine/scheduling/pace.ts';
+import { OpenSnapshots } from '../../src/engine/snapshots/open-snapshots.ts';
 import type { StorageDriver } from '../../src/storage/drivers/driver.ts';
 import { FencedStorage, type FenceOptions } from '../../src/storage/fenced-storage.ts';
 import { SegmentLog } from '../../src/storage/log/segment-log.ts';
@@ -20,7 +22,7 @@ export class RecordRig {
 
   constructor(log: SegmentLog, caching: boolean) {
     this.log = log;
-    this.records = new RecordStore(log, stillClock, caching);
+    this.records = new RecordStore(log, stillClock, caching, new OpenSnapshots());
   }
 
   put(key: string, value: unknown): void {
@@ -39,11 +41,17 @@ export class RecordRig {
     return record && decode(await run(this.records.bodies.of(record)));
   }
 
+  /** Returns how many changes were saved. */
+  async save(): Promise<number> {
+    const [changes] = await saveTogether([this.records]);
+    return changes as number;
+  }
+
   /** Puts each key and saves it in a segment of its own. */
   async saveEach(entries: Record<string, unknown>): Promise<void> {
     for (const [key, value] of Object.entries(entries)) {
       this.put(key, value);
-      await this.records.save();
+      await this.save();
     }
   }
 

@@ -15,7 +15,7 @@ describe.each([true, false])('compaction, caching %s', (caching) => {
     const rig = await openRecords(driver, { caching });
     await rig.saveEach({ first: 1, ...bulk, last: 2 });
     rig.put('first', 'changed late');
-    await rig.records.save();
+    await rig.save();
     const before = await rig.all();
     expect(await rig.compact()).toBe(1);
     expect(rig.log.segments.size).toBe(2);
@@ -24,7 +24,7 @@ describe.each([true, false])('compaction, caching %s', (caching) => {
     const reopened = await openRecords(driver, { caching });
     expect(await reopened.all()).toEqual(before);
     reopened.put('after', 3);
-    await reopened.records.save();
+    await reopened.save();
     const again = await openRecords(driver, { caching });
     expect((await again.all()).map(([key]) => key)).toEqual([
       ...before.map(([key]) => key),
@@ -37,7 +37,7 @@ describe.each([true, false])('compaction, caching %s', (caching) => {
     const rig = await openRecords(driver, { caching });
     for (let n = 0; n < 40; n++) {
       rig.put('only', n);
-      await rig.records.save();
+      await rig.save();
     }
     await rig.compact();
     expect(rig.log.segments.size).toBeLessThan(20);
@@ -50,10 +50,10 @@ describe.each([true, false])('compaction, caching %s', (caching) => {
     // A full segment with the key, which is not merged.
     rig.put('doomed', 1);
     for (let n = 0; n < 9; n++) rig.put(`full${n}`, filler(10));
-    await rig.records.save();
+    await rig.save();
     const old = [...rig.log.segments.keys()];
     rig.delete('doomed');
-    await rig.records.save();
+    await rig.save();
     await rig.saveEach(bulk);
     expect(await rig.compact()).toBe(1);
     expect([...rig.log.segments.keys()]).toEqual(expect.arrayContaining(old));
@@ -67,7 +67,7 @@ describe.each([true, false])('compaction, caching %s', (caching) => {
     const rig = await openRecords(driver, { caching });
     await rig.saveEach({ doomed: 1, ...bulk });
     rig.delete('doomed');
-    await rig.records.save();
+    await rig.save();
     expect(await rig.compact()).toBe(1);
     const puts = (driver.batches.at(-1) ?? []).filter(
       (operation) => operation.type === 'put' && operation.store === 'segments',
@@ -82,11 +82,11 @@ describe.each([true, false])('compaction, caching %s', (caching) => {
     const rig = await openRecords(driver, { caching });
     rig.put('again', 'old');
     for (let n = 0; n < 9; n++) rig.put(`full${n}`, filler(10));
-    await rig.records.save();
+    await rig.save();
     rig.delete('again');
-    await rig.records.save();
+    await rig.save();
     rig.put('again', 'new');
-    await rig.records.save();
+    await rig.save();
     await rig.saveEach(bulk);
     await rig.compact();
     expect(await (await openRecords(driver, { caching })).read('again')).toBe('new');
@@ -106,7 +106,7 @@ describe.each([true, false])('compaction, caching %s', (caching) => {
     expect(await crashed.read('deleted')).toBe('saved');
     expect(await crashed.read('replaced')).toBe('saved');
     expect(await rig.read('updated')).toBe('unsaved');
-    await rig.records.save();
+    await rig.save();
     const saved = await openRecords(driver, { caching });
     expect(await saved.read('updated')).toBe('unsaved');
     expect(saved.records.get('deleted')).toBeUndefined();
@@ -147,10 +147,10 @@ describe.each([true, false])('compaction, caching %s', (caching) => {
     const rig = await openRecords(driver, { caching });
     rig.put('small', 0);
     rig.put('large', filler(4000));
-    await rig.records.save();
+    await rig.save();
     for (let n = 1; n <= 200; n++) {
       rig.put('small', n);
-      await rig.records.save();
+      await rig.save();
       await rig.compact();
     }
     expect(rig.log.segments.size).toBeLessThan(20);
@@ -166,12 +166,12 @@ describe.each([true, false])('compaction, caching %s', (caching) => {
     const driver = faultyDriver();
     const rig = await openRecords(driver, { caching });
     rig.put('stays', filler(100));
-    await rig.records.save();
+    await rig.save();
     for (let n = 0; n < 3000; n++) {
       rig.put(`${n}${'k'.repeat(250)}`, filler(1));
       if (n >= 50) rig.delete(`${n - 50}${'k'.repeat(250)}`);
       if (n % 5 !== 0) continue;
-      await rig.records.save();
+      await rig.save();
       await rig.compact();
     }
     const size = [...rig.log.segments.values()].reduce((sum, segment) => sum + segment.size, 0);

@@ -5,7 +5,7 @@ import { filler, openRecords, type RecordRig } from './record-rig.ts';
 const bulk = { bulk1: filler(50, 'a'), bulk2: filler(50, 'b') };
 
 async function failToSave(rig: RecordRig): Promise<void> {
-  await expect(rig.records.save()).rejects.toBe(outage);
+  await expect(rig.save()).rejects.toBe(outage);
 }
 
 describe.each([true, false])('a failed save, caching %s', (caching) => {
@@ -31,7 +31,7 @@ describe.each([true, false])('a failed save, caching %s', (caching) => {
       ['d', 4],
     ];
     expect(await rig.all()).toEqual(expected);
-    expect(await rig.records.save()).toBe(4);
+    expect(await rig.save()).toBe(4);
     expect(rig.records.unsaved).toBe(0);
     expect(await (await openRecords(driver, { caching })).all()).toEqual(expected);
   });
@@ -42,7 +42,7 @@ describe.each([true, false])('a failed save, caching %s', (caching) => {
     rig.put('a', 1);
     driver.inject({ call: 'write', when: 'before' });
     await failToSave(rig);
-    await rig.records.save();
+    await rig.save();
     expect(await (await openRecords(driver, { caching })).all()).toEqual([['a', 1]]);
   });
 
@@ -65,7 +65,7 @@ describe.each([true, false])('a failed save, caching %s', (caching) => {
       ['again', 3],
     ];
     expect(await rig.all()).toEqual(expected);
-    await rig.records.save();
+    await rig.save();
     expect(await (await openRecords(driver, { caching })).all()).toEqual(expected);
   });
 });
@@ -86,7 +86,7 @@ describe.each([true, false])('a save stored but reported as failed, caching %s',
       ['b', 2],
     ]);
     await failToSave(rig);
-    await rig.records.save();
+    await rig.save();
     const reopened = await openRecords(driver, { caching });
     expect(await reopened.all()).toEqual(await rig.all());
     expect(reopened.log.segments.size).toBe(2);
@@ -101,7 +101,7 @@ describe.each([true, false])('a save stored but reported as failed, caching %s',
     await failToSave(rig);
     rig.delete('gone');
     expect(rig.records.unsaved).toBe(1);
-    await rig.records.save();
+    await rig.save();
     expect(await (await openRecords(driver, { caching })).all()).toEqual([['stays', 1]]);
   });
 
@@ -113,7 +113,7 @@ describe.each([true, false])('a save stored but reported as failed, caching %s',
     await failToSave(rig);
     rig.put('gone', 2);
     rig.delete('gone');
-    await rig.records.save();
+    await rig.save();
     expect(await (await openRecords(driver, { caching })).all()).toEqual([]);
   });
 
@@ -126,7 +126,7 @@ describe.each([true, false])('a save stored but reported as failed, caching %s',
     driver.inject({ call: 'write', when: 'after' });
     await failToSave(rig);
     rig.delete('key');
-    await rig.records.save();
+    await rig.save();
     const live = [...rig.log.segments.values()].filter((segment) => segment.live > 0);
     expect(live).toHaveLength(2);
     await rig.compact();
@@ -164,7 +164,7 @@ describe.each([true, false])('a failed compaction, caching %s', (caching) => {
     expect(await rig.all()).toHaveLength(4);
     rig.put('a', 2);
     rig.delete('b');
-    await rig.records.save();
+    await rig.save();
     const expected = await rig.all();
     expect(expected.map(([key]) => key)).toEqual(['a', 'bulk1', 'bulk2']);
     expect(await (await openRecords(driver, { caching })).all()).toEqual(expected);
@@ -185,7 +185,7 @@ describe.each([true, false])('a failed compaction, caching %s', (caching) => {
     rig.put('a', 2);
     await failToSave(rig);
     expect(rig.records.unsaved).toBe(1);
-    await rig.records.save();
+    await rig.save();
     expect(await (await openRecords(driver, { caching })).all()).toEqual(await rig.all());
     expect(await rig.read('a')).toBe(2);
   });

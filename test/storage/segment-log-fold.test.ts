@@ -20,7 +20,7 @@ describe.each([true, false])('a log, caching %s', (caching) => {
 
   test('that was saved while empty exists', async () => {
     const driver = faultyDriver();
-    await (await openRecords(driver, { caching })).records.save();
+    await (await openRecords(driver, { caching })).save();
     expect((await openRecords(driver, { caching })).log.exists).toBe(true);
   });
 
@@ -30,9 +30,9 @@ describe.each([true, false])('a log, caching %s', (caching) => {
     await rig.saveEach({ b: 1, a: 2, c: 3 });
     rig.put('a', 'new');
     rig.delete('b');
-    await rig.records.save();
+    await rig.save();
     rig.put('b', 'again');
-    await rig.records.save();
+    await rig.save();
     const expected = [
       ['a', 'new'],
       ['c', 3],
@@ -42,7 +42,7 @@ describe.each([true, false])('a log, caching %s', (caching) => {
     const reopened = await openRecords(driver, { caching });
     expect(await reopened.all()).toEqual(expected);
     reopened.put('d', 4);
-    await reopened.records.save();
+    await reopened.save();
     expect(await (await openRecords(driver, { caching })).all()).toEqual([...expected, ['d', 4]]);
   });
 
@@ -52,7 +52,7 @@ describe.each([true, false])('a log, caching %s', (caching) => {
     await rig.saveEach({ a: 1, b: 2 });
     rig.delete('a');
     rig.put('a', 'again');
-    await rig.records.save();
+    await rig.save();
     const reopened = await openRecords(driver, { caching });
     expect(await reopened.all()).toEqual([
       ['b', 2],
@@ -68,7 +68,7 @@ describe.each([true, false])('a log, caching %s', (caching) => {
     rig.put('b', 2);
     rig.delete('b');
     expect(rig.records.unsaved).toBe(0);
-    expect(await rig.records.save()).toBe(0);
+    expect(await rig.save()).toBe(0);
     expect(driver.batches.length).toBe(written);
   });
 
@@ -76,7 +76,7 @@ describe.each([true, false])('a log, caching %s', (caching) => {
     const driver = faultyDriver();
     const rig = await openRecords(driver, { caching });
     for (let n = 0; n < 50; n++) rig.put(`k${n}`, filler(10));
-    await rig.records.save();
+    await rig.save();
     expect(driver.batches).toHaveLength(1);
     expect(rig.log.segments.size).toBeGreaterThan(4);
     for (const { size } of rig.log.segments.values())
@@ -94,7 +94,7 @@ describe.each([true, false])('a log, caching %s', (caching) => {
     expect((await reopened.all()).map(([key]) => key)).toEqual([first, second, 'other']);
     reopened.delete(first);
     reopened.put(second, 4);
-    await reopened.records.save();
+    await reopened.save();
     expect(await (await openRecords(driver, { caching })).all()).toEqual([
       [second, 4],
       ['other', 3],
@@ -116,10 +116,10 @@ describe.each([true, false])('a log, caching %s', (caching) => {
         let rig = await openRecords(driver, { caching });
         const model = new Map<string, number>();
         for (const [turn, step] of steps.entries()) {
-          if (step === 'save') await rig.records.save();
+          if (step === 'save') await rig.save();
           else if (step === 'compact') await rig.compact();
           else if (step === 'reopen') {
-            await rig.records.save();
+            await rig.save();
             rig = await openRecords(driver, { caching });
           } else if ('delete' in step) {
             rig.delete(step.delete);
@@ -129,7 +129,7 @@ describe.each([true, false])('a log, caching %s', (caching) => {
             model.set(step.put, turn);
           }
         }
-        await rig.records.save();
+        await rig.save();
         const reopened = await openRecords(driver, { caching });
         const found = await reopened.all();
         expect(found.map(([key, value]) => [key, (value as [number])[0]])).toEqual([...model]);
@@ -148,9 +148,9 @@ describe.each([true, false])('a log, caching %s', (caching) => {
     const keys = Array.from({ length: 300 }, (_, n) => `${n}${'k'.repeat(1000)}`);
     for (const key of keys) rig.put(key, 1);
     rig.put('stays', 1);
-    await rig.records.save();
+    await rig.save();
     for (const key of keys) rig.delete(key);
-    await rig.records.save();
+    await rig.save();
     expect(await (await openRecords(driver, { caching })).all()).toEqual([['stays', 1]]);
   });
 
@@ -235,7 +235,7 @@ describe('a damaged or newer log', () => {
     const [stale] = (await storage.getMany('segments', [['log', 3]])) as [Segment];
     await rig.compact();
     rig.delete('old');
-    await rig.records.save();
+    await rig.save();
     await storage.write(
       [{ type: 'put', store: 'segments', key: ['log', 3], value: stale }],
       'strict',

@@ -86,13 +86,14 @@ test('storage returns watermarks in order of their latest change', async () => {
   const leaders = [['b', 'a', 'c'], ['b', 'd'], ['a'], ['e', 'b']];
   let number = 0;
   for (const [epoch, clients] of leaders.entries()) {
-    const { records } = await openRecords(driver, { epoch });
+    const rig = await openRecords(driver, { epoch });
+    const { records } = rig;
     records.applied.load(records.log.watermarks);
     for (const client of clients) {
       const order = records.takeRank();
       records.put(new StoredRecord(`${++number}`, order, 0, undefined, '1'));
       records.applied.note({ client, handle: 1, number });
-      await records.save();
+      await rig.save();
     }
   }
   const { log } = await openRecords(driver);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { HandleRequest } from '../../src/collection/calls/sender.ts';
-import type { ClientEvent, Request } from '../../src/engine/protocol/requests.ts';
+import type { ClientEvent } from '../../src/engine/protocol/event-protocol.ts';
+import type { Request } from '../../src/engine/protocol/requests.ts';
 import { type CollectionSettings, plainSettings } from '../../src/engine/protocol/settings.ts';
 import type { ChannelState } from '../../src/transport/channel/channel.ts';
 import { ClientChannel } from '../../src/transport/channel/client-channel.ts';

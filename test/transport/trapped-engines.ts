@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Engine } from '../../src/engine/engine.ts';
+import type { EngineEvent } from '../../src/engine/protocol/event-protocol.ts';
 import type { FirstSequenceNumbers } from '../../src/engine/protocol/idempotency-key.ts';
-import type { EngineEvent, Request } from '../../src/engine/protocol/requests.ts';
+import type { Request } from '../../src/engine/protocol/requests.ts';
 import type { Session } from '../../src/engine/sessions/session.ts';
 import { asCairnError } from '../../src/errors/as-cairn-error.ts';
 import type { CairnError } from '../../src/errors/cairn-error.ts';

@@ -13,6 +13,7 @@ test.each([
   new cairn.CollectionError('closed', 'closed'),
   new cairn.CriteriaError('operator_unknown', 'unknown', { place: 'params.$x' }),
   new cairn.OptionError('option_invalid', 'invalid', { place: 'name' }),
+  new cairn.TransactionError('transaction_conflict', 'conflict', { place: 'notes' }),
   new cairn.WorkerError('worker_lost', 'lost'),
   new cairn.CairnError('unexpected', 'unexpected'),
 ])('$name crosses with class, code, message, place and stack', (error) => {
@@ -23,6 +24,14 @@ test.each([
   expect(crossed).toMatchObject({ name, code, message, stack });
   expect(crossed.place).toBe(place);
   expect('cause' in crossed).toBe('cause' in error);
+});
+
+test('every error class crosses', () => {
+  for (const [name, Class] of Object.entries(cairn)) {
+    if (!name.endsWith('Error')) continue;
+    const error = new (Class as typeof cairn.CairnError)('code', 'message');
+    expect(cross(error)).toBeInstanceOf(Class);
+  }
 });
 
 test('causes cross, with their own causes', () => {

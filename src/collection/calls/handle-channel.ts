@@ -25,7 +25,8 @@ export class HandleChannel {
   /** Shared by all handles of the client to this collection. */
   readonly order: CallOrder;
   readonly #channel: ClientChannel;
-  readonly #handle: number;
+  /** Its number in requests. */
+  readonly handle: number;
   /** The sender of calls that are neither exclusive nor abortable. */
   readonly #sender: Sender;
 
@@ -33,7 +34,7 @@ export class HandleChannel {
   constructor(channel: ClientChannel, order: CallOrder, handle: number) {
     this.order = order;
     this.#channel = channel;
-    this.#handle = handle;
+    this.handle = handle;
     this.#sender = this.#senderOver((request) => order.enter(() => this.send(request)));
   }
 
@@ -114,7 +115,7 @@ export class HandleChannel {
   }
 
   #addressed<Name extends OperationName>(request: HandleRequest<Name>): Request {
-    return { ...request, handle: this.#handle } as Request;
+    return { ...request, handle: this.handle } as Request;
   }
 }
 

@@ -4,14 +4,17 @@ import { nameCollection } from '../../errors/criteria-error.ts';
 import type { HandleChannel } from './handle-channel.ts';
 import type { Sender } from './sender.ts';
 
+/** What calls without promises need of a handle's channel. */
+export type SyncChannel = Pick<HandleChannel, 'order' | 'sendSync'>;
+
 /** Runs calls synchronously, over an engine in this thread. */
 export class SyncSender implements Sender {
   readonly started = 'thread';
   readonly isSync = true;
   readonly #collection: string;
-  readonly #channel: HandleChannel;
+  readonly #channel: SyncChannel;
 
-  constructor(collection: string, channel: HandleChannel) {
+  constructor(collection: string, channel: SyncChannel) {
     this.#collection = collection;
     this.#channel = channel;
   }

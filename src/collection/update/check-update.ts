@@ -27,9 +27,16 @@ export function checkUpdate(changes: unknown): Readonly<Record<string, unknown>>
   }
   const paths: UpdatePath[] = [];
   const checked = isOperators
-    ? Object.fromEntries(keys.map((name) => [name, checkOperator(name, changes[name], paths)]))
+    ? checkOperators(changes, paths)
     : withoutManaged(changes, 'changes', paths);
   checkConflicts(paths);
+  return checked;
+}
+
+function checkOperators(changes: object, paths: UpdatePath[]): Record<string, unknown> {
+  const checked: Record<string, unknown> = {};
+  for (const [name, operands] of Object.entries(changes))
+    checked[name] = checkOperator(name, operands, paths);
   return checked;
 }
 
@@ -50,17 +57,17 @@ function checkOperator(name: string, operands: unknown, paths: UpdatePath[]): ob
     const place = `${at}.${key}`;
     const path = parseUpdatePath(key, place);
     check(operand, place);
-    const target = name === '$rename' ? [parseUpdatePath(operand as string, place)] : [];
-    const changed = [path, ...target];
-    const managed = changed.find(({ isManaged }) => isManaged);
-    if (managed)
-      throw updateInvalid(
-        place,
-        `changes the managed field "${managed.path}", which only Cairn does`,
-      );
-    paths.push(...changed);
+    addUnmanaged(path, place, paths);
+    if (name === '$rename') addUnmanaged(parseUpdatePath(operand as string, place), place, paths);
   }
   return operands;
+}
+
+/** @throws {ValueError} `update_invalid` */
+function addUnmanaged(path: UpdatePath, place: string, paths: UpdatePath[]): void {
+  if (path.isManaged)
+    throw updateInvalid(place, `changes the managed field "${path.path}", which only Cairn does`);
+  paths.push(path);
 }
 
 function withoutManaged(fields: object, at: string, paths: UpdatePath[]): Record<string, unknown> {

@@ -26,6 +26,7 @@ export function parseUpdatePath(path: string, place: string): UpdatePath {
 
 /** @throws {KeyError} `paths_conflict` when one path is equal to another, or inside it: their order would decide. */
 export function checkConflicts(paths: readonly UpdatePath[]): void {
+  if (paths.length < 2) return;
   // In the order of segments a path stands directly before a path inside it, or before another one inside it.
   const sorted = paths.toSorted((a, b) => compareFieldPaths(a.segments, b.segments));
   for (const [index, { path, segments }] of sorted.entries()) {

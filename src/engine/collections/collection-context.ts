@@ -1,24 +1,39 @@
+import type { CollectionVersions } from '../documents/collection-versions.ts';
 import type { DocumentIndexes } from '../documents/document-indexes.ts';
 import type { IndexDeclarations } from '../documents/index-declarations.ts';
 import type { CollectionEvents } from '../events/collection-events.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import type { RecordStore } from '../records/record-store.ts';
-import type { SaveSchedule } from '../records/save-schedule.ts';
+import type { VersionSink } from '../records/version-sink.ts';
+import type { SaveSchedule } from '../saving/save-schedule.ts';
 import type { Aborts } from '../scheduling/pace.ts';
+import type { ReadSet } from '../snapshots/read-set.ts';
+import type { Records } from '../snapshots/records.ts';
 import type { Availability } from './availability.ts';
 import type { EngineEnvironment } from './environment.ts';
 
+/** What operations on documents and values work with: a collection, or a transaction's view of it. */
+export interface OperationContext extends Pick<EngineEnvironment, 'clock' | 'newId'> {
+  readonly settings: CollectionSettings;
+  readonly records: Records;
+  readonly versions: VersionSink;
+  readonly indexes: Pick<DocumentIndexes, 'byName' | 'width'>;
+  readonly aborts: Aborts;
+  /** In a transaction: what it reads. */
+  readonly reads?: ReadSet | undefined;
+}
+
 /** The parts of a collection, as they know each other. */
 export interface CollectionContext
-  extends Pick<EngineEnvironment, 'storage' | 'leases' | 'clock' | 'newId' | 'terminable'> {
-  readonly settings: CollectionSettings;
+  extends OperationContext,
+    Pick<EngineEnvironment, 'storage' | 'leases' | 'terminable' | 'snapshots' | 'links'> {
   readonly availability: Availability;
   readonly records: RecordStore;
+  readonly versions: CollectionVersions;
   readonly saves: SaveSchedule;
   readonly events: CollectionEvents;
   /** Of a document collection. A restored backup brings new ones. */
   indexes: DocumentIndexes;
   /** The indexes that open handles declare. */
   readonly declared: IndexDeclarations;
-  readonly aborts: Aborts;
 }

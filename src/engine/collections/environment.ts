@@ -4,7 +4,10 @@ import type { FencedStorage } from '../../storage/fenced-storage.ts';
 import type { SegmentPool } from '../../storage/segments/segment-pool.ts';
 import type { IdGenerator } from '../documents/ids.ts';
 import type { EngineEvents } from '../events/engine-events.ts';
+import type { SaveLinks } from '../saving/save-links.ts';
+import type { SaveSchedule } from '../saving/save-schedule.ts';
 import type { Clock } from '../scheduling/clock.ts';
+import type { OpenSnapshots } from '../snapshots/open-snapshots.ts';
 
 /** What all collections of an engine share. */
 export interface EngineEnvironment {
@@ -14,9 +17,11 @@ export interface EngineEnvironment {
   readonly pool: SegmentPool;
   readonly durability: Durability;
   readonly leases: Leases;
+  readonly snapshots: OpenSnapshots;
   readonly clock: Clock;
   readonly newId: IdGenerator;
   /** Whether the thread is terminated when a request hangs. */
   readonly terminable: boolean;
   readonly events: EngineEvents;
+  readonly links: SaveLinks<SaveSchedule>;
 }

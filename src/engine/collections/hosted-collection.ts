@@ -1,9 +1,11 @@
 import type { FileHeader } from '../../backup/file/file-contents.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
+import type { CairnError } from '../../errors/cairn-error.ts';
 import { SegmentLog } from '../../storage/log/segment-log.ts';
 import { BackupRequests, type PinnedCollection } from '../backups/backup-requests.ts';
 import type { SectionImport } from '../backups/section-import.ts';
 import { answerLost, notInMemory } from '../collection-errors.ts';
+import { CollectionVersions } from '../documents/collection-versions.ts';
 import { DocumentIndexes } from '../documents/document-indexes.ts';
 import { DocumentStore } from '../documents/document-store.ts';
 import { type IndexDeclaration, IndexDeclarations } from '../documents/index-declarations.ts';
@@ -24,33 +26,34 @@ import {
 import type { Request } from '../protocol/requests.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import { RecordStore } from '../records/record-store.ts';
-import { SaveSchedule } from '../records/save-schedule.ts';
+import { SaveSchedule } from '../saving/save-schedule.ts';
 import { isCoroutine, type Result, runSync, wait } from '../scheduling/coroutine.ts';
 import { Aborts } from '../scheduling/pace.ts';
 import { Postponed, SerialQueue } from '../scheduling/serial-queue.ts';
+import type { Transaction } from '../transactions/transaction.ts';
 import { Availability } from './availability.ts';
 import type { CollectionContext } from './collection-context.ts';
 import type { EngineEnvironment } from './environment.ts';
 import { CollectionLifecycle } from './lifecycle.ts';
-import { stampConflict } from './stamp-options.ts';
+import { StampOptions } from './stamp-options.ts';
 import { atRest } from './storage-at-rest.ts';
 
 /** An open collection of the engine, shared by all handles to it. */
 export class HostedCollection implements Executor {
   readonly settings: CollectionSettings;
   readonly records: RecordStore;
+  readonly saves: SaveSchedule;
   readonly lives: LiveQueries;
   readonly availability = new Availability();
-  readonly #context: CollectionContext;
-  readonly #queue = new SerialQueue();
+  readonly context: CollectionContext;
+  readonly queue = new SerialQueue();
   readonly #aborts = new Aborts();
   readonly #store: DocumentStore | KeyValueStore;
   readonly #backups: BackupRequests;
   readonly #indexes: IndexKeeper;
   readonly #lifecycle: CollectionLifecycle;
   readonly #dropping: (collection: HostedCollection, drop: Promise<unknown>) => void;
-  /** Conflicts between handles that were warned of. */
-  readonly #warned = new Set<string>();
+  readonly #stamps: StampOptions;
 
   /**
    * @param dropping Called when a drop begins: the name is free, and can be opened again once the drop has ended.
@@ -63,51 +66,54 @@ export class HostedCollection implements Executor {
     after?: Promise<unknown>,
   ) {
     const { name, type, caching } = settings;
-    const { storage, pool, durability, clock, leases, newId, terminable } = environment;
+    const { storage, pool, durability, clock, snapshots, links } = environment;
     this.settings = settings;
+    this.#stamps = new StampOptions(settings);
     this.#dropping = dropping;
     const log = new SegmentLog({
       ...{ name, type, storage, pool, durability, caching },
-      columns: () => this.#context.indexes.columns,
+      columns: () => this.context.indexes.columns,
       epoch: () => storage.epoch(),
       referenced: () => this.#backups.backups.kept(),
     });
-    this.records = new RecordStore(log, clock, caching);
+    this.records = new RecordStore(log, clock, caching, snapshots);
     const events = new CollectionEvents(environment.events, settings);
-    this.#context = {
-      ...{ settings, storage, leases, clock, newId, terminable, events },
+    this.saves = new SaveSchedule(this.records, settings, clock, events, links);
+    this.context = {
+      ...environment,
+      ...{ settings, events },
       availability: this.availability,
       records: this.records,
-      saves: new SaveSchedule(this.records, settings, clock, events),
+      versions: new CollectionVersions(() => this.context),
+      saves: this.saves,
       indexes: new DocumentIndexes(settings, []),
       declared: new IndexDeclarations(),
       aborts: this.#aborts,
     };
-    this.lives = new LiveQueries(this.#context);
+    this.lives = new LiveQueries(this.context);
     events.watchWith(this.lives);
     this.#store =
-      type === 'DOCUMENT_BASED'
-        ? new DocumentStore(this.#context)
-        : new KeyValueStore(this.#context);
-    this.#backups = new BackupRequests(this.#context, (backup) => this.#lifecycle.restored(backup));
-    this.#indexes = new IndexKeeper(this.#context, this.#backups.backups);
-    this.#lifecycle = new CollectionLifecycle(this.#context, {
-      queue: this.#queue,
+      type === 'DOCUMENT_BASED' ? new DocumentStore(this.context) : new KeyValueStore(this.context);
+    this.#backups = new BackupRequests(this.context, (backup) => this.#lifecycle.restored(backup));
+    this.#indexes = new IndexKeeper(this.context, this.#backups.backups);
+    this.#lifecycle = new CollectionLifecycle(this.context, {
+      queue: this.queue,
       lives: this.lives,
       backups: this.#backups,
       indexes: this.#indexes,
     });
-    const opened = this.#queue.enter(true, () => this.#lifecycle.open(after, environment.stolen));
+    const opened = this.queue.enter(true, () => this.#lifecycle.open(after, environment.stolen));
     // A failure rejects the requests that come.
     Promise.resolve(opened).catch(() => undefined);
   }
 
-  /** Executes a request in its turn. */
+  /** Executes a request in its turn, on the collection or on a transaction's view of it. */
   execute(
     request: Request,
     reader?: LiveReader,
     key?: IdempotencyKey,
     declaration?: IndexDeclaration,
+    transaction?: Transaction,
   ): unknown {
     this.#lifecycle.retention?.touch();
     // At once: the import or export that they belong to holds the queue.
@@ -116,18 +122,18 @@ export class HostedCollection implements Executor {
       this.#backups.abort(request.call);
       return this.#aborts.abort(request.call);
     }
-    const { storage, terminable } = this.#context;
+    const { storage, terminable } = this.context;
     const mustRest = terminable && request.mayHang === true;
     // What follows a request that waits for storage must not overtake it. Storage may be busy by its turn.
-    const mayWait = (): boolean => mustRest && (storage.isBusy || this.#queue.busy);
+    const mayWait = (): boolean => mustRest && (storage.isBusy || this.queue.busy);
     const enter = (): unknown =>
-      this.#queue.enter(isChanging(request) || mayWait(), () => {
+      this.queue.enter((!transaction && isChanging(request)) || mayWait(), () => {
         if (declaration && request.op !== 'drop') {
           const { pending, error } = declaration;
           if (pending) return new Postponed(pending.then(enter));
           if (error) throw error;
         }
-        const perform = () => this.#perform(request, reader, key);
+        const perform = () => this.#perform(request, reader, key, transaction);
         return mustRest ? atRest(storage, perform) : perform();
       });
     const result = request.op === 'importBackup' ? this.#backups.expect(request, enter) : enter();
@@ -138,16 +144,21 @@ export class HostedCollection implements Executor {
   }
 
   /** Executes a request now, or throws if something would have to be waited for. */
-  executeSync(request: Request, key?: IdempotencyKey, declaration?: IndexDeclaration): unknown {
+  executeSync(
+    request: Request,
+    key?: IdempotencyKey,
+    declaration?: IndexDeclaration,
+    transaction?: Transaction,
+  ): unknown {
     this.#lifecycle.retention?.touch();
     const { name, caching } = this.settings;
     if (!caching) throw notInMemory(name, 'it was opened with caching: false');
     if (declaration?.error) throw declaration.error;
-    if (this.#queue.busy || declaration?.pending)
+    if (this.queue.busy || declaration?.pending)
       throw notInMemory(name, 'earlier calls wait; await collection.ready first');
     this.#aborts.immediate = true;
     try {
-      const result = this.#perform(request, undefined, key);
+      const result = this.#perform(request, undefined, key, transaction);
       return isCoroutine(result) ? runSync(result, name) : result;
     } finally {
       this.#aborts.immediate = false;
@@ -156,7 +167,7 @@ export class HostedCollection implements Executor {
 
   /** Pins what the collection holds, for a file. Saves first. */
   async freeze(): Promise<PinnedCollection> {
-    return this.#queue.enter(false, () => {
+    return this.queue.enter(false, () => {
       this.availability.check();
       return wait(this.#backups.freeze());
     });
@@ -168,7 +179,7 @@ export class HostedCollection implements Executor {
     merge: boolean,
     read: (importing: SectionImport) => Promise<T>,
   ): Promise<T> {
-    return this.#queue.enter(true, () => {
+    return this.queue.enter(true, () => {
       if (this.availability.failed) this.availability.check();
       return wait(this.#backups.importSection(header, merge, read));
     });
@@ -178,11 +189,11 @@ export class HostedCollection implements Executor {
     if (request.op === 'scanEnd') this.#store.execute(request);
     // Earlier parts may wait in the queue.
     else if (request.op === 'insertAbandon')
-      void this.#queue.enter(false, () => this.#store.execute(request));
+      void this.queue.enter(false, () => this.#store.execute(request));
     else if (request.op === 'abort') this.#backups.abort(request.call);
     else {
       this.#backups.endExport(request.cursor).catch((error: unknown) => {
-        this.#context.events.failed(asCairnError(error));
+        this.context.events.failed(asCairnError(error));
       });
     }
   }
@@ -191,22 +202,13 @@ export class HostedCollection implements Executor {
   settle(): void {
     if (this.availability.error) return;
     this.lives.settle();
-    this.#context.events.released(this.records.takeReleased());
-    this.#context.saves.check();
-  }
-
-  /** Must be called after a batch whose answer has to wait. */
-  holdSaves(answer: Promise<unknown>): void {
-    this.#context.saves.holdUntil(answer);
+    this.context.events.released(this.records.takeReleased());
+    this.saves.check();
   }
 
   /** Takes in a new handle: its indexes count; its other options do not while the collection is open. */
   declare(settings: CollectionSettings): IndexDeclaration {
-    const conflict = stampConflict(this.settings, settings);
-    if (conflict !== undefined && !this.#warned.has(conflict)) {
-      this.#warned.add(conflict);
-      console.warn(conflict);
-    }
+    this.#stamps.compare(settings);
     return this.#indexes.declare(settings.indexes);
   }
 
@@ -227,26 +229,27 @@ export class HostedCollection implements Executor {
         return;
       } catch (cause) {
         const error = asCairnError(cause);
-        const isViolation = error.code === 'unique_violation' && error.place !== undefined;
-        if (isViolation && this.#indexes.giveUp(error.place, declared, error)) continue;
+        if (this.giveUpIndex(error, declared)) continue;
         this.#abandonParts(request);
         throw error;
       }
     }
   }
 
+  /** Gives up the unique index that refuses a replayed change, unless the handle of the change declares it. */
+  giveUpIndex(error: CairnError, declared: CollectionSettings['indexes']): boolean {
+    return this.#indexes.giveUp(error, declared);
+  }
+
   /** Saves everything so far. */
   async flush(): Promise<void> {
-    const { saves } = this.#context;
-    const save = () => (this.availability.error ? undefined : wait(saves.flush()));
-    await this.#queue.enter(false, save);
+    const save = () => (this.availability.error ? undefined : wait(this.saves.flush()));
+    await this.queue.enter(false, save);
   }
 
   /** When its cache is cleared unless a request comes before; `undefined` where there is none. */
   get cachedUntil(): Date | 'never' | undefined {
-    const left = this.#lifecycle.retention?.left;
-    if (left === Number.POSITIVE_INFINITY) return 'never';
-    return left === undefined ? undefined : new Date(this.#context.clock.now() + left);
+    return this.#lifecycle.cachedUntil;
   }
 
   /** Ends timers and writes. Unsaved changes are lost: save first. */
@@ -254,14 +257,20 @@ export class HostedCollection implements Executor {
     return this.#lifecycle.stop();
   }
 
-  #perform(request: Request, reader?: LiveReader, key?: IdempotencyKey): Result<unknown> {
+  #perform(
+    request: Request,
+    reader?: LiveReader,
+    key?: IdempotencyKey,
+    transaction?: Transaction,
+  ): Result<unknown> {
+    if (transaction) return transaction.execute(this.context, request);
     if (request.op === 'drop') return this.#lifecycle.drop(request);
     if (isOnBackups(request) && !this.availability.failed)
       return wait(this.#backups.execute(request));
     this.availability.check();
     if ('live' in request) return this.lives.perform(request, reader);
     if (request.op === 'open') return undefined;
-    if (request.op === 'save') return wait(this.#context.saves.flush().then(() => undefined));
+    if (request.op === 'save') return wait(this.saves.flush().then(() => undefined));
     if (request.op === 'ready') return this.#lifecycle.ready();
     return this.#executeOnce(request, key);
   }

@@ -68,6 +68,12 @@ export class CollectionLifecycle {
     }
   }
 
+  get cachedUntil(): Date | 'never' | undefined {
+    const left = this.retention?.left;
+    if (left === Number.POSITIVE_INFINITY) return 'never';
+    return left === undefined ? undefined : new Date(this.#context.clock.now() + left);
+  }
+
   *ready(): Coroutine<undefined> {
     const { settings, records } = this.#context;
     if (settings.caching && !records.bodies.resident) yield records.bodies.load();
@@ -92,6 +98,7 @@ export class CollectionLifecycle {
     const kept = backup ? yield* wait(backups.keepAlone()) : undefined;
     yield backups.stop();
     yield indexes.closed();
+    yield saves.part();
     yield saves.stop();
     // Earlier requests still read from storage.
     yield queue.passed();

@@ -1,17 +1,24 @@
 import { STAMPS } from '../../storage/segments/managed-fields.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 
-/**
- * The warning for a handle whose stamp options differ from those of the handle that opened the collection;
- * `undefined` where they are the same.
- */
-export function stampConflict(
-  open: CollectionSettings,
-  given: CollectionSettings,
-): string | undefined {
-  const [kept, ignored] = [optionsOf(open), optionsOf(given)];
-  if (kept === ignored) return undefined;
-  return `cairndb: collection "${open.name}" is open with ${kept}. A second handle was given ${ignored}, which has no effect while it is open. Pass the same indicate_* options everywhere, and reload tabs that run an older version.`;
+/** Warns of handles whose stamp options differ from those of the handle that opened the collection. */
+export class StampOptions {
+  readonly #open: CollectionSettings;
+  /** Warnings so far: one of each kind. */
+  readonly #warned = new Set<string>();
+
+  constructor(open: CollectionSettings) {
+    this.#open = open;
+  }
+
+  compare(given: CollectionSettings): void {
+    const [kept, ignored] = [optionsOf(this.#open), optionsOf(given)];
+    if (kept === ignored || this.#warned.has(ignored)) return;
+    this.#warned.add(ignored);
+    console.warn(
+      `cairndb: collection "${this.#open.name}" is open with ${kept}. A second handle was given ${ignored}, which has no effect while it is open. Pass the same indicate_* options everywhere, and reload tabs that run an older version.`,
+    );
+  }
 }
 
 /** The stamp options that are on, as the caller writes them. */

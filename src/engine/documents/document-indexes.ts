@@ -153,24 +153,42 @@ export class DocumentIndexes {
     for (const slot of this.#filled) if (!slot.refuses) slot.addAll(records);
   }
 
-  /** Replaces versions of different records, all or none. @throws {ValueError} `unique_violation`. */
-  putAll(versions: readonly Replacement[]): void {
-    this.#putUnique(versions);
-    for (const slot of this.#filled)
-      if (!slot.refuses) for (const { record, before } of versions) slot.put(record, before);
-  }
-
-  #putUnique(versions: readonly Replacement[]): void {
-    if (this.#refusing.length === 0) return;
+  /**
+   * Deletes records and replaces versions of others, all or none.
+   *
+   * @returns takes all of it back.
+   * @throws {ValueError} `unique_violation`
+   */
+  change(deleted: readonly StoredRecord[], versions: readonly Replacement[]): () => void {
+    const [unique, plain] = [this.#refusing, this.#filled.filter(({ refuses }) => !refuses)];
     const replaced = versions.flatMap(({ before }) => before ?? []);
+    const gone = [...deleted, ...replaced];
+    const restoreUnique = () => {
+      for (const record of gone) for (const slot of unique) slot.put(record, undefined);
+    };
     // First, because new versions may exchange keys.
-    for (const record of replaced) for (const slot of this.#refusing) slot.delete(record);
+    for (const record of gone) for (const slot of unique) slot.delete(record);
     try {
       this.#addUnique(versions.map(({ record }) => record));
     } catch (error) {
-      for (const record of replaced) for (const slot of this.#refusing) slot.put(record, undefined);
+      restoreUnique();
       throw error;
     }
+    for (const slot of plain) {
+      for (const record of deleted) slot.delete(record);
+      for (const { record, before } of versions) slot.put(record, before);
+    }
+    return () => {
+      for (const { record } of versions) for (const slot of unique) slot.delete(record);
+      restoreUnique();
+      for (const slot of plain) {
+        for (const { record, before } of versions) {
+          if (before) slot.put(before, record);
+          else slot.delete(record);
+        }
+        for (const record of deleted) slot.put(record, undefined);
+      }
+    };
   }
 
   /** First, because only unique indexes can refuse a record. */

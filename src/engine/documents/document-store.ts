@@ -1,39 +1,36 @@
 import type { Body } from '../../codec/body.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { CollectionContext } from '../collections/collection-context.ts';
+import type { OperationContext } from '../collections/collection-context.ts';
 import { DocumentScans } from '../find/document-scans.ts';
+import type { Change } from '../protocol/event-protocol.ts';
 import { ARCHIVED, stamped, UPDATED } from '../protocol/managed.ts';
-import type {
-  Change,
-  ManagedReply,
-  RecordReply,
-  Request,
-  VersionedReply,
-} from '../protocol/requests.ts';
-import { RecordVersions } from '../records/record-versions.ts';
+import type { ManagedReply, RecordReply, Request, VersionedReply } from '../protocol/requests.ts';
+import { versionNumber } from '../records/record-versions.ts';
 import { bodyAtHand } from '../records/scan.ts';
 import type { Coroutine, Result } from '../scheduling/coroutine.ts';
 import { DocumentUpdates } from './document-updates.ts';
 import { idTaken, unusedId } from './ids.ts';
 import { InsertParts } from './insert-parts.ts';
-import { putVersion } from './new-version.ts';
 
 /**
  * The documents of a collection: ids, managed values, states, queries. Every change replaces their record; bodies are
  * decoded only for access to fields.
  */
 export class DocumentStore {
-  readonly scans: DocumentScans;
-  readonly #context: CollectionContext;
-  readonly #parts: InsertParts;
+  readonly #context: OperationContext;
+  /** Made when they are needed: each transaction has a store of its own. */
+  #scans: DocumentScans | undefined;
+  #parts: InsertParts | undefined;
   readonly #updates: DocumentUpdates;
-  readonly #versions = new RecordVersions();
 
-  constructor(context: CollectionContext) {
+  constructor(context: OperationContext) {
     this.#context = context;
-    this.scans = new DocumentScans(context);
-    this.#parts = new InsertParts(context);
-    this.#updates = new DocumentUpdates(context, this.scans);
+    this.#updates = new DocumentUpdates(context, this);
+  }
+
+  /** Ends the scans that were not read to their end. */
+  endScans(): void {
+    this.#scans?.endAll();
   }
 
   execute(request: Request): Result<unknown> {
@@ -41,9 +38,9 @@ export class DocumentStore {
       case 'insert':
         return this.#insert(request);
       case 'insertPart':
-        return this.#parts.add(request);
+        return this.#inserting.add(request);
       case 'insertAbandon':
-        return this.#parts.abandon(request.call);
+        return this.#inserting.abandon(request.call);
       case 'upsert':
         return this.#upsert(request);
       case 'update':
@@ -73,6 +70,16 @@ export class DocumentStore {
     }
   }
 
+  get scans(): DocumentScans {
+    this.#scans ??= new DocumentScans(this.#context);
+    return this.#scans;
+  }
+
+  get #inserting(): InsertParts {
+    this.#parts ??= new InsertParts(this.#context);
+    return this.#parts;
+  }
+
   #insert({ id, body, now }: Request<'insert' | 'upsert'>): ManagedReply {
     const { records, settings, clock, newId } = this.#context;
     const isTaken = (key: string) => records.get(key) !== undefined;
@@ -80,7 +87,7 @@ export class DocumentStore {
     const key = id ?? unusedId(isTaken, () => newId(settings.id_length));
     const stamps = stamped(undefined, 'created', settings, now ?? clock.now());
     const record = new StoredRecord(key, records.takeRank(), 0, stamps, body);
-    putVersion(this.#context, { record, before: undefined, kind: 'insert' });
+    this.#context.versions.put({ record, before: undefined, kind: 'insert' });
     return stamps ? [key, 0, stamps] : [key, 0];
   }
 
@@ -105,7 +112,7 @@ export class DocumentStore {
 
   #replaceIf({ version, ...update }: Request<'replaceIf'>): ManagedReply | false {
     const { records } = this.#context;
-    if (this.#versions.numberOf(records.get(update.id)) !== version) return false;
+    if (versionNumber(records.get(update.id)) !== version) return false;
     return this.#update(update) ?? false;
   }
 
@@ -126,12 +133,10 @@ export class DocumentStore {
   }
 
   #delete(id: string): boolean {
-    const { records, indexes } = this.#context;
+    const { records, versions } = this.#context;
     const record = records.get(id);
     if (!record) return false;
-    indexes.delete(record);
-    records.delete(record);
-    this.#context.events.changed(id, 'delete');
+    versions.delete(record);
     return true;
   }
 
@@ -161,7 +166,7 @@ export class DocumentStore {
   *#getVersion(id: string): Coroutine<VersionedReply | undefined> {
     const record = this.#context.records.get(id);
     if (!record) return undefined;
-    return { record: yield* this.#load(record), version: this.#versions.numberOf(record) };
+    return { record: yield* this.#load(record), version: versionNumber(record) };
   }
 
   *#load(record: StoredRecord): Coroutine<RecordReply> {
@@ -182,7 +187,7 @@ export class DocumentStore {
   ): ManagedReply {
     const { key, rank } = before;
     const record = new StoredRecord(key, rank, flags, stamps, body);
-    putVersion(this.#context, { record, before, kind });
+    this.#context.versions.put({ record, before, kind });
     return stamps ? [key, flags, stamps] : [key, flags];
   }
 }

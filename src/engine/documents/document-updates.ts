@@ -2,23 +2,26 @@ import { type Body, decode, encode, peek } from '../../codec/body.ts';
 import { CairnError } from '../../errors/cairn-error.ts';
 import { nameCollection } from '../../errors/criteria-error.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { CollectionContext } from '../collections/collection-context.ts';
+import type { OperationContext } from '../collections/collection-context.ts';
 import type { DocumentScans } from '../find/document-scans.ts';
 import { stamped, UPDATED } from '../protocol/managed.ts';
 import type { ReplyTo, Request } from '../protocol/requests.ts';
+import type { NewVersion } from '../records/version-sink.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import { Pace } from '../scheduling/pace.ts';
 import { compileUpdate, type Update } from '../update/compile-update.ts';
-import { type NewVersion, putVersion, putVersions } from './new-version.ts';
+
+/** The last update: a counter gets the same one again and again. */
+let last: { readonly changes: string; readonly update: Update } | undefined;
 
 /** Changes inside documents: fields to set, or update operators. */
 export class DocumentUpdates {
-  readonly #context: CollectionContext;
-  readonly #scans: DocumentScans;
+  readonly #context: OperationContext;
+  readonly #reader: { readonly scans: DocumentScans };
 
-  constructor(context: CollectionContext, scans: DocumentScans) {
+  constructor(context: OperationContext, reader: { readonly scans: DocumentScans }) {
     this.#context = context;
-    this.#scans = scans;
+    this.#reader = reader;
   }
 
   *patch({ id, changes, now }: Request<'patch'>): Coroutine<ReplyTo<'patch'>> {
@@ -28,7 +31,7 @@ export class DocumentUpdates {
     if (!before) return undefined;
     const time = now ?? clock.now();
     const record = this.#updated(before, yield* records.bodies.of(before), update, time);
-    putVersion(this.#context, { record, before, kind: 'update' });
+    this.#context.versions.put({ record, before, kind: 'update' });
     return { record: [id, record.flags, record.stamps, record.body as Body], now: time };
   }
 
@@ -44,7 +47,7 @@ export class DocumentUpdates {
     const time = now ?? clock.now();
     const versions: NewVersion[] = [];
     const pace = new Pace(clock, aborts, selection.call);
-    for (const id of ids ?? (yield* this.#scans.idsOf(selection))) {
+    for (const id of ids ?? (yield* this.#reader.scans.idsOf(selection))) {
       const before = records.get(id);
       if (!before) continue;
       // Outside: an error of storage is not the document's, and others may get it too.
@@ -57,14 +60,17 @@ export class DocumentUpdates {
       }
       if (pace.due) yield* pace.pause();
     }
-    putVersions(this.#context, versions);
+    this.#context.versions.putAll(versions);
     return { count: versions.length, now: time };
   }
 
   /** @throws {ValueError} `update_invalid`; {KeyError}; {CriteriaError} naming the collection. */
   #compile(changes: Body): Update {
     try {
-      return compileUpdate(peek(changes) as object);
+      if (typeof changes !== 'string') return compileUpdate(peek(changes) as object);
+      if (last?.changes !== changes)
+        last = { changes, update: compileUpdate(peek(changes) as object) };
+      return last.update;
     } catch (error) {
       throw nameCollection(error, this.#context.settings.name);
     }

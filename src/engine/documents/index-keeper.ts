@@ -72,13 +72,14 @@ export class IndexKeeper {
   /**
    * Gives up a unique index for a change acknowledged before the index existed.
    *
-   * @param name The index that refuses the change.
+   * @param error The refusal of the change.
    * @param by The declaration of the handle of the change.
    * @returns whether it is given up: the handle does not declare it.
    */
-  giveUp(name: string, by: readonly IndexDefinition[], error: CairnError): boolean {
+  giveUp(error: CairnError, by: readonly IndexDefinition[]): boolean {
+    if (error.code !== 'unique_violation') return false;
     const { indexes } = this.#context;
-    const slot = indexes.all.find(({ definition }) => definition.name === name);
+    const slot = indexes.all.find(({ definition }) => definition.name === error.place);
     if (!slot || by.some((own) => own.unique && isSameKey(own, slot.definition))) return false;
     indexes.drop(slot);
     this.#refuse([slot.definition], error);

@@ -1,13 +1,11 @@
-import type { Body } from '../../codec/body.ts';
 import { ValueError } from '../../errors/value-error.ts';
 import { type Stamps, StoredRecord } from '../../storage/segments/stored-record.ts';
 import { insertLost } from '../collection-errors.ts';
-import type { CollectionContext } from '../collections/collection-context.ts';
+import type { OperationContext } from '../collections/collection-context.ts';
 import { stamped, UPDATED } from '../protocol/managed.ts';
 import type { ReplyTo, Request } from '../protocol/requests.ts';
-import type { DocumentIndexes } from './document-indexes.ts';
+import type { NewVersion } from '../records/version-sink.ts';
 import { idTaken, unusedId } from './ids.ts';
-import { type NewVersion, putVersions } from './new-version.ts';
 
 /** Shorter generated ids may be taken; 16 characters are 95 random bits. */
 const SHORT_ID = 16;
@@ -20,7 +18,7 @@ interface Staged {
   /** Their ids, if one may be taken: the caller chose some, or they are short. */
   ids: Set<string> | undefined;
   /** The indexes of the records' keys, and their number: more may be added before the last part. */
-  indexes: DocumentIndexes;
+  indexes: OperationContext['indexes'];
   width: number;
   /** The error of the call; more parts may follow. */
   failure: { readonly error: unknown } | undefined;
@@ -32,10 +30,10 @@ interface Staged {
  * earlier engine refused it or if the journal of an ended page had no room for it.
  */
 export class InsertParts {
-  readonly #context: CollectionContext;
+  readonly #context: OperationContext;
   readonly #staged = new Map<number, Staged>();
 
-  constructor(context: CollectionContext) {
+  constructor(context: OperationContext) {
     this.#context = context;
   }
 
@@ -69,7 +67,7 @@ export class InsertParts {
         staged.ids?.add(key);
         const record = new StoredRecord(key, 0, 0, stamps, body);
         // The versions of an `upsertMany` are made with the last part.
-        if (!upsert) this.#context.indexes.extract(record, body);
+        if (!upsert) this.#context.versions.prepare(record);
         staged.records.push(record);
         return key;
       });
@@ -116,15 +114,13 @@ export class InsertParts {
   }
 
   #commit(call: number, { records: staged, ids, ...extracted }: Staged): void {
-    const { records, indexes, settings, events } = this.#context;
+    const { records, indexes, settings, versions } = this.#context;
     if (indexes !== extracted.indexes || indexes.width !== extracted.width)
-      for (const record of staged) indexes.extract(record, record.body as Body);
+      for (const record of staged) versions.prepare(record);
     if (ids) for (const key of ids) if (records.get(key)) throw idTaken(settings.name, key);
     for (const record of staged) record.rank = records.takeRank();
-    indexes.addAll(staged);
-    records.addAll(staged);
+    versions.add(staged);
     this.#staged.delete(call);
-    if (events.isWatched) for (const { key } of staged) events.changed(key, 'insert');
   }
 
   /** Inserts the new ones and replaces the others. Of two with one id the later replaces the earlier. */
@@ -142,7 +138,7 @@ export class InsertParts {
       const record = new StoredRecord(key, rank, flags[index], stamps[index], body);
       versions.set(key, { record, before: stored, kind: stored ? 'update' : 'insert' });
     }
-    putVersions(this.#context, [...versions.values()]);
+    this.#context.versions.putAll([...versions.values()]);
     this.#staged.delete(call);
     const isStamped = stamps.some((one) => one !== undefined);
     const keys = staged.map(({ key }) => key);

@@ -1,6 +1,6 @@
 import type { CairnError } from '../../errors/cairn-error.ts';
 import type { Watermark } from '../../storage/segments/watermarks.ts';
-import type { Change } from '../protocol/requests.ts';
+import type { Change } from '../protocol/event-protocol.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import type { EngineEvents } from './engine-events.ts';
 

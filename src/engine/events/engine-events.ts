@@ -1,6 +1,6 @@
 import type { CairnError } from '../../errors/cairn-error.ts';
 import type { Watermark } from '../../storage/segments/watermarks.ts';
-import type { Change, EngineEvent, EngineStatus } from '../protocol/requests.ts';
+import type { Change, EngineEvent, EngineStatus } from '../protocol/event-protocol.ts';
 import type { Clock } from '../scheduling/clock.ts';
 
 /** A session that gets the events of its engine. */

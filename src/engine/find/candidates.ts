@@ -3,12 +3,13 @@ import type { Plan, PlanByKeys } from '../../query/plan/plan.ts';
 import { PlanReader } from '../../query/plan/plan-reader.ts';
 import type { SegmentBodies } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { CollectionContext } from '../collections/collection-context.ts';
+import type { OperationContext } from '../collections/collection-context.ts';
 import { BodyReader, bySegment } from '../records/body-reader.ts';
 import type { DecodedDocuments } from '../records/decoded-documents.ts';
 import { type RecordTest, Scan } from '../records/scan.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import type { Pace } from '../scheduling/pace.ts';
+import type { Overlay } from '../snapshots/records.ts';
 import { criteriaFilter, orderFilter } from './block-filters.ts';
 import type { CompiledSelection } from './compiled-selection.ts';
 import {
@@ -30,7 +31,7 @@ export class Candidates {
   keys = 0;
   /** Documents looked into so far. */
   documents = 0;
-  readonly #context: CollectionContext;
+  readonly #context: OperationContext;
   readonly #selection: CompiledSelection;
   readonly #pace: Pace;
   readonly #after: PageEnd | undefined;
@@ -38,7 +39,7 @@ export class Candidates {
   readonly #wanted: (record: StoredRecord) => boolean;
 
   constructor(
-    context: CollectionContext,
+    context: OperationContext,
     selection: CompiledSelection,
     pace: Pace,
     after: PageEnd | undefined,
@@ -115,7 +116,8 @@ export class Candidates {
     // A flag that no record has keeps none out; `only` asks for one that some may lack.
     const all = archived !== 'only' && wanted(records);
     if (!all || !plan.exact || this.#after) return undefined;
-    return plan.kind === 'scan' ? records.size : this.#reader(plan).count();
+    if (plan.kind === 'scan') return records.size;
+    return records.overlay ? undefined : this.#reader(plan).count();
   }
 
   #reader(plan: PlanByKeys): PlanReader<StoredRecord> {
@@ -130,8 +132,15 @@ export class Candidates {
 
   *#readPlan(plan: PlanByKeys, matches: ResultCollector): Coroutine<void> {
     const reader = this.#reader(plan);
+    const { overlay } = this.#context.records;
+    let next = () => reader.next();
+    if (overlay) {
+      // Indexes hold the newest versions.
+      const others = overlay.values();
+      next = () => nextOutside(reader, overlay) ?? nextExisting(others);
+    }
     try {
-      yield* this.#visit(() => reader.next(), matches, !plan.exact);
+      yield* this.#visit(next, matches, !plan.exact || overlay !== undefined);
     } finally {
       this.keys = reader.keys;
     }
@@ -199,6 +208,18 @@ export class Candidates {
       }
     }
   }
+}
+
+function nextOutside(reader: PlanReader<StoredRecord>, overlay: Overlay): StoredRecord | undefined {
+  let record = reader.next();
+  while (record && overlay.has(record.key)) record = reader.next();
+  return record;
+}
+
+function nextExisting(versions: Iterator<StoredRecord | undefined>): StoredRecord | undefined {
+  for (let step = versions.next(); !step.done; step = versions.next())
+    if (step.value) return step.value;
+  return undefined;
 }
 
 type Visit = (record: StoredRecord, body: Body | undefined) => boolean;

@@ -8,7 +8,7 @@ import {
 import { compileSelect } from '../../query/projection/projection.ts';
 import { compileSort, type SortOrder } from '../../query/sort/compile-sort.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { CollectionContext } from '../collections/collection-context.ts';
+import type { OperationContext } from '../collections/collection-context.ts';
 import { ARCHIVED, documentBuilder, isManaged } from '../protocol/managed.ts';
 import type { ArchivedFilter, Selection } from '../protocol/requests.ts';
 import { decodedValue, type RecordTest } from '../records/scan.ts';
@@ -34,7 +34,7 @@ export interface CompiledSelection {
 
 /** @throws {CriteriaError} naming the collection and the place. */
 export function compileSelection(
-  context: CollectionContext,
+  context: OperationContext,
   selection: Partial<Selection>,
 ): CompiledSelection {
   try {
@@ -45,7 +45,7 @@ export function compileSelection(
 }
 
 function compile(
-  { settings, records }: CollectionContext,
+  { settings, records }: OperationContext,
   { criteria = {}, archived = false, sort, select }: Partial<Selection>,
 ): CompiledSelection {
   // While bodies still come from storage, keeping two forms of each would cost more than decoding again.

@@ -3,7 +3,7 @@ import { nameCollection } from '../../errors/criteria-error.ts';
 import { ValueError } from '../../errors/value-error.ts';
 import { WorkerError } from '../../errors/worker-error.ts';
 import type { Stamps } from '../../storage/segments/stored-record.ts';
-import type { CollectionContext } from '../collections/collection-context.ts';
+import type { OperationContext } from '../collections/collection-context.ts';
 import type { Explained, Request, ScanReply, Selection } from '../protocol/requests.ts';
 import { bodyAtHand, type Visited } from '../records/scan.ts';
 import type { Coroutine, Result } from '../scheduling/coroutine.ts';
@@ -31,10 +31,10 @@ interface OpenScan {
 
 /** The reading side of a document collection: everything that looks at more than one document. */
 export class DocumentScans {
-  readonly #context: CollectionContext;
+  readonly #context: OperationContext;
   readonly #open = new Map<number, OpenScan>();
 
-  constructor(context: CollectionContext) {
+  constructor(context: OperationContext) {
     this.#context = context;
   }
 
@@ -137,6 +137,10 @@ export class DocumentScans {
       this.#end(cursor);
       throw nameCollection(error, this.#context.settings.name);
     }
+  }
+
+  endAll(): void {
+    for (const cursor of this.#open.keys()) this.#end(cursor);
   }
 
   #end(cursor: number): undefined {

@@ -3,10 +3,12 @@ import { CriteriaError, nameCollection } from '../../errors/criteria-error.ts';
 import type { Plan } from '../../query/plan/plan.ts';
 import { planQuery } from '../../query/plan/plan-query.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { CollectionContext } from '../collections/collection-context.ts';
+import type { OperationContext } from '../collections/collection-context.ts';
 import type { After, Selection } from '../protocol/requests.ts';
+import type { Visited } from '../records/scan.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import type { Pace } from '../scheduling/pace.ts';
+import type { ReadQuery } from '../snapshots/read-set.ts';
 import { Candidates } from './candidates.ts';
 import { type CompiledSelection, compileSelection } from './compiled-selection.ts';
 import {
@@ -19,25 +21,30 @@ import {
 } from './result-collector.ts';
 
 /** One question to a collection of documents: how it is answered, and what that cost. */
-export class Query {
+export class Query implements ReadQuery {
   readonly plan: Plan;
   readonly compiled: CompiledSelection;
   /** The counts for `explain`, so far. */
   readonly candidates: Candidates;
   /** With a limit: where the page ends. */
   end: PageEnd | undefined;
-  readonly #context: CollectionContext;
+  readonly #context: OperationContext;
   readonly #skip: number;
   readonly #most: number;
   readonly #after: PageEnd | undefined;
+  /** Where the result ends because of the limit: no later record changes it. */
+  #last: PageEnd | undefined;
+  /** Whether only the number of matches was read. */
+  #counts = false;
 
   /** @throws {CriteriaError} naming the collection and the place. */
-  constructor(context: CollectionContext, selection: Partial<Selection>, pace: Pace) {
+  constructor(context: OperationContext, selection: Partial<Selection>, pace: Pace) {
     const { skip = 0, limit = Number.POSITIVE_INFINITY } = selection;
     this.#context = context;
     this.#skip = skip;
     this.#most = skip + limit;
     this.compiled = compileSelection(context, selection);
+    context.reads?.addQuery(this);
     this.#after = selection.after && this.#pageEnd(selection.after);
     this.candidates = new Candidates(context, this.compiled, pace, this.#after);
     const { criteria, order } = this.compiled;
@@ -69,12 +76,34 @@ export class Query {
     const records = matches.records().slice(this.#skip);
     const last = records.at(-1);
     if (last && Number.isFinite(this.#most)) this.end = yield* this.#endOf(last);
+    if (records.length === this.#most - this.#skip) this.#last = this.end;
     return records;
+  }
+
+  get needsBodies(): boolean {
+    return (this.compiled.test ?? this.compiled.order) !== undefined;
+  }
+
+  isChangedBy(before: Visited | undefined, after: Visited | undefined): boolean {
+    const was = before !== undefined && this.#counted(before);
+    const is = after !== undefined && this.#counted(after);
+    return this.#counts ? was !== is : was || is;
+  }
+
+  /** Whether the record matches, and does not come after the end of the result. */
+  #counted({ record, body }: Visited): boolean {
+    const { wanted, test, order, sorted } = this.compiled;
+    if (!wanted(record) || (test && !test(record, body))) return false;
+    const last = this.#last;
+    if (!last) return true;
+    const compared = order ? order.compare(order.keyOf(sorted(record, body)), last.key) : 0;
+    return (compared || record.rank - last.rank) <= 0;
   }
 
   /** How many records match. */
   *count(): Coroutine<number> {
     // `after` is defined by the order.
+    this.#counts = !this.#after;
     if (this.#after) return (yield* this.records()).length;
     const counted = this.candidates.counted(this.plan);
     if (counted !== undefined) return Math.max(0, Math.min(counted, this.#most) - this.#skip);
@@ -104,9 +133,11 @@ export class Query {
   #gather(): ResultCollector {
     const { order } = this.compiled;
     const { kind, ordered } = this.plan;
-    // A scan of records that are not in memory comes segment by segment.
-    const scans = kind === 'scan' && this.compiled.test !== undefined;
-    const inOrder = ordered && (!scans || this.#context.records.bodies.comeInOrder);
+    const { bodies, overlay } = this.#context.records;
+    // A scan of records that are not in memory comes segment by segment, what an index does not know of comes last.
+    const inOrder =
+      ordered &&
+      (kind === 'scan' ? this.compiled.test === undefined || bodies.comeInOrder : !overlay);
     // A page can only start in the middle of an index in order.
     if (order && !(inOrder && (kind === 'index' || !this.#after)))
       return new SortedMatches(order, this.#most, this.#after);

@@ -1,9 +1,9 @@
 import { bodySize } from '../../codec/size.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { RecordStore } from '../records/record-store.ts';
 import { type RecordTest, Scan, type Visited } from '../records/scan.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import type { Pace } from '../scheduling/pace.ts';
+import type { Records } from '../snapshots/records.ts';
 import type { Query } from './query.ts';
 
 /** A result as a stream of chunks. */
@@ -25,7 +25,7 @@ export class ScanDelivery implements Delivery {
   readonly #scan: Scan;
   readonly #test: RecordTest;
 
-  constructor(store: RecordStore, { wanted, test }: Query['compiled'], pace: Pace) {
+  constructor(store: Records, { wanted, test }: Query['compiled'], pace: Pace) {
     this.#scan = new Scan(store, pace);
     this.#test = test ? (record, body) => wanted(record) && test(record, body) : wanted;
   }
@@ -51,12 +51,12 @@ export class ScanDelivery implements Delivery {
 export class ListDelivery implements Delivery {
   readonly sorted = true;
   readonly floor = 0;
-  readonly #store: RecordStore;
+  readonly #store: Records;
   readonly #records: readonly StoredRecord[];
   readonly #release: () => void;
   #at = 0;
 
-  constructor(store: RecordStore, records: readonly StoredRecord[]) {
+  constructor(store: Records, records: readonly StoredRecord[]) {
     this.#store = store;
     this.#records = records;
     this.#release = store.pin();

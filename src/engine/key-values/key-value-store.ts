@@ -3,25 +3,31 @@ import { nameCollection } from '../../errors/criteria-error.ts';
 import { KeyError } from '../../errors/key-error.ts';
 import { compileItemCriteria } from '../../query/criteria/compile-criteria.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { CollectionContext } from '../collections/collection-context.ts';
+import type { OperationContext } from '../collections/collection-context.ts';
 import { type KeyPath, parseKey } from '../paths/key-path.ts';
 import { deleteAt, getAt, hasAt, mismatch, setAt } from '../paths/value-path.ts';
 import type { Key, ValueReply } from '../protocol/key-value-protocol.ts';
 import type { ReplyTo, Request } from '../protocol/requests.ts';
-import { RecordVersions } from '../records/record-versions.ts';
+import { versionNumber } from '../records/record-versions.ts';
 import { Scan } from '../records/scan.ts';
 import type { Coroutine, Result } from '../scheduling/coroutine.ts';
 import { Pace } from '../scheduling/pace.ts';
+import type { ReadQuery } from '../snapshots/read-set.ts';
+
+const ALL_VALUES: ReadQuery = { needsBodies: false, isChangedBy: () => true };
+const ALL_KEYS: ReadQuery = {
+  needsBodies: false,
+  isChangedBy: (before, after) => (before === undefined) !== (after === undefined),
+};
 
 /**
  * Keys and values: the first segment of a key names a record, the rest is a path inside its value. Every change
  * reads, changes and stores the value within one turn of the serial queue.
  */
 export class KeyValueStore {
-  readonly #context: CollectionContext;
-  readonly #versions = new RecordVersions();
+  readonly #context: OperationContext;
 
-  constructor(context: CollectionContext) {
+  constructor(context: OperationContext) {
     this.#context = context;
   }
 
@@ -46,10 +52,13 @@ export class KeyValueStore {
       case 'kvReplace':
         return this.#replace(request);
       case 'kvKeys':
+        this.#context.reads?.addQuery(ALL_KEYS);
         return [...this.#context.records.keys()];
       case 'kvEntries':
+        this.#context.reads?.addQuery(ALL_VALUES);
         return this.#entries();
       case 'count':
+        this.#context.reads?.addQuery(ALL_KEYS);
         return this.#context.records.size;
       default:
         throw new KeyError(
@@ -70,7 +79,7 @@ export class KeyValueStore {
     const [name, ...path] = parseKey(key);
     const record = this.#context.records.get(name);
     if (!record) return undefined;
-    const version = this.#versions.numberOf(record);
+    const version = versionNumber(record);
     const body = yield* this.#context.records.bodies.of(record);
     if (path.length === 0 && !array) return { body, version };
     const root = peek(body);
@@ -82,18 +91,17 @@ export class KeyValueStore {
   }
 
   *#getVersion(key: Key): Coroutine<ReplyTo<'kvGetVersion'>> {
-    const version = this.#versions.numberOf(this.#context.records.get(parseKey(key)[0]));
+    const version = versionNumber(this.#context.records.get(parseKey(key)[0]));
     const found = yield* this.#get({ op: 'kvGet', handle: 0, key });
     return { body: found?.body, version };
   }
 
   *#delete([name, ...path]: KeyPath): Coroutine<boolean> {
-    const { records, events } = this.#context;
+    const { records, versions } = this.#context;
     const record = records.get(name);
     if (!record) return false;
     if (path.length === 0) {
-      records.delete(record);
-      events.changed(name, 'delete');
+      versions.delete(record);
       return true;
     }
     const value = decode(yield* records.bodies.of(record));
@@ -147,7 +155,7 @@ export class KeyValueStore {
   *#replace({ key, body, version }: Request<'kvReplace'>): Coroutine<boolean> {
     const path = parseKey(key);
     const record = this.#context.records.get(path[0]);
-    if (this.#versions.numberOf(record) !== version) return false;
+    if (versionNumber(record) !== version) return false;
     yield* this.#set(path, body);
     return true;
   }
@@ -186,10 +194,10 @@ export class KeyValueStore {
   }
 
   #put(name: string, body: Body): void {
-    const { records, events } = this.#context;
-    const order = records.get(name)?.rank ?? records.takeRank();
-    records.put(new StoredRecord(name, order, 0, undefined, body));
-    events.changed(name, 'set');
+    const { records, versions } = this.#context;
+    const before = records.get(name);
+    const rank = before?.rank ?? records.takeRank();
+    versions.put({ record: new StoredRecord(name, rank, 0, undefined, body), before, kind: 'set' });
   }
 }
 

@@ -78,9 +78,19 @@ export function isChanging({ op }: Request): boolean {
   return CHANGING.has(op);
 }
 
-/** Whether it changes documents or values. */
-export function isEdit({ op }: Request): boolean {
+/** Whether it is executed in a transaction: it changes nothing before the commit. */
+function isStaged({ op, transaction }: Request): boolean {
+  return transaction !== undefined && op !== 'commit';
+}
+
+/** Whether it changes documents or values, at once or with a commit. */
+export function isEditing(op: OperationName): boolean {
   return EDITS.has(op);
+}
+
+/** Whether it changes documents or values, at once and by itself. */
+export function isEdit(request: Request): boolean {
+  return EDITS.has(request.op) && !isStaged(request);
 }
 
 /** Whether it replaces only the version that it names; the reply is `false` where there is another by now. */
@@ -88,8 +98,8 @@ export function isCompared(request: Request): request is Request<'replaceIf' | '
   return request.op === 'replaceIf' || request.op === 'kvReplace';
 }
 
-export function isRead({ op }: Request): boolean {
-  return READS.has(op);
+export function isRead(request: Request): boolean {
+  return READS.has(request.op) || isStaged(request);
 }
 
 export type BackupRequest = Request<keyof BackupOperations>;
@@ -104,4 +114,15 @@ export function isOnBackups(
 
 export function isPartOfFile(request: Request): request is Request<PartOfFile> {
   return PARTS_OF_FILES.has(request.op);
+}
+
+/** Whether it changes something in collections. */
+export function isChange(request: Request): boolean {
+  return request.op === 'commit' || isEdit(request);
+}
+
+/** The handles through which a numbered request changes something. */
+export function changedHandles(request: Request): readonly number[] {
+  if (request.op !== 'commit') return [request.handle];
+  return request.numbers.map(([handle]) => handle);
 }

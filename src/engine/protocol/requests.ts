@@ -4,7 +4,7 @@ import type { Stamps } from '../../storage/segments/stored-record.ts';
 import type { BackupOperations } from './backup-protocol.ts';
 import type { DatabaseOperations } from './database-protocol.ts';
 import type { KeyValueOperations } from './key-value-protocol.ts';
-import type { LiveDetail, LiveOperations } from './live-protocol.ts';
+import type { LiveOperations } from './live-protocol.ts';
 import type { CollectionSettings } from './settings.ts';
 
 /** Managed values of a document in a reply: id, flags, stamps. */
@@ -84,6 +84,8 @@ export interface RequestFlags {
   readonly once?: true | undefined;
   /** Time of the change in Unix milliseconds, where an earlier engine has acknowledged it. */
   readonly now?: number | undefined;
+  /** The client's number of the transaction that it belongs to: it reads a snapshot, and its changes are staged. */
+  readonly transaction?: number | undefined;
 }
 
 /** The plan of a query, with its costs in the engine. */
@@ -104,12 +106,41 @@ export interface VersionedReply {
   readonly version: number;
 }
 
+/** The sequence number of a change among those through one handle. */
+type HandleNumber = readonly [handle: number, number: number];
+
+/** The outcome of a commit. */
+export type CommitReply =
+  | 'committed'
+  /** Others have changed what the transaction has read. */
+  | 'conflict'
+  /** The engine has not got its snapshot: it belongs to a lost engine. */
+  | 'lost';
+
+/** The operations of a transaction as a whole; their handle is `DATABASE`. */
+interface TransactionOperations {
+  /** Makes the staged changes, all or none. */
+  commit: {
+    ask: {
+      readonly transaction: number;
+      /** The requests that staged them, with the ids and times of their replies: another engine replays them. */
+      readonly changes: readonly Request[];
+      /** The sequence number of the transaction in each handle that it changes. The client adds them when it sends. */
+      readonly numbers: HandleNumber[];
+    };
+    reply: CommitReply;
+  };
+  /** Discards them. */
+  rollback: { ask: { readonly transaction: number }; reply: undefined };
+}
+
 /** Every operation, with its request and reply. */
 export interface Operations
   extends LiveOperations,
     BackupOperations,
     DatabaseOperations,
-    KeyValueOperations {
+    KeyValueOperations,
+    TransactionOperations {
   /** Opens the collection under the handle. Every other operation waits for it. */
   open: { ask: { settings: CollectionSettings }; reply: undefined };
   /** Loads a cached collection into memory. */
@@ -192,7 +223,7 @@ export interface BatchReply {
 
 /** A change that was answered, and need not be in storage yet. */
 export interface AcknowledgedChange {
-  /** The client's own number of the change, among those made through the same handle. */
+  /** The client's own number of the change, among those made through the same handle; 0 of a commit, which has several. */
   readonly number: number;
   /** The turn of the batch it was answered in. */
   readonly turn: number;
@@ -201,75 +232,3 @@ export interface AcknowledgedChange {
 
 /** Collections that a client has open, by the number of its handle. */
 export type OpenedHandles = readonly (readonly [handle: number, settings: CollectionSettings])[];
-
-/** The changes of a batch in a collection. */
-export interface Change {
-  /** The document's id, or the record of a key-value collection. */
-  readonly id: string;
-  readonly kind: 'insert' | 'update' | 'archive' | 'unarchive' | 'delete' | 'set';
-}
-
-/** What an engine says of itself. */
-export interface EngineStatus {
-  /** The storage in use: `indexeddb`, `memory`, or what a driver calls itself. */
-  readonly storage: string | undefined;
-  /** Pages and threads that use the database now. */
-  readonly tabs: number;
-  /** Changes that are not in storage yet, of all collections. */
-  readonly unsaved: number;
-  /** When the oldest of them was made. */
-  readonly unsaved_since: Date | undefined;
-  readonly last_save: Date | undefined;
-  /** The last failure, until the next save succeeds; while the state is `failed`, why. */
-  readonly last_error: Error | undefined;
-}
-
-/** What an engine tells without being asked, by name. */
-export interface EngineEvents {
-  /** Something in the status changed. */
-  status: EngineStatus;
-  /** Documents changed: once for each batch of calls. */
-  change: { readonly collection: string; readonly changes: readonly Change[] };
-  /** A save succeeded. */
-  save: { readonly collection: string; readonly changes: number; readonly at: Date };
-  /** Indexes of a collection are being built from documents that were there before; done at the total. */
-  index: {
-    readonly collection: string;
-    readonly documents: number;
-    readonly total: number;
-  };
-  /** A backup or a file has replaced all records of a collection. */
-  restore: {
-    readonly collection: string;
-    /** Left out where it came from a file. */
-    readonly backup: string | undefined;
-    readonly documents: number;
-  };
-  /** A save failed and will be tried again, or stored data is damaged. */
-  error: { readonly collection: string | undefined; readonly error: Error };
-}
-
-/** What an engine tells every client. */
-export type ClientEvent = {
-  [Name in keyof EngineEvents]: { readonly type: Name; readonly detail: EngineEvents[Name] };
-}[keyof EngineEvents];
-
-/** News of a live query, for the client that reads it. */
-export interface LiveEvent {
-  readonly type: 'live';
-  readonly detail: LiveDetail;
-}
-
-/** Which of a session's changes of a collection are settled: in storage, or without anything left to store. */
-interface ReleasedEvent {
-  readonly type: 'released';
-  readonly detail: {
-    readonly handle: number;
-    /** All of the client's changes through the handle up to this one. */
-    readonly number: number;
-    /** But for these. */
-    readonly missed: readonly number[] | undefined;
-  };
-}
-
-export type EngineEvent = ClientEvent | LiveEvent | ReleasedEvent;

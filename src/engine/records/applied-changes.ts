@@ -1,10 +1,16 @@
 import { type Watermark, Watermarks } from '../../storage/segments/watermarks.ts';
-import { type IdempotencyKey, watermarkKey } from '../protocol/idempotency-key.ts';
+import {
+  type IdempotencyKey,
+  parseWatermarkKey,
+  watermarkKey,
+} from '../protocol/idempotency-key.ts';
 import type { Clock } from '../scheduling/clock.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 
 /** The client handles whose changes a save carries, by {@link watermarkKey}. */
 export type ChangedHandles = ReadonlySet<string>;
+
+const none: ChangedHandles = new Set();
 
 /**
  * The changes of clients that a collection has applied, saved or not. A change that a client replays or retries is
@@ -15,6 +21,8 @@ export class AppliedChanges {
   readonly #applied = new Watermarks();
   /** Handles with changes that no save has taken yet. */
   #unsaved = new Set<string>();
+  /** Handles whose changes are being saved. */
+  #saving: ChangedHandles = none;
   /** Watermarks of durable changes that {@link takeReleased} has not returned yet. */
   #released: Watermark[] = [];
 
@@ -49,6 +57,12 @@ export class AppliedChanges {
     return value;
   }
 
+  /** Whether another client has made changes that are not durable yet. */
+  hasUnsavedOfOthers(client: string): boolean {
+    const isOther = (handle: string) => parseWatermarkKey(handle).client !== client;
+    return [...this.#unsaved, ...this.#saving].some(isOther);
+  }
+
   /** The watermarks of all applied changes. */
   get watermarks(): readonly Watermark[] {
     return [...this.#applied];
@@ -62,16 +76,19 @@ export class AppliedChanges {
   takeUnsaved(): ChangedHandles {
     const handles = this.#unsaved;
     this.#unsaved = new Set();
+    this.#saving = handles;
     return handles;
   }
 
   /** A save failed: the next carries its changes. */
   restore(handles: ChangedHandles): void {
+    this.#saving = none;
     for (const handle of handles) this.#unsaved.add(handle);
   }
 
   /** A save made these durable. */
   release(watermarks: readonly Watermark[]): void {
+    this.#saving = none;
     this.#released.push(...watermarks);
   }
 

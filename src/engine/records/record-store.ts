@@ -1,10 +1,13 @@
 import { type Body, peek } from '../../codec/body.ts';
+import type { AppendWrite } from '../../storage/log/append-write.ts';
 import { compactLog } from '../../storage/log/compact-log.ts';
 import type { Attachment } from '../../storage/log/log-writes.ts';
 import type { SegmentLog } from '../../storage/log/segment-log.ts';
 import { type StoredRecord, savedVersion } from '../../storage/segments/stored-record.ts';
 import type { Watermark } from '../../storage/segments/watermarks.ts';
 import type { Clock } from '../scheduling/clock.ts';
+import type { OpenSnapshots } from '../snapshots/open-snapshots.ts';
+import { VersionHistory } from '../snapshots/version-history.ts';
 import { AppliedChanges } from './applied-changes.ts';
 import { CompactionGuard } from './compaction-guard.ts';
 import { DecodedDocuments } from './decoded-documents.ts';
@@ -12,6 +15,17 @@ import type { FoldedRecords } from './folded-records.ts';
 import { PendingChanges } from './pending-changes.ts';
 import { RecordBodies } from './record-bodies.ts';
 import { RecordTable } from './record-table.ts';
+
+/** A save under way. */
+export interface BegunSave {
+  /** How many changes it writes. */
+  readonly changes: number;
+  readonly append: AppendWrite;
+  /** Must be called when the write has succeeded. */
+  readonly stored: () => void;
+  /** As {@link AppendWrite.failed}. */
+  readonly failed: AppendWrite['failed'];
+}
 
 /** So many values are decoded at once without blocking other requests. */
 const FEW = 1000;
@@ -23,7 +37,9 @@ const FEW = 1000;
  * Every read sees every change made before it, saved or not.
  */
 export class RecordStore {
+  readonly overlay = undefined;
   readonly log: SegmentLog;
+  readonly history: VersionHistory;
   readonly bodies: RecordBodies;
   readonly applied: AppliedChanges;
   readonly #clock: Clock;
@@ -39,13 +55,14 @@ export class RecordStore {
   #saving: PendingChanges | undefined;
   #nextRank = 1;
 
-  constructor(log: SegmentLog, clock: Clock, caching: boolean) {
+  constructor(log: SegmentLog, clock: Clock, caching: boolean, snapshots: OpenSnapshots) {
     this.log = log;
     this.#clock = clock;
     this.#caching = caching;
     this.#guard = new CompactionGuard(log);
     this.bodies = new RecordBodies(log, this.#records, this.#guard, caching);
     this.applied = new AppliedChanges(clock);
+    this.history = new VersionHistory(snapshots, () => this.pin());
   }
 
   get size(): number {
@@ -128,6 +145,7 @@ export class RecordStore {
   /** Puts a new version, with its body. */
   put(record: StoredRecord): void {
     const before = this.#records.get(record.key);
+    this.history.note(record, before);
     if (before) {
       record.previous = this.#mayBeStored(before) ? before : before.previous;
       this.#pending.records.delete(before);
@@ -140,6 +158,7 @@ export class RecordStore {
 
   /** Appends records with new keys, in order. */
   addAll(records: readonly StoredRecord[]): void {
+    this.history.noteAdded(records);
     this.#records.append(records);
     for (const record of records) this.#pending.records.add(record);
     this.#decoded = undefined;
@@ -148,6 +167,7 @@ export class RecordStore {
 
   delete(record: StoredRecord): void {
     const { key } = record;
+    this.history.note(record, record);
     this.#records.delete(key);
     this.#decoded = undefined;
     this.#pending.records.delete(record);
@@ -173,6 +193,7 @@ export class RecordStore {
 
   /** Replaces all records; nothing may be unsaved. Running reads continue with the old ones. */
   take({ list, resident, last }: FoldedRecords): void {
+    this.history.noteReplacement();
     this.#records.replace(list);
     this.bodies.replaced(resident);
     this.#nextRank = last + 1;
@@ -192,37 +213,40 @@ export class RecordStore {
   }
 
   /**
-   * Writes the pending changes as segments, in one transaction. Must not be called while a save is under way.
-   * If it fails, its changes are pending again.
+   * Takes the pending changes, to write them as segments; `undefined` where there is nothing to write. Must not be
+   * called during a write. If the save fails, its changes are pending again.
    */
-  async save(attach?: Attachment): Promise<number> {
+  beginSave(attach?: Attachment): BegunSave | undefined {
     const saving = this.#pending;
     const changes = saving.size;
-    if (changes === 0 && this.log.exists && !attach) return 0;
+    if (changes === 0 && this.log.exists && !attach) return undefined;
     this.#pending = new PendingChanges();
     this.#saving = saving;
     const handles = this.applied.takeUnsaved();
-    try {
-      const watermarks = this.applied.watermarksOf(handles);
-      await this.log.append(
-        { records: saving.records, deletes: saving.deletes.keys(), watermarks },
-        attach,
-      );
-      this.applied.release(watermarks);
-    } catch (error) {
-      this.#pending.restore(saving, (key) => this.#records.get(key));
-      this.applied.restore(handles);
-      throw error;
-    } finally {
-      this.#saving = undefined;
-    }
-    for (const stored of saving.deletes.values()) this.#supersede(stored);
-    for (const record of saving.records) {
-      this.#supersede(record.previous);
-      record.previous = undefined;
-      this.bodies.saved(record);
-    }
-    return changes;
+    const watermarks = this.applied.watermarksOf(handles);
+    const { records, deletes } = saving;
+    const append = this.log.prepareAppend({ records, deletes: deletes.keys(), watermarks }, attach);
+    return {
+      changes,
+      append,
+      stored: () => {
+        append.stored();
+        this.applied.release(watermarks);
+        this.#saving = undefined;
+        for (const stored of deletes.values()) this.#supersede(stored);
+        for (const record of records) {
+          this.#supersede(record.previous);
+          record.previous = undefined;
+          this.bodies.saved(record);
+        }
+      },
+      failed: (undoing) => {
+        append.failed(undoing);
+        this.#pending.restore(saving, (key) => this.#records.get(key));
+        this.applied.restore(handles);
+        this.#saving = undefined;
+      },
+    };
   }
 
   /**

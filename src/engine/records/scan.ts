@@ -4,8 +4,8 @@ import type { SegmentBodies } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import type { Pace } from '../scheduling/pace.ts';
+import type { Records } from '../snapshots/records.ts';
 import { BodyReader, bySegment } from './body-reader.ts';
-import type { RecordStore } from './record-store.ts';
 
 /** Records that are scanned together: all in memory, or all in one segment. */
 interface Block {
@@ -43,7 +43,7 @@ export type RecordTest = (record: StoredRecord, body: Body) => boolean;
  * the order is certain.
  */
 export class Scan {
-  readonly #store: RecordStore;
+  readonly #store: Records;
   readonly #blocks: Block[];
   readonly #reader: BodyReader;
   /** The bodies of the segment being scanned. */
@@ -53,7 +53,7 @@ export class Scan {
   #block = 0;
   #index = 0;
 
-  constructor(store: RecordStore, pace: Pace) {
+  constructor(store: Records, pace: Pace) {
     this.#store = store;
     this.#pace = pace;
     this.#release = store.pin();

@@ -18,7 +18,7 @@ export class SerialQueue {
   /** Ends when the last request that holds the queue has ended; `undefined` while it is free. */
   #busy: Promise<unknown> | undefined;
   /** Requests that have begun and do not hold the queue. */
-  readonly #passing = new Set<Promise<unknown>>();
+  #passing: Set<Promise<unknown>> | undefined;
 
   /** Whether a request would have to wait now. */
   get busy(): boolean {
@@ -43,7 +43,7 @@ export class SerialQueue {
 
   /** Resolves when all requests under way have ended. To be awaited by the request that holds the queue, so that none begins. */
   async passed(): Promise<void> {
-    await Promise.allSettled(this.#passing);
+    await Promise.allSettled(this.#passing ?? []);
   }
 
   #begin<T>(
@@ -52,8 +52,10 @@ export class SerialQueue {
   ): T | Promise<T> | Postponed<T> {
     const result = perform(start);
     if (!exclusive && result instanceof Promise) {
-      const end = () => void this.#passing.delete(result);
-      this.#passing.add(result);
+      this.#passing ??= new Set();
+      const passing = this.#passing;
+      const end = () => void passing.delete(result);
+      passing.add(result);
       result.then(end, end);
     }
     return result;
@@ -74,4 +76,34 @@ export class SerialQueue {
 function perform<T>(start: () => Result<T> | Postponed<T>): T | Promise<T> | Postponed<T> {
   const result = start();
   return isCoroutine(result) ? run(result as Coroutine<T>) : (result as T | Postponed<T>);
+}
+
+/**
+ * Executes a request to several collections, and holds their queues meanwhile. It enters all of them at once: of two such
+ * requests one is before the other in every queue, so they never wait for each other.
+ */
+export function enterAll<T>(
+  queues: readonly SerialQueue[],
+  start: () => Coroutine<T>,
+): T | Promise<T> {
+  if (!queues.some(({ busy }) => busy)) {
+    const result = run(start());
+    if (result instanceof Promise) for (const queue of queues) void queue.enter(true, () => result);
+    return result;
+  }
+  let ahead = queues.length;
+  let begin: () => void = () => undefined;
+  const due = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const result = due.then(() => run(start()));
+  for (const queue of queues) {
+    const held = queue.enter(true, () => {
+      if (--ahead === 0) begin();
+      return result;
+    });
+    // The caller gets the failure.
+    void Promise.resolve(held).catch(() => undefined);
+  }
+  return result;
 }

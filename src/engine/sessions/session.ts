@@ -8,24 +8,26 @@ import type { EngineEvents, EventReceiver } from '../events/engine-events.ts';
 import type { Executor } from '../executor.ts';
 import { SessionLives } from '../live/session-lives.ts';
 import { DATABASE } from '../protocol/database-protocol.ts';
+import type { EngineEvent } from '../protocol/event-protocol.ts';
 import {
   type FirstSequenceNumbers,
   type IdempotencyKey,
   parseWatermarkKey,
   watermarkKey,
 } from '../protocol/idempotency-key.ts';
-import { isEdit, isRead } from '../protocol/request-kinds.ts';
+import { changedHandles, isChange, isEdit, isRead } from '../protocol/request-kinds.ts';
 import type {
   AcknowledgedChange,
   BatchReply,
-  EngineEvent,
   OpenedHandles,
   Request,
 } from '../protocol/requests.ts';
 import type { Recovery, RecoverySession } from '../recovery/recovery.ts';
 import type { Turns } from '../recovery/turns.ts';
+import type { OpenSnapshots } from '../snapshots/open-snapshots.ts';
 import { AnswerOrder } from './answer-order.ts';
 import { SessionHandles } from './session-handles.ts';
+import { SessionTransactions } from './session-transactions.ts';
 import { UnfinishedCalls } from './unfinished-calls.ts';
 
 /** The parts of an engine that its sessions work with. */
@@ -34,6 +36,7 @@ export interface SessionContext {
   readonly turns: Turns;
   readonly collections: OpenCollections;
   readonly database: DatabaseRequests;
+  readonly snapshots: OpenSnapshots;
   readonly events: EngineEvents;
 }
 
@@ -58,6 +61,7 @@ export class Session implements EventReceiver, RecoverySession {
   readonly #context: SessionContext;
   readonly #handles: SessionHandles;
   readonly #lives: SessionLives;
+  readonly #transactions: SessionTransactions;
   readonly #unfinished = new UnfinishedCalls();
   readonly #answers = new AnswerOrder();
   /** Batches that wait for the recovery; no later batch may overtake them. */
@@ -72,6 +76,12 @@ export class Session implements EventReceiver, RecoverySession {
     // Others may open the collection before the client's changes are recovered: its indexes must not refuse theirs.
     this.#handles = new SessionHandles(context.collections, isStandIn);
     this.#lives = new SessionLives(emit);
+    this.#transactions = new SessionTransactions(
+      client,
+      this.#handles,
+      context.snapshots,
+      () => context.database.importing,
+    );
     context.events.add(this);
   }
 
@@ -111,23 +121,33 @@ export class Session implements EventReceiver, RecoverySession {
   }
 
   /** Applies a replayed change, unless it was applied before. */
-  async reapply({ request, number }: AcknowledgedChange): Promise<void> {
-    const { collection, settings } = this.#handles.of(request);
-    const { client } = this;
-    this.#replayed.add(collection);
+  async reapply(change: AcknowledgedChange): Promise<void> {
+    const { request } = change;
+    for (const collection of this.#collectionsOf(request)) this.#replayed.add(collection);
     try {
-      const key = { client, handle: request.handle, number };
-      const applied = collection.reapply(request, key, settings.indexes);
-      this.#unfinished.notePart(collection, request);
-      await applied;
+      if (request.op === 'commit') await this.#transactions.reapply(request);
+      else await this.#reapplyOne(change);
     } catch (error) {
       // The last part says whether all of an `insertMany` is applied.
       if (request.op === 'insertPart' && !request.last) return;
       if ((error as { code?: string }).code !== 'answer_lost') throw error;
-      const { watermarks } = collection.records.log;
-      const watermark = watermarks.get(watermarkKey({ client, handle: request.handle }));
-      if (watermark) this.tellReleased([watermark]);
+      for (const handle of changedHandles(request)) this.#tellSaved(handle);
     }
+  }
+
+  async #reapplyOne({ request, number }: AcknowledgedChange): Promise<void> {
+    const { collection, settings } = this.#handles.of(request);
+    const key = { client: this.client, handle: request.handle, number };
+    const applied = collection.reapply(request, key, settings.indexes);
+    this.#unfinished.notePart(collection, request);
+    await applied;
+  }
+
+  /** Tells the client which changes of a handle storage has. */
+  #tellSaved(handle: number): void {
+    const log = this.#handles.get(handle)?.collection.records.log;
+    const watermark = log?.watermarks.get(watermarkKey({ client: this.client, handle }));
+    if (watermark) this.tellReleased([watermark]);
   }
 
   /** Must be called after a replay. */
@@ -147,20 +167,26 @@ export class Session implements EventReceiver, RecoverySession {
   /** Executes one request without waiting, or throws. */
   executeSync(request: Request, first?: FirstSequenceNumbers): BatchReply {
     const { recovery, turns, collections } = this.#context;
-    const { collection, declaration } = this.#handles.of(request);
     if (!recovery.isOver)
-      throw notInMemory(collection.settings.name, 'the database is opening; await db.ready first');
+      throw notInMemory(undefined, 'the database is opening; await db.ready first');
     const isReading = isRead(request);
     // Reads are never replayed, and there are many of them.
     const turn = isReading ? undefined : turns.take();
     try {
-      const key = first && this.#keyOf(request, new Map(first));
-      const value = collection.executeSync(request, key, declaration);
-      this.#unfinished.note(collection, request, value);
+      const value = this.#runSync(request, first);
       return { values: [value], failures: undefined, turn: turn?.() ?? 0 };
     } finally {
-      if (!isReading) collections.settle([collection]);
+      if (!isReading) collections.settle(this.#collectionsOf(request));
     }
+  }
+
+  #runSync(request: Request, first?: FirstSequenceNumbers): unknown {
+    if (request.transaction !== undefined) return this.#transactions.executeSync(request);
+    const { collection, declaration } = this.#handles.of(request);
+    const key = first && this.#keyOf(request, new Map(first));
+    const value = collection.executeSync(request, key, declaration);
+    this.#unfinished.note(collection, request, value);
+    return value;
   }
 
   /** Saves every collection, with the changes of all earlier requests. */
@@ -172,6 +198,7 @@ export class Session implements EventReceiver, RecoverySession {
 
   /** Ends the session; the engine goes on for the others. */
   leave(): void {
+    this.#transactions.endAll();
     this.#handles.closeAll();
     this.#lives.endAll();
     this.#unfinished.endAll(this.#context.events.remove(this));
@@ -192,8 +219,9 @@ export class Session implements EventReceiver, RecoverySession {
       try {
         const request = batch[index] as Request;
         const handle = request.handle === DATABASE ? undefined : this.#handles.of(request);
-        const executor = handle?.collection ?? database;
-        if (handle && !isRead(request)) touched.add(handle.collection);
+        const isStaged = request.transaction !== undefined;
+        const executor = isStaged ? this.#transactions : (handle?.collection ?? database);
+        if (!isRead(request)) for (const one of this.#collectionsOf(request)) touched.add(one);
         const key = numbers && this.#keyOf(request, numbers);
         const reader = this.#lives.readerFor(request);
         const value = executor.execute(request, reader, key, handle?.declaration);
@@ -220,7 +248,7 @@ export class Session implements EventReceiver, RecoverySession {
     });
     /** After the news of the session's live queries: they show the session's own changes. */
     const replyAfterNews = () => {
-      const caughtUp = batch.some(isEdit) && this.#lives.catchUp(touched);
+      const caughtUp = batch.some(isChange) && this.#lives.catchUp(touched);
       return caughtUp ? caughtUp.then(reply) : reply();
     };
     const answer =
@@ -230,22 +258,29 @@ export class Session implements EventReceiver, RecoverySession {
             if (executing.length > 0 && touched.size > 0) collections.settle(touched);
             return replyAfterNews();
           });
-    if (answer instanceof Promise) for (const collection of touched) collection.holdSaves(answer);
+    if (answer instanceof Promise)
+      for (const collection of touched) collection.saves.holdUntil(answer);
     return answer;
   }
 
   #changedBy(batch: readonly Request[]): ReadonlySet<Executor> {
-    const changed = new Set<Executor>();
-    for (const request of batch) {
-      const handle = this.#handles.get(request.handle);
-      if (isEdit(request) && handle) changed.add(handle.collection);
-    }
-    return changed;
+    return new Set(batch.filter(isChange).flatMap((request) => this.#collectionsOf(request)));
+  }
+
+  /** The collections that a request is about. */
+  #collectionsOf(request: Request): readonly HostedCollection[] {
+    if (request.op === 'commit') return this.#transactions.changedBy(request);
+    const handle = this.#handles.get(request.handle);
+    return handle ? [handle.collection] : [];
   }
 
   /** @param next The sequence number of the next change by handle; advanced by each change. */
   #keyOf(request: Request, next: Map<number, number>): IdempotencyKey | undefined {
     const { handle } = request;
+    if (request.op === 'commit') {
+      for (const [changed, number] of request.numbers) next.set(changed, number + 1);
+      return undefined;
+    }
     const number = next.get(handle);
     if (number === undefined || !isEdit(request)) return undefined;
     next.set(handle, number + 1);

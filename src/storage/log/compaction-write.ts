@@ -1,6 +1,6 @@
 import type { Storage } from '../drivers/driver.ts';
 import type { Written } from '../segments/segment-writer.ts';
-import type { LogState } from './log-state.ts';
+import type { LogState } from './log-writes.ts';
 import { isSameList, type Manifest } from './manifest.ts';
 import { readManifest } from './open-log.ts';
 

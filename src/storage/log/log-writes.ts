@@ -1,7 +1,10 @@
 import type { StoragePut } from '../drivers/driver.ts';
+import type { LogBodies } from '../segments/log-bodies.ts';
 import type { StoredRecord } from '../segments/stored-record.ts';
 import type { Watermark } from '../segments/watermarks.ts';
-import type { LiveSegmentList } from './live-segments.ts';
+import type { LiveSegmentList, LiveSegments } from './live-segments.ts';
+import type { Orphans } from './orphans.ts';
+import type { UndoLog } from './undo-log.ts';
 
 /** A save: the newest versions of changed records, and deleted keys. */
 export interface Changes {
@@ -13,3 +16,11 @@ export interface Changes {
 
 /** Makes a value to put in the transaction of a save, from the segments that are live after it. */
 export type Attachment = (live: LiveSegmentList) => StoragePut | undefined;
+
+/** The state that the writes of a log change. */
+export interface LogState {
+  readonly live: LiveSegments;
+  readonly undo: UndoLog;
+  readonly bodies: LogBodies;
+  readonly orphans: Orphans;
+}

@@ -1,7 +1,7 @@
 import type { StorageOperation, StoragePut } from '../drivers/driver.ts';
 import type { SegmentState } from '../segments/compaction.ts';
 import type { LiveSegments } from './live-segments.ts';
-import type { LogState } from './log-state.ts';
+import type { LogState } from './log-writes.ts';
 import { type Manifest, putManifest } from './manifest.ts';
 import type { Orphans } from './orphans.ts';
 import { type UndoLog, undoPut } from './undo-log.ts';
@@ -18,7 +18,7 @@ export class ManifestSwap {
   readonly #orphans: Orphans;
   readonly #states: ReadonlyMap<number, SegmentState>;
   readonly #manifest: Manifest;
-  readonly #undoing: readonly StorageOperation[];
+  readonly #undoing: StorageOperation[];
 
   /**
    * @param states The segments that become live.

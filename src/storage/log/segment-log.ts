@@ -1,22 +1,20 @@
-import type { Body } from '../../codec/body.ts';
 import type { StorageOperation, StoragePut } from '../drivers/driver.ts';
 import type { SegmentState } from '../segments/compaction.ts';
 import { LogBodies } from '../segments/log-bodies.ts';
-import { cutSegments, type Segment, type SegmentContent } from '../segments/segment.ts';
+import type { Segment, SegmentContent } from '../segments/segment.ts';
 import { SegmentWriter, type Written } from '../segments/segment-writer.ts';
-import type { StoredRecord } from '../segments/stored-record.ts';
 import type { Watermark, Watermarks } from '../segments/watermarks.ts';
+import { AppendWrite } from './append-write.ts';
 import { CompactionWrite } from './compaction-write.ts';
 import { dropOperations, isDropped, type LeftBackup } from './drop-operations.ts';
 import { type LiveSegmentList, LiveSegments, stateOf } from './live-segments.ts';
 import type { SegmentLogOptions } from './log-options.ts';
-import type { LogState } from './log-state.ts';
-import type { Attachment, Changes } from './log-writes.ts';
+import type { Attachment, Changes, LogState } from './log-writes.ts';
 import { EPOCH_SPAN, putManifest } from './manifest.ts';
 import { ManifestSwap } from './manifest-swap.ts';
 import { readListed, readLog, readManifest } from './open-log.ts';
 import { Orphans } from './orphans.ts';
-import { UndoLog, undoPut } from './undo-log.ts';
+import { UndoLog } from './undo-log.ts';
 
 /**
  * The saved part of a collection: immutable segments, numbered upward. A save appends segments, opening folds them
@@ -132,48 +130,15 @@ export class SegmentLog {
     this.#live.manifest = manifest;
   }
 
-  /** Appends changes, atomically, and creates the collection. After a failure the same changes may be appended again. */
-  async append(changes: Changes, attach?: Attachment): Promise<void> {
-    if (this.#doubtful) await this.resolveDoubt();
-    const { storage, durability } = this.#options;
-    const manifest = this.#live.isRecorded ? undefined : this.#makeManifest(this.segments.keys());
-    const written: Written[] = [];
-    const attached: StoragePut[] = [];
-    const operations = this.#appending(changes, written, attached, attach);
-    try {
-      const first = manifest ? [putManifest(manifest)] : [];
-      await storage.write(this.#undo.before(first, operations), durability);
-    } catch (error) {
-      const numbers = written.map(({ segment }) => segment.number);
-      this.#undo.add([...this.#writer.deletions(numbers), ...attached.map(undoPut)]);
-      throw error;
-    }
-    this.#undo.clear();
-    if (manifest) this.#live.manifest = manifest;
-    if (changes.watermarks) this.watermarks.merge(changes.watermarks);
-    this.#live.changed = written.at(-1)?.segment.number ?? this.#live.changed;
-    this.#live.append(written);
-    this.bodies.noteWritten(written);
+  /** A compaction in doubt must be resolved before the operations are drawn. */
+  prepareAppend(changes: Changes, attach?: Attachment): AppendWrite {
+    return new AppendWrite(this.#state, this.#writer, changes, attach);
   }
 
-  *#appending(
-    { records, deletes, watermarks }: Changes,
-    written: Written[],
-    attached: StoragePut[],
-    attach?: Attachment,
-  ): Generator<StorageOperation> {
-    const contents = cutSegments(deletes, records, pendingBody);
-    const segments = this.#writer.build(contents, this.#live.newest, { watermarks });
-    yield* this.#writer.puts(segments, written);
-    if (!attach) return;
-    const appended = written.map(({ segment }) => stateOf(segment));
-    const put = attach({
-      segments: [...this.segments.values(), ...appended],
-      changed: appended.at(-1)?.number ?? this.#live.changed,
-    });
-    if (!put) return;
-    attached.push(put);
-    yield put;
+  /** Writes prepared operations, atomically, of this log and perhaps of others. */
+  commit(operations: Iterable<StorageOperation>): Promise<void> {
+    const { storage, durability } = this.#options;
+    return storage.write(operations, durability);
   }
 
   /**
@@ -273,8 +238,7 @@ export class SegmentLog {
 
   /** Writes, atomically, behind the undo of writes that failed: nothing may be deleted that only those need. */
   async write(...operations: readonly Iterable<StorageOperation>[]): Promise<void> {
-    const { storage, durability } = this.#options;
-    await storage.write(this.#undo.before(...operations), durability);
+    await this.commit(this.#undo.before(...operations));
     this.#undo.clear();
   }
 
@@ -286,9 +250,4 @@ export class SegmentLog {
   #makeManifest(segments: Iterable<number>) {
     return this.#live.makeManifest(segments, this.#writer.last);
   }
-}
-
-/** Invariant: a record that is in no segment has its encoded document. */
-function pendingBody(record: StoredRecord): Body {
-  return record.body as Body;
 }

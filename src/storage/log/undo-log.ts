@@ -4,30 +4,33 @@ import type { StorageOperation, StoragePut } from '../drivers/driver.ts';
  * operations.
  */
 export class UndoLog {
-  #operations: StorageOperation[] = [];
+  /** By failed write. The logs that shared a write share its undo: the first that writes undoes all of it, for all. */
+  #writes: StorageOperation[][] = [];
 
   /** Whether a failed write may have been stored. */
   get inDoubt(): boolean {
-    return this.#operations.length > 0;
+    return this.#writes.some(({ length }) => length > 0);
   }
 
   /** To be written ahead of anything else, then {@link clear}. */
   get operations(): readonly StorageOperation[] {
-    return this.#operations;
+    return this.#writes.flat();
   }
 
-  add(operations: readonly StorageOperation[]): void {
-    this.#operations.push(...operations);
+  /** @param operations Emptied once they are stored. */
+  add(operations: StorageOperation[]): void {
+    this.#writes.push(operations);
   }
 
   /** The undo, then these operations. */
   *before(...operations: readonly Iterable<StorageOperation>[]): Generator<StorageOperation> {
-    yield* this.#operations;
+    yield* this.operations;
     for (const part of operations) yield* part;
   }
 
   clear(): void {
-    this.#operations = [];
+    for (const undone of this.#writes) undone.length = 0;
+    this.#writes = [];
   }
 }
 

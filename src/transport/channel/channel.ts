@@ -1,4 +1,4 @@
-import type { ClientEvent, EngineStatus } from '../../engine/protocol/requests.ts';
+import type { ClientEvent, EngineStatus } from '../../engine/protocol/event-protocol.ts';
 import type { Durability, StorageDriver } from '../../storage/drivers/driver.ts';
 
 /** A database's name and storage. */

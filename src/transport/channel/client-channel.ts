@@ -1,5 +1,6 @@
+import type { ClientEvent, LiveEvent } from '../../engine/protocol/event-protocol.ts';
 import type { LiveNews } from '../../engine/protocol/live-protocol.ts';
-import type { ClientEvent, LiveEvent, Request } from '../../engine/protocol/requests.ts';
+import type { Request } from '../../engine/protocol/requests.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
 import type { ChannelEvents, ChannelState, DatabaseSettings, EnginePlace } from './channel.ts';
@@ -30,6 +31,7 @@ export class ClientChannel {
   /** Listeners of live queries, by number. */
   readonly #lives = new Map<number, (news: LiveNews) => void>();
   #lastHandle = 0;
+  #engines = 0;
 
   constructor(settings: DatabaseSettings, connect: Connect, events: ChannelEvents) {
     this.#settings = settings;
@@ -44,6 +46,11 @@ export class ClientChannel {
   /** `undefined` before the engine has run. */
   get place(): EnginePlace | undefined {
     return this.#opened ? undefined : this.#link?.place;
+  }
+
+  /** How many engines there have been: one that is lost takes its open transactions along. */
+  get engines(): number {
+    return this.#engines;
   }
 
   /** A number for a new collection handle. */
@@ -181,6 +188,7 @@ export class ClientChannel {
   #up(): void {
     const opened = this.#opened;
     this.#opened = undefined;
+    this.#engines++;
     this.#enterIfOpen('open');
     if (opened) opened.resolve(this.#link as LeaderLink);
     else for (const listener of this.#lives.values()) listener({ restarted: true });

@@ -1,13 +1,12 @@
 import { notInMemory } from '../../engine/collection-errors.ts';
-import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key.ts';
 import type {
-  BatchReply,
   ClientEvent,
   EngineEvent,
   EngineStatus,
   LiveEvent,
-  Request,
-} from '../../engine/protocol/requests.ts';
+} from '../../engine/protocol/event-protocol.ts';
+import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key.ts';
+import type { BatchReply, Request } from '../../engine/protocol/requests.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
 import { LeaderFinder } from '../leadership/leader-finder.ts';

@@ -22,13 +22,25 @@ export class OpenHandles {
       const { handle, op } = request;
       if (op === 'open') this.#settings.set(handle, request.settings);
       else if (op === 'drop') this.#dropping.set(request, this.#sameCollection(request));
+      if (request.op === 'commit') this.#numberCommit(request);
       if (!isEdit(request)) continue;
-      const number = (this.#lastNumbers.get(handle) ?? 0) + 1;
-      this.#lastNumbers.set(handle, number);
+      const number = this.#nextNumber(handle);
       first ??= [];
       if (!first.some(([known]) => known === handle)) first.push([handle, number]);
     }
     return first ?? none;
+  }
+
+  #numberCommit({ changes, numbers }: Request<'commit'>): void {
+    for (const { handle } of changes)
+      if (!numbers.some(([known]) => known === handle))
+        numbers.push([handle, this.#nextNumber(handle)]);
+  }
+
+  #nextNumber(handle: number): number {
+    const number = (this.#lastNumbers.get(handle) ?? 0) + 1;
+    this.#lastNumbers.set(handle, number);
+    return number;
   }
 
   /** Forgets the handles of dropped collections. */
@@ -56,14 +68,17 @@ export class OpenHandles {
   }
 }
 
-/** The changes of a batch, with their indexes and sequence numbers. */
+/** The changes of a batch, with their indexes and sequence numbers: 0 for a commit, which has several. */
 export function* numberedChanges(
   batch: readonly Request[],
   first: FirstSequenceNumbers,
 ): Generator<readonly [request: Request, index: number, number: number]> {
-  if (first.length === 0) return;
   const next = new Map(first);
   for (const [index, request] of batch.entries()) {
+    if (request.op === 'commit') {
+      for (const [handle, number] of request.numbers) next.set(handle, number + 1);
+      yield [request, index, 0];
+    }
     if (!isEdit(request)) continue;
     const number = next.get(request.handle) as number;
     next.set(request.handle, number + 1);

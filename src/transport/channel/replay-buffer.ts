@@ -1,14 +1,7 @@
 import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key.ts';
-import { isCompared } from '../../engine/protocol/request-kinds.ts';
-import type {
-  AcknowledgedChange,
-  BatchReply,
-  ManagedReply,
-  ReplyTo,
-  Request,
-} from '../../engine/protocol/requests.ts';
-import type { Stamps } from '../../storage/segments/stored-record.ts';
+import type { AcknowledgedChange, BatchReply, Request } from '../../engine/protocol/requests.ts';
 import { journalSize } from '../unload/journal-size.ts';
+import { asAcknowledged, uncompared } from './acknowledged-request.ts';
 import { numberedChanges } from './open-handles.ts';
 
 /**
@@ -18,6 +11,8 @@ import { numberedChanges } from './open-handles.ts';
 export class ReplayBuffer {
   /** In the order of execution, across handles: several may lead to one collection. */
   #changes: AcknowledgedChange[] = [];
+  /** The handles whose part of a commit is released. */
+  readonly #released = new WeakMap<AcknowledgedChange, Set<number>>();
   /** Characters that the changes take in an unload journal; `undefined` until computed anew. */
   #journalSize: number | undefined = 0;
 
@@ -59,10 +54,11 @@ export class ReplayBuffer {
 
   /** Forgets the changes of a handle up to a sequence number, except the missed ones. */
   release(handle: number, number: number, missed: readonly number[] | undefined): void {
+    const covers = (other: number) => other <= number && missed?.includes(other) !== true;
     const isReleased = (one: AcknowledgedChange) =>
-      one.request.handle === handle &&
-      one.number <= number &&
-      missed?.includes(one.number) !== true;
+      one.request.op === 'commit'
+        ? this.#isReleased(one, one.request, handle, covers)
+        : one.request.handle === handle && covers(one.number);
     // The last part of an `insertMany` releases the others.
     const calls = new Set<number>();
     for (const one of this.#changes) {
@@ -72,6 +68,19 @@ export class ReplayBuffer {
     this.#retain((one) =>
       isIncompletePart(one.request) ? !calls.has(one.request.call) : !isReleased(one),
     );
+  }
+
+  /** A commit is released with the last of its collections: one may have nothing to save. */
+  #isReleased(
+    change: AcknowledgedChange,
+    { numbers }: Request<'commit'>,
+    handle: number,
+    covers: (number: number) => boolean,
+  ): boolean {
+    const released = this.#released.get(change) ?? new Set();
+    this.#released.set(change, released);
+    for (const [own, number] of numbers) if (own === handle && covers(number)) released.add(own);
+    return numbers.every(([own]) => released.has(own));
   }
 
   /** Forgets changes that can never be reapplied. */
@@ -96,71 +105,4 @@ export class ReplayBuffer {
 /** Whether the request takes effect only with the last part of its call. */
 function isIncompletePart(request: Request): request is Request<'insertPart'> {
   return request.op === 'insertPart' && !request.last;
-}
-
-/**
- * The request that repeats an acknowledged change, with the ids and times of the reply.
- *
- * @returns `undefined` where nothing changed.
- */
-function asAcknowledged(request: Request, reply: unknown): Request | undefined {
-  switch (request.op) {
-    case 'insert': {
-      const [id, , stamps] = reply as ManagedReply;
-      return { ...request, id, now: acknowledgedTime(stamps) };
-    }
-    case 'upsert': {
-      const [id, , stamps] = reply as ManagedReply;
-      return { ...request, id, now: acknowledgedTime(stamps) };
-    }
-    case 'insertPart': {
-      const { keys, now } = reply as ReplyTo<'insertPart'>;
-      // The reply to the last part of an `upsertMany` covers all parts.
-      return { ...request, ids: keys.slice(keys.length - request.bodies.length), now };
-    }
-    case 'update': {
-      const [, , stamps] = (reply ?? []) as unknown as ManagedReply;
-      return reply === undefined ? undefined : { ...request, now: acknowledgedTime(stamps) };
-    }
-    case 'replaceIf': {
-      if (!reply) return undefined;
-      const [, , stamps] = reply as ManagedReply;
-      return { ...uncompared(request), now: acknowledgedTime(stamps) };
-    }
-    case 'patch': {
-      const patched = reply as ReplyTo<'patch'>;
-      return patched && { ...request, now: patched.now };
-    }
-    case 'patchMany': {
-      const { count, now } = reply as ReplyTo<'patchMany'>;
-      return count > 0 ? { ...request, now } : undefined;
-    }
-    case 'archive':
-    case 'unarchive':
-      return reply === false ? undefined : { ...request, now: reply as number };
-    case 'kvReplace':
-      return reply ? uncompared(request) : undefined;
-    case 'kvSet':
-    case 'kvPush':
-    case 'kvAdd':
-    case 'kvRemove':
-      return request;
-    default:
-      // A delete; falsy where there was nothing to delete.
-      return reply ? request : undefined;
-  }
-}
-
-/** The request without the version that it names: that belongs to the lost engine, which has compared it. */
-function uncompared(request: Request): Request {
-  if (!isCompared(request)) return request;
-  const { handle, body } = request;
-  return request.op === 'replaceIf'
-    ? { op: 'update', handle, id: request.id, body }
-    : { op: 'kvSet', handle, key: request.key, body };
-}
-
-/** The time of the change: `updated` counts, though a clock set back may make it earlier than `created`. */
-function acknowledgedTime(stamps: Stamps | undefined): number | undefined {
-  return stamps && (stamps[1] || stamps[0]);
 }

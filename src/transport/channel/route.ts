@@ -1,8 +1,8 @@
+import type { EngineEvent } from '../../engine/protocol/event-protocol.ts';
 import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key.ts';
 import type {
   AcknowledgedChange,
   BatchReply,
-  EngineEvent,
   OpenedHandles,
   Request,
 } from '../../engine/protocol/requests.ts';

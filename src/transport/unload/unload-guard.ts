@@ -116,8 +116,9 @@ export class UnloadGuard {
   #leave(mayReturn: boolean): void {
     if (this.#suspended) return;
     const changes = [...this.#client.unsaved];
+    // Not a commit: no engine has said that what it read is still true.
     for (const [request, , number] of this.#client.inFlight)
-      changes.push({ request, number, turn: UNACKNOWLEDGED });
+      if (request.op !== 'commit') changes.push({ request, number, turn: UNACKNOWLEDGED });
     // The leader reads the recovery records as this page leaves. If it waits for a transaction of a page in the
     // back/forward cache, Chromium evicts that page.
     const prefersJournal = mayReturn && this.#client.isFollower;

@@ -1,4 +1,5 @@
 import type { Remote } from 'comlink';
+import type { Request } from '../../engine/protocol/requests.ts';
 import type { Clock } from '../../engine/scheduling/clock.ts';
 import type { Started } from '../channel/channel.ts';
 import type { Route, RouteEvents } from '../channel/route.ts';
@@ -75,7 +76,7 @@ export function remoteRoute(api: Remote<SessionApi>, options: RemoteRouteOptions
       // Times the pattern from now on, and not from the last ping.
       if (batch[0]?.mayHang && waiting === 0) watchdog.stop();
       const { values, failures, status, turn } = await answer(
-        api.execute(batch, first, ++sequence),
+        api.execute(withoutStaged(batch), first, ++sequence),
       );
       if (status) events.event({ type: 'status', detail: statusFromWire(status) });
       return { values, failures: failures && fromFailures(failures), turn };
@@ -90,6 +91,12 @@ export function remoteRoute(api: Remote<SessionApi>, options: RemoteRouteOptions
       options.end();
     },
   };
+}
+
+/** An engine that executes a commit has staged its changes already; only another, which replays it, needs them. */
+function withoutStaged(batch: readonly Request[]): readonly Request[] {
+  if (!batch.some(({ op }) => op === 'commit')) return batch;
+  return batch.map((request) => (request.op === 'commit' ? { ...request, changes: [] } : request));
 }
 
 function fromFailures(failures: WireFailures): Map<number, unknown> {

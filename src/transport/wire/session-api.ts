@@ -1,11 +1,7 @@
 import type { Engine } from '../../engine/engine.ts';
+import type { EngineStatus } from '../../engine/protocol/event-protocol.ts';
 import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key.ts';
-import type {
-  AcknowledgedChange,
-  EngineStatus,
-  OpenedHandles,
-  Request,
-} from '../../engine/protocol/requests.ts';
+import type { AcknowledgedChange, OpenedHandles, Request } from '../../engine/protocol/requests.ts';
 import type { Session } from '../../engine/sessions/session.ts';
 import { toWire, type WireError } from './wire-error.ts';
 import {

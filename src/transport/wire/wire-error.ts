@@ -5,6 +5,7 @@ import { CriteriaError } from '../../errors/criteria-error.ts';
 import { KeyError } from '../../errors/key-error.ts';
 import { OptionError } from '../../errors/option-error.ts';
 import { StorageError } from '../../errors/storage-error.ts';
+import { TransactionError } from '../../errors/transaction-error.ts';
 import { ValueError } from '../../errors/value-error.ts';
 import { WorkerError } from '../../errors/worker-error.ts';
 
@@ -33,6 +34,7 @@ const classes: Record<string, ErrorClass> = {
   KeyError,
   OptionError,
   StorageError,
+  TransactionError,
   ValueError,
   WorkerError,
 };

@@ -1,5 +1,5 @@
+import type { EngineEvent, EngineStatus } from '../../engine/protocol/event-protocol.ts';
 import type { LiveDetail } from '../../engine/protocol/live-protocol.ts';
-import type { EngineEvent, EngineStatus } from '../../engine/protocol/requests.ts';
 import type { RecoveryKey } from '../../engine/recovery/recovery-records.ts';
 import { fromWire, toWire, type WireError } from './wire-error.ts';
 

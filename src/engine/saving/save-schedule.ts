@@ -2,9 +2,11 @@ import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { Attachment } from '../../storage/log/log-writes.ts';
 import type { CollectionEvents } from '../events/collection-events.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
+import type { RecordStore } from '../records/record-store.ts';
 import { Backoff } from '../scheduling/backoff.ts';
 import type { Clock } from '../scheduling/clock.ts';
-import type { RecordStore } from './record-store.ts';
+import type { SaveLinks } from './save-links.ts';
+import { saveTogether } from './save-together.ts';
 
 /** The first wait before a failed save is tried again. */
 const RETRY_MS = 500;
@@ -19,6 +21,8 @@ const EARLY_SAVE_BURST = 4;
  * first unsaved change. With `save_early`, in the next turn of the event loop, unless such saves come too often: what is
  * not saved is lost where a process is killed. One save at a time: changes that arrive meanwhile go with the next.
  *
+ * Linked collections are saved together, by the schedule that is due first, once none of them is being written to.
+ *
  * ```
  * idle ──change──▶ waiting ──due──▶ saving ──ok──▶ idle or waiting
  *                     ▲                └──failed──▶ retrying ──due──▶ saving
@@ -29,6 +33,7 @@ export class SaveSchedule {
   readonly #settings: CollectionSettings;
   readonly #clock: Clock;
   readonly #events: CollectionEvents;
+  readonly #links: SaveLinks<SaveSchedule>;
   /** Settles with the save under way, before the compaction that may follow it. */
   #saving: Promise<void> | undefined;
   /** Settles when no write is under way; never rejects. */
@@ -41,18 +46,20 @@ export class SaveSchedule {
   #unanswered = 0;
   #stopped = false;
   /** Flushes and exclusive writes that wait or are under way. */
-  #writers = 0;
+  readonly #writers = new Set<Promise<unknown>>();
 
   constructor(
     records: RecordStore,
     settings: CollectionSettings,
     clock: Clock,
     events: CollectionEvents,
+    links: SaveLinks<SaveSchedule>,
   ) {
     this.#records = records;
     this.#settings = settings;
     this.#clock = clock;
     this.#events = events;
+    this.#links = links;
   }
 
   /** To be called after changes: starts a save, or the timer of one. */
@@ -60,26 +67,54 @@ export class SaveSchedule {
     if (this.#writing || this.#stopped) return;
     const { changes, since } = this.#records.waiting;
     if (changes === 0 || since === undefined) return;
-    if (this.#backoff.waitMs === 0 && changes >= this.#settings.save_directly_after) {
-      this.#start();
+    const { waitMs } = this.#backoff;
+    if (waitMs === 0 && changes >= this.#settings.save_directly_after) {
+      // Else the end of the other write checks again.
+      if (!this.#busy) this.#start();
       return;
     }
     if (this.#cancelTimer) return;
-    const delay = this.#backoff.waitMs || this.#dueAt(since) - this.#clock.elapsed();
+    const isEarly = waitMs === 0 && this.#mayBeEarly;
+    const delay = waitMs || this.#dueAt(since, isEarly) - this.#clock.elapsed();
     this.#cancelTimer = this.#clock.after(Math.max(0, delay), () => {
       this.#cancelTimer = undefined;
-      if (this.#writing) return;
+      if (this.#busy) return;
+      if (isEarly && !this.#mayBeEarly) return this.check();
       this.#earlySavesUntil =
         Math.max(this.#earlySavesUntil, this.#clock.elapsed()) + EARLY_SAVE_SPACING_MS;
       this.#start();
     });
   }
 
+  /** This schedule, then those that must be saved with it. */
+  get #group(): readonly SaveSchedule[] {
+    const group: SaveSchedule[] = [this];
+    // What has nothing to save may be writing for long: an import.
+    if (this.#records.unsaved > 0)
+      for (const one of this.#links.of(this))
+        if (one !== this && !one.#stopped && one.#records.unsaved > 0) group.push(one);
+    return group;
+  }
+
+  /** Settles when no write of one of the group is under way; `undefined` where none of them is being written to. */
+  get #busy(): Promise<void> | undefined {
+    for (const one of this.#group) if (one.#writing) return one.#writing;
+    return undefined;
+  }
+
+  get #mayBeEarly(): boolean {
+    return this.#settings.save_early && this.#group.every((one) => one.#unanswered === 0);
+  }
+
+  /** Whether a flush or an exclusive write waits or is under way. */
+  get isFlushing(): boolean {
+    return this.#writers.size > 0;
+  }
+
   /** @param since When the first unsaved change was made. */
-  #dueAt(since: number): number {
-    const { save_timeout, save_early } = this.#settings;
-    const last = since + save_timeout * 1000;
-    if (!save_early || this.#unanswered > 0) return last;
+  #dueAt(since: number, isEarly: boolean): number {
+    const last = since + this.#settings.save_timeout * 1000;
+    if (!isEarly) return last;
     return Math.min(last, this.#earlySavesUntil - (EARLY_SAVE_BURST - 1) * EARLY_SAVE_SPACING_MS);
   }
 
@@ -88,7 +123,6 @@ export class SaveSchedule {
    * only learn that the change was made, and not its result.
    */
   holdUntil(answer: Promise<unknown>): void {
-    if (!this.#settings.save_early) return;
     this.#unanswered++;
     const given = (): void => {
       this.#unanswered--;
@@ -99,37 +133,46 @@ export class SaveSchedule {
   }
 
   #reschedule(): void {
+    for (const one of this.#links.of(this)) if (one.#settings.save_early) one.#rescheduleOwn();
+  }
+
+  #rescheduleOwn(): void {
     // The retry of a failed save waits for no answer, and late answers must not put it off.
     if (this.#backoff.waitMs > 0) return;
-    this.#cancelTimer?.();
-    this.#cancelTimer = undefined;
+    this.#endTimer();
     this.check();
   }
 
+  #endTimer(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+  }
+
   /** Saves everything so far. Rejects when that fails; the changes are kept and saved again later. */
-  async flush(): Promise<void> {
-    this.#writers++;
-    try {
-      await this.#flush();
-    } finally {
-      this.#writers--;
-    }
+  flush(): Promise<void> {
+    return this.#note(this.#flush());
   }
 
-  /** Runs another write than a save, exclusively. */
-  async alone<T>(write: () => Promise<T>): Promise<T> {
-    this.#writers++;
-    try {
-      while (this.#writing) await this.#writing;
-      const writing = write();
-      this.#hold(writing);
-      return await writing;
-    } finally {
-      this.#writers--;
-    }
+  /** Runs another write than a save, exclusively; it may begin with {@link saveWith}. */
+  alone<T>(write: () => Promise<T>): Promise<T> {
+    return this.#note(this.#alone(write));
   }
 
-  /** Saves everything so far, with an attachment. To be called in {@link alone}. */
+  async #alone<T>(write: () => Promise<T>): Promise<T> {
+    while (this.#busy) await this.#busy;
+    const writing = write();
+    this.#hold(writing);
+    return writing;
+  }
+
+  #note<T>(writer: Promise<T>): Promise<T> {
+    this.#writers.add(writer);
+    const ended = () => void this.#writers.delete(writer);
+    writer.then(ended, ended);
+    return writer;
+  }
+
+  /** Saves everything so far, with an attachment. To be called in the turn in which {@link alone} begins its write. */
   saveWith(attach: Attachment): Promise<void> {
     return this.#save(attach);
   }
@@ -140,17 +183,22 @@ export class SaveSchedule {
       await this.#saving.catch(() => undefined);
     }
     if (this.#records.unsaved === 0 && this.#records.log.exists) return;
-    while (this.#writing && !this.#saving) await this.#writing;
+    while (this.#busy && !this.#saving) await this.#busy;
     await (this.#saving ?? this.#start());
+  }
+
+  /** Saves what must be saved with others, if that works: else it is lost, and the others are saved without it. */
+  async part(): Promise<void> {
+    if (this.#group.length > 1) await this.flush().catch(() => undefined);
   }
 
   /** Ends the schedule: no timer fires any more. Resolves when nothing is being written. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#cancelTimer?.();
-    this.#cancelTimer = undefined;
+    this.#endTimer();
     // A flush that waits for a compaction starts its save right after it.
-    while (this.#writing || this.#writers > 0) await this.#writing;
+    while (this.#writing || this.#writers.size > 0)
+      await Promise.allSettled([this.#writing, ...this.#writers]);
   }
 
   /** Goes on after a stop. */
@@ -160,8 +208,6 @@ export class SaveSchedule {
   }
 
   #start(): Promise<void> {
-    this.#cancelTimer?.();
-    this.#cancelTimer = undefined;
     const saving = this.#save();
     this.#saving = saving;
     this.#hold(saving);
@@ -172,25 +218,45 @@ export class SaveSchedule {
   #hold(writing: Promise<unknown>): void {
     this.#writing = this.#tidyAfter(writing).finally(() => {
       this.#writing = undefined;
-      this.check();
+      for (const one of this.#links.of(this)) one.check();
     });
   }
 
-  async #save(attach?: Attachment): Promise<void> {
+  /** Saves the group. None of it may be writing. */
+  #save(attach?: Attachment): Promise<void> {
+    const group = this.#group;
+    this.#links.release(group);
+    const saving = this.#saveAll(group, attach);
+    for (const one of group) {
+      one.#endTimer();
+      if (one === this) continue;
+      one.#saving = saving;
+      one.#hold(saving);
+    }
+    return saving;
+  }
+
+  async #saveAll(group: readonly SaveSchedule[], attach?: Attachment): Promise<void> {
     try {
-      const changes = await this.#records.save(attach);
-      this.#backoff.succeeded();
-      this.#events.saved(changes);
-      this.#events.released(this.#records.takeReleased());
+      const records = group.map((one) => one.#records);
+      const changes = await saveTogether(records, attach);
+      for (const [index, one] of group.entries()) {
+        one.#backoff.succeeded();
+        one.#events.saved(changes[index] as number);
+        one.#events.released(one.#records.takeReleased());
+      }
     } catch (cause) {
+      this.#links.link(group);
       // Without unsaved changes only the attachment failed: its caller gets the error.
-      if (attach && this.#records.unsaved === 0) throw cause;
-      this.#backoff.failed();
+      if (attach && group.every((one) => one.#records.unsaved === 0)) throw cause;
       const error = asCairnError(cause);
-      this.#events.failed(error);
+      for (const one of group) {
+        one.#backoff.failed();
+        one.#events.failed(error);
+      }
       throw error;
     } finally {
-      this.#saving = undefined;
+      for (const one of group) one.#saving = undefined;
     }
   }
 

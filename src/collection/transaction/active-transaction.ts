@@ -1,0 +1,169 @@
+import type {
+  CommitReply,
+  OperationName,
+  ReplyTo,
+  Request,
+} from '../../engine/protocol/requests.ts';
+import { nextTurn } from '../../engine/scheduling/next-turn.ts';
+import { TransactionError } from '../../errors/transaction-error.ts';
+import type { ClientChannel } from '../../transport/channel/client-channel.ts';
+import type { HandleChannel } from '../calls/handle-channel.ts';
+import type { HandleRequest, Sender } from '../calls/sender.ts';
+import { TransactionRequests } from './transaction-requests.ts';
+
+/** One run of a transaction's function. */
+export class ActiveTransaction {
+  readonly #channel: ClientChannel;
+  readonly #requests = new TransactionRequests();
+  /** How many calls have not ended. */
+  #running = 0;
+  /** Settles when they have. */
+  #ended: PromiseWithResolvers | undefined;
+  #calls = 0;
+  /** The engine that has the snapshot, by its count. */
+  #engine: number | undefined;
+  /** Whether an engine may have the transaction. */
+  #isOpen = false;
+  #isOver = false;
+  #conflict: TransactionError | undefined;
+
+  constructor(channel: ClientChannel) {
+    this.#channel = channel;
+  }
+
+  /** Why the function has to run again, whatever it returns. */
+  get conflict(): TransactionError | undefined {
+    return this.#conflict;
+  }
+
+  /** Sends the requests of calls on one collection. */
+  senderOver(handle: HandleChannel): Sender {
+    return new TransactionSender(handle, (request) => this.#send(handle, request));
+  }
+
+  /** The number of calls so far. */
+  get calls(): number {
+    return this.#calls;
+  }
+
+  /** Must be called when a call begins: the commit waits for it, though the function may not have. */
+  began(): void {
+    this.#calls++;
+    this.#running++;
+  }
+
+  /** Must be called when a call has ended. */
+  ended(): void {
+    this.#running--;
+    if (this.#running === 0) this.#ended?.resolve();
+  }
+
+  /** Must be called when a call has failed, before {@link ended}. */
+  failed(error: unknown): void {
+    this.#ended?.reject(error);
+  }
+
+  /** Whether a call has not ended. */
+  get isBusy(): boolean {
+    return this.#running > 0;
+  }
+
+  /** Commits what is staged; later calls reject. @throws what a call that was not awaited has thrown. */
+  async commit(): Promise<CommitReply> {
+    while (this.isBusy) await this.#allEnded();
+    this.#isOver = true;
+    if (this.#conflict) return 'conflict';
+    const commit = this.#requests.commit();
+    // It has read one snapshot, so nothing has to be compared.
+    if (commit.changes.length === 0) return 'committed';
+    this.#isOpen = false;
+    return (await this.#channel.send(commit)) as CommitReply;
+  }
+
+  /** Discards what is staged, unless it was committed; later calls reject. */
+  end(): void {
+    this.#isOver = true;
+    if (!this.#isOpen) return;
+    // A lost engine took the transaction along, but calls that were retried have begun it anew. If the channel has ended, so has
+    // the session of the engine.
+    this.#channel.send(this.#requests.rollback()).catch(() => undefined);
+  }
+
+  #allEnded(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#ended = { resolve, reject };
+    });
+  }
+
+  #send<Name extends OperationName>(
+    handle: HandleChannel,
+    ask: HandleRequest<Name>,
+  ): Promise<ReplyTo<Name>> {
+    if (this.#isOver) return Promise.reject(over());
+    const [request, replied] = this.#requests.next(handle.handle, ask);
+    const taken = (reply: unknown) => {
+      this.#compareEngine();
+      replied(reply);
+      return reply as ReplyTo<Name>;
+    };
+    return handle.order.enter(() => this.#sendNow(request)).then(taken, this.#refused);
+  }
+
+  /** After the earlier calls of the collection. */
+  #sendNow(request: Request): Promise<unknown> {
+    if (this.#isOver) return Promise.reject(over());
+    this.#isOpen = true;
+    return this.#channel.send(request);
+  }
+
+  readonly #refused = (error: unknown): never => {
+    if (isConflict(error)) this.#conflict ??= error;
+    throw error;
+  };
+
+  /** An engine that was lost took the snapshot along: replies of the next show another. */
+  #compareEngine(): void {
+    this.#engine ??= this.#channel.engines;
+    if (this.#engine === this.#channel.engines) return;
+    this.#refused(
+      new TransactionError('transaction_conflict', 'The leader of the database was replaced.'),
+    );
+  }
+}
+
+interface PromiseWithResolvers {
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A class, as an object with a getter takes longer to make. */
+class TransactionSender implements Sender {
+  readonly isSync = false;
+  readonly send: Sender['send'];
+  readonly pause = nextTurn;
+  readonly #handle: HandleChannel;
+
+  constructor(handle: HandleChannel, send: Sender['send']) {
+    this.#handle = handle;
+    this.send = send;
+  }
+
+  get started(): Sender['started'] {
+    return this.#handle.started;
+  }
+}
+
+function isConflict(error: unknown): error is TransactionError {
+  return (
+    error instanceof TransactionError &&
+    (error.code === 'transaction_conflict' || error.code === 'transaction_expired')
+  );
+}
+
+/** The error of a call after the end. */
+export function over(): TransactionError {
+  return new TransactionError(
+    'transaction_over',
+    'The transaction has ended: await every call of tx inside its function.',
+  );
+}

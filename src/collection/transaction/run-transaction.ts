@@ -1,0 +1,58 @@
+import { systemClock } from '../../engine/scheduling/clock.ts';
+import { TransactionError } from '../../errors/transaction-error.ts';
+import type { ClientChannel } from '../../transport/channel/client-channel.ts';
+import { ActiveTransaction } from './active-transaction.ts';
+import { OpenTransactions } from './open-transactions.ts';
+import type { parseTransactionOptions } from './transaction-options.ts';
+
+/** The first wait before the function runs again; each is twice as long, and of it a random part is taken. */
+const BACKOFF_MS = 8;
+const LONGEST_BACKOFF_MS = 250;
+
+/**
+ * Runs a transaction until it is committed.
+ *
+ * @param channel The channel to the engine, which is open.
+ * @param body Runs the caller's function in a transaction.
+ * @throws {TransactionError} `transaction_conflict` after too many conflicts; what the function throws.
+ */
+export async function runTransaction<T>(
+  channel: ClientChannel,
+  body: (transaction: ActiveTransaction) => T | Promise<T>,
+  { retries, durable, signal }: ReturnType<typeof parseTransactionOptions>,
+): Promise<T> {
+  const running = OpenTransactions.of(channel);
+  for (let run = 0; ; run++) {
+    signal?.throwIfAborted();
+    const transaction = new ActiveTransaction(channel);
+    try {
+      const result = await running.run(body, transaction, signal);
+      if ((await transaction.commit()) === 'committed') {
+        if (durable) await channel.save();
+        return result;
+      }
+    } catch (error) {
+      // Whatever the function threw, it may have thrown because of the conflict.
+      if (signal?.aborted || !transaction.conflict) throw error;
+    } finally {
+      transaction.end();
+    }
+    if (run >= retries) throw exhausted(run + 1, transaction);
+    await backoff(run);
+  }
+}
+
+function backoff(run: number): Promise<void> {
+  const ms = Math.random() * Math.min(LONGEST_BACKOFF_MS, BACKOFF_MS * 2 ** run);
+  return new Promise((resolve) => systemClock.after(ms, resolve));
+}
+
+function exhausted(runs: number, { conflict }: ActiveTransaction): TransactionError {
+  if (conflict?.code === 'transaction_expired') return conflict;
+  return new TransactionError(
+    'transaction_conflict',
+    `Others changed what the transaction had read during each of its ${runs} runs; nothing was changed. ` +
+      'Read less, or raise `retries`.',
+    { cause: conflict },
+  );
+}

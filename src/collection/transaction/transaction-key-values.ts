@@ -1,0 +1,65 @@
+import type { Key } from '../../engine/protocol/key-value-protocol.ts';
+import type { Coroutine } from '../../engine/scheduling/coroutine.ts';
+import type { KeyValueCalls } from '../calls/key-value-calls.ts';
+import type { ItemParams } from '../item-params.ts';
+import { TransactionCalls } from './transaction-calls.ts';
+
+/**
+ * A collection of keys and values in a transaction. Reads see the snapshot of the transaction and its own changes. The
+ * methods are those of {@link KeyValueCollection}.
+ */
+export class TransactionKeyValues<V = unknown> extends TransactionCalls<KeyValueCalls> {
+  set<T = V>(key: Key, value: T): Promise<T> {
+    return this.call((calls, sender) => calls.set(sender, key, value) as Coroutine<T>);
+  }
+
+  get<T = V>(key: Key): Promise<T | undefined> {
+    return this.call((calls, sender) => calls.get(sender, key) as Coroutine<T | undefined>);
+  }
+
+  has<I = unknown>(key: Key, params?: ItemParams<I>): Promise<boolean> {
+    return this.call((calls, sender) => calls.has(sender, key, params));
+  }
+
+  delete(key: Key): Promise<boolean> {
+    return this.call((calls, sender) => calls.delete(sender, key));
+  }
+
+  push<I = unknown>(key: Key, item: I): Promise<I[]> {
+    return this.call((calls, sender) => calls.push(sender, key, item) as Coroutine<I[]>);
+  }
+
+  remove<I = unknown>(key: Key, params: ItemParams<I>): Promise<I[]> {
+    return this.call((calls, sender) => calls.remove(sender, key, params) as Coroutine<I[]>);
+  }
+
+  find<I = unknown>(key: Key, params: ItemParams<I>): Promise<I | undefined> {
+    return this.call(
+      (calls, sender) => calls.find(sender, key, params) as Coroutine<I | undefined>,
+    );
+  }
+
+  filter<I = unknown>(key: Key, params: ItemParams<I>): Promise<I[]> {
+    return this.call((calls, sender) => calls.filter(sender, key, params) as Coroutine<I[]>);
+  }
+
+  increase(key: Key, number: number): Promise<number> {
+    return this.call((calls, sender) => calls.increase(sender, key, number));
+  }
+
+  decrease(key: Key, number: number): Promise<number> {
+    return this.call((calls, sender) => calls.decrease(sender, key, number));
+  }
+
+  keys(): Promise<string[]> {
+    return this.call((calls, sender) => calls.keys(sender));
+  }
+
+  entries<T = V>(): Promise<[string, T][]> {
+    return this.call((calls, sender) => calls.entries(sender) as Coroutine<[string, T][]>);
+  }
+
+  count(): Promise<number> {
+    return this.call((calls, sender) => calls.count(sender));
+  }
+}

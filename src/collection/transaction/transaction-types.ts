@@ -1,0 +1,26 @@
+import type { DocumentCollection } from '../document-collection.ts';
+import type { Stamp } from '../document-types.ts';
+import type { KeyValueCollection } from '../key-value-collection.ts';
+import type { SyncDocuments } from '../sync-documents.ts';
+import type { SyncKeyValues } from '../sync-key-values.ts';
+import type { TransactionDocuments } from './transaction-documents.ts';
+import type { TransactionKeyValues } from './transaction-key-values.ts';
+
+/**
+ * A running transaction: a function that takes a collection, and has its methods as the transaction sees it. Calls on the
+ * collection itself are outside of the transaction.
+ *
+ * @throws {TransactionError} `transaction_misused` for a collection of another client.
+ */
+export interface Transaction {
+  <T extends object, S extends Stamp>(
+    collection: DocumentCollection<T, S>,
+  ): TransactionDocuments<T, S>;
+  <V>(collection: KeyValueCollection<V>): TransactionKeyValues<V>;
+}
+
+/** The {@link Transaction} of `transactionSync`: its methods return values, not promises. */
+export interface SyncTransaction {
+  <T extends object, S extends Stamp>(collection: DocumentCollection<T, S>): SyncDocuments<T, S>;
+  <V>(collection: KeyValueCollection<V>): SyncKeyValues<V>;
+}

@@ -1,0 +1,84 @@
+import type { Body } from '../../codec/body.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+import type { CollectionEvents } from '../events/collection-events.ts';
+import type { RecordStore } from '../records/record-store.ts';
+import type { NewVersion, VersionSink } from '../records/version-sink.ts';
+import type { DocumentIndexes } from './document-indexes.ts';
+
+/** Changes of a transaction in one collection. */
+export interface StagedChanges {
+  readonly deleted: readonly StoredRecord[];
+  readonly versions: readonly NewVersion[];
+}
+
+/** What versions are put into. */
+interface VersionTargets {
+  readonly records: RecordStore;
+  readonly indexes: DocumentIndexes;
+  readonly events: CollectionEvents;
+}
+
+/** Puts new versions into a collection: its records, its indexes, its events. */
+export class CollectionVersions implements VersionSink {
+  readonly #parts: () => VersionTargets;
+
+  constructor(parts: () => VersionTargets) {
+    this.#parts = parts;
+  }
+
+  prepare(record: StoredRecord): void {
+    this.#parts().indexes.extract(record, record.body as Body);
+  }
+
+  add(added: readonly StoredRecord[]): void {
+    const { records, indexes, events } = this.#parts();
+    indexes.addAll(added);
+    records.addAll(added);
+    if (events.isWatched) for (const { key } of added) events.changed(key, 'insert');
+  }
+
+  put(version: NewVersion): void {
+    const { record, before } = version;
+    const { indexes } = this.#parts();
+    indexes.extract(record, record.body as Body, before);
+    indexes.put(record, before);
+    this.#enter(version);
+  }
+
+  putAll(versions: readonly NewVersion[]): void {
+    this.index({ deleted: [], versions });
+    for (const version of versions) this.#enter(version);
+  }
+
+  delete(record: StoredRecord): void {
+    this.#parts().indexes.delete(record);
+    this.#remove(record);
+  }
+
+  /**
+   * Enters changes into the indexes alone, all or none; {@link enter} must follow, or the returned function takes them back.
+   *
+   * @throws {ValueError} `unique_violation`; nothing has changed then.
+   */
+  index({ deleted, versions }: StagedChanges): () => void {
+    const { indexes } = this.#parts();
+    for (const { record, before } of versions) indexes.extract(record, record.body as Body, before);
+    return indexes.change(deleted, versions);
+  }
+
+  /** Enters changes whose index keys are there. */
+  enter({ deleted, versions }: StagedChanges): void {
+    for (const record of deleted) this.#remove(record);
+    for (const version of versions) this.#enter(version);
+  }
+
+  #enter({ record, kind }: NewVersion): void {
+    this.#parts().records.put(record);
+    this.#parts().events.changed(record.key, kind);
+  }
+
+  #remove(record: StoredRecord): void {
+    this.#parts().records.delete(record);
+    this.#parts().events.changed(record.key, 'delete');
+  }
+}

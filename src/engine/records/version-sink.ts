@@ -1,0 +1,22 @@
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+import type { Change } from '../protocol/event-protocol.ts';
+
+/** A new version of a record, with its body, and the version that it replaces. */
+export interface NewVersion {
+  readonly record: StoredRecord;
+  readonly before: StoredRecord | undefined;
+  readonly kind: Change['kind'];
+}
+
+/** Takes the changes of an operation: into the collection, or aside, into a transaction. */
+export interface VersionSink {
+  /** Prepares a record that {@link add} takes later. */
+  prepare(record: StoredRecord): void;
+  /** Adds prepared records with new keys, all or none. @throws {ValueError} `unique_violation` */
+  add(records: readonly StoredRecord[]): void;
+  /** @throws {ValueError} `unique_violation`; nothing has changed then. */
+  put(version: NewVersion): void;
+  /** Puts versions of different records, all or none. They may exchange keys of unique indexes. @throws {ValueError} `unique_violation` */
+  putAll(versions: readonly NewVersion[]): void;
+  delete(record: StoredRecord): void;
+}

@@ -1,0 +1,115 @@
+import { notInMemory } from '../collection-errors.ts';
+import type { HostedCollection } from '../collections/hosted-collection.ts';
+import type { Executor } from '../executor.ts';
+import { changedHandles, isChanging } from '../protocol/request-kinds.ts';
+import type { CommitReply, Request } from '../protocol/requests.ts';
+import type { OpenSnapshots } from '../snapshots/open-snapshots.ts';
+import { type CommitTarget, commit, recommit } from '../transactions/commit.ts';
+import { Transaction } from '../transactions/transaction.ts';
+import type { SessionHandles } from './session-handles.ts';
+
+/** Executes the requests of a session's transactions, which the client has numbered. */
+export class SessionTransactions implements Executor {
+  readonly #client: string;
+  readonly #handles: SessionHandles;
+  readonly #snapshots: OpenSnapshots;
+  readonly #importing: () => Promise<unknown> | undefined;
+  readonly #open = new Map<number, Transaction>();
+
+  /** @param importing Resolves when no import holds collections while it waits for others. */
+  constructor(
+    client: string,
+    handles: SessionHandles,
+    snapshots: OpenSnapshots,
+    importing: () => Promise<unknown> | undefined,
+  ) {
+    this.#client = client;
+    this.#handles = handles;
+    this.#snapshots = snapshots;
+    this.#importing = importing;
+  }
+
+  /** Executes a request on the view of its transaction, which begins with its first; or ends the transaction. */
+  execute(request: Request): unknown {
+    if (request.op === 'rollback') return this.#take(request)?.end();
+    if (request.op === 'commit') return this.#commit(request);
+    const { collection, declaration } = this.#handles.of(request);
+    const transaction = this.#of(request);
+    return transaction.queue.enter(isChanging(request), () =>
+      collection.execute(request, undefined, undefined, declaration, transaction),
+    );
+  }
+
+  executeSync(request: Request): unknown {
+    if (request.op === 'rollback') return this.execute(request);
+    if (request.op === 'commit') {
+      const busy = this.changedBy(request).find(({ queue }) => queue.busy);
+      if (busy || this.#importing())
+        throw notInMemory(busy?.settings.name, 'earlier calls wait; await them first');
+      // What others have not saved cannot be waited for.
+      return commit(this.#targets(request), this.#take(request), false);
+    }
+    const { collection, declaration } = this.#handles.of(request);
+    return collection.executeSync(request, undefined, declaration, this.#of(request));
+  }
+
+  giveUp(): void {
+    // A scan ends with its transaction.
+  }
+
+  /** Repeats a transaction that another engine has committed, unless it was saved. */
+  async reapply(request: Request<'commit'>): Promise<void> {
+    const importing = this.#importing();
+    // Else at once: replayed changes enter the queues in their order.
+    if (importing) await importing;
+    const targets = this.#targets(request);
+    if (targets.length > 0) await recommit(targets, request.changes, this.#snapshots);
+  }
+
+  /** The collections that a commit changes. */
+  changedBy(request: Request<'commit'>): HostedCollection[] {
+    return changedHandles(request).flatMap((handle) => this.#handles.get(handle)?.collection ?? []);
+  }
+
+  endAll(): void {
+    for (const transaction of this.#open.values()) transaction.end();
+    this.#open.clear();
+  }
+
+  #commit(request: Request<'commit'>): CommitReply | Promise<CommitReply> {
+    const transaction = this.#take(request);
+    const perform = () => commit(this.#targets(request), transaction, request.mayHang === true);
+    const outcome = this.#importing()?.then(perform) ?? perform();
+    const secure = (reply: CommitReply) =>
+      reply === 'committed' ? transaction?.secure(this.#client)?.then(() => reply) : undefined;
+    return outcome instanceof Promise
+      ? outcome.then((reply) => secure(reply) ?? reply)
+      : (secure(outcome) ?? outcome);
+  }
+
+  #of({ transaction: number = 0 }: Request): Transaction {
+    let transaction = this.#open.get(number);
+    if (!transaction) {
+      transaction = new Transaction(this.#snapshots);
+      this.#open.set(number, transaction);
+    }
+    return transaction;
+  }
+
+  #take({ transaction: number = 0 }: Request): Transaction | undefined {
+    const transaction = this.#open.get(number);
+    this.#open.delete(number);
+    return transaction;
+  }
+
+  /** Collections that were dropped since are left out. */
+  #targets({ numbers }: Request<'commit'>): CommitTarget[] {
+    return numbers.flatMap(([handle, number]) => {
+      const open = this.#handles.get(handle);
+      if (!open || open.error) return [];
+      const { collection, settings } = open;
+      const key = { client: this.#client, handle, number };
+      return { handle, collection, key, declared: settings.indexes };
+    });
+  }
+}

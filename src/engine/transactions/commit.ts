@@ -1,0 +1,143 @@
+import { asCairnError } from '../../errors/as-cairn-error.ts';
+import { TransactionError } from '../../errors/transaction-error.ts';
+import { answerLost } from '../collection-errors.ts';
+import type { HostedCollection } from '../collections/hosted-collection.ts';
+import { atRest } from '../collections/storage-at-rest.ts';
+import type { IdempotencyKey } from '../protocol/idempotency-key.ts';
+import type { CommitReply, Request } from '../protocol/requests.ts';
+import type { CollectionSettings } from '../protocol/settings.ts';
+import { type Coroutine, isCoroutine } from '../scheduling/coroutine.ts';
+import { enterAll, type SerialQueue } from '../scheduling/serial-queue.ts';
+import type { OpenSnapshots } from '../snapshots/open-snapshots.ts';
+import { Transaction } from './transaction.ts';
+
+/** A handle that a transaction changes something through. */
+export interface CommitTarget {
+  readonly handle: number;
+  readonly collection: HostedCollection;
+  readonly key: IdempotencyKey;
+  /** The indexes that the handle declares. */
+  readonly declared: CollectionSettings['indexes'];
+}
+
+/**
+ * Commits a transaction: in one turn it compares what was read, and makes the staged changes, all or none.
+ *
+ * @param transaction Left out where this engine has not got it: it was begun in a lost engine.
+ * @param mayHang Whether a pattern may have to be compared.
+ */
+export function commit(
+  targets: readonly CommitTarget[],
+  transaction: Transaction | undefined,
+  mayHang: boolean,
+): CommitReply | Promise<CommitReply> {
+  const perform = function* (): Coroutine<CommitReply> {
+    try {
+      for (const { collection } of targets) collection.availability.check();
+      if (isApplied(targets)) return 'committed';
+      if (!transaction) return 'lost';
+      if (yield* transaction.isOutdated()) return 'conflict';
+      apply(targets, transaction);
+      return 'committed';
+    } finally {
+      transaction?.end();
+    }
+  };
+  const { storage, terminable } = targets[0]?.collection.context ?? {};
+  const mustRest = mayHang && terminable && storage;
+  return inTurn(targets, mustRest ? () => atRest(storage, perform) : perform);
+}
+
+/**
+ * Repeats a transaction that an earlier engine has committed: what it had read was compared then. Changes of collections that
+ * were dropped since are left out.
+ *
+ * @throws {CollectionError} `answer_lost`, if it was saved; {TransactionError} `transaction_conflict`, if it changes a document
+ *   that is gone: half of it would be left.
+ */
+export async function recommit(
+  targets: readonly CommitTarget[],
+  changes: readonly Request[],
+  snapshots: OpenSnapshots,
+): Promise<void> {
+  for (;;) {
+    try {
+      await inTurn(targets, () => repeat(targets, changes, snapshots));
+      return;
+    } catch (cause) {
+      const error = asCairnError(cause);
+      const isGivenUp = targets.some(({ collection, declared }) =>
+        collection.giveUpIndex(error, declared),
+      );
+      if (!isGivenUp) throw error;
+    }
+  }
+}
+
+function* repeat(
+  targets: readonly CommitTarget[],
+  changes: readonly Request[],
+  snapshots: OpenSnapshots,
+): Coroutine<void> {
+  for (const { collection } of targets) collection.availability.check();
+  const [first] = targets;
+  if (first && isApplied(targets)) throw answerLost(first.collection.settings.name);
+  const transaction = new Transaction(snapshots);
+  try {
+    for (const change of changes) {
+      const target = targets.find(({ handle }) => handle === change.handle);
+      if (!target) continue;
+      const result = transaction.execute(target.collection.context, change);
+      const reply = isCoroutine(result) ? yield* result : result;
+      if (findsNothing(change, reply, target)) throw unrepeatable(target);
+    }
+    apply(targets, transaction);
+  } finally {
+    transaction.end();
+  }
+}
+
+/** Whether a repeated change has no document to change: others have deleted it, or it was lost with the tab that made it. */
+function findsNothing(change: Request, reply: unknown, { collection }: CommitTarget): boolean {
+  switch (change.op) {
+    case 'update':
+    case 'patch':
+      return reply === undefined;
+    case 'archive':
+    case 'unarchive':
+      return reply === false && collection.records.get(change.id) === undefined;
+    default:
+      return false;
+  }
+}
+
+function unrepeatable({ collection }: CommitTarget): TransactionError {
+  const { name } = collection.settings;
+  return new TransactionError(
+    'transaction_conflict',
+    `A transaction was lost with the leader before it was saved, and could not be reapplied: a document of "${name}" that it ` +
+      'changes is gone by now. Nothing of it is left.',
+    { place: name },
+  );
+}
+
+function apply(targets: readonly CommitTarget[], transaction: Transaction): void {
+  transaction.apply();
+  for (const { collection, key } of targets) collection.records.applied.note(key);
+  if (targets.length < 2) return;
+  // Before any save can begin: all of it is stored, or nothing.
+  targets[0]?.collection.context.links.link(targets.map(({ collection }) => collection.saves));
+}
+
+/** All of them are saved together: one applied number stands for all. */
+function isApplied(targets: readonly CommitTarget[]): boolean {
+  return targets.some(({ collection, key }) => collection.records.applied.has(key));
+}
+
+/** Holds the collections of the targets meanwhile. */
+function inTurn<T>(targets: readonly CommitTarget[], start: () => Coroutine<T>): T | Promise<T> {
+  const queues: SerialQueue[] = [];
+  for (const { collection } of targets)
+    if (!queues.includes(collection.queue)) queues.push(collection.queue);
+  return enterAll(queues, start);
+}

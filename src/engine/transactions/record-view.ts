@@ -1,0 +1,167 @@
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+import type { Change } from '../protocol/event-protocol.ts';
+import type { RecordBodies } from '../records/record-bodies.ts';
+import type { RecordStore } from '../records/record-store.ts';
+import type { Coroutine } from '../scheduling/coroutine.ts';
+import type { ReadSet } from '../snapshots/read-set.ts';
+import type { Overlay, Records } from '../snapshots/records.ts';
+import type { TransactionSnapshot } from './transaction-snapshot.ts';
+
+/** Ranks of staged records: after all others. The commit gives them their own. */
+const STAGED_RANKS = 2 ** 52;
+
+/** A staged version; `record` is `undefined` for a delete. */
+export interface StagedVersion {
+  readonly record: StoredRecord | undefined;
+  readonly kind: Change['kind'];
+}
+
+/** Whether the transaction has inserted the record, perhaps in the place of one that it has deleted. */
+export function isNew({ rank }: StoredRecord): boolean {
+  return rank > STAGED_RANKS;
+}
+
+/** The records of a collection as one transaction sees them: a snapshot, and over it what the transaction has staged. */
+export class RecordView implements Records {
+  readonly #records: RecordStore;
+  readonly #snapshot: TransactionSnapshot;
+  readonly #reads: ReadSet;
+  /** The versions of the snapshot that were replaced since. */
+  readonly #replaced = new Map<string, StoredRecord | undefined>();
+  readonly #staged = new Map<string, StagedVersion>();
+  /** The time up to which {@link #replaced} is complete. */
+  #seen: number;
+  /** The time of the last change that {@link isOutdated} has compared. */
+  #compared = 0;
+  #lastRank = STAGED_RANKS;
+  #list: readonly StoredRecord[] | undefined;
+  /** What {@link #list} was made of. */
+  #listed: readonly StoredRecord[] | undefined;
+
+  constructor(records: RecordStore, snapshot: TransactionSnapshot, reads: ReadSet) {
+    this.#records = records;
+    this.#snapshot = snapshot;
+    this.#reads = reads;
+    this.#seen = snapshot.at;
+  }
+
+  get bodies(): RecordBodies {
+    return this.#records.bodies;
+  }
+
+  get log(): RecordStore['log'] {
+    return this.#records.log;
+  }
+
+  get overlay(): Overlay | undefined {
+    this.#catchUp();
+    if (this.#replaced.size + this.#staged.size === 0) return undefined;
+    const overlay = new Map(this.#replaced);
+    for (const [key, { record }] of this.#staged) overlay.set(key, record);
+    return overlay;
+  }
+
+  get size(): number {
+    return this.list().length;
+  }
+
+  get flags(): number {
+    return this.list().reduce((flags, record) => flags | record.flags, 0);
+  }
+
+  get decodedSize(): number | undefined {
+    return this.overlay ? undefined : this.#records.decodedSize;
+  }
+
+  /** What is staged, by key. */
+  get staged(): ReadonlyMap<string, StagedVersion> {
+    return this.#staged;
+  }
+
+  decoded(): ReturnType<RecordStore['decoded']> {
+    return this.overlay ? undefined : this.#records.decoded();
+  }
+
+  get(key: string): StoredRecord | undefined {
+    this.#reads.addKey(key);
+    const staged = this.#staged.get(key);
+    if (staged) return staged.record;
+    this.check();
+    const replaced = this.#records.history.replacedSince(this.#snapshot.at, key);
+    return replaced ? replaced.before : this.#records.get(key);
+  }
+
+  *keys(): Generator<string> {
+    for (const { key } of this.list()) yield key;
+  }
+
+  list(): readonly StoredRecord[] {
+    const newest = this.#records.list();
+    const { overlay } = this;
+    if (!overlay) return newest;
+    if (this.#list && this.#listed === newest) return this.#list;
+    this.#listed = newest;
+    const others = [...overlay.values()].filter((record) => record !== undefined);
+    this.#list = newest
+      .filter(({ key }) => !overlay.has(key))
+      .concat(others)
+      .sort((a, b) => a.rank - b.rank);
+    return this.#list;
+  }
+
+  pin(): () => void {
+    return this.#records.pin();
+  }
+
+  takeRank(): number {
+    return ++this.#lastRank;
+  }
+
+  stage(key: string, version: StagedVersion): void {
+    this.#reads.addKey(key);
+    this.#staged.set(key, version);
+    this.#list = undefined;
+  }
+
+  /** Whether the snapshot can still be read. @throws {TransactionError} `transaction_expired`, `transaction_conflict` */
+  check(): void {
+    this.#snapshot.check();
+    if (this.#records.history.lastReplacement > this.#snapshot.at) throw this.#snapshot.lost();
+  }
+
+  /** Whether others have changed something since the last {@link isOutdated}. */
+  get isBehind(): boolean {
+    return this.#records.history.last > this.#compared;
+  }
+
+  /** Whether a read of the transaction would differ by now. @throws {TransactionError} */
+  *isOutdated(): Coroutine<boolean> {
+    this.check();
+    const { history } = this.#records;
+    this.#compared = history.last;
+    for (const key of this.#reads.keys) {
+      const replaced = history.replacedSince(this.#snapshot.at, key);
+      if (replaced && replaced.before !== this.#records.get(key)) return true;
+    }
+    if (!this.#reads.hasQueries) return false;
+    this.#catchUp();
+    for (const [key, before] of this.#replaced) {
+      const after = this.#records.get(key);
+      if (yield* this.#reads.isChangedBy(before, after, this.bodies)) return true;
+    }
+    return false;
+  }
+
+  /** Takes in the changes of others, for queries. */
+  #catchUp(): void {
+    this.check();
+    const { history } = this.#records;
+    if (history.last <= this.#seen) return;
+    for (const { at, records, before } of history.since(this.#seen)) {
+      this.#seen = at;
+      for (const { key } of records ?? [])
+        if (!this.#replaced.has(key)) this.#replaced.set(key, before);
+    }
+    this.#list = undefined;
+  }
+}

@@ -1,0 +1,137 @@
+import { bodySize } from '../../codec/size.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+import type { CollectionContext, OperationContext } from '../collections/collection-context.ts';
+import type { StagedChanges } from '../documents/collection-versions.ts';
+import { DocumentStore } from '../documents/document-store.ts';
+import { KeyValueStore } from '../key-values/key-value-store.ts';
+import type { Request } from '../protocol/requests.ts';
+import type { NewVersion, VersionSink } from '../records/version-sink.ts';
+import type { Coroutine, Result } from '../scheduling/coroutine.ts';
+import { ReadSet } from '../snapshots/read-set.ts';
+import { isNew, RecordView } from './record-view.ts';
+import type { TransactionSnapshot } from './transaction-snapshot.ts';
+
+/** One collection in a transaction: executes requests on a view of it, and stages what they change. */
+export class TransactionPart implements VersionSink {
+  readonly context: CollectionContext;
+  readonly #view: RecordView;
+  readonly #store: DocumentStore | KeyValueStore;
+  readonly #grow: (size: number) => void;
+
+  /** @param grow Called with the size of what is staged. */
+  constructor(
+    context: CollectionContext,
+    snapshot: TransactionSnapshot,
+    grow: (size: number) => void,
+  ) {
+    const reads = new ReadSet();
+    this.context = context;
+    this.#grow = grow;
+    this.#view = new RecordView(context.records, snapshot, reads);
+    const view = new PartContext(context, this.#view, this, reads);
+    this.#store =
+      context.settings.type === 'DOCUMENT_BASED'
+        ? new DocumentStore(view)
+        : new KeyValueStore(view);
+  }
+
+  /** @throws {CollectionError} `collection_dropped`; {TransactionError} */
+  execute(request: Request): Result<unknown> {
+    this.context.availability.check();
+    this.#view.check();
+    return this.#store.execute(request);
+  }
+
+  /** Whether others have changed something since {@link isOutdated}. */
+  get isBehind(): boolean {
+    return this.#view.isBehind;
+  }
+
+  /** Whether a read would differ by now. @throws {TransactionError} */
+  isOutdated(): Coroutine<boolean> {
+    this.context.availability.check();
+    return this.#view.isOutdated();
+  }
+
+  /** The staged changes against the newest versions. */
+  changes(): StagedChanges {
+    const { records } = this.context;
+    const deleted: StoredRecord[] = [];
+    const replaced: NewVersion[] = [];
+    const added: NewVersion[] = [];
+    for (const [key, { record, kind }] of this.#view.staged) {
+      const before = records.get(key);
+      if (record && before && !isNew(record)) replaced.push({ record, before, kind });
+      else if (before) deleted.push(before);
+      if (record && (!before || isNew(record)))
+        added.push({ record, before: undefined, kind: kindOfNew(kind) });
+    }
+    added.sort((a, b) => a.record.rank - b.record.rank);
+    for (const { record } of added) record.rank = records.takeRank();
+    return { deleted, versions: [...replaced, ...added] };
+  }
+
+  /** Ends the scans that were not read to their end. */
+  end(): void {
+    if (this.#store instanceof DocumentStore) this.#store.endScans();
+  }
+
+  prepare(): void {
+    // Unique indexes are checked by the commit.
+  }
+
+  add(records: readonly StoredRecord[]): void {
+    for (const record of records) this.put({ record, before: undefined, kind: 'insert' });
+  }
+
+  put({ record, kind }: NewVersion): void {
+    this.#grow(bodySize(record.body ?? ''));
+    this.#view.stage(record.key, { record, kind });
+  }
+
+  putAll(versions: readonly NewVersion[]): void {
+    for (const version of versions) this.put(version);
+  }
+
+  delete({ key }: StoredRecord): void {
+    this.#grow(key.length);
+    this.#view.stage(key, { record: undefined, kind: 'delete' });
+  }
+}
+
+class PartContext implements OperationContext {
+  readonly settings: OperationContext['settings'];
+  readonly clock: OperationContext['clock'];
+  readonly newId: OperationContext['newId'];
+  readonly aborts: OperationContext['aborts'];
+  readonly records: RecordView;
+  readonly versions: VersionSink;
+  readonly reads: ReadSet;
+  readonly #collection: CollectionContext;
+
+  constructor(
+    collection: CollectionContext,
+    records: RecordView,
+    versions: VersionSink,
+    reads: ReadSet,
+  ) {
+    this.settings = collection.settings;
+    this.clock = collection.clock;
+    this.newId = collection.newId;
+    this.aborts = collection.aborts;
+    this.records = records;
+    this.versions = versions;
+    this.reads = reads;
+    this.#collection = collection;
+  }
+
+  /** A restored backup brings new ones. */
+  get indexes(): OperationContext['indexes'] {
+    return this.#collection.indexes;
+  }
+}
+
+/** A document that is inserted and changed in one transaction is inserted. */
+function kindOfNew(kind: NewVersion['kind']): NewVersion['kind'] {
+  return kind === 'set' ? kind : 'insert';
+}

@@ -1,0 +1,110 @@
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { Database, type DocumentCollection } from '../../src/index.ts';
+import { rejection } from '../contract/outcomes.ts';
+
+interface Thing {
+  text?: string;
+  n?: number;
+}
+
+async function open(caching = true): Promise<[Database, DocumentCollection<Thing>]> {
+  const db = new Database({ name: 'limits', storage: 'memory' });
+  onTestFinished(() => db.close());
+  const things = new db.Collection<Thing>({ name: 'things', type: 'DOCUMENT_BASED', caching });
+  await things.insert({ _id: 'a', n: 1 });
+  return [db, things];
+}
+
+test('a transaction of more than 64 MB is refused, names the collection, and changes nothing', async () => {
+  const [db, things] = await open();
+  const text = 'x'.repeat(8 * 1024 * 1024);
+  let made = 0;
+  const failing = db.transaction(async (tx) => {
+    for (; made < 20; made++) await tx(things).upsert({ _id: 'big', text });
+  });
+  expect(await rejection(failing)).toMatchObject({
+    name: 'TransactionError',
+    code: 'transaction_too_large',
+    place: 'things',
+  });
+  expect(made).toBe(7);
+  expect(await things.count()).toBe(1);
+  await db.transaction((tx) => tx(things).patch('a', { n: 2 }));
+  expect((await things.get('a'))?.n).toBe(2);
+});
+
+test('a snapshot expires after 100,000 changes of others, and the function runs again', async () => {
+  const [db, things] = await open();
+  await things.insertMany(Array.from({ length: 9999 }, (_, n) => ({ n })));
+  const changeAll = async (times: number) => {
+    for (let time = 0; time < times; time++) await things.patchMany({}, { $inc: { n: 1 } });
+  };
+  const log: unknown[] = [];
+  const run = (times: number, retries: number) =>
+    db.transaction(
+      async (tx) => {
+        await tx(things).get('none');
+        if (log.length < 2) await changeAll(times);
+        const found = tx(things).get('none');
+        log.push(await found.catch((error: unknown) => (error as { code: string }).code));
+      },
+      { retries },
+    );
+  await run(9, 0);
+  expect(await rejection(run(10, 0))).toMatchObject({ code: 'transaction_expired' });
+  await run(10, 1);
+  expect(log).toEqual([undefined, 'transaction_expired', undefined]);
+});
+
+test('a function that never ends is given up after an hour without a call', async () => {
+  const [db, things] = await open();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const minutes = (count: number) => vi.advanceTimersByTimeAsync(count * 60_000);
+  let isSettled = false;
+  let inside: () => void = () => undefined;
+  const isInside = new Promise<void>((resolve) => {
+    inside = resolve;
+  });
+  const failing = db.transaction(async (tx) => {
+    await tx(things).patch('a', { n: 2 });
+    inside();
+    await new Promise((resolve) => setTimeout(resolve, 50 * 60_000));
+    await tx(things).patch('a', { n: 3 });
+    await new Promise(() => undefined);
+  });
+  const settled = failing.catch((error: unknown) => {
+    isSettled = true;
+    return error;
+  });
+  await isInside;
+  await minutes(100);
+  expect(isSettled).toBe(false);
+  await minutes(80);
+  expect(await settled).toMatchObject({ code: 'transaction_expired' });
+  expect((await things.get('a'))?.n).toBe(1);
+});
+
+test('a snapshot shows replaced documents also after they were saved and merged', async () => {
+  const [db, things] = await open(false);
+  const text = 'x'.repeat(50_000);
+  await things.insertMany(Array.from({ length: 40 }, (_, n) => ({ _id: `t${n}`, n, text })));
+  await db.save();
+  const seen = await db.transaction(async (tx) => {
+    const before = await tx(things).count();
+    for (let round = 0; round < 6; round++) {
+      await things.patchMany({}, { $inc: { n: 1000 } });
+      await db.save();
+    }
+    await things.deleteMany({ n: { $gt: 0 } });
+    await db.save();
+    const all = await tx(things).filter({ _id: { $ne: 'a' } });
+    return {
+      before,
+      sum: all.reduce((sum, { n = 0 }) => sum + n, 0),
+      text: all[39]?.text === text,
+    };
+  });
+  expect(seen).toEqual({ before: 41, sum: 780, text: true });
+  expect(await things.count()).toBe(0);
+});

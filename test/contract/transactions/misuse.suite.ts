@@ -1,0 +1,198 @@
+import { describe, expect, test } from 'vitest';
+import type { ClientFixture } from '../client-fixture.ts';
+import { rejection, thrown } from '../outcomes.ts';
+
+interface Thing {
+  n: number;
+}
+
+/** Wrong use of transactions rejects with what is wrong, changes nothing, and leaves everything usable. */
+export function transactionMisuseSuite(fixture: ClientFixture): void {
+  describe('misuse of transactions', () => {
+    const one = async () => {
+      const things = fixture.documents<Thing>();
+      await things.insert({ _id: 'a', n: 1 });
+      return { things, db: fixture.db };
+    };
+
+    test('tx after the end is refused, and changes nothing', async () => {
+      const { things, db } = await one();
+      const kept = await db.transaction(async (tx) => ({ ...{ tx }, own: tx(things) }));
+      for (const call of [kept.own.patch('a', { n: 2 }), kept.tx(things).get('a')]) {
+        const error = await rejection(call);
+        expect(error).toMatchObject({ name: 'TransactionError', code: 'transaction_over' });
+        expect(error.message).toContain('await');
+      }
+      expect((await things.get('a'))?.n).toBe(1);
+    });
+
+    test('tx after a throw is refused', async () => {
+      const { things, db } = await one();
+      let late: Promise<unknown> = Promise.resolve();
+      await rejection(
+        db.transaction(async (tx) => {
+          const own = tx(things);
+          late = new Promise((resolve) => setTimeout(resolve)).then(() => own.patch('a', { n: 2 }));
+          late.catch(() => undefined);
+          throw new Error('no');
+        }),
+      );
+      expect((await rejection(late)).code).toBe('transaction_over');
+      expect((await things.get('a'))?.n).toBe(1);
+    });
+
+    test.each([undefined, null, 'things', {}])('tx(%o) is refused', async (wrong) => {
+      const { db } = await one();
+      const failing = db.transaction(async (tx) => tx(wrong as never));
+      expect(await rejection(failing)).toMatchObject({ code: 'transaction_misused', place: 'tx' });
+    });
+
+    test('a collection of another client is refused by name', async () => {
+      const { things } = await one();
+      const other = fixture.kind.make(`other ${Math.random()}`);
+      const failing = other.transaction((tx) => tx(things).patch('a', { n: 2 }));
+      expect(await rejection(failing)).toMatchObject({
+        code: 'transaction_misused',
+        place: things.name,
+      });
+      await other.close();
+      expect((await things.get('a'))?.n).toBe(1);
+    });
+
+    test.each([
+      [{ retries: -1 }, 'retries'],
+      [{ retries: 1.5 }, 'retries'],
+      [{ durable: 'yes' }, 'durable'],
+      [{ signal: {} }, 'signal'],
+      [{ retry: 3 }, 'retry'],
+    ])('options %o are refused', async (options, place) => {
+      const { db } = await one();
+      let ran = false;
+      const failing = db.transaction(() => {
+        ran = true;
+      }, options as never);
+      expect(await rejection(failing)).toMatchObject({ name: 'OptionError' });
+      expect((await rejection(failing)).place).toContain(place);
+      expect(ran).toBe(false);
+    });
+
+    test('what is no function is refused', async () => {
+      const { db } = await one();
+      const error = await rejection(db.transaction(undefined as never));
+      expect(error).toMatchObject({ code: 'value_unsupported', place: 'run' });
+    });
+
+    test('a signal ends it, also while the function waits for ever', async () => {
+      const { things, db } = await one();
+      const before = AbortSignal.abort(new Error('early'));
+      const never = db.transaction((tx) => tx(things).patch('a', { n: 9 }), { signal: before });
+      expect((await rejection(never)).message).toBe('early');
+
+      const controller = new AbortController();
+      const reason = new Error('enough');
+      const failing = db.transaction(
+        async (tx) => {
+          await tx(things).patch('a', { n: 2 });
+          controller.abort(reason);
+          await new Promise(() => undefined);
+        },
+        { signal: controller.signal },
+      );
+      expect(await rejection(failing)).toBe(reason);
+      expect((await things.get('a'))?.n).toBe(1);
+    });
+
+    test('close() rejects an open transaction, though its function never returns', async () => {
+      const { things, db } = await one();
+      let inside: () => void = () => undefined;
+      const isInside = new Promise<void>((resolve) => {
+        inside = resolve;
+      });
+      const failing = db.transaction(async (tx) => {
+        await tx(things).patch('a', { n: 2 });
+        inside();
+        await new Promise(() => undefined);
+      });
+      await isInside;
+      const [error] = await Promise.all([rejection(failing), db.close()]);
+      expect(error.code).toBe('closed');
+      expect((await rejection(db.transaction(() => undefined))).code).toBe('closed');
+      await fixture.reopen();
+      expect((await fixture.documents<Thing>().get('a'))?.n).toBe(1);
+    });
+
+    test('a collection that is dropped meanwhile fails it', async () => {
+      const { db } = await one();
+      const others = fixture.documents<Thing>({ name: 'others' });
+      const dropped = fixture.documents<Thing>({ name: 'dropped', activate_drop_method: true });
+      const failing = db.transaction(async (tx) => {
+        await tx(others).insert({ n: 1 });
+        await tx(dropped).insert({ n: 1 });
+        await dropped.Drop();
+      });
+      expect((await rejection(failing)).code).toBe('collection_dropped');
+      expect(await others.count()).toBe(0);
+    });
+
+    test('a refused change names its place, and the transaction goes on', async () => {
+      const { things, db } = await one();
+      await db.transaction(async (tx) => {
+        const own = tx(things);
+        const refused: [Promise<unknown>, string][] = [
+          [own.patch('a', { n: 2, $inc: { n: 1 } } as never), 'update_invalid'],
+          [own.patch('a', { $increase: { n: 1 } } as never), 'update_invalid'],
+          [own.patch('a', { $push: { n: 1 } } as never), 'kind_mismatch'],
+          [own.patchMany({}, { n: 1, 'n.x': 1 } as never), 'paths_conflict'],
+          [own.filter({ $near: 1 } as never), 'operator_unknown'],
+          [own.insert({ n: (() => 1) as never }), 'value_unsupported'],
+          [own.get(5 as never), 'id_invalid'],
+        ];
+        for (const [call, code] of refused) {
+          const error = await rejection(call);
+          expect(error.code).toBe(code);
+          expect(error.place).not.toBe(undefined);
+        }
+        await own.patch('a', { n: 3 });
+      });
+      expect(await things.filter({})).toMatchObject([{ n: 3 }]);
+    });
+
+    if (!fixture.caching || fixture.kind.engine !== 'thread' || !('transactionSync' in fixture.db))
+      return;
+
+    describe('without promises', () => {
+      const sync = async () => {
+        const { things } = await one();
+        await things.ready;
+        const db = fixture.db as InstanceType<typeof fixture.lib.Database>;
+        return { things, db };
+      };
+
+      test('an async function is refused, and changes nothing', async () => {
+        const { things, db } = await sync();
+        const error = thrown(() =>
+          db.transactionSync(async (tx) => {
+            tx(things).patch('a', { n: 2 });
+            await Promise.resolve();
+            tx(things).patch('a', { n: 3 });
+          }),
+        );
+        expect(error.code).toBe('transaction_misused');
+        expect(things.sync.get('a')?.n).toBe(1);
+      });
+
+      test('a collection that is not in memory is refused', async () => {
+        const { db } = await sync();
+        const cold = fixture.documents({ name: 'cold', caching: false });
+        const error = thrown(() => db.transactionSync((tx) => tx(cold).count()));
+        expect(error).toMatchObject({ code: 'sync_unavailable', place: cold.name });
+      });
+
+      test('tx after the end is refused', async () => {
+        const { things, db } = await sync();
+        const own = db.transactionSync((tx) => tx(things));
+        expect(thrown(() => own.get('a')).code).toBe('transaction_over');
+      });
+    });
+  });
+}
