@@ -36,6 +36,11 @@ export class TransactionLog {
     this.#initial = initial;
   }
 
+  /** A time after all that happened so far. */
+  mark(): number {
+    return ++this.#time;
+  }
+
   /** A transaction, or another run of one that met a conflict: it has an id of its own. */
   begin(id: string): Attempt {
     const invoked = ++this.#time;

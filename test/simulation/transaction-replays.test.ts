@@ -1,0 +1,87 @@
+import { beforeAll, expect, test } from 'vitest';
+import type { CairnError } from '../../src/errors/cairn-error.ts';
+import { simulateBrowser } from './browser.ts';
+import { warmUp } from './run-seeds.ts';
+import { Tab } from './tab.ts';
+import { World } from './world.ts';
+
+beforeAll(warmUp);
+
+/** Nothing is saved but by `save()`. */
+const open = ({ db }: Tab) => {
+  const options = {
+    type: 'DOCUMENT_BASED',
+    save_timeout: 3600,
+    save_directly_after: 1000,
+  } as const;
+  return {
+    accounts: new db.Collection<{ n: number }>({ name: 'accounts', ...options }),
+    entries: new db.Collection<{ n: number }>({ name: 'entries', ...options }),
+  };
+};
+
+type Change = 'update' | 'patch' | 'archive';
+
+/** Changes an account, and makes an entry of it. */
+function change({ db }: Tab, { accounts, entries }: ReturnType<typeof open>, how: Change) {
+  return db.transaction(async (tx) => {
+    if (how === 'archive') await tx(accounts).archive('a');
+    else await tx(accounts)[how]('a', { n: 1 });
+    await tx(entries).insert({ _id: 'e', n: 1 });
+  });
+}
+
+function codesOf({ db }: Tab): string[] {
+  const codes: string[] = [];
+  db.on('error', ({ error }) => codes.push((error as CairnError).code));
+  return codes;
+}
+
+async function contents(world: World, { accounts, entries }: ReturnType<typeof open>) {
+  const all = await world.hear(Promise.all([accounts.filter({}), entries.filter({})]), 10_000);
+  return all.map((found) => found.map(({ _id }) => _id).join());
+}
+
+test.each<Change>(['update', 'patch', 'archive'])(
+  'a transaction of a leader that was frozen is not repeated in part once others have deleted what it changes: %s',
+  async (how) => {
+    const world = new World(1);
+    const browser = simulateBrowser(world);
+    const leader = new Tab(0, browser);
+    const codes = codesOf(leader);
+    const first = open(leader);
+    await world.hear(first.accounts.insert({ _id: 'a', n: 0 }));
+    await world.hear(leader.db.save());
+    const other = new Tab(1, browser);
+    const second = open(other);
+    await world.hear(second.accounts.ready);
+    await world.hear(change(leader, first, how), 10);
+    leader.freeze(20_000);
+    expect(await world.hear(second.accounts.delete('a'), 10_000)).toBe(true);
+    await world.runUntil(world.now + 30_000);
+    expect(await contents(world, second)).toEqual(['', '']);
+    expect(codes).toContain('transaction_conflict');
+  },
+);
+
+test.each<Change>(['update', 'patch', 'archive'])(
+  'a transaction is acknowledged when what it has read of another tab is saved: %s',
+  async (how) => {
+    const world = new World(1);
+    const browser = simulateBrowser(world);
+    const leader = new Tab(0, browser);
+    const first = open(leader);
+    await world.hear(first.accounts.ready);
+    await world.hear(leader.db.save());
+    const other = new Tab(1, browser);
+    const codes = codesOf(other);
+    const second = open(other);
+    await world.hear(second.accounts.ready);
+    await world.hear(first.accounts.insert({ _id: 'a', n: 0 }), 10);
+    await world.hear(change(other, second, how), 100);
+    leader.kill();
+    await world.runUntil(world.now + 10_000);
+    expect(await contents(world, second)).toEqual([how === 'archive' ? '' : 'a', 'e']);
+    expect(codes).toEqual([]);
+  },
+);

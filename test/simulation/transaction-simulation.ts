@@ -1,0 +1,261 @@
+import { vi } from 'vitest';
+import { systemClock } from '../../src/engine/scheduling/clock.ts';
+import type { State } from '../serializability/history.ts';
+import { Random } from '../setup/random.ts';
+import { type Browser, simulateBrowser } from './browser.ts';
+import { Tab } from './tab.ts';
+import { TransactionClient } from './transaction-client.ts';
+import { checkHistories, type Incident } from './transaction-histories.ts';
+import { keyOf, TransactionLog } from './transaction-log.ts';
+import { INITIAL_ACCOUNTS, nextProgram } from './transaction-program.ts';
+import { World } from './world.ts';
+
+/** Milliseconds in which things happen, and then until everything is at rest. */
+const BUSY_MS = 1000;
+const REST_MS = 30_000;
+
+const INITIAL: State = Object.fromEntries(
+  INITIAL_ACCOUNTS.map((one) => [keyOf('accounts', one._id), one]),
+);
+
+/**
+ * What may happen in a run beside what loses nothing: tabs that end with their journal, and freeze or end after all is
+ * saved. Where storage fails the same tab leads: what fails to be replayed is replayed later, out of its order.
+ */
+type Misfortune = 'none' | 'failures' | 'crash' | 'crash of all' | 'freeze';
+
+const MISFORTUNES: readonly Misfortune[] = [
+  'none',
+  'none',
+  'failures',
+  'crash',
+  'crash of all',
+  'freeze',
+];
+
+/**
+ * Runs tabs whose transactions meet, and which end, freeze and fail as the seed has it.
+ *
+ * @returns what went wrong; nothing, if all is well.
+ */
+export async function runTransactions(
+  seed: number,
+  trace?: (line: string) => void,
+): Promise<string[]> {
+  const simulation = new TransactionSimulation(seed, trace);
+  const random = new Random(seed);
+  // What the function of a transaction waits for when it runs again.
+  const after = vi.spyOn(systemClock, 'after').mockImplementation(simulation.after);
+  const chance = vi.spyOn(Math, 'random').mockImplementation(() => random.next());
+  try {
+    return await simulation.run();
+  } finally {
+    after.mockRestore();
+    chance.mockRestore();
+  }
+}
+
+class TransactionSimulation {
+  readonly #world: World;
+  readonly #browser: Browser;
+  readonly #log = new TransactionLog(INITIAL);
+  readonly #clients: TransactionClient[] = [];
+  readonly #problems: string[] = [];
+  readonly #trace: (line: string) => void;
+  readonly #misfortune: Misfortune;
+  readonly #saveTimeout: number | undefined;
+  readonly #hasHost: boolean;
+  #incident: Incident | undefined;
+  #transactions = 0;
+
+  constructor(seed: number, trace: (line: string) => void = () => undefined) {
+    this.#world = new World(seed);
+    this.#trace = (line) => trace(`${this.#world.now.toFixed(1)} ${line}`);
+    this.#browser = simulateBrowser(this.#world);
+    const { random } = this.#world;
+    this.#misfortune = random.pick(MISFORTUNES);
+    this.#hasHost = random.chance(0.3);
+    this.#saveTimeout = random.pick([undefined, 0.05, 1]);
+  }
+
+  readonly after: typeof systemClock.after = (ms, call) => this.#world.after(ms, undefined, call);
+
+  async run(): Promise<string[]> {
+    const { random } = this.#world;
+    const { weather } = this.#browser.storage;
+    await this.#prepare();
+    if (random.chance(0.3)) weather.slowness = random.between(3, 100);
+    if (this.#misfortune === 'failures') weather.failures = random.between(0, 0.3);
+    for (let tabs = 1 + random.below(3); tabs > 0; tabs--) this.#openTab();
+    const begun = this.#world.now;
+    const atSomeTime = (act: () => void) =>
+      this.#world.after(random.between(0, BUSY_MS), undefined, act);
+    for (let count = 6 + random.below(6); count > 0; count--) atSomeTime(() => this.#transact());
+    for (let count = random.below(8); count > 0; count--) atSomeTime(() => this.#step());
+    if (!['none', 'failures'].includes(this.#misfortune)) atSomeTime(() => this.#strike());
+    await this.#world.runUntil(begun + BUSY_MS);
+    weather.failures = 0;
+    weather.slowness = 3;
+    if (this.#living.length === 0) this.#openTab();
+    await this.#world.runUntil(begun + BUSY_MS + REST_MS);
+    const rest = this.#log.mark();
+    const finals = await this.#observe('at rest');
+    // What is in storage is the same.
+    for (const { tab } of this.#living) tab.kill();
+    await this.#world.runUntil(this.#world.now + 1000);
+    this.#openTab();
+    finals.push(...(await this.#observe('after a reload')));
+    const history = this.#log.history(finals);
+    const problems = checkHistories(history, this.#clients, rest, this.#incident);
+    return [...this.#problems, ...problems, ...this.#browser.storage.violations];
+  }
+
+  async #prepare(): Promise<void> {
+    const client = this.#newClient(-1);
+    await this.#world.hear(client.insertAccounts());
+    await this.#world.hear(client.tab.db.close());
+    client.tab.kill();
+  }
+
+  get #living(): TransactionClient[] {
+    return this.#clients.filter(({ tab }) => !tab.dead);
+  }
+
+  #openTab(): void {
+    const client = this.#newClient(this.#clients.length);
+    const { id, db } = client.tab;
+    this.#trace(`open ${id}`);
+    db.on('status', ({ state, leader, unsaved }) =>
+      this.#trace(`  ${id} ${state} ${leader ? 'leads' : ''} ${unsaved}`),
+    );
+    db.on('error', ({ error }) => this.#trace(`  ${id} ${error}`));
+    this.#clients.push(client);
+  }
+
+  #newClient(id: number): TransactionClient {
+    return new TransactionClient(new Tab(id, this.#browser), {
+      world: this.#world,
+      log: this.#log,
+      saveTimeout: this.#saveTimeout,
+      trace: this.#trace,
+      wrong: (problem) => this.#problems.push(problem),
+    });
+  }
+
+  /** A tab begins a transaction. One that is frozen does so when it wakes up. */
+  #transact(): void {
+    const { random } = this.#world;
+    if (this.#living.length === 0) this.#openTab();
+    // A tab that runs nothing itself may lead, and end in any way.
+    const host = this.#clients[0];
+    const others = this.#living.filter((one) => one !== host);
+    const client = random.pick(this.#hasHost && others.length > 0 ? others : this.#living);
+    const id = `t${++this.#transactions}`;
+    const [program, durable] = [nextProgram(random), random.chance(0.1)];
+    this.#do(client, () => client.transact(id, program, durable));
+  }
+
+  /** Something that loses nothing. */
+  #step(): void {
+    const { random } = this.#world;
+    const living = this.#living;
+    const client = living.length > 0 ? random.pick(living) : undefined;
+    const kind = random.below(10);
+    if (!client || (kind === 0 && living.length < 3)) {
+      this.#openTab();
+      return;
+    }
+    const { tab } = client;
+    const say = (what: string) => this.#trace(`${what} ${tab.id}`);
+    if (kind === 9) this.#browser.ahead += random.between(-1, 1) * 1e10;
+    else if (tab.frozen || this.#mustStay(tab)) return;
+    else if (kind === 1 && client.isClean) {
+      say('kill');
+      tab.kill();
+    } else if (kind === 2) {
+      say('close');
+      client.closed = true;
+      tab.close();
+    } else if (kind === 3 && !tab.isHidden) {
+      say('quit');
+      client.closed = true;
+      tab.quit();
+    } else if (kind === 4 && client.isClean) {
+      say('freeze');
+      tab.freeze(random.between(10, 12_000));
+    } else if (kind === 5) {
+      say('rest');
+      tab.rest(random.between(100, 5000));
+    } else if (kind === 6) {
+      say('hide');
+      tab.hide(random.between(1, 2000));
+    } else if (kind === 7) this.#do(client, () => client.save());
+    else if (kind === 8) this.#closeClient(client);
+  }
+
+  #mustStay({ db }: Tab): boolean {
+    return this.#misfortune === 'failures' && (db.status.leader || db.status.state !== 'open');
+  }
+
+  /** Closes the database, and then the tab. What cannot be saved keeps it open. */
+  #closeClient(client: TransactionClient): void {
+    this.#trace(`close the db of ${client.tab.id}`);
+    this.#do(client, async () => {
+      await client.tab.db.close();
+      client.closed = true;
+      client.tab.kill();
+    });
+  }
+
+  /** Something that may lose what was not saved, or brings it too late. */
+  #strike(): void {
+    const { random } = this.#world;
+    const living = this.#living;
+    if (living.length === 0) return;
+    const isOfAll = this.#misfortune === 'crash of all';
+    const leader = living.find(({ tab }) => tab.db.status.leader) ?? random.pick(living);
+    const struck = isOfAll ? living : random.chance(0.7) ? [leader] : [random.pick(living)];
+    this.#trace(`${this.#misfortune}: ${struck.map(({ tab }) => tab.id)}`);
+    this.#incident = {
+      at: this.#log.mark(),
+      isOfAll,
+      struck: new Set(struck),
+      isFreeze: this.#misfortune === 'freeze',
+    };
+    for (const { tab } of struck)
+      if (this.#misfortune === 'freeze') tab.freeze(random.between(10, 12_000));
+      else tab.kill();
+  }
+
+  /** A frozen tab does nothing by itself. */
+  #do(client: TransactionClient, act: () => Promise<unknown>): void {
+    client.open++;
+    this.#world.after(0, client.tab, () => {
+      act()
+        .catch((error: unknown) => client.note(error))
+        .finally(() => {
+          client.open--;
+        });
+    });
+  }
+
+  async #observe(when: string): Promise<{ when: string; state: State }[]> {
+    const states: { when: string; state: State }[] = [];
+    for (const client of this.#living) {
+      const name = `${when} in tab ${client.tab.id}`;
+      if (client.open > 0) this.#problems.push(`${name}: ${client.open} calls wait`);
+      const state = await this.#world.hear(
+        Promise.race([
+          client.read().catch((error: unknown) => {
+            this.#problems.push(`${name}: ${error}`);
+            return undefined;
+          }),
+          this.#world.runUntil(this.#world.now + 20_000).then(() => undefined),
+        ]),
+      );
+      if (state) states.push({ when: name, state });
+      else this.#problems.push(`${name}: it cannot read`);
+    }
+    return states;
+  }
+}
