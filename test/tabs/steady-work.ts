@@ -1,5 +1,5 @@
 import type { TabScope } from './page/page.ts';
-import { crash, type Tab, type TabBrowser } from './tabs.ts';
+import { crash, findLeader, type Tab, type TabBrowser } from './tabs.ts';
 
 declare const window: TabScope;
 
@@ -49,7 +49,7 @@ export class SteadyWork {
 
   /** Closes the leading tab or makes it crash, in turns. */
   async endLeader(): Promise<void> {
-    const leader = await this.#leader();
+    const leader = await findLeader(() => this.alive);
     if (this.#closes) {
       leader.end = 'closed';
       await leader.tab.close({ runBeforeUnload: true });
@@ -63,16 +63,6 @@ export class SteadyWork {
   /** Resolves when every call of every tab is acknowledged. */
   async rest(): Promise<void> {
     await Promise.all(this.alive.map(({ tab }) => tab.evaluate(() => window.rest())));
-  }
-
-  async #leader(): Promise<Worker> {
-    for (;;) {
-      for (const worker of this.alive) {
-        const leads = worker.tab.evaluate(() => window.db.status.leader as boolean);
-        // A crashed tab does not answer.
-        if (await leads.catch(() => false)) return worker;
-      }
-    }
   }
 
   readonly #hear = (id: number, what: 'asked' | 'told' | 'saved', round: number): void => {

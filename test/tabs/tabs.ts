@@ -92,6 +92,18 @@ export type Tab = Awaited<ReturnType<TabBrowser['tab']>>;
 
 export const leads = (tab: Tab) => tab.evaluate(() => window.db.status.leader);
 
+/** Waits until one of the tabs that are alive leads. */
+export async function findLeader<T extends { readonly tab: Tab }>(
+  alive: () => readonly T[],
+): Promise<T> {
+  for (;;) {
+    for (const one of alive()) {
+      // A crashed tab does not answer.
+      if (await leads(one.tab).catch(() => false)) return one;
+    }
+  }
+}
+
 /** The ids of all documents, as a tab finds them, sorted. */
 export const ids = (tab: Tab) =>
   tab.evaluate(async () =>
