@@ -12,6 +12,7 @@ import scan from './workloads/scan.mjs';
 import scatteredGets from './workloads/scattered-gets.mjs';
 import singleInserts from './workloads/single-inserts.mjs';
 import sortedPage from './workloads/sorted-page.mjs';
+import transactions from './workloads/transactions.mjs';
 
 /** @type {import('./workload.mjs').Workload[]} */
 export const workloads = [
@@ -29,4 +30,5 @@ export const workloads = [
   liveQueries,
   openIndexed,
   queryGrowth,
+  transactions,
 ];
