@@ -22,6 +22,8 @@ export default defineConfig({
     outDir: path('demo/dist'),
     emptyOutDir: true,
     target: 'es2022',
-    rolldownOptions: { input: [path('demo/index.html'), path('demo/closing-tab.html')] },
+    rolldownOptions: {
+      input: ['index', 'closing-tab', 'second-page'].map((name) => path(`demo/${name}.html`)),
+    },
   },
 });

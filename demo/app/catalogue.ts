@@ -53,6 +53,13 @@ export const PANELS = [
     icon: 'M6 6V3h11v9h-3M3 7.500h11V17H3zM3 10.500h11',
   },
   {
+    id: 'transactions',
+    title: 'Transactions',
+    claim:
+      'Two tabs sell from one stock at the same moment. Stock and orders agree, and you see the retries.',
+    icon: 'M3 6h11M11 3l3 3-3 3M17 14H6M9 11l-3 3 3 3',
+  },
+  {
     id: 'speed',
     title: 'Speed',
     claim: 'Cairn, Dexie, idb and LokiJS run the same workloads in your own browser.',

@@ -13,6 +13,8 @@ const LOADERS: Record<Id, () => Promise<ComponentType>> = {
   durability: async () =>
     (await import('../panels/durability/durability-panel.tsx')).DurabilityPanel,
   tabs: async () => (await import('../panels/tabs/tabs-panel.tsx')).TabsPanel,
+  transactions: async () =>
+    (await import('../panels/transactions/transactions-panel.tsx')).TransactionsPanel,
   speed: async () => (await import('../panels/speed/speed-panel.tsx')).SpeedPanel,
 };
 

@@ -1,5 +1,5 @@
 import { Icon } from '../parts/icon.tsx';
-import { THEMES, type Theme, theme } from './theme.ts';
+import { chooseTheme, THEMES, type Theme, theme } from './theme.ts';
 
 const ICONS: Record<Theme, string> = {
   system: 'M3 4h14v9H3zM7 16h6M10 13v3',
@@ -24,9 +24,7 @@ export function ThemeChoice() {
       class="icon-button"
       aria-label={label}
       title={label}
-      onClick={() => {
-        theme.value = next;
-      }}
+      onClick={() => chooseTheme(next)}
     >
       <Icon path={ICONS[theme.value]} />
     </button>

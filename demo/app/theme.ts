@@ -19,10 +19,20 @@ device.addEventListener('change', () => {
   repaint.value += 1;
 });
 
-effect(() => {
-  const { dataset } = document.documentElement;
-  if (theme.value === 'system') delete dataset.theme;
-  else dataset.theme = theme.value;
-  localStorage.setItem(KEY, theme.value);
-  repaint.value = repaint.peek() + 1;
-});
+export function chooseTheme(chosen: Theme): void {
+  theme.value = chosen;
+  localStorage.setItem(KEY, chosen);
+}
+
+/** Gives the page the colours of the choice, also if another tab, or the page around a frame, makes it. */
+export function applyTheme(): void {
+  effect(() => {
+    const { dataset } = document.documentElement;
+    if (theme.value === 'system') delete dataset.theme;
+    else dataset.theme = theme.value;
+    repaint.value = repaint.peek() + 1;
+  });
+  addEventListener('storage', ({ key, newValue }) => {
+    if (key === KEY && isTheme(newValue)) theme.value = newValue;
+  });
+}

@@ -17,6 +17,7 @@ const FIRST_ANSWERS: Readonly<Record<string, readonly [selector: string, text: s
     Storage: ['[data-part="usage"]', 'MB'],
     Durability: ['[data-part="unsaved"]', '0'],
     Tabs: ['[data-part="leader"]', 'This tab'],
+    Transactions: ['[data-part="sum"]', '150'],
     Speed: ['[data-part="machine"]', /^Chrom/],
   };
 

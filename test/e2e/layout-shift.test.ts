@@ -89,6 +89,7 @@ async function open({ page, url }: Playground, panel: string): Promise<void> {
   const id = panel === 'Start' ? '' : panel.toLowerCase().replace(' ', '-');
   await page.goto(`${url}#/${id}`);
   await page.waitForFunction((title) => document.title === `${title} · Cairn`, panel);
-  // With its code and its first answer.
-  await page.waitForLoadState('networkidle');
+  // With its code and its first answer. Its frame follows: Chromium reports no end of the shared worker's load.
+  if (panel === 'Transactions') await page.frameLocator('iframe').getByRole('button').waitFor();
+  else await page.waitForLoadState('networkidle');
 }

@@ -300,6 +300,30 @@ export const LONG_VISIT: Readonly<Record<string, Visit>> = {
     await has(() => page.locator('.this-tab').innerText(), 'Close or reload it');
   },
 
+  async Transactions({ page, part }, say) {
+    const press = (name: string) => page.getByRole('button', { name }).first().click();
+    const frame = page.frameLocator('iframe');
+    const shop = (name: string, text: string) => has(() => part(name).innerText(), text);
+    const rush = async () => {
+      await press('Start over');
+      await shop('ordered', '0');
+      await press('Place 20 orders');
+      await shop('ordered', '40');
+    };
+    await shop('stock', '150');
+    await say('an order');
+    await press('Place order');
+    await shop('stock', '149');
+    await say('an order of the frame');
+    await frame.getByRole('button', { name: 'Place order' }).click();
+    await shop('stock', '148');
+    await say('orders of both at once');
+    await rush();
+    await say('orders without transactions');
+    await page.getByText('Without', { exact: true }).click();
+    await rush();
+  },
+
   async Speed({ page, part }, say) {
     await say('racing');
     await page.getByText('1,000', { exact: true }).click();

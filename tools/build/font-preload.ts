@@ -2,6 +2,9 @@ import type { Plugin } from 'vite';
 
 const FILE = /hanken-grotesk-latin-wght.*\.woff2$/;
 
+/** Pages that show text at once. */
+const PAGES = ['/index.html', '/second-page.html'];
+
 /** Preloads the font, so that text is never laid out twice. */
 export function fontPreload(): Plugin {
   return {
@@ -9,7 +12,7 @@ export function fontPreload(): Plugin {
     transformIndexHtml: {
       order: 'post',
       handler(_html, { bundle, path }) {
-        if (path !== '/index.html') return [];
+        if (!PAGES.includes(path)) return [];
         const file = Object.keys(bundle ?? {}).find((name) => FILE.test(name));
         if (!file) return [];
         const attrs = { rel: 'preload', href: `./${file}`, as: 'font', type: 'font/woff2' };
