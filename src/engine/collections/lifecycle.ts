@@ -99,7 +99,7 @@ export class CollectionLifecycle {
     yield backups.stop();
     yield indexes.closed();
     yield saves.part();
-    yield saves.stop();
+    yield saves.leave();
     // Earlier requests still read from storage.
     yield queue.passed();
     try {

@@ -45,6 +45,8 @@ export class SaveSchedule {
   /** Answers that are due to changes, which no early save overtakes. */
   #unanswered = 0;
   #stopped = false;
+  /** Whether the others of the group are saved without it: it is being dropped. */
+  #isLeaving = false;
   /** Flushes and exclusive writes that wait or are under way. */
   readonly #writers = new Set<Promise<unknown>>();
 
@@ -92,7 +94,7 @@ export class SaveSchedule {
     // What has nothing to save may be writing for long: an import.
     if (this.#records.unsaved > 0)
       for (const one of this.#links.of(this))
-        if (one !== this && !one.#stopped && one.#records.unsaved > 0) group.push(one);
+        if (one !== this && !one.#isLeaving && one.#records.unsaved > 0) group.push(one);
     return group;
   }
 
@@ -155,10 +157,10 @@ export class SaveSchedule {
 
   /** Runs another write than a save, exclusively; it may begin with {@link saveWith}. */
   alone<T>(write: () => Promise<T>): Promise<T> {
-    return this.#note(this.#alone(write));
+    return this.#note(this.#writeAlone(write));
   }
 
-  async #alone<T>(write: () => Promise<T>): Promise<T> {
+  async #writeAlone<T>(write: () => Promise<T>): Promise<T> {
     while (this.#busy) await this.#busy;
     const writing = write();
     this.#hold(writing);
@@ -196,13 +198,20 @@ export class SaveSchedule {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#endTimer();
-    // A flush that waits for a compaction starts its save right after it.
+    // A flush that waits for a compaction, or for a linked collection, starts its save right after it.
     while (this.#writing || this.#writers.size > 0)
-      await Promise.allSettled([this.#writing, ...this.#writers]);
+      await (this.#writing ?? Promise.allSettled(this.#writers));
+  }
+
+  /** Stops for a drop: linked collections are saved without this one from now on. */
+  leave(): Promise<void> {
+    this.#isLeaving = true;
+    return this.stop();
   }
 
   /** Goes on after a stop. */
   resume(): void {
+    this.#isLeaving = false;
     this.#stopped = false;
     this.check();
   }
