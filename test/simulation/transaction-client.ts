@@ -23,14 +23,17 @@ interface Collections {
   readonly counters: KeyValueCollection;
 }
 
-/** When the collections are saved; `undefined` for the default, which is early. */
-type SaveTimeout = number | undefined;
+/** When the collections are saved; by default early. */
+export interface SaveOptions {
+  readonly save_timeout?: number;
+  readonly save_directly_after?: number;
+}
 
 /** What the transactions of a tab need of the simulation. */
 export interface ClientContext {
   readonly world: World;
   readonly log: TransactionLog;
-  readonly saveTimeout: SaveTimeout;
+  readonly saving: SaveOptions;
   readonly trace: (line: string) => void;
   readonly wrong: (problem: string) => void;
 }
@@ -68,8 +71,10 @@ export class TransactionClient {
 
   /** Whether nothing is lost, or comes too late, if the tab says nothing more. */
   get isClean(): boolean {
-    const { unsaved } = this.tab.db.status;
-    return this.open === 0 && (unsaved === 0 || this.committed.every((id) => this.saved.has(id)));
+    const { state, unsaved } = this.tab.db.status;
+    // While it looks for a leader, it knows nothing of its own unsaved changes.
+    const isSaved = state === 'open' && unsaved === 0;
+    return this.open === 0 && (isSaved || this.committed.every((id) => this.saved.has(id)));
   }
 
   async insertAccounts(): Promise<void> {
@@ -150,12 +155,14 @@ export class TransactionClient {
 
   #construct(): Collections {
     const { Collection } = this.tab.db;
-    const { saveTimeout: save_timeout } = this.#context;
+    const { saving } = this.#context;
     return {
-      accounts: new Collection<Entry>({ name: 'accounts', type: 'DOCUMENT_BASED', save_timeout }),
-      ledger: new Collection<Entry>({ name: 'ledger', type: 'DOCUMENT_BASED', save_timeout }),
+      accounts: new Collection<Entry>({ name: 'accounts', type: 'DOCUMENT_BASED', ...saving }),
+      ledger: new Collection<Entry>({ name: 'ledger', type: 'DOCUMENT_BASED', ...saving }),
       // Saved at another time, unless together.
-      counters: new Collection({ name: 'counters', type: 'KEY_VALUE_BASED', save_timeout: 1 }),
+      counters: new Collection({
+        ...{ name: 'counters', type: 'KEY_VALUE_BASED', ...saving, save_timeout: 0.5 },
+      }),
     };
   }
 

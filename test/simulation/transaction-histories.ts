@@ -15,7 +15,7 @@ export interface Incident {
 }
 
 /** Beyond these the exact search takes too long. */
-const FEW = 24;
+const FEW = 16;
 
 /**
  * Checks what was written down.
@@ -86,8 +86,8 @@ function after(
     const isKilled = struck.has(client) && !isFreeze;
     const mayBeLost = !isSaved && (isKilled || mayBeRefused(client));
     const status = mayBeLost ? 'unknown' : one.status;
-    // Nobody repeats anything: what survives has read what survives.
-    if (isOfAll) return { ...one, status };
+    // Nobody repeats anything, but the journals of pages that ended before: what survives has read what survives.
+    if (isOfAll && struck.has(client)) return { ...one, status };
     const operations = one.operations.filter(({ kind }) => kind === 'write');
     // A frozen tab repeats its transactions when it wakes up.
     const completed = struck.has(client) && isFreeze && !isSaved ? rest : one.completed;

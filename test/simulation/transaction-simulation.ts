@@ -4,15 +4,24 @@ import type { State } from '../serializability/history.ts';
 import { Random } from '../setup/random.ts';
 import { type Browser, simulateBrowser } from './browser.ts';
 import { Tab } from './tab.ts';
-import { TransactionClient } from './transaction-client.ts';
+import { type SaveOptions, TransactionClient } from './transaction-client.ts';
 import { checkHistories, type Incident } from './transaction-histories.ts';
 import { keyOf, TransactionLog } from './transaction-log.ts';
 import { INITIAL_ACCOUNTS, nextProgram } from './transaction-program.ts';
 import { World } from './world.ts';
 
+/** Before so many milliseconds few collections are open. */
+const OPENING_MS = 400;
 /** Milliseconds in which things happen, and then until everything is at rest. */
-const BUSY_MS = 1000;
+const BUSY_MS = 1500;
 const REST_MS = 30_000;
+
+const SAVING: readonly SaveOptions[] = [
+  {},
+  { save_timeout: 0.05 },
+  { save_timeout: 1, save_directly_after: 100 },
+  { save_timeout: 10, save_directly_after: 100 },
+];
 
 const INITIAL: State = Object.fromEntries(
   INITIAL_ACCOUNTS.map((one) => [keyOf('accounts', one._id), one]),
@@ -63,8 +72,9 @@ class TransactionSimulation {
   readonly #problems: string[] = [];
   readonly #trace: (line: string) => void;
   readonly #misfortune: Misfortune;
-  readonly #saveTimeout: number | undefined;
-  readonly #hasHost: boolean;
+  readonly #saving: SaveOptions;
+  /** A tab that runs no transactions, in some runs: it may lead, and end in any way. */
+  #host: TransactionClient | undefined;
   #incident: Incident | undefined;
   #transactions = 0;
 
@@ -74,8 +84,7 @@ class TransactionSimulation {
     this.#browser = simulateBrowser(this.#world);
     const { random } = this.#world;
     this.#misfortune = random.pick(MISFORTUNES);
-    this.#hasHost = random.chance(0.3);
-    this.#saveTimeout = random.pick([undefined, 0.05, 1]);
+    this.#saving = random.pick(SAVING);
   }
 
   readonly after: typeof systemClock.after = (ms, call) => this.#world.after(ms, undefined, call);
@@ -86,11 +95,12 @@ class TransactionSimulation {
     await this.#prepare();
     if (random.chance(0.3)) weather.slowness = random.between(3, 100);
     if (this.#misfortune === 'failures') weather.failures = random.between(0, 0.3);
+    if (random.chance(0.4)) this.#host = this.#openTab();
     for (let tabs = 1 + random.below(3); tabs > 0; tabs--) this.#openTab();
     const begun = this.#world.now;
-    const atSomeTime = (act: () => void) =>
-      this.#world.after(random.between(0, BUSY_MS), undefined, act);
-    for (let count = 6 + random.below(6); count > 0; count--) atSomeTime(() => this.#transact());
+    const atSomeTime = (act: () => void, from = OPENING_MS) =>
+      this.#world.after(random.between(from, BUSY_MS), undefined, act);
+    for (let count = 5 + random.below(5); count > 0; count--) atSomeTime(() => this.#transact(), 0);
     for (let count = random.below(8); count > 0; count--) atSomeTime(() => this.#step());
     if (!['none', 'failures'].includes(this.#misfortune)) atSomeTime(() => this.#strike());
     await this.#world.runUntil(begun + BUSY_MS);
@@ -121,7 +131,7 @@ class TransactionSimulation {
     return this.#clients.filter(({ tab }) => !tab.dead);
   }
 
-  #openTab(): void {
+  #openTab(): TransactionClient {
     const client = this.#newClient(this.#clients.length);
     const { id, db } = client.tab;
     this.#trace(`open ${id}`);
@@ -130,13 +140,14 @@ class TransactionSimulation {
     );
     db.on('error', ({ error }) => this.#trace(`  ${id} ${error}`));
     this.#clients.push(client);
+    return client;
   }
 
   #newClient(id: number): TransactionClient {
     return new TransactionClient(new Tab(id, this.#browser), {
       world: this.#world,
       log: this.#log,
-      saveTimeout: this.#saveTimeout,
+      saving: this.#saving,
       trace: this.#trace,
       wrong: (problem) => this.#problems.push(problem),
     });
@@ -146,10 +157,8 @@ class TransactionSimulation {
   #transact(): void {
     const { random } = this.#world;
     if (this.#living.length === 0) this.#openTab();
-    // A tab that runs nothing itself may lead, and end in any way.
-    const host = this.#clients[0];
-    const others = this.#living.filter((one) => one !== host);
-    const client = random.pick(this.#hasHost && others.length > 0 ? others : this.#living);
+    const others = this.#living.filter((one) => one !== this.#host);
+    const client = random.pick(others.length > 0 ? others : this.#living);
     const id = `t${++this.#transactions}`;
     const [program, durable] = [nextProgram(random), random.chance(0.1)];
     this.#do(client, () => client.transact(id, program, durable));
@@ -160,11 +169,18 @@ class TransactionSimulation {
     const { random } = this.#world;
     const living = this.#living;
     const client = living.length > 0 ? random.pick(living) : undefined;
-    const kind = random.below(10);
-    if (!client || (kind === 0 && living.length < 3)) {
+    const kind = random.below(this.#host ? 14 : 10);
+    if (kind >= 10) {
+      // Some are under way.
+      for (let count = random.below(3); count > 0; count--) this.#transact();
+      this.#world.after(random.between(0, 80), undefined, () => this.#endHost());
+    } else if (!client || (kind === 0 && living.length < 3)) {
       this.#openTab();
-      return;
-    }
+    } else this.#stepOf(client, kind);
+  }
+
+  #stepOf(client: TransactionClient, kind: number): void {
+    const { random } = this.#world;
     const { tab } = client;
     const say = (what: string) => this.#trace(`${what} ${tab.id}`);
     if (kind === 9) this.#browser.ahead += random.between(-1, 1) * 1e10;
@@ -191,6 +207,18 @@ class TransactionSimulation {
       tab.hide(random.between(1, 2000));
     } else if (kind === 7) this.#do(client, () => client.save());
     else if (kind === 8) this.#closeClient(client);
+  }
+
+  /** Another one follows. */
+  #endHost(): void {
+    const { random } = this.#world;
+    const isKill = random.chance(0.7);
+    const host = this.#host;
+    if (!host?.isClean || host.tab.frozen || this.#mustStay(host.tab)) return;
+    this.#trace(`${isKill ? 'kill' : 'freeze'} host ${host.tab.id}`);
+    if (isKill) host.tab.kill();
+    else host.tab.freeze(random.between(10, 12_000));
+    this.#host = this.#openTab();
   }
 
   #mustStay({ db }: Tab): boolean {
