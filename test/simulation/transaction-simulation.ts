@@ -242,7 +242,9 @@ class TransactionSimulation {
     if (living.length === 0) return;
     const isOfAll = this.#misfortune === 'crash of all';
     const leader = living.find(({ tab }) => tab.db.status.leader) ?? random.pick(living);
-    const struck = isOfAll ? living : random.chance(0.7) ? [leader] : [random.pick(living)];
+    // With the leader always: what a follower has not saved would be lost at some later time, with the next leader.
+    const others = random.chance(0.3) ? [random.pick(living)] : [];
+    const struck = isOfAll ? living : [...new Set([leader, ...others])];
     this.#trace(`${this.#misfortune}: ${struck.map(({ tab }) => tab.id)}`);
     this.#incident = {
       at: this.#log.mark(),
