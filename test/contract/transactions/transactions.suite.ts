@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ClientFixture } from '../client-fixture.ts';
+import { LiveLog } from '../live-log.ts';
 import { idsOf, rejection } from '../outcomes.ts';
 
 interface Account {
@@ -177,24 +178,21 @@ export function transactionsSuite(fixture: ClientFixture): void {
 
     test('emits once to live queries', async () => {
       const { accounts, db } = await bank();
-      const counts: number[] = [];
-      const sums: number[] = [];
-      const stop = accounts.live({}).subscribe(({ data }) => {
-        if (!data) return;
-        counts.push(data.length);
-        sums.push(data.reduce((sum, { balance }) => sum + balance, 0));
-      });
-      await expect.poll(() => counts).toEqual([2]);
+      const log = new LiveLog(accounts.live({}));
+      await log.until(({ length }) => length === 2);
       await db.transaction(async (tx) => {
         await tx(accounts).patch('ada', { $inc: { balance: -10 } });
         await tx(accounts).patch('bob', { $inc: { balance: 10 } });
         await tx(accounts).insert({ balance: 0 });
       });
-      await expect.poll(() => counts).toEqual([2, 3]);
+      await log.until(({ length }) => length === 3);
       await accounts.insert({ balance: 1 });
-      await expect.poll(() => counts).toEqual([2, 3, 4]);
+      await log.until(({ length }) => length === 4);
+      log.stop();
+      const shown = log.snapshots.flatMap(({ status, data }) => (status === 'ready' ? [data] : []));
+      const sums = shown.map((data) => data.reduce((sum, { balance }) => sum + balance, 0));
+      expect(shown.map(({ length }) => length)).toEqual([2, 3, 4]);
       expect(sums).toEqual([120, 120, 121]);
-      stop();
     });
 
     test('runs once where only others have changed what it did not read', async () => {
