@@ -77,7 +77,7 @@ export class ActiveTransaction {
     // It has read one snapshot, so nothing has to be compared.
     if (commit.changes.length === 0) return 'committed';
     this.#isOpen = false;
-    return (await this.#channel.send(commit)) as CommitReply;
+    return (await this.#channel.send(commit).catch(this.#refused)) as CommitReply;
   }
 
   /** Discards what is staged, unless it was committed; later calls reject. */

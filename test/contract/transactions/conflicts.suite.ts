@@ -148,6 +148,19 @@ export function transactionConflictsSuite(fixture: ClientFixture): void {
       expect((await seats.get('a'))?.price).toBe(2);
     });
 
+    test('runs again when a file replaces a collection between its last call and the commit', async () => {
+      const { seats, log, db } = await theatre();
+      const file = await seats.exportBackup(await seats.createBackup());
+      let runs = 0;
+      await db.transaction(async (tx) => {
+        await tx(seats).get('a');
+        await tx(log).insert({ run: ++runs });
+        if (runs === 1) await seats.importBackup(file);
+      });
+      expect(runs).toBe(2);
+      expect(await log.filter({})).toMatchObject([{ run: 2 }]);
+    });
+
     test('refuses what a unique index refuses, as of the commit', async () => {
       const codes = fixture.documents<{ code: string }>({
         name: 'codes',
