@@ -108,3 +108,19 @@ test('a snapshot shows replaced documents also after they were saved and merged'
   expect(seen).toEqual({ before: 41, sum: 780, text: true });
   expect(await things.count()).toBe(0);
 });
+
+test('a call that fails unnoticed while the function goes on is an unhandled rejection', async () => {
+  const [db, things] = await open();
+  const others = process.listeners('unhandledRejection');
+  process.removeAllListeners('unhandledRejection');
+  const unhandled = new Promise<unknown>((resolve) => process.once('unhandledRejection', resolve));
+  onTestFinished(() => {
+    for (const listener of others) process.on('unhandledRejection', listener);
+  });
+  await db.transaction(async (tx) => {
+    void tx(things).insert({ _id: 'a' });
+    await tx(things).insert({ _id: 'b' });
+    await new Promise((resolve) => setTimeout(resolve));
+  });
+  expect(await unhandled).toMatchObject({ code: 'id_taken' });
+});

@@ -11,14 +11,17 @@ import type { HandleChannel } from '../calls/handle-channel.ts';
 import type { HandleRequest, Sender } from '../calls/sender.ts';
 import { TransactionRequests } from './transaction-requests.ts';
 
+/** A call that has not ended. */
+interface RunningCall {
+  result: Promise<unknown> | undefined;
+}
+
 /** One run of a transaction's function. */
 export class ActiveTransaction {
   readonly #channel: ClientChannel;
   readonly #requests = new TransactionRequests();
-  /** How many calls have not ended. */
-  #running = 0;
-  /** Settles when they have. */
-  #ended: PromiseWithResolvers | undefined;
+  /** Calls that have not ended. */
+  readonly #running = new Set<RunningCall>();
   #calls = 0;
   /** The engine that has the snapshot, by its count. */
   #engine: number | undefined;
@@ -47,30 +50,26 @@ export class ActiveTransaction {
   }
 
   /** Must be called when a call begins: the commit waits for it, though the function may not have. */
-  began(): void {
+  begin(): RunningCall {
     this.#calls++;
-    this.#running++;
+    const call: RunningCall = { result: undefined };
+    this.#running.add(call);
+    return call;
   }
 
   /** Must be called when a call has ended. */
-  ended(): void {
-    this.#running--;
-    if (this.#running === 0) this.#ended?.resolve();
-  }
-
-  /** Must be called when a call has failed, before {@link ended}. */
-  failed(error: unknown): void {
-    this.#ended?.reject(error);
+  ended(call: RunningCall): void {
+    this.#running.delete(call);
   }
 
   /** Whether a call has not ended. */
   get isBusy(): boolean {
-    return this.#running > 0;
+    return this.#running.size > 0;
   }
 
-  /** Commits what is staged; later calls reject. @throws what a call that was not awaited has thrown. */
+  /** Commits what is staged; later calls reject. @throws what a call that is still running throws. */
   async commit(): Promise<CommitReply> {
-    while (this.isBusy) await this.#allEnded();
+    while (this.isBusy) await Promise.all(Array.from(this.#running, ({ result }) => result));
     this.#isOver = true;
     if (this.#conflict) return 'conflict';
     const commit = this.#requests.commit();
@@ -87,12 +86,6 @@ export class ActiveTransaction {
     // A lost engine took the transaction along, but calls that were retried have begun it anew. If the channel has ended, so has
     // the session of the engine.
     this.#channel.send(this.#requests.rollback()).catch(() => undefined);
-  }
-
-  #allEnded(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#ended = { resolve, reject };
-    });
   }
 
   #send<Name extends OperationName>(
@@ -129,11 +122,6 @@ export class ActiveTransaction {
       new TransactionError('transaction_conflict', 'The leader of the database was replaced.'),
     );
   }
-}
-
-interface PromiseWithResolvers {
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
 }
 
 /** A class, as an object with a getter takes longer to make. */

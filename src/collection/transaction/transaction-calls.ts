@@ -24,22 +24,23 @@ export class TransactionCalls<Calls> {
   }
 
   protected call<T>(start: (calls: Calls, sender: Sender) => Coroutine<T>): Promise<T> {
-    const call = this.#run(start);
-    // The commit rejects with the failure of a call that is not awaited.
-    call.catch(() => undefined);
-    return call;
+    const running = this.#transaction.begin();
+    const result = this.#run(start, () => this.#transaction.ended(running));
+    // No handler here: a failure that neither the function nor the commit awaits must be reported as unhandled.
+    running.result = result;
+    return result;
   }
 
-  async #run<T>(start: (calls: Calls, sender: Sender) => Coroutine<T>): Promise<T> {
-    this.#transaction.began();
+  async #run<T>(
+    start: (calls: Calls, sender: Sender) => Coroutine<T>,
+    ended: () => void,
+  ): Promise<T> {
     try {
       return await run(start(this.#calls, this.#sender));
-    } catch (cause) {
-      const error = withCallerFrames(nameCollection(cause, this.#collection));
-      this.#transaction.failed(error);
-      throw error;
+    } catch (error) {
+      throw withCallerFrames(nameCollection(error, this.#collection));
     } finally {
-      this.#transaction.ended();
+      ended();
     }
   }
 }

@@ -138,6 +138,16 @@ export function transactionsSuite(fixture: ClientFixture): void {
       expect(await accounts.count()).toBe(502);
     });
 
+    test('rejects with the failure of a call that still runs when the function returns', async () => {
+      const { accounts, entries, db } = await bank();
+      const failing = db.transaction((tx) => {
+        void tx(entries).insert({ of: 'ada', amount: 1 });
+        void tx(accounts).insert({ _id: 'ada', balance: 1 });
+      });
+      expect((await rejection(failing)).code).toBe('id_taken');
+      expect(await entries.count()).toBe(0);
+    });
+
     test('has every method for documents', async () => {
       const { accounts, db } = await bank();
       await db.transaction(async (tx) => {
