@@ -22,11 +22,10 @@ export class OpenHandles {
       const { handle, op } = request;
       if (op === 'open') this.#settings.set(handle, request.settings);
       else if (op === 'drop') this.#dropping.set(request, this.#sameCollection(request));
-      if (request.op === 'commit') this.#numberCommit(request);
-      if (!isEdit(request)) continue;
-      const number = this.#nextNumber(handle);
-      first ??= [];
-      if (!first.some(([known]) => known === handle)) first.push([handle, number]);
+      if (request.op === 'commit') {
+        this.#numberCommit(request);
+        for (const [changed, number] of request.numbers) first = withFirst(first, changed, number);
+      } else if (isEdit(request)) first = withFirst(first, handle, this.#nextNumber(handle));
     }
     return first ?? none;
   }
@@ -68,11 +67,23 @@ export class OpenHandles {
   }
 }
 
+/** Adds the first number of a handle. */
+function withFirst(
+  known: [number, number][] | undefined,
+  handle: number,
+  number: number,
+): [number, number][] {
+  const first = known ?? [];
+  if (!first.some(([own]) => own === handle)) first.push([handle, number]);
+  return first;
+}
+
 /** The changes of a batch, with their indexes and sequence numbers: 0 for a commit, which has several. */
 export function* numberedChanges(
   batch: readonly Request[],
   first: FirstSequenceNumbers,
 ): Generator<readonly [request: Request, index: number, number: number]> {
+  if (first.length === 0) return;
   const next = new Map(first);
   for (const [index, request] of batch.entries()) {
     if (request.op === 'commit') {
