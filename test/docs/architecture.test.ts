@@ -30,9 +30,8 @@ describe.each([
   test('names files that define the functions', () => {
     const missing = steps.filter(([, file, name]) => {
       const source = existsSync(ROOT + file) ? readFileSync(ROOT + file, 'utf8') : '';
-      return !new RegExp(`^(?: {2}|export |function |async |class )*.*\\b${name}\\b`, 'm').test(
-        source,
-      );
+      const words = 'export |async |static |protected |function\\*? |class |interface |\\*';
+      return !new RegExp(`^ *(?:${words})*${name}[(<: ]`, 'm').test(source);
     });
     expect(missing).toEqual([]);
   });
