@@ -18,8 +18,9 @@ export function transactionMisuseSuite(fixture: ClientFixture): void {
     test('tx after the end is refused, and changes nothing', async () => {
       const { things, db } = await one();
       const kept = await db.transaction(async (tx) => ({ ...{ tx }, own: tx(things) }));
-      for (const call of [kept.own.patch('a', { n: 2 }), kept.tx(things).get('a')]) {
-        const error = await rejection(call);
+      const calls = [() => kept.own.patch('a', { n: 2 }), () => kept.tx(things).get('a')];
+      for (const call of calls) {
+        const error = await rejection(call());
         expect(error).toMatchObject({ name: 'TransactionError', code: 'transaction_over' });
         expect(error.message).toContain('await');
       }
@@ -138,17 +139,17 @@ export function transactionMisuseSuite(fixture: ClientFixture): void {
       const { things, db } = await one();
       await db.transaction(async (tx) => {
         const own = tx(things);
-        const refused: [Promise<unknown>, string][] = [
-          [own.patch('a', { n: 2, $inc: { n: 1 } } as never), 'update_invalid'],
-          [own.patch('a', { $increase: { n: 1 } } as never), 'update_invalid'],
-          [own.patch('a', { $push: { n: 1 } } as never), 'kind_mismatch'],
-          [own.patchMany({}, { n: 1, 'n.x': 1 } as never), 'paths_conflict'],
-          [own.filter({ $near: 1 } as never), 'operator_unknown'],
-          [own.insert({ n: (() => 1) as never }), 'value_unsupported'],
-          [own.get(5 as never), 'id_invalid'],
+        const refused: [() => Promise<unknown>, string][] = [
+          [() => own.patch('a', { n: 2, $inc: { n: 1 } } as never), 'update_invalid'],
+          [() => own.patch('a', { $increase: { n: 1 } } as never), 'update_invalid'],
+          [() => own.patch('a', { $push: { n: 1 } } as never), 'kind_mismatch'],
+          [() => own.patchMany({}, { n: 1, 'n.x': 1 } as never), 'paths_conflict'],
+          [() => own.filter({ $near: 1 } as never), 'operator_unknown'],
+          [() => own.insert({ n: (() => 1) as never }), 'value_unsupported'],
+          [() => own.get(5 as never), 'id_invalid'],
         ];
         for (const [call, code] of refused) {
-          const error = await rejection(call);
+          const error = await rejection(call());
           expect(error.code).toBe(code);
           expect(error.place).not.toBe(undefined);
         }
