@@ -35,14 +35,14 @@ function watchMessages(): number[] {
     message: unknown,
     ...rest: unknown[]
   ) {
-    const { [EVENT]: event } = (message ?? {}) as { [EVENT]?: WireEvent };
-    if (event?.type === 'live') sizes.push(serialize(message).length);
+    const { [EVENT]: events } = (message ?? {}) as { [EVENT]?: readonly WireEvent[] };
+    if (events?.some(({ type }) => type === 'live')) sizes.push(serialize(message).length);
     return post.call(this, message, ...(rest as []));
   });
   return sizes;
 }
 
-test('one change in 10,000 results is sent in one message under 1 kB', async () => {
+test('one change in 10,000 results of two queries is sent in one message under 1 kB', async () => {
   const { db, things } = open();
   const text = 'x'.repeat(230);
   await things.insertMany(Array.from({ length: 10_000 }, (_, n) => ({ _id: `t${n}`, n, text })));
@@ -61,8 +61,8 @@ test('one change in 10,000 results is sent in one message under 1 kB', async () 
   await logs[0].until((data) => data[5000]?.n === 5000.5);
   await logs[1].until((data) => data[4999]?.n === 5000.5);
   await things.count();
-  expect(sizes.length).toBe(2);
-  for (const size of sizes) expect(size).toBeLessThan(1024);
+  expect(sizes.length).toBe(1);
+  expect(sizes[0]).toBeLessThan(1024);
   for (const log of logs) log.stop();
   await db.close();
 });

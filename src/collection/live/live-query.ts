@@ -161,7 +161,10 @@ export class LiveQuery<T> implements AsyncIterable<T> {
     const channel = await this.#source.channel();
     return new LiveFeed(this.#source, channel, (snapshot) => {
       // A result may arrive after `close()`.
-      if (!this.#closed) this.#publish(snapshot as LiveSnapshot<T>);
+      if (this.#closed) return;
+      const shown = this.#show(snapshot as LiveSnapshot<T>);
+      // Later: listeners to a transaction find its changes in all live queries that show them.
+      queueMicrotask(() => this.#notify(shown));
     });
   }
 
@@ -186,7 +189,15 @@ export class LiveQuery<T> implements AsyncIterable<T> {
   }
 
   #publish(snapshot: LiveSnapshot<T>): void {
+    this.#notify(this.#show(snapshot));
+  }
+
+  #show(snapshot: LiveSnapshot<T>): LiveSnapshot<T> {
     this.#snapshot = Object.freeze(snapshot);
+    return snapshot;
+  }
+
+  #notify(snapshot: LiveSnapshot<T>): void {
     // Listeners may subscribe and unsubscribe meanwhile: neither is called for this snapshot.
     for (const reader of [...this.#readers]) {
       if (this.#readers.has(reader)) callSafely(reader.listener as LiveListener<T>, snapshot);

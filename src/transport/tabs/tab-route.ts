@@ -10,10 +10,10 @@ import type { Announcements, Leader } from './announcements.ts';
 import { PairChannel } from './pair-channel.ts';
 import type { Switchboard } from './switchboard.ts';
 
-/** An event from the leader to a follower. */
+/** Events from the leader to a follower. */
 export interface TabEvent {
-  readonly [EVENT]: WireEvent;
-  /** Counts the events of the session: a gap is a lost message. */
+  readonly [EVENT]: readonly WireEvent[];
+  /** Counts the messages of the session: a gap is a lost one. */
   readonly number: number;
 }
 
@@ -62,10 +62,10 @@ export async function tabRoute(
     throw error;
   }
   channel.addEventListener('message', ((message: MessageEvent) => {
-    const { [EVENT]: event, number = 0 } = (message.data ?? {}) as Partial<TabEvent>;
-    if (!event) return;
+    const { [EVENT]: told, number = 0 } = (message.data ?? {}) as Partial<TabEvent>;
+    if (!told) return;
     if (number !== ++received) events.gap();
-    events.event(eventFromWire(event));
+    for (const event of told) events.event(eventFromWire(event));
   }) as EventListener);
   let received = 0;
   const api = wrap<TabApi>(channel);

@@ -85,7 +85,7 @@ export class TabServer {
     const session = remoteSession(
       this.#engine,
       client,
-      (event, number) => channel.postMessage({ [EVENT]: event, number } satisfies TabEvent),
+      (events, number) => channel.postMessage({ [EVENT]: events, number } satisfies TabEvent),
       true,
     );
     const stopWaiting = whenGone(this.#database, client, this.#platform.locks, () => {

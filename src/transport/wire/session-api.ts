@@ -1,5 +1,5 @@
 import type { Engine } from '../../engine/engine.ts';
-import type { EngineStatus } from '../../engine/protocol/event-protocol.ts';
+import type { EngineEvent, EngineStatus } from '../../engine/protocol/event-protocol.ts';
 import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key.ts';
 import type { AcknowledgedChange, OpenedHandles, Request } from '../../engine/protocol/requests.ts';
 import type { Session } from '../../engine/sessions/session.ts';
@@ -16,7 +16,7 @@ import {
 export interface SessionProgress {
   /** Calls without a reply. */
   readonly pending: number;
-  /** Events sent so far. */
+  /** Messages with events sent so far. */
   readonly sent: number;
 }
 
@@ -36,15 +36,16 @@ export interface SessionApi {
 }
 
 /**
- * Starts a session whose client is in another thread or tab.
+ * Starts a session whose client is in another thread or tab. Events of one turn share a message: a client shows the
+ * results of all its live queries on a transaction together.
  *
- * @param send Sends an event, with its sequence number.
+ * @param send Sends events, with the sequence number of the message.
  * @param mayLose Whether the channel may lose messages.
  */
 export function remoteSession(
   engine: Engine,
   client: string,
-  send: (event: WireEvent, number: number) => void,
+  send: (events: readonly WireEvent[], number: number) => void,
   mayLose = false,
 ): SessionApi {
   /** The status to send with the reply, while a batch is being executed. */
@@ -66,9 +67,20 @@ export function remoteSession(
   /** Behind a lost call none gets a reply: the client notices by a ping, and retries them all in order. */
   const inSequence = <T>(sequence: number, call: () => Promise<T>): Promise<T> =>
     sequence === ++received || !mayLose ? count(call) : new Promise<never>(() => undefined);
+  let outgoing: WireEvent[] = [];
+  const flush = (): void => {
+    if (outgoing.length === 0) return;
+    const events = outgoing;
+    outgoing = [];
+    send(events, ++sent);
+  };
+  /** Before the reply to the request that caused the event: that takes more microtasks. */
+  const tell = (event: EngineEvent): void => {
+    if (outgoing.push(eventToWire(event)) === 1) queueMicrotask(flush);
+  };
   const session: Session = engine.join((event) => {
     if (collected && event.type === 'status') collected.status = event.detail;
-    else if (isListening) send(eventToWire(event), ++sent);
+    else if (isListening) tell(event);
   }, client);
   const execute = async (
     batch: readonly Request[],
@@ -94,7 +106,7 @@ export function remoteSession(
     replay: (opened, changes) => {
       session.openAll(opened);
       isListening = true;
-      send(eventToWire({ type: 'status', detail: engine.status }), ++sent);
+      tell({ type: 'status', detail: engine.status });
       return count(async () => failuresToWire(await session.replay(changes)));
     },
     execute: (batch, first, sequence) => inSequence(sequence, () => execute(batch, first)),
@@ -102,8 +114,12 @@ export function remoteSession(
       session.watching = on;
     },
     save: (sequence) => inSequence(sequence, () => attempt(() => session.save())),
-    leave: () => session.leave(),
-    ping: () => ({ pending, sent: sent }),
+    leave: () => {
+      // Its channel closes next.
+      flush();
+      session.leave();
+    },
+    ping: () => ({ pending, sent }),
   };
 }
 

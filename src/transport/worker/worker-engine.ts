@@ -35,7 +35,7 @@ export async function workerEngine(
   const hear = ({ data }: MessageEvent<WorkerMessage | string>) => {
     // READY is a string; comlink takes its own replies.
     if (typeof data !== 'object') return;
-    if (EVENT in data) sessionEvents?.event(eventFromWire(data[EVENT]));
+    if (EVENT in data) for (const event of data[EVENT]) sessionEvents?.event(eventFromWire(event));
     else if (!(NOTICE in data)) return;
     else if (data[NOTICE] === 'superseded') host.superseded();
     else if (data[NOTICE] === 'recovered') host.recovered(data.keys);

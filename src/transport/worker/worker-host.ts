@@ -19,7 +19,10 @@ import {
 } from '../wire/wire-protocol.ts';
 
 /** What a worker sends: an event of the session, a notice for the page, or a reply of comlink. */
-export type WorkerMessage = { readonly [EVENT]: WireEvent } | Notice | { readonly id: string };
+export type WorkerMessage =
+  | { readonly [EVENT]: readonly WireEvent[] }
+  | Notice
+  | { readonly id: string };
 
 /** What a worker exposes through comlink. */
 export interface WorkerApi extends SessionApi {
@@ -79,8 +82,8 @@ function workerApi(endpoint: Endpoint): WorkerApi {
     },
     join(client) {
       if (!hosted) throw new Error('The engine is not open.');
-      session = remoteSession(hosted.engine, client, (event) =>
-        endpoint.postMessage({ [EVENT]: event } satisfies WorkerMessage),
+      session = remoteSession(hosted.engine, client, (events) =>
+        endpoint.postMessage({ [EVENT]: events } satisfies WorkerMessage),
       );
       return statusToWire(hosted.engine.status);
     },

@@ -205,6 +205,27 @@ export function transactionsSuite(fixture: ClientFixture): void {
       expect(sums).toEqual([120, 120, 121]);
     });
 
+    test('is seen at once in the live queries of all its collections', async () => {
+      const { accounts, entries, db } = await bank();
+      const balances = accounts.live({});
+      const made = entries.live({});
+      await Promise.all([balances.ready, made.ready]);
+      const sums: number[] = [];
+      const add = () => {
+        const all = [...(balances.getSnapshot().data ?? []), ...(made.getSnapshot().data ?? [])];
+        sums.push(all.reduce((sum, one) => sum + ('balance' in one ? one.balance : one.amount), 0));
+      };
+      const stops = [balances.subscribe(add), made.subscribe(add)];
+      for (let run = 1; run <= 3; run++) {
+        await db.transaction(async (tx) => {
+          await tx(accounts).patch('ada', { $inc: { balance: -10 } });
+          await tx(entries).insert({ of: 'ada', amount: 10 });
+        });
+      }
+      for (const stop of stops) stop();
+      expect(sums).toEqual([120, 120, 120, 120, 120, 120]);
+    });
+
     test('runs once where only others have changed what it did not read', async () => {
       const { accounts, entries, db } = await bank();
       let runs = 0;
