@@ -129,6 +129,7 @@ export class LiveQuery<T> implements AsyncIterable<T> {
       status: 'error',
       error: new CollectionError('closed', 'The live query was closed; make a new one.'),
     });
+    this.#notify(this.#snapshot);
     this.#readers.clear();
   }
 
@@ -161,10 +162,7 @@ export class LiveQuery<T> implements AsyncIterable<T> {
     const channel = await this.#source.channel();
     return new LiveFeed(this.#source, channel, (snapshot) => {
       // A result may arrive after `close()`.
-      if (this.#closed) return;
-      const shown = this.#show(snapshot as LiveSnapshot<T>);
-      // Later: listeners to a transaction find its changes in all live queries that show them.
-      queueMicrotask(() => this.#notify(shown));
+      if (!this.#closed) this.#publish(snapshot as LiveSnapshot<T>);
     });
   }
 
@@ -189,12 +187,9 @@ export class LiveQuery<T> implements AsyncIterable<T> {
   }
 
   #publish(snapshot: LiveSnapshot<T>): void {
-    this.#notify(this.#show(snapshot));
-  }
-
-  #show(snapshot: LiveSnapshot<T>): LiveSnapshot<T> {
     this.#snapshot = Object.freeze(snapshot);
-    return snapshot;
+    // Later: listeners find the changes of a transaction in all live queries that show them.
+    queueMicrotask(() => this.#notify(snapshot));
   }
 
   #notify(snapshot: LiveSnapshot<T>): void {
