@@ -23,7 +23,7 @@ export class ActiveTransaction {
   /** Calls that have not ended. */
   readonly #running = new Set<RunningCall>();
   #calls = 0;
-  /** The engine that has the snapshot, by its count. */
+  /** The engine that the first request was sent to, by its count: it has the snapshot. */
   #engine: number | undefined;
   /** Whether an engine may have the transaction. */
   #isOpen = false;
@@ -99,13 +99,19 @@ export class ActiveTransaction {
       replied(reply);
       return reply as ReplyTo<Name>;
     };
-    return handle.order.enter(() => this.#sendNow(request)).then(taken, this.#refused);
+    const refused = (error: unknown) => {
+      this.#compareEngine();
+      return this.#refused(error);
+    };
+    return handle.order.enter(() => this.#sendNow(request)).then(taken, refused);
   }
 
   /** After the earlier calls of the collection. */
   #sendNow(request: Request): Promise<unknown> {
     if (this.#isOver) return Promise.reject(over());
     this.#isOpen = true;
+    // Not by the first reply: an acknowledgement may wait until after a failover.
+    this.#engine ??= this.#channel.engines;
     return this.#channel.send(request);
   }
 
@@ -114,9 +120,8 @@ export class ActiveTransaction {
     throw error;
   };
 
-  /** An engine that was lost took the snapshot along: replies of the next show another. */
+  /** An engine that was lost took along the snapshot and what was staged: replies of the next, also errors, show another. */
   #compareEngine(): void {
-    this.#engine ??= this.#channel.engines;
     if (this.#engine === this.#channel.engines) return;
     this.#refused(
       new TransactionError('transaction_conflict', 'The leader of the database was replaced.'),
