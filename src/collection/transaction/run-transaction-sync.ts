@@ -14,7 +14,7 @@ import type { SyncTransaction } from './transaction-types.ts';
 /**
  * Runs a transaction in one turn: nothing can change meanwhile.
  *
- * @throws {TransactionError} `transaction_misused` for an async function; {CollectionError} `sync_unavailable`; what the
+ * @throws {TransactionError} `transaction_misused` for an async function; `transaction_conflict`; {CollectionError} `sync_unavailable`; what the
  *   function throws.
  */
 export function runTransactionSync<T>(
@@ -47,6 +47,14 @@ export function runTransactionSync<T>(
   }
 }
 
+/** Nothing but the function itself can have changed what it has read. */
+function conflict(): TransactionError {
+  return new TransactionError(
+    'transaction_conflict',
+    'The function of transactionSync has changed by collection.sync, or by another transaction, what it had read by tx; nothing of tx was changed. Make all changes by tx.',
+  );
+}
+
 class SyncRun {
   readonly #runtime: Runtime;
   readonly #requests = new TransactionRequests();
@@ -75,8 +83,9 @@ class SyncRun {
   commit(): void {
     const commit = this.#requests.commit();
     if (commit.changes.length === 0) return;
-    this.#runtime.channel.sendSync(commit);
+    const reply = this.#runtime.channel.sendSync(commit);
     this.#isOpen = false;
+    if (reply !== 'committed') throw conflict();
   }
 
   /** Discards what is staged, unless it was committed. */

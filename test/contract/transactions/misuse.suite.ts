@@ -189,6 +189,25 @@ export function transactionMisuseSuite(fixture: ClientFixture): void {
         expect(error).toMatchObject({ code: 'sync_unavailable', place: cold.name });
       });
 
+      test('a change beside tx of what tx has read is a conflict, and nothing of tx is changed', async () => {
+        const { things, db } = await sync();
+        const beside = [
+          () => things.sync.patch('a', { $inc: { n: 10 } }),
+          () => db.transactionSync((tx) => tx(things).patch('a', { $inc: { n: 10 } })),
+        ];
+        for (const change of beside) {
+          const error = thrown(() =>
+            db.transactionSync((tx) => {
+              const n = tx(things).get('a')?.n ?? 0;
+              change();
+              tx(things).patch('a', { n: n + 1 });
+            }),
+          );
+          expect(error).toMatchObject({ name: 'TransactionError', code: 'transaction_conflict' });
+        }
+        expect(things.sync.get('a')?.n).toBe(21);
+      });
+
       test('tx after the end is refused', async () => {
         const { things, db } = await sync();
         const own = db.transactionSync((tx) => tx(things));
