@@ -33,6 +33,24 @@ test('a transaction of more than 64 MB is refused, names the collection, and cha
   expect((await things.get('a'))?.n).toBe(2);
 });
 
+test('an insertMany or patchMany that is too large stages nothing, and the transaction goes on', async () => {
+  const [db, things] = await open();
+  const text = 'x'.repeat(12 * 1024 * 1024);
+  const many = Array.from({ length: 6 }, (_, n) => ({ _id: `m${n}`, text }));
+  const codes: unknown[] = [];
+  const note = (error: unknown) => void codes.push((error as { code: string }).code);
+  await db.transaction(async (tx) => {
+    const own = tx(things);
+    await own.insertMany(many).catch(note);
+    await own.insertMany(many.map(({ _id }) => ({ _id, n: 1 })));
+    await own.patchMany({ n: 1 }, { text }).catch(note);
+    await own.patch('a', { n: 2 });
+  });
+  expect(codes).toEqual(['transaction_too_large', 'transaction_too_large']);
+  expect(await things.count({ n: 1, text: { $exists: false } })).toBe(6);
+  expect((await things.get('a'))?.n).toBe(2);
+});
+
 test('a snapshot expires after 100,000 changes of others, and the function runs again', async () => {
   const [db, things] = await open();
   await things.insertMany(Array.from({ length: 9999 }, (_, n) => ({ n })));

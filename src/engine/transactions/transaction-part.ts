@@ -81,7 +81,7 @@ export class TransactionPart implements VersionSink {
   }
 
   add(records: readonly StoredRecord[]): void {
-    for (const record of records) this.put({ record, before: undefined, kind: 'insert' });
+    this.putAll(records.map((record) => ({ record, before: undefined, kind: 'insert' })));
   }
 
   put({ record, kind }: NewVersion): void {
@@ -90,7 +90,9 @@ export class TransactionPart implements VersionSink {
   }
 
   putAll(versions: readonly NewVersion[]): void {
-    for (const version of versions) this.put(version);
+    // All or none: the function may catch the refusal, and go on.
+    this.#grow(versions.reduce((size, { record }) => size + bodySize(record.body ?? ''), 0));
+    for (const { record, kind } of versions) this.#view.stage(record.key, { record, kind });
   }
 
   delete({ key }: StoredRecord): void {

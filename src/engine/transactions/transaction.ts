@@ -99,8 +99,10 @@ export class Transaction {
   }
 
   #grow({ settings: { name } }: CollectionContext, size: number): void {
-    this.#size += size;
-    if (this.#size <= MOST_STAGED) return;
+    if (this.#size + size <= MOST_STAGED) {
+      this.#size += size;
+      return;
+    }
     throw new TransactionError(
       'transaction_too_large',
       `The transaction would change more than 64 MB, at last in collection "${name}". Use several, or insertMany.`,
