@@ -33,6 +33,7 @@ interface OpenScan {
 export class DocumentScans {
   readonly #context: OperationContext;
   readonly #open = new Map<number, OpenScan>();
+  #hasEnded = false;
 
   constructor(context: OperationContext) {
     this.#context = context;
@@ -103,6 +104,8 @@ export class DocumentScans {
     const cursor = Math.random();
     const chunk = selection.all ? LARGEST_CHUNK : FIRST_CHUNK;
     this.#open.set(cursor, { delivery, pace, select: query.compiled.select, end, chunk });
+    // Its transaction has ended while it looked for the records.
+    if (this.#hasEnded) this.#end(cursor);
     return yield* this.#next(cursor, selection.call);
   }
 
@@ -140,6 +143,7 @@ export class DocumentScans {
   }
 
   endAll(): void {
+    this.#hasEnded = true;
     for (const cursor of this.#open.keys()) this.#end(cursor);
   }
 

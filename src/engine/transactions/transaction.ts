@@ -23,13 +23,20 @@ export class Transaction {
   /** Few: a list is cheaper than a map. */
   readonly #parts: TransactionPart[] = [];
   #size = 0;
+  #isOver = false;
 
   constructor(snapshots: OpenSnapshots) {
     this.#snapshots = snapshots;
   }
 
-  /** Executes a request on the view of a collection. */
+  /**
+   * Executes a request on the view of a collection.
+   *
+   * @throws {TransactionError} `transaction_over`: the request had to wait, and the client has ended the transaction meanwhile.
+   */
   execute(context: CollectionContext, request: Request): Result<unknown> {
+    if (this.#isOver)
+      throw new TransactionError('transaction_over', 'The transaction has ended meanwhile.');
     return this.#partOf(context).execute(request);
   }
 
@@ -84,6 +91,7 @@ export class Transaction {
 
   /** Must be called when it is committed or rolled back. */
   end(): void {
+    this.#isOver = true;
     for (const part of this.#parts) part.end();
     this.#snapshot?.release();
   }
