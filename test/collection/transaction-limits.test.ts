@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { Database, type DocumentCollection } from '../../src/index.ts';
+import { Database, type DocumentCollection, memoryDriver } from '../../src/index.ts';
+import { FailingStorage } from '../contract/failing-storage.ts';
 import { rejection } from '../contract/outcomes.ts';
 
 interface Thing {
@@ -125,6 +126,47 @@ test('a snapshot shows replaced documents also after they were saved and merged'
   });
   expect(seen).toEqual({ before: 41, sum: 780, text: true });
   expect(await things.count()).toBe(0);
+});
+
+test('a snapshot shows a document that was replaced while it was being saved, and whose segment was removed', async () => {
+  const storage = new FailingStorage(memoryDriver());
+  const db = new Database({ name: 'limits', storage });
+  onTestFinished(() => db.close());
+  const things = new db.Collection<Thing>({
+    ...{ name: 'things', type: 'DOCUMENT_BASED', caching: false },
+    ...{ save_timeout: 3600, save_directly_after: 1000 },
+  });
+  await things.insert({ _id: 'a', n: 0 });
+  await db.save();
+  // One more segment without a live document, and all of them are removed.
+  for (let round = 1; round <= 14; round++) {
+    await things.patch('a', { n: round });
+    await db.save();
+  }
+  await things.patch('a', { n: 15 });
+  let finish: () => void = () => undefined;
+  const begun = new Promise<void>((resolve) => {
+    storage.beforeWrite = () => {
+      resolve();
+      return new Promise((finished) => {
+        finish = finished;
+      });
+    };
+  });
+  const saving = db.save();
+  await begun;
+  const seen = await db.transaction(async (tx) => {
+    await tx(things).get('none');
+    await things.patch('a', { n: 16 });
+    storage.beforeWrite = async () => undefined;
+    finish();
+    await saving;
+    await db.save();
+    // After the compaction.
+    await things.createBackup();
+    return tx(things).get('a');
+  });
+  expect(seen?.n).toBe(15);
 });
 
 test('a call that fails unnoticed while the function goes on is an unhandled rejection', async () => {

@@ -62,7 +62,11 @@ export class RecordStore {
     this.#guard = new CompactionGuard(log);
     this.bodies = new RecordBodies(log, this.#records, this.#guard, caching);
     this.applied = new AppliedChanges(clock);
-    this.history = new VersionHistory(snapshots, () => this.pin());
+    this.history = new VersionHistory(
+      snapshots,
+      () => this.pin(),
+      (record) => this.#saving?.records.has(record) === true,
+    );
   }
 
   get size(): number {

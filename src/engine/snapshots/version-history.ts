@@ -26,6 +26,7 @@ interface ReplacedVersion extends Pick<NotedChange, 'at' | 'before'> {
 export class VersionHistory {
   readonly #snapshots: OpenSnapshots;
   readonly #pin: () => () => void;
+  readonly #isBeingSaved: (record: StoredRecord) => boolean;
   #changes: NotedChange[] = [];
   /** The version of each record that was replaced last: a read of one record does not go through all changes. */
   readonly #replaced = new Map<string, ReplacedVersion>();
@@ -34,10 +35,18 @@ export class VersionHistory {
   /** Set while a kept version has to be read from its segment. */
   #unpin: (() => void) | undefined;
 
-  /** @param pin Keeps compaction away. */
-  constructor(snapshots: OpenSnapshots, pin: () => () => void) {
+  /**
+   * @param pin Keeps compaction away.
+   * @param isBeingSaved Whether a save under way writes the version, which then may drop its body.
+   */
+  constructor(
+    snapshots: OpenSnapshots,
+    pin: () => () => void,
+    isBeingSaved: (record: StoredRecord) => boolean,
+  ) {
     this.#snapshots = snapshots;
     this.#pin = pin;
+    this.#isBeingSaved = isBeingSaved;
   }
 
   /** The time of the last change that is kept. */
@@ -96,7 +105,8 @@ export class VersionHistory {
 
   /** @returns the time of the change. */
   #add(records: NotedChange['records'], before: StoredRecord | undefined): number {
-    if (before && before.body === undefined) this.#unpin ??= this.#pin();
+    if (before && (before.body === undefined || this.#isBeingSaved(before)))
+      this.#unpin ??= this.#pin();
     const change = { at: this.#snapshots.tick(this), records, before };
     this.#changes.push(change);
     this.#noteReplaced(change);
