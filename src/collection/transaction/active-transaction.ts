@@ -70,6 +70,8 @@ export class ActiveTransaction {
   /** Commits what is staged; later calls reject. @throws what a call that is still running throws. */
   async commit(): Promise<CommitReply> {
     while (this.isBusy) await Promise.all(Array.from(this.#running, ({ result }) => result));
+    // Aborted meanwhile.
+    if (this.#isOver) throw over();
     this.#isOver = true;
     if (this.#conflict) return 'conflict';
     const commit = this.#requests.commit();

@@ -1,6 +1,7 @@
 import { systemClock } from '../../engine/scheduling/clock.ts';
 import { TransactionError } from '../../errors/transaction-error.ts';
 import type { ClientChannel } from '../../transport/channel/client-channel.ts';
+import { orAborted } from '../calls/first-call.ts';
 import { ActiveTransaction } from './active-transaction.ts';
 import { OpenTransactions } from './open-transactions.ts';
 import type { parseTransactionOptions } from './transaction-options.ts';
@@ -27,10 +28,11 @@ export async function runTransaction<T>(
     const transaction = new ActiveTransaction(channel);
     try {
       const result = await running.run(body, transaction, signal);
-      if ((await transaction.commit()) === 'committed') {
-        if (durable) await channel.save();
-        return result;
-      }
+      const committed = transaction.commit().then(async (reply) => {
+        if (reply === 'committed' && durable) await channel.save();
+        return reply === 'committed';
+      });
+      if (await orAborted(committed, signal)) return result;
     } catch (error) {
       // Whatever the function threw, it may have thrown because of the conflict.
       if (signal?.aborted || !transaction.conflict) throw error;
