@@ -29,25 +29,31 @@ export class TransactionDocuments<
   }
 
   has(params: Params<T, S>, options?: MatchOptions<T, S>): Promise<boolean> {
-    return this.call((calls, sender) => calls.has(sender, params, options));
+    return this.call((calls, sender) => calls.has(sender, params, options), options);
   }
 
   find<const L extends SelectOption<T, S> = undefined>(
     params: Params<T, S>,
     options?: FindOptions<T, S, L>,
   ): Promise<Found<T, S, L> | undefined> {
-    return this.call((calls, sender) => calls.find<Found<T, S, L>>(sender, params, options));
+    return this.call(
+      (calls, sender) => calls.find<Found<T, S, L>>(sender, params, options),
+      options,
+    );
   }
 
   filter<const L extends SelectOption<T, S> = undefined>(
     params: Params<T, S>,
     options?: FindOptions<T, S, L>,
   ): Promise<Found<T, S, L>[]> {
-    return this.call((calls, sender) => calls.filter<Found<T, S, L>>(sender, params, options));
+    return this.call(
+      (calls, sender) => calls.filter<Found<T, S, L>>(sender, params, options),
+      options,
+    );
   }
 
   count(params?: Params<T, S>, options?: FindOptions<T, S, SelectOption<T, S>>): Promise<number> {
-    return this.call((calls, sender) => calls.count(sender, params, options));
+    return this.call((calls, sender) => calls.count(sender, params, options), options);
   }
 
   insert(document: NewDocument<T>): Promise<Stored<T, S>> {
@@ -79,7 +85,7 @@ export class TransactionDocuments<
     changes: Patch<T>,
     options?: MatchOptions<T, S>,
   ): Promise<number> {
-    return this.call((calls, sender) => calls.patchMany(sender, params, changes, options));
+    return this.call((calls, sender) => calls.patchMany(sender, params, changes, options), options);
   }
 
   archive(id: string): Promise<boolean> {
@@ -95,6 +101,6 @@ export class TransactionDocuments<
   }
 
   deleteMany(params: Params<T, S>, options?: MatchOptions<T, S>): Promise<number> {
-    return this.call((calls, sender) => calls.deleteMany(sender, params, options));
+    return this.call((calls, sender) => calls.deleteMany(sender, params, options), options);
   }
 }

@@ -103,6 +103,30 @@ export function transactionMisuseSuite(fixture: ClientFixture): void {
       expect((await things.get('a'))?.n).toBe(1);
     });
 
+    test('a signal in the options of a call ends that call alone', async () => {
+      const { things, db } = await one();
+      const reason = new Error('enough');
+      const signal = AbortSignal.abort(reason);
+      await db.transaction(async (tx) => {
+        const own = tx(things);
+        const aborted = [
+          () => own.filter({}, { signal }),
+          () => own.find({}, { signal }),
+          () => own.count({}, { signal }),
+          () => own.has({}, { signal }),
+          () => own.patchMany({}, { n: 2 }, { signal }),
+          () => own.deleteMany({}, { signal }),
+        ];
+        for (const call of aborted) expect(await rejection(call())).toBe(reason);
+        const controller = new AbortController();
+        const reading = rejection(own.filter({}, { signal: controller.signal }));
+        controller.abort(reason);
+        expect(await reading).toBe(reason);
+        await own.patch('a', { n: 3 });
+      });
+      expect(await things.filter({})).toMatchObject([{ n: 3 }]);
+    });
+
     test('close() rejects an open transaction, though its function never returns', async () => {
       const { things, db } = await one();
       let inside: () => void = () => undefined;
