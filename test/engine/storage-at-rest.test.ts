@@ -126,3 +126,39 @@ test.each([
   await Promise.all([saved, counted]);
   expect(count).toBe(1000);
 });
+
+test('a commit that compares a pattern waits for storage, and finds what was changed meanwhile', async () => {
+  const { one, two, gate } = await open();
+  const commit = async (number: number, id: string): Promise<unknown> => {
+    const change: Request = { op: 'insert', handle: OTHER, id, body: '{}' };
+    await ask(one, { ...search, transaction: 1 });
+    await ask(one, { ...change, transaction: 1 });
+    let openGate = (): void => undefined;
+    gate.opened = new Promise((resolve) => {
+      openGate = resolve;
+    });
+    await ask(two, { op: 'insert', handle: HANDLE, body: `{"name":"${id}"}` });
+    const saved = two.save();
+    await settled();
+    const request: Request = {
+      op: 'commit',
+      handle: 0,
+      transaction: 1,
+      changes: [change],
+      numbers: [[OTHER, number]],
+      mayHang: true,
+    };
+    let reply: unknown;
+    const answered = ask(one, request).then((value) => {
+      reply = value;
+    });
+    for (let turn = 0; turn < 20; turn++) await settled();
+    expect(reply).toBe(undefined);
+    openGate();
+    await Promise.all([saved, answered]);
+    return reply;
+  };
+  expect(await commit(1, 'y')).toBe('committed');
+  expect(await commit(2, 'x')).toBe('conflict');
+  expect(await ask(one, { op: 'count', handle: OTHER, archived: true })).toBe(1);
+});
