@@ -38,7 +38,8 @@ export class Database extends BaseClient {
    * can change meanwhile, so the function runs once.
    *
    * @throws {CollectionError} `sync_unavailable` with the reason; {TransactionError} `transaction_misused` for an async
-   *   function, `transaction_conflict` if the function changes beside `tx` what it has read; or what the function throws. Nothing is changed then.
+   *   function, `transaction_conflict` if it changes beside `tx` what it has read; or what the function throws. Nothing is
+   *   changed then.
    *
    * @example
    * ```ts
