@@ -153,7 +153,7 @@ export class SaveSchedule {
   /** Saves everything so far. Rejects when that fails; the changes are kept and saved again later. */
   flush(): Promise<void> {
     // A save beside a drop would bring back what it removes: a transaction that has read the collection may ask for one.
-    if (this.#stopped) return Promise.resolve();
+    if (this.#isLeaving) return Promise.resolve();
     return this.#note(this.#flush());
   }
 
