@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { CallOrder } from '../../src/collection/calls/call-order.ts';
 import { DocumentCalls } from '../../src/collection/calls/document-calls.ts';
 import { KeyValueCalls } from '../../src/collection/calls/key-value-calls.ts';
 import type { HandleRequest, Sender } from '../../src/collection/calls/sender.ts';
@@ -6,8 +7,8 @@ import { parseCollectionOptions } from '../../src/collection/options/collection-
 import type { Coroutine } from '../../src/engine/scheduling/coroutine.ts';
 
 const settings = parseCollectionOptions({ name: 'notes', type: 'DOCUMENT_BASED' });
-const documents = new DocumentCalls(settings);
-const keyValues = new KeyValueCalls();
+const documents = new DocumentCalls(settings, new CallOrder());
+const keyValues = new KeyValueCalls(new CallOrder());
 
 /** A sender that never answers, and the requests sent with it. */
 function silentSender() {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ClientFixture } from './client-fixture.ts';
-import { thrown } from './outcomes.ts';
+import { rejection, thrown } from './outcomes.ts';
 
 interface Thing {
   n: number;
@@ -29,6 +29,55 @@ export function modifyTogetherSuite(fixture: ClientFixture): void {
       const stored = await Promise.all(calls);
       expect((await handles[0]?.get('a'))?.n).toBe(200);
       expect(new Set(stored.map((one) => one?.n)).size).toBe(200);
+    });
+
+    test('runs the functions of one document or record one after the other', async () => {
+      const handles = [fixture.documents<Thing>(), fixture.documents<Thing>()] as const;
+      const values = fixture.keyValues();
+      await handles[0].insert({ _id: 'a', n: 0 });
+      let runs = 0;
+      const calls = Array.from({ length: 200 }, (_, call) => [
+        handles[call % 2]?.modify('a', async ({ n }) => {
+          runs++;
+          await Promise.resolve();
+          return { n: n + 1 };
+        }),
+        values.modify<number>(call % 2 ? 'count.all' : ['count', 'all'], async (n = 0) => {
+          runs++;
+          return n + 1;
+        }),
+      ]);
+      await Promise.all(calls.flat());
+      expect(await handles[0].get('a')).toMatchObject({ n: 200 });
+      expect(await values.get('count.all')).toBe(200);
+      // One each; where a call takes longer than it is waited for, a few more.
+      expect(runs).toBeLessThan(400 + 100);
+    });
+
+    test('a call that throws, or finds nothing, lets the next go on', async () => {
+      const things = fixture.documents<Thing>();
+      await things.insert({ _id: 'a', n: 0 });
+      const add = () => things.modify('a', ({ n }) => ({ n: n + 1 }));
+      const reason = new RangeError('no');
+      const failing = things.modify('a', () => Promise.reject(reason));
+      const outcomes = [add(), rejection(failing), things.modify('b', () => ({ n: 1 })), add()];
+      expect(await Promise.all(outcomes)).toMatchObject([{ n: 1 }, reason, undefined, { n: 2 }]);
+      expect((await things.modify('a', ({ n }) => ({ n: n + 1 })))?.n).toBe(3);
+    });
+
+    test('one that is aborted while it waits, or while its function runs, blocks none', async () => {
+      const things = fixture.documents<Thing>();
+      await things.insert({ _id: 'a', n: 0 });
+      const controller = new AbortController();
+      const { signal } = controller;
+      const reason = new RangeError('enough');
+      const endless = things.modify('a', () => new Promise<never>(() => undefined), { signal });
+      const waiting = things.modify('a', () => ({ n: 9 }), { signal });
+      const next = things.modify('a', ({ n }) => ({ n: n + 1 }));
+      const failed = [rejection(endless), rejection(waiting)];
+      controller.abort(reason);
+      expect(await Promise.all(failed)).toEqual([reason, reason]);
+      expect((await next)?.n).toBe(1);
     });
 
     if (!fixture.caching || fixture.kind.engine !== 'thread') return;

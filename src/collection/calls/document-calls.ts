@@ -12,7 +12,8 @@ import { documentAt, type EncodedDocument, encodeDocument, toDocument } from '..
 import { type FindQuery, parseFindQuery } from '../find/find-query.ts';
 import { holdsPattern } from '../find/holds-pattern.ts';
 import { checkUpdate } from '../update/check-update.ts';
-import { ModifyAttempts } from '../update/modify-attempts.ts';
+import { ModifyAttempts, modifyTurnsOf } from '../update/modify-attempts.ts';
+import type { CallOrder } from './call-order.ts';
 import { CommonCalls } from './common-calls.ts';
 import { checkId } from './item-checks.ts';
 import { pause, post, replyOf, request, type Sender } from './sender.ts';
@@ -35,9 +36,11 @@ interface Slice {
 /** The calls of a document collection, asynchronous and synchronous. */
 export class DocumentCalls<T extends object, S extends Stamp = never> extends CommonCalls {
   readonly #build: Build<T, S>;
+  readonly #order: CallOrder;
 
-  constructor(settings: CollectionSettings) {
+  constructor(settings: CollectionSettings, order: CallOrder) {
     super();
+    this.#order = order;
     this.#build = documentBuilder(settings) as never;
   }
 
@@ -150,6 +153,12 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
   ): Coroutine<Stored<T, S> | undefined> {
     checkId(id);
     const attempts = new ModifyAttempts(sender, change, options, id);
+    const start = () => this.#replace(id, attempts);
+    return yield* attempts.inTurn(modifyTurnsOf(this.#order), id, start);
+  }
+
+  *#replace(id: string, attempts: ModifyAttempts): Coroutine<Stored<T, S> | undefined> {
+    const { sender } = attempts;
     for (;;) {
       const found = yield* request(sender, { op: 'getVersion', id });
       if (!found) return undefined;

@@ -7,7 +7,8 @@ import { ValueError } from '../../errors/value-error.ts';
 import { holdsPattern } from '../find/holds-pattern.ts';
 import { copyCriteria } from '../find/params.ts';
 import { passesPredicate } from '../find/predicate.ts';
-import { ModifyAttempts } from '../update/modify-attempts.ts';
+import { ModifyAttempts, modifyTurnsOf } from '../update/modify-attempts.ts';
+import type { CallOrder } from './call-order.ts';
 import { CommonCalls } from './common-calls.ts';
 import { checkKey } from './item-checks.ts';
 import { request, type Sender } from './sender.ts';
@@ -16,6 +17,13 @@ type AnyTest = (item: never) => unknown;
 
 /** The calls of a key-value collection, asynchronous and synchronous. */
 export class KeyValueCalls extends CommonCalls {
+  readonly #order: CallOrder;
+
+  constructor(order: CallOrder) {
+    super();
+    this.#order = order;
+  }
+
   *set(sender: Sender, key: unknown, value: unknown): Coroutine<unknown> {
     const body = encode(value, 'value');
     yield* request(sender, { op: 'kvSet', key: checkKey(key), body });
@@ -67,6 +75,12 @@ export class KeyValueCalls extends CommonCalls {
   *modify(sender: Sender, key: unknown, change: unknown, options?: unknown): Coroutine<unknown> {
     const path = checkKey(key);
     const attempts = new ModifyAttempts(sender, change, options, String(path));
+    const start = () => this.#replace(path, attempts);
+    return yield* attempts.inTurn(modifyTurnsOf(this.#order), recordOf(path), start);
+  }
+
+  *#replace(path: Key, attempts: ModifyAttempts): Coroutine<unknown> {
+    const { sender } = attempts;
     for (;;) {
       const { body, version } = yield* request(sender, { op: 'kvGetVersion', key: path });
       const changed = yield* attempts.run(body && decode(body));
@@ -129,6 +143,11 @@ export class KeyValueCalls extends CommonCalls {
     const index = items.findIndex((item) => passesPredicate(params as AnyTest, item as never));
     return index < 0 ? [] : [items[index]];
   }
+}
+
+/** The record that a key names, for turns: escaped dots need not count, as turns are for speed. */
+function recordOf(key: Key): string {
+  return String(Array.isArray(key) ? key[0] : key).split(/[.[]/, 1)[0] as string;
 }
 
 function encodeCriteria(params: unknown): { criteria: Body } & RequestFlags {

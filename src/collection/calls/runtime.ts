@@ -29,12 +29,12 @@ export class Runtime {
     settings: CollectionSettings,
     order: CallOrder,
   ): HandleCalls<DocumentCalls<T, S>> {
-    return new HandleCalls(new DocumentCalls<T, S>(settings), this.channel, settings, order);
+    return new HandleCalls(new DocumentCalls<T, S>(settings, order), this.channel, settings, order);
   }
 
   /** Opens a collection of keys and values. */
   openKeyValues(settings: CollectionSettings, order: CallOrder): HandleCalls<KeyValueCalls> {
-    return new HandleCalls(new KeyValueCalls(), this.channel, settings, order);
+    return new HandleCalls(new KeyValueCalls(order), this.channel, settings, order);
   }
 }
 

@@ -1,11 +1,28 @@
 import { type Coroutine, wait } from '../../engine/scheduling/coroutine.ts';
 import { TransactionError } from '../../errors/transaction-error.ts';
 import { ValueError } from '../../errors/value-error.ts';
+import type { CallOrder } from '../calls/call-order.ts';
+import { CallTurns } from '../calls/call-turns.ts';
 import type { Sender } from '../calls/sender.ts';
 import { type Check, checkOptions, integer, isAbortSignal } from '../options/option-checks.ts';
 
-/** With each conflict another call has made progress: also one of this client, whose calls run at the same time. */
+/** With each conflict another call has made progress. */
 const RETRIES = 1000;
+
+/** Longer than most functions take, and short for one that modifies its own document, and so waits for itself. */
+const LONGEST_WAIT_MS = 1000;
+
+const byOrder = new WeakMap<CallOrder, CallTurns>();
+
+/** The turns of `modify` in a collection, which all handles of a client share, as they do the order. */
+export function modifyTurnsOf(order: CallOrder): CallTurns {
+  let turns = byOrder.get(order);
+  if (!turns) {
+    turns = new CallTurns(LONGEST_WAIT_MS);
+    byOrder.set(order, turns);
+  }
+  return turns;
+}
 
 const checks: Readonly<Record<string, Check>> = {
   retries: integer('a whole number from 0', (retries) => retries >= 0, RETRIES),
@@ -22,10 +39,11 @@ export interface ModifyOptions {
 
 /** The runs of a function that makes a new value of the present one. */
 export class ModifyAttempts {
-  readonly #sender: Sender;
+  readonly sender: Sender;
   readonly #change: (value: unknown) => unknown;
   readonly #retries: number;
   readonly #place: string;
+  readonly #signal: AbortSignal | undefined;
   #runs = 0;
 
   /**
@@ -35,10 +53,24 @@ export class ModifyAttempts {
   constructor(sender: Sender, change: unknown, options: unknown, place: string) {
     if (typeof change !== 'function')
       throw new ValueError('value_unsupported', 'modify takes a function.', { place: 'change' });
-    this.#sender = sender;
+    this.sender = sender;
     this.#change = change as (value: unknown) => unknown;
-    this.#retries = checkOptions(options ?? {}, checks, 'modify').retries as number;
+    const { retries, signal } = checkOptions(options ?? {}, checks, 'modify');
+    this.#retries = retries as number;
+    this.#signal = signal as AbortSignal | undefined;
     this.#place = place;
+  }
+
+  /** Starts a call when it is its turn: n calls at the same time would else run their functions n²/2 times. */
+  *inTurn<T>(turns: CallTurns, key: string, start: () => Coroutine<T>): Coroutine<T> {
+    if (this.sender.isSync) return yield* start();
+    const { begun, end } = turns.take(key, this.#signal);
+    try {
+      if (begun) yield begun;
+      return yield* start();
+    } finally {
+      end();
+    }
   }
 
   /** Runs the function, and awaits it. @throws {TransactionError} `transaction_conflict` when it has run too often. */
@@ -46,13 +78,16 @@ export class ModifyAttempts {
     if (this.#runs++ > this.#retries) throw this.#conflict();
     const changed = this.#change(value);
     if (typeof (changed as PromiseLike<unknown> | undefined)?.then !== 'function') return changed;
-    if (!this.#sender.isSync) return yield* wait(Promise.resolve(changed));
+    if (!this.sender.isSync) return yield* wait(Promise.resolve(changed));
     const message = 'In collection.sync the function of modify must return the value at once.';
     throw new ValueError('value_unsupported', message, { place: 'change' });
   }
 
   #conflict(): TransactionError {
-    const message = `Others changed "${this.#place}" during each of ${this.#runs - 1} runs of the function; nothing was changed. Use update operators, or raise \`retries\`.`;
+    const runs = this.#runs - 1;
+    const when =
+      runs === 1 ? 'while the function ran' : `during each of ${runs} runs of the function`;
+    const message = `Others changed "${this.#place}" ${when}; nothing was changed. Use update operators, or raise \`retries\`.`;
     return new TransactionError('transaction_conflict', message, { place: this.#place });
   }
 }
