@@ -1,10 +1,14 @@
 import { systemClock } from '../../engine/scheduling/clock.ts';
 import { TransactionError } from '../../errors/transaction-error.ts';
 import type { ClientChannel } from '../../transport/channel/client-channel.ts';
+import { CallTurns } from '../calls/call-turns.ts';
 import type { ActiveTransaction } from './active-transaction.ts';
 
 /** A function that neither calls `tx` nor ends for this long never ends: its snapshot is given up. */
 const IDLE_MS = 60 * 60 * 1000;
+
+/** A transaction inside of the function of another must not wait for it for ever. */
+export const LONGEST_BACKOFF_MS = 250;
 
 interface Open {
   readonly transaction: ActiveTransaction;
@@ -17,6 +21,8 @@ const byChannel = new WeakMap<ClientChannel, OpenTransactions>();
 
 /** The running functions of a client's transactions. One listener and one timer serve all: most functions end soon. */
 export class OpenTransactions {
+  /** Of functions that run again: one at a time. */
+  readonly reruns = new CallTurns(LONGEST_BACKOFF_MS);
   readonly #open = new Set<Open>();
   #isWatching = false;
 

@@ -3,12 +3,11 @@ import { TransactionError } from '../../errors/transaction-error.ts';
 import type { ClientChannel } from '../../transport/channel/client-channel.ts';
 import { orAborted } from '../calls/first-call.ts';
 import { ActiveTransaction } from './active-transaction.ts';
-import { OpenTransactions } from './open-transactions.ts';
+import { LONGEST_BACKOFF_MS, OpenTransactions } from './open-transactions.ts';
 import type { parseTransactionOptions } from './transaction-options.ts';
 
 /** The first wait before the function runs again; each is twice as long, and of it a random part is taken. */
 const BACKOFF_MS = 8;
-const LONGEST_BACKOFF_MS = 250;
 
 /**
  * Runs a transaction until it is committed.
@@ -25,12 +24,18 @@ export async function runTransaction<T>(
   const running = OpenTransactions.of(channel);
   for (let run = 0; ; run++) {
     signal?.throwIfAborted();
+    // Else those that have conflicted with each other would do so again.
+    const turn = run > 0 ? running.reruns.take(undefined, signal) : undefined;
+    if (turn?.begun) await turn.begun;
     const transaction = new ActiveTransaction(channel);
     try {
+      signal?.throwIfAborted();
       const result = await running.run(body, transaction, signal);
       const committed = transaction.commit().then(async (reply) => {
-        if (reply === 'committed' && durable) await channel.save();
-        return reply === 'committed';
+        if (reply !== 'committed') return false;
+        turn?.end();
+        if (durable) await channel.save();
+        return true;
       });
       if (await orAborted(committed, signal)) return result;
     } catch (error) {
@@ -38,6 +43,7 @@ export async function runTransaction<T>(
       if (signal?.aborted || !transaction.conflict) throw error;
     } finally {
       transaction.end();
+      turn?.end();
     }
     if (run >= retries) throw exhausted(run + 1, transaction);
     await backoff(run);

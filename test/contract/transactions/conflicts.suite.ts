@@ -108,6 +108,23 @@ export function transactionConflictsSuite(fixture: ClientFixture): void {
       expect(new Set((await seats.filter({})).map(({ holder }) => holder)).size).toBe(3);
     });
 
+    test('fifty of one client change the same document, and none gives up', async () => {
+      const { seats, db } = await theatre();
+      let runs = 0;
+      const raise = () =>
+        db.transaction(async (tx) => {
+          runs++;
+          const seat = await tx(seats).get('a');
+          // The others go on meanwhile.
+          await new Promise((resolve) => setTimeout(resolve));
+          await tx(seats).patch('a', { price: (seat?.price ?? 0) + 1 });
+        });
+      await Promise.all(Array.from({ length: 50 }, raise));
+      expect((await seats.get('a'))?.price).toBe(60);
+      // Twice each; where a run takes longer than it is waited for, a few more.
+      expect(runs).toBeLessThan(100 + 25);
+    });
+
     test('rejects after too many runs, and changes nothing', async () => {
       const { seats, log, db } = await theatre();
       let runs = 0;
