@@ -45,10 +45,11 @@ export interface DatabaseClient {
    * If others have changed what it read, the function runs again, so its side effects must bear repetition. If it throws,
    * nothing is changed.
    *
-   * @param run Makes the changes by `tx(collection)`; not by the collection, whose calls are outside of the transaction.
+   * @param run Makes the changes by `tx(collection)`; not by the collection, whose calls are outside of the transaction. It
+   *   must await every call.
    * @returns what the function returns.
    * @throws {TransactionError} `transaction_conflict` after too many conflicts; `transaction_too_large`,
-   *   `transaction_expired`; {ValueError} `unique_violation`; or what the function throws.
+   *   `transaction_expired`, `transaction_misused`; {ValueError} `unique_violation`; or what the function throws.
    *
    * @example
    * ```ts

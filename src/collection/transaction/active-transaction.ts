@@ -9,11 +9,14 @@ import { TransactionError } from '../../errors/transaction-error.ts';
 import type { ClientChannel } from '../../transport/channel/client-channel.ts';
 import type { HandleChannel } from '../calls/handle-channel.ts';
 import type { HandleRequest, Sender } from '../calls/sender.ts';
+import { notAwaited, over, type TransactionCall } from './transaction-errors.ts';
 import { TransactionRequests } from './transaction-requests.ts';
 
 /** A call that has not ended. */
-interface RunningCall {
+interface RunningCall extends TransactionCall {
   result: Promise<unknown> | undefined;
+  /** Of the call alone. */
+  signal: AbortSignal | undefined;
 }
 
 /** One run of a transaction's function. */
@@ -49,10 +52,10 @@ export class ActiveTransaction {
     return this.#calls;
   }
 
-  /** Must be called when a call begins: the commit waits for it, though the function may not have. */
-  begin(): RunningCall {
+  /** Must be called when a call begins. */
+  begin(collection: string, method: string, id: unknown): RunningCall {
     this.#calls++;
-    const call: RunningCall = { result: undefined };
+    const call: RunningCall = { collection, method, id, result: undefined, signal: undefined };
     this.#running.add(call);
     return call;
   }
@@ -67,12 +70,20 @@ export class ActiveTransaction {
     return this.#running.size > 0;
   }
 
-  /** Commits what is staged; later calls reject. @throws what a call that is still running throws. */
+  /**
+   * Commits what is staged; later calls reject.
+   *
+   * @throws {TransactionError} `transaction_misused` while a call runs: what it changes may depend on its outcome.
+   */
   async commit(): Promise<CommitReply> {
-    while (this.isBusy) await Promise.all(Array.from(this.#running, ({ result }) => result));
-    // Aborted meanwhile.
-    if (this.#isOver) throw over();
+    // The function was told of the abort; the engine goes on with the call.
+    const aborted = [...this.#running].filter(({ signal }) => signal?.aborted);
+    if (aborted.length > 0) await Promise.allSettled(aborted.map(({ result }) => result));
     this.#isOver = true;
+    const [unawaited] = this.#running;
+    // This error stands for theirs.
+    for (const { result } of this.#running) result?.catch(() => undefined);
+    if (unawaited) throw notAwaited(unawaited);
     if (this.#conflict) return 'conflict';
     const commit = this.#requests.commit();
     // It has read one snapshot, so nothing has to be compared.
@@ -152,13 +163,5 @@ function isConflict(error: unknown): error is TransactionError {
   return (
     error instanceof TransactionError &&
     (error.code === 'transaction_conflict' || error.code === 'transaction_expired')
-  );
-}
-
-/** The error of a call after the end. */
-export function over(): TransactionError {
-  return new TransactionError(
-    'transaction_over',
-    'The transaction has ended: await every call of tx inside its function.',
   );
 }

@@ -1,3 +1,4 @@
+import type { CommitReply } from '../../engine/protocol/requests.ts';
 import { TransactionError } from '../../errors/transaction-error.ts';
 import type { HandleChannel } from '../calls/handle-channel.ts';
 import type { Runtime } from '../calls/runtime.ts';
@@ -6,16 +7,16 @@ import type { CollectionHandle } from '../collection-handle.ts';
 import type { CollectionOwner } from '../collection-owner.ts';
 import { SyncDocuments } from '../sync-documents.ts';
 import { SyncKeyValues } from '../sync-key-values.ts';
-import { over } from './active-transaction.ts';
+import { conflictInside, over } from './transaction-errors.ts';
 import { TransactionRequests } from './transaction-requests.ts';
 import { opening } from './transaction-scope.ts';
 import type { SyncTransaction } from './transaction-types.ts';
 
 /**
- * Runs a transaction in one turn: nothing can change meanwhile.
+ * Runs a transaction in one turn: only its own function can change something meanwhile.
  *
- * @throws {TransactionError} `transaction_misused` for an async function; `transaction_conflict`; {CollectionError} `sync_unavailable`; what the
- *   function throws.
+ * @throws {TransactionError} `transaction_misused` for an async function, `transaction_conflict`; {CollectionError}
+ *   `sync_unavailable`; what the function throws.
  */
 export function runTransactionSync<T>(
   owner: CollectionOwner,
@@ -25,6 +26,7 @@ export function runTransactionSync<T>(
   const transaction = new SyncRun(runtime);
   const scope = (collection: CollectionHandle<never, unknown>) => {
     const { name, type, opened } = opening(owner, runtime, collection);
+    transaction.names.add(name);
     // Throws where the collection is not in memory, with the reason.
     void collection.sync;
     const channel = transaction.channelOver(opened.channel);
@@ -47,15 +49,9 @@ export function runTransactionSync<T>(
   }
 }
 
-/** Nothing but the function itself can have changed what it has read. */
-function conflict(): TransactionError {
-  return new TransactionError(
-    'transaction_conflict',
-    'The function of transactionSync has changed by collection.sync, or by another transaction, what it had read by tx; nothing of tx was changed. Make all changes by tx.',
-  );
-}
-
 class SyncRun {
+  /** The collections that it uses. */
+  readonly names = new Set<string>();
   readonly #runtime: Runtime;
   readonly #requests = new TransactionRequests();
   /** Whether the engine has the transaction. */
@@ -80,12 +76,13 @@ class SyncRun {
     };
   }
 
+  /** @throws {TransactionError} `transaction_conflict`; running again would meet the same. */
   commit(): void {
     const commit = this.#requests.commit();
     if (commit.changes.length === 0) return;
-    const reply = this.#runtime.channel.sendSync(commit);
+    const reply = this.#runtime.channel.sendSync(commit) as CommitReply;
     this.#isOpen = false;
-    if (reply !== 'committed') throw conflict();
+    if (reply !== 'committed') throw conflictInside(this.names);
   }
 
   /** Discards what is staged, unless it was committed. */

@@ -25,17 +25,23 @@ export class TransactionCalls<Calls> {
     this.#collection = collection;
   }
 
-  /** @param options Of the call: a signal in it ends the wait. The commit waits for the call all the same. */
+  /**
+   * @param id Of the document or key, for an error.
+   * @param options Of the call: a signal in it ends the call.
+   */
   protected call<T>(
+    method: string,
     start: (calls: Calls, sender: Sender) => Coroutine<T>,
+    id?: unknown,
     options?: unknown,
   ): Promise<T> {
     const signal = signalIn(options);
     if (signal?.aborted) return Promise.reject(signal.reason);
-    const running = this.#transaction.begin();
+    const running = this.#transaction.begin(this.#collection, method, id);
     const result = this.#run(start, () => this.#transaction.ended(running));
-    // No handler here: a failure that neither the function nor the commit awaits must be reported as unhandled.
+    // No handler here: a failure that the function does not await must be reported as unhandled.
     running.result = result;
+    running.signal = signal;
     return orAborted(result, signal);
   }
 

@@ -21,15 +21,20 @@ export class TransactionDocuments<
   S extends Stamp = never,
 > extends TransactionCalls<DocumentCalls<T, S>> {
   get(id: string): Promise<Stored<T, S> | undefined> {
-    return this.call((calls, sender) => calls.get(sender, id));
+    return this.call('get', (calls, sender) => calls.get(sender, id), id);
   }
 
   getMany(ids: readonly string[]): Promise<(Stored<T, S> | undefined)[]> {
-    return this.call((calls, sender) => calls.getMany(sender, ids));
+    return this.call('getMany', (calls, sender) => calls.getMany(sender, ids));
   }
 
   has(params: Params<T, S>, options?: MatchOptions<T, S>): Promise<boolean> {
-    return this.call((calls, sender) => calls.has(sender, params, options), options);
+    return this.call(
+      'has',
+      (calls, sender) => calls.has(sender, params, options),
+      undefined,
+      options,
+    );
   }
 
   find<const L extends SelectOption<T, S> = undefined>(
@@ -37,7 +42,9 @@ export class TransactionDocuments<
     options?: FindOptions<T, S, L>,
   ): Promise<Found<T, S, L> | undefined> {
     return this.call(
+      'find',
       (calls, sender) => calls.find<Found<T, S, L>>(sender, params, options),
+      undefined,
       options,
     );
   }
@@ -47,37 +54,44 @@ export class TransactionDocuments<
     options?: FindOptions<T, S, L>,
   ): Promise<Found<T, S, L>[]> {
     return this.call(
+      'filter',
       (calls, sender) => calls.filter<Found<T, S, L>>(sender, params, options),
+      undefined,
       options,
     );
   }
 
   count(params?: Params<T, S>, options?: FindOptions<T, S, SelectOption<T, S>>): Promise<number> {
-    return this.call((calls, sender) => calls.count(sender, params, options), options);
+    return this.call(
+      'count',
+      (calls, sender) => calls.count(sender, params, options),
+      undefined,
+      options,
+    );
   }
 
   insert(document: NewDocument<T>): Promise<Stored<T, S>> {
-    return this.call((calls, sender) => calls.insert(sender, document));
+    return this.call('insert', (calls, sender) => calls.insert(sender, document));
   }
 
   insertMany(documents: readonly NewDocument<T>[]): Promise<Stored<T, S>[]> {
-    return this.call((calls, sender) => calls.insertMany(sender, documents));
+    return this.call('insertMany', (calls, sender) => calls.insertMany(sender, documents));
   }
 
   upsert(document: NewDocument<T>): Promise<Stored<T, S>> {
-    return this.call((calls, sender) => calls.upsert(sender, document));
+    return this.call('upsert', (calls, sender) => calls.upsert(sender, document));
   }
 
   upsertMany(documents: readonly NewDocument<T>[]): Promise<Stored<T, S>[]> {
-    return this.call((calls, sender) => calls.upsertMany(sender, documents));
+    return this.call('upsertMany', (calls, sender) => calls.upsertMany(sender, documents));
   }
 
   update(id: string, document: NewDocument<T>): Promise<Stored<T, S> | undefined> {
-    return this.call((calls, sender) => calls.update(sender, id, document));
+    return this.call('update', (calls, sender) => calls.update(sender, id, document), id);
   }
 
   patch(id: string, changes: Patch<T>): Promise<Stored<T, S> | undefined> {
-    return this.call((calls, sender) => calls.patch(sender, id, changes));
+    return this.call('patch', (calls, sender) => calls.patch(sender, id, changes), id);
   }
 
   patchMany(
@@ -85,22 +99,32 @@ export class TransactionDocuments<
     changes: Patch<T>,
     options?: MatchOptions<T, S>,
   ): Promise<number> {
-    return this.call((calls, sender) => calls.patchMany(sender, params, changes, options), options);
+    return this.call(
+      'patchMany',
+      (calls, sender) => calls.patchMany(sender, params, changes, options),
+      undefined,
+      options,
+    );
   }
 
   archive(id: string): Promise<boolean> {
-    return this.call((calls, sender) => calls.archive(sender, id));
+    return this.call('archive', (calls, sender) => calls.archive(sender, id), id);
   }
 
   unarchive(id: string): Promise<boolean> {
-    return this.call((calls, sender) => calls.unarchive(sender, id));
+    return this.call('unarchive', (calls, sender) => calls.unarchive(sender, id), id);
   }
 
   delete(id: string): Promise<boolean> {
-    return this.call((calls, sender) => calls.delete(sender, id));
+    return this.call('delete', (calls, sender) => calls.delete(sender, id), id);
   }
 
   deleteMany(params: Params<T, S>, options?: MatchOptions<T, S>): Promise<number> {
-    return this.call((calls, sender) => calls.deleteMany(sender, params, options), options);
+    return this.call(
+      'deleteMany',
+      (calls, sender) => calls.deleteMany(sender, params, options),
+      undefined,
+      options,
+    );
   }
 }

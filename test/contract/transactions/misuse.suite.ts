@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import type { ClientFixture } from '../client-fixture.ts';
+import type { DocumentCollection, Transaction } from '../../../src/index.ts';
+import type { ClientFixture, Library } from '../client-fixture.ts';
 import { rejection, thrown } from '../outcomes.ts';
 
 interface Thing {
   n: number;
 }
+
+type Things = DocumentCollection<Thing>;
+type Sync = InstanceType<Library['Database']>;
 
 /** Wrong use of transactions rejects with what is wrong, changes nothing, and leaves everything usable. */
 export function transactionMisuseSuite(fixture: ClientFixture): void {
@@ -40,6 +44,37 @@ export function transactionMisuseSuite(fixture: ClientFixture): void {
       );
       expect((await rejection(late)).code).toBe('transaction_over');
       expect((await things.get('a'))?.n).toBe(1);
+    });
+
+    test('a function that returns before a call has ended is refused, and changes nothing', async () => {
+      const { things, db } = await one();
+      const values = fixture.keyValues();
+      const many = Array.from({ length: 500 }, (_, n) => ({ n, text: 'x'.repeat(4000) }));
+      const calls: [(tx: Transaction) => Promise<unknown>, string, string][] = [
+        [(tx) => tx(things).patch('a', { n: 2 }), 'patch("a")', things.name],
+        [(tx) => tx(things).get('a'), 'get("a")', things.name],
+        [(tx) => tx(things).insertMany(many), 'insertMany()', things.name],
+        // Also one that will fail: it is not known yet.
+        [(tx) => tx(things).insert({ _id: 'a', n: 1 }), 'insert()', things.name],
+        [(tx) => tx(values).set(['a', 1], 2), 'set(["a",1])', values.name],
+      ];
+      for (const [call, named, place] of calls) {
+        const failing = db.transaction(async (tx) => {
+          await tx(things).insert({ n: 9 });
+          void call(tx);
+          return 'too early';
+        });
+        const error = await rejection(failing);
+        expect(error).toMatchObject({
+          name: 'TransactionError',
+          code: 'transaction_misused',
+          place,
+        });
+        expect(error.message).toContain(named);
+        expect(error.message).toContain('Await');
+      }
+      expect(await things.filter({})).toMatchObject([{ _id: 'a', n: 1 }]);
+      expect(await values.count()).toBe(0);
     });
 
     test.each([undefined, null, 'things', {}])('tx(%o) is refused', async (wrong) => {
@@ -101,30 +136,6 @@ export function transactionMisuseSuite(fixture: ClientFixture): void {
       );
       expect(await rejection(failing)).toBe(reason);
       expect((await things.get('a'))?.n).toBe(1);
-    });
-
-    test('a signal in the options of a call ends that call alone', async () => {
-      const { things, db } = await one();
-      const reason = new Error('enough');
-      const signal = AbortSignal.abort(reason);
-      await db.transaction(async (tx) => {
-        const own = tx(things);
-        const aborted = [
-          () => own.filter({}, { signal }),
-          () => own.find({}, { signal }),
-          () => own.count({}, { signal }),
-          () => own.has({}, { signal }),
-          () => own.patchMany({}, { n: 2 }, { signal }),
-          () => own.deleteMany({}, { signal }),
-        ];
-        for (const call of aborted) expect(await rejection(call())).toBe(reason);
-        const controller = new AbortController();
-        const reading = rejection(own.filter({}, { signal: controller.signal }));
-        controller.abort(reason);
-        expect(await reading).toBe(reason);
-        await own.patch('a', { n: 3 });
-      });
-      expect(await things.filter({})).toMatchObject([{ n: 3 }]);
     });
 
     test('close() rejects an open transaction, though its function never returns', async () => {
@@ -189,7 +200,7 @@ export function transactionMisuseSuite(fixture: ClientFixture): void {
       const sync = async () => {
         const { things } = await one();
         await things.ready;
-        const db = fixture.db as InstanceType<typeof fixture.lib.Database>;
+        const db = fixture.db as Sync;
         return { things, db };
       };
 
@@ -213,24 +224,37 @@ export function transactionMisuseSuite(fixture: ClientFixture): void {
         expect(error).toMatchObject({ code: 'sync_unavailable', place: cold.name });
       });
 
-      test('a change beside tx of what tx has read is a conflict, and nothing of tx is changed', async () => {
-        const { things, db } = await sync();
-        const beside = [
-          () => things.sync.patch('a', { $inc: { n: 10 } }),
-          () => db.transactionSync((tx) => tx(things).patch('a', { $inc: { n: 10 } })),
-        ];
-        for (const change of beside) {
-          const error = thrown(() =>
+      const insideOf: Record<string, (things: Things, db: Sync) => void> = {
+        'a call of the collection': (things) => things.sync.patch('a', { n: 5 }),
+        'another transaction': (things, db) =>
+          db.transactionSync((inner) => inner(things).patch('a', { n: 5 })),
+      };
+      test.each(Object.entries(insideOf))(
+        '%s that changes what was read is refused',
+        async (_, change) => {
+          const { things, db } = await sync();
+          const others = fixture.documents<Thing>({ name: 'others' });
+          await others.ready;
+          const failed = thrown(() =>
             db.transactionSync((tx) => {
-              const n = tx(things).get('a')?.n ?? 0;
-              change();
-              tx(things).patch('a', { n: n + 1 });
+              tx(things).get('a');
+              tx(others).insert({ n: 1 });
+              change(things, db);
+              return 'lost';
             }),
           );
-          expect(error).toMatchObject({ name: 'TransactionError', code: 'transaction_conflict' });
-        }
-        expect(things.sync.get('a')?.n).toBe(21);
-      });
+          expect(failed).toMatchObject({ name: 'TransactionError', code: 'transaction_conflict' });
+          expect(failed.place).toBe(`${things.name}, ${others.name}`);
+          expect(failed.message).toContain(`"${things.name}"`);
+          expect([things.sync.get('a')?.n, others.sync.count()]).toEqual([5, 0]);
+          // One that changes something else does not matter.
+          db.transactionSync((tx) => {
+            tx(others).insert({ n: 1 });
+            change(things, db);
+          });
+          expect(others.sync.count()).toBe(1);
+        },
+      );
 
       test('tx after the end is refused', async () => {
         const { things, db } = await sync();
