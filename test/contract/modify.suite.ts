@@ -198,6 +198,7 @@ export function modifySuite(fixture: ClientFixture): void {
         const error = await rejection(always);
         expect(error instanceof fixture.lib.TransactionError).toBe(true);
         expect(error).toMatchObject({ code: 'transaction_conflict', place: 'a' });
+        expect(error.message).toContain(retries ? '4 runs' : 'while the function ran');
         expect(runs).toBe(retries + 1);
       }
       expect(await things.get('a')).toMatchObject({ n: 6 });

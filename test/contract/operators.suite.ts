@@ -143,7 +143,7 @@ export function operatorsSuite(fixture: ClientFixture): void {
         expect(await things.get('a')).toEqual(before);
       }
       expect((await rejection(things.patch('a', { $ince: {} } as never))).message).toContain(
-        '$inc?',
+        '"$inc"?',
       );
       await fixture.reopen();
       expect(await fixture.documents().get('a')).toEqual(before);
@@ -192,6 +192,16 @@ export function operatorsSuite(fixture: ClientFixture): void {
       changes.$inc.n = 100;
       changes.$push.list.$each.push(3);
       expect(await patching).toMatchObject({ n: 2, list: [1, 2] });
+    });
+
+    test('a name inside of an array is refused, and the error says how to change its items', async () => {
+      const things = fixture.documents<{ tags: { name: string }[] }>();
+      await things.insert({ _id: 'a', tags: [{ name: 'x' }] });
+      for (const changes of [{ 'tags.name': 'y' }, { $set: { 'tags.name': 'y' } }]) {
+        const error = await rejection(things.patch('a', changes as never));
+        expect(error).toMatchObject({ code: 'key_invalid', place: 'tags.name' });
+        expect(error.message).toContain('modify');
+      }
     });
 
     test('from two handles at a time, none is lost', async () => {

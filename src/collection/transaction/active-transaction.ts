@@ -21,6 +21,8 @@ interface RunningCall extends TransactionCall {
 
 /** One run of a transaction's function. */
 export class ActiveTransaction {
+  /** The collections that it uses. */
+  readonly collections = new Set<string>();
   readonly #channel: ClientChannel;
   readonly #requests = new TransactionRequests();
   /** Calls that have not ended. */
@@ -55,6 +57,7 @@ export class ActiveTransaction {
   /** Must be called when a call begins. */
   begin(collection: string, method: string, id: unknown): RunningCall {
     this.#calls++;
+    this.collections.add(collection);
     const call: RunningCall = { collection, method, id, result: undefined, signal: undefined };
     this.#running.add(call);
     return call;
@@ -105,7 +108,7 @@ export class ActiveTransaction {
     handle: HandleChannel,
     ask: HandleRequest<Name>,
   ): Promise<ReplyTo<Name>> {
-    if (this.#isOver) return Promise.reject(over());
+    if (this.#isOver) return Promise.reject(over(false));
     const [request, replied] = this.#requests.next(handle.handle, ask);
     const taken = (reply: unknown) => {
       this.#compareEngine();
@@ -121,7 +124,7 @@ export class ActiveTransaction {
 
   /** After the earlier calls of the collection. */
   #sendNow(request: Request): Promise<unknown> {
-    if (this.#isOver) return Promise.reject(over());
+    if (this.#isOver) return Promise.reject(over(false));
     this.#isOpen = true;
     // Not by the first reply: an acknowledgement may wait until after a failover.
     this.#engine ??= this.#channel.engines;

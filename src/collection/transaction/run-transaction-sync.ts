@@ -7,7 +7,7 @@ import type { CollectionHandle } from '../collection-handle.ts';
 import type { CollectionOwner } from '../collection-owner.ts';
 import { SyncDocuments } from '../sync-documents.ts';
 import { SyncKeyValues } from '../sync-key-values.ts';
-import { conflictInside, over } from './transaction-errors.ts';
+import { asTransactionSync, conflictInside, over } from './transaction-errors.ts';
 import { TransactionRequests } from './transaction-requests.ts';
 import { opening } from './transaction-scope.ts';
 import type { SyncTransaction } from './transaction-types.ts';
@@ -26,7 +26,7 @@ export function runTransactionSync<T>(
   const transaction = new SyncRun(runtime);
   const scope = (collection: CollectionHandle<never, unknown>) => {
     const { name, type, opened } = opening(owner, runtime, collection);
-    transaction.names.add(name);
+    transaction.collections.add(name);
     // Throws where the collection is not in memory, with the reason.
     void collection.sync;
     const channel = transaction.channelOver(opened.channel);
@@ -44,6 +44,8 @@ export function runTransactionSync<T>(
     }
     transaction.commit();
     return result;
+  } catch (error) {
+    throw asTransactionSync(error);
   } finally {
     transaction.end();
   }
@@ -51,7 +53,7 @@ export function runTransactionSync<T>(
 
 class SyncRun {
   /** The collections that it uses. */
-  readonly names = new Set<string>();
+  readonly collections = new Set<string>();
   readonly #runtime: Runtime;
   readonly #requests = new TransactionRequests();
   /** Whether the engine has the transaction. */
@@ -66,7 +68,7 @@ class SyncRun {
     return {
       order: channel.order,
       sendSync: (ask) => {
-        if (this.#isOver) throw over();
+        if (this.#isOver) throw over(true);
         const [request, replied] = this.#requests.next(channel.handle, ask);
         this.#isOpen = true;
         const reply = channel.sendSync(request);
@@ -82,7 +84,7 @@ class SyncRun {
     if (commit.changes.length === 0) return;
     const reply = this.#runtime.channel.sendSync(commit) as CommitReply;
     this.#isOpen = false;
-    if (reply !== 'committed') throw conflictInside(this.names);
+    if (reply !== 'committed') throw conflictInside(this.collections);
   }
 
   /** Discards what is staged, unless it was committed. */

@@ -1,9 +1,9 @@
 import { systemClock } from '../../engine/scheduling/clock.ts';
-import { TransactionError } from '../../errors/transaction-error.ts';
 import type { ClientChannel } from '../../transport/channel/client-channel.ts';
 import { orAborted } from '../calls/first-call.ts';
 import { ActiveTransaction } from './active-transaction.ts';
 import { LONGEST_BACKOFF_MS, OpenTransactions } from './open-transactions.ts';
+import { exhausted } from './transaction-errors.ts';
 import type { parseTransactionOptions } from './transaction-options.ts';
 
 /** The first wait before the function runs again; each is twice as long, and of it a random part is taken. */
@@ -45,7 +45,7 @@ export async function runTransaction<T>(
       transaction.end();
       turn?.end();
     }
-    if (run >= retries) throw exhausted(run + 1, transaction);
+    if (run >= retries) throw exhausted(run + 1, transaction.collections, transaction.conflict);
     await backoff(run);
   }
 }
@@ -53,14 +53,4 @@ export async function runTransaction<T>(
 function backoff(run: number): Promise<void> {
   const ms = Math.random() * Math.min(LONGEST_BACKOFF_MS, BACKOFF_MS * 2 ** run);
   return new Promise((resolve) => systemClock.after(ms, resolve));
-}
-
-function exhausted(runs: number, { conflict }: ActiveTransaction): TransactionError {
-  if (conflict?.code === 'transaction_expired') return conflict;
-  return new TransactionError(
-    'transaction_conflict',
-    `Others changed what the transaction had read during each of its ${runs} runs; nothing was changed. ` +
-      'Read less, or raise `retries`.',
-    { cause: conflict },
-  );
 }

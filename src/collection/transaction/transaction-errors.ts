@@ -1,3 +1,4 @@
+import { CollectionError } from '../../errors/collection-error.ts';
 import { TransactionError } from '../../errors/transaction-error.ts';
 
 /** A call of `tx`. */
@@ -8,11 +9,31 @@ export interface TransactionCall {
   readonly id: unknown;
 }
 
-/** The error of a call after the end. */
-export function over(): TransactionError {
+/** The error of a call after the end. @param isSync Of `transactionSync`. */
+export function over(isSync: boolean): TransactionError {
+  const advice = isSync ? 'call tx only' : 'await every call of tx';
+  const message = `The transaction has ended: ${advice} inside its function.`;
+  return new TransactionError('transaction_over', message);
+}
+
+/**
+ * The error after too many conflicts.
+ *
+ * @param collections That were used: which of them was changed, the engine does not say.
+ * @param cause Why the last run had to be repeated, where it is known before the commit.
+ */
+export function exhausted(
+  runs: number,
+  collections: ReadonlySet<string>,
+  cause: TransactionError | undefined,
+): TransactionError {
+  if (cause?.code === 'transaction_expired') return cause;
+  const when = runs === 1 ? 'while it ran' : `during each of its ${runs} runs`;
   return new TransactionError(
-    'transaction_over',
-    'The transaction has ended: await every call of tx inside its function.',
+    'transaction_conflict',
+    `Others changed what the transaction had read of ${named(collections)} ${when}; nothing was changed. Read less, or raise ` +
+      '`retries`. A call of the collection itself, or another transaction, inside of the function conflicts each time: use tx.',
+    { place: placeOf(collections), cause },
   );
 }
 
@@ -39,7 +60,20 @@ function named(collections: ReadonlySet<string>): string {
   return `collection ${names}`;
 }
 
-/** Which of them was changed, the engine does not say. */
+/** An error of `collection.sync` as one of `transactionSync`; other errors stay as they are. */
+export function asTransactionSync(error: unknown): unknown {
+  if (!(error instanceof CollectionError) || error.code !== 'sync_unavailable') return error;
+  const { message, place } = error;
+  const why = message.replace(/^collection\.sync( of ".*")?( cannot be used( here)?)?: /s, '');
+  if (why === message) return error;
+  const what = place === undefined ? 'be used' : `use collection "${place}"`;
+  return new CollectionError(
+    'sync_unavailable',
+    `transactionSync cannot ${what}: ${why} Or use db.transaction().`,
+    { place, cause: error },
+  );
+}
+
 function placeOf(collections: ReadonlySet<string>): string {
   return [...collections].join(', ');
 }

@@ -46,8 +46,8 @@ function checkOperator(name: string, operands: unknown, paths: UpdatePath[]): ob
   const check = operandChecks.get(name);
   if (!check) {
     const known = [...operandChecks.keys()];
-    const near = nearestName(name, known);
-    const hint = near ? `did you mean ${near}?` : `there are ${known.join(', ')}`;
+    const near = nearestName(name, known) ?? known.find((one) => sorted(one) === sorted(name));
+    const hint = near ? `did you mean "${near}"?` : `there are ${known.join(', ')}`;
     throw updateInvalid(at, `is no update operator (${hint})`);
   }
   if (!isPlainObject(operands))
@@ -61,6 +61,11 @@ function checkOperator(name: string, operands: unknown, paths: UpdatePath[]): ob
     if (name === '$rename') addUnmanaged(parseUpdatePath(operand as string, place), place, paths);
   }
   return operands;
+}
+
+/** Letters in another order are mostly two that were exchanged, which count as two edits. */
+function sorted(name: string): string {
+  return [...name].sort().join('');
 }
 
 /** @throws {ValueError} `update_invalid` */

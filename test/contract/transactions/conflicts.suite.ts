@@ -145,6 +145,24 @@ export function transactionConflictsSuite(fixture: ClientFixture): void {
       expect(await log.count()).toBe(0);
     });
 
+    test('names its collections, and what else may be the reason', async () => {
+      const { seats, log, db } = await theatre();
+      const conflicting = (retries: number) =>
+        db.transaction(
+          async (tx) => {
+            await tx(seats).get('a');
+            await seats.patch('a', { $inc: { price: 1 } });
+            await tx(log).insert({ run: 1 });
+          },
+          { retries },
+        );
+      const once = await rejection(conflicting(0));
+      expect(once.place).toBe(`${seats.name}, ${log.name}`);
+      expect(once.message).toContain(`"${seats.name}" or "${log.name}" while it ran`);
+      expect(once.message).toContain('use tx');
+      expect((await rejection(conflicting(1))).message).toContain('2 runs');
+    });
+
     test('runs again whatever the function throws after a conflict', async () => {
       const { seats, db } = await theatre();
       let runs = 0;

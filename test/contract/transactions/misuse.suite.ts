@@ -222,6 +222,23 @@ export function transactionMisuseSuite(fixture: ClientFixture): void {
         const cold = fixture.documents({ name: 'cold', caching: false });
         const error = thrown(() => db.transactionSync((tx) => tx(cold).count()));
         expect(error).toMatchObject({ code: 'sync_unavailable', place: cold.name });
+        const early = fixture.documents({ name: 'early' });
+        const refused = [error, thrown(() => db.transactionSync((tx) => tx(early).count()))];
+        expect(refused.map(({ message }) => message)).toEqual([
+          `transactionSync cannot use collection "${cold.name}": construct it with caching: true. Or use db.transaction().`,
+          `transactionSync cannot use collection "${early.name}": await collection.ready first. Or use db.transaction().`,
+        ]);
+      });
+
+      test('a collection that a call is changing is refused', async () => {
+        const { things, db } = await sync();
+        const inserting = things.insertMany([{ n: 2 }, { n: 3 }]);
+        const error = thrown(() => db.transactionSync((tx) => tx(things).count()));
+        expect(error).toMatchObject({ code: 'sync_unavailable', place: things.name });
+        expect(error.message).toContain(`transactionSync cannot use collection "${things.name}"`);
+        expect(error.message).not.toContain('collection.sync');
+        await inserting;
+        expect(db.transactionSync((tx) => tx(things).count())).toBe(3);
       });
 
       const insideOf: Record<string, (things: Things, db: Sync) => void> = {
@@ -259,7 +276,9 @@ export function transactionMisuseSuite(fixture: ClientFixture): void {
       test('tx after the end is refused', async () => {
         const { things, db } = await sync();
         const own = db.transactionSync((tx) => tx(things));
-        expect(thrown(() => own.get('a')).code).toBe('transaction_over');
+        const error = thrown(() => own.get('a'));
+        expect(error.code).toBe('transaction_over');
+        expect(error.message).not.toContain('await');
       });
     });
   });

@@ -11,6 +11,7 @@ const operandOf = (name: string): unknown =>
 
 refusalTable('unknown operators', [
   [{ $ince: { a: 1 } }, 'update_invalid', 'changes.$ince', '$inc'],
+  [{ $icn: { a: 1 } }, 'update_invalid', 'changes.$icn', 'did you mean "$inc"?'],
   [{ $sett: { a: 1 } }, 'update_invalid', 'changes.$sett', '$set'],
   [{ $addToset: { a: 1 } }, 'update_invalid', 'changes.$addToset', '$addToSet'],
   [{ $pullall: { a: [] } }, 'update_invalid', 'changes.$pullall', '$pullAll'],
