@@ -43,6 +43,18 @@ export function patchManySuite(fixture: ClientFixture): void {
       expect(own(await fixture.documents().filter({}))).toEqual(documents);
     });
 
+    test('refuses an operator as the value of a field, as patch does', async () => {
+      const all = await things(2);
+      const wrong = { n: { $inc: 1 } } as never;
+      const calls = [() => all.patchMany({}, wrong), () => all.patch('t0', wrong)];
+      for (const call of calls) {
+        const error = await rejection(call());
+        expect(error).toMatchObject({ code: 'update_invalid', place: 'changes.n' });
+        expect(error.message).toContain('{ $inc: { n: 1 } }');
+      }
+      expect(await numbers(all)).toEqual([0, 1]);
+    });
+
     test('changes the documents that a function or `where` chooses', async () => {
       const all = await things(6);
       expect(await all.patchMany(({ n }) => n > 3, { $inc: { n: 10 } })).toBe(2);

@@ -26,11 +26,28 @@ export function checkUpdate(changes: unknown): Readonly<Record<string, unknown>>
     throw updateInvalid(`changes.${other}`, `is ${here} beside ${first}; give one or the other`);
   }
   const paths: UpdatePath[] = [];
-  const checked = isOperators
-    ? checkOperators(changes, paths)
-    : withoutManaged(changes, 'changes', paths);
+  const checked = isOperators ? checkOperators(changes, paths) : checkFields(changes, paths);
   checkConflicts(paths);
   return checked;
+}
+
+/**
+ * Operators as a field's new value are a mistake: they would be stored. Under `$set` they are values.
+ *
+ * @throws {ValueError} `update_invalid`
+ */
+function checkFields(fields: object, paths: UpdatePath[]): Record<string, unknown> {
+  for (const [field, value] of Object.entries(fields)) {
+    const names = isPlainObject(value) ? Object.keys(value) : [];
+    const [name] = names;
+    if (name === undefined || !names.every((key) => operandChecks.has(key))) continue;
+    const operand = (value as Record<string, unknown>)[name];
+    const path = /^\w+$/.test(field) ? field : `'${field}'`;
+    const shown = typeof operand === 'number' ? operand : '…';
+    const problem = `holds the operator ${name}; write { ${name}: { ${path}: ${shown} } }`;
+    throw updateInvalid(`changes.${field}`, problem);
+  }
+  return withoutManaged(fields, 'changes', paths);
 }
 
 function checkOperators(changes: object, paths: UpdatePath[]): Record<string, unknown> {

@@ -1,5 +1,5 @@
 import { MANAGED_FIELDS } from '../../../src/storage/segments/managed-fields.ts';
-import { type RefusalRow, refusalTable } from './cases.ts';
+import { type RefusalRow, refusalTable, updateTable } from './cases.ts';
 
 const operators = [
   ...['$set', '$unset', '$inc', '$mul', '$min', '$max', '$rename', '$currentDate'],
@@ -24,6 +24,22 @@ refusalTable('unknown operators', [
   [{ $constructor: { a: 1 } }, 'update_invalid', 'changes.$constructor'],
   [{ $toString: { a: 1 } }, 'update_invalid', 'changes.$toString'],
   [{ $set: { a: 1 }, $zzz: {} }, 'update_invalid', 'changes.$zzz', '$zzz'],
+]);
+
+refusalTable('operators as values of fields', [
+  [{ n: { $inc: 1 } }, 'update_invalid', 'changes.n', 'write { $inc: { n: 1 } }'],
+  [{ 'a.b': { $inc: 1 } }, 'update_invalid', 'changes.a.b', "{ $inc: { 'a.b': 1 } }"],
+  [{ a: 1, tags: { $push: 'x' } }, 'update_invalid', 'changes.tags', '{ $push: { tags: … } }'],
+  [{ n: { $min: 1, $max: 2 } }, 'update_invalid', 'changes.n', '$min'],
+]);
+
+updateTable('values that are no operators', [
+  ['no keys', { n: 1 }, { n: {} }, { n: {} }],
+  ['an unknown name', { n: 1 }, { n: { $ref: 1 } }, { n: { $ref: 1 } }],
+  ['another key beside it', { n: 1 }, { n: { $inc: 1, x: 1 } }, { n: { $inc: 1, x: 1 } }],
+  ['deeper', { n: 1 }, { n: { x: { $inc: 1 } } }, { n: { x: { $inc: 1 } } }],
+  ['inside of an array', { n: 1 }, { n: [{ $inc: 1 }] }, { n: [{ $inc: 1 }] }],
+  ['as the value of $set', { n: 1 }, { $set: { n: { $inc: 1 } } }, { n: { $inc: 1 } }],
 ]);
 
 refusalTable('fields beside operators', [

@@ -34,7 +34,7 @@ const existing: Row[] = [
     { b: 2n, d: day, n: Number.NaN, r: /x/i, s: new Set([1]) },
     { b: 2n, d: day, n: Number.NaN, r: /x/i, s: new Set([1]) },
   ],
-  ['stores operators inside of a value', {}, { a: { $inc: 1 } }, { a: { $inc: 1 } }],
+  ['stores operators inside of a value', {}, { a: { b: { $inc: 1 } } }, { a: { b: { $inc: 1 } } }],
   ['does nothing without paths', { a: 1 }, {}, { a: 1 }],
 ];
 
