@@ -49,6 +49,12 @@ const OPTIONS: [unknown, string, string, string][] = [
   [{ sort: { n: fn } }, 'CriteriaError', 'sort_invalid', 'sort'],
 ];
 
+const ORDERED = ['limit', 'skip', 'sort', 'after'];
+/** Those of them that methods take which change all matches. */
+const MATCHES = OPTIONS.filter(
+  ([options]) => !ORDERED.some((option) => Object.hasOwn(options as object, option)),
+);
+
 /** Options that choose paths: only for methods that deliver documents. */
 const SELECTS: [unknown, string, string, string][] = [
   [{ select: 'n' }, 'CriteriaError', 'select_invalid', 'select'],
@@ -96,7 +102,7 @@ const INDEXES: [unknown, string, string][] = [
 ];
 
 const DELIVERS = ['find', 'filter', 'each'] as const;
-const FINDS = [...DELIVERS, 'has', 'count', 'deleteMany', 'explain'] as const;
+const FINDS = [...DELIVERS, 'has', 'count', 'explain'] as const;
 
 /** Bad input to queries and indexes: a typed error with its place, and no change. */
 export function badOptionsSuite(fixture: ClientFixture): void {
@@ -110,7 +116,8 @@ export function badOptionsSuite(fixture: ClientFixture): void {
     for (const params of [{ n: { $gte: 0 } }, fn]) {
       test(`of every finding method, with ${typeof params} params, are errors with their place`, async () => {
         const things = await one();
-        const errorOf = async (method: (typeof FINDS)[number], options: unknown) => {
+        type Method = (typeof FINDS)[number] | 'deleteMany';
+        const errorOf = async (method: Method, options: unknown) => {
           const result: unknown = things[method](params as never, options as never);
           const error = await rejection(
             result instanceof Promise ? result : (result as AsyncGenerator).next(),
@@ -120,6 +127,7 @@ export function badOptionsSuite(fixture: ClientFixture): void {
         };
         for (const [rows, methods] of [
           [OPTIONS, FINDS],
+          [MATCHES, ['deleteMany']],
           [SELECTS, DELIVERS],
         ] as const) {
           for (const [options, name, code, place] of rows) {

@@ -43,6 +43,26 @@ export function patchManySuite(fixture: ClientFixture): void {
       expect(own(await fixture.documents().filter({}))).toEqual(documents);
     });
 
+    test('refuses options that would leave out matches, and so does deleteMany', async () => {
+      const all = await things(3);
+      const given = { limit: 1, skip: 1, sort: { n: -1 }, select: ['n'], after: { _id: 't0' } };
+      for (const [option, value] of Object.entries(given)) {
+        const options = { [option]: value } as never;
+        const calls = [
+          () => all.patchMany({}, { n: 9 }, options),
+          () => all.patchMany(() => true, { n: 9 }, options),
+          () => all.deleteMany({}, options),
+          () => fixture.db.transaction((tx) => tx(all).deleteMany({}, options)),
+        ];
+        for (const call of calls) {
+          expect(await rejection(call())).toMatchObject({
+            ...{ name: 'OptionError', code: 'option_unknown', place: option },
+          });
+        }
+      }
+      expect(await numbers(all)).toEqual([0, 1, 2]);
+    });
+
     test('refuses an operator as the value of a field, as patch does', async () => {
       const all = await things(2);
       const wrong = { n: { $inc: 1 } } as never;

@@ -225,15 +225,6 @@ export function sortingSuite(fixture: ClientFixture): void {
         expect(idsOf(await things.filter({}))).toEqual(['a', 'c', 'd', 'e', 'f']);
       });
 
-      test('deleteMany deletes the selection of all other options', async () => {
-        const things = await players();
-        const options = { sort: { points: -1 }, skip: 1, limit: 2 } as const;
-        expect(await things.deleteMany({}, options as object)).toBe(2);
-        expect(idsOf(await things.filter({})).join('')).toBe('abcf');
-        expect(await things.deleteMany(() => true, { ...options, skip: 0 } as object)).toBe(2);
-        expect(idsOf(await things.filter({})).join('')).toBe('bc');
-      });
-
       test('many documents are sorted, with ties across chunks', async () => {
         const things = fixture.documents<{ n: number; pad: string }>({
           name: 'many',

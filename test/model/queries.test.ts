@@ -86,7 +86,7 @@ class QuerySubject implements Subject<Documents, QueryCommand, DocumentState> {
 function optionsOf({ criteria, options, after, where, by }: Asking): any {
   // A function has no part in a plan.
   const passes = where && by !== 'explain' ? { where: () => true } : {};
-  return { params: criteria, options: { ...options, after, ...passes } };
+  return { params: criteria, options: { ...options, ...(after && { after }), ...passes } };
 }
 
 async function ask(collection: Documents, command: Asking): Promise<unknown> {

@@ -129,36 +129,43 @@ const sort = fc
   })
   .map((parts) => Object.fromEntries(parts));
 
-const asking: fc.Arbitrary<Asking> = fc.record({
-  op: fc.constant('ask' as const),
-  by: fc.constantFrom<Asking['by'][]>(
-    ...([
-      'filter',
-      'filter',
-      'filter',
-      'find',
-      'count',
-      'has',
-      'each',
-      'pages',
-      'explain',
-    ] as const),
-    'deleteMany',
-  ),
-  criteria,
-  where: fc.boolean(),
-  options: fc.record(
-    {
-      archived: fc.constantFrom<(boolean | 'only')[]>(false, false, true, 'only'),
-      sort,
-      skip: fc.nat(3),
-      limit: fc.nat(5),
-      select: fc.array(anyPath, { maxLength: 3 }),
-    },
-    { requiredKeys: ['archived'] },
-  ),
-  anchor: fc.option(fc.nat(30), { nil: undefined, freq: 3 }),
-});
+const asking: fc.Arbitrary<Asking> = fc
+  .record({
+    op: fc.constant('ask' as const),
+    by: fc.constantFrom<Asking['by'][]>(
+      ...([
+        'filter',
+        'filter',
+        'filter',
+        'find',
+        'count',
+        'has',
+        'each',
+        'pages',
+        'explain',
+      ] as const),
+      'deleteMany',
+    ),
+    criteria,
+    where: fc.boolean(),
+    options: fc.record(
+      {
+        archived: fc.constantFrom<(boolean | 'only')[]>(false, false, true, 'only'),
+        sort,
+        skip: fc.nat(3),
+        limit: fc.nat(5),
+        select: fc.array(anyPath, { maxLength: 3 }),
+      },
+      { requiredKeys: ['archived'] },
+    ),
+    anchor: fc.option(fc.nat(30), { nil: undefined, freq: 3 }),
+  })
+  // It changes all matches, so it takes no order and no part of it.
+  .map((one) =>
+    one.by === 'deleteMany'
+      ? { ...one, options: { archived: one.options.archived }, anchor: undefined }
+      : one,
+  );
 
 /** Some of them exchange keys of the unique index, some violate it, some meet values of another kind. */
 const patching: fc.Arbitrary<Asking> = fc.record({

@@ -9,7 +9,7 @@ import { ValueError } from '../../errors/value-error.ts';
 import type { Stamp, Stored } from '../document-types.ts';
 import { type Build, DocumentStream } from '../find/document-stream.ts';
 import { documentAt, type EncodedDocument, encodeDocument, toDocument } from '../find/documents.ts';
-import { type FindQuery, parseFindQuery } from '../find/find-query.ts';
+import { type FindQuery, parseFindQuery, parseMatchQuery } from '../find/find-query.ts';
 import { holdsPattern } from '../find/holds-pattern.ts';
 import { checkUpdate } from '../update/check-update.ts';
 import { ModifyAttempts, modifyTurnsOf } from '../update/modify-attempts.ts';
@@ -136,7 +136,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     changes: unknown,
     options?: unknown,
   ): Coroutine<number> {
-    const query = parseFindQuery(params, options);
+    const query = parseMatchQuery(params, options);
     const encoded = encodeChanges(changes);
     const mayHang = query.selection.mayHang ?? encoded.mayHang;
     const found = query.test ? { ids: yield* this.#idsOf(sender, query) } : query.selection;
@@ -187,7 +187,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
   }
 
   *deleteMany(sender: Sender, params: unknown, options?: unknown): Coroutine<number> {
-    const query = parseFindQuery(params, options);
+    const query = parseMatchQuery(params, options);
     if (!query.test) return yield* request(sender, { op: 'deleteMany', ...query.selection });
     return yield* request(sender, { op: 'deleteMany', ids: yield* this.#idsOf(sender, query) });
   }

@@ -3,7 +3,7 @@ import { isPlainObject } from '../../codec/kinds.ts';
 import type { After, ArchivedFilter, Selection } from '../../engine/protocol/requests.ts';
 import { holdsPattern } from './holds-pattern.ts';
 import { passesPredicate } from './predicate.ts';
-import { checkSearch, type Search } from './search.ts';
+import { checkSearch, matchChecks, type Search } from './search.ts';
 
 type Test = (document: never) => unknown;
 
@@ -30,6 +30,11 @@ const pageEnds = new WeakMap<object, PageEnd>();
 /** Checks the arguments of a query, and splits it like {@link findQuery}. */
 export function parseFindQuery(params: unknown, options: unknown, most?: number): FindQuery {
   return findQuery(checkSearch(params, options), most);
+}
+
+/** Like {@link parseFindQuery}, of a method that changes all matches. */
+export function parseMatchQuery(params: unknown, options: unknown): FindQuery {
+  return findQuery(checkSearch(params, options, matchChecks));
 }
 
 /** Splits a query: the engine applies the criteria, this thread the functions. */
