@@ -1,5 +1,6 @@
 /** The folders of src: each may import only folders to its right; the last group, any may import. */
 const layers = [
+  ['replication'],
   ['client'],
   ['collection'],
   ['transport'],
@@ -8,6 +9,11 @@ const layers = [
   ['storage'],
 ];
 const everywhere = { codec: ['errors'], errors: [] };
+/** The server half of replication shares the protocol with the page, and nothing else. */
+const apart = {
+  server: ['replication/protocol', ...Object.keys(everywhere)],
+  'replication/protocol': Object.keys(everywhere),
+};
 
 const layerRules = layers.flatMap((layer, index) =>
   layer.map((folder) => {
@@ -15,7 +21,9 @@ const layerRules = layers.flatMap((layer, index) =>
     return onlyImports(folder, [...below, ...Object.keys(everywhere)]);
   }),
 );
-const freeRules = Object.entries(everywhere).map(([folder, below]) => onlyImports(folder, below));
+const freeRules = Object.entries({ ...everywhere, ...apart }).map(([folder, below]) =>
+  onlyImports(folder, below),
+);
 
 /**
  * @param {string} folder
@@ -33,7 +41,7 @@ function onlyImports(folder, below) {
   };
 }
 
-const folders = [...layers.flat(), ...Object.keys(everywhere)].join('|');
+const folders = [...layers.flat(), ...Object.keys(everywhere), ...Object.keys(apart)].join('|');
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {

@@ -105,7 +105,9 @@ function sizesAndNames() {
     const says = `${files.length} files, of at most ${MOST_FILES}`;
     return files.length > MOST_FILES ? [{ file: `${folder}/`, says }] : [];
   });
-  const twins = [...grouped(source, basename).values()].flatMap(([file = '', ...others]) =>
+  // an entry point of the package is named by its folder
+  const named = source.filter((file) => basename(file) !== 'index.ts');
+  const twins = [...grouped(named, basename).values()].flatMap(([file = '', ...others]) =>
     others.length > 0 ? [{ file, says: `has the name of ${others.join(', ')}` }] : [],
   );
   return [...large, ...full, ...twins];

@@ -25,19 +25,33 @@ export class TooLong extends Error {}
  * @throws {TooLong}
  */
 export function encodeExact(value: unknown, maxLength: number): ExactJson {
-  const encoding = new Encoding(maxLength);
-  const encoded = encoding.encode(value);
-  return { json: JSON.stringify(encoded), binaries: encoding.binaries };
+  const binaries: Binary[] = [];
+  const encoded = encodeExactTree(value, maxLength, (binary) => binaries.push(binary) - 1);
+  return { json: JSON.stringify(encoded), binaries };
+}
+
+/**
+ * As {@link encodeExact}, before it is text.
+ *
+ * @param place Returns what stands for binary data in the tree.
+ */
+export function encodeExactTree(
+  value: unknown,
+  maxLength: number,
+  place: (binary: Binary) => string | number,
+): unknown {
+  return new Encoding(maxLength, place).encode(value);
 }
 
 class Encoding {
-  readonly binaries: Binary[] = [];
   readonly #maxLength: number;
+  readonly #place: (binary: Binary) => string | number;
   /** Lower bound of the JSON's length, counted while encoding: a string over the engine's limit cannot be built. */
   #length = 0;
 
-  constructor(maxLength: number) {
+  constructor(maxLength: number, place: (binary: Binary) => string | number) {
     this.#maxLength = maxLength;
+    this.#place = place;
   }
 
   encode(value: unknown): unknown {
@@ -93,11 +107,11 @@ class Encoding {
       }
       case 'Blob': {
         const { type } = value as Blob;
-        return { $blob: { type, bytes: this.#binary(value as Blob) } };
+        return { $blob: { type, bytes: this.#place(value as Blob) } };
       }
       case 'File': {
         const { name, lastModified, type } = value as File;
-        return { $file: { name, lastModified, type, bytes: this.#binary(value as File) } };
+        return { $file: { name, lastModified, type, bytes: this.#place(value as File) } };
       }
       default:
         throw new TypeError(`${String(value)} cannot be encoded.`);
@@ -122,11 +136,7 @@ class Encoding {
   }
 
   #bytes(type: string, bytes: Uint8Array): object {
-    return { $bytes: { type, bytes: this.#binary(bytes) } };
-  }
-
-  #binary(binary: Binary): number {
-    return this.binaries.push(binary) - 1;
+    return { $bytes: { type, bytes: this.#place(bytes) } };
   }
 
   #count(characters: number): void {

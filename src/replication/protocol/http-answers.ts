@@ -1,0 +1,138 @@
+import {
+  asArray,
+  asObject,
+  asString,
+  type JsonObject,
+  Malformed,
+} from '../../codec/exact-json/json-checks.ts';
+import { asId, asToken, documentField } from './http-fields.ts';
+import type { LocalChange, PulledPage, PushResult, RemoteChange } from './remote.ts';
+import { decodeDocument, type WireDocument } from './wire-documents.ts';
+
+/** A {@link RemoteChange} as JSON. */
+export interface WireChange {
+  readonly id: string;
+  readonly version: string;
+  readonly key?: string;
+  readonly document?: WireDocument;
+  readonly deleted?: true;
+}
+
+/** Answer of `POST {url}/pull`. */
+export interface PullAnswer {
+  readonly changes: readonly WireChange[];
+  readonly checkpoint: string;
+  readonly more: boolean;
+  readonly reset?: true;
+}
+
+/** A {@link PushResult} as JSON. */
+export type WireResult =
+  | { readonly version: string; readonly document?: WireDocument }
+  | { readonly conflict: WireChange }
+  | { readonly rejected: { readonly reason: string; readonly retry?: boolean } };
+
+/** Answer of `POST {url}/push`: a result for each row, in the same order. */
+export interface PushAnswer {
+  readonly results: readonly WireResult[];
+}
+
+/** Answer of `POST {url}/watch`. */
+export interface WatchAnswer {
+  readonly changed: boolean;
+}
+
+/** Body of an answer with status 400 and higher. */
+export interface ErrorAnswer {
+  readonly error: { readonly code: string; readonly message: string };
+}
+
+/** Longest reason that a page shows. */
+const MAX_REASON = 1000;
+
+/**
+ * @param limit Of the request: a server that sends more is not ours.
+ * @throws {Malformed}
+ */
+export function readPullAnswer(body: unknown, limit: number): PulledPage<string> {
+  const { changes, checkpoint, more, reset } = asObject(body, 'the answer');
+  const list = asArray(changes, '"changes"');
+  if (list.length > limit) throw new Malformed('"changes" has more than were requested');
+  if (typeof more !== 'boolean') throw new Malformed('"more" is not true or false');
+  if (reset !== undefined && reset !== true) throw new Malformed('"reset" is not true');
+  return {
+    changes: list.map((change) => readChange(asObject(change, 'a change'))),
+    checkpoint: asToken(checkpoint, '"checkpoint"'),
+    more,
+    ...(reset && { reset }),
+  };
+}
+
+/**
+ * @param rows Of the request.
+ * @throws {Malformed}
+ */
+export function readPushAnswer(body: unknown, rows: readonly LocalChange[]): PushResult[] {
+  const results = asArray(asObject(body, 'the answer').results, '"results"');
+  if (results.length !== rows.length) throw new Malformed('"results" has not one for each row');
+  return rows.map(({ id }, index) => readResult(asObject(results[index], 'a result'), id));
+}
+
+/** @throws {Malformed} */
+export function readWatchAnswer(body: unknown): WatchAnswer {
+  const { changed } = asObject(body, 'the answer');
+  if (typeof changed !== 'boolean') throw new Malformed('"changed" is not true or false');
+  return { changed };
+}
+
+/** The code and message of a failed request; `undefined` if the body is something else, such as HTML of a proxy. */
+export function readErrorAnswer(body: unknown): ErrorAnswer['error'] | undefined {
+  const { error } = (typeof body === 'object' && body !== null ? body : {}) as JsonObject;
+  if (typeof error !== 'object' || error === null) return undefined;
+  const { code, message } = error as JsonObject;
+  if (typeof code !== 'string' || typeof message !== 'string') return undefined;
+  return { code: code.slice(0, 100), message: message.slice(0, MAX_REASON) };
+}
+
+function readChange(change: JsonObject): RemoteChange {
+  const id = asId(change.id);
+  const wire = documentField(change);
+  const { key } = change;
+  return {
+    id,
+    version: asToken(change.version, '"version"'),
+    document: wire === undefined ? undefined : decodeNamed(wire, id),
+    ...(key !== undefined && { key: asToken(key, '"key"') }),
+  };
+}
+
+function readResult(result: JsonObject, id: string): PushResult {
+  const { version, document, conflict, rejected } = result;
+  if (rejected !== undefined) {
+    const { reason, retry } = asObject(rejected, '"rejected"');
+    return {
+      rejected: {
+        reason: asString(reason, '"reason"').slice(0, MAX_REASON),
+        ...(retry === true && { retry }),
+      },
+    };
+  }
+  if (conflict !== undefined) {
+    const change = readChange(asObject(conflict, '"conflict"'));
+    if (change.id !== id) throw new Malformed('a conflict is of another document');
+    return { conflict: change };
+  }
+  return {
+    version: asToken(version, '"version"'),
+    ...(document !== undefined && { document: decodeNamed(document, id) }),
+  };
+}
+
+function decodeNamed(wire: unknown, id: string): object {
+  try {
+    return decodeDocument(wire, id);
+  } catch (error) {
+    if (!(error instanceof Malformed)) throw error;
+    throw new Malformed(`the document "${id.slice(0, 100)}" is damaged: ${error.message}`);
+  }
+}

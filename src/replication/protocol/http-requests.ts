@@ -1,0 +1,90 @@
+import {
+  asArray,
+  asInteger,
+  asObject,
+  asString,
+  Malformed,
+} from '../../codec/exact-json/json-checks.ts';
+import { asId, asToken, DEFAULT_LIMIT, documentField, MAX_LIMIT } from './http-fields.ts';
+import type { LocalChange } from './remote.ts';
+import { encodeDocument, type WireDocument } from './wire-documents.ts';
+
+/** Body of `POST {url}/pull`. */
+export interface PullRequest {
+  /** `null`: from the start. */
+  readonly after: string | null;
+  readonly limit: number;
+}
+
+/** A row of `POST {url}/push`. */
+export interface WireRow {
+  readonly id: string;
+  readonly base: string | null;
+  readonly key: string;
+  readonly document?: WireDocument;
+  readonly deleted?: true;
+}
+
+/** Body of `POST {url}/push`. */
+export interface PushRequest {
+  readonly rows: readonly WireRow[];
+}
+
+/** Body of `POST {url}/watch`. */
+export interface WatchRequest {
+  readonly after: string;
+}
+
+/** A row that a server received. */
+export interface ReceivedRow {
+  readonly id: string;
+  readonly base: string | undefined;
+  readonly key: string;
+  /** Not checked yet: a defect of one document rejects its row only. `undefined`: deleted. */
+  readonly document: unknown;
+}
+
+/**
+ * A row of a push.
+ *
+ * @throws {ValueError} for a document that JSON cannot carry.
+ */
+export function toWireRow({ id, base, key, document }: LocalChange): WireRow {
+  if (document) return { id, base: base ?? null, key, document: encodeDocument(document) };
+  return { id, base: base ?? null, key, deleted: true };
+}
+
+/** @throws {Malformed} */
+export function readPullRequest(body: unknown): {
+  readonly after: string | undefined;
+  readonly limit: number;
+} {
+  const { after, limit = DEFAULT_LIMIT } = asObject(body, 'the body');
+  if (asInteger(limit, '"limit"', 1) > MAX_LIMIT) {
+    throw new Malformed(`"limit" is over ${MAX_LIMIT}`);
+  }
+  return { after: optionalToken(after, '"after"'), limit: limit as number };
+}
+
+/** @throws {Malformed} */
+export function readPushRequest(body: unknown): ReceivedRow[] {
+  const { rows } = asObject(body, 'the body');
+  return asArray(rows, '"rows"').map((value) => {
+    const row = asObject(value, 'a row');
+    return {
+      id: asId(row.id),
+      base: optionalToken(row.base, '"base"'),
+      key: asToken(asString(row.key, '"key"'), '"key"'),
+      document: documentField(row),
+    };
+  });
+}
+
+/** @throws {Malformed} */
+export function readWatchRequest(body: unknown): WatchRequest {
+  return { after: asToken(asObject(body, 'the body').after, '"after"') };
+}
+
+function optionalToken(value: unknown, name: string): string | undefined {
+  return value === undefined || value === null ? undefined : asToken(value, name);
+}

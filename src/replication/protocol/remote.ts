@@ -1,0 +1,90 @@
+/** The state of one document on the server. */
+export interface RemoteChange {
+  readonly id: string;
+  /**
+   * Names this state: opaque, at most 200 characters. A server never uses it for another state, not even after an older
+   * copy of its data was restored.
+   */
+  readonly version: string;
+  /** `undefined`: deleted, or not visible to this user. */
+  readonly document: object | undefined;
+  /** The idempotency key of the push that made this state. */
+  readonly key?: string;
+}
+
+/** The newest state of a document that was changed locally. */
+export interface LocalChange {
+  readonly id: string;
+  /** The version of the server's state that the local state derives from; `undefined`: the document is new. */
+  readonly base: string | undefined;
+  /** `undefined`: deleted. */
+  readonly document: object | undefined;
+  /** Idempotency key, `<replica id>.<random>`: a retry of the same state has the same key. */
+  readonly key: string;
+}
+
+/** What the server did with one {@link LocalChange}. */
+export type PushResult =
+  /** Accepted; `document` where the server has another than was pushed, because it or somebody else changed it. */
+  | { readonly version: string; readonly document?: object }
+  /** `base` is not the server's newest version. */
+  | { readonly conflict: RemoteChange }
+  /** Refused; with `retry` the same row may be accepted later. */
+  | { readonly rejected: { readonly reason: string; readonly retry?: boolean } };
+
+/** One page of the server's changes. */
+export interface PulledPage<Checkpoint> {
+  /** In the order of the server; a document has its newest state only. */
+  readonly changes: readonly RemoteChange[];
+  /** Where the next pull continues. */
+  readonly checkpoint: Checkpoint;
+  /** Whether there are more changes now. */
+  readonly more: boolean;
+  /**
+   * The history of the server is another one than the given checkpoint belongs to: the data were restored or created
+   * anew. These changes begin from the start.
+   */
+  readonly reset?: true;
+}
+
+/**
+ * A server that one collection replicates with: the adapter interface. It needs two functions. Changes reach the client
+ * by `pull` alone; `watch` only says that there are some.
+ *
+ * Rules for a server:
+ *
+ * - **Compare-and-set.** It accepts a row if `base` is its newest version, or if `base` is `undefined` and it has no such
+ *   document, or a deleted one. Deleting a document that is deleted or missing is accepted.
+ * - **Idempotency.** It remembers with each document the last 8 keys that it accepted. A row whose key is among them was
+ *   made before, and is accepted without effect.
+ * - **Order.** A change that becomes visible later has a later place in the order of `pull`: no reader skips one.
+ * - Deleted documents stay as tombstones.
+ *
+ * @example
+ * ```ts
+ * const remote: Remote<string> = {
+ *   id: 'orders@api.example.com',
+ *   pull: (after, { limit, signal }) => call('pull', { after, limit }, signal),
+ *   push: (rows, { signal }) => call('push', { rows }, signal),
+ * };
+ * ```
+ */
+export interface Remote<Checkpoint = unknown> {
+  /** Identity of the server's data, such as `http:https://example.com/sync/orders`. */
+  readonly id: string;
+
+  /** The changes after a checkpoint, at most `limit`; without a checkpoint from the start. */
+  pull(
+    after: Checkpoint | undefined,
+    ask: { readonly limit: number; readonly signal: AbortSignal },
+  ): Promise<PulledPage<Checkpoint>>;
+
+  /** Sends local changes; resolves with one result for each, in the same order. */
+  push(
+    rows: readonly LocalChange[],
+    ask: { readonly signal: AbortSignal },
+  ): Promise<readonly PushResult[]>;
+
+  /** Yields each time the server may have something newer than `after`. */
+  watch?(after: Checkpoint, ask: { readonly signal: AbortSignal }): AsyncIterable<void>;
+}

@@ -1,0 +1,105 @@
+import { capture } from '../../codec/capture.ts';
+import { fromBase64, toBase64 } from '../../codec/exact-json/base64.ts';
+import { type BinarySource, decodeExact } from '../../codec/exact-json/exact-decoding.ts';
+import { type Binary, encodeExactTree } from '../../codec/exact-json/exact-encoding.ts';
+import { asString, Malformed } from '../../codec/exact-json/json-checks.ts';
+import { CairnError } from '../../errors/cairn-error.ts';
+import { ValueError } from '../../errors/value-error.ts';
+
+/** A document as JSON: values outside JSON have the wrappers of codec/exact-json, bytes within as base64. */
+export type WireDocument = Readonly<Record<string, unknown>> & { readonly _id: string };
+
+/** Deepest nesting of JSON: a document has up to 500 levels, and a Map takes three for each. */
+const MAX_WIRE_DEPTH = 1600;
+
+/** Longest JSON of a document, in characters; a server may accept less. */
+const MAX_WIRE_LENGTH = 32 * 1024 * 1024;
+
+/**
+ * @param document Checked by codec/capture.ts; its `_id` is a string.
+ * @throws {ValueError} for a Blob, whose content cannot be read synchronously.
+ * @throws {TooLong}
+ */
+export function encodeDocument(document: object): WireDocument {
+  return encodeExactTree(document, MAX_WIRE_LENGTH, bytesAsText) as WireDocument;
+}
+
+function bytesAsText(binary: Binary): string {
+  if (binary instanceof Uint8Array) return toBase64(binary);
+  throw new ValueError('value_unsupported', 'A Blob cannot be replicated; store its bytes.');
+}
+
+/**
+ * Decodes a document of the other side, which may be hostile.
+ *
+ * @throws {Malformed} with the defect as a clause.
+ */
+export function decodeDocument(wire: unknown, id: string): object {
+  const defect = shapeDefect(wire, id);
+  if (typeof defect === 'string') throw new Malformed(defect);
+  return decodeChecked(wire);
+}
+
+/** The defect of a document of the other side, as a clause; `undefined` if it is whole. */
+export function documentDefect(wire: unknown, id: string): string | undefined {
+  const defect = shapeDefect(wire, id);
+  if (defect !== MARKED) return defect;
+  try {
+    decodeChecked(wire);
+    return undefined;
+  } catch (error) {
+    return error instanceof Malformed ? error.message : 'it cannot be decoded';
+  }
+}
+
+/** The document has wrappers: only decoding shows whether it is whole. */
+const MARKED = Symbol('marked');
+
+function shapeDefect(wire: unknown, id: string): string | typeof MARKED | undefined {
+  if (typeof wire !== 'object' || wire === null || Array.isArray(wire)) return 'it is no object';
+  if (!Object.hasOwn(wire, '_id') || (wire as WireDocument)._id !== id)
+    return 'its _id is not the id';
+  const found = { marks: false };
+  try {
+    walk(wire, 0, found);
+  } catch (error) {
+    if (error instanceof Malformed) return error.message;
+    throw error;
+  }
+  return found.marks ? MARKED : undefined;
+}
+
+/** Bounds the recursion of everything that reads the document later. */
+function walk(value: unknown, depth: number, found: { marks: boolean }): void {
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw new Malformed('it has a number that is too large'); // JSON.parse of 1e999
+  }
+  if (typeof value !== 'object' || value === null) return;
+  if (depth === MAX_WIRE_DEPTH) throw new Malformed('it is nested too deeply');
+  if (Array.isArray(value)) {
+    for (const item of value) walk(item, depth + 1, found);
+    return;
+  }
+  const keys = Object.keys(value);
+  if (keys.length === 1 && keys[0]?.startsWith('$')) found.marks = true;
+  for (const key of keys) {
+    if (key === '__proto__') throw new Malformed('it has the key __proto__');
+    walk((value as Record<string, unknown>)[key], depth + 1, found);
+  }
+}
+
+function decodeChecked(wire: unknown): object {
+  try {
+    return capture(decodeExact(wire, textAsBytes), 'document').copy as object;
+  } catch (error) {
+    if (error instanceof Malformed) throw error;
+    throw new Malformed(error instanceof CairnError ? error.message : 'it cannot be decoded');
+  }
+}
+
+const textAsBytes: BinarySource = {
+  takeBytes: (text) => fromBase64(asString(text, '"bytes"')),
+  takeParts: () => {
+    throw new Malformed('it has a Blob');
+  },
+};
