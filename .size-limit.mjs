@@ -34,4 +34,11 @@ export default [
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },
+  {
+    name: 'server half of replication',
+    path: 'dist/server.js',
+    limit: '13.2 kB',
+    gzip: true,
+    modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
+  },
 ];

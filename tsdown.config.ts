@@ -1,5 +1,6 @@
 import { defineConfig, type UserConfig } from 'tsdown';
 import { notices } from './tools/build/notices.ts';
+import { sqlText } from './tools/build/sql-text.ts';
 import { withoutInlineWorker } from './tools/build/without-inline-worker.ts';
 import { workerScript } from './tools/build/worker-script.ts';
 import { workerUrl } from './tools/build/worker-url.ts';
@@ -37,6 +38,13 @@ export default defineConfig([
   },
   { ...worker({ worker: 'worker/index.ts' }), plugins: [notices()] },
   { ...worker({ 'file-worker': 'worker/file-worker.ts' }), dts: false },
+  {
+    ...common,
+    platform: 'neutral',
+    clean: false,
+    entry: { server: 'src/server/index.ts' },
+    plugins: [sqlText()],
+  },
   {
     // For service workers that no bundler has put together: import() is forbidden there.
     ...worker({ static: 'src/index.ts' }),

@@ -4,6 +4,7 @@ import { BROWSERS } from './tools/browsers/find.mjs';
 import { installedBrowsers } from './tools/browsers/provider.mjs';
 import { bundledWorker } from './tools/build/bundled-worker.ts';
 import { sourceWorker } from './tools/build/source-worker.ts';
+import { sqlText } from './tools/build/sql-text.ts';
 import { workerScript } from './tools/build/worker-script.ts';
 
 /** All three, unless BROWSERS names fewer. One that is not installed fails; it is not left out. */
@@ -13,7 +14,9 @@ const browsers = BROWSERS.filter((name) => asked?.includes(name) ?? true);
 const contract = 'test/contract/**/*.test.ts';
 /** Memory is the same everywhere, so Node alone tests it. */
 const inMemory = 'test/contract/database-memory.test.ts';
-const overHttp = ['package', 'tabs', 'e2e'].map((folder) => `test/${folder}/**/*.test.ts`);
+const withPrograms = ['package', 'tabs', 'e2e', 'servers'].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+);
 const setupFiles = ['test/setup/fake-indexeddb.ts'];
 const MINUTE = 60_000;
 
@@ -34,7 +37,7 @@ const slow = (name: string, groupOrder: number, maxWorkers: number, globalSetup:
 });
 
 export default defineConfig({
-  plugins: [sourceWorker(), bundledWorker(), workerScript()],
+  plugins: [sourceWorker(), bundledWorker(), workerScript(), sqlText()],
   worker: { format: 'es' },
   // known at once, so that no page is reloaded in the middle of its tests
   optimizeDeps: { include: ['comlink', 'fast-check', 'idb', 'mingo', 'nanoid'] },
@@ -49,7 +52,7 @@ export default defineConfig({
         test: {
           name: 'node',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/browser/**', 'test/simulation/**', ...overHttp],
+          exclude: ['test/browser/**', 'test/simulation/**', ...withPrograms],
           // One process after the other would take as long to start as most files take. Files may share
           // modules and globals: a test puts back what it changes of them.
           isolate: false,
@@ -92,9 +95,10 @@ export default defineConfig({
       },
       { extends: true, test: { name: 'simulation', include: ['test/simulation/**/*.test.ts'] } },
       // a test of these keeps one core busy, or waits; eight tabs of one test need both
-      slow('package', 1, 2, 'test/package/pack.ts'),
-      slow('tabs', 2, 1, 'test/tabs/build-page.ts'),
-      slow('e2e', 3, 2, 'test/e2e/build-playground.ts'),
+      slow('servers', 1, 2, 'test/servers/start-postgres.ts'),
+      slow('package', 2, 2, 'test/package/pack.ts'),
+      slow('tabs', 3, 1, 'test/tabs/build-page.ts'),
+      slow('e2e', 4, 2, 'test/e2e/build-playground.ts'),
     ],
   },
 });

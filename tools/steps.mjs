@@ -11,6 +11,7 @@ import { bin, ROOT } from './setup.mjs';
  * @property {string[]} [needs] names of earlier steps whose result it uses
  * @property {boolean} [beside] whether it runs beside the step before it: together they keep two cores busy
  * @property {boolean} [browsers] whether it starts browsers
+ * @property {boolean} [servers] whether it starts PostgreSQL
  * @property {number} [minutes] after which a command of it is ended; 3 if not given
  * @property {(output: string) => string[]} [note] a short note from the output
  */
@@ -106,6 +107,14 @@ export const steps = [
     shows: 'tabs that write, end, freeze and fail, by seeds: nothing is lost, nothing made twice',
     commands: () => [vitest('simulation')],
     note: (output) => output.match(/\d+ seeds, \d+ a second/g) ?? [],
+  },
+  {
+    name: 'servers',
+    servers: true,
+    shows:
+      'the server half of replication, over PostgreSQL: many writers, crashes, restored copies',
+    commands: () => [vitest('servers')],
+    note: testCounts,
   },
   {
     name: 'package',

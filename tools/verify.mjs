@@ -5,6 +5,7 @@
 import { rmSync } from 'node:fs';
 import { explainMissing, provisionBrowsers } from './browsers/provision.mjs';
 import { run } from './run.mjs';
+import { POSTGRES_MISSING, provisionPostgres } from './servers/provision.mjs';
 import { installPackages, ROOT } from './setup.mjs';
 import { steps } from './steps.mjs';
 
@@ -29,6 +30,9 @@ function choose(names) {
 /** @param {typeof steps} chosen */
 function prepare(chosen) {
   installPackages();
+  if (chosen.some((step) => step.servers) && provisionPostgres() === undefined) {
+    throw new Error(POSTGRES_MISSING);
+  }
   if (!chosen.some((step) => step.browsers)) return;
   const missing = provisionBrowsers();
   if (missing.length > 0) throw new Error(explainMissing(missing));

@@ -1,0 +1,96 @@
+import { Malformed } from '../codec/exact-json/json-checks.ts';
+import { ServerError } from '../errors/server-error.ts';
+import { decodeDocument } from '../replication/protocol/wire-documents.ts';
+import { RequestFailure } from './failures.ts';
+
+/** Decides about one document. Anything but `true` refuses. */
+export type Filter = (document: Readonly<Record<string, unknown>>) => boolean | Promise<boolean>;
+
+/** What a user may see and change of a collection. */
+export interface AccessFilters {
+  /** Documents that the user may see. The others look deleted to him. Default: all. */
+  readonly read?: Filter;
+  /** Documents that the user may write; must hold before and after a change. Default: all. */
+  readonly write?: Filter;
+}
+
+/** `true`: everything, `false`: nothing (403), `undefined`: who is it? (401). */
+export type Authorization = boolean | undefined | AccessFilters;
+
+/**
+ * Decides about a request for a collection.
+ *
+ * @param request Its method, URL and headers; not its body, which the handler reads later.
+ */
+export type Authorize = (
+  request: Request,
+  collection: string,
+) => Authorization | Promise<Authorization>;
+
+/** Filters over documents as the store has them. */
+export interface Access {
+  readonly canRead: ((id: string, wire: unknown) => Promise<boolean>) | undefined;
+  readonly canWrite: ((id: string, wire: unknown) => Promise<boolean>) | undefined;
+}
+
+const FULL: Access = { canRead: undefined, canWrite: undefined };
+
+/** @throws {RequestFailure} with 401 or 403. */
+export function accessOf(authorization: unknown): Access {
+  if (authorization === true) return FULL;
+  if (authorization === undefined || authorization === null) {
+    throw new RequestFailure(401, 'unauthorized', 'Sign in first.', {
+      'www-authenticate': 'Bearer',
+    });
+  }
+  if (authorization === false) {
+    throw new RequestFailure(403, 'forbidden', 'This collection is not yours.');
+  }
+  const { read, write, ...others } = checkFilters(authorization);
+  // A misspelt filter must not open the collection.
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) throw authorizeInvalid(`an object with "${unknown}"`);
+  return { canRead: overWire(read), canWrite: overWire(write) };
+}
+
+function checkFilters(authorization: unknown): AccessFilters {
+  if (typeof authorization !== 'object' || authorization === null) {
+    throw authorizeInvalid(typeof authorization);
+  }
+  const prototype: unknown = Object.getPrototypeOf(authorization);
+  const filters = authorization as AccessFilters;
+  if (prototype !== Object.prototype && prototype !== null) throw authorizeInvalid('an instance');
+  for (const name of ['read', 'write'] as const) {
+    const filter: unknown = filters[name];
+    if (filter !== undefined && typeof filter !== 'function') {
+      throw authorizeInvalid(`"${name}" that is no function`);
+    }
+  }
+  return filters;
+}
+
+function authorizeInvalid(what: string): ServerError {
+  return new ServerError(
+    'authorize_invalid',
+    `authorize() returned ${what}. It returns true, false, undefined, or { read?, write? }.`,
+    { place: 'authorize' },
+  );
+}
+
+function overWire(filter: Filter | undefined): Access['canRead'] {
+  if (!filter) return undefined;
+  return async (id, wire) => {
+    const document = decoded(id, wire);
+    return document !== undefined && (await filter(document)) === true;
+  };
+}
+
+/** `undefined` for a document that somebody damaged in the database: nobody sees it. */
+function decoded(id: string, wire: unknown): Readonly<Record<string, unknown>> | undefined {
+  try {
+    return decodeDocument(wire, id) as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    if (error instanceof Malformed) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,67 @@
+import { Malformed } from '../codec/exact-json/json-checks.ts';
+import { ServerError } from '../errors/server-error.ts';
+import type { ErrorAnswer } from '../replication/protocol/http-answers.ts';
+
+/** A request that gets an answer with a status of 400 or higher. */
+export class RequestFailure extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.headers = headers;
+  }
+}
+
+/** An answer in JSON that no cache keeps and no browser takes for a page. */
+export function answerJson(
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: {
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      ...headers,
+    },
+  });
+}
+
+export function answerFailure({ status, code, message, headers }: RequestFailure): Response {
+  return answerJson(status, { error: { code, message } } satisfies ErrorAnswer, headers);
+}
+
+/** Names an error to the client. The texts of foreign errors stay here: they may tell of the database. */
+export function toFailure(error: unknown): RequestFailure {
+  if (error instanceof RequestFailure) return error;
+  if (error instanceof Malformed) {
+    return new RequestFailure(400, 'message_invalid', `The request is invalid: ${error.message}.`);
+  }
+  if (!(error instanceof ServerError)) {
+    return new RequestFailure(503, 'store_failed', 'The server failed. Try again later.');
+  }
+  const { code, retryAfter } = error;
+  const headers: Record<string, string> =
+    retryAfter === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfter)) };
+  switch (code) {
+    case 'checkpoint_invalid':
+      return new RequestFailure(400, code, 'The checkpoint is not one of this server.');
+    case 'store_busy':
+      return new RequestFailure(429, code, 'The server is busy. Try again later.', headers);
+    case 'store_unavailable':
+      return new RequestFailure(503, code, 'The server is unavailable. Try again later.', headers);
+    case 'authorize_invalid':
+      return new RequestFailure(503, 'store_failed', 'The server failed. Try again later.');
+  }
+}

@@ -1,0 +1,126 @@
+import { OptionError } from '../errors/option-error.ts';
+import { type Access, type Authorize, accessOf } from './access.ts';
+import { type CorsOptions, checkCors, corsHeaders, preflight } from './cors.ts';
+import { answerFailure, answerJson, RequestFailure, toFailure } from './failures.ts';
+import { checkContentType, readJson } from './request-body.ts';
+import { type Route, routeOf, routes } from './routes.ts';
+import type { Store } from './store.ts';
+
+/** Options of {@link createHandler}. */
+export interface HandlerOptions {
+  /** Where the documents are: `postgres(query)`, `memory()`, or your own. */
+  readonly store: Store;
+  /** Who may do what, asked for each request. */
+  readonly authorize: Authorize;
+  /** Pages of other origins that may use the handler. Default: none. */
+  readonly cors?: CorsOptions;
+  /** Most bytes of a body. Default 4 MB. */
+  readonly maxBody?: number;
+  /** Milliseconds for which a request waits for changes. Default 25,000; proxies often end a request after 30,000. */
+  readonly hold?: number;
+  /** Gets the errors of the store and of `authorize`, of which clients see no text. Default `console.error`. */
+  readonly onError?: (error: unknown, request: Request) => void;
+}
+
+/** Answers a request; never rejects. */
+export type Handler = (request: Request) => Promise<Response>;
+
+const MEGABYTE = 1024 * 1024;
+
+/**
+ * The server of `http({ url })`: a function from `Request` to `Response` for Node, Deno, Bun, Workers and route handlers
+ * of Next. The last segment of `url` is the collection, as in `https://example.com/sync/orders`.
+ *
+ * @example
+ * ```ts
+ * const store = postgres((text, values) => pool.query(text, values));
+ * const handler = createHandler({
+ *   store,
+ *   authorize: async (request, collection) => {
+ *     const user = await userOf(request);
+ *     if (!user) return undefined;
+ *     return collection === 'orders' && { read: (order) => order.owner === user, write: (order) => order.owner === user };
+ *   },
+ * });
+ * ```
+ * @throws {OptionError}
+ */
+export function createHandler(options: HandlerOptions): Handler {
+  checkOptions(options);
+  const { cors } = options;
+  return async (request) => {
+    let response: Response;
+    try {
+      response = await answer(request, options);
+    } catch (error) {
+      const failure = toFailure(error);
+      if (failure.status === 503 || failure.status === 429) report(options, error, request);
+      response = answerFailure(failure);
+    }
+    const headers = cors ? corsHeaders(request, cors) : {};
+    for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
+    return response;
+  };
+}
+
+async function answer(request: Request, options: HandlerOptions): Promise<Response> {
+  const { store, cors, maxBody = 4 * MEGABYTE, hold = 25_000 } = options;
+  const route = routeOf(request.url);
+  if (request.method === 'OPTIONS' && cors) return preflight(cors);
+  if (request.method !== 'POST') {
+    throw new RequestFailure(405, 'method_not_allowed', 'Use POST.', { allow: 'POST' });
+  }
+  checkContentType(request);
+  const access = await accessTo(request, route, options);
+  const body = await readJson(request, maxBody);
+  const { signal } = request;
+  return answerJson(
+    200,
+    await routes[route.name](body, { store, access, collection: route.collection, signal, hold }),
+  );
+}
+
+async function accessTo(
+  request: Request,
+  { collection }: Route,
+  { authorize }: HandlerOptions,
+): Promise<Access> {
+  return accessOf(await authorize(request, collection));
+}
+
+/** What logs must not change the answer. */
+function report({ onError = logError }: HandlerOptions, error: unknown, request: Request): void {
+  try {
+    onError(error, request);
+  } catch (second) {
+    logError(second, request);
+  }
+}
+
+function logError(error: unknown, { url }: Request): void {
+  console.error('cairndb/server:', new URL(url).pathname, error);
+}
+
+const KNOWN = ['store', 'authorize', 'cors', 'maxBody', 'hold', 'onError'];
+
+function checkOptions(options: HandlerOptions): void {
+  const unknown = Object.keys(options).find((name) => !KNOWN.includes(name));
+  if (unknown !== undefined) {
+    throw new OptionError('option_unknown', `createHandler() has no option "${unknown}".`, {
+      place: unknown,
+    });
+  }
+  const { store, authorize, cors, maxBody = 1, hold = 1 } = options;
+  // Without it every document would be public.
+  if (typeof authorize !== 'function') throw missing('authorize', 'a function');
+  if (typeof store?.pull !== 'function') throw missing('store', 'a store, such as memory()');
+  for (const [place, value] of Object.entries({ maxBody, hold })) {
+    if (typeof value === 'number' && value > 0 && value < 2 ** 31) continue;
+    throw new OptionError('option_invalid', `${place} must be a number above 0.`, { place });
+  }
+  if (cors) checkCors(cors);
+}
+
+function missing(place: string, what: string): OptionError {
+  return new OptionError('option_missing', `createHandler() needs ${place}: ${what}.`, { place });
+}

@@ -1,0 +1,22 @@
+export { CairnError, type CairnErrorDetails } from '../errors/cairn-error.ts';
+export { OptionError, type OptionErrorCode } from '../errors/option-error.ts';
+export {
+  ServerError,
+  type ServerErrorCode,
+  type ServerErrorDetails,
+} from '../errors/server-error.ts';
+export type { PullAnswer, WireChange } from '../replication/protocol/http-answers.ts';
+export type { WireDocument } from '../replication/protocol/wire-documents.ts';
+export type { AccessFilters, Authorization, Authorize, Filter } from './access.ts';
+export type { CorsOptions } from './cors.ts';
+export { createHandler, type Handler, type HandlerOptions } from './handler.ts';
+export { type MemoryStore, memory } from './memory/memory-store.ts';
+export { type NodeRequest, type NodeResponse, nodeListener } from './node-listener.ts';
+export {
+  type PostgresOptions,
+  type PostgresStore,
+  postgres,
+  type Query,
+} from './postgres/postgres-store.ts';
+export type { Listen } from './postgres/postgres-watch.ts';
+export type { Store, StoredRow, StoreResult, StoreRow } from './store.ts';

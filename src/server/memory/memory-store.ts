@@ -1,0 +1,135 @@
+import type { PullAnswer, WireChange } from '../../replication/protocol/http-answers.ts';
+import type { WireDocument } from '../../replication/protocol/wire-documents.ts';
+import { formatCheckpoint, parseCheckpoint, randomHex, START } from '../checkpoint.ts';
+import {
+  ABSENT,
+  KEYS,
+  type Store,
+  type StoredRow,
+  type StoreResult,
+  type StoreRow,
+} from '../store.ts';
+import { Waiters } from '../waiters.ts';
+import { ChangeLog, type MemoryRow } from './change-log.ts';
+
+/** A {@link Store} in memory, see {@link memory}. */
+export interface MemoryStore extends Store {
+  /** A store with the present documents and another history, as after the restore of a backup: clients begin anew. */
+  copy(): MemoryStore;
+}
+
+/**
+ * A store in memory, for tests and demos: it forgets everything when the process ends.
+ *
+ * @example
+ * ```ts
+ * const handler = createHandler({ store: memory(), authorize: () => true });
+ * ```
+ */
+export function memory(): MemoryStore {
+  return new StoreInMemory(new Map());
+}
+
+interface Collection {
+  readonly epoch: string;
+  readonly log: ChangeLog;
+}
+
+class StoreInMemory implements MemoryStore {
+  readonly #collections: Map<string, Collection>;
+  readonly #waiters = new Waiters();
+
+  constructor(collections: Map<string, Collection>) {
+    this.#collections = collections;
+  }
+
+  async pull(name: string, after: string | undefined, limit: number): Promise<PullAnswer> {
+    const from = after === undefined || after === START ? undefined : parseCheckpoint(after);
+    const collection = this.#collections.get(name);
+    const { epoch = '0', log } = collection ?? {};
+    const reset = from !== undefined && (from.epoch !== epoch || from.seq > (log?.newest ?? 0));
+    const start = reset ? 0 : (from?.seq ?? 0);
+    const { rows, more } = log?.after(start, limit) ?? { rows: [], more: false };
+    const seq = (more ? rows.at(-1)?.seq : log?.newest) ?? 0;
+    const checkpoint = formatCheckpoint({ epoch, seq });
+    return { changes: rows.map(toChange), checkpoint, more, ...(reset && { reset }) };
+  }
+
+  async push(name: string, rows: readonly StoreRow[]): Promise<StoreResult[]> {
+    const collection = this.#collections.get(name) ?? { epoch: randomHex(8), log: new ChangeLog() };
+    const { log } = collection;
+    const random = randomHex(6);
+    const results = rows.map((row) => pushOne(log, row, random));
+    if (log.newest > 0) this.#collections.set(name, collection);
+    this.#waiters.ring(name, log.newest);
+    return results;
+  }
+
+  async read(name: string, ids: readonly string[]): Promise<StoredRow[]> {
+    const log = this.#collections.get(name)?.log;
+    return [...new Set(ids)].flatMap((id) => {
+      const row = log?.get(id);
+      if (!row) return [];
+      const { version, keys, json } = row;
+      return [{ id, version, keys, document: json === undefined ? null : parse(json) }];
+    });
+  }
+
+  async watch(name: string, after: string, signal: AbortSignal): Promise<boolean> {
+    const from = parseCheckpoint(after);
+    const { epoch = '0', log } = this.#collections.get(name) ?? {};
+    const newest = log?.newest ?? 0;
+    if (newest !== from.seq || epoch !== from.epoch) return !signal.aborted;
+    return this.#waiters.wait(name, from.seq, signal);
+  }
+
+  copy(): MemoryStore {
+    const copies = Array.from(this.#collections, ([name, { log }]) => {
+      return [name, { epoch: randomHex(8), log: log.copy() }] as const;
+    });
+    return new StoreInMemory(new Map(copies));
+  }
+}
+
+function pushOne(log: ChangeLog, row: StoreRow, random: string): StoreResult {
+  const { id, base = ABSENT, key, document, seen } = row;
+  const present = log.get(id);
+  const before = present?.keys.indexOf(key) ?? -1;
+  if (present && before >= 0) return madeBefore(present, before);
+  const version = present?.version ?? ABSENT;
+  if (seen !== undefined && seen !== version) return { stale: true };
+  const gone = present?.json === undefined;
+  if (document === undefined && gone) return { version };
+  if (base !== version && !(base === ABSENT && gone)) {
+    return { conflict: present ? toChange(present) : { id, version, deleted: true } };
+  }
+  const seq = log.newest + 1;
+  const made = `${seq}-${random}`;
+  log.put({
+    id,
+    version: made,
+    seq,
+    keys: [key, ...(present?.keys ?? [])].slice(0, KEYS),
+    versions: [made, ...(present?.versions ?? [])].slice(0, KEYS),
+    json: document && JSON.stringify(document),
+  });
+  return { version: made };
+}
+
+/**
+ * A repeated push. If the document was deleted since, the answer is the one of the first time: the deletion comes with
+ * the next pull.
+ */
+function madeBefore({ version, versions, json }: MemoryRow, index: number): StoreResult {
+  const made = versions[index] as string;
+  if (index === 0 || json === undefined) return { version: made };
+  return { version, document: parse(json), made };
+}
+
+function toChange({ id, version, keys, json }: MemoryRow): WireChange {
+  const change = { id, version, key: keys[0] as string };
+  if (json === undefined) return { ...change, deleted: true };
+  return { ...change, document: parse(json) };
+}
+
+const parse = (json: string): WireDocument => JSON.parse(json) as WireDocument;

@@ -1,0 +1,80 @@
+import type { PullAnswer, WireChange } from '../replication/protocol/http-answers.ts';
+import type { WireDocument } from '../replication/protocol/wire-documents.ts';
+
+/** A row to push, with a checked document. */
+export interface StoreRow {
+  readonly id: string;
+  /** The version of the server's state that the row derives from. */
+  readonly base?: string | undefined;
+  readonly key: string;
+  /** `undefined`: deleted. */
+  readonly document?: WireDocument | undefined;
+  /**
+   * The version that `authorize` has checked, {@link ABSENT} for none. If the stored row has another, the store answers
+   * `stale` and changes nothing. So it replaces only what was checked.
+   */
+  readonly seen?: string | undefined;
+}
+
+/** A stored row with its idempotency keys. */
+export interface StoredRow {
+  readonly id: string;
+  readonly version: string;
+  /** `null`: deleted. */
+  readonly document: WireDocument | null;
+  /** Of the last accepted pushes, newest first. */
+  readonly keys: readonly string[];
+}
+
+/** What a store did with one {@link StoreRow}. */
+export type StoreResult =
+  | {
+      readonly version: string;
+      /** The present document, where somebody else has changed it since a push that is now repeated. */
+      readonly document?: WireDocument;
+      /** The version that the repeated push made, where it is not `version`. */
+      readonly made?: string;
+    }
+  | { readonly conflict: WireChange }
+  | { readonly rejected: { readonly reason: string; readonly retry?: boolean } }
+  | { readonly stale: true };
+
+/**
+ * Where a server keeps the documents of its collections: {@link memory}, {@link postgres}, or your own. Documents are JSON
+ * with wrappers such as `{"$date":0}` for other values.
+ */
+export interface Store {
+  /**
+   * The changes after a checkpoint in the order in which they became visible, at most `limit` and about 1 MB.
+   *
+   * @throws {ServerError} `checkpoint_invalid` for a checkpoint of another format.
+   */
+  pull(collection: string, after: string | undefined, limit: number): Promise<PullAnswer>;
+
+  /**
+   * Makes each row or refuses it, by the rules of `Remote`; the results are in the order of the rows. All accepted rows
+   * become visible at once.
+   */
+  push(collection: string, rows: readonly StoreRow[]): Promise<readonly StoreResult[]>;
+
+  /** The stored rows with these ids, deleted ones included, in any order. */
+  read(collection: string, ids: readonly string[]): Promise<readonly StoredRow[]>;
+
+  /** Resolves with `true` when there is something newer than `after`, with `false` once the signal aborts. */
+  watch(collection: string, after: string, signal: AbortSignal): Promise<boolean>;
+
+  /** Creates tables and the like. It may run again, and in several processes at once. */
+  setup?(): Promise<void>;
+
+  /** Frees connections that the store has opened for `watch`. */
+  close?(): Promise<void>;
+}
+
+/** The version of a document that the server has never had. */
+export const ABSENT = '0';
+
+/** Idempotency keys that a store remembers with each document. */
+export const KEYS = 8;
+
+/** Bytes of documents after which a page of changes ends. */
+export const PAGE_BYTES = 1_000_000;
