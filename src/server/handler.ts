@@ -18,7 +18,7 @@ export interface HandlerOptions {
   readonly maxBody?: number;
   /** Milliseconds for which a request waits for changes. Default 25,000; proxies often end a request after 30,000. */
   readonly hold?: number;
-  /** Gets the errors of the store and of `authorize`, of which clients see no text. Default `console.error`. */
+  /** Gets the errors of the store and of `authorize`; clients do not see their text. Default `console.error`. */
   readonly onError?: (error: unknown, request: Request) => void;
 }
 

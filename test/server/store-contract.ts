@@ -14,7 +14,7 @@ export function row(
 
 let keys = 0;
 
-/** A collection of which no other test knows. */
+/** A collection that no other test knows. */
 export function anyCollection(): string {
   return `orders ${crypto.randomUUID()}'"; drop table cairn_rows; --`;
 }
