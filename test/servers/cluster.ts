@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { chownSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { findPostgres, POSTGRES_MISSING } from '../../tools/servers/provision.mjs';
 
 /** A PostgreSQL of its own in a temporary folder, reached by a socket in that folder. */
@@ -15,6 +14,10 @@ export interface Cluster {
   stop(): Promise<void>;
   /** Another cluster on a copy of the files of this one, which must be stopped. */
   copy(): Promise<Cluster>;
+  /** A standby of this one. */
+  standby(): Promise<Cluster>;
+  /** Runs a program of PostgreSQL as a client of this one. */
+  run(program: string, ...args: string[]): void;
   remove(): Promise<void>;
 }
 
@@ -84,6 +87,16 @@ async function runCluster(bin: string, folder: string): Promise<Cluster> {
       else execFileSync('cp', ['-a', join(folder, 'data'), other], options);
       return runCluster(bin, other);
     },
+    async standby() {
+      const { folder: other } = newFolder();
+      const data = join(other, 'data');
+      cluster.run('pg_basebackup', '-D', data, '-R', '-c', 'fast', '--no-sync');
+      return runCluster(bin, other);
+    },
+    run(program, ...args) {
+      const env = { ...process.env, PGHOST: folder, PGUSER: 'cairn' };
+      execFileSync(join(bin, program), args, { ...identity(), cwd: folder, env, stdio: 'pipe' });
+    },
     async remove() {
       await end('SIGINT');
       process.off('exit', onExit);
@@ -100,16 +113,8 @@ function isReady(server: ChildProcess): Promise<boolean> {
     let log = '';
     server.stderr?.on('data', (text) => {
       log += text;
-      if (log.includes('ready to accept connections')) resolve(true);
+      if (/ready to accept (?:read-only )?connections/.test(log)) resolve(true);
     });
     server.once('exit', () => resolve(false));
   });
-}
-
-/** Connections to a cluster, in the schema `schema`. */
-export function connectionsTo(folder: string, schema: string, max = 10): pg.Pool {
-  const options = `-c search_path=${schema}`;
-  const pool = new pg.Pool({ host: folder, user: 'cairn', database: 'postgres', max, options });
-  pool.on('error', () => undefined); // of idle connections, when a test crashes the server
-  return pool;
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { row, storeContract } from '../server/store-contract.ts';
-import { listenTo, openSchema, type SchemaStore, storeOn } from './stores.ts';
+import { listenTo, storeOn } from './connections.ts';
+import { openSchema, type SchemaStore } from './stores.ts';
 
 describe.each(['LISTEN', 'polling'])('PostgreSQL with %s', (way) => {
   let opened: SchemaStore;

@@ -1,13 +1,7 @@
 import type { Pool } from 'pg';
-import pg from 'pg';
 import { inject } from 'vitest';
-import {
-  type Listen,
-  type PostgresOptions,
-  type PostgresStore,
-  postgres,
-} from '../../src/server/index.ts';
-import { connectionsTo } from './cluster.ts';
+import type { PostgresOptions, PostgresStore } from '../../src/server/index.ts';
+import { connectionsTo, storeOn } from './connections.ts';
 
 /** A store in a new schema of the PostgreSQL of these tests. */
 export interface SchemaStore {
@@ -18,9 +12,6 @@ export interface SchemaStore {
 }
 
 let schemas = 0;
-
-export const storeOn = (pool: Pool, options?: PostgresOptions): PostgresStore =>
-  postgres((text, values) => pool.query(text, values), options);
 
 /** Makes a schema with the tables. */
 export async function openSchema(max?: number, options?: PostgresOptions): Promise<SchemaStore> {
@@ -37,14 +28,9 @@ export async function openSchema(max?: number, options?: PostgresOptions): Promi
   return { store, pool, schema, close };
 }
 
-/** LISTEN on a connection of its own. */
-export function listenTo(folder: string): Listen {
-  return async (channel, onNotify, onLost) => {
-    const client = new pg.Client({ host: folder, user: 'cairn', database: 'postgres' });
-    client.on('notification', ({ payload }) => onNotify(payload));
-    client.on('error', onLost);
-    await client.connect();
-    await client.query(`listen ${channel}`);
-    return () => client.end();
-  };
+/** SQL that copies what is in one schema to another, as the restore of a dump does. */
+export function copySql(from: string, to: string): string[] {
+  return ['cairn_collections', 'cairn_epochs', 'cairn_rows'].map(
+    (table) => `insert into ${to}.${table} select * from ${from}.${table}`,
+  );
 }

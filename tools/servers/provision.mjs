@@ -12,7 +12,9 @@ import { pathToFileURL } from 'node:url';
 /** Debian installs each version in a folder of its own, outside PATH. */
 const DEBIAN = '/usr/lib/postgresql';
 
-/** The folder of `initdb` and `postgres`; `undefined` if there is none. */
+const PROGRAMS = ['initdb', 'postgres', 'psql', 'createdb', 'pg_dump', 'pg_basebackup'];
+
+/** The folder of the programs of PostgreSQL; `undefined` if there is none. */
 export function findPostgres() {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN) : [];
   const newest = versions.sort((a, b) => Number(b) - Number(a));
@@ -22,7 +24,7 @@ export function findPostgres() {
     ...newest.map((version) => `${DEBIAN}/${version}/bin`),
   ];
   return folders.find((folder) =>
-    ['initdb', 'postgres'].every((program) => folder !== '' && existsSync(join(folder, program))),
+    PROGRAMS.every((program) => folder !== '' && existsSync(join(folder, program))),
   );
 }
 

@@ -1,0 +1,35 @@
+import pg from 'pg';
+import {
+  type Listen,
+  type PostgresOptions,
+  type PostgresStore,
+  postgres,
+} from '../../src/server/index.ts';
+
+/** Connections to a cluster, by the socket in its folder, in a schema. */
+export function connectionsTo(
+  folder: string,
+  schema: string,
+  max = 10,
+  database = 'postgres',
+): pg.Pool {
+  const options = `-c search_path=${schema}`;
+  const pool = new pg.Pool({ host: folder, user: 'cairn', database, max, options });
+  pool.on('error', () => undefined); // of idle connections, when a test crashes the server
+  return pool;
+}
+
+export const storeOn = (pool: pg.Pool, options?: PostgresOptions): PostgresStore =>
+  postgres((text, values) => pool.query(text, values), options);
+
+/** LISTEN on a connection of its own. */
+export function listenTo(folder: string): Listen {
+  return async (channel, onNotify, onLost) => {
+    const client = new pg.Client({ host: folder, user: 'cairn', database: 'postgres' });
+    client.on('notification', ({ payload }) => onNotify(payload));
+    client.on('error', onLost);
+    await client.connect();
+    await client.query(`listen ${channel}`);
+    return () => client.end();
+  };
+}
