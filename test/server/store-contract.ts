@@ -15,7 +15,7 @@ export function row(
 let keys = 0;
 
 /** A collection that no other test knows. */
-export function anyCollection(): string {
+function anyCollection(): string {
   return `orders ${crypto.randomUUID()}'"; drop table cairn_rows; --`;
 }
 

@@ -9,6 +9,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
+const APT = '/usr/bin/apt-get';
+
 /** Debian installs each version in a folder of its own, outside PATH. */
 const DEBIAN = '/usr/lib/postgresql';
 
@@ -30,14 +32,14 @@ export function findPostgres() {
 
 /** Installs PostgreSQL if it is missing; its folder, or `undefined`. */
 export function provisionPostgres() {
-  if (findPostgres() === undefined && existsSync('/usr/bin/apt-get') && process.getuid?.() === 0) {
+  if (findPostgres() === undefined && existsSync(APT) && process.getuid?.() === 0) {
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
     for (const args of [
       ['update', '-q'],
       ['install', '-y', '-q', '--no-install-recommends', 'postgresql'],
     ]) {
-      console.log(`$ apt-get ${args.join(' ')}`);
-      spawnSync('apt-get', args, { stdio: 'inherit', env });
+      console.log(`$ ${APT} ${args.join(' ')}`);
+      spawnSync(APT, args, { stdio: 'inherit', env });
     }
   }
   return findPostgres();

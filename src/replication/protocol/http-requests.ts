@@ -9,13 +9,6 @@ import { asId, asToken, DEFAULT_LIMIT, documentField, MAX_LIMIT } from './http-f
 import type { LocalChange } from './remote.ts';
 import { encodeDocument, type WireDocument } from './wire-documents.ts';
 
-/** Body of `POST {url}/pull`. */
-export interface PullRequest {
-  /** `null`: from the start. */
-  readonly after: string | null;
-  readonly limit: number;
-}
-
 /** A row of `POST {url}/push`. */
 export interface WireRow {
   readonly id: string;
@@ -23,11 +16,6 @@ export interface WireRow {
   readonly key: string;
   readonly document?: WireDocument;
   readonly deleted?: true;
-}
-
-/** Body of `POST {url}/push`. */
-export interface PushRequest {
-  readonly rows: readonly WireRow[];
 }
 
 /** Body of `POST {url}/watch`. */
@@ -54,7 +42,11 @@ export function toWireRow({ id, base, key, document }: LocalChange): WireRow {
   return { id, base: base ?? null, key, deleted: true };
 }
 
-/** @throws {Malformed} */
+/**
+ * The body of `POST {url}/pull`: `{ after, limit }`; `after: null` is from the start.
+ *
+ * @throws {Malformed}
+ */
 export function readPullRequest(body: unknown): {
   readonly after: string | undefined;
   readonly limit: number;
@@ -66,7 +58,11 @@ export function readPullRequest(body: unknown): {
   return { after: optionalToken(after, '"after"'), limit: limit as number };
 }
 
-/** @throws {Malformed} */
+/**
+ * The body of `POST {url}/push`: `{ rows }`.
+ *
+ * @throws {Malformed}
+ */
 export function readPushRequest(body: unknown): ReceivedRow[] {
   const { rows } = asObject(body, 'the body');
   return asArray(rows, '"rows"').map((value) => {
