@@ -4,6 +4,7 @@ import { citiesAsset } from './tools/build/cities-asset.ts';
 import { fontPreload } from './tools/build/font-preload.ts';
 import { serviceWorker } from './tools/build/service-worker.ts';
 import { sourceWorker } from './tools/build/source-worker.ts';
+import { sqlText } from './tools/build/sql-text.ts';
 import { workerScript } from './tools/build/worker-script.ts';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
@@ -12,8 +13,21 @@ const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.u
 export default defineConfig({
   root: path('demo'),
   base: './',
-  resolve: { alias: { 'cairndb/worker': path('worker/index.ts'), cairndb: path('src/index.ts') } },
-  plugins: [sourceWorker(), workerScript(), citiesAsset(), fontPreload(), serviceWorker()],
+  resolve: {
+    alias: {
+      'cairndb/server': path('src/server/index.ts'),
+      'cairndb/worker': path('worker/index.ts'),
+      cairndb: path('src/index.ts'),
+    },
+  },
+  plugins: [
+    sourceWorker(),
+    workerScript(),
+    sqlText(),
+    citiesAsset(),
+    fontPreload(),
+    serviceWorker(),
+  ],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   worker: { format: 'es' },
   optimizeDeps: { include: ['comlink', 'idb', 'nanoid'] },
