@@ -5,6 +5,7 @@ import type { CollectionUsage } from '../backup/usage.ts';
 import { storedSizes, usageOf } from '../backup/usage.ts';
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import { BackupError } from '../errors/backup-error.ts';
+import { HIDDEN } from '../storage/collection-name.ts';
 import type { Manifest } from '../storage/log/manifest.ts';
 import { listLive, listManifests } from '../storage/log/open-log.ts';
 import type { PinnedCollection } from './backups/backup-requests.ts';
@@ -154,7 +155,7 @@ export class DatabaseRequests implements Executor {
     const { storage } = this.#environment;
     const range = { prefix: [], limit: ALL };
     const snapshots = (await storage.list('snapshots', range)) as Snapshot[];
-    const manifests = await listManifests(storage);
+    const manifests = await this.#listed();
     const open = this.#openByName();
     const shown = manifests.filter(({ kept_until }) => kept_until === undefined);
     const usage = shown.map(async (manifest) => {
@@ -175,7 +176,13 @@ export class DatabaseRequests implements Executor {
 
   /** The manifests of stored collections. */
   async #manifests(): Promise<Manifest[]> {
-    return (await listManifests(this.#environment.storage)).filter(({ dropped }) => !dropped);
+    return (await this.#listed()).filter(({ dropped }) => !dropped);
+  }
+
+  /** The manifests of collections, dropped ones included. */
+  async #listed(): Promise<Manifest[]> {
+    const all = await listManifests(this.#environment.storage);
+    return all.filter(({ name }) => !name.startsWith(HIDDEN));
   }
 }
 

@@ -5,6 +5,7 @@ import type { CollectionEvents } from '../events/collection-events.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import type { RecordStore } from '../records/record-store.ts';
 import type { VersionSink } from '../records/version-sink.ts';
+import type { Replica } from '../replication/replica.ts';
 import type { SaveSchedule } from '../saving/save-schedule.ts';
 import type { Aborts } from '../scheduling/pace.ts';
 import type { ReadSet } from '../snapshots/read-set.ts';
@@ -26,7 +27,10 @@ export interface OperationContext extends Pick<EngineEnvironment, 'clock' | 'new
 /** The parts of a collection, as they know each other. */
 export interface CollectionContext
   extends OperationContext,
-    Pick<EngineEnvironment, 'storage' | 'leases' | 'terminable' | 'snapshots' | 'links'> {
+    Pick<
+      EngineEnvironment,
+      'storage' | 'pool' | 'durability' | 'leases' | 'terminable' | 'snapshots' | 'links'
+    > {
   readonly availability: Availability;
   readonly records: RecordStore;
   readonly versions: CollectionVersions;
@@ -34,6 +38,8 @@ export interface CollectionContext
   readonly events: CollectionEvents;
   /** Of a document collection. A restored backup brings new ones. */
   indexes: DocumentIndexes;
+  /** While the collection is replicated. */
+  replica: Replica | undefined;
   /** The indexes that open handles declare. */
   readonly declared: IndexDeclarations;
 }

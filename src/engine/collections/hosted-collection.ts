@@ -20,12 +20,14 @@ import {
   isChanging,
   isCompared,
   isEdit,
+  isOfReplica,
   isOnBackups,
   isPartOfFile,
 } from '../protocol/request-kinds.ts';
 import type { Request } from '../protocol/requests.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import { RecordStore } from '../records/record-store.ts';
+import { ReplicaRequests } from '../replication/replica-requests.ts';
 import { SaveSchedule } from '../saving/save-schedule.ts';
 import { isCoroutine, type Result, runSync, wait } from '../scheduling/coroutine.ts';
 import { Aborts } from '../scheduling/pace.ts';
@@ -87,6 +89,7 @@ export class HostedCollection implements Executor {
       versions: new CollectionVersions(() => this.context),
       saves: this.saves,
       indexes: new DocumentIndexes(settings, []),
+      replica: undefined,
       declared: new IndexDeclarations(),
       aborts: this.#aborts,
     };
@@ -243,8 +246,13 @@ export class HostedCollection implements Executor {
 
   /** Saves everything so far. */
   async flush(): Promise<void> {
-    const save = () => (this.availability.error ? undefined : wait(this.saves.flush()));
+    const save = () => (this.availability.error ? undefined : wait(this.#save()));
     await this.queue.enter(false, save);
+  }
+
+  async #save(): Promise<undefined> {
+    await this.saves.flush();
+    await this.context.replica?.log.saves.flush();
   }
 
   /** When its cache is cleared unless a request comes before; `undefined` where there is none. */
@@ -270,8 +278,9 @@ export class HostedCollection implements Executor {
     this.availability.check();
     if ('live' in request) return this.lives.perform(request, reader);
     if (request.op === 'open') return undefined;
-    if (request.op === 'save') return wait(this.saves.flush().then(() => undefined));
+    if (request.op === 'save') return wait(this.#save());
     if (request.op === 'ready') return this.#lifecycle.ready();
+    if (isOfReplica(request)) return new ReplicaRequests(this.context).execute(request);
     return this.#executeOnce(request, key);
   }
 

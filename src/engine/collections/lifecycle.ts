@@ -5,6 +5,7 @@ import type { IndexKeeper } from '../documents/index-keeper.ts';
 import type { LiveQueries } from '../live/live-queries.ts';
 import type { Request } from '../protocol/requests.ts';
 import { CacheRetention } from '../records/cache-retention.ts';
+import { Replica } from '../replication/replica.ts';
 import { type Coroutine, wait } from '../scheduling/coroutine.ts';
 import { nextTurn } from '../scheduling/next-turn.ts';
 import type { SerialQueue } from '../scheduling/serial-queue.ts';
@@ -54,6 +55,10 @@ export class CollectionLifecycle {
       if (after) yield after;
       if (stolen) yield storage.claim();
       yield* openCollection(this.#context);
+      if (records.log.isReplicated) {
+        this.#context.replica = new Replica(this.#context);
+        yield this.#context.replica.open();
+      }
       records.applied.load(records.log.watermarks);
       if (stolen) yield saves.alone(() => records.log.recordTakeover());
       indexes.opened();
@@ -104,6 +109,7 @@ export class CollectionLifecycle {
     yield queue.passed();
     try {
       yield records.log.drop(records.applied.watermarks, kept);
+      yield this.#context.replica?.log.drop() ?? Promise.resolve();
     } catch (error) {
       saves.resume();
       backups.resume();
@@ -124,6 +130,7 @@ export class CollectionLifecycle {
     await this.#parts.indexes.closed();
     await this.#parts.backups.stop();
     await this.#context.saves.stop();
+    await this.#context.replica?.log.saves.stop();
   }
 
   /** Loads the bodies of a cached collection, and fills the maps that opening left out; requests are answered meanwhile. */

@@ -98,7 +98,10 @@ export class Loading {
 
   /** Replaces the records and indexes of the collection. */
   take(): void {
-    this.#context.records.take(this.records);
+    const { records, replica } = this.#context;
+    const before = replica ? records.list() : [];
+    records.take(this.records);
+    replica?.noteReplacement(before);
     this.#context.indexes = this.#indexes;
   }
 

@@ -3,6 +3,7 @@ import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionEvents } from '../events/collection-events.ts';
 import type { RecordStore } from '../records/record-store.ts';
 import type { NewVersion, VersionSink } from '../records/version-sink.ts';
+import type { Replica } from '../replication/replica.ts';
 import type { DocumentIndexes } from './document-indexes.ts';
 
 /** Changes of a transaction in one collection. */
@@ -16,6 +17,7 @@ interface VersionTargets {
   readonly records: RecordStore;
   readonly indexes: DocumentIndexes;
   readonly events: CollectionEvents;
+  readonly replica: Pick<Replica, 'note' | 'noteAdded'> | undefined;
 }
 
 /** Puts new versions into a collection: its records, its indexes, its events. */
@@ -31,9 +33,10 @@ export class CollectionVersions implements VersionSink {
   }
 
   add(added: readonly StoredRecord[]): void {
-    const { records, indexes, events } = this.#parts();
+    const { records, indexes, events, replica } = this.#parts();
     indexes.addAll(added);
     records.addAll(added);
+    replica?.noteAdded(added);
     if (events.isWatched) for (const { key } of added) events.changed(key, 'insert');
   }
 
@@ -72,13 +75,17 @@ export class CollectionVersions implements VersionSink {
     for (const version of versions) this.#enter(version);
   }
 
-  #enter({ record, kind }: NewVersion): void {
-    this.#parts().records.put(record);
-    this.#parts().events.changed(record.key, kind);
+  #enter({ record, before, kind }: NewVersion): void {
+    const { records, replica, events } = this.#parts();
+    records.put(record);
+    replica?.note(record.key, before);
+    events.changed(record.key, kind);
   }
 
   #remove(record: StoredRecord): void {
-    this.#parts().records.delete(record);
-    this.#parts().events.changed(record.key, 'delete');
+    const { records, replica, events } = this.#parts();
+    records.delete(record);
+    replica?.note(record.key, record);
+    events.changed(record.key, 'delete');
   }
 }

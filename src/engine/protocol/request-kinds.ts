@@ -1,4 +1,5 @@
 import type { BackupOperations } from './backup-protocol.ts';
+import type { ReplicaOperations } from './replica-protocol.ts';
 import type { OperationName, Request } from './requests.ts';
 
 /** Edits that may have to read before they write. */
@@ -16,9 +17,21 @@ const READING_EDITS = [
   'kvReplace',
 ] as const;
 
+/** Operations of replication: each waits for storage, and others must not come in between. */
+const OF_REPLICAS: ReadonlySet<OperationName> = new Set<keyof ReplicaOperations>([
+  'replicaOpen',
+  'replicaChanges',
+  'replicaApply',
+  'replicaPushed',
+  'replicaRejected',
+  'replicaRevert',
+  'replicaEnd',
+]);
+
 /** Operations that change something: while they wait, later requests wait too. */
 const CHANGING: ReadonlySet<OperationName> = new Set<OperationName>([
   ...READING_EDITS,
+  ...OF_REPLICAS,
   'open',
   'ready',
   'drop',
@@ -103,6 +116,10 @@ export function isRead(request: Request): boolean {
 }
 
 export type BackupRequest = Request<keyof BackupOperations>;
+
+export function isOfReplica(request: Request): request is Request<keyof ReplicaOperations> {
+  return OF_REPLICAS.has(request.op);
+}
 
 type PartOfFile = 'importPart' | 'exportNext' | 'exportEnd';
 

@@ -5,6 +5,7 @@ import type { BackupOperations } from './backup-protocol.ts';
 import type { DatabaseOperations } from './database-protocol.ts';
 import type { KeyValueOperations } from './key-value-protocol.ts';
 import type { LiveOperations } from './live-protocol.ts';
+import type { ReplicaOperations } from './replica-protocol.ts';
 import type { CollectionSettings } from './settings.ts';
 
 /** Managed values of a document in a reply: id, flags, stamps. */
@@ -140,6 +141,7 @@ export interface Operations
     BackupOperations,
     DatabaseOperations,
     KeyValueOperations,
+    ReplicaOperations,
     TransactionOperations {
   /** Opens the collection under the handle. Every other operation waits for it. */
   open: { ask: { settings: CollectionSettings }; reply: undefined };

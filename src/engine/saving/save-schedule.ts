@@ -16,6 +16,9 @@ const EARLY_SAVE_SPACING_MS = 250;
 /** After a pause so many early saves may follow one another at once. */
 const EARLY_SAVE_BURST = 4;
 
+/** What a schedule tells of its saves. */
+type SaveEvents = Pick<CollectionEvents, 'saved' | 'released' | 'failed'>;
+
 /**
  * Decides when a collection is saved: after `save_directly_after` changes at once, else `save_timeout` seconds after the
  * first unsaved change. With `save_early`, in the next turn of the event loop, unless such saves come too often: what is
@@ -32,7 +35,7 @@ export class SaveSchedule {
   readonly #records: RecordStore;
   readonly #settings: CollectionSettings;
   readonly #clock: Clock;
-  readonly #events: CollectionEvents;
+  readonly #events: SaveEvents;
   readonly #links: SaveLinks<SaveSchedule>;
   /** Settles with the save under way, before the compaction that may follow it. */
   #saving: Promise<void> | undefined;
@@ -54,7 +57,7 @@ export class SaveSchedule {
     records: RecordStore,
     settings: CollectionSettings,
     clock: Clock,
-    events: CollectionEvents,
+    events: SaveEvents,
     links: SaveLinks<SaveSchedule>,
   ) {
     this.#records = records;

@@ -25,6 +25,8 @@ export interface Manifest {
   readonly changed: number;
   /** Watermarks of the changes saved below `next`. */
   readonly watermarks?: readonly Watermark[];
+  /** Whether it is replicated: a log of its own has what it knows of the server. */
+  readonly replicated?: true;
   /** A tombstone: the collection was dropped. Its backups stay, and its watermarks, for frozen pages. */
   readonly dropped?: true;
   /** When a tombstone of watermarks alone expires, in Unix milliseconds. */

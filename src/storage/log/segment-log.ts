@@ -130,6 +130,25 @@ export class SegmentLog {
     this.#live.manifest = manifest;
   }
 
+  /** Whether the collection is replicated. */
+  get isReplicated(): boolean {
+    return this.#live.isReplicated;
+  }
+
+  /** Notes in storage whether the collection is replicated. Nothing else may be written meanwhile. */
+  async recordReplication(isReplicated: boolean): Promise<void> {
+    const before = this.#live.isReplicated;
+    this.#live.isReplicated = isReplicated;
+    const manifest = this.#makeManifest(this.segments.keys());
+    try {
+      await this.write([putManifest(manifest)]);
+    } catch (error) {
+      this.#live.isReplicated = before;
+      throw error;
+    }
+    this.#live.manifest = manifest;
+  }
+
   /** A compaction in doubt must be resolved before the operations are drawn. */
   prepareAppend(changes: Changes, attach?: Attachment): AppendWrite {
     return new AppendWrite(this.#state, this.#writer, changes, attach);

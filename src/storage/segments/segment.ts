@@ -37,6 +37,8 @@ export interface Segment {
    * documents to rebuild indexes.
    */
   readonly indexed: Readonly<Record<string, readonly unknown[]>> | undefined;
+  /** {@link StoredRecord.remoteVersion} of each record; left out where none has one. */
+  readonly remoteVersions?: readonly (string | undefined)[] | undefined;
   /** Each record's share of `size`. */
   readonly sizes: Uint32Array;
   /** Rough size in bytes, without Blobs. */
@@ -56,11 +58,12 @@ export function segmentProblem(value: unknown, number: number): string | undefin
   if (value === undefined) return 'is missing from storage';
   const segment = value as Partial<Segment>;
   if (segment.number !== number) return `has number ${segment.number}`;
-  const { keys, deletes, ranks, flags, sizes, stamps, bodies } = segment;
+  const { keys, deletes, ranks, flags, sizes, stamps, bodies, remoteVersions } = segment;
   if (!Array.isArray(keys) || !Array.isArray(deletes)) return 'has no keys';
   const lengths = [ranks?.length, flags?.length, sizes?.length];
   if (stamps) lengths.push(stamps.length / 4);
   if (bodies) lengths.push(bodies.length);
+  if (remoteVersions) lengths.push(remoteVersions.length);
   return lengths.some((length) => length !== keys.length)
     ? 'has columns of different lengths'
     : undefined;
@@ -134,7 +137,8 @@ function emptyContent() {
 
 /** A record's share of the size of its segment. */
 function recordSize(record: StoredRecord, body: Body, blobs: BlobBytes): number {
-  return record.key.length + 9 + (record.stamps ? 32 : 0) + bodySize(body, blobs);
+  const { key, stamps, remoteVersion = '' } = record;
+  return key.length + 9 + (stamps ? 32 : 0) + remoteVersion.length + bodySize(body, blobs);
 }
 
 /** Builds a segment; its encoded documents are inline only if it is small. */
@@ -160,6 +164,7 @@ export function buildSegment(
     }
     return record.key;
   });
+  const isReplicated = records.some(({ remoteVersion }) => remoteVersion !== undefined);
   const inline = size < SMALL_SEGMENT ? bodies.bodies : undefined;
   const segment: Segment = {
     ...position,
@@ -169,6 +174,7 @@ export function buildSegment(
     flags,
     stamps,
     indexed: indexedColumns(records, columns),
+    ...(isReplicated && { remoteVersions: records.map((record) => record.remoteVersion) }),
     sizes,
     size,
     ...(blobBytes > 0 && { blobBytes }),
@@ -198,7 +204,7 @@ export function deletesSize(deletes: readonly string[]): number {
 
 /** The records of a segment, without encoded documents. Index keys are `undefined` where the segment has no column. */
 export function readRecords(segment: Segment, columns: IndexColumns): StoredRecord[] {
-  const { number, keys, ranks, flags, stamps, sizes } = segment;
+  const { number, keys, ranks, flags, stamps, sizes, remoteVersions } = segment;
   const indexed = columns.map((column) => columnOf(segment, column) ?? []);
   const records: StoredRecord[] = [];
   for (let index = 0; index < keys.length; index++) {
@@ -212,6 +218,7 @@ export function readRecords(segment: Segment, columns: IndexColumns): StoredReco
     record.segment = number;
     record.index = index;
     record.size = sizes[index] as number;
+    if (remoteVersions) record.remoteVersion = remoteVersions[index];
     // Hot path of opening: half the time of `map`.
     if (indexed.length > 0) {
       const indexKeys: unknown[] = [];

@@ -33,6 +33,8 @@ export class StoredRecord {
   index = 0;
   /** Its share of the size of its segment. */
   size = 0;
+  /** The server's version that it equals, behind the tag of its replica; `undefined` where it has changed since. */
+  remoteVersion: string | undefined = undefined;
   /** The version before this one, while it is the latest saved version. */
   previous: StoredRecord | undefined = undefined;
 

@@ -4,6 +4,7 @@ import { CollectionError } from '../../errors/collection-error.ts';
 import { CriteriaError } from '../../errors/criteria-error.ts';
 import { KeyError } from '../../errors/key-error.ts';
 import { OptionError } from '../../errors/option-error.ts';
+import { ReplicationError } from '../../errors/replication-error.ts';
 import { StorageError } from '../../errors/storage-error.ts';
 import { TransactionError } from '../../errors/transaction-error.ts';
 import { ValueError } from '../../errors/value-error.ts';
@@ -34,6 +35,7 @@ const classes: Record<string, ErrorClass> = {
   KeyError,
   OptionError,
   StorageError,
+  ReplicationError,
   TransactionError,
   ValueError,
   WorkerError,

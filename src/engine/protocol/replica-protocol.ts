@@ -1,0 +1,88 @@
+import type { Body } from '../../codec/body.ts';
+import type { Stamps } from '../../storage/segments/stored-record.ts';
+
+/** A document or value as its record holds it; `undefined` where there is none. */
+export type RecordState = readonly [flags: number, stamps: Stamps | undefined, body: Body];
+
+/** What the engine keeps of a replicated collection as a whole. */
+export interface ReplicaState {
+  /** Names the server's data set. */
+  readonly remote: string;
+  /** Names this replica: the keys of its pushes begin with it. */
+  readonly replica: string;
+  /** Where the next pull starts; `undefined` before the first. JSON. */
+  readonly checkpoint: string | undefined;
+}
+
+/** A document that differs from the server's, as far as the replica knows. */
+export interface LocalRow {
+  readonly id: string;
+  /** The server's version that it derives from. */
+  readonly version: string | undefined;
+  /** The server's state at that version. */
+  readonly base: RecordState | undefined;
+  /** `undefined` where it was deleted. */
+  readonly state: RecordState | undefined;
+}
+
+/** A document that the server refuses. */
+export interface RejectedRow extends Omit<LocalRow, 'base'> {
+  readonly reason: string;
+}
+
+/** A state of the server to be applied. */
+export interface RemoteRow {
+  readonly id: string;
+  readonly version: string;
+  /** `undefined` where it was deleted. */
+  readonly state: RecordState | undefined;
+  /** How to resolve it with a local change. Applied if the local state still is the one that was seen. */
+  readonly resolution?:
+    | { readonly seen: RecordState | undefined; readonly result: RecordState | undefined }
+    | undefined;
+}
+
+/** What became of a row that was pushed. */
+export type PushedRow =
+  | {
+      readonly id: string;
+      readonly version: string;
+      /** What was sent. */
+      readonly sent: RecordState | undefined;
+      /** What the server has, where that is something else. */
+      readonly stored?: { readonly state: RecordState | undefined } | undefined;
+    }
+  | { readonly id: string; readonly rejected: string; readonly sent: RecordState | undefined };
+
+/** The operations of replication. All of them are idempotent: a client may repeat them to another engine. */
+export interface ReplicaOperations {
+  /** Begins, or goes on. Rejects where the collection replicates with another remote. */
+  replicaOpen: { ask: { readonly remote: string }; reply: ReplicaState };
+  /** Lists changes that are saved and were not pushed. */
+  replicaChanges: {
+    ask: { readonly limit: number; readonly skip?: readonly string[] };
+    reply: { readonly rows: readonly LocalRow[]; readonly pending: number };
+  };
+  /**
+   * Applies states of the server. Replies with the rows that a local change conflicts with, which are not applied;
+   * without conflicts the checkpoint is kept in the same write.
+   */
+  replicaApply: {
+    ask: {
+      readonly rows: readonly RemoteRow[];
+      /** Where the pull started. Rejects where another replication has moved it. */
+      readonly after?: string | undefined;
+      readonly checkpoint?: string | undefined;
+      /** After a reset: all ids of the server. Documents that derive from others are removed. */
+      readonly sweep?: readonly string[] | undefined;
+    };
+    reply: readonly LocalRow[];
+  };
+  /** Notes what became of pushed rows. */
+  replicaPushed: { ask: { readonly rows: readonly PushedRow[] }; reply: undefined };
+  replicaRejected: { ask: object; reply: readonly RejectedRow[] };
+  /** Gives up the local change of a document. Replies whether there was one. */
+  replicaRevert: { ask: { readonly id: string }; reply: boolean };
+  /** Forgets what it knows of the server. Documents stay. */
+  replicaEnd: { ask: object; reply: undefined };
+}

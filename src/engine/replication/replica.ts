@@ -1,0 +1,206 @@
+import type { Body } from '../../codec/body.ts';
+import { asCairnError } from '../../errors/as-cairn-error.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+import type { CollectionContext } from '../collections/collection-context.ts';
+import type { RecordState, ReplicaState } from '../protocol/replica-protocol.ts';
+import { run } from '../scheduling/coroutine.ts';
+import { type Entry, ReplicaLog } from './replica-log.ts';
+
+/** Characters of a replica's name that its versions begin with: those of an earlier replica do not count. */
+const TAG_LENGTH = 6;
+
+/** The state as it is stored. */
+export interface KeptState extends ReplicaState {
+  /** Why the server refused a document, by id. */
+  readonly rejected: Readonly<Record<string, string>>;
+}
+
+/**
+ * What a replicated collection knows of its server: which version each document derives from, and which documents
+ * have changed since.
+ *
+ * A document that equals the server's has that version in its record, or in an entry of the log if the record was stored
+ * before. A changed one has an entry with the version and the server's state, so that changes can be merged. A document
+ * without either was never on the server.
+ */
+export class Replica {
+  readonly log: ReplicaLog;
+  /** Documents that differ from the server's, those included that it refused. */
+  readonly dirty = new Set<string>();
+  readonly #context: CollectionContext;
+  #state: KeptState | undefined;
+  #isApplying = false;
+  /** Versions that are bases and have to be read first, by id. */
+  readonly #unread = new Map<string, StoredRecord>();
+
+  constructor(context: CollectionContext) {
+    this.#context = context;
+    this.log = new ReplicaLog(context);
+  }
+
+  /** The collection must be open. */
+  async open(): Promise<void> {
+    await this.log.open();
+    this.#state = this.log.state as KeptState;
+    for (const { key, remoteVersion } of this.#context.records.list())
+      if (!this.#isOwn(remoteVersion)) this.dirty.add(key);
+    for (const id of this.log.ids()) {
+      if (this.log.get(id)?.isDirty) this.dirty.add(id);
+      else this.dirty.delete(id);
+    }
+  }
+
+  /** Begins: every document is new for the server. The log must be empty. */
+  begin(state: KeptState): void {
+    this.state = state;
+    for (const key of this.#context.records.keys()) this.dirty.add(key);
+  }
+
+  get state(): KeptState {
+    return this.#state as KeptState;
+  }
+
+  /** Saved with the changes of the same turn. */
+  set state(state: KeptState) {
+    this.#state = state;
+    this.log.state = state;
+    this.#link();
+  }
+
+  /** The server's version that a document derives from. */
+  versionOf(id: string, record = this.#context.records.get(id)): string | undefined {
+    const entry = this.log.get(id);
+    if (entry) return entry.version;
+    const version = record?.remoteVersion;
+    return this.#isOwn(version) ? version.slice(TAG_LENGTH) : undefined;
+  }
+
+  /** The value of {@link StoredRecord.remoteVersion} for a version. */
+  tagged(version: string): string {
+    return this.#tag + version;
+  }
+
+  get #tag(): string {
+    return this.state.replica.slice(0, TAG_LENGTH);
+  }
+
+  #isOwn(version: string | undefined): version is string {
+    return version?.startsWith(this.#tag) === true;
+  }
+
+  /** Must be called when a document was changed, with the version that was replaced. */
+  note(id: string, before: StoredRecord | undefined): void {
+    if (this.#isApplying) return;
+    const { rejected } = this.state;
+    if (Object.hasOwn(rejected, id)) this.accept([id]);
+    if (this.log.get(id)?.isDirty) return;
+    const version = this.versionOf(id, before);
+    if (version === undefined) {
+      // The server never had it.
+      if (this.#context.records.get(id)) this.dirty.add(id);
+      else this.dirty.delete(id);
+      return;
+    }
+    this.markDirty(id, version, before);
+  }
+
+  /** Must be called with new documents. */
+  noteAdded(records: readonly StoredRecord[]): void {
+    if (!this.#isApplying) for (const { key } of records) this.note(key, undefined);
+  }
+
+  /**
+   * Must be called when all records were replaced, by a backup or a file: that is a local change of each document that
+   * differs.
+   */
+  noteReplacement(before: readonly StoredRecord[]): void {
+    const { records } = this.#context;
+    const left = new Set(records.keys());
+    for (const record of before) {
+      const { key, segment, index } = record;
+      const now = records.get(key);
+      left.delete(key);
+      if (now?.segment === segment && now.index === index) continue;
+      if (this.log.get(key)?.isDirty) this.dirty.add(key);
+      else {
+        const version = this.versionOf(key, record);
+        if (version !== undefined) this.markDirty(key, version, record);
+        else if (now) this.#markNew(key);
+        else this.dirty.delete(key);
+      }
+    }
+    for (const key of left) if (!this.log.get(key)?.isDirty) this.#markNew(key);
+  }
+
+  /** Applies states of the server: they are no local changes. */
+  applying<T>(apply: () => T): T {
+    this.#isApplying = true;
+    try {
+      return apply();
+    } finally {
+      this.#isApplying = false;
+    }
+  }
+
+  /** Notes that a document has changed since a version. */
+  markDirty(id: string, version: string | undefined, base: StoredRecord | undefined): void {
+    const isUnread = base !== undefined && base.body === undefined;
+    if (isUnread) this.#readLater(id, base);
+    const state: RecordState | undefined =
+      base && !isUnread ? [base.flags, base.stamps, base.body as Body] : undefined;
+    this.enter(id, { version, isDirty: true, base: state });
+  }
+
+  /** Enters a document that differs from its record's version, or from the server's. */
+  enter(id: string, entry: Entry): void {
+    this.log.put(id, entry);
+    if (entry.isDirty) this.dirty.add(id);
+    else this.dirty.delete(id);
+    this.#link();
+  }
+
+  /** The document equals the version in its record, or is gone on both sides. */
+  settle(id: string): void {
+    this.log.delete(id);
+    this.dirty.delete(id);
+    this.#unread.delete(id);
+    this.#link();
+  }
+
+  /** Forgets that the server refused documents. */
+  accept(ids: Iterable<string>): void {
+    const rejected = { ...this.state.rejected };
+    for (const id of ids) delete rejected[id];
+    this.state = { ...this.state, rejected };
+  }
+
+  /** A stored record may have a version of an earlier time: this is a new document for the server. */
+  #markNew(id: string): void {
+    this.enter(id, { version: undefined, isDirty: true, base: undefined });
+  }
+
+  /** Saved together: no change without its entry, no checkpoint without its rows. */
+  #link(): void {
+    this.#context.links.link([this.#context.saves, this.log.saves]);
+  }
+
+  /** Reads a base from its segment. Until then no early save begins. */
+  #readLater(id: string, base: StoredRecord): void {
+    const { records, saves, events } = this.#context;
+    // Compaction would remove the replaced version.
+    const release = records.pin();
+    this.#unread.set(id, base);
+    const read = Promise.resolve(run(records.bodies.of(base)))
+      .then((body) => {
+        if (this.#unread.get(id) !== base) return;
+        const entry = this.log.get(id) as Entry;
+        this.enter(id, { ...entry, base: [base.flags, base.stamps, body] });
+      })
+      .catch((error: unknown) => events.failed(asCairnError(error)))
+      .finally(() => {
+        if (this.#unread.get(id) === base) this.#unread.delete(id);
+        release();
+      });
+    saves.holdUntil(read);
+  }
+}
