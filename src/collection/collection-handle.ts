@@ -12,6 +12,7 @@ import type { Sender } from './calls/sender.ts';
 import type { CollectionOwner } from './collection-owner.ts';
 import type { EventMap, EventName, Listener } from './events.ts';
 import { signalIn } from './options/option-checks.ts';
+import { REPLICATION, type ReplicationAccess } from './replication-access.ts';
 
 /** Options of {@link CollectionHandle.createBackup}. */
 export interface BackupOptions {
@@ -230,6 +231,11 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
     } catch (error) {
       throw this.owner.runtime?.rejection(error, this.name) ?? error;
     }
+  }
+
+  /** @internal */
+  get [REPLICATION](): ReplicationAccess {
+    return { ...this.liveBase, owner: this.owner };
   }
 
   /** The part of a live query's source that all queries of this collection share. */

@@ -206,6 +206,7 @@ export class HostedCollection implements Executor {
     if (this.availability.error) return;
     this.lives.settle();
     this.context.events.released(this.records.takeReleased());
+    this.context.replica?.settle();
     this.saves.check();
   }
 

@@ -1,6 +1,7 @@
 import type { CairnError } from '../../errors/cairn-error.ts';
 import type { Watermark } from '../../storage/segments/watermarks.ts';
 import type { Change } from '../protocol/event-protocol.ts';
+import type { ReplicaReport } from '../protocol/replica-protocol.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import type { EngineEvents } from './engine-events.ts';
 
@@ -51,6 +52,10 @@ export class CollectionEvents {
   /** Indexes are being built; they are ready when both numbers are the same. */
   indexing(documents: number, total: number): void {
     this.#engine.emit({ type: 'index', detail: { collection: this.#name, documents, total } });
+  }
+
+  replicated(report: Omit<ReplicaReport, 'collection'>): void {
+    this.#engine.emit({ type: 'replication', detail: { collection: this.#name, ...report } });
   }
 
   failed(error: CairnError): void {

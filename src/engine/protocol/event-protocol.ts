@@ -1,4 +1,5 @@
 import type { LiveDetail } from './live-protocol.ts';
+import type { ReplicaReport } from './replica-protocol.ts';
 
 /** The changes of a batch in a collection. */
 export interface Change {
@@ -43,6 +44,8 @@ export interface EngineEvents {
     readonly backup: string | undefined;
     readonly documents: number;
   };
+  /** The replication of a collection has got further, or has something to do. */
+  replication: ReplicaReport;
   /** A save failed and will be tried again, or stored data is damaged. */
   error: { readonly collection: string | undefined; readonly error: Error };
 }

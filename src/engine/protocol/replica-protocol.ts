@@ -54,10 +54,26 @@ export type PushedRow =
     }
   | { readonly id: string; readonly rejected: string; readonly sent: RecordState | undefined };
 
+/** Where the replication of a collection stands, for all clients. */
+export interface ReplicaReport {
+  readonly collection: string;
+  /** Documents that differ from the server's, and were not refused. */
+  readonly pending: number;
+  /** How often a client asked for a round. */
+  readonly asked: number;
+  /** What the page that replicates reported last; each client knows its shape. */
+  readonly report: unknown;
+}
+
 /** The operations of replication. All of them are idempotent: a client may repeat them to another engine. */
 export interface ReplicaOperations {
   /** Begins, or goes on. Rejects where the collection replicates with another remote. */
   replicaOpen: { ask: { readonly remote: string }; reply: ReplicaState };
+  /** Reports to all clients, or asks for a round. Replies with the last report. */
+  replicaReport: {
+    ask: { readonly report?: unknown; readonly asks?: boolean };
+    reply: ReplicaReport;
+  };
   /** Lists changes that are saved and were not pushed. */
   replicaChanges: {
     ask: { readonly limit: number; readonly skip?: readonly string[] };

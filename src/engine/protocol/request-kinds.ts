@@ -20,6 +20,7 @@ const READING_EDITS = [
 /** Operations of replication: each waits for storage, and others must not come in between. */
 const OF_REPLICAS: ReadonlySet<OperationName> = new Set<keyof ReplicaOperations>([
   'replicaOpen',
+  'replicaReport',
   'replicaChanges',
   'replicaApply',
   'replicaPushed',

@@ -10,6 +10,7 @@ import type {
   RejectedRow,
   RemoteRow,
   ReplicaOperations,
+  ReplicaReport,
   ReplicaState,
 } from '../protocol/replica-protocol.ts';
 import type { Request } from '../protocol/requests.ts';
@@ -31,6 +32,8 @@ export class ReplicaRequests {
     switch (request.op) {
       case 'replicaOpen':
         return this.#open(request.remote);
+      case 'replicaReport':
+        return this.#report(request);
       case 'replicaChanges':
         return this.#changes(request);
       case 'replicaApply':
@@ -63,6 +66,11 @@ export class ReplicaRequests {
     yield saves.alone(() => records.log.recordReplication(true));
     this.#context.replica = fresh;
     return fresh.state;
+  }
+
+  // biome-ignore lint/correctness/useYield: all requests are coroutines
+  *#report(request: Request<'replicaReport'>): Coroutine<ReplicaReport> {
+    return this.#replica.report(request);
   }
 
   get #replica(): Replica {
@@ -147,7 +155,6 @@ export class ReplicaRequests {
       for (const id of [...replica.log.ids()]) this.#sweep(id, kept);
     }
     if (checkpoint !== undefined) replica.state = { ...replica.state, checkpoint };
-    this.#check();
     return [];
   }
 
@@ -168,7 +175,7 @@ export class ReplicaRequests {
           added.push(record);
         }
       }
-      if (replica.log.get(id)) replica.settle(id);
+      if (replica.log.get(id)) replica.equals(id);
     }
     for (const record of added) record.rank = records.takeRank();
     if (added.length > 0) versions.add(added);
@@ -187,7 +194,7 @@ export class ReplicaRequests {
       if (!before) record.rank = records.takeRank();
       versions.put({ record, before, kind: before ? 'update' : 'insert' });
     }
-    if (isRemote) replica.settle(id);
+    if (isRemote) replica.equals(id);
     else replica.enter(id, { version, isDirty: true, base: state });
   }
 
@@ -210,9 +217,9 @@ export class ReplicaRequests {
     const record = records.get(id);
     if (!replica.dirty.has(id)) {
       if (record) replica.applying(() => versions.delete(record));
-      replica.settle(id);
+      replica.equals(id);
     } else if (record) replica.enter(id, { version: undefined, isDirty: true, base: undefined });
-    else replica.settle(id);
+    else replica.equals(id);
   }
 
   *#pushed(rows: readonly PushedRow[]): Coroutine<undefined> {
@@ -235,7 +242,6 @@ export class ReplicaRequests {
         });
     }
     if (rows.some((row) => 'rejected' in row)) replica.state = { ...replica.state, rejected };
-    this.#check();
     return undefined;
   }
 
@@ -247,9 +253,9 @@ export class ReplicaRequests {
     const replica = this.#replica;
     if (stored && !sameState(stored.state, state)) {
       replica.applying(() => this.#takeOver([{ id, version, state: stored.state }]));
-      replica.settle(id);
+      replica.equals(id);
     } else if (state) replica.enter(id, { version, isDirty: false, base: undefined });
-    else replica.settle(id);
+    else replica.equals(id);
   }
 
   *#rejected(): Coroutine<readonly RejectedRow[]> {
@@ -274,8 +280,7 @@ export class ReplicaRequests {
       const record = records.get(id);
       if (record) replica.applying(() => versions.delete(record));
     }
-    replica.settle(id);
-    this.#check();
+    replica.equals(id);
     return true;
   }
 
@@ -287,11 +292,6 @@ export class ReplicaRequests {
     this.#context.replica = undefined;
     yield* wait(replica.log.drop());
     return undefined;
-  }
-
-  /** What only the replica's log has to save. */
-  #check(): void {
-    this.#replica.log.saves.check();
   }
 }
 

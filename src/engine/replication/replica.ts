@@ -2,7 +2,8 @@ import type { Body } from '../../codec/body.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
-import type { RecordState, ReplicaState } from '../protocol/replica-protocol.ts';
+import type { RecordState, ReplicaReport, ReplicaState } from '../protocol/replica-protocol.ts';
+import type { Request } from '../protocol/requests.ts';
 import { run } from '../scheduling/coroutine.ts';
 import { type Entry, ReplicaLog } from './replica-log.ts';
 
@@ -30,6 +31,9 @@ export class Replica {
   readonly #context: CollectionContext;
   #state: KeptState | undefined;
   #isApplying = false;
+  #told = 0;
+  #asked = 0;
+  #report: unknown;
   /** Versions that are bases and have to be read first, by id. */
   readonly #unread = new Map<string, StoredRecord>();
 
@@ -86,6 +90,30 @@ export class Replica {
 
   #isOwn(version: string | undefined): version is string {
     return version?.startsWith(this.#tag) === true;
+  }
+
+  /** Where it stands; with a report of the page that replicates, or a request for a round. */
+  report({ report, asks }: Request<'replicaReport'>): ReplicaReport {
+    if (asks) this.#asked++;
+    if (report !== undefined) this.#report = report;
+    if (asks || report !== undefined) this.#tell();
+    return { collection: this.#context.settings.name, ...this.#standing };
+  }
+
+  /** Must be called after a batch. */
+  settle(): void {
+    if (this.#standing.pending !== this.#told) this.#tell();
+    this.log.saves.check();
+  }
+
+  get #standing(): Omit<ReplicaReport, 'collection'> {
+    const pending = this.dirty.size - Object.keys(this.state.rejected).length;
+    return { pending, asked: this.#asked, report: this.#report };
+  }
+
+  #tell(): void {
+    this.#told = this.#standing.pending;
+    this.#context.events.replicated(this.#standing);
   }
 
   /** Must be called when a document was changed, with the version that was replaced. */
@@ -160,7 +188,7 @@ export class Replica {
   }
 
   /** The document equals the version in its record, or is gone on both sides. */
-  settle(id: string): void {
+  equals(id: string): void {
     this.log.delete(id);
     this.dirty.delete(id);
     this.#unread.delete(id);

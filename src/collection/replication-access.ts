@@ -1,0 +1,20 @@
+import type { CollectionSettings } from '../engine/protocol/settings.ts';
+import type { HandleChannel } from './calls/handle-channel.ts';
+import type { CollectionOwner } from './collection-owner.ts';
+
+/** Registered: `cairndb/replication` may come with a copy of its own of these modules. */
+export const REPLICATION: unique symbol = Symbol.for('cairndb.replication');
+
+/** What replication needs of a collection. */
+export interface ReplicationAccess {
+  readonly settings: CollectionSettings;
+  readonly owner: CollectionOwner;
+  /** The open handle's channel, after all earlier calls. */
+  channel(): Promise<HandleChannel>;
+}
+
+/** A collection, as replication sees it. */
+export interface Replicable {
+  readonly name: string;
+  readonly [REPLICATION]: ReplicationAccess;
+}
