@@ -59,6 +59,8 @@ export interface ReplicaReport {
   readonly collection: string;
   /** Documents that differ from the server's, and were not refused. */
   readonly pending: number;
+  /** Documents that the server refused. */
+  readonly rejected: number;
   /** How often a client asked for a round. */
   readonly asked: number;
   /** What the page that replicates reported last; each client knows its shape. */

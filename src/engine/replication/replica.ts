@@ -107,8 +107,9 @@ export class Replica {
   }
 
   get #standing(): Omit<ReplicaReport, 'collection'> {
-    const pending = this.dirty.size - Object.keys(this.state.rejected).length;
-    return { pending, asked: this.#asked, report: this.#report };
+    const rejected = Object.keys(this.state.rejected).length;
+    const pending = this.dirty.size - rejected;
+    return { pending, rejected, asked: this.#asked, report: this.#report };
   }
 
   #tell(): void {

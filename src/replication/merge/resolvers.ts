@@ -40,7 +40,7 @@ export const localWins: Resolver = ({ local }) => local;
  */
 export function newest(path: string): Resolver {
   const steps = path.split('.');
-  const valueOf = (document: object | undefined): number => {
+  const timeOf = (document: object | undefined): number => {
     let value: unknown = document;
     for (const step of steps)
       value =
@@ -50,5 +50,5 @@ export function newest(path: string): Resolver {
     const time = typeof value === 'string' ? Date.parse(value) : Number(value ?? Number.NaN);
     return Number.isNaN(time) ? Number.NEGATIVE_INFINITY : time;
   };
-  return ({ local, remote }) => (valueOf(local) > valueOf(remote) ? local : remote);
+  return ({ local, remote }) => (timeOf(local) > timeOf(remote) ? local : remote);
 }

@@ -1,0 +1,51 @@
+import { REPLICATION, type Replicable } from '../collection/replication-access.ts';
+import { OptionError } from '../errors/option-error.ts';
+import { platformEnvironment } from './loop/environment.ts';
+import { Replication } from './replication.ts';
+import { parseOptions, type ReplicationOptions } from './replication-options.ts';
+
+export { ReplicationError, type ReplicationErrorCode } from '../errors/replication-error.ts';
+export type { ReplicationState, ReplicationStatus } from './loop/replication-status.ts';
+export {
+  type ConflictStates,
+  localWins,
+  mergeFields,
+  newest,
+  type Resolver,
+  remoteWins,
+} from './merge/resolvers.ts';
+export type {
+  LocalChange,
+  PulledPage,
+  PushResult,
+  Remote,
+  RemoteChange,
+} from './protocol/remote.ts';
+export type { RejectedDocument, Replication, ReplicationEvents } from './replication.ts';
+export type { ReplicationOptions } from './replication-options.ts';
+export type { Conflict } from './rounds/conflict-resolution.ts';
+
+/**
+ * Keeps a collection and a server equal: pulls what others have changed, pushes what was changed here, offline too, and
+ * merges what both have changed. One page of a site does that for all; the others show the same status.
+ *
+ * @throws {OptionError} with the invalid option.
+ *
+ * @example
+ * ```ts
+ * const sync = replicate(orders, { remote: http({ url: 'https://example.com/sync/orders' }) });
+ * sync.on('status', ({ state, pending }) => console.log(state, pending));
+ * await sync.settled({ timeout: 10_000 });
+ * ```
+ */
+export function replicate<T extends object = object>(
+  collection: Replicable,
+  options: ReplicationOptions<T>,
+): Replication<T> {
+  const access = (collection as Partial<Replicable> | undefined)?.[REPLICATION];
+  if (!access)
+    throw new OptionError('option_invalid', 'replicate() takes a collection of Cairn.', {
+      place: 'collection',
+    });
+  return new Replication(access, parseOptions(options), platformEnvironment);
+}

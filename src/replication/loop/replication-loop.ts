@@ -1,0 +1,184 @@
+import { asCairnError } from '../../errors/as-cairn-error.ts';
+import type { CairnError } from '../../errors/cairn-error.ts';
+import { ReplicationError } from '../../errors/replication-error.ts';
+import { retryDelay } from '../rounds/retry-delay.ts';
+import type { Environment } from './environment.ts';
+import type { ReplicationState } from './replication-status.ts';
+
+/** A remote without `watch` is asked so often, while the page is shown. */
+const POLL_MS = 15_000;
+
+/** A local change wakes a replication that waits for a retry at most so often. */
+const WAKE_MS = 1000;
+
+/** What a loop works with. */
+export interface LoopTasks {
+  /** Pulls, then pushes. */
+  round(enter: (state: 'pulling' | 'pushing') => void, signal: AbortSignal): Promise<void>;
+  /** Resolves when the server may have something new; `undefined` where it cannot tell. */
+  watch(signal: AbortSignal): Promise<void> | undefined;
+  /** Called when the state has changed. */
+  changed(): void;
+}
+
+/** The states in which nothing is tried before somebody asks for it. */
+const HALTED: ReadonlySet<ReplicationState> = new Set(['paused', 'stopped', 'elsewhere']);
+
+/**
+ * Runs rounds: after local changes, after the server's, after failures with growing delays.
+ *
+ * ```
+ * elsewhere ──leads──▶ pulling ──▶ pushing ──▶ idle ──change──▶ pulling
+ *                         └────failed────▶ offline, waiting, needs_auth, failed ──retry──▶ pulling
+ * ```
+ */
+export class ReplicationLoop {
+  state: ReplicationState = 'elsewhere';
+  lastSync: number | undefined;
+  retryAt: number | undefined;
+  error: CairnError | undefined;
+  readonly #tasks: LoopTasks;
+  readonly #environment: Environment;
+  readonly #isLive: boolean;
+  /** Ends the round or the watch under way. */
+  #running = new AbortController();
+  #isBusy = false;
+  /** Whether a round is due after the one under way. */
+  #isDue = false;
+  #failures = 0;
+  #lastAttempt = Number.NEGATIVE_INFINITY;
+  #cancelTimer: (() => void) | undefined;
+
+  constructor(tasks: LoopTasks, environment: Environment, isLive: boolean) {
+    this.#tasks = tasks;
+    this.#environment = environment;
+    this.#isLive = isLive;
+  }
+
+  /** This page replicates from now on. */
+  start(): void {
+    if (!HALTED.has(this.state)) return;
+    this.#failures = 0;
+    this.#enter('idle');
+    this.wake();
+  }
+
+  /** Ends what is under way; {@link start} goes on. */
+  halt(state: 'paused' | 'stopped' | 'elsewhere'): void {
+    this.#endWaiting();
+    this.#enter(state);
+  }
+
+  /** Something changed here: a round is due, though not sooner than a moment after one that failed. */
+  noteChange(): void {
+    const { clock } = this.#environment;
+    if (this.#failures === 0 || clock.elapsed() - this.#lastAttempt > WAKE_MS) this.wake();
+  }
+
+  /** Runs a round at once, or after the one under way. */
+  wake(): void {
+    if (HALTED.has(this.state)) return;
+    this.#isDue = true;
+    if (!this.#isBusy) void this.#run();
+  }
+
+  /** The round under way has seen all local changes so far. */
+  caughtUp(): void {
+    this.#isDue = false;
+  }
+
+  /** Never rejects. */
+  async #run(): Promise<void> {
+    this.#isBusy = true;
+    while (this.#isDue && !HALTED.has(this.state)) {
+      this.#isDue = false;
+      this.#endWaiting();
+      this.#lastAttempt = this.#environment.clock.elapsed();
+      const { signal } = this.#running;
+      try {
+        await this.#tasks.round((state) => {
+          if (!signal.aborted) this.#enter(state);
+        }, signal);
+        if (!signal.aborted) this.#succeeded();
+      } catch (cause) {
+        if (!signal.aborted) this.#failed(asCairnError(cause));
+      }
+    }
+    this.#isBusy = false;
+    if (this.state === 'idle' && this.#isLive) this.#waitForNews();
+  }
+
+  #succeeded(): void {
+    this.#failures = 0;
+    this.error = undefined;
+    this.retryAt = undefined;
+    this.lastSync = this.#environment.clock.now();
+    this.#enter('idle');
+  }
+
+  #failed(error: CairnError): void {
+    const { clock, random } = this.#environment;
+    const { code, retry_after } = error as ReplicationError;
+    this.error = error;
+    this.#failures++;
+    if (code === 'remote_unauthorized') {
+      this.retryAt = undefined;
+      this.#enter('needs_auth');
+      return;
+    }
+    const delay = retryDelay(this.#failures, retry_after, random);
+    this.retryAt = clock.now() + delay;
+    this.#after(delay);
+    this.#enter(stateOf(code));
+  }
+
+  #waitForNews(): void {
+    const { signal } = this.#running;
+    const news = this.#tasks.watch(signal);
+    if (!news) this.#after(POLL_MS);
+    news?.then(
+      () => {
+        if (!signal.aborted) this.wake();
+      },
+      (error: unknown) => {
+        if (!signal.aborted) this.#failed(asCairnError(error));
+      },
+    );
+  }
+
+  #after(delay: number): void {
+    const { clock, isVisible } = this.#environment;
+    const due = () => {
+      // A hidden page asks again when it is shown.
+      if (isVisible()) this.wake();
+      else this.#after(POLL_MS);
+    };
+    this.#cancelTimer = clock.after(delay, due, true);
+  }
+
+  #endWaiting(): void {
+    this.#cancelTimer?.();
+    this.#running.abort(
+      new ReplicationError('replication_stopped', 'The replication was stopped or paused.'),
+    );
+    this.#running = new AbortController();
+  }
+
+  #enter(state: ReplicationState): void {
+    this.state = state;
+    this.#tasks.changed();
+  }
+}
+
+function stateOf(code: string): ReplicationState {
+  switch (code) {
+    case 'remote_offline':
+    case 'remote_timeout':
+      return 'offline';
+    case 'remote_failed':
+    case 'checkpoint_moved':
+      return 'waiting';
+    default:
+      return 'failed';
+  }
+}

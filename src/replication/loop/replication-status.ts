@@ -1,0 +1,49 @@
+/**
+ * What a replication does.
+ *
+ * - `idle`: both sides are equal, as far as is known.
+ * - `pulling`, `pushing`: a round is under way.
+ * - `offline`: the server cannot be reached; tried again at `retry_at`, and when the network is back.
+ * - `waiting`: the server fails for now, or asks to wait; tried again at `retry_at`.
+ * - `needs_auth`: the server wants other credentials; `resume()` tries again.
+ * - `failed`: something that a retry will hardly mend, see `error`; tried again at `retry_at` all the same.
+ * - `paused`: by `pause()`.
+ * - `elsewhere`: another page of this site replicates; the figures are the same.
+ * - `stopped`: by `stop()`, or because the collection was dropped or its client closed.
+ */
+export type ReplicationState =
+  | 'idle'
+  | 'pulling'
+  | 'pushing'
+  | 'offline'
+  | 'waiting'
+  | 'needs_auth'
+  | 'failed'
+  | 'paused'
+  | 'elsewhere'
+  | 'stopped';
+
+/** Where a replication stands. */
+export interface ReplicationStatus {
+  readonly state: ReplicationState;
+  /** Documents with local changes that the server has not got. */
+  readonly pending: number;
+  /** Documents that the server has refused. */
+  readonly rejected: number;
+  /** When both sides were equal last. */
+  readonly last_sync: Date | undefined;
+  /** When the next attempt is due, after a failure. */
+  readonly retry_at: Date | undefined;
+  /** The last failure, until a round succeeds. */
+  readonly error: Error | undefined;
+}
+
+/** What the page that replicates reports to the others, as plain data. */
+export interface StatusReport {
+  readonly state: ReplicationState;
+  readonly last_sync: number | undefined;
+  readonly retry_at: number | undefined;
+  readonly error: { readonly code: string; readonly message: string } | undefined;
+  /** Requests for a round that are answered. */
+  readonly answered: number;
+}

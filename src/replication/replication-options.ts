@@ -1,0 +1,61 @@
+import { checkOptions, flag, oneOf } from '../collection/options/option-checks.ts';
+import { OptionError } from '../errors/option-error.ts';
+import type { Resolver } from './merge/resolvers.ts';
+import type { Remote } from './protocol/remote.ts';
+
+/** Options of {@link replicate}. */
+export interface ReplicationOptions<T extends object = object> {
+  /** The server: `http()`, `couchdb()`, `memory()`, or an adapter of your own. */
+  readonly remote: Remote;
+  /** `pull` takes over the server's changes only, `push` sends local ones only. @default 'both' */
+  readonly direction?: 'both' | 'pull' | 'push' | undefined;
+  /** Decides conflicts. @default mergeFields */
+  readonly resolve?: Resolver<T> | undefined;
+  /** Whether to go on after the first round. @default true */
+  readonly live?: boolean | undefined;
+}
+
+/** Options with their defaults. */
+export interface ReplicationSettings {
+  readonly remote: Remote;
+  readonly direction: 'both' | 'pull' | 'push';
+  readonly resolve: Resolver | undefined;
+  readonly live: boolean;
+}
+
+/** @throws {OptionError} with the invalid option. */
+export function parseOptions(options: unknown): ReplicationSettings {
+  const given = checkOptions(
+    options,
+    {
+      remote: {
+        allowed: 'a remote: an object with id, pull and push',
+        test: isRemote,
+        required: true,
+      },
+      direction: oneOf(['both', 'pull', 'push'], 'both'),
+      resolve: { allowed: 'a function', test: (value) => typeof value === 'function' },
+      live: { ...flag, fallback: true },
+    },
+    'replicate(collection, options)',
+  );
+  return given as unknown as ReplicationSettings;
+}
+
+function isRemote(value: unknown): boolean {
+  const { id, pull, push } = (value ?? {}) as Partial<Remote>;
+  return (
+    typeof id === 'string' &&
+    id.length > 0 &&
+    typeof pull === 'function' &&
+    typeof push === 'function'
+  );
+}
+
+/** @throws {OptionError} */
+export function checkTimeout(timeout: unknown): void {
+  if (timeout === undefined || (typeof timeout === 'number' && timeout >= 0)) return;
+  throw new OptionError('option_invalid', 'timeout must be a number of milliseconds, 0 or more.', {
+    place: 'timeout',
+  });
+}

@@ -1,0 +1,54 @@
+import type { LocalRow, RemoteRow } from '../../engine/protocol/replica-protocol.ts';
+import type { RemoteChange } from '../protocol/remote.ts';
+import type { Conflict } from './conflict-resolution.ts';
+import { invalid } from './remote-calls.ts';
+import type { RoundContext } from './round-context.ts';
+
+/** The end of a page that is applied together with its rows. */
+export interface PageEnd {
+  readonly after?: string | undefined;
+  readonly checkpoint?: string | undefined;
+  readonly sweep?: readonly string[] | undefined;
+}
+
+/**
+ * Applies states of the server, and resolves those that conflict with local changes. Repeats that where a document changes
+ * meanwhile.
+ *
+ * @returns the conflicts.
+ */
+export async function applyRows(
+  context: RoundContext,
+  changes: readonly RemoteChange[],
+  end: PageEnd = {},
+): Promise<Conflict[]> {
+  const byId = new Map(changes.map((change) => [change.id, change]));
+  const conflicts = new Map<string, Conflict | undefined>();
+  let rows: RemoteRow[] = changes.map((change) => rowOf(context, change));
+  for (;;) {
+    const found = await context.send({ op: 'replicaApply', rows, ...end });
+    if (found.length === 0) break;
+    rows = [];
+    for (const local of found) {
+      const change = byId.get(local.id) as RemoteChange;
+      const { row, conflict } = await resolve(context, change, local);
+      rows.push(row);
+      conflicts.set(local.id, conflict);
+    }
+  }
+  return [...conflicts.values()].filter((one) => one !== undefined);
+}
+
+function resolve(context: RoundContext, change: RemoteChange, local: LocalRow) {
+  const isAncestor = change.key?.startsWith(`${context.replica}.`) === true;
+  return context.conflicts.resolve(rowOf(context, change), local, isAncestor);
+}
+
+function rowOf({ codec }: RoundContext, { id, version, document }: RemoteChange): RemoteRow {
+  if (!document) return { id, version, state: undefined };
+  try {
+    return { id, version, state: codec.toState(document as never) };
+  } catch (cause) {
+    throw invalid(`it cannot be stored: ${(cause as Error).message}`, id, cause);
+  }
+}

@@ -1,0 +1,51 @@
+import { ReplicationError } from '../../errors/replication-error.ts';
+import { applyRows } from './apply-rows.ts';
+import type { Conflict } from './conflict-resolution.ts';
+import { invalid } from './remote-calls.ts';
+import type { RoundContext } from './round-context.ts';
+
+/**
+ * Pulls the server's changes to the end, page by page. Each page is applied with its checkpoint in one write.
+ *
+ * After a reset the checkpoint of the old history stays until all documents of the new one are here; then the others are
+ * removed. A crash in between begins anew.
+ *
+ * @param stored The stored checkpoint, as JSON.
+ * @returns the new one.
+ */
+export async function pull(
+  context: RoundContext,
+  stored: string | undefined,
+  tell: (conflicts: readonly Conflict[]) => void,
+): Promise<string> {
+  let from = stored;
+  let after: unknown = stored === undefined ? undefined : JSON.parse(stored);
+  /** The ids of the new history, while the old one is being replaced. */
+  let ids: Set<string> | undefined;
+  for (;;) {
+    const page = await context.remote.pull(after);
+    const { changes, more } = page;
+    if (page.reset) ids = new Set();
+    for (const { id, document } of changes) if (document) ids?.add(id);
+    const next = checkpointOf(page.checkpoint);
+    if (more && changes.length === 0 && next === JSON.stringify(after))
+      throw invalid('pull() returned more: true, and nothing else');
+    const isKept = !ids || !more;
+    const end = isKept ? { after: from, checkpoint: next, sweep: ids && [...ids] } : {};
+    tell(await applyRows(context, changes, end));
+    if (changes.length > 0) context.events.pulled(changes.length);
+    if (isKept) from = next;
+    if (!more) return next;
+    after = page.checkpoint;
+  }
+}
+
+function checkpointOf(checkpoint: unknown): string {
+  try {
+    const json = JSON.stringify(checkpoint);
+    if (json !== undefined) return json;
+  } catch (cause) {
+    throw new ReplicationError('answer_invalid', 'The checkpoint is not JSON.', { cause });
+  }
+  throw new ReplicationError('answer_invalid', 'The checkpoint is not JSON.');
+}

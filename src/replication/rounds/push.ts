@@ -1,0 +1,121 @@
+import { nanoid } from 'nanoid';
+import type { LocalRow, PushedRow, RecordState } from '../../engine/protocol/replica-protocol.ts';
+import { ReplicationError } from '../../errors/replication-error.ts';
+import { sameContent } from '../merge/same-content.ts';
+import type { LocalChange, PushResult, RemoteChange } from '../protocol/remote.ts';
+import { applyRows } from './apply-rows.ts';
+import type { Conflict } from './conflict-resolution.ts';
+import type { RoundContext } from './round-context.ts';
+
+/** Documents in one push. */
+const BATCH = 100;
+
+/** So often a document is pushed in one round: others may change it as fast as it is merged. */
+const ATTEMPTS = 8;
+
+/** Pushes local changes: each changed document once, in its newest state. */
+export class Push {
+  /** Documents in a push, at most: halved where the server finds it too large. */
+  #batch = BATCH;
+  /** The keys of rows whose answer was lost, with their states: the same push again has the same key. */
+  readonly #keys = new Map<string, { readonly state: RecordState | undefined; key: string }>();
+
+  /** @returns how many documents were pushed. */
+  async run(
+    context: RoundContext,
+    tell: (conflicts: readonly Conflict[]) => void,
+  ): Promise<number> {
+    const attempts = new Map<string, number>();
+    const skip = new Set<string>();
+    let pushed = 0;
+    for (;;) {
+      await context.save();
+      const { rows, pending } = await context.send({
+        ...{ op: 'replicaChanges', limit: this.#batch, skip: [...skip] },
+      });
+      if (rows.length === 0) {
+        // What is pending and not listed was changed since the save.
+        if (pending <= skip.size) context.events.caughtUp();
+        return pushed;
+      }
+      for (const { id } of rows) {
+        const count = (attempts.get(id) ?? 0) + 1;
+        attempts.set(id, count);
+        if (count === ATTEMPTS) skip.add(id);
+      }
+      const same = rows.filter((row) => isUnchanged(context, row));
+      const changed = rows.filter((row) => !same.includes(row));
+      const settled: PushedRow[] = same.map(({ id, version = '', state }) => ({
+        ...{ id, version, sent: state },
+      }));
+      const conflicts: RemoteChange[] = [];
+      for (const [row, result] of await this.#send(context, changed)) {
+        const { id, state } = row;
+        if ('conflict' in result) conflicts.push(result.conflict);
+        else if ('rejected' in result) {
+          const { reason, retry } = result.rejected;
+          if (retry) skip.add(id);
+          else settled.push({ id, rejected: reason, sent: state });
+          if (!retry) context.events.rejected(id, reason);
+        } else {
+          settled.push({
+            ...{ id, version: result.version, sent: state },
+            ...stored(context, result),
+          });
+          pushed++;
+        }
+        this.#keys.delete(id);
+      }
+      await context.send({ op: 'replicaPushed', rows: settled });
+      if (changed.length > conflicts.length)
+        context.events.pushed(changed.length - conflicts.length);
+      if (conflicts.length > 0) tell(await applyRows(context, conflicts));
+    }
+  }
+
+  async #send(
+    context: RoundContext,
+    rows: readonly LocalRow[],
+  ): Promise<readonly (readonly [LocalRow, PushResult])[]> {
+    if (rows.length === 0) return [];
+    try {
+      const results = await context.remote.push(rows.map((row) => this.#change(context, row)));
+      return rows.map((row, index) => [row, results[index] as PushResult]);
+    } catch (error) {
+      const code = error instanceof ReplicationError ? error.code : undefined;
+      if (code !== 'remote_refused' && code !== 'remote_too_large') throw error;
+      const [row] = rows;
+      // One row that the server does not accept must not block the others.
+      if (row && rows.length === 1)
+        return [[row, { rejected: { reason: (error as Error).message } }]];
+      const half = Math.ceil(rows.length / 2);
+      if (code === 'remote_too_large') this.#batch = Math.max(1, Math.ceil(this.#batch / 2));
+      return [
+        ...(await this.#send(context, rows.slice(0, half))),
+        ...(await this.#send(context, rows.slice(half))),
+      ];
+    }
+  }
+
+  #change({ codec, replica }: RoundContext, { id, version, state }: LocalRow): LocalChange {
+    const before = this.#keys.get(id);
+    const isSame = before && sameContent(before.state, state);
+    const key = isSame ? before.key : `${replica}.${nanoid()}`;
+    this.#keys.set(id, { state, key });
+    return { id, base: version, document: state && codec.toDocument(id, state), key };
+  }
+}
+
+/** Whether the local state equals the server's: it was changed and changed back, or made and deleted. */
+function isUnchanged({ codec }: RoundContext, { id, version, base, state }: LocalRow): boolean {
+  if (version === undefined) return state === undefined;
+  if (!base || !state) return false;
+  return sameContent(codec.toDocument(id, base), codec.toDocument(id, state));
+}
+
+function stored(
+  { codec }: RoundContext,
+  { document }: Extract<PushResult, { readonly version: string }>,
+): Pick<Extract<PushedRow, { readonly version: string }>, 'stored'> {
+  return document ? { stored: { state: codec.toState(document as never) } } : {};
+}

@@ -1,0 +1,120 @@
+import { isPlainObject } from '../../codec/kinds.ts';
+import { CairnError } from '../../errors/cairn-error.ts';
+import { ReplicationError } from '../../errors/replication-error.ts';
+import type {
+  LocalChange,
+  PulledPage,
+  PushResult,
+  Remote,
+  RemoteChange,
+} from '../protocol/remote.ts';
+
+/** A call that takes longer has failed: networks lose answers without a sign. */
+const DEADLINE_MS = 60_000;
+
+/** Longest version and id that are kept, in characters. */
+const MAX_NAME = 1024;
+
+/** Documents asked for in one pull. */
+const PULL_LIMIT = 500;
+
+/** The calls to a remote, with deadlines; checks what it answers, as it may be anybody's code or server. */
+export class RemoteCalls {
+  readonly #remote: Remote;
+  readonly #ended: AbortSignal;
+
+  /** @param ended Aborts all calls. */
+  constructor(remote: Remote, ended: AbortSignal) {
+    this.#remote = remote;
+    this.#ended = ended;
+  }
+
+  async pull(after: unknown): Promise<PulledPage<unknown>> {
+    const page = await this.#inTime((signal) =>
+      this.#remote.pull(after, { limit: PULL_LIMIT, signal }),
+    );
+    if (!isObject(page) || !Array.isArray(page.changes)) throw invalid('pull() returned no page');
+    for (const change of page.changes) checkChange(change);
+    if (page.checkpoint === undefined) throw invalid('pull() returned no checkpoint');
+    return page;
+  }
+
+  async push(rows: readonly LocalChange[]): Promise<readonly PushResult[]> {
+    const results = await this.#inTime((signal) => this.#remote.push(rows, { signal }));
+    if (!Array.isArray(results) || results.length !== rows.length)
+      throw invalid(`push() of ${rows.length} documents returned another number of results`);
+    for (const [index, result] of results.entries())
+      checkResult(result, (rows[index] as LocalChange).id);
+    return results;
+  }
+
+  /** Runs a call of the remote, which may ignore its signal. */
+  async #inTime<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const controller = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const abort = () => controller.abort(this.#ended.reason);
+    const given = new Promise<never>((_, reject) => {
+      const timeout = new ReplicationError(
+        'remote_timeout',
+        `The server has not answered within ${DEADLINE_MS / 1000} s.`,
+      );
+      timer = setTimeout(() => controller.abort(timeout), DEADLINE_MS);
+      controller.signal.addEventListener('abort', () => reject(controller.signal.reason));
+      if (this.#ended.aborted) abort();
+      this.#ended.addEventListener('abort', abort);
+    });
+    try {
+      return await Promise.race([call(controller.signal), given]);
+    } catch (cause) {
+      if (cause instanceof CairnError || this.#ended.aborted) throw cause;
+      // fetch() rejects with a TypeError where there is no connection.
+      throw new ReplicationError('remote_offline', 'The server cannot be reached.', { cause });
+    } finally {
+      clearTimeout(timer);
+      this.#ended.removeEventListener('abort', abort);
+    }
+  }
+}
+
+function checkChange(change: RemoteChange): void {
+  if (!isObject(change) || !isName(change.id)) throw invalid('a document has no id');
+  const { id, version, document, key } = change;
+  if (!isName(version)) throw invalid('it has no version', id);
+  if (document !== undefined && !isDocument(document, id))
+    throw invalid('it is no object with that _id', id);
+  if (key !== undefined && typeof key !== 'string') throw invalid('its key is no string', id);
+}
+
+function checkResult(result: PushResult, id: string): void {
+  if (!isObject(result)) throw invalid('the result of its push is no object', id);
+  if ('conflict' in result) {
+    checkChange(result.conflict);
+    if (result.conflict.id !== id) throw invalid('its conflict is of another document', id);
+  } else if ('rejected' in result) {
+    if (typeof result.rejected?.reason !== 'string') throw invalid('it has no reason', id);
+  } else if (!isName(result.version)) throw invalid('it was accepted without a version', id);
+  else if (result.document !== undefined && !isDocument(result.document, id))
+    throw invalid('it is no object with that _id', id);
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value.length > 0 && value.length <= MAX_NAME;
+}
+
+function isDocument(value: unknown, id: string): boolean {
+  return isPlainObject(value) && (value as { _id?: unknown })._id === id;
+}
+
+/** @param id Left out where the answer as a whole is invalid. */
+export function invalid(what: string, id?: string, cause?: unknown): ReplicationError {
+  const subject = id === undefined ? '' : ` Document "${id}":`;
+  return new ReplicationError(
+    'answer_invalid',
+    `The server's answer is not understood.${subject} ${what}. Nothing of it was applied.`,
+    { place: id, cause },
+  );
+}

@@ -1,0 +1,34 @@
+import type { HandleRequest } from '../../collection/calls/sender.ts';
+import type { ReplicaOperations } from '../../engine/protocol/replica-protocol.ts';
+import type { StateCodec } from '../documents/states.ts';
+import type { ConflictResolution } from './conflict-resolution.ts';
+import type { RemoteCalls } from './remote-calls.ts';
+
+/** The operations of the engine that a round uses. */
+type Operation = keyof ReplicaOperations;
+
+/** What a round works with. */
+export interface RoundContext {
+  readonly collection: string;
+  /** Names the replica: the keys of its pushes begin with it. */
+  readonly replica: string;
+  readonly remote: RemoteCalls;
+  readonly codec: StateCodec;
+  readonly conflicts: ConflictResolution;
+  /** Sends a request to the engine. */
+  send<Name extends Operation>(
+    request: HandleRequest<Name>,
+  ): Promise<ReplicaOperations[Name]['reply']>;
+  /** Saves the collection: only saved changes are pushed. */
+  save(): Promise<unknown>;
+  readonly events: RoundEvents;
+}
+
+/** What a round tells of its progress. */
+export interface RoundEvents {
+  pulled(documents: number): void;
+  pushed(documents: number): void;
+  rejected(id: string, reason: string): void;
+  /** All local changes so far are pushed. */
+  caughtUp(): void;
+}

@@ -1,0 +1,103 @@
+import type {
+  LocalChange,
+  PulledPage,
+  PushResult,
+  Remote,
+  RemoteChange,
+} from '../../src/replication/protocol/remote.ts';
+
+interface Row {
+  readonly change: RemoteChange;
+  readonly place: number;
+  readonly keys: readonly string[];
+}
+
+/** A server in memory, as simple as the rules of {@link Remote} allow. */
+export class MemoryRemote implements Remote<number> {
+  readonly id = 'memory:test';
+  readonly rows = new Map<string, Row>();
+  /** Every push, in order. */
+  readonly pushes: (readonly LocalChange[])[] = [];
+  /** Runs before each call; may throw. */
+  before: (call: 'pull' | 'push') => void | Promise<void> = () => undefined;
+  /** Runs after a push took effect; may throw, so that its answer is lost. */
+  after: () => void = () => undefined;
+  /** Decides whether a row is refused. */
+  refuse: (row: LocalChange) => string | undefined = () => undefined;
+  epoch = 1;
+  #last = 0;
+  #rings = new Set<() => void>();
+
+  async pull(after: number | undefined, { limit }: { readonly limit: number }) {
+    await this.before('pull');
+    const changes = [...this.rows.values()]
+      .filter(({ place }) => place > (after ?? 0))
+      .sort((a, b) => a.place - b.place);
+    const page = changes.slice(0, limit);
+    return {
+      changes: page.map(({ change }) => structuredClone(change)),
+      checkpoint: page.at(-1)?.place ?? after ?? 0,
+      more: page.length < changes.length,
+    } satisfies PulledPage<number>;
+  }
+
+  async push(rows: readonly LocalChange[]): Promise<PushResult[]> {
+    await this.before('push');
+    this.pushes.push(structuredClone(rows));
+    const results = rows.map((row) => this.#accept(structuredClone(row)));
+    this.after();
+    return results;
+  }
+
+  async *watch(after: number, { signal }: { readonly signal: AbortSignal }): AsyncIterable<void> {
+    while (this.#last <= after)
+      await new Promise<void>((resolve, reject) => {
+        this.#rings.add(resolve);
+        signal.addEventListener('abort', () => reject(signal.reason));
+      });
+    yield;
+  }
+
+  /** Changes a document as another client would. */
+  write(id: string, document: object | undefined): void {
+    this.#put(
+      { id, base: undefined, document: document && { _id: id, ...document }, key: 'x' },
+      [],
+    );
+  }
+
+  document(id: string): object | undefined {
+    return this.rows.get(id)?.change.document;
+  }
+
+  documents(): object[] {
+    return [...this.rows.values()].flatMap(({ change }) => change.document ?? []);
+  }
+
+  #accept(row: LocalChange): PushResult {
+    const reason = this.refuse(row);
+    if (reason) return { rejected: { reason } };
+    const known = this.rows.get(row.id);
+    if (known?.keys.includes(row.key)) {
+      const { version, document } = known.change;
+      return known.change.key === row.key || !document ? { version } : { version, document };
+    }
+    const isNew = !known?.change.document;
+    if (row.base === undefined ? !isNew : known?.change.version !== row.base)
+      return { conflict: structuredClone(known?.change as RemoteChange) };
+    return { version: this.#put(row, known?.keys ?? []) };
+  }
+
+  #put({ id, document, key }: LocalChange, keys: readonly string[]): string {
+    const place = ++this.#last;
+    const version = `${place}-${this.epoch}`;
+    this.rows.set(id, {
+      change: { id, version, document, key },
+      place,
+      keys: [...keys, key].slice(-8),
+    });
+    for (const ring of this.#rings) ring();
+    this.#rings.clear();
+    return version;
+  }
+}
