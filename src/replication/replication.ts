@@ -1,20 +1,11 @@
-import type { HandleChannel } from '../collection/calls/handle-channel.ts';
 import { callSafely, checkListener } from '../collection/emitter.ts';
 import type { ReplicationAccess } from '../collection/replication-access.ts';
-import type { ReplicaReport, ReplicaState } from '../engine/protocol/replica-protocol.ts';
-import { asCairnError } from '../errors/as-cairn-error.ts';
 import { OptionError } from '../errors/option-error.ts';
-import { ReplicationError } from '../errors/replication-error.ts';
-import { type StateCodec, stateCodec } from './documents/states.ts';
+import { CollectionSync, stopped } from './loop/collection-sync.ts';
 import type { Environment } from './loop/environment.ts';
-import { ReplicationLoop } from './loop/replication-loop.ts';
-import type { ReplicationStatus, StatusReport } from './loop/replication-status.ts';
+import type { ReplicationStatus } from './loop/replication-status.ts';
 import { checkTimeout, type ReplicationSettings } from './replication-options.ts';
-import { type Conflict, ConflictResolution } from './rounds/conflict-resolution.ts';
-import { pull } from './rounds/pull.ts';
-import { Push } from './rounds/push.ts';
-import { RemoteCalls } from './rounds/remote-calls.ts';
-import type { RoundContext } from './rounds/round-context.ts';
+import type { Conflict } from './rounds/conflict-resolution.ts';
 
 /** A document that the server refused. */
 export interface RejectedDocument<T extends object = object> {
@@ -40,67 +31,29 @@ const EVENTS = ['status', 'conflict', 'rejected', 'pulled', 'pushed'];
 /** Conflicts that are remembered. */
 const MOST_CONFLICTS = 1000;
 
-/** A page that does not replicate asks the one that does so often, while it is shown: a frozen one is replaced. */
-const HEARTBEAT_MS = 15_000;
-
 /** The replication of one collection with one server. Made by `replicate()`. */
 export class Replication<T extends object = object> {
-  readonly #access: ReplicationAccess;
-  readonly #settings: ReplicationSettings;
-  readonly #environment: Environment;
-  readonly #codec: StateCodec;
-  readonly #loop: ReplicationLoop;
-  readonly #push = new Push();
+  readonly #sync: CollectionSync;
   readonly #conflicts: Conflict<T>[] = [];
   readonly #listeners = new Set<{
     readonly name: string;
     readonly listener: (event: never) => void;
   }>();
-  readonly #ends: (() => void)[] = [];
-  /** Calls of {@link settled} that wait. */
-  readonly #waiting = new Set<() => void>();
-  readonly #opened: Promise<HandleChannel>;
-  #report: ReplicaReport | undefined;
-  /** Requests for a round that this page has answered. */
-  #answered = 0;
-  #isPaused = false;
-  #stopped: Error | undefined;
-  #replica = '';
 
   /** @internal */
   constructor(access: ReplicationAccess, settings: ReplicationSettings, environment: Environment) {
-    this.#access = access;
-    this.#settings = settings;
-    this.#environment = environment;
-    this.#codec = stateCodec(access.settings.type);
-    this.#loop = new ReplicationLoop(
-      {
-        round: (enter, signal) => this.#round(enter, signal),
-        watch: (signal) => this.#watch(signal),
-        changed: () => this.#changed(),
-      },
-      environment,
-      settings.live,
-    );
-    this.#opened = this.#open();
-    this.#opened.catch((error: unknown) => this.#end(asCairnError(error)));
+    this.#sync = new CollectionSync(access, settings, environment, {
+      conflicts: (conflicts) => this.#tell(conflicts as Conflict<T>[]),
+      status: (status) => this.#emit('status', status),
+      pulled: (documents) => this.#emit('pulled', { documents }),
+      pushed: (documents) => this.#emit('pushed', { documents }),
+      rejected: (id, reason) => this.#emit('rejected', { id, reason }),
+    });
   }
 
   /** Where it stands now. */
   get status(): ReplicationStatus {
-    const { pending = 0, rejected = 0 } = this.#report ?? {};
-    const { state, lastSync, retryAt, error } = this.#loop;
-    const told = this.#report?.report as StatusReport | undefined;
-    const isElsewhere = state === 'elsewhere' && told !== undefined;
-    const told_error =
-      told?.error && new ReplicationError(told.error.code as never, told.error.message);
-    return Object.freeze({
-      state,
-      ...{ pending, rejected },
-      last_sync: dateOf(isElsewhere ? told.last_sync : lastSync),
-      retry_at: dateOf(isElsewhere ? told.retry_at : retryAt),
-      error: this.#stopped ?? (isElsewhere ? told_error : error),
-    });
+    return this.#sync.status;
   }
 
   /** Listens to an event. @returns a function that removes the listener. */
@@ -130,49 +83,18 @@ export class Replication<T extends object = object> {
    */
   async settled({ timeout }: { readonly timeout?: number } = {}): Promise<void> {
     checkTimeout(timeout);
-    const channel = await this.#opened;
-    if (this.#isPaused) throw stopped('It is paused: call resume() first.');
-    const { asked } = await channel.send({ op: 'replicaReport', asks: true });
-    let cancel: (() => void) | undefined;
-    try {
-      await new Promise<void>((resolve, reject) => {
-        const look = (): void => {
-          const report = this.#report?.report as StatusReport | undefined;
-          const { state, error } = this.status;
-          if (this.#stopped) reject(this.#stopped);
-          else if ((report?.answered ?? 0) >= asked) resolve();
-          else if (error && (state === 'failed' || state === 'needs_auth')) reject(error);
-        };
-        if (timeout !== undefined)
-          cancel = this.#environment.clock.after(timeout, () =>
-            reject(
-              new ReplicationError('settled_timeout', `Not settled within ${timeout} ms.`, {
-                place: this.#access.settings.name,
-                cause: this.status.error,
-              }),
-            ),
-          );
-        this.#waiting.add(look);
-        look();
-      });
-    } finally {
-      cancel?.();
-    }
+    if (this.#sync.isPaused) throw stopped('It is paused: call resume() first.');
+    await this.#sync.settled(timeout);
   }
 
   /** Stops for now: nothing is pulled or pushed. Changes are kept for later. */
   pause(): void {
-    if (this.#stopped) return;
-    this.#isPaused = true;
-    this.#loop.halt('paused');
+    this.#sync.pause();
   }
 
   /** Goes on after {@link pause}, and tries again at once after a failure. */
   resume(): void {
-    if (this.#stopped) return;
-    this.#isPaused = false;
-    this.#lead();
-    this.#loop.wake();
+    this.#sync.resume();
   }
 
   /** The last 1,000 conflicts that this page has decided, newest last. */
@@ -182,11 +104,11 @@ export class Replication<T extends object = object> {
 
   /** The documents that the server refused. Each is sent again once it is changed. */
   async rejected(): Promise<RejectedDocument<T>[]> {
-    const channel = await this.#opened;
+    const channel = await this.#sync.opened;
     const rows = await channel.send({ op: 'replicaRejected' });
     return rows.map(({ id, state, reason }) => ({
       ...{ id, reason },
-      document: state && (this.#codec.toDocument(id, state) as unknown as T),
+      document: state && (this.#sync.codec.toDocument(id, state) as unknown as T),
     }));
   }
 
@@ -197,7 +119,7 @@ export class Replication<T extends object = object> {
    * @returns whether there was a local change.
    */
   async revert(id: string): Promise<boolean> {
-    const channel = await this.#opened;
+    const channel = await this.#sync.opened;
     return channel.send({ op: 'replicaRevert', id });
   }
 
@@ -206,152 +128,9 @@ export class Replication<T extends object = object> {
    * the next replication begins anew.
    */
   async stop({ forget = false }: { readonly forget?: boolean } = {}): Promise<void> {
-    this.#end(stopped('It was stopped.'));
-    const channel = await this.#opened.catch(() => undefined);
+    this.#sync.end(stopped('It was stopped.'));
+    const channel = await this.#sync.opened.catch(() => undefined);
     if (forget) await channel?.send({ op: 'replicaEnd' });
-  }
-
-  async #open(): Promise<HandleChannel> {
-    const { owner, settings } = this.#access;
-    const channel = await this.#access.channel();
-    await this.#begin(channel);
-    const ends = [
-      owner.on('replication', (report) => {
-        if (report.collection === settings.name) this.#take(report);
-      }),
-      owner.on('status', () => this.#lead()),
-      this.#environment.onReturn(() => this.#loop.wake()),
-    ];
-    this.#ends.push(...ends);
-    if (this.#stopped) throw this.#stopped;
-    this.#beat(channel);
-    this.#lead();
-    return channel;
-  }
-
-  async #begin(channel: HandleChannel): Promise<ReplicaState> {
-    const state = await channel.send({ op: 'replicaOpen', remote: this.#settings.remote.id });
-    this.#replica = state.replica;
-    this.#take(await channel.send({ op: 'replicaReport' }));
-    return state;
-  }
-
-  /** Replicates while this page leads. */
-  #lead(): void {
-    const { state, leader } = this.#access.owner.status;
-    if (state === 'closed' || state === 'failed') this.#end(stopped('Its client is closed.'));
-    if (this.#stopped || this.#isPaused) return;
-    if (leader) this.#loop.start();
-    else if (this.#loop.state !== 'elsewhere') this.#loop.halt('elsewhere');
-  }
-
-  /** Asks for the status now and then: that is how a leader that is frozen is noticed. */
-  #beat(channel: HandleChannel): void {
-    const { clock, isVisible } = this.#environment;
-    const beat = () => {
-      if (this.#stopped) return;
-      if (isVisible() && this.#loop.state === 'elsewhere')
-        // A client that has closed reports that itself.
-        channel.send({ op: 'replicaReport' }).then(
-          (report) => this.#take(report),
-          () => undefined,
-        );
-      this.#beat(channel);
-    };
-    this.#ends.push(clock.after(HEARTBEAT_MS, beat, true));
-  }
-
-  async #round(enter: (state: 'pulling' | 'pushing') => void, signal: AbortSignal): Promise<void> {
-    const channel = await this.#opened;
-    const { direction, remote, resolve } = this.#settings;
-    // Another engine may have taken over, or a backup been loaded.
-    const { checkpoint } = await this.#begin(channel);
-    const asked = this.#report?.asked ?? 0;
-    const context: RoundContext = {
-      collection: this.#access.settings.name,
-      replica: this.#replica,
-      remote: new RemoteCalls(remote, signal),
-      codec: this.#codec,
-      conflicts: new ConflictResolution(this.#codec, resolve),
-      send: (request) => {
-        signal.throwIfAborted();
-        return channel.send(request) as never;
-      },
-      save: () => channel.send({ op: 'save' }),
-      events: {
-        pulled: (documents) => this.#emit('pulled', { documents }),
-        pushed: (documents) => this.#emit('pushed', { documents }),
-        rejected: (id, reason) => this.#emit('rejected', { id, reason }),
-        caughtUp: () => this.#loop.caughtUp(),
-      },
-    };
-    const tell = (conflicts: readonly Conflict[]) => this.#tell(conflicts as Conflict<T>[]);
-    let from = checkpoint;
-    for (let pushed = 1; pushed > 0; ) {
-      pushed = 0;
-      if (direction !== 'push') {
-        enter('pulling');
-        from = await pull(context, from, tell);
-      }
-      if (direction === 'pull') break;
-      enter('pushing');
-      // What was pushed comes back once: the checkpoint goes past it, so that it rings nobody later.
-      pushed = await this.#push.run(context, tell);
-      if (direction === 'push') break;
-    }
-    this.#answered = asked;
-    if ((this.#report?.asked ?? 0) > asked) this.#loop.wake();
-  }
-
-  /** Resolves when the server may have something new. */
-  #watch(signal: AbortSignal): Promise<void> | undefined {
-    const { remote, direction } = this.#settings;
-    if (!remote.watch || direction === 'push') return undefined;
-    return this.#ring(remote.watch.bind(remote), signal);
-  }
-
-  async #ring(
-    watch: NonNullable<ReplicationSettings['remote']['watch']>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const channel = await this.#opened;
-    const { checkpoint } = await channel.send({
-      ...{ op: 'replicaOpen', remote: this.#settings.remote.id },
-    });
-    const after = checkpoint === undefined ? undefined : JSON.parse(checkpoint);
-    for await (const _ of watch(after, { signal })) return;
-  }
-
-  #take(report: ReplicaReport): void {
-    const before = this.#report;
-    this.#report = report;
-    const isNew = report.pending > (before?.pending ?? 0);
-    if (isNew && this.#settings.direction !== 'pull') this.#loop.noteChange();
-    if (report.asked > this.#answered && report.asked > (before?.asked ?? 0)) this.#loop.wake();
-    this.#show();
-  }
-
-  /** Tells the other pages too. */
-  #changed(): void {
-    const { state, lastSync, retryAt, error } = this.#loop;
-    if (state !== 'elsewhere' && !this.#stopped) {
-      const report: StatusReport = {
-        ...{ state, answered: this.#answered },
-        last_sync: lastSync,
-        retry_at: retryAt,
-        error: error && { code: error.code, message: error.message },
-      };
-      // A channel that has closed has ended the replication.
-      this.#opened
-        .then((channel) => channel.send({ op: 'replicaReport', report }))
-        .catch(() => undefined);
-    }
-    this.#show();
-  }
-
-  #show(): void {
-    this.#emit('status', this.status);
-    for (const look of this.#waiting) look();
   }
 
   #tell(conflicts: readonly Conflict<T>[]): void {
@@ -366,20 +145,4 @@ export class Replication<T extends object = object> {
     for (const own of [...this.#listeners])
       if (own.name === name) callSafely(own.listener as (event: unknown) => void, event);
   }
-
-  #end(why: Error): void {
-    if (this.#stopped) return;
-    this.#stopped = why;
-    for (const end of this.#ends.splice(0)) end();
-    this.#loop.halt('stopped');
-    this.#show();
-  }
-}
-
-function dateOf(instant: number | undefined): Date | undefined {
-  return instant === undefined ? undefined : new Date(instant);
-}
-
-function stopped(why: string): ReplicationError {
-  return new ReplicationError('replication_stopped', `The replication has ended. ${why}`);
 }

@@ -12,6 +12,9 @@ interface Row {
   readonly keys: readonly string[];
 }
 
+/** Places of one history. */
+const EPOCH = 1_000_000;
+
 /** A server in memory, as simple as the rules of {@link Remote} allow. */
 export class MemoryRemote implements Remote<number> {
   readonly id = 'memory:test';
@@ -25,19 +28,22 @@ export class MemoryRemote implements Remote<number> {
   /** Decides whether a row is refused. */
   refuse: (row: LocalChange) => string | undefined = () => undefined;
   epoch = 1;
-  #last = 0;
+  #last = EPOCH;
   #rings = new Set<() => void>();
 
   async pull(after: number | undefined, { limit }: { readonly limit: number }) {
     await this.before('pull');
+    const isReset = after !== undefined && Math.floor(after / EPOCH) !== this.epoch;
+    const from = isReset || after === undefined ? this.epoch * EPOCH : after;
     const changes = [...this.rows.values()]
-      .filter(({ place }) => place > (after ?? 0))
+      .filter(({ place }) => place > from)
       .sort((a, b) => a.place - b.place);
     const page = changes.slice(0, limit);
     return {
       changes: page.map(({ change }) => structuredClone(change)),
-      checkpoint: page.at(-1)?.place ?? after ?? 0,
+      checkpoint: page.at(-1)?.place ?? from,
       more: page.length < changes.length,
+      ...(isReset && { reset: true as const }),
     } satisfies PulledPage<number>;
   }
 
@@ -64,6 +70,14 @@ export class MemoryRemote implements Remote<number> {
       { id, base: undefined, document: document && { _id: id, ...document }, key: 'x' },
       [],
     );
+  }
+
+  /** Another history begins, with what `fill` writes. */
+  restore(fill: () => void): void {
+    this.#last = ++this.epoch * EPOCH;
+    this.rows.clear();
+    fill();
+    this.#ring();
   }
 
   document(id: string): object | undefined {
@@ -96,8 +110,12 @@ export class MemoryRemote implements Remote<number> {
       place,
       keys: [...keys, key].slice(-8),
     });
+    this.#ring();
+    return version;
+  }
+
+  #ring(): void {
     for (const ring of this.#rings) ring();
     this.#rings.clear();
-    return version;
   }
 }

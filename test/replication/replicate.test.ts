@@ -1,42 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Database } from '../../src/index.ts';
-import { type Replication, replicate } from '../../src/replication/index.ts';
+import { closeDevices, Device, type Order } from './device.ts';
 import { MemoryRemote } from './memory-remote.ts';
-
-interface Order {
-  item?: string;
-  count?: number;
-  note?: string;
-}
-
-let names = 0;
-const open: Device[] = [];
-
-class Device {
-  readonly db = new Database({ name: `replica ${++names}`, storage: 'memory' });
-  readonly orders = new this.db.Collection<Order>({ name: 'orders', type: 'DOCUMENT_BASED' });
-  readonly sync: Replication;
-
-  constructor(remote: MemoryRemote, options: object = {}) {
-    this.sync = replicate(this.orders, { remote, ...options });
-    open.push(this);
-  }
-
-  settled() {
-    return this.sync.settled({ timeout: 5000 });
-  }
-}
 
 let remote: MemoryRemote;
 beforeEach(() => {
   remote = new MemoryRemote();
 });
-afterEach(async () => {
-  for (const { sync, db } of open.splice(0)) {
-    await sync.stop();
-    await db.close();
-  }
-});
+afterEach(closeDevices);
 
 describe('replicate()', () => {
   test('pushes what is here and pulls what is there', async () => {

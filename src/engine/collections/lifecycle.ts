@@ -56,8 +56,9 @@ export class CollectionLifecycle {
       if (stolen) yield storage.claim();
       yield* openCollection(this.#context);
       if (records.log.isReplicated) {
-        this.#context.replica = new Replica(this.#context);
-        yield this.#context.replica.open();
+        const replica = new Replica(this.#context);
+        yield replica.open();
+        this.#context.replica = replica;
       }
       records.applied.load(records.log.watermarks);
       if (stolen) yield saves.alone(() => records.log.recordTakeover());

@@ -1,12 +1,9 @@
-import { type Body, decode } from '../../codec/body.ts';
-import { sameValue } from '../../codec/same-value.ts';
+import type { Body } from '../../codec/body.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
-import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
 import type {
   LocalRow,
   PushedRow,
-  RecordState,
   RejectedRow,
   RemoteRow,
   ReplicaOperations,
@@ -16,6 +13,8 @@ import type {
 import type { Request } from '../protocol/requests.ts';
 import { type Coroutine, wait } from '../scheduling/coroutine.ts';
 import { Pace } from '../scheduling/pace.ts';
+import { sameState, stateOf } from './record-states.ts';
+import { RemoteRows } from './remote-rows.ts';
 import { Replica } from './replica.ts';
 
 export type ReplicaRequest = Request<keyof ReplicaOperations>;
@@ -84,6 +83,10 @@ export class ReplicaRequests {
     return replica;
   }
 
+  get #remote(): RemoteRows {
+    return new RemoteRows(this.#context, this.#replica);
+  }
+
   /** Only what is saved: what a crash would lose here must not be on the server. */
   *#changes({ limit, skip = [] }: Request<'replicaChanges'>): Coroutine<unknown> {
     const replica = this.#replica;
@@ -140,86 +143,22 @@ export class ReplicaRequests {
       if (replica.versionOf(row.id) === row.version) continue;
       if (!found) clean.push(row);
       else if (row.resolution && sameState(found.state, row.resolution.seen))
-        replica.applying(() => this.#resolve(row, row.resolution?.result));
+        replica.applying(() => this.#remote.resolve(row, row.resolution?.result));
       else conflicts.push(found);
     }
-    replica.applying(() => this.#takeOver(clean));
+    replica.applying(() => this.#remote.takeOver(clean));
     if (conflicts.length > 0) return conflicts;
     if (sweep) {
       const kept = new Set(sweep);
       const pace = new Pace(clock, aborts);
       for (const record of this.#context.records.list()) {
-        this.#sweep(record.key, kept);
+        this.#remote.sweep(record.key, kept);
         if (pace.due) yield* pace.pause();
       }
-      for (const id of [...replica.log.ids()]) this.#sweep(id, kept);
+      for (const id of [...replica.log.ids()]) this.#remote.sweep(id, kept);
     }
     if (checkpoint !== undefined) replica.state = { ...replica.state, checkpoint };
     return [];
-  }
-
-  /** Takes over states of documents without local changes. */
-  #takeOver(rows: readonly RemoteRow[]): void {
-    const { records, versions } = this.#context;
-    const replica = this.#replica;
-    const added: StoredRecord[] = [];
-    for (const { id, version, state } of rows) {
-      const before = records.get(id);
-      if (!state) {
-        if (before) versions.delete(before);
-      } else {
-        const record = this.#recordOf(id, version, state, before);
-        if (before) versions.put({ record, before, kind: 'update' });
-        else {
-          versions.prepare(record);
-          added.push(record);
-        }
-      }
-      if (replica.log.get(id)) replica.equals(id);
-    }
-    for (const record of added) record.rank = records.takeRank();
-    if (added.length > 0) versions.add(added);
-  }
-
-  /** Replaces the local state by what both were merged into. */
-  #resolve({ id, version, state }: RemoteRow, result: RecordState | undefined): void {
-    const { records, versions } = this.#context;
-    const replica = this.#replica;
-    const before = records.get(id);
-    const isRemote = sameState(state, result);
-    if (!result) {
-      if (before) versions.delete(before);
-    } else if (!before || isRemote || !sameState(stateOf(before, before.body), result)) {
-      const record = this.#recordOf(id, isRemote ? version : undefined, result, before);
-      if (!before) record.rank = records.takeRank();
-      versions.put({ record, before, kind: before ? 'update' : 'insert' });
-    }
-    if (isRemote) replica.equals(id);
-    else replica.enter(id, { version, isDirty: true, base: state });
-  }
-
-  #recordOf(
-    id: string,
-    version: string | undefined,
-    [flags, stamps, body]: RecordState,
-    before: StoredRecord | undefined,
-  ): StoredRecord {
-    const record = new StoredRecord(id, before?.rank ?? 0, flags, stamps, body);
-    if (version !== undefined) record.remoteVersion = this.#replica.tagged(version);
-    return record;
-  }
-
-  /** Removes what the server no longer has; a document with local changes is new for it. */
-  #sweep(id: string, kept: ReadonlySet<string>): void {
-    const { records, versions } = this.#context;
-    const replica = this.#replica;
-    if (kept.has(id) || replica.versionOf(id) === undefined) return;
-    const record = records.get(id);
-    if (!replica.dirty.has(id)) {
-      if (record) replica.applying(() => versions.delete(record));
-      replica.equals(id);
-    } else if (record) replica.enter(id, { version: undefined, isDirty: true, base: undefined });
-    else replica.equals(id);
   }
 
   *#pushed(rows: readonly PushedRow[]): Coroutine<undefined> {
@@ -233,7 +172,7 @@ export class ReplicaRequests {
       const isAsSent = sameState(state, sent);
       if ('rejected' in row) {
         if (isAsSent) rejected[id] = row.rejected;
-      } else if (isAsSent) this.#accept(row, state);
+      } else if (isAsSent) this.#remote.accept(row, state);
       else
         replica.enter(id, {
           version: row.version,
@@ -243,19 +182,6 @@ export class ReplicaRequests {
     }
     if (rows.some((row) => 'rejected' in row)) replica.state = { ...replica.state, rejected };
     return undefined;
-  }
-
-  /** The server has the local state, or another in its place. */
-  #accept(
-    { id, version, stored }: Exclude<PushedRow, { readonly rejected: string }>,
-    state: RecordState | undefined,
-  ): void {
-    const replica = this.#replica;
-    if (stored && !sameState(stored.state, state)) {
-      replica.applying(() => this.#takeOver([{ id, version, state: stored.state }]));
-      replica.equals(id);
-    } else if (state) replica.enter(id, { version, isDirty: false, base: undefined });
-    else replica.equals(id);
   }
 
   *#rejected(): Coroutine<readonly RejectedRow[]> {
@@ -275,7 +201,7 @@ export class ReplicaRequests {
     const { versions, records } = this.#context;
     if (Object.hasOwn(replica.state.rejected, id)) replica.accept([id]);
     if (version !== undefined && base)
-      replica.applying(() => this.#takeOver([{ id, version, state: base }]));
+      replica.applying(() => this.#remote.takeOver([{ id, version, state: base }]));
     else {
       const record = records.get(id);
       if (record) replica.applying(() => versions.delete(record));
@@ -293,25 +219,6 @@ export class ReplicaRequests {
     yield* wait(replica.log.drop());
     return undefined;
   }
-}
-
-function stateOf(
-  { flags, stamps }: Pick<StoredRecord, 'flags' | 'stamps'>,
-  body: Body | undefined,
-): RecordState {
-  return [flags, stamps, body ?? ''];
-}
-
-/** Whether two states are equal. Bodies that were sent and came back are equal strings. */
-function sameState(a: RecordState | undefined, b: RecordState | undefined): boolean {
-  if (!a || !b) return a === b;
-  const [flags, stamps, body] = a;
-  return flags === b[0] && sameValue(stamps, b[1]) && sameBody(body, b[2]);
-}
-
-function sameBody(a: Body, b: Body): boolean {
-  if (typeof a === 'string' && typeof b === 'string') return a === b;
-  return sameValue(decode(a), decode(b));
 }
 
 function otherRemote(name: string, known: string): ReplicationError {

@@ -22,9 +22,10 @@ export async function applyRows(
   changes: readonly RemoteChange[],
   end: PageEnd = {},
 ): Promise<Conflict[]> {
+  // A server may send a document twice: the later state is the newer one.
   const byId = new Map(changes.map((change) => [change.id, change]));
   const conflicts = new Map<string, Conflict | undefined>();
-  let rows: RemoteRow[] = changes.map((change) => rowOf(context, change));
+  let rows: RemoteRow[] = Array.from(byId.values(), (change) => rowOf(context, change));
   for (;;) {
     const found = await context.send({ op: 'replicaApply', rows, ...end });
     if (found.length === 0) break;

@@ -1,4 +1,5 @@
 import { isPlainObject } from '../../codec/kinds.ts';
+import type { Clock } from '../../engine/scheduling/clock.ts';
 import { CairnError } from '../../errors/cairn-error.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import type {
@@ -23,10 +24,13 @@ export class RemoteCalls {
   readonly #remote: Remote;
   readonly #ended: AbortSignal;
 
+  readonly #clock: Clock;
+
   /** @param ended Aborts all calls. */
-  constructor(remote: Remote, ended: AbortSignal) {
+  constructor(remote: Remote, ended: AbortSignal, clock: Clock) {
     this.#remote = remote;
     this.#ended = ended;
+    this.#clock = clock;
   }
 
   async pull(after: unknown): Promise<PulledPage<unknown>> {
@@ -51,14 +55,14 @@ export class RemoteCalls {
   /** Runs a call of the remote, which may ignore its signal. */
   async #inTime<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    let cancel: (() => void) | undefined;
     const abort = () => controller.abort(this.#ended.reason);
     const given = new Promise<never>((_, reject) => {
       const timeout = new ReplicationError(
         'remote_timeout',
         `The server has not answered within ${DEADLINE_MS / 1000} s.`,
       );
-      timer = setTimeout(() => controller.abort(timeout), DEADLINE_MS);
+      cancel = this.#clock.after(DEADLINE_MS, () => controller.abort(timeout), true);
       controller.signal.addEventListener('abort', () => reject(controller.signal.reason));
       if (this.#ended.aborted) abort();
       this.#ended.addEventListener('abort', abort);
@@ -70,7 +74,7 @@ export class RemoteCalls {
       // fetch() rejects with a TypeError where there is no connection.
       throw new ReplicationError('remote_offline', 'The server cannot be reached.', { cause });
     } finally {
-      clearTimeout(timer);
+      cancel?.();
       this.#ended.removeEventListener('abort', abort);
     }
   }

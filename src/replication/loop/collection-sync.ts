@@ -1,0 +1,299 @@
+import type { HandleChannel } from '../../collection/calls/handle-channel.ts';
+import type { ReplicationAccess } from '../../collection/replication-access.ts';
+import type { ReplicaReport, ReplicaState } from '../../engine/protocol/replica-protocol.ts';
+import { asCairnError } from '../../errors/as-cairn-error.ts';
+import { ReplicationError } from '../../errors/replication-error.ts';
+import { type StateCodec, stateCodec } from '../documents/states.ts';
+import type { ReplicationSettings } from '../replication-options.ts';
+import { type Conflict, ConflictResolution } from '../rounds/conflict-resolution.ts';
+import { pull } from '../rounds/pull.ts';
+import { Push } from '../rounds/push.ts';
+import { RemoteCalls } from '../rounds/remote-calls.ts';
+import type { RoundContext, RoundEvents } from '../rounds/round-context.ts';
+import type { Environment } from './environment.ts';
+import { ReplicationLoop } from './replication-loop.ts';
+import type { ReplicationStatus, StatusReport } from './replication-status.ts';
+
+/** A page that does not replicate asks the one that does so often, while it is shown: a frozen one is replaced. */
+const HEARTBEAT_MS = 15_000;
+
+/** What is told to the user of a replication. */
+export interface SyncEvents extends Omit<RoundEvents, 'caughtUp'> {
+  conflicts(conflicts: readonly Conflict[]): void;
+  status(status: ReplicationStatus): void;
+}
+
+/** The replication of one collection, in one page: leads where the page leads, else shows what the leader reports. */
+export class CollectionSync {
+  readonly codec: StateCodec;
+  /** The collection's channel, once the replication is open. */
+  readonly opened: Promise<HandleChannel>;
+  readonly #access: ReplicationAccess;
+  readonly #settings: ReplicationSettings;
+  readonly #environment: Environment;
+  readonly #events: SyncEvents;
+  readonly #loop: ReplicationLoop;
+  readonly #push = new Push();
+  readonly #ends: (() => void)[] = [];
+  /** Called when the status has changed. */
+  readonly #watchers = new Set<() => void>();
+  #report: ReplicaReport | undefined;
+  /** Requests for a round that this page has answered. */
+  #answered = 0;
+  #isPaused = false;
+  #stopped: Error | undefined;
+  #replica = '';
+
+  constructor(
+    access: ReplicationAccess,
+    settings: ReplicationSettings,
+    environment: Environment,
+    events: SyncEvents,
+  ) {
+    this.#access = access;
+    this.#settings = settings;
+    this.#environment = environment;
+    this.#events = events;
+    this.codec = stateCodec(access.settings.type);
+    this.#loop = new ReplicationLoop(
+      {
+        round: (enter, signal) => this.#round(enter, signal),
+        watch: (signal) => this.#watch(signal),
+        changed: () => this.#changed(),
+      },
+      environment,
+      settings.live,
+    );
+    this.opened = this.#open();
+    this.opened.catch((error: unknown) => this.end(asCairnError(error)));
+  }
+
+  /** Why it has ended; `undefined` while it has not. */
+  get stopped(): Error | undefined {
+    return this.#stopped;
+  }
+
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
+  get status(): ReplicationStatus {
+    const { pending = 0, rejected = 0 } = this.#report ?? {};
+    const { state, lastSync, retryAt, error } = this.#loop;
+    const told = this.#report?.report as StatusReport | undefined;
+    const isElsewhere = state === 'elsewhere' && told !== undefined;
+    const told_error =
+      told?.error && new ReplicationError(told.error.code as never, told.error.message);
+    return Object.freeze({
+      state,
+      ...{ pending, rejected },
+      last_sync: dateOf(isElsewhere ? told.last_sync : lastSync),
+      retry_at: dateOf(isElsewhere ? told.retry_at : retryAt),
+      error: this.#stopped ?? (isElsewhere ? told_error : error),
+    });
+  }
+
+  /** Asks for a round. Resolves when one that began since has succeeded. */
+  async settled(timeout: number | undefined): Promise<void> {
+    const channel = await this.opened;
+    const { asked } = await channel.send({ op: 'replicaReport', asks: true });
+    let cancel: (() => void) | undefined;
+    let look: (() => void) | undefined;
+    const settling = new Promise<void>((resolve, reject) => {
+      look = () => {
+        const report = this.#report?.report as StatusReport | undefined;
+        const { state, error } = this.status;
+        if (this.#stopped) reject(this.#stopped);
+        else if ((report?.answered ?? 0) >= asked) resolve();
+        else if (error && (state === 'failed' || state === 'needs_auth')) reject(error);
+      };
+      if (timeout === undefined) return;
+      const late = () =>
+        reject(
+          new ReplicationError('settled_timeout', `Not settled within ${timeout} ms.`, {
+            place: this.#access.settings.name,
+            cause: this.status.error,
+          }),
+        );
+      cancel = this.#environment.clock.after(timeout, late);
+    });
+    this.#watchers.add(look as () => void);
+    look?.();
+    try {
+      await settling;
+    } finally {
+      cancel?.();
+      this.#watchers.delete(look as () => void);
+    }
+  }
+
+  pause(): void {
+    if (this.#stopped) return;
+    this.#isPaused = true;
+    this.#loop.halt('paused');
+  }
+
+  resume(): void {
+    if (this.#stopped) return;
+    this.#isPaused = false;
+    this.#lead();
+    this.#loop.wake();
+  }
+
+  end(why: Error): void {
+    if (this.#stopped) return;
+    this.#stopped = why;
+    for (const end of this.#ends.splice(0)) end();
+    this.#loop.halt('stopped');
+    this.#show();
+  }
+
+  async #open(): Promise<HandleChannel> {
+    const { owner, settings } = this.#access;
+    const channel = await this.#access.channel();
+    await this.#begin(channel);
+    const ends = [
+      owner.on('replication', (report) => {
+        if (report.collection === settings.name) this.#take(report);
+      }),
+      owner.on('status', () => this.#lead()),
+      this.#environment.onReturn(() => this.#loop.wake()),
+    ];
+    this.#ends.push(...ends);
+    if (this.#stopped) throw this.#stopped;
+    this.#beat(channel);
+    this.#lead();
+    return channel;
+  }
+
+  async #begin(channel: HandleChannel): Promise<ReplicaState> {
+    const state = await channel.send({ op: 'replicaOpen', remote: this.#settings.remote.id });
+    this.#replica = state.replica;
+    this.#take(await channel.send({ op: 'replicaReport' }));
+    return state;
+  }
+
+  /** Replicates while this page leads. */
+  #lead(): void {
+    const { state, leader } = this.#access.owner.status;
+    if (state === 'closed' || state === 'failed') this.end(stopped('Its client is closed.'));
+    if (this.#stopped || this.#isPaused) return;
+    if (leader) this.#loop.start();
+    else if (this.#loop.state !== 'elsewhere') this.#loop.halt('elsewhere');
+  }
+
+  /** Asks for the status now and then: that is how a leader that is frozen is noticed. */
+  #beat(channel: HandleChannel): void {
+    const { clock, isVisible } = this.#environment;
+    const beat = () => {
+      if (this.#stopped) return;
+      if (isVisible() && this.#loop.state === 'elsewhere')
+        // A client that has closed reports that itself.
+        channel.send({ op: 'replicaReport' }).then(
+          (report) => this.#take(report),
+          () => undefined,
+        );
+      this.#beat(channel);
+    };
+    this.#ends.push(clock.after(HEARTBEAT_MS, beat, true));
+  }
+
+  async #round(enter: (state: 'pulling' | 'pushing') => void, signal: AbortSignal): Promise<void> {
+    const channel = await this.opened;
+    const { direction, remote, resolve } = this.#settings;
+    // Another engine may have taken over, or a backup been loaded.
+    const { checkpoint } = await this.#begin(channel);
+    const asked = this.#report?.asked ?? 0;
+    const context: RoundContext = {
+      collection: this.#access.settings.name,
+      replica: this.#replica,
+      remote: new RemoteCalls(remote, signal, this.#environment.clock),
+      codec: this.codec,
+      conflicts: new ConflictResolution(this.codec, resolve),
+      send: (request) => {
+        signal.throwIfAborted();
+        return channel.send(request) as never;
+      },
+      save: () => channel.send({ op: 'save' }),
+      events: {
+        ...this.#events,
+        caughtUp: () => this.#loop.caughtUp(),
+      },
+    };
+    const tell = this.#events.conflicts;
+    let from = checkpoint;
+    for (let pushed = 1; pushed > 0; ) {
+      pushed = 0;
+      if (direction !== 'push') {
+        enter('pulling');
+        from = await pull(context, from, tell);
+      }
+      if (direction === 'pull') break;
+      enter('pushing');
+      // What was pushed comes back once: the checkpoint goes past it, so that it rings nobody later.
+      pushed = await this.#push.run(context, tell);
+      if (direction === 'push') break;
+    }
+    this.#answered = asked;
+    if ((this.#report?.asked ?? 0) > asked) this.#loop.wake();
+  }
+
+  /** Resolves when the server may have something new. */
+  #watch(signal: AbortSignal): Promise<void> | undefined {
+    const { remote, direction } = this.#settings;
+    if (!remote.watch || direction === 'push') return undefined;
+    return this.#ring(remote.watch.bind(remote), signal);
+  }
+
+  async #ring(
+    watch: NonNullable<ReplicationSettings['remote']['watch']>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const channel = await this.opened;
+    const { checkpoint } = await channel.send({
+      ...{ op: 'replicaOpen', remote: this.#settings.remote.id },
+    });
+    const after = checkpoint === undefined ? undefined : JSON.parse(checkpoint);
+    for await (const _ of watch(after, { signal })) return;
+  }
+
+  #take(report: ReplicaReport): void {
+    const before = this.#report;
+    this.#report = report;
+    const isNew = report.pending > (before?.pending ?? 0);
+    if (isNew && this.#settings.direction !== 'pull') this.#loop.noteChange();
+    if (report.asked > this.#answered && report.asked > (before?.asked ?? 0)) this.#loop.wake();
+    this.#show();
+  }
+
+  /** Tells the other pages too. */
+  #changed(): void {
+    const { state, lastSync, retryAt, error } = this.#loop;
+    if (state !== 'elsewhere' && !this.#stopped) {
+      const report: StatusReport = {
+        ...{ state, answered: this.#answered },
+        last_sync: lastSync,
+        retry_at: retryAt,
+        error: error && { code: error.code, message: error.message },
+      };
+      // A channel that has closed has ended the replication.
+      this.opened
+        .then((channel) => channel.send({ op: 'replicaReport', report }))
+        .catch(() => undefined);
+    }
+    this.#show();
+  }
+
+  #show(): void {
+    this.#events.status(this.status);
+    for (const look of [...this.#watchers]) look();
+  }
+}
+
+function dateOf(instant: number | undefined): Date | undefined {
+  return instant === undefined ? undefined : new Date(instant);
+}
+
+export function stopped(why: string): ReplicationError {
+  return new ReplicationError('replication_stopped', `The replication has ended. ${why}`);
+}
