@@ -105,9 +105,10 @@ export class Replication<T extends object = object> {
   /** The documents that the server refused. Each is sent again once it is changed. */
   async rejected(): Promise<RejectedDocument<T>[]> {
     const channel = await this.#sync.opened;
-    const rows = await channel.send({ op: 'replicaRejected' });
-    return rows.map(({ id, state, reason }) => ({
-      ...{ id, reason },
+    const limit = Number.POSITIVE_INFINITY;
+    const { rows } = await channel.send({ op: 'replicaChanges', limit, refused: true });
+    return rows.map(({ id, state, refused = '' }) => ({
+      ...{ id, reason: refused },
       document: state && (this.#sync.codec.toDocument(id, state) as unknown as T),
     }));
   }

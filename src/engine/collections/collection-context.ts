@@ -5,7 +5,7 @@ import type { CollectionEvents } from '../events/collection-events.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import type { RecordStore } from '../records/record-store.ts';
 import type { VersionSink } from '../records/version-sink.ts';
-import type { Replica } from '../replication/replica.ts';
+import type { ReplicaTracker } from '../replication/replica-tracker.ts';
 import type { SaveSchedule } from '../saving/save-schedule.ts';
 import type { Aborts } from '../scheduling/pace.ts';
 import type { ReadSet } from '../snapshots/read-set.ts';
@@ -39,7 +39,7 @@ export interface CollectionContext
   /** Of a document collection. A restored backup brings new ones. */
   indexes: DocumentIndexes;
   /** While the collection is replicated. */
-  replica: Replica | undefined;
+  replica: ReplicaTracker | undefined;
   /** The indexes that open handles declare. */
   readonly declared: IndexDeclarations;
 }

@@ -4,7 +4,7 @@ import type { CairnError } from '../../errors/cairn-error.ts';
 import { SegmentLog } from '../../storage/log/segment-log.ts';
 import { BackupRequests, type PinnedCollection } from '../backups/backup-requests.ts';
 import type { SectionImport } from '../backups/section-import.ts';
-import { answerLost, notInMemory } from '../collection-errors.ts';
+import { notInMemory } from '../collection-errors.ts';
 import { CollectionVersions } from '../documents/collection-versions.ts';
 import { DocumentIndexes } from '../documents/document-indexes.ts';
 import { DocumentStore } from '../documents/document-store.ts';
@@ -16,14 +16,7 @@ import { KeyValueStore } from '../key-values/key-value-store.ts';
 import { LiveQueries } from '../live/live-queries.ts';
 import type { LiveReader } from '../live/live-reader.ts';
 import type { IdempotencyKey } from '../protocol/idempotency-key.ts';
-import {
-  isChanging,
-  isCompared,
-  isEdit,
-  isOfReplica,
-  isOnBackups,
-  isPartOfFile,
-} from '../protocol/request-kinds.ts';
+import { isChanging, isOfReplica, isOnBackups, isPartOfFile } from '../protocol/request-kinds.ts';
 import type { Request } from '../protocol/requests.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import { RecordStore } from '../records/record-store.ts';
@@ -36,6 +29,7 @@ import type { Transaction } from '../transactions/transaction.ts';
 import { Availability } from './availability.ts';
 import type { CollectionContext } from './collection-context.ts';
 import type { EngineEnvironment } from './environment.ts';
+import { abandonParts, executeOnce } from './execute-once.ts';
 import { CollectionLifecycle } from './lifecycle.ts';
 import { StampOptions } from './stamp-options.ts';
 import { atRest } from './storage-at-rest.ts';
@@ -54,6 +48,7 @@ export class HostedCollection implements Executor {
   readonly #backups: BackupRequests;
   readonly #indexes: IndexKeeper;
   readonly #lifecycle: CollectionLifecycle;
+  readonly #replication: ReplicaRequests;
   readonly #dropping: (collection: HostedCollection, drop: Promise<unknown>) => void;
   readonly #stamps: StampOptions;
 
@@ -99,11 +94,13 @@ export class HostedCollection implements Executor {
       type === 'DOCUMENT_BASED' ? new DocumentStore(this.context) : new KeyValueStore(this.context);
     this.#backups = new BackupRequests(this.context, (backup) => this.#lifecycle.restored(backup));
     this.#indexes = new IndexKeeper(this.context, this.#backups.backups);
+    this.#replication = new ReplicaRequests(this.context);
     this.#lifecycle = new CollectionLifecycle(this.context, {
       queue: this.queue,
       lives: this.lives,
       backups: this.#backups,
       indexes: this.#indexes,
+      replication: this.#replication,
     });
     const opened = this.queue.enter(true, () => this.#lifecycle.open(after, environment.stolen));
     // A failure rejects the requests that come.
@@ -234,7 +231,7 @@ export class HostedCollection implements Executor {
       } catch (cause) {
         const error = asCairnError(cause);
         if (this.giveUpIndex(error, declared)) continue;
-        this.#abandonParts(request);
+        abandonParts(this.#store, request);
         throw error;
       }
     }
@@ -253,7 +250,7 @@ export class HostedCollection implements Executor {
 
   async #save(): Promise<undefined> {
     await this.saves.flush();
-    await this.context.replica?.log.saves.flush();
+    await this.context.replica?.save();
   }
 
   /** When its cache is cleared unless a request comes before; `undefined` where there is none. */
@@ -281,30 +278,7 @@ export class HostedCollection implements Executor {
     if (request.op === 'open') return undefined;
     if (request.op === 'save') return wait(this.#save());
     if (request.op === 'ready') return this.#lifecycle.ready();
-    if (isOfReplica(request)) return new ReplicaRequests(this.context).execute(request);
-    return this.#executeOnce(request, key);
-  }
-
-  /** @throws {CollectionError} `answer_lost`, for a change that was applied before */
-  #executeOnce(request: Request, key: IdempotencyKey | undefined): Result<unknown> {
-    // The parts before the last change nothing yet: the last says whether all are applied.
-    const isWhole = request.op !== 'insertPart' || request.last;
-    if (!key || !isEdit(request) || !isWhole) return this.#store.execute(request);
-    const { applied } = this.records;
-    if (applied.has(key)) {
-      this.#abandonParts(request);
-      throw answerLost(this.settings.name);
-    }
-    const result = this.#store.execute(request);
-    // A comparison that failed has changed nothing: if its reply is lost, the client must hear it again.
-    const isApplied = (value: unknown) => value !== false || !isCompared(request);
-    if (isCoroutine(result)) return applied.noteAfter(result, key, isApplied);
-    if (isApplied(result)) applied.note(key);
-    return result;
-  }
-
-  /** Drops the parts of an `insertMany` that is not applied. */
-  #abandonParts(request: Request): void {
-    if (request.op === 'insertPart') this.#store.execute({ ...request, op: 'insertAbandon' });
+    if (isOfReplica(request)) return this.#replication.execute(request);
+    return executeOnce(this.#store, this.context, request, key);
   }
 }

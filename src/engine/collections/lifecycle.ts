@@ -5,7 +5,7 @@ import type { IndexKeeper } from '../documents/index-keeper.ts';
 import type { LiveQueries } from '../live/live-queries.ts';
 import type { Request } from '../protocol/requests.ts';
 import { CacheRetention } from '../records/cache-retention.ts';
-import { Replica } from '../replication/replica.ts';
+import type { ReplicaRequests } from '../replication/replica-requests.ts';
 import { type Coroutine, wait } from '../scheduling/coroutine.ts';
 import { nextTurn } from '../scheduling/next-turn.ts';
 import type { SerialQueue } from '../scheduling/serial-queue.ts';
@@ -18,6 +18,7 @@ export interface CollectionParts {
   readonly lives: LiveQueries;
   readonly backups: BackupRequests;
   readonly indexes: IndexKeeper;
+  readonly replication: ReplicaRequests;
 }
 
 /**
@@ -55,11 +56,7 @@ export class CollectionLifecycle {
       if (after) yield after;
       if (stolen) yield storage.claim();
       yield* openCollection(this.#context);
-      if (records.log.isReplicated) {
-        const replica = new Replica(this.#context);
-        yield replica.open();
-        this.#context.replica = replica;
-      }
+      if (records.log.isReplicated) yield this.#parts.replication.open();
       records.applied.load(records.log.watermarks);
       if (stolen) yield saves.alone(() => records.log.recordTakeover());
       indexes.opened();
@@ -110,7 +107,7 @@ export class CollectionLifecycle {
     yield queue.passed();
     try {
       yield records.log.drop(records.applied.watermarks, kept);
-      yield this.#context.replica?.log.drop() ?? Promise.resolve();
+      yield this.#context.replica?.drop() ?? Promise.resolve();
     } catch (error) {
       saves.resume();
       backups.resume();
@@ -131,7 +128,7 @@ export class CollectionLifecycle {
     await this.#parts.indexes.closed();
     await this.#parts.backups.stop();
     await this.#context.saves.stop();
-    await this.#context.replica?.log.saves.stop();
+    await this.#context.replica?.stop();
   }
 
   /** Loads the bodies of a cached collection, and fills the maps that opening left out; requests are answered meanwhile. */

@@ -3,7 +3,7 @@ import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionEvents } from '../events/collection-events.ts';
 import type { RecordStore } from '../records/record-store.ts';
 import type { NewVersion, VersionSink } from '../records/version-sink.ts';
-import type { Replica } from '../replication/replica.ts';
+import type { ReplicaTracker } from '../replication/replica-tracker.ts';
 import type { DocumentIndexes } from './document-indexes.ts';
 
 /** Changes of a transaction in one collection. */
@@ -17,7 +17,7 @@ interface VersionTargets {
   readonly records: RecordStore;
   readonly indexes: DocumentIndexes;
   readonly events: CollectionEvents;
-  readonly replica: Pick<Replica, 'note' | 'noteAdded'> | undefined;
+  readonly replica: ReplicaTracker | undefined;
 }
 
 /** Puts new versions into a collection: its records, its indexes, its events. */
@@ -36,7 +36,7 @@ export class CollectionVersions implements VersionSink {
     const { records, indexes, events, replica } = this.#parts();
     indexes.addAll(added);
     records.addAll(added);
-    replica?.noteAdded(added);
+    if (replica) for (const { key } of added) replica.note(key, undefined);
     if (events.isWatched) for (const { key } of added) events.changed(key, 'insert');
   }
 

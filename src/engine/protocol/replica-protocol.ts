@@ -23,17 +23,15 @@ export interface LocalRow {
   readonly base: RecordState | undefined;
   /** `undefined` where it was deleted. */
   readonly state: RecordState | undefined;
-}
-
-/** A document that the server refuses. */
-export interface RejectedRow extends Omit<LocalRow, 'base'> {
-  readonly reason: string;
+  /** Why the server refused it. */
+  readonly refused: string | undefined;
 }
 
 /** A state of the server to be applied. */
 export interface RemoteRow {
   readonly id: string;
-  readonly version: string;
+  /** `undefined` where the server never had it. */
+  readonly version: string | undefined;
   /** `undefined` where it was deleted. */
   readonly state: RecordState | undefined;
   /** How to resolve it with a local change. Applied if the local state still is the one that was seen. */
@@ -42,17 +40,17 @@ export interface RemoteRow {
     | undefined;
 }
 
-/** What became of a row that was pushed. */
-export type PushedRow =
-  | {
-      readonly id: string;
-      readonly version: string;
-      /** What was sent. */
-      readonly sent: RecordState | undefined;
-      /** What the server has, where that is something else. */
-      readonly stored?: { readonly state: RecordState | undefined } | undefined;
-    }
-  | { readonly id: string; readonly rejected: string; readonly sent: RecordState | undefined };
+/** The server's answer to a row that was pushed. */
+export interface PushedRow {
+  readonly id: string;
+  readonly sent: RecordState | undefined;
+  /** Of the accepted row. */
+  readonly version?: string | undefined;
+  /** The accepted state, where the server has another than was sent. */
+  readonly stored?: { readonly state: RecordState | undefined } | undefined;
+  /** Why it is refused. */
+  readonly refused?: string | undefined;
+}
 
 /** Where the replication of a collection stands, for all clients. */
 export interface ReplicaReport {
@@ -78,7 +76,12 @@ export interface ReplicaOperations {
   };
   /** Lists changes that are saved and were not pushed. */
   replicaChanges: {
-    ask: { readonly limit: number; readonly skip?: readonly string[] };
+    ask: {
+      readonly limit: number;
+      readonly skip?: readonly string[];
+      /** Whether to list the refused ones instead. */
+      readonly refused?: boolean;
+    };
     reply: { readonly rows: readonly LocalRow[]; readonly pending: number };
   };
   /**
@@ -91,14 +94,13 @@ export interface ReplicaOperations {
       /** Where the pull started. Rejects where another replication has moved it. */
       readonly after?: string | undefined;
       readonly checkpoint?: string | undefined;
-      /** After a reset: all ids of the server. Documents that derive from others are removed. */
-      readonly sweep?: readonly string[] | undefined;
+      /** After a reset: all ids of the server. Others that derive from it are deleted there. */
+      readonly kept?: readonly string[] | undefined;
     };
     reply: readonly LocalRow[];
   };
-  /** Notes what became of pushed rows. */
+  /** Notes the server's answers. */
   replicaPushed: { ask: { readonly rows: readonly PushedRow[] }; reply: undefined };
-  replicaRejected: { ask: object; reply: readonly RejectedRow[] };
   /** Gives up the local change of a document. Replies whether there was one. */
   replicaRevert: { ask: { readonly id: string }; reply: boolean };
   /** Forgets what it knows of the server. Documents stay. */

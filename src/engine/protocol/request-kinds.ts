@@ -17,22 +17,9 @@ const READING_EDITS = [
   'kvReplace',
 ] as const;
 
-/** Operations of replication: each waits for storage, and others must not come in between. */
-const OF_REPLICAS: ReadonlySet<OperationName> = new Set<keyof ReplicaOperations>([
-  'replicaOpen',
-  'replicaReport',
-  'replicaChanges',
-  'replicaApply',
-  'replicaPushed',
-  'replicaRejected',
-  'replicaRevert',
-  'replicaEnd',
-]);
-
 /** Operations that change something: while they wait, later requests wait too. */
 const CHANGING: ReadonlySet<OperationName> = new Set<OperationName>([
   ...READING_EDITS,
-  ...OF_REPLICAS,
   'open',
   'ready',
   'drop',
@@ -88,8 +75,9 @@ const PARTS_OF_FILES: ReadonlySet<OperationName> = new Set<PartOfFile>([
   'exportEnd',
 ]);
 
-export function isChanging({ op }: Request): boolean {
-  return CHANGING.has(op);
+/** Replication waits for storage, and nothing must come in between. */
+export function isChanging(request: Request): boolean {
+  return CHANGING.has(request.op) || isOfReplica(request);
 }
 
 /** Whether it is executed in a transaction: it changes nothing before the commit. */
@@ -119,7 +107,7 @@ export function isRead(request: Request): boolean {
 export type BackupRequest = Request<keyof BackupOperations>;
 
 export function isOfReplica(request: Request): request is Request<keyof ReplicaOperations> {
-  return OF_REPLICAS.has(request.op);
+  return request.op.startsWith('replica');
 }
 
 type PartOfFile = 'importPart' | 'exportNext' | 'exportEnd';

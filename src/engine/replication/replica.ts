@@ -6,6 +6,7 @@ import type { RecordState, ReplicaReport, ReplicaState } from '../protocol/repli
 import type { Request } from '../protocol/requests.ts';
 import { run } from '../scheduling/coroutine.ts';
 import { type Entry, ReplicaLog } from './replica-log.ts';
+import type { ReplicaTracker } from './replica-tracker.ts';
 
 /** Characters of a replica's name that its versions begin with: those of an earlier replica do not count. */
 const TAG_LENGTH = 6;
@@ -24,7 +25,7 @@ export interface KeptState extends ReplicaState {
  * before. A changed one has an entry with the version and the server's state, so that changes can be merged. A document
  * without either was never on the server.
  */
-export class Replica {
+export class Replica implements ReplicaTracker {
   readonly log: ReplicaLog;
   /** Documents that differ from the server's, those included that it refused. */
   readonly dirty = new Set<string>();
@@ -97,31 +98,28 @@ export class Replica {
     if (asks) this.#asked++;
     if (report !== undefined) this.#report = report;
     if (asks || report !== undefined) this.#tell();
-    return { collection: this.#context.settings.name, ...this.#standing };
+    return { collection: this.#context.settings.name, ...this.standing };
   }
 
-  /** Must be called after a batch. */
   settle(): void {
-    if (this.#standing.pending !== this.#told) this.#tell();
+    if (this.standing.pending !== this.#told) this.#tell();
     this.log.saves.check();
   }
 
-  get #standing(): Omit<ReplicaReport, 'collection'> {
+  get standing(): Omit<ReplicaReport, 'collection'> {
     const rejected = Object.keys(this.state.rejected).length;
     const pending = this.dirty.size - rejected;
     return { pending, rejected, asked: this.#asked, report: this.#report };
   }
 
   #tell(): void {
-    this.#told = this.#standing.pending;
-    this.#context.events.replicated(this.#standing);
+    this.#told = this.standing.pending;
+    this.#context.events.replicated(this.standing);
   }
 
-  /** Must be called when a document was changed, with the version that was replaced. */
   note(id: string, before: StoredRecord | undefined): void {
     if (this.#isApplying) return;
-    const { rejected } = this.state;
-    if (Object.hasOwn(rejected, id)) this.accept([id]);
+    this.accept(id);
     if (this.log.get(id)?.isDirty) return;
     const version = this.versionOf(id, before);
     if (version === undefined) {
@@ -133,15 +131,7 @@ export class Replica {
     this.markDirty(id, version, before);
   }
 
-  /** Must be called with new documents. */
-  noteAdded(records: readonly StoredRecord[]): void {
-    if (!this.#isApplying) for (const { key } of records) this.note(key, undefined);
-  }
-
-  /**
-   * Must be called when all records were replaced, by a backup or a file: that is a local change of each document that
-   * differs.
-   */
+  /** That is a local change of each document that differs. */
   noteReplacement(before: readonly StoredRecord[]): void {
     const { records } = this.#context;
     const left = new Set(records.keys());
@@ -196,11 +186,29 @@ export class Replica {
     this.#link();
   }
 
-  /** Forgets that the server refused documents. */
-  accept(ids: Iterable<string>): void {
-    const rejected = { ...this.state.rejected };
-    for (const id of ids) delete rejected[id];
+  /** Notes why the server refused documents, by id. */
+  refuse(reasons: KeptState['rejected']): void {
+    if (Object.keys(reasons).length > 0)
+      this.state = { ...this.state, rejected: { ...this.state.rejected, ...reasons } };
+  }
+
+  /** Forgets that the server refused a document. */
+  accept(id: string): void {
+    if (!Object.hasOwn(this.state.rejected, id)) return;
+    const { [id]: _, ...rejected } = this.state.rejected;
     this.state = { ...this.state, rejected };
+  }
+
+  save(): Promise<void> {
+    return this.log.saves.flush();
+  }
+
+  stop(): Promise<void> {
+    return this.log.saves.stop();
+  }
+
+  drop(): Promise<void> {
+    return this.log.drop();
   }
 
   /** A stored record may have a version of an earlier time: this is a new document for the server. */

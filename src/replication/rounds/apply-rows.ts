@@ -1,4 +1,4 @@
-import type { LocalRow, RemoteRow } from '../../engine/protocol/replica-protocol.ts';
+import type { RemoteRow } from '../../engine/protocol/replica-protocol.ts';
 import type { RemoteChange } from '../protocol/remote.ts';
 import type { Conflict } from './conflict-resolution.ts';
 import { invalid } from './remote-calls.ts';
@@ -8,7 +8,7 @@ import type { RoundContext } from './round-context.ts';
 export interface PageEnd {
   readonly after?: string | undefined;
   readonly checkpoint?: string | undefined;
-  readonly sweep?: readonly string[] | undefined;
+  readonly kept?: readonly string[] | undefined;
 }
 
 /**
@@ -31,18 +31,20 @@ export async function applyRows(
     if (found.length === 0) break;
     rows = [];
     for (const local of found) {
-      const change = byId.get(local.id) as RemoteChange;
-      const { row, conflict } = await resolve(context, change, local);
+      const change = byId.get(local.id);
+      // One that the server does not have, after a reset.
+      const gone: RemoteRow = { id: local.id, version: undefined, state: undefined };
+      const isAncestor = change?.key?.startsWith(`${context.replica}.`) === true;
+      const { row, conflict } = await context.conflicts.resolve(
+        change ? rowOf(context, change) : gone,
+        local,
+        isAncestor,
+      );
       rows.push(row);
       conflicts.set(local.id, conflict);
     }
   }
   return [...conflicts.values()].filter((one) => one !== undefined);
-}
-
-function resolve(context: RoundContext, change: RemoteChange, local: LocalRow) {
-  const isAncestor = change.key?.startsWith(`${context.replica}.`) === true;
-  return context.conflicts.resolve(rowOf(context, change), local, isAncestor);
 }
 
 function rowOf({ codec }: RoundContext, { id, version, document }: RemoteChange): RemoteRow {

@@ -31,7 +31,7 @@ export async function pull(
     if (more && changes.length === 0 && next === JSON.stringify(after))
       throw invalid('pull() returned more: true, and nothing else');
     const isKept = !ids || !more;
-    const end = isKept ? { after: from, checkpoint: next, sweep: ids && [...ids] } : {};
+    const end = isKept ? { after: from, checkpoint: next, kept: ids && [...ids] } : {};
     tell(await applyRows(context, changes, end));
     if (changes.length > 0) context.events.pulled(changes.length);
     if (isKept) from = next;

@@ -55,7 +55,7 @@ export class Push {
         else if ('rejected' in result) {
           const { reason, retry } = result.rejected;
           if (retry) skip.add(id);
-          else settled.push({ id, rejected: reason, sent: state });
+          else settled.push({ id, refused: reason, sent: state });
           if (!retry) context.events.rejected(id, reason);
         } else {
           settled.push({
@@ -116,6 +116,6 @@ function isUnchanged({ codec }: RoundContext, { id, version, base, state }: Loca
 function stored(
   { codec }: RoundContext,
   { document }: Extract<PushResult, { readonly version: string }>,
-): Pick<Extract<PushedRow, { readonly version: string }>, 'stored'> {
+): Pick<PushedRow, 'stored'> {
   return document ? { stored: { state: codec.toState(document as never) } } : {};
 }

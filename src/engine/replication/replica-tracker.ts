@@ -1,0 +1,17 @@
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+
+/** What a replicated collection tells its replica. */
+export interface ReplicaTracker {
+  /** Must be called when a document was changed, with the version that was replaced. */
+  note(id: string, before: StoredRecord | undefined): void;
+  /** Must be called when all records were replaced, by a backup or a file. */
+  noteReplacement(before: readonly StoredRecord[]): void;
+  /** Must be called after a batch. */
+  settle(): void;
+  /** Saves what its log alone has to save. */
+  save(): Promise<void>;
+  /** Ends timers and writes. */
+  stop(): Promise<void>;
+  /** Removes it from storage. */
+  drop(): Promise<void>;
+}
