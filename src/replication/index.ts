@@ -1,6 +1,6 @@
 import { REPLICATION, type Replicable } from '../collection/replication-access.ts';
 import { OptionError } from '../errors/option-error.ts';
-import { platformEnvironment } from './loop/environment.ts';
+import { platformEnvironment } from './loop/platform-environment.ts';
 import { Replication } from './replication.ts';
 import { parseOptions, type ReplicationOptions } from './replication-options.ts';
 

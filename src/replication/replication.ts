@@ -2,7 +2,7 @@ import { callSafely, checkListener } from '../collection/emitter.ts';
 import type { ReplicationAccess } from '../collection/replication-access.ts';
 import { OptionError } from '../errors/option-error.ts';
 import { CollectionSync, stopped } from './loop/collection-sync.ts';
-import type { Environment } from './loop/environment.ts';
+import type { Environment } from './loop/platform-environment.ts';
 import type { ReplicationStatus } from './loop/replication-status.ts';
 import { checkTimeout, type ReplicationSettings } from './replication-options.ts';
 import type { Conflict } from './rounds/conflict-resolution.ts';

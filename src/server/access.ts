@@ -1,7 +1,7 @@
 import { Malformed } from '../codec/exact-json/json-checks.ts';
-import { ServerError } from '../errors/server-error.ts';
 import { decodeDocument } from '../replication/protocol/wire-documents.ts';
 import { RequestFailure } from './failures.ts';
+import { ServerError } from './server-error.ts';
 
 /** Decides about one document. Anything but `true` refuses. */
 export type Filter = (document: Readonly<Record<string, unknown>>) => boolean | Promise<boolean>;

@@ -1,4 +1,4 @@
-import { ServerError } from '../errors/server-error.ts';
+import { ServerError } from './server-error.ts';
 
 /** A place in the history of a collection. */
 export interface Checkpoint {

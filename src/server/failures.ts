@@ -1,6 +1,6 @@
 import { Malformed } from '../codec/exact-json/json-checks.ts';
-import { ServerError } from '../errors/server-error.ts';
 import type { ErrorAnswer } from '../replication/protocol/http-answers.ts';
+import { ServerError } from './server-error.ts';
 
 /** A request that gets an answer with a status of 400 or higher. */
 export class RequestFailure extends Error {

@@ -1,10 +1,5 @@
 export { CairnError, type CairnErrorDetails } from '../errors/cairn-error.ts';
 export { OptionError, type OptionErrorCode } from '../errors/option-error.ts';
-export {
-  ServerError,
-  type ServerErrorCode,
-  type ServerErrorDetails,
-} from '../errors/server-error.ts';
 export type { PullAnswer, WireChange } from '../replication/protocol/http-answers.ts';
 export type { WireDocument } from '../replication/protocol/wire-documents.ts';
 export type { AccessFilters, Authorization, Authorize, Filter } from './access.ts';
@@ -19,4 +14,9 @@ export {
   type Query,
 } from './postgres/postgres-store.ts';
 export type { Listen } from './postgres/postgres-watch.ts';
+export {
+  ServerError,
+  type ServerErrorCode,
+  type ServerErrorDetails,
+} from './server-error.ts';
 export type { Store, StoredRow, StoreResult, StoreRow } from './store.ts';

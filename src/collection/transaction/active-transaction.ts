@@ -79,7 +79,7 @@ export class ActiveTransaction {
    * @throws {TransactionError} `transaction_misused` while a call runs: what it changes may depend on its outcome.
    */
   async commit(): Promise<CommitReply> {
-    // The function was told of the abort; the engine goes on with the call.
+    // The function knows of the abort; the engine goes on with the call.
     const aborted = [...this.#running].filter(({ signal }) => signal?.aborted);
     if (aborted.length > 0) await Promise.allSettled(aborted.map(({ result }) => result));
     this.#isOver = true;

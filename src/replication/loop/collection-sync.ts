@@ -10,7 +10,7 @@ import { pull } from '../rounds/pull.ts';
 import { Push } from '../rounds/push.ts';
 import { RemoteCalls } from '../rounds/remote-calls.ts';
 import type { RoundContext, RoundEvents } from '../rounds/round-context.ts';
-import type { Environment } from './environment.ts';
+import type { Environment } from './platform-environment.ts';
 import { ReplicationLoop } from './replication-loop.ts';
 import type { ReplicationStatus, StatusReport } from './replication-status.ts';
 

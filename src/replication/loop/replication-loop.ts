@@ -2,7 +2,7 @@ import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import { retryDelay } from '../rounds/retry-delay.ts';
-import type { Environment } from './environment.ts';
+import type { Environment } from './platform-environment.ts';
 import type { ReplicationState } from './replication-status.ts';
 
 /** A remote without `watch` is asked so often, while the page is shown. */

@@ -6,7 +6,7 @@ import { mergeFields } from '../merge/merge-fields.ts';
 import type { ConflictStates, Resolver } from '../merge/resolvers.ts';
 import { sameContent } from '../merge/same-content.ts';
 
-/** A conflict, and what became of it. */
+/** A conflict and its resolution. */
 export interface Conflict<T extends object = object> extends ConflictStates<T> {
   /** What all shall have; `undefined`: deleted. */
   readonly result: T | undefined;

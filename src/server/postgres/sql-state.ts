@@ -1,4 +1,4 @@
-import { ServerError } from '../../errors/server-error.ts';
+import { ServerError } from '../server-error.ts';
 import type { StoreResult } from '../store.ts';
 
 /** The SQLSTATE of an error of a driver, or the code of its network; empty for other errors. */
