@@ -1,0 +1,181 @@
+import { type Clock, systemClock } from '../../engine/scheduling/clock.ts';
+import { CairnError } from '../../errors/cairn-error.ts';
+import { ReplicationError } from '../../errors/replication-error.ts';
+import { answerInvalid, OversizedAnswer, type Refusal, refused } from './answer-errors.ts';
+import { areHeaders, type RemoteFetch, type RemoteHeaders } from './remote-options.ts';
+
+/** Most bytes of an answer. */
+export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+
+/** Most bytes that are read of an answer that only explains a failure. */
+const MAX_REFUSAL_BYTES = 64 * 1024;
+
+const JSON_TYPE = /^application\/([\w.-]+\+)?json\s*(;|$)/i;
+
+/** What a {@link Fetcher} works with. */
+export interface FetcherSettings {
+  readonly headers: RemoteHeaders;
+  /** Left out: that of the platform, at the time of the call. */
+  readonly fetch: RemoteFetch | undefined;
+  /** Reads the reason from the body of a failed request, which may be anything. */
+  readonly readRefusal: (body: unknown) => Refusal | undefined;
+  readonly clock?: Clock;
+}
+
+/** A request for JSON. */
+export interface FetchRequest {
+  readonly url: string;
+  readonly signal: AbortSignal;
+  /** Left out: GET. */
+  readonly body?: unknown;
+  /** Called when the server shows that it is there. */
+  readonly onBytes?: () => void;
+}
+
+/** Makes requests for JSON, and turns all that can go wrong into a {@link ReplicationError}. */
+export class Fetcher {
+  readonly #settings: FetcherSettings;
+
+  constructor(settings: FetcherSettings) {
+    this.#settings = settings;
+  }
+
+  /**
+   * @returns the parsed body, which the caller must check.
+   * @throws {ReplicationError}; the reason of the signal.
+   */
+  async json(request: FetchRequest): Promise<unknown> {
+    const { url, signal } = request;
+    try {
+      const response = await this.#respond(request);
+      return await readJson(response, request);
+    } catch (cause) {
+      if (signal.aborted) throw signal.reason;
+      if (cause instanceof CairnError) throw cause;
+      // fetch() and the stream of a body reject with a TypeError where the connection is lost.
+      throw new ReplicationError('remote_offline', `${url} cannot be reached.`, {
+        ...{ place: url, cause },
+      });
+    }
+  }
+
+  async #respond(request: FetchRequest): Promise<Response> {
+    const { headers, readRefusal, clock = systemClock } = this.#settings;
+    let response = await this.#send(request);
+    if (response.status === 401 && typeof headers === 'function') {
+      // The token may have expired since it was given.
+      discard(response);
+      response = await this.#send(request);
+    }
+    const { status, type } = response;
+    if (status < 400 && type !== 'opaqueredirect' && !(status >= 300)) return response;
+    if (status >= 400) {
+      const refusal = readRefusal(await readLeniently(response));
+      throw refused(response, request.url, refusal, clock.now());
+    }
+    discard(response);
+    // Browsers do not say where an answer leads. Followed, it would get the credentials.
+    const location = response.headers.get('location');
+    const target = location ? ` to ${location.slice(0, 200)}` : '';
+    throw answerInvalid(request.url, `it redirects${target}, which is not followed`);
+  }
+
+  async #send({ url, signal, body, onBytes }: FetchRequest): Promise<Response> {
+    const headers = await this.#headers();
+    signal.throwIfAborted();
+    const make = this.#settings.fetch ?? ((at, init) => globalThis.fetch(at, init));
+    const hasBody = body !== undefined;
+    const response = await make(url, {
+      method: hasBody ? 'POST' : 'GET',
+      headers: {
+        accept: 'application/json',
+        ...(hasBody && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(hasBody && { body: JSON.stringify(body) }),
+      redirect: 'manual',
+      cache: 'no-store',
+      signal,
+    });
+    onBytes?.();
+    return response;
+  }
+
+  async #headers(): Promise<Readonly<Record<string, string>>> {
+    const { headers } = this.#settings;
+    if (typeof headers !== 'function') return headers;
+    let given: unknown;
+    try {
+      given = await headers();
+    } catch (cause) {
+      if (cause instanceof CairnError) throw cause;
+      // It asks a server for a token, as a rule, and that cannot be reached.
+      throw new ReplicationError('remote_offline', 'headers() failed.', {
+        place: 'headers',
+        cause,
+      });
+    }
+    if (areHeaders(given)) return given;
+    throw new ReplicationError(
+      'remote_unauthorized',
+      'headers() must return an object of strings; call resume() when it does.',
+      { place: 'headers' },
+    );
+  }
+}
+
+async function readJson(response: Response, request: FetchRequest): Promise<unknown> {
+  const { url } = request;
+  const type = response.headers.get('content-type') ?? '';
+  if (!JSON_TYPE.test(type)) {
+    discard(response);
+    const given = type === '' ? 'no content type' : `the content type ${type.slice(0, 100)}`;
+    throw answerInvalid(url, `it has status ${response.status} and ${given}, not JSON`);
+  }
+  const text = await readText(response, MAX_ANSWER_BYTES, request.onBytes);
+  if (text === undefined) throw new OversizedAnswer(url, MAX_ANSWER_BYTES);
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw answerInvalid(url, `it is no JSON, but begins with "${text.trim().slice(0, 60)}"`, cause);
+  }
+}
+
+/** The parsed body of a failed request; `undefined` if it is something else, such as HTML of a proxy. */
+async function readLeniently(response: Response): Promise<unknown> {
+  try {
+    const text = await readText(response, MAX_REFUSAL_BYTES);
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @returns `undefined` if it is longer than the limit: the rest is not read. */
+async function readText(
+  { body }: Response,
+  limit: number,
+  onBytes?: () => void,
+): Promise<string | undefined> {
+  if (!body) return '';
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let bytes = 0;
+  let text = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    onBytes?.();
+    bytes += value.byteLength;
+    if (bytes > limit) {
+      reader.cancel().catch(() => undefined);
+      return undefined;
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+}
+
+/** Frees the connection of an answer that nobody reads. */
+function discard({ body }: Response): void {
+  body?.cancel().catch(() => undefined);
+}

@@ -1,0 +1,128 @@
+import { TooLong } from '../../codec/exact-json/exact-encoding.ts';
+import { Malformed } from '../../codec/exact-json/json-checks.ts';
+import type { Clock } from '../../engine/scheduling/clock.ts';
+import { ValueError } from '../../errors/value-error.ts';
+import { answerInvalid, blameless, RefusedError } from '../fetching/answer-errors.ts';
+import { batchesOf } from '../fetching/batches.ts';
+import { Fetcher, type FetcherSettings } from '../fetching/fetcher.ts';
+import { LongPoll } from '../fetching/long-poll.ts';
+import {
+  readErrorAnswer,
+  readPullAnswer,
+  readPushAnswer,
+  readWatchAnswer,
+} from '../protocol/http-answers.ts';
+import { toWireRow, type WireRow } from '../protocol/http-requests.ts';
+import type { LocalChange, PulledPage, PushResult, Remote } from '../protocol/remote.ts';
+
+/** Twice as long as a server holds a request: a silent one is lost. */
+const SILENCE_MS = 50_000;
+
+type Ask = { readonly signal: AbortSignal };
+
+/** A row with its place in the push. */
+interface Sendable {
+  readonly index: number;
+  readonly row: LocalChange;
+  readonly wire: WireRow;
+}
+
+/** See `http()`. */
+export class HttpRemote implements Remote<string> {
+  readonly id: string;
+  readonly #url: string;
+  readonly #fetcher: Fetcher;
+  readonly #poll: LongPoll;
+
+  constructor(
+    { url, headers, fetch }: Pick<FetcherSettings, 'headers' | 'fetch'> & { readonly url: string },
+    clock: Clock,
+  ) {
+    this.id = `http:${url}`;
+    this.#url = url;
+    this.#fetcher = new Fetcher({ headers, fetch, readRefusal: readErrorAnswer, clock });
+    this.#poll = new LongPoll(clock, SILENCE_MS);
+  }
+
+  async pull(
+    after: string | undefined,
+    ask: Ask & { readonly limit: number },
+  ): Promise<PulledPage<string>> {
+    const { limit, signal } = ask;
+    try {
+      return await this.#call('pull', { after: after ?? null, limit }, signal, (body) =>
+        readPullAnswer(body, limit),
+      );
+    } catch (error) {
+      // Another server has this URL now.
+      const isForeign =
+        error instanceof RefusedError && error.refusal?.code === 'checkpoint_invalid';
+      if (after === undefined || !isForeign) throw error;
+      return { ...(await this.pull(undefined, ask)), reset: true };
+    }
+  }
+
+  async push(rows: readonly LocalChange[], { signal }: Ask): Promise<PushResult[]> {
+    const results: PushResult[] = [];
+    const sendable: Sendable[] = [];
+    for (const [index, row] of rows.entries()) {
+      const wire = encode(row);
+      if ('rejected' in wire) results[index] = wire;
+      else sendable.push({ index, row, wire });
+    }
+    for (const batch of batchesOf(sendable)) {
+      const made = await this.#push(batch, signal);
+      for (const [at, { index }] of batch.entries()) results[index] = made[at] as PushResult;
+    }
+    return results;
+  }
+
+  async *watch(after: string, { signal }: Ask): AsyncIterable<void> {
+    for (;;) {
+      await this.#poll.wait(after, signal, async (polling, onBytes) => {
+        const read = (body: unknown) => readWatchAnswer(body).changed;
+        return await this.#call('watch', { after }, polling, read, onBytes);
+      });
+      yield;
+    }
+  }
+
+  async #push(batch: readonly Sendable[], signal: AbortSignal): Promise<PushResult[]> {
+    const rows = batch.map(({ row }) => row);
+    try {
+      return await this.#call('push', { rows: batch.map(({ wire }) => wire) }, signal, (body) =>
+        readPushAnswer(body, rows),
+      );
+    } catch (error) {
+      throw blameless(error);
+    }
+  }
+
+  async #call<T>(
+    route: 'pull' | 'push' | 'watch',
+    body: object,
+    signal: AbortSignal,
+    read: (body: unknown) => T,
+    onBytes?: () => void,
+  ): Promise<T> {
+    const url = `${this.#url}/${route}`;
+    const answer = await this.#fetcher.json({ url, body, signal, ...(onBytes && { onBytes }) });
+    try {
+      return read(answer);
+    } catch (error) {
+      if (error instanceof Malformed) throw answerInvalid(url, error.message, error);
+      throw error;
+    }
+  }
+}
+
+/** What JSON cannot carry is refused here: the other rows of the push are sent. */
+function encode(row: LocalChange): WireRow | Extract<PushResult, { readonly rejected: unknown }> {
+  try {
+    return toWireRow(row);
+  } catch (error) {
+    if (error instanceof ValueError) return { rejected: { reason: error.message } };
+    if (error instanceof TooLong) return { rejected: { reason: 'The document is too large.' } };
+    throw error;
+  }
+}
