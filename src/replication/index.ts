@@ -5,6 +5,10 @@ import { Replication } from './replication.ts';
 import { parseOptions, type ReplicationOptions } from './replication-options.ts';
 
 export { ReplicationError, type ReplicationErrorCode } from '../errors/replication-error.ts';
+export type { CouchCheckpoint } from './couchdb/couch-checkpoint.ts';
+export { type CouchOptions, couchdb } from './couchdb/couchdb.ts';
+export type { RemoteFetch, RemoteHeaders } from './fetching/remote-options.ts';
+export { type HttpOptions, http } from './http/http.ts';
 export type { ReplicationState, ReplicationStatus } from './loop/replication-status.ts';
 export {
   type ConflictStates,

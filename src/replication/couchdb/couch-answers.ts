@@ -1,0 +1,128 @@
+import {
+  asArray,
+  asObject,
+  type JsonObject,
+  Malformed,
+} from '../../codec/exact-json/json-checks.ts';
+import type { Refusal } from '../fetching/answer-errors.ts';
+import type { CouchDocument } from './couch-documents.ts';
+import { isRevision } from './revisions.ts';
+
+/** A sequence number: a string or number, opaque. */
+export type Sequence = string | number;
+
+/** The newest state of a document in `_changes`. */
+export interface ChangeRow {
+  readonly document: CouchDocument;
+  /** Leaves of other branches, which are not deleted. */
+  readonly conflicts: readonly string[];
+}
+
+/** Answer of `_changes`. */
+export interface ChangesAnswer {
+  readonly rows: readonly ChangeRow[];
+  /** Rows in the answer, with those that are left out. */
+  readonly count: number;
+  readonly lastSeq: Sequence;
+  /** Left out by older servers. */
+  readonly pending: number | undefined;
+}
+
+/** Result of one edit in `_bulk_docs`. */
+export type EditResult =
+  | { readonly revision: string }
+  | { readonly error: string; readonly reason: string };
+
+/** @throws {Malformed} */
+export function readChanges(body: unknown, limit: number): ChangesAnswer {
+  const { results, last_seq: lastSeq, pending } = asObject(body, 'the answer');
+  const list = asArray(results, '"results"');
+  if (list.length > limit) throw new Malformed('"results" has more than were requested');
+  if (!isSequence(lastSeq)) throw new Malformed('"last_seq" is no string or number');
+  const rows = list.map((row) => readRow(asObject(row, 'a row')));
+  return {
+    rows: rows.filter(({ document }) => !document._id.startsWith('_design/')),
+    count: list.length,
+    lastSeq,
+    pending: typeof pending === 'number' ? pending : undefined,
+  };
+}
+
+/** @throws {Malformed} */
+export function readRinging(body: unknown): boolean {
+  return asArray(asObject(body, 'the answer').results, '"results"').length > 0;
+}
+
+/** @param ids Of the edits. @throws {Malformed} */
+export function readEdits(body: unknown, ids: readonly string[]): EditResult[] {
+  const list = asArray(body, 'the answer');
+  if (list.length !== ids.length) throw new Malformed('it has not one result for each document');
+  return list.map((item, index) => {
+    const { id, rev, error, reason } = asObject(item, 'a result');
+    if (id !== ids[index]) throw new Malformed('a result is of another document');
+    if (typeof error === 'string')
+      return { error, reason: typeof reason === 'string' ? reason.slice(0, 1000) : error };
+    if (!isRevision(rev)) throw new Malformed('a result has no revision');
+    return { revision: rev };
+  });
+}
+
+/** The leaves of each document, by id; a document that the database does not have has none. @throws {Malformed} */
+export function readLeaves(body: unknown, ids: ReadonlySet<string>): Map<string, CouchDocument[]> {
+  const leaves = new Map([...ids].map((id) => [id, [] as CouchDocument[]]));
+  for (const item of asArray(asObject(body, 'the answer').results, '"results"')) {
+    const { id, docs } = asObject(item, 'a result');
+    const known = leaves.get(id as string);
+    if (!known) throw new Malformed('a result is of another document');
+    for (const each of asArray(docs, '"docs"')) {
+      const { ok } = asObject(each, 'a document');
+      if (ok !== undefined) known.push(readDocument(asObject(ok, 'a document'), id as string));
+    }
+  }
+  return leaves;
+}
+
+/** What identifies a database, if the server says. @throws {Malformed} */
+export function readIdentity(body: unknown): string {
+  const { instance_start_time: time } = asObject(body, 'the answer');
+  return typeof time === 'string' || typeof time === 'number' ? String(time).slice(0, 100) : '';
+}
+
+/** Whether the database knows a revision. @throws {Malformed} */
+export function readKnown(body: unknown, id: string): boolean {
+  const missing = asObject(body, 'the answer');
+  return !Object.hasOwn(missing, id);
+}
+
+/** The reason of a failed request. */
+export function readRefusal(body: unknown): Refusal | undefined {
+  const { error, reason } = (typeof body === 'object' && body !== null ? body : {}) as JsonObject;
+  if (typeof error !== 'string') return undefined;
+  return { code: error.slice(0, 100), message: String(reason ?? '').slice(0, 1000) };
+}
+
+export function isSequence(value: unknown): value is Sequence {
+  return (typeof value === 'string' && value.length > 0) || Number.isFinite(value);
+}
+
+function readRow({ id, changes, deleted, doc }: JsonObject): ChangeRow {
+  if (typeof id !== 'string' || id === '') throw new Malformed('a row has no id');
+  if (typeof doc === 'object' && doc !== null) {
+    const document = readDocument(doc as JsonObject, id);
+    const { _conflicts: conflicts = [] } = document;
+    if (!Array.isArray(conflicts) || !conflicts.every(isRevision))
+      throw new Malformed('"_conflicts" has something else than revisions');
+    return { document, conflicts };
+  }
+  if (deleted !== true) throw new Malformed(`the row of "${id.slice(0, 100)}" has no document`);
+  const { rev } = asObject(asArray(changes, '"changes"')[0], 'a change');
+  if (!isRevision(rev)) throw new Malformed('a change has no revision');
+  return { document: { _id: id, _rev: rev, _deleted: true }, conflicts: [] };
+}
+
+function readDocument(document: JsonObject, id: string): CouchDocument {
+  if (document._id !== id) throw new Malformed('a row has the document of another');
+  if (!isRevision(document._rev))
+    throw new Malformed(`the document "${id.slice(0, 100)}" has no revision`);
+  return document as CouchDocument;
+}

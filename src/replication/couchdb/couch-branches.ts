@@ -1,0 +1,102 @@
+import { isPlainObject } from '../../codec/kinds.ts';
+import { ReplicationError } from '../../errors/replication-error.ts';
+import { mergeFields } from '../merge/merge-fields.ts';
+import { sameContent } from '../merge/same-content.ts';
+import type { ChangeRow } from './couch-answers.ts';
+import type { CouchDatabase } from './couch-database.ts';
+import { type CouchDocument, fromCouch, toCouch } from './couch-documents.ts';
+
+/** A document whose branches can be merged. */
+interface Branched {
+  readonly winner: CouchDocument;
+  readonly losers: readonly CouchDocument[];
+  readonly merged: object;
+}
+
+/**
+ * Merges the branches that nodes of a cluster made of a document while they did not see each other.
+ *
+ * Clients that merge at once agree: from the same leaves all write the same content over the same winner, and CouchDB
+ * computes revisions from both. A database takes the first and refuses the others, which then read what it has; nodes
+ * that do not see each other get the same revision, which is no branch. The losers are deleted afterwards, not in the
+ * same request: if the winner has changed meanwhile, its merge is refused, and a deleted loser would be lost.
+ *
+ * @returns the documents as they are on the server now.
+ */
+export async function mergeBranches(
+  database: CouchDatabase,
+  rows: readonly ChangeRow[],
+  signal: AbortSignal,
+): Promise<CouchDocument[]> {
+  const branched = rows.filter(({ conflicts }) => conflicts.length > 0);
+  const present = new Map(rows.map(({ document }) => [document._id, document]));
+  const ids = branched.map(({ document }) => document._id);
+  const mergeable: Branched[] = [];
+  for (const leaves of (await database.leaves(ids, signal)).values()) {
+    const [winner, ...losers] = leaves.filter(({ _deleted }) => _deleted !== true);
+    if (!winner) continue;
+    present.set(winner._id, winner);
+    const merged = losers.length > 0 ? merge(winner, losers) : undefined;
+    if (merged) mergeable.push({ winner, losers, merged });
+  }
+  try {
+    for (const document of await write(database, mergeable, signal))
+      present.set(document._id, document);
+  } catch (error) {
+    // Who may only read gets the winner, as every other program does.
+    const codes = ['remote_unauthorized', 'remote_forbidden', 'remote_refused'];
+    if (!(error instanceof ReplicationError) || !codes.includes(error.code)) throw error;
+  }
+  return [...present.values()];
+}
+
+/** Fields of the winner win; losers add those that it lacks. @returns `undefined` if something would be lost. */
+function merge(winner: CouchDocument, losers: readonly CouchDocument[]): object | undefined {
+  const kept = attachmentsOf(winner);
+  // Only the revision that has an attachment can be updated without sending it.
+  if (losers.some((loser) => Object.keys(attachmentsOf(loser)).some((name) => !(name in kept))))
+    return undefined;
+  const lowestFirst = [...losers].reverse();
+  return [...lowestFirst, winner]
+    .map((leaf) => fromCouch(leaf).document)
+    .reduce((lower, higher) => mergeFields(undefined, lower, higher).result);
+}
+
+function attachmentsOf({ _attachments }: CouchDocument): object {
+  return isPlainObject(_attachments) ? _attachments : {};
+}
+
+/** @returns the documents that were written, or were refused because others had written. */
+async function write(
+  database: CouchDatabase,
+  branched: readonly Branched[],
+  signal: AbortSignal,
+): Promise<CouchDocument[]> {
+  if (branched.length === 0) return [];
+  const isMerged = ({ winner, merged }: Branched) =>
+    sameContent(fromCouch(winner).document, merged);
+  const open = branched.filter((one) => !isMerged(one));
+  // No key: whoever merges the same branches writes the same.
+  const edits = open.map(({ winner: { _id, _rev, _attachments }, merged }) =>
+    toCouch(_id, merged, { revision: _rev, attachments: _attachments }),
+  );
+  const results = edits.length > 0 ? await database.write(edits, signal) : [];
+  const stale: string[] = [];
+  const done = branched.filter(isMerged);
+  const written: CouchDocument[] = [];
+  for (const [index, one] of open.entries()) {
+    const result = results[index];
+    if (result && 'revision' in result) {
+      done.push(one);
+      written.push({ ...(edits[index] as CouchDocument), _rev: result.revision });
+    } else if (result?.error === 'conflict') stale.push(one.winner._id);
+  }
+  const deletions = done.flatMap(({ losers }) =>
+    losers.map(({ _id, _rev }) => toCouch(_id, undefined, { revision: _rev })),
+  );
+  // A loser that somebody else has deleted or changed is refused, which is as well: the feed tells of the change.
+  if (deletions.length > 0) await database.write(deletions, signal);
+  for (const [newest] of (await database.leaves(stale, signal)).values())
+    if (newest) written.push(newest);
+  return written;
+}

@@ -1,0 +1,135 @@
+import { TooLong } from '../../codec/exact-json/exact-encoding.ts';
+import { isPlainObject } from '../../codec/kinds.ts';
+import { ValueError } from '../../errors/value-error.ts';
+import { blameless } from '../fetching/answer-errors.ts';
+import { batchesOf } from '../fetching/batches.ts';
+import { sameContent } from '../merge/same-content.ts';
+import type { LocalChange, PushResult } from '../protocol/remote.ts';
+import type { EditResult } from './couch-answers.ts';
+import type { CouchDatabase } from './couch-database.ts';
+import {
+  type CouchDocument,
+  type CouchEdit,
+  fromCouch,
+  pushKeyOf,
+  storedKey,
+  toCouch,
+} from './couch-documents.ts';
+import { ABSENT, hasAttachments, revisionOf, versionOf } from './revisions.ts';
+
+type Rejected = Extract<PushResult, { readonly rejected: unknown }>;
+
+/** A row with its place in the push. */
+interface Sendable {
+  readonly index: number;
+  readonly row: LocalChange;
+  readonly wire: CouchEdit;
+}
+
+/** What a database says of a document that it will not take in the same form later either. */
+const FINAL: ReadonlySet<string> = new Set([
+  'forbidden',
+  'unauthorized',
+  'bad_request',
+  'doc_validation',
+  'illegal_docid',
+  'document_too_large',
+]);
+
+/** Pushes rows by compare-and-set of their revisions; one result for each. */
+export async function pushRows(
+  database: CouchDatabase,
+  rows: readonly LocalChange[],
+  signal: AbortSignal,
+): Promise<PushResult[]> {
+  const results: PushResult[] = [];
+  const sendable: Sendable[] = [];
+  const attachments = await findAttachments(database, rows, signal);
+  for (const [index, row] of rows.entries()) {
+    const wire = encode(row, attachments.get(row.id));
+    if ('rejected' in wire) results[index] = wire as Rejected;
+    else sendable.push({ index, row, wire });
+  }
+  const stale: Sendable[] = [];
+  for (const batch of batchesOf(sendable))
+    for (const [at, made] of (await write(database, batch, signal)).entries()) {
+      const one = batch[at] as Sendable;
+      if ('revision' in made)
+        results[one.index] = {
+          version: versionOf(made.revision, one.wire._attachments !== undefined),
+        };
+      else if (made.error === 'conflict') stale.push(one);
+      else {
+        const reason = `${made.error}: ${made.reason}`;
+        const retry = !FINAL.has(made.error);
+        results[one.index] = { rejected: { reason, ...(retry && { retry }) } };
+      }
+    }
+  const leaves = await database.leaves(
+    stale.map(({ row }) => row.id),
+    signal,
+  );
+  for (const { index, row } of stale) results[index] = compare(row, leaves.get(row.id)?.[0]);
+  return results;
+}
+
+/**
+ * The stubs of the attachments of documents that have some: an update without them deletes them. Those of another
+ * revision do no harm, as the update is refused.
+ */
+async function findAttachments(
+  database: CouchDatabase,
+  rows: readonly LocalChange[],
+  signal: AbortSignal,
+): Promise<Map<string, unknown>> {
+  const attached = rows.filter(({ base, document }) => document && hasAttachments(base));
+  const ids = attached.map(({ id }) => id);
+  const found = new Map<string, unknown>();
+  for (const [id, leaves] of await database.leaves(ids, signal)) {
+    const base = revisionOf(attached.find((row) => row.id === id)?.base);
+    const leaf = leaves.find(({ _rev }) => _rev === base);
+    if (isPlainObject(leaf?._attachments)) found.set(id, leaf._attachments);
+  }
+  return found;
+}
+
+/** A row that CouchDB cannot take is refused here: the others are sent. */
+function encode({ id, base, document, key }: LocalChange, attachments: unknown) {
+  const rejected = (reason: string) => ({ rejected: { reason } });
+  if (id.startsWith('_'))
+    return rejected('CouchDB takes no _id that begins with "_", except those of design documents.');
+  const revision = revisionOf(base);
+  try {
+    return toCouch(id, document, { revision, key: storedKey(key, revision), attachments });
+  } catch (error) {
+    if (error instanceof ValueError) return rejected(error.message);
+    if (error instanceof TooLong) return rejected('The document is too large.');
+    throw error;
+  }
+}
+
+async function write(
+  database: CouchDatabase,
+  batch: readonly Sendable[],
+  signal: AbortSignal,
+): Promise<EditResult[]> {
+  try {
+    return await database.write(
+      batch.map(({ wire }) => wire),
+      signal,
+    );
+  } catch (error) {
+    throw blameless(error);
+  }
+}
+
+/** Why a row was refused: others have changed the document, or the push had been made and its answer was lost. */
+function compare(row: LocalChange, present: CouchDocument | undefined): PushResult {
+  const { id, document } = row;
+  const change = present ? fromCouch(present) : { id, version: ABSENT, document: undefined };
+  if (!document && !change.document) return { version: change.version };
+  const isMade = present !== undefined && pushKeyOf(present) === row.key;
+  if (!isMade || !document || !change.document) return { conflict: change };
+  const { version, document: newest } = change;
+  return sameContent(document, newest) ? { version } : { version, document: newest };
+}

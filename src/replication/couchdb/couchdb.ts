@@ -1,0 +1,51 @@
+import { isPlainObject } from '../../codec/kinds.ts';
+import { checkOptions } from '../../collection/options/option-checks.ts';
+import { systemClock } from '../../engine/scheduling/clock.ts';
+import { type FetchingOptions, fetchingChecks, parseUrl } from '../fetching/remote-options.ts';
+import type { Remote } from '../protocol/remote.ts';
+import type { CouchCheckpoint } from './couch-checkpoint.ts';
+import { CouchRemote } from './couch-remote.ts';
+
+/** Options of {@link couchdb}; `url` is that of one database, such as `https://example.com:5984/orders`. */
+export interface CouchOptions extends FetchingOptions {
+  /**
+   * A Mango selector: the server sends only documents that match, and deletions. A document that stops matching stays as
+   * it was here.
+   */
+  readonly selector?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * A database of CouchDB, straight from the page, or of a server that speaks its protocol, such as PouchDB Server.
+ *
+ * Other programs see documents as they are; what CouchDB does not take is in one field, `$cairn`: fields whose names
+ * begin with `_`, and values outside JSON, of which dates appear as ISO strings as well. Design documents stay on the
+ * server, and so do attachments. Branches of a document, which nodes of a cluster leave behind, are merged by fields:
+ * those of the winner win.
+ *
+ * @throws {OptionError} with the invalid option.
+ *
+ * @example
+ * ```ts
+ * const sync = replicate(orders, {
+ *   remote: couchdb({
+ *     url: 'https://example.com:5984/orders',
+ *     headers: async () => ({ authorization: `Bearer ${await token()}` }),
+ *     selector: { owner: 'ada' },
+ *   }),
+ * });
+ * ```
+ */
+export function couchdb(options: CouchOptions): Remote<CouchCheckpoint> {
+  const selector = { allowed: 'an object, a Mango selector', test: isPlainObject };
+  const given = checkOptions(
+    options,
+    { ...fetchingChecks, selector },
+    'couchdb(options)',
+  ) as unknown as CouchOptions;
+  const { url, headers = {}, fetch } = given;
+  return new CouchRemote(
+    { url: parseUrl(url), headers, fetch, selector: given.selector },
+    systemClock,
+  );
+}
