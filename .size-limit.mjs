@@ -35,6 +35,13 @@ export default [
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },
   {
+    name: 'replication, in a page',
+    path: 'dist/replication.js',
+    limit: '20 kB',
+    gzip: true,
+    modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
+  },
+  {
     name: 'server half of replication',
     path: 'dist/server.js',
     limit: '13.2 kB',

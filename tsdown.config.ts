@@ -33,7 +33,11 @@ const worker = (entry: Record<string, string>): UserConfig => ({
 export default defineConfig([
   {
     ...common,
-    entry: { index: 'src/index.ts', inline: 'src/transport/worker/inline-worker.ts' },
+    entry: {
+      index: 'src/index.ts',
+      inline: 'src/transport/worker/inline-worker.ts',
+      replication: 'src/replication/index.ts',
+    },
     plugins: [workerScript(), workerUrl()],
   },
   { ...worker({ worker: 'worker/index.ts' }), plugins: [notices()] },

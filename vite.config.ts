@@ -15,6 +15,7 @@ export default defineConfig({
   base: './',
   resolve: {
     alias: {
+      'cairndb/replication': path('src/replication/index.ts'),
       'cairndb/server': path('src/server/index.ts'),
       'cairndb/worker': path('worker/index.ts'),
       cairndb: path('src/index.ts'),
