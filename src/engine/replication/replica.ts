@@ -1,4 +1,3 @@
-import type { Body } from '../../codec/body.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
@@ -128,27 +127,22 @@ export class Replica implements ReplicaTracker {
       else this.dirty.delete(id);
       return;
     }
-    this.markDirty(id, version, before);
+    const body = before?.body;
+    if (before && body === undefined) this.#readLater(id, before);
+    const base: RecordState | undefined =
+      body === undefined ? undefined : [before?.flags ?? 0, before?.stamps, body];
+    this.enter(id, { version, isDirty: true, base });
   }
 
   /** That is a local change of each document that differs. */
-  noteReplacement(before: readonly StoredRecord[]): void {
+  noteReplacement(replaced: readonly StoredRecord[]): void {
     const { records } = this.#context;
-    const left = new Set(records.keys());
-    for (const record of before) {
-      const { key, segment, index } = record;
+    const before = new Map(replaced.map((record) => [record.key, record]));
+    for (const key of new Set([...before.keys(), ...records.keys()])) {
+      const was = before.get(key);
       const now = records.get(key);
-      left.delete(key);
-      if (now?.segment === segment && now.index === index) continue;
-      if (this.log.get(key)?.isDirty) this.dirty.add(key);
-      else {
-        const version = this.versionOf(key, record);
-        if (version !== undefined) this.markDirty(key, version, record);
-        else if (now) this.#markNew(key);
-        else this.dirty.delete(key);
-      }
+      if (was?.segment !== now?.segment || was?.index !== now?.index) this.note(key, was);
     }
-    for (const key of left) if (!this.log.get(key)?.isDirty) this.#markNew(key);
   }
 
   /** Applies states of the server: they are no local changes. */
@@ -159,15 +153,6 @@ export class Replica implements ReplicaTracker {
     } finally {
       this.#isApplying = false;
     }
-  }
-
-  /** Notes that a document has changed since a version. */
-  markDirty(id: string, version: string | undefined, base: StoredRecord | undefined): void {
-    const isUnread = base !== undefined && base.body === undefined;
-    if (isUnread) this.#readLater(id, base);
-    const state: RecordState | undefined =
-      base && !isUnread ? [base.flags, base.stamps, base.body as Body] : undefined;
-    this.enter(id, { version, isDirty: true, base: state });
   }
 
   /** Enters a document that differs from its record's version, or from the server's. */
@@ -209,11 +194,6 @@ export class Replica implements ReplicaTracker {
 
   drop(): Promise<void> {
     return this.log.drop();
-  }
-
-  /** A stored record may have a version of an earlier time: this is a new document for the server. */
-  #markNew(id: string): void {
-    this.enter(id, { version: undefined, isDirty: true, base: undefined });
   }
 
   /** Saved together: no change without its entry, no checkpoint without its rows. */
