@@ -233,7 +233,7 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
     }
   }
 
-  /** @internal */
+  /** For `replicate()` of `cairndb/replication`. */
   get [REPLICATION](): ReplicationAccess {
     return { ...this.liveBase, owner: this.owner };
   }
