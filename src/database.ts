@@ -2,7 +2,7 @@ import { BaseClient } from './client/base-client.ts';
 import { type DatabaseOptions, parseDatabaseOptions } from './client/client-options.ts';
 import { loadFailed } from './collection/calls/first-call.ts';
 import type { runTransactionSync } from './collection/transaction/run-transaction-sync.ts';
-import type { SyncTransaction } from './collection/transaction/transaction-types.ts';
+import type { NotAsync, SyncTransaction } from './collection/transaction/transaction-types.ts';
 import { CollectionError } from './errors/collection-error.ts';
 
 /** Loads with the engine. */
@@ -49,7 +49,7 @@ export class Database extends BaseClient {
    * });
    * ```
    */
-  transactionSync<T>(run: (tx: SyncTransaction) => T): T {
+  transactionSync<T>(run: (tx: SyncTransaction) => T & NotAsync<T>): T {
     const { refusal, runtime } = this;
     if (refusal) throw refusal;
     if (runSync && runtime) return runSync(this, runtime, run);

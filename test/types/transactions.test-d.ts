@@ -2,6 +2,7 @@ import { describe, expectTypeOf, test } from 'vitest';
 import {
   Database,
   type Stored,
+  type SyncTransaction,
   type Transaction,
   type TransactionOptions,
 } from '../../src/index.ts';
@@ -78,4 +79,32 @@ test('without promises the types are those of collection.sync', () => {
     expectTypeOf(tx(prices).get('lamp')).toEqualTypeOf<number | undefined>();
   });
   expectTypeOf(db.transactionSync(() => 5)).toEqualTypeOf<number>();
+  expectTypeOf(db.transactionSync((tx) => tx(users).get('a'))).toEqualTypeOf<
+    StoredUser | undefined
+  >();
+  expectTypeOf(db.transactionSync(() => undefined)).toEqualTypeOf<undefined>();
+  expectTypeOf(db.transactionSync(() => {})).toEqualTypeOf<void>();
+  expectTypeOf(db.transactionSync(() => [1, 2])).toEqualTypeOf<number[]>();
+  const fails = (): never => {
+    throw new Error('no');
+  };
+  expectTypeOf(() => db.transactionSync(fails)).returns.toEqualTypeOf<never>();
+  expectTypeOf(db.transactionSync((): any => 1)).toBeAny();
+  expectTypeOf(db.transactionSync((): unknown => 1)).toBeUnknown();
+});
+
+test('transactionSync takes no function that returns a promise', () => {
+  // @ts-expect-error async
+  db.transactionSync(async () => 5);
+  // @ts-expect-error async, and returns nothing
+  db.transactionSync(async (tx) => {
+    tx(users).get('a');
+  });
+  // @ts-expect-error it returns a promise
+  db.transactionSync(() => users.count());
+  function twice<R>(run: (tx: SyncTransaction) => R): R {
+    // A wrapper passes it on unchecked.
+    return db.transactionSync(run as never) as R;
+  }
+  expectTypeOf(twice(() => 5)).toEqualTypeOf<number>();
 });

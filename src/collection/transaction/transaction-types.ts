@@ -19,6 +19,9 @@ export interface Transaction {
   <V>(collection: KeyValueCollection<V>): TransactionKeyValues<V>;
 }
 
+/** Makes a function that returns promises a type error. */
+export type NotAsync<T> = T extends PromiseLike<unknown> ? never : unknown;
+
 /** The {@link Transaction} of `transactionSync`: its methods return values, not promises. */
 export interface SyncTransaction {
   <T extends object, S extends Stamp>(collection: DocumentCollection<T, S>): SyncDocuments<T, S>;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { DocumentCollection, Transaction } from '../../../src/index.ts';
+import type { DocumentCollection, SyncTransaction, Transaction } from '../../../src/index.ts';
 import type { ClientFixture, Library } from '../client-fixture.ts';
 import { rejection, thrown } from '../outcomes.ts';
 
@@ -207,11 +207,11 @@ export function transactionMisuseSuite(fixture: ClientFixture): void {
       test('an async function is refused, and changes nothing', async () => {
         const { things, db } = await sync();
         const error = thrown(() =>
-          db.transactionSync(async (tx) => {
+          db.transactionSync((async (tx: SyncTransaction) => {
             tx(things).patch('a', { n: 2 });
             await Promise.resolve();
             tx(things).patch('a', { n: 3 });
-          }),
+          }) as never),
         );
         expect(error.code).toBe('transaction_misused');
         expect(things.sync.get('a')?.n).toBe(1);
