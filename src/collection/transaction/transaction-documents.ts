@@ -14,7 +14,8 @@ import { TransactionCalls } from './transaction-calls.ts';
 
 /**
  * A collection of documents in a transaction. Reads see the snapshot of the transaction and its own changes. The methods are
- * those of {@link DocumentCollection}; unique indexes are checked by the commit.
+ * those of {@link DocumentCollection}, without `modify`, `each`, `explain`, live queries, backups, `verify`, `save` and `Drop`. In
+ * place of `modify` use `get` and `update`. Unique indexes are checked by the commit.
  */
 export class TransactionDocuments<
   T extends object,
