@@ -44,6 +44,19 @@ describe.runIf(runs('chromium'))('transactions', () => {
 
   afterAll(() => site?.close());
 
+  test('at a usual width no control stands alone in its row', async () => {
+    await site.page.setViewportSize({ width: 1280, height: 800 });
+    const controls = site.page.locator('.shop-controls :is(fieldset, button, a)');
+    const rows = (await controls.all()).map(async (control) => {
+      const { y, height } = (await control.boundingBox()) as { y: number; height: number };
+      return Math.round(y + height / 2);
+    });
+    const middles = await Promise.all(rows);
+    expect(middles).toHaveLength(4);
+    for (const middle of middles)
+      expect(middles.filter((other) => Math.abs(other - middle) < 9).length).toBeGreaterThan(1);
+  });
+
   test('every tab has a second page, and an order of one page shows in all', async () => {
     const { page, browser, errors } = site;
     const coming = browser.context.waitForEvent('page');

@@ -43,18 +43,21 @@ export function TransactionsPanel() {
             onChange={chooseWay}
           />
           <button type="button" class="button primary" onClick={rushEverywhere}>
-            Place {RUSH} orders in every page at once
+            Place {RUSH} orders in every page
           </button>
-          <button type="button" class="button" onClick={fillShelf}>
-            Start over
-          </button>
-          <a class="button" href={hrefOf({ id: 'transactions' })} target="_blank" rel="noopener">
-            Open another tab
-          </a>
+          <div class="shop-others">
+            <button type="button" class="button" onClick={fillShelf}>
+              Start over
+            </button>
+            <a class="button" href={hrefOf({ id: 'transactions' })} target="_blank" rel="noopener">
+              Open another tab
+            </a>
+          </div>
         </div>
         <p class="soft small">
-          Every page orders random products, one order after the other. Each order waits a few
-          milliseconds for the delivery price: time for another page to take from the same stock.
+          The {RUSH} orders begin with a full shop: earlier ones are removed. All pages order at
+          once, random products, one order after the other. Each order waits a few milliseconds for
+          the delivery price: time for another page to take from the same stock.
         </p>
         <Shelf />
         <ul class="shelf-legend soft small" aria-hidden="true">

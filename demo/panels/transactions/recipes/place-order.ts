@@ -18,6 +18,6 @@ export function placeOrder(
       await tx(products).patch(id, { stock: product.stock - 1 });
       return tx(orders).insert({ product: product.name, delivery, placed: new Date(), by, runs });
     },
-    { retries: 20 },
+    { retries: 20 }, // by default 5: here many pages take from few products
   );
 }
