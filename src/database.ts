@@ -34,8 +34,8 @@ export class Database extends BaseClient {
   }
 
   /**
-   * The {@link transaction} without promises, for collections with `caching: true` after `await collection.ready`. Nothing
-   * can change meanwhile, so the function runs once.
+   * The {@link transaction} without promises, for collections with `caching: true` after `await collection.ready`. Nobody
+   * else can change something meanwhile, so the function runs once.
    *
    * @throws {CollectionError} `sync_unavailable` with the reason; {TransactionError} `transaction_misused` for an async
    *   function, `transaction_conflict` if it changes beside `tx` what it has read; or what the function throws. Nothing is
