@@ -1,9 +1,13 @@
 import { type Body, encode } from '../../codec/body.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import type { After, ArchivedFilter, Selection } from '../../engine/protocol/requests.ts';
+import { checkOptions } from '../options/option-checks.ts';
 import { holdsPattern } from './holds-pattern.ts';
 import { passesPredicate } from './predicate.ts';
-import { checkSearch, matchChecks, type Search } from './search.ts';
+import { checkSearch, findChecks, type Search } from './search.ts';
+
+const { archived, where, signal } = findChecks;
+const matchChecks = { archived, where, signal };
 
 type Test = (document: never) => unknown;
 
@@ -32,9 +36,10 @@ export function parseFindQuery(params: unknown, options: unknown, most?: number)
   return findQuery(checkSearch(params, options), most);
 }
 
-/** Like {@link parseFindQuery}, of a method that changes all matches. */
+/** Like {@link parseFindQuery}, of a method that changes all matches: it takes no order, and no part of it. */
 export function parseMatchQuery(params: unknown, options: unknown): FindQuery {
-  return findQuery(checkSearch(params, options, matchChecks));
+  checkOptions(options ?? {}, matchChecks, 'options');
+  return parseFindQuery(params, options);
 }
 
 /** Splits a query: the engine applies the criteria, this thread the functions. */

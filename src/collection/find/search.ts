@@ -26,11 +26,6 @@ export const findChecks = {
   signal: { allowed: 'an AbortSignal', test: isAbortSignal },
 } satisfies Record<string, Check>;
 
-const { archived, where, signal } = findChecks;
-
-/** Checks of the options of methods that change all matches, in no order. */
-export const matchChecks = { archived, where, signal };
-
 /** The checked arguments of a query. */
 export interface Search {
   /** A copy of the criteria, or a function. */
@@ -44,15 +39,10 @@ export interface Search {
 /**
  * Checks and copies the arguments of a query: later changes by the caller have no effect.
  *
- * @param checks Of the options that the method takes.
  * @throws {OptionError} for an unknown option or an invalid value; {CriteriaError}.
  */
-export function checkSearch(
-  params: unknown,
-  options: unknown,
-  checks: Readonly<Record<string, Check>> = findChecks,
-): Search {
-  const given = checkOptions(options ?? {}, checks, 'options');
+export function checkSearch(params: unknown, options: unknown): Search {
+  const given = checkOptions(options ?? {}, findChecks, 'options');
   return {
     params: typeof params === 'function' ? params : copyCriteria(params),
     given,
