@@ -5,7 +5,7 @@ import type { CollectionUsage } from '../backup/usage.ts';
 import { storedSizes, usageOf } from '../backup/usage.ts';
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import { BackupError } from '../errors/backup-error.ts';
-import { HIDDEN } from '../storage/collection-name.ts';
+import { isHidden } from '../storage/collection-name.ts';
 import type { Manifest } from '../storage/log/manifest.ts';
 import { listLive, listManifests } from '../storage/log/open-log.ts';
 import type { PinnedCollection } from './backups/backup-requests.ts';
@@ -182,7 +182,7 @@ export class DatabaseRequests implements Executor {
   /** The manifests of collections, dropped ones included. */
   async #listed(): Promise<Manifest[]> {
     const all = await listManifests(this.#environment.storage);
-    return all.filter(({ name }) => !name.startsWith(HIDDEN));
+    return all.filter(({ name }) => !isHidden(name));
   }
 }
 

@@ -1,7 +1,7 @@
 import { isPlainObject } from '../../codec/kinds.ts';
 import { nearestName } from '../../errors/nearest-name.ts';
 import { OptionError } from '../../errors/option-error.ts';
-import { HIDDEN, MAX_NAME_LENGTH } from '../../storage/collection-name.ts';
+import { MAX_NAME_LENGTH } from '../../storage/collection-name.ts';
 
 /** The check of an option. */
 export interface Check {
@@ -20,12 +20,8 @@ export const flag: Check = {
 
 /** Names of databases and collections. */
 export const name: Check = {
-  allowed: `a string of 1 to ${MAX_NAME_LENGTH} characters, the first not U+0000`,
-  test: (value) =>
-    typeof value === 'string' &&
-    value.length > 0 &&
-    value.length <= MAX_NAME_LENGTH &&
-    !value.startsWith(HIDDEN),
+  allowed: `a string of 1 to ${MAX_NAME_LENGTH} characters`,
+  test: (value) => typeof value === 'string' && value.length > 0 && value.length <= MAX_NAME_LENGTH,
   required: true,
 };
 

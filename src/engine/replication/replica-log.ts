@@ -1,5 +1,5 @@
 import { type Body, decode, encode } from '../../codec/body.ts';
-import { HIDDEN } from '../../storage/collection-name.ts';
+import { hiddenName } from '../../storage/collection-name.ts';
 import { SegmentLog } from '../../storage/log/segment-log.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
@@ -8,9 +8,6 @@ import { FoldedRecords } from '../records/folded-records.ts';
 import { RecordStore } from '../records/record-store.ts';
 import { SaveSchedule } from '../saving/save-schedule.ts';
 import { OpenSnapshots } from '../snapshots/open-snapshots.ts';
-
-/** Begins the names of the logs of replicas. */
-const PREFIX = `${HIDDEN}replica:`;
 
 /** Bits of an entry, above those of managed values. */
 const DIRTY = 64;
@@ -42,7 +39,7 @@ export class ReplicaLog {
     const { settings, storage, pool, durability, clock, events, links } = context;
     const log = new SegmentLog({
       ...{ storage, pool, durability },
-      name: PREFIX + settings.name,
+      name: hiddenName('replica', settings.name),
       type: 'REPLICA',
       caching: true,
       columns: () => [],
