@@ -234,8 +234,8 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
   }
 
   /** For `replicate()` of `cairndb/replication`. */
-  get [REPLICATION](): ReplicationAccess {
-    return { ...this.liveBase, owner: this.owner };
+  get [REPLICATION](): object {
+    return { ...this.liveBase, owner: this.owner } satisfies ReplicationAccess;
   }
 
   /** The part of a live query's source that all queries of this collection share. */

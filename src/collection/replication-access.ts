@@ -16,5 +16,6 @@ export interface ReplicationAccess {
 /** A collection, as replication sees it. */
 export interface Replicable {
   readonly name: string;
-  readonly [REPLICATION]: ReplicationAccess;
+  /** A {@link ReplicationAccess}; not in the public types, as it is nobody's but Cairn's. */
+  readonly [REPLICATION]: object;
 }

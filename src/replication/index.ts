@@ -1,4 +1,8 @@
-import { REPLICATION, type Replicable } from '../collection/replication-access.ts';
+import {
+  REPLICATION,
+  type Replicable,
+  type ReplicationAccess,
+} from '../collection/replication-access.ts';
 import { OptionError } from '../errors/option-error.ts';
 import { platformEnvironment } from './loop/platform-environment.ts';
 import { Replication } from './replication.ts';
@@ -46,7 +50,9 @@ export function replicate<T extends object = object>(
   collection: Replicable,
   options: ReplicationOptions<T>,
 ): Replication<T> {
-  const access = (collection as Partial<Replicable> | undefined)?.[REPLICATION];
+  const access = (collection as Partial<Replicable> | undefined)?.[REPLICATION] as
+    | ReplicationAccess
+    | undefined;
   if (!access)
     throw new OptionError('option_invalid', 'replicate() takes a collection of Cairn.', {
       place: 'collection',

@@ -76,7 +76,7 @@ async function write(
   const isMerged = ({ winner, merged }: Branched) =>
     sameContent(fromCouch(winner).document, merged);
   const open = branched.filter((one) => !isMerged(one));
-  // No key: whoever merges the same branches writes the same.
+  // No key: all clients that merge the same branches write the same.
   const edits = open.map(({ winner: { _id, _rev, _attachments }, merged }) =>
     toCouch(_id, merged, { revision: _rev, attachments: _attachments }),
   );

@@ -19,7 +19,7 @@ export interface CouchOptions extends FetchingOptions {
  * A database of CouchDB, straight from the page, or of a server that speaks its protocol, such as PouchDB Server.
  *
  * Other programs see documents as they are; what CouchDB does not take is in one field, `$cairn`: fields whose names
- * begin with `_`, and values outside JSON, of which dates appear as ISO strings as well. Design documents stay on the
+ * begin with `_`, and values outside JSON; dates are also ISO strings in their place. Design documents stay on the
  * server, and so do attachments. Branches of a document, which nodes of a cluster leave behind, are merged by fields:
  * those of the winner win.
  *
