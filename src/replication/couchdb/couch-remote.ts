@@ -12,6 +12,9 @@ import { fromCouch } from './couch-documents.ts';
 import { pushRows } from './couch-push.ts';
 import { compareRevisions } from './revisions.ts';
 
+/** The identity of a database is asked for again after so long. */
+const IDENTITY_MS = 30_000;
+
 type Ask = { readonly signal: AbortSignal };
 
 /** Settings of a {@link CouchRemote}. */
@@ -25,13 +28,15 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
   readonly id: string;
   readonly #database: CouchDatabase;
   readonly #poll: LongPoll;
+  readonly #clock: Clock;
   /** The identity of the database; `undefined` after a failure: the server may come back as another. */
-  #identity: string | undefined;
+  #identity: { readonly name: string; readonly until: number } | undefined;
   /** Most rows of an answer, halved where they are too large together. */
   #limit = Number.POSITIVE_INFINITY;
 
   constructor({ url, headers, fetch, selector }: CouchSettings, clock: Clock) {
     this.id = `couchdb:${url}`;
+    this.#clock = clock;
     const fetcher = new Fetcher({ headers, fetch, readRefusal, clock });
     this.#database = new CouchDatabase(url, fetcher, selector);
     this.#poll = new LongPoll(clock, 2 * HEARTBEAT_MS);
@@ -45,8 +50,9 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
       const known = after && (await this.#check(readCheckpoint(after), signal));
       let answer = known && (await this.#changesAfter(known, limit, signal));
       const reset = after !== undefined && !answer;
+      // Asked for before the changes: if the database is created anew in between, the next pull finds out.
+      const database = known && answer ? known.database : await this.#identify(signal);
       answer ??= await this.#changes(0, limit, signal);
-      const database = await this.#identify(signal);
       const documents = await mergeBranches(this.#database, newestRows(answer.rows), signal);
       const last = documents.at(-1);
       const seen = last ? ([last._id, last._rev] as const) : known?.seen;
@@ -95,12 +101,12 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
     checkpoint: CouchCheckpoint | undefined,
     signal: AbortSignal,
   ): Promise<CouchCheckpoint | undefined> {
-    if (!checkpoint || this.#identity === checkpoint.database) return checkpoint;
-    const identity = await this.#identify(signal);
-    if (identity !== checkpoint.database || !(await this.#knows(checkpoint, signal))) {
-      return undefined;
-    }
-    return checkpoint;
+    if (!checkpoint) return undefined;
+    const before = this.#identity;
+    const name = await this.#identify(signal);
+    if (this.#identity === before) return name === checkpoint.database ? checkpoint : undefined;
+    const isKnown = name === checkpoint.database && (await this.#knows(checkpoint, signal));
+    return isKnown ? checkpoint : undefined;
   }
 
   async #knows({ seen }: CouchCheckpoint, signal: AbortSignal): Promise<boolean> {
@@ -108,8 +114,12 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
   }
 
   async #identify(signal: AbortSignal): Promise<string> {
-    this.#identity ??= await this.#database.identity(signal);
-    return this.#identity;
+    const now = this.#clock.elapsed();
+    if (!this.#identity || now >= this.#identity.until) {
+      const name = await this.#database.identity(signal);
+      this.#identity = { name, until: now + IDENTITY_MS };
+    }
+    return this.#identity.name;
   }
 
   /** @returns `undefined` if the database does not know the checkpoint. */

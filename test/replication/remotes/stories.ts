@@ -206,10 +206,17 @@ export function stories(open: () => Promise<StoryServer>): void {
       { _id: 'dirty', count: 1 },
     ]);
     await settle(a, b);
-    for (const { sync } of [a, b]) sync.pause();
+    for (const each of [a, b]) {
+      each.network.isOffline = true;
+      each.sync.resume();
+      await each.reaches('offline');
+    }
     await server.recreate();
     await a.orders.patch('dirty', { count: 2 });
-    for (const { sync } of [a, b]) sync.resume();
+    for (const each of [a, b]) {
+      each.network.isOffline = false;
+      each.sync.resume();
+    }
     await settle(a, b);
     expect((await server.documents()) as object[]).toMatchObject([{ _id: 'dirty', count: 2 }]);
     await expectEqual(a, b);

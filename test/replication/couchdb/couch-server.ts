@@ -1,0 +1,136 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import createPouchApp from 'express-pouchdb';
+import memoryAdapter from 'pouchdb-adapter-memory';
+import PouchDB from 'pouchdb-core';
+import { afterAll, beforeAll } from 'vitest';
+
+/** A user of CouchDB would give `http://admin:password@127.0.0.1:5984`. */
+const GIVEN = process.env.COUCHDB_URL;
+
+/** A server that speaks CouchDB's protocol. */
+export interface CouchServer {
+  /** Of the server, without credentials. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whether it is CouchDB. */
+  readonly isReal: boolean;
+  /** Closes all connections and listens anew; a given server goes on. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a server for the tests of a file: express-pouchdb in memory. With `COUCHDB_URL` it is the CouchDB there, on which
+ * databases are created and deleted whose names begin with `cairn-test-`:
+ *
+ * ```sh
+ * COUCHDB_URL=http://admin:password@127.0.0.1:5984 npx vitest run --project node test/replication/couchdb
+ * ```
+ */
+export function useCouchServer(): () => CouchServer {
+  let server: CouchServer;
+  beforeAll(async () => {
+    server = GIVEN ? givenServer(GIVEN) : await startServer();
+  });
+  afterAll(() => server.stop());
+  return () => server;
+}
+
+function givenServer(given: string): CouchServer {
+  const { origin, pathname, username, password } = new URL(given);
+  const credentials = btoa(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
+  return {
+    url: `${origin}${pathname}`.replace(/\/$/, ''),
+    headers: username ? { authorization: `Basic ${credentials}` } : {},
+    isReal: true,
+    restart: async () => undefined,
+    stop: async () => undefined,
+  };
+}
+
+async function startServer(): Promise<CouchServer> {
+  const InMemory = PouchDB.plugin(memoryAdapter).defaults({ adapter: 'memory' });
+  const app = express();
+  app.use(createPouchApp(InMemory, { mode: 'minimumForPouchDB', inMemoryConfig: true }));
+  let server = await listen(createServer(app), 0);
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    headers: {},
+    isReal: false,
+    async restart() {
+      await close(server);
+      server = await listen(createServer(app), port);
+    },
+    stop: () => close(server),
+  };
+}
+
+function listen(server: Server, port: number): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => resolve(server));
+  });
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+let names = 0;
+
+/** One database of a server, as another program uses it. */
+export class CouchTestDatabase {
+  readonly name = `cairn-test-${Date.now().toString(36)}-${++names}`;
+  readonly #server: CouchServer;
+
+  private constructor(server: CouchServer) {
+    this.#server = server;
+  }
+
+  static async create(server: CouchServer): Promise<CouchTestDatabase> {
+    const made = new CouchTestDatabase(server);
+    await made.call('PUT', '');
+    return made;
+  }
+
+  get url(): string {
+    return `${this.#server.url}/${this.name}`;
+  }
+
+  async call(method: string, path: string, body?: unknown): Promise<any> {
+    const response = await fetch(this.url + path, {
+      method,
+      headers: { ...this.#server.headers, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const answer = await response.json();
+    if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
+    return answer;
+  }
+
+  /** Writes documents as another program would; as revisions of another node with `new_edits: false`. */
+  write(docs: readonly object[], options: { readonly new_edits?: false } = {}): Promise<any> {
+    return this.call('POST', '/_bulk_docs', { docs, ...options });
+  }
+
+  get(id: string, query = ''): Promise<any> {
+    return this.call('GET', `/${encodeURIComponent(id)}${query}`);
+  }
+
+  /** All documents, by id. */
+  async documents(): Promise<any[]> {
+    const { rows } = await this.call('GET', '/_all_docs?include_docs=true&conflicts=true');
+    return rows.map(({ doc }: { doc: object }) => doc);
+  }
+
+  async recreate(): Promise<void> {
+    await this.call('DELETE', '');
+    await this.call('PUT', '');
+  }
+}
