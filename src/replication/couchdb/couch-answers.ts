@@ -67,19 +67,40 @@ export function readEdits(body: unknown, ids: readonly string[]): EditResult[] {
   });
 }
 
-/** The leaves of each document, by id; a document that the database does not have has none. @throws {Malformed} */
-export function readLeaves(body: unknown, ids: ReadonlySet<string>): Map<string, CouchDocument[]> {
-  const leaves = new Map([...ids].map((id) => [id, [] as CouchDocument[]]));
+/** @param ids In the order of the request. @throws {Malformed} */
+export function readPresent(body: unknown, ids: readonly string[]): Map<string, CouchDocument> {
+  const rows = asArray(asObject(body, 'the answer').rows, '"rows"');
+  if (rows.length !== ids.length) throw new Malformed('it has not one row for each document');
+  const present = new Map<string, CouchDocument>();
+  for (const [index, item] of rows.entries()) {
+    const { key, error, value, doc } = asObject(item, 'a row');
+    const id = ids[index] as string;
+    if (key !== id) throw new Malformed('a row is of another document');
+    if (error !== undefined) continue;
+    if (typeof doc === 'object' && doc !== null) {
+      present.set(id, readDocument(doc as JsonObject, id));
+      continue;
+    }
+    const { rev, deleted } = asObject(value, '"value"');
+    if (deleted !== true) throw new Malformed(`the row of "${id.slice(0, 100)}" has no document`);
+    present.set(id, readDocument({ _id: id, _rev: rev, _deleted: true }, id));
+  }
+  return present;
+}
+
+/** The documents of each id. @throws {Malformed} */
+export function readBodies(body: unknown, ids: ReadonlySet<string>): Map<string, CouchDocument[]> {
+  const bodies = new Map([...ids].map((id) => [id, [] as CouchDocument[]]));
   for (const item of asArray(asObject(body, 'the answer').results, '"results"')) {
     const { id, docs } = asObject(item, 'a result');
-    const known = leaves.get(id as string);
+    const known = bodies.get(id as string);
     if (!known) throw new Malformed('a result is of another document');
     for (const each of asArray(docs, '"docs"')) {
       const { ok } = asObject(each, 'a document');
       if (ok !== undefined) known.push(readDocument(asObject(ok, 'a document'), id as string));
     }
   }
-  return leaves;
+  return bodies;
 }
 
 /** What identifies a database, if the server says. @throws {Malformed} */

@@ -5,6 +5,7 @@ import { sameContent } from '../merge/same-content.ts';
 import type { ChangeRow } from './couch-answers.ts';
 import type { CouchDatabase } from './couch-database.ts';
 import { type CouchDocument, fromCouch, toCouch } from './couch-documents.ts';
+import { compareRevisions } from './revisions.ts';
 
 /** A document whose branches can be merged. */
 interface Branched {
@@ -28,17 +29,18 @@ export async function mergeBranches(
   rows: readonly ChangeRow[],
   signal: AbortSignal,
 ): Promise<CouchDocument[]> {
-  const branched = rows.filter(({ conflicts }) => conflicts.length > 0);
   const present = new Map(rows.map(({ document }) => [document._id, document]));
-  const ids = branched.map(({ document }) => document._id);
-  const mergeable: Branched[] = [];
-  for (const leaves of (await database.leaves(ids, signal)).values()) {
-    const [winner, ...losers] = leaves.filter(({ _deleted }) => _deleted !== true);
-    if (!winner) continue;
-    present.set(winner._id, winner);
-    const merged = losers.length > 0 ? merge(winner, losers) : undefined;
-    if (merged) mergeable.push({ winner, losers, merged });
-  }
+  const revisions = rows.flatMap(({ document: { _id: id }, conflicts }) =>
+    conflicts.map((rev) => ({ id, rev })),
+  );
+  const bodies = await database.bodies(revisions, signal);
+  const mergeable = rows.flatMap(({ document: winner, conflicts }): Branched[] => {
+    const losers = bodies.get(winner._id) ?? [];
+    // One that is gone was deleted meanwhile, or compacted: the feed tells.
+    if (losers.length === 0 || losers.length < conflicts.length) return [];
+    const merged = merge(winner, losers);
+    return merged ? [{ winner, losers, merged }] : [];
+  });
   try {
     for (const document of await write(database, mergeable, signal))
       present.set(document._id, document);
@@ -56,7 +58,7 @@ function merge(winner: CouchDocument, losers: readonly CouchDocument[]): object 
   // Only the revision that has an attachment can be updated without sending it.
   if (losers.some((loser) => Object.keys(attachmentsOf(loser)).some((name) => !(name in kept))))
     return undefined;
-  const lowestFirst = [...losers].reverse();
+  const lowestFirst = [...losers].sort((a, b) => compareRevisions(a._rev, b._rev));
   return [...lowestFirst, winner]
     .map((leaf) => fromCouch(leaf).document)
     .reduce((lower, higher) => mergeFields(undefined, lower, higher).result);
@@ -96,7 +98,6 @@ async function write(
   );
   // A loser that somebody else has deleted or changed is refused, which is as well: the feed tells of the change.
   if (deletions.length > 0) await database.write(deletions, signal);
-  for (const [newest] of (await database.leaves(stale, signal)).values())
-    if (newest) written.push(newest);
+  written.push(...(await database.present(stale, signal)).values());
   return written;
 }

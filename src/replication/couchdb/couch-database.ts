@@ -4,16 +4,16 @@ import type { Fetcher } from '../fetching/fetcher.ts';
 import {
   type ChangesAnswer,
   type EditResult,
+  readBodies,
   readChanges,
   readEdits,
   readIdentity,
   readKnown,
-  readLeaves,
+  readPresent,
   readRinging,
   type Sequence,
 } from './couch-answers.ts';
 import type { CouchDocument, CouchEdit } from './couch-documents.ts';
-import { compareRevisions } from './revisions.ts';
 
 /** The server sends a byte so often while it holds a request, in milliseconds. */
 export const HEARTBEAT_MS = 10_000;
@@ -58,18 +58,26 @@ export class CouchDatabase {
     return this.#call('/_bulk_docs', { docs: edits }, signal, (body) => readEdits(body, ids));
   }
 
-  /** The newest revisions of all branches of documents, the winner first, with their bodies. */
-  async leaves(
+  /** Documents as they are now, tombstones too, by id. Those that the database does not have are left out. */
+  async present(
     ids: readonly string[],
     signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, readonly CouchDocument[]>> {
+  ): Promise<ReadonlyMap<string, CouchDocument>> {
     if (ids.length === 0) return new Map();
-    const docs = ids.map((id) => ({ id }));
-    const leaves = await this.#call('/_bulk_get', { docs }, signal, (body) =>
-      readLeaves(body, new Set(ids)),
+    return this.#call('/_all_docs?include_docs=true', { keys: ids }, signal, (body) =>
+      readPresent(body, ids),
     );
-    for (const branches of leaves.values()) branches.sort(byRank);
-    return leaves;
+  }
+
+  /** The bodies of revisions of documents, by id. Those that the database does not have any more are left out. */
+  async bodies(
+    revisions: readonly { readonly id: string; readonly rev: string }[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, readonly CouchDocument[]>> {
+    if (revisions.length === 0) return new Map();
+    return this.#call('/_bulk_get', { docs: revisions }, signal, (body) =>
+      readBodies(body, new Set(revisions.map(({ id }) => id))),
+    );
   }
 
   #changes<T>(
@@ -104,10 +112,4 @@ export class CouchDatabase {
       throw error;
     }
   }
-}
-
-/** The winner first: a leaf that is not deleted, with the most edits. */
-function byRank(a: CouchDocument, b: CouchDocument): number {
-  const deleted = Number(a._deleted === true) - Number(b._deleted === true);
-  return deleted || compareRevisions(b._rev, a._rev);
 }

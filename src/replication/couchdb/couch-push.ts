@@ -65,31 +65,28 @@ export async function pushRows(
         results[one.index] = { rejected: { reason, ...(retry && { retry }) } };
       }
     }
-  const leaves = await database.leaves(
+  const present = await database.present(
     stale.map(({ row }) => row.id),
     signal,
   );
-  for (const { index, row } of stale) results[index] = compare(row, leaves.get(row.id)?.[0]);
+  for (const { index, row } of stale) results[index] = compare(row, present.get(row.id));
   return results;
 }
 
 /**
- * The stubs of the attachments of documents that have some: an update without them deletes them. Those of another
- * revision do no harm, as the update is refused.
+ * The stubs of the attachments of documents that have some: an update without them deletes them.
  */
 async function findAttachments(
   database: CouchDatabase,
   rows: readonly LocalChange[],
   signal: AbortSignal,
 ): Promise<Map<string, unknown>> {
-  const attached = rows.filter(({ base, document }) => document && hasAttachments(base));
-  const ids = attached.map(({ id }) => id);
+  const revisions = rows.flatMap(({ id, base, document }) =>
+    document && hasAttachments(base) ? [{ id, rev: revisionOf(base) as string }] : [],
+  );
   const found = new Map<string, unknown>();
-  for (const [id, leaves] of await database.leaves(ids, signal)) {
-    const base = revisionOf(attached.find((row) => row.id === id)?.base);
-    const leaf = leaves.find(({ _rev }) => _rev === base);
-    if (isPlainObject(leaf?._attachments)) found.set(id, leaf._attachments);
-  }
+  for (const [id, [body]] of await database.bodies(revisions, signal))
+    if (isPlainObject(body?._attachments)) found.set(id, body._attachments);
   return found;
 }
 
