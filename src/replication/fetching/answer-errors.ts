@@ -86,7 +86,7 @@ export function blameless(error: unknown): unknown {
 }
 
 /** Milliseconds of a `Retry-After`, which is a number of seconds or a date. */
-export function readRetryAfter(value: string | null, now: number): number | undefined {
+function readRetryAfter(value: string | null, now: number): number | undefined {
   if (value === null) return undefined;
   const text = value.trim();
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
