@@ -14,6 +14,7 @@ export function applyRows(
   outcomes: readonly Outcome[],
 ): void {
   const added: StoredRecord[] = [];
+  const changed: (() => void)[] = [];
   for (const [{ id, version, state, resolution }, result] of outcomes) {
     const before = records.get(id);
     const isRemote = result === state || sameState(result, state);
@@ -29,9 +30,11 @@ export function applyRows(
         added.push(record);
       }
     }
-    if (!isRemote) replica.enter(id, { version, isDirty: true, base: state });
-    else if (replica.log.get(id) || replica.dirty.has(id)) replica.equals(id);
+    if (!isRemote) changed.push(() => replica.enter(id, { version, isDirty: true, base: state }));
+    else if (replica.log.get(id) || replica.dirty.has(id)) changed.push(() => replica.equals(id));
   }
   for (const record of added) record.rank = records.takeRank();
   if (added.length > 0) versions.add(added);
+  // A unique index may have refused the documents.
+  for (const enter of changed) enter();
 }

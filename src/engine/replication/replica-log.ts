@@ -81,6 +81,11 @@ export class ReplicaLog {
     this.#records.take(folded);
   }
 
+  /** As {@link SegmentLog.recordTakeover}. */
+  recordTakeover(): Promise<void> {
+    return this.saves.alone(() => this.#records.log.recordTakeover());
+  }
+
   /** Removes it from storage. */
   async drop(): Promise<void> {
     await this.saves.leave();

@@ -27,9 +27,10 @@ export class ReplicaRequests {
   }
 
   /** Must be called when a collection that is replicated has been opened. */
-  async open(): Promise<void> {
+  async open(stolen: boolean): Promise<void> {
     const replica = new Replica(this.#context);
     await replica.open();
+    if (stolen) await replica.log.recordTakeover();
     this.#use(replica);
   }
 
@@ -166,7 +167,8 @@ export class ReplicaRequests {
       } else if (isAsSent && stored)
         outcomes.push([{ id, version, state: stored.state }, stored.state]);
       else if (isAsSent && !state) replica.equals(id);
-      else replica.enter(id, { version, isDirty: !isAsSent, base: isAsSent ? undefined : sent });
+      else if (isAsSent) replica.enter(id, { version, isDirty: false, base: undefined });
+      else replica.enter(id, { version, isDirty: true, base: stored ? stored.state : sent });
     }
     replica.applying(() => applyRows(this.#context, replica, outcomes));
     replica.refuse(refused);

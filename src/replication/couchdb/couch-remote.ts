@@ -12,7 +12,7 @@ import { fromCouch } from './couch-documents.ts';
 import { pushRows } from './couch-push.ts';
 import { compareRevisions } from './revisions.ts';
 
-/** The identity of a database is asked for again after so long. */
+/** The identity of a database is requested again after so long. */
 const IDENTITY_MS = 30_000;
 
 type Ask = { readonly signal: AbortSignal };

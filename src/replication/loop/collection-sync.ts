@@ -13,6 +13,8 @@ import type { RoundContext, RoundEvents } from '../rounds/round-context.ts';
 import type { Environment } from './platform-environment.ts';
 import { ReplicationLoop } from './replication-loop.ts';
 import type { ReplicationStatus, StatusReport } from './replication-status.ts';
+import { settle } from './settling.ts';
+import { shownStatus } from './shown-status.ts';
 
 /** A page that does not replicate asks the one that does so often, while it is shown: a frozen one is replaced. */
 const HEARTBEAT_MS = 15_000;
@@ -35,6 +37,7 @@ export class CollectionSync {
   readonly #loop: ReplicationLoop;
   readonly #push = new Push();
   readonly #ends: (() => void)[] = [];
+  #cancelBeat: (() => void) | undefined;
   /** Called when the status has changed. */
   readonly #watchers = new Set<() => void>();
   #report: ReplicaReport | undefined;
@@ -59,6 +62,7 @@ export class CollectionSync {
       {
         round: (enter, signal) => this.#round(enter, signal),
         watch: (signal) => this.#watch(signal),
+        isWatched: () => environment.isVisible() || access.owner.status.tabs > 1,
         changed: () => this.#changed(),
       },
       environment,
@@ -78,53 +82,38 @@ export class CollectionSync {
   }
 
   get status(): ReplicationStatus {
-    const { pending = 0, rejected = 0 } = this.#report ?? {};
-    const { state, lastSync, retryAt, error } = this.#loop;
-    const told = this.#report?.report as StatusReport | undefined;
-    const isElsewhere = state === 'elsewhere' && told !== undefined;
-    const told_error =
-      told?.error && new ReplicationError(told.error.code as never, told.error.message);
-    return Object.freeze({
-      state,
-      ...{ pending, rejected },
-      last_sync: dateOf(isElsewhere ? told.last_sync : lastSync),
-      retry_at: dateOf(isElsewhere ? told.retry_at : retryAt),
-      error: this.#stopped ?? (isElsewhere ? told_error : error),
-    });
+    return shownStatus(this.#loop, this.#report, this.#stopped);
   }
 
-  /** Asks for a round. Resolves when one that began since has succeeded. */
+  /** As {@link settle}, for so long. */
   async settled(timeout: number | undefined): Promise<void> {
     const channel = await this.opened;
-    const { asked } = await channel.send({ op: 'replicaReport', asks: true });
-    let cancel: (() => void) | undefined;
-    let look: (() => void) | undefined;
-    const settling = new Promise<void>((resolve, reject) => {
-      look = () => {
-        const report = this.#report?.report as StatusReport | undefined;
-        const { state, error } = this.status;
-        if (this.#stopped) reject(this.#stopped);
-        else if ((report?.answered ?? 0) >= asked) resolve();
-        else if (error && (state === 'failed' || state === 'needs_auth')) reject(error);
-      };
-      if (timeout === undefined) return;
-      const late = () =>
-        reject(
-          new ReplicationError('settled_timeout', `Not settled within ${timeout} ms.`, {
-            place: this.#access.settings.name,
-            cause: this.status.error,
-          }),
-        );
-      cancel = this.#environment.clock.after(timeout, late);
+    const sync = this;
+    const settling = settle({
+      get report() {
+        return sync.#report;
+      },
+      get stopped() {
+        return sync.#stopped;
+      },
+      get error() {
+        return sync.status.error;
+      },
+      ask: () => channel.send({ op: 'replicaReport', asks: true }),
+      watch: (look) => {
+        this.#watchers.add(look);
+        return () => void this.#watchers.delete(look);
+      },
     });
-    this.#watchers.add(look as () => void);
-    look?.();
-    try {
-      await settling;
-    } finally {
-      cancel?.();
-      this.#watchers.delete(look as () => void);
-    }
+    if (timeout === undefined) return settling;
+    let cancel: (() => void) | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const fail = () => reject(tooLate(this.#access.settings.name, timeout, this.status.error));
+      cancel = this.#environment.clock.after(timeout, fail);
+    });
+    // It goes on waiting, for nobody.
+    settling.catch(() => undefined);
+    return Promise.race([settling, late]).finally(cancel);
   }
 
   pause(): void {
@@ -144,6 +133,7 @@ export class CollectionSync {
     if (this.#stopped) return;
     this.#stopped = why;
     for (const end of this.#ends.splice(0)) end();
+    this.#cancelBeat?.();
     this.#loop.halt('stopped');
     this.#show();
   }
@@ -195,7 +185,7 @@ export class CollectionSync {
         );
       this.#beat(channel);
     };
-    this.#ends.push(clock.after(HEARTBEAT_MS, beat, true));
+    this.#cancelBeat = clock.after(HEARTBEAT_MS, beat, true);
   }
 
   async #round(enter: (state: 'pulling' | 'pushing') => void, signal: AbortSignal): Promise<void> {
@@ -268,10 +258,10 @@ export class CollectionSync {
 
   /** Tells the other pages too. */
   #changed(): void {
-    const { state, lastSync, retryAt, error } = this.#loop;
+    const { state, lastSync, retryAt, error, rounds } = this.#loop;
     if (state !== 'elsewhere' && !this.#stopped) {
       const report: StatusReport = {
-        ...{ state, answered: this.#answered },
+        ...{ state, answered: this.#answered, rounds },
         last_sync: lastSync,
         retry_at: retryAt,
         error: error && { code: error.code, message: error.message },
@@ -290,10 +280,12 @@ export class CollectionSync {
   }
 }
 
-function dateOf(instant: number | undefined): Date | undefined {
-  return instant === undefined ? undefined : new Date(instant);
-}
-
 export function stopped(why: string): ReplicationError {
   return new ReplicationError('replication_stopped', `The replication has ended. ${why}`);
+}
+
+function tooLate(place: string, timeout: number, cause: Error | undefined): ReplicationError {
+  return new ReplicationError('settled_timeout', `Not settled within ${timeout} ms.`, {
+    ...{ place, cause },
+  });
 }

@@ -17,6 +17,8 @@ export interface LoopTasks {
   round(enter: (state: 'pulling' | 'pushing') => void, signal: AbortSignal): Promise<void>;
   /** Resolves when the server may have something new; `undefined` where it cannot tell. */
   watch(signal: AbortSignal): Promise<void> | undefined;
+  /** Whether anybody looks: a hidden page alone asks a server no questions. */
+  isWatched(): boolean;
   /** Called when the state has changed. */
   changed(): void;
 }
@@ -37,6 +39,8 @@ export class ReplicationLoop {
   lastSync: number | undefined;
   retryAt: number | undefined;
   error: CairnError | undefined;
+  /** Rounds that have ended. */
+  rounds = 0;
   readonly #tasks: LoopTasks;
   readonly #environment: Environment;
   readonly #isLive: boolean;
@@ -71,6 +75,7 @@ export class ReplicationLoop {
 
   /** Something changed here: a round is due, though not sooner than a moment after one that failed. */
   noteChange(): void {
+    if (!this.#isLive) return;
     const { clock } = this.#environment;
     if (this.#failures === 0 || clock.elapsed() - this.#lastAttempt > WAKE_MS) this.wake();
   }
@@ -109,6 +114,7 @@ export class ReplicationLoop {
   }
 
   #succeeded(): void {
+    this.rounds++;
     this.#failures = 0;
     this.error = undefined;
     this.retryAt = undefined;
@@ -120,6 +126,7 @@ export class ReplicationLoop {
     const { clock, random } = this.#environment;
     const { code, retry_after } = error as ReplicationError;
     this.error = error;
+    this.rounds++;
     this.#failures++;
     if (code === 'remote_unauthorized') {
       this.retryAt = undefined;
@@ -135,7 +142,7 @@ export class ReplicationLoop {
   #waitForNews(): void {
     const { signal } = this.#running;
     const news = this.#tasks.watch(signal);
-    if (!news) this.#after(POLL_MS);
+    if (!news) this.#poll();
     news?.then(
       () => {
         if (!signal.aborted) this.wake();
@@ -146,14 +153,16 @@ export class ReplicationLoop {
     );
   }
 
-  #after(delay: number): void {
-    const { clock, isVisible } = this.#environment;
-    const due = () => {
-      // A hidden page asks again when it is shown.
-      if (isVisible()) this.wake();
-      else this.#after(POLL_MS);
-    };
-    this.#cancelTimer = clock.after(delay, due, true);
+  #poll(): void {
+    this.#after(POLL_MS, () => {
+      // A hidden page is woken when it is shown.
+      if (this.#tasks.isWatched()) this.wake();
+      else this.#poll();
+    });
+  }
+
+  #after(delay: number, due: () => void = () => this.wake()): void {
+    this.#cancelTimer = this.#environment.clock.after(delay, due, true);
   }
 
   #endWaiting(): void {

@@ -46,4 +46,6 @@ export interface StatusReport {
   readonly error: { readonly code: string; readonly message: string } | undefined;
   /** Requests for a round that are answered. */
   readonly answered: number;
+  /** Rounds that have ended, in this page. */
+  readonly rounds: number;
 }
