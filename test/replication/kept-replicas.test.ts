@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Database } from '../../src/index.ts';
 import { replicate } from '../../src/replication/index.ts';
+import type { StorageDriver } from '../../src/storage/drivers/driver.ts';
 import { faultyDriver } from '../storage/faulty-driver.ts';
 import { closeDevices, Device } from './device.ts';
 import { MemoryRemote } from './memory-remote.ts';
@@ -11,6 +12,11 @@ beforeEach(() => {
   remote = new MemoryRemote();
 });
 afterEach(closeDevices);
+
+/** A driver with one database, whatever its name: a crashed client keeps the lock of its own. */
+function oneDatabase(driver: StorageDriver): StorageDriver {
+  return { ...driver, open: (_, ...others) => driver.open('one', ...others) };
+}
 
 describe.each([true, false])('after a reload, caching: %s', (caching) => {
   let database: { name: string; storage: ReturnType<typeof faultyDriver> };
@@ -113,12 +119,65 @@ describe.each([true, false])('after a reload, caching: %s', (caching) => {
   });
 });
 
+test('a crash of loadBackup() leaves no difference from the server behind', async () => {
+  let crashes = 0;
+  for (let after = 0; ; after++) {
+    remote = new MemoryRemote();
+    const driver = faultyDriver();
+    const device = new Device(
+      remote,
+      {},
+      { name: `restore ${++names}`, storage: oneDatabase(driver) },
+    );
+    await device.orders.insertMany([
+      { _id: 'a', count: 1 },
+      { _id: 'b', count: 1 },
+    ]);
+    await device.settled();
+    const backup = await device.orders.createBackup();
+    await device.orders.patch('a', { count: 2 });
+    await device.orders.delete('b');
+    await device.settled();
+    device.sync.pause();
+    driver.cut({ after, when: after % 2 ? 'after' : 'before', dies: true });
+    await device.orders.loadBackup(backup).catch(() => undefined);
+    await device.orders.save().catch(() => undefined);
+    const { wasCut } = driver;
+    if (wasCut) crashes++;
+    driver.crash();
+    await device.close().catch(() => undefined);
+    driver.heal();
+    const again = new Device(
+      remote,
+      {},
+      { name: `restore ${++names}`, storage: oneDatabase(driver) },
+    );
+    await again.settled();
+    await again.settled();
+    const all = await again.all();
+    expect(Object.keys(all).sort()).toEqual(
+      remote
+        .documents()
+        .map((one: any) => one._id)
+        .sort(),
+    );
+    for (const [id, order] of Object.entries(all))
+      expect(remote.document(id)).toMatchObject({ count: order.count });
+    await again.close();
+    if (!wasCut) {
+      expect(all).toMatchObject({ a: { count: 1 }, b: { count: 1 } });
+      break;
+    }
+  }
+  expect(crashes).toBeGreaterThan(5);
+});
+
 test('each crash leaves the rows of the checkpoint', async () => {
   for (let id = 0; id < 1200; id++) remote.write(`d${id}`, { count: id });
   let crashes = 0;
   for (let after = 0; ; after++) {
     const driver = faultyDriver();
-    const database = { name: `crash ${++names}`, storage: driver };
+    const database = { name: `crash ${++names}`, storage: oneDatabase(driver) };
     const device = new Device(remote, {}, database);
     await device.db.ready;
     driver.cut({ after, when: after % 2 ? 'after' : 'before', dies: true });
@@ -129,7 +188,6 @@ test('each crash leaves the rows of the checkpoint', async () => {
     driver.crash();
     await device.close().catch(() => undefined);
     driver.heal();
-    // Under another name: the crashed client still has the lock.
     const again = new Device(remote, {}, { ...database, name: `crash ${++names}` });
     await again.settled();
     expect(Object.keys(await again.all()).length).toBe(1200);

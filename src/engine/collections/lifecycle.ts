@@ -56,7 +56,7 @@ export class CollectionLifecycle {
       if (after) yield after;
       if (stolen) yield storage.claim();
       yield* openCollection(this.#context);
-      if (records.log.isReplicated) yield this.#parts.replication.open(stolen);
+      if (records.log.replicated > 0) yield this.#parts.replication.open(stolen);
       records.applied.load(records.log.watermarks);
       if (stolen) yield saves.alone(() => records.log.recordTakeover());
       indexes.opened();

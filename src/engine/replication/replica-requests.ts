@@ -59,7 +59,13 @@ export class ReplicaRequests {
       const replica = new Replica(this.#context);
       // A crash may have left the log of an earlier one.
       yield replica.log.clear();
-      replica.begin({ remote, replica: newId(21), checkpoint: undefined, rejected: {} });
+      replica.begin({
+        remote,
+        replica: newId(21),
+        checkpoint: undefined,
+        rejected: {},
+        replacement: 1,
+      });
       yield replica.save();
       yield saves.flush();
       yield saves.alone(() => records.log.recordReplication(true));

@@ -14,6 +14,8 @@ const TAG_LENGTH = 6;
 export interface KeptState extends ReplicaState {
   /** Why the server refused a document, by id. */
   readonly rejected: Readonly<Record<string, string>>;
+  /** The replacement of all records that is entered, as {@link SegmentLog.replicated}. */
+  readonly replacement: number;
 }
 
 /**
@@ -52,6 +54,15 @@ export class Replica implements ReplicaTracker {
       if (this.log.get(id)?.isDirty) this.dirty.add(id);
       else this.dirty.delete(id);
     }
+    const { replicated } = this.#context.records.log;
+    if (this.state.replacement !== replicated) this.#forget(replicated);
+  }
+
+  /** A crash came between a replacement and its entry: every document is compared with the server's. */
+  #forget(replacement: number): void {
+    for (const id of [...this.#context.records.keys(), ...this.log.ids()])
+      this.enter(id, { version: undefined, isDirty: true, base: undefined });
+    this.state = { ...this.state, replacement, checkpoint: undefined };
   }
 
   /** Begins: every document is new for the server. The log must be empty. */
@@ -143,6 +154,7 @@ export class Replica implements ReplicaTracker {
       const now = records.get(key);
       if (was?.segment !== now?.segment || was?.index !== now?.index) this.note(key, was);
     }
+    this.state = { ...this.state, replacement: records.log.replicated };
   }
 
   /** Applies states of the server: they are no local changes. */

@@ -26,8 +26,8 @@ export class LiveSegments {
   changed = 0;
   /** Number of the newest segment. */
   newest = 0;
-  /** Whether the collection is replicated. */
-  isReplicated = false;
+  /** As {@link Manifest.replicated}; 0 where the collection is not. */
+  replicated = 0;
   /** `false` where data is damaged: then the list is unknown, and nothing may be garbage-collected. */
   isKnown = false;
   readonly #name: string;
@@ -63,7 +63,7 @@ export class LiveSegments {
   /** @param manifest The stored manifest, which may be older than the newest segments. */
   replaceAll(states: ReadonlyMap<number, SegmentState>, manifest: Manifest | undefined): void {
     this.manifest = manifest;
-    this.isReplicated = manifest?.replicated === true;
+    this.replicated = manifest?.replicated ?? 0;
     this.states.clear();
     for (const [number, state] of states) this.states.set(number, state);
     this.newest = [...states.keys()].at(-1) ?? 0;
@@ -87,7 +87,7 @@ export class LiveSegments {
       next: last + 1,
       changed: this.changed,
       ...(watermarks.length > 0 && { watermarks }),
-      ...(this.isReplicated && { replicated: true as const }),
+      ...(this.replicated > 0 && { replicated: this.replicated }),
     };
   }
 

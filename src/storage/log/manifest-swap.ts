@@ -35,7 +35,9 @@ export class ManifestSwap {
     this.#undo = undo;
     this.#orphans = orphans;
     this.#states = states;
-    this.#manifest = { ...live.makeManifest(states.keys(), number), changed: number };
+    const replicated = live.replicated > 0 ? { replicated: number } : undefined;
+    const manifest = live.makeManifest(states.keys(), number);
+    this.#manifest = { ...manifest, ...replicated, changed: number };
     this.#undoing = [...attached.map(undoPut), live.undoManifest()];
     this.operations = [...undo.operations, ...attached, putManifest(this.#manifest)];
   }

@@ -25,8 +25,11 @@ export interface Manifest {
   readonly changed: number;
   /** Watermarks of the changes saved below `next`. */
   readonly watermarks?: readonly Watermark[];
-  /** Whether it is replicated: a log of its own has what it knows of the server. */
-  readonly replicated?: true;
+  /**
+   * Set where the collection is replicated: a log of its own has what it knows of the server. Another number after each
+   * replacement of all records, which that log has to enter.
+   */
+  readonly replicated?: number;
   /** A tombstone: the collection was dropped. Its backups stay, and its watermarks, for frozen pages. */
   readonly dropped?: true;
   /** When a tombstone of watermarks alone expires, in Unix milliseconds. */

@@ -130,20 +130,20 @@ export class SegmentLog {
     this.#live.manifest = manifest;
   }
 
-  /** Whether the collection is replicated. */
-  get isReplicated(): boolean {
-    return this.#live.isReplicated;
+  /** As {@link Manifest.replicated}; 0 where the collection is not. */
+  get replicated(): number {
+    return this.#live.replicated;
   }
 
   /** Notes in storage whether the collection is replicated. Nothing else may be written meanwhile. */
   async recordReplication(isReplicated: boolean): Promise<void> {
-    const before = this.#live.isReplicated;
-    this.#live.isReplicated = isReplicated;
+    const before = this.#live.replicated;
+    this.#live.replicated = isReplicated ? 1 : 0;
     const manifest = this.#makeManifest(this.segments.keys());
     try {
       await this.write([putManifest(manifest)]);
     } catch (error) {
-      this.#live.isReplicated = before;
+      this.#live.replicated = before;
       throw error;
     }
     this.#live.manifest = manifest;
