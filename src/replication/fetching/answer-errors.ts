@@ -89,6 +89,9 @@ export function blameless(error: unknown): unknown {
 function readRetryAfter(value: string | null, now: number): number | undefined {
   if (value === null) return undefined;
   const text = value.trim();
-  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  let ms = Number.NaN;
+  if (/^\d+$/.test(text)) ms = Number(text) * 1000;
+  // Date.parse() makes a date of nearly everything.
+  else if (text.endsWith(' GMT')) ms = Date.parse(text) - now;
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), LONGEST_PAUSE_MS);
 }
