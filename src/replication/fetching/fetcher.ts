@@ -5,7 +5,7 @@ import { answerInvalid, OversizedAnswer, type Refusal, refused } from './answer-
 import { areHeaders, type RemoteFetch, type RemoteHeaders } from './remote-options.ts';
 
 /** Most bytes of an answer. */
-const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /** Most bytes that are read of an answer that only explains a failure. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
