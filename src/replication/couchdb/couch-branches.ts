@@ -45,7 +45,7 @@ export async function mergeBranches(
     for (const document of await write(database, mergeable, signal))
       present.set(document._id, document);
   } catch (error) {
-    // Who may only read gets the winner, as every other program does.
+    // A user who may only read gets the winner, as other programs do.
     const codes = ['remote_unauthorized', 'remote_forbidden', 'remote_refused'];
     if (!(error instanceof ReplicationError) || !codes.includes(error.code)) throw error;
   }

@@ -50,7 +50,7 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
       const known = after && (await this.#check(readCheckpoint(after), signal));
       let answer = known && (await this.#changesAfter(known, limit, signal));
       const reset = after !== undefined && !answer;
-      // Asked for before the changes: if the database is created anew in between, the next pull finds out.
+      // Requested before the changes: the next pull notices a database that is created anew in between.
       const database = known && answer ? known.database : await this.#identify(signal);
       answer ??= await this.#changes(0, limit, signal);
       const documents = await mergeBranches(this.#database, newestRows(answer.rows), signal);

@@ -20,7 +20,7 @@ export class LongPoll {
   /** Polls for that checkpoint that ended early. */
   #early = 0;
 
-  /** @param silenceMs A poll without a byte for so long is lost. */
+  /** @param silenceMs A poll without a byte for so long has failed. */
   constructor(clock: Clock, silenceMs: number) {
     this.#clock = clock;
     this.#silenceMs = silenceMs;

@@ -17,7 +17,7 @@ import {
 describe('a checkpoint', () => {
   const checkpoint: CouchCheckpoint = { since: '5-x', database: '1', seen: ['a', '1-a'] };
 
-  /** What is asked for since which sequence, and whether the page says that it begins anew. */
+  /** The sequences that are requested, and whether the page begins anew. */
   async function pullAfter(after: unknown, answers: Answers) {
     const since: (string | null)[] = [];
     const _changes: Answer = (_, query) => {

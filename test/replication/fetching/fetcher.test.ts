@@ -164,7 +164,7 @@ describe('headers', () => {
       return authorization === valid ? jsonAnswer({ ok: 1 }) : jsonAnswer({}, 401);
     };
 
-  test('are asked for once more after 401', async () => {
+  test('are requested once more after 401', async () => {
     authorizations.length = 0;
     let asked = 0;
     const headers = async () => ({ authorization: `token ${++asked}` });
@@ -172,7 +172,7 @@ describe('headers', () => {
     expect(authorizations).toEqual(['token 1', 'token 2']);
   });
 
-  test('are not asked for a third time', async () => {
+  test('are not requested a third time', async () => {
     authorizations.length = 0;
     let asked = 0;
     const headers = () => ({ authorization: `token ${++asked}` });
