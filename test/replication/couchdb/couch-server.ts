@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import createPouchApp from 'express-pouchdb';
@@ -50,10 +50,20 @@ function givenServer(given: string): CouchServer {
   };
 }
 
-async function startServer(): Promise<CouchServer> {
+/** One for all test files of a thread: a second one finds no database. */
+let app: RequestListener | undefined;
+
+function pouchApp(): RequestListener {
+  if (app) return app;
   const InMemory = PouchDB.plugin(memoryAdapter).defaults({ adapter: 'memory' });
-  const app = express();
-  app.use(createPouchApp(InMemory, { mode: 'minimumForPouchDB', inMemoryConfig: true }));
+  const made = express();
+  made.use(createPouchApp(InMemory, { mode: 'minimumForPouchDB', inMemoryConfig: true }));
+  app = made as RequestListener;
+  return app;
+}
+
+async function startServer(): Promise<CouchServer> {
+  const app = pouchApp();
   let server = await listen(createServer(app), 0);
   const { port } = server.address() as AddressInfo;
   return {
