@@ -24,7 +24,9 @@ export class MemoryRemote implements Remote<number> {
   /** Runs before each call; may throw. */
   before: (call: 'pull' | 'push') => void | Promise<void> = () => undefined;
   /** Runs after a push took effect; may throw, so that its answer is lost. */
-  after: () => void = () => undefined;
+  after: () => void | Promise<void> = () => undefined;
+  /** What it stores of a document. */
+  stored: (document: object) => object = (document) => document;
   /** Decides whether a row is refused. */
   refuse: (row: LocalChange) => string | undefined = () => undefined;
   epoch = 1;
@@ -51,7 +53,7 @@ export class MemoryRemote implements Remote<number> {
     await this.before('push');
     this.pushes.push(structuredClone(rows));
     const results = rows.map((row) => this.#accept(structuredClone(row)));
-    this.after();
+    await this.after();
     return results;
   }
 
@@ -70,6 +72,12 @@ export class MemoryRemote implements Remote<number> {
       { id, base: undefined, document: document && { _id: id, ...document }, key: 'x' },
       [],
     );
+  }
+
+  /** Changes a document as another client would that has seen it: the server still knows who changed it before. */
+  edit(id: string, fields: object): void {
+    const { change, keys } = this.rows.get(id) as Row;
+    this.#put({ id, base: undefined, document: { ...change.document, ...fields }, key: 'y' }, keys);
   }
 
   /** Another history begins, with what `fill` writes. */
@@ -99,7 +107,9 @@ export class MemoryRemote implements Remote<number> {
     const isNew = !known?.change.document;
     if (row.base === undefined ? !isNew : known?.change.version !== row.base)
       return { conflict: structuredClone(known?.change as RemoteChange) };
-    return { version: this.#put(row, known?.keys ?? []) };
+    const document = row.document && this.stored(row.document);
+    const version = this.#put({ ...row, document }, known?.keys ?? []);
+    return document === row.document ? { version } : { version, document: document as object };
   }
 
   #put({ id, document, key }: LocalChange, keys: readonly string[]): string {

@@ -59,8 +59,10 @@ export interface ReplicaReport {
   readonly pending: number;
   /** Documents that the server refused. */
   readonly rejected: number;
-  /** How often a client asked for a round. */
+  /** How often a client asked for a round, since the engine has opened the collection. */
   readonly asked: number;
+  /** Names the opening: another engine counts anew. */
+  readonly opening: string;
   /** What the page that replicates reported last; each client knows its shape. */
   readonly report: unknown;
 }

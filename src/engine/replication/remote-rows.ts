@@ -18,6 +18,8 @@ export function applyRows(
   for (const [{ id, version, state, resolution }, result] of outcomes) {
     const before = records.get(id);
     const isRemote = result === state || sameState(result, state);
+    // The server may take what a merge has made of a document that it refused.
+    if (resolution && !sameState(result, resolution.seen)) replica.accept(id);
     if (!result) {
       if (before) versions.delete(before);
     } else if (isRemote || !sameState(result, resolution?.seen)) {

@@ -172,9 +172,16 @@ export class ReplicaRequests {
         if (isAsSent) refused[id] = row.refused;
       } else if (isAsSent && stored)
         outcomes.push([{ id, version, state: stored.state }, stored.state]);
+      // Changes of the server that are not here yet: a push with the old version brings them as a conflict.
+      else if (stored)
+        replica.enter(id, {
+          version: (local[index] as LocalRow).version,
+          isDirty: true,
+          base: sent,
+        });
       else if (isAsSent && !state) replica.equals(id);
       else if (isAsSent) replica.enter(id, { version, isDirty: false, base: undefined });
-      else replica.enter(id, { version, isDirty: true, base: stored ? stored.state : sent });
+      else replica.enter(id, { version, isDirty: true, base: sent });
     }
     replica.applying(() => applyRows(this.#context, replica, outcomes));
     replica.refuse(refused);

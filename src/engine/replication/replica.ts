@@ -35,13 +35,17 @@ export class Replica implements ReplicaTracker {
   #isApplying = false;
   #told = 0;
   #asked = 0;
+  readonly #opening: string;
   #report: unknown;
+  /** Documents without a version that may have been pushed. */
+  readonly #mayBeThere = new Set<string>();
   /** Versions that are bases and have to be read first, by id. */
   readonly #unread = new Map<string, StoredRecord>();
 
   constructor(context: CollectionContext) {
     this.#context = context;
     this.log = new ReplicaLog(context);
+    this.#opening = context.newId(8);
   }
 
   /** The collection must be open. */
@@ -119,7 +123,8 @@ export class Replica implements ReplicaTracker {
   get standing(): Omit<ReplicaReport, 'collection'> {
     const rejected = Object.keys(this.state.rejected).length;
     const pending = this.dirty.size - rejected;
-    return { pending, rejected, asked: this.#asked, report: this.#report };
+    const [asked, opening, report] = [this.#asked, this.#opening, this.#report];
+    return { pending, rejected, asked, opening, report };
   }
 
   #tell(): void {
@@ -133,9 +138,7 @@ export class Replica implements ReplicaTracker {
     if (this.log.get(id)?.isDirty) return;
     const version = this.versionOf(id, before);
     if (version === undefined) {
-      // The server never had it.
-      if (this.#context.records.get(id)) this.dirty.add(id);
-      else this.dirty.delete(id);
+      this.#noteNew(id, before);
       return;
     }
     const body = before?.body;
@@ -171,14 +174,19 @@ export class Replica implements ReplicaTracker {
   enter(id: string, entry: Entry): void {
     this.log.put(id, entry);
     if (entry.isDirty) this.dirty.add(id);
-    else this.dirty.delete(id);
+    else this.#clean(id);
     this.#link();
+  }
+
+  #clean(id: string): void {
+    this.dirty.delete(id);
+    this.accept(id);
   }
 
   /** The document equals the version in its record, or is gone on both sides. */
   equals(id: string): void {
     this.log.delete(id);
-    this.dirty.delete(id);
+    this.#clean(id);
     this.#unread.delete(id);
     this.#link();
   }
@@ -206,6 +214,23 @@ export class Replica implements ReplicaTracker {
 
   drop(): Promise<void> {
     return this.log.drop();
+  }
+
+  /** Notes a change of a document that the server has not answered for. */
+  #noteNew(id: string, before: StoredRecord | undefined): void {
+    // Documents that are saved may have been pushed: the answer may be lost, or under way.
+    if (before && before.segment !== 0) this.#mayBeThere.add(id);
+    const record = this.#context.records.get(id);
+    // A stored record may have a version of an earlier time.
+    if (this.#isOwn(record?.remoteVersion)) this.#markNew(id);
+    else if (record) this.dirty.add(id);
+    else if (this.#mayBeThere.delete(id)) this.#markNew(id);
+    else this.#clean(id);
+  }
+
+  /** This is a new document for the server. */
+  #markNew(id: string): void {
+    this.enter(id, { version: undefined, isDirty: true, base: undefined });
   }
 
   /** Saved together: no change without its entry, no checkpoint without its rows. */

@@ -12,8 +12,8 @@ import { RemoteCalls } from '../rounds/remote-calls.ts';
 import type { RoundContext, RoundEvents } from '../rounds/round-context.ts';
 import type { Environment } from './platform-environment.ts';
 import { ReplicationLoop } from './replication-loop.ts';
-import type { ReplicationStatus, StatusReport } from './replication-status.ts';
-import { settle } from './settling.ts';
+import type { Answered, ReplicationStatus, StatusReport } from './replication-status.ts';
+import { countOf, settle } from './settling.ts';
 import { shownStatus } from './shown-status.ts';
 
 /** A page that does not replicate asks the one that does so often, while it is shown: a frozen one is replaced. */
@@ -42,7 +42,7 @@ export class CollectionSync {
   readonly #watchers = new Set<() => void>();
   #report: ReplicaReport | undefined;
   /** Requests for a round that this page has answered. */
-  #answered = 0;
+  #answered: Answered = { opening: '', count: 0 };
   #isPaused = false;
   #stopped: Error | undefined;
   #replica = '';
@@ -85,35 +85,26 @@ export class CollectionSync {
     return shownStatus(this.#loop, this.#report, this.#stopped);
   }
 
-  /** As {@link settle}, for so long. */
-  async settled(timeout: number | undefined): Promise<void> {
+  get report(): ReplicaReport | undefined {
+    return this.#report;
+  }
+
+  /** Requests a round. */
+  async ask(): Promise<ReplicaReport> {
     const channel = await this.opened;
-    const sync = this;
-    const settling = settle({
-      get report() {
-        return sync.#report;
-      },
-      get stopped() {
-        return sync.#stopped;
-      },
-      get error() {
-        return sync.status.error;
-      },
-      ask: () => channel.send({ op: 'replicaReport', asks: true }),
-      watch: (look) => {
-        this.#watchers.add(look);
-        return () => void this.#watchers.delete(look);
-      },
-    });
-    if (timeout === undefined) return settling;
-    let cancel: (() => void) | undefined;
-    const late = new Promise<never>((_, reject) => {
-      const fail = () => reject(tooLate(this.#access.settings.name, timeout, this.status.error));
-      cancel = this.#environment.clock.after(timeout, fail);
-    });
-    // It goes on waiting, for nobody.
-    settling.catch(() => undefined);
-    return Promise.race([settling, late]).finally(cancel);
+    const report = await channel.send({ op: 'replicaReport', asks: true });
+    this.#take(report);
+    return report;
+  }
+
+  /** Calls back when the status has changed. @returns a function that ends that. */
+  watch(look: () => void): () => void {
+    this.#watchers.add(look);
+    return () => void this.#watchers.delete(look);
+  }
+
+  settled(timeout: number | undefined): Promise<void> {
+    return settle(this, this.#environment.clock, timeout);
   }
 
   pause(): void {
@@ -193,7 +184,7 @@ export class CollectionSync {
     const { direction, remote, resolve } = this.#settings;
     // Another engine may have taken over, or a backup been loaded.
     const { checkpoint } = await this.#begin(channel);
-    const asked = this.#report?.asked ?? 0;
+    const { asked = 0, opening = '' } = this.#report ?? {};
     const context: RoundContext = {
       collection: this.#access.settings.name,
       replica: this.#replica,
@@ -205,6 +196,8 @@ export class CollectionSync {
         return channel.send(request) as never;
       },
       save: () => channel.send({ op: 'save' }),
+      pulls: direction !== 'push',
+      sent: (change) => this.#push.sent(change),
       events: {
         ...this.#events,
         caughtUp: () => this.#loop.caughtUp(),
@@ -224,8 +217,8 @@ export class CollectionSync {
       pushed = await this.#push.run(context, tell);
       if (direction === 'push') break;
     }
-    this.#answered = asked;
-    if ((this.#report?.asked ?? 0) > asked) this.#loop.wake();
+    this.#answered = { opening, count: asked };
+    if (this.#isAsked) this.#loop.wake();
   }
 
   /** Resolves when the server may have something new. */
@@ -252,8 +245,15 @@ export class CollectionSync {
     this.#report = report;
     const isNew = report.pending > (before?.pending ?? 0);
     if (isNew && this.#settings.direction !== 'pull') this.#loop.noteChange();
-    if (report.asked > this.#answered && report.asked > (before?.asked ?? 0)) this.#loop.wake();
+    const known = before?.opening === report.opening ? before.asked : 0;
+    if (report.asked > known && this.#isAsked) this.#loop.wake();
     this.#show();
+  }
+
+  /** Whether a client asks for a round. */
+  get #isAsked(): boolean {
+    const { asked = 0, opening = '' } = this.#report ?? {};
+    return asked > countOf(this.#answered, opening);
   }
 
   /** Tells the other pages too. */
@@ -282,10 +282,4 @@ export class CollectionSync {
 
 export function stopped(why: string): ReplicationError {
   return new ReplicationError('replication_stopped', `The replication has ended. ${why}`);
-}
-
-function tooLate(place: string, timeout: number, cause: Error | undefined): ReplicationError {
-  return new ReplicationError('settled_timeout', `Not settled within ${timeout} ms.`, {
-    ...{ place, cause },
-  });
 }

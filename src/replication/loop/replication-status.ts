@@ -38,14 +38,19 @@ export interface ReplicationStatus {
   readonly error: Error | undefined;
 }
 
+/** How many requests for a round are answered, of those of one opening of the collection. */
+export interface Answered {
+  readonly opening: string;
+  readonly count: number;
+}
+
 /** What the page that replicates reports to the others, as plain data. */
 export interface StatusReport {
   readonly state: ReplicationState;
   readonly last_sync: number | undefined;
   readonly retry_at: number | undefined;
   readonly error: { readonly code: string; readonly message: string } | undefined;
-  /** Requests for a round that are answered. */
-  readonly answered: number;
+  readonly answered: Answered;
   /** Rounds that have ended, in this page. */
   readonly rounds: number;
 }

@@ -1,61 +1,78 @@
 import type { ReplicaReport } from '../../engine/protocol/replica-protocol.ts';
-import type { StatusReport } from './replication-status.ts';
+import type { Clock } from '../../engine/scheduling/clock.ts';
+import { ReplicationError } from '../../errors/replication-error.ts';
+import type { Answered, ReplicationStatus, StatusReport } from './replication-status.ts';
 
-/** Where a replication stands, for those who wait for it. */
-export interface Standing {
-  /** The last report of the engine. */
-  readonly report: ReplicaReport | undefined;
-  /** Why the replication has ended. */
-  readonly stopped: Error | undefined;
-  /** The last failure. */
-  readonly error: Error | undefined;
-  /** Asks for a round. */
+/** A replication, as one who waits for a round sees it. */
+export interface Settleable {
+  /** Requests a round. */
   ask(): Promise<ReplicaReport>;
-  /** Calls back after each change. @returns a function that stops that. */
+  readonly report: ReplicaReport | undefined;
+  readonly status: ReplicationStatus;
+  readonly stopped: Error | undefined;
+  /** Calls back when the status has changed. @returns a function that ends that. */
   watch(look: () => void): () => void;
 }
 
 /**
- * Asks for a round. Resolves when one that began since has succeeded; rejects when the replication ends, or fails in a way
- * that no retry will mend.
+ * Requests a round, and resolves when one that began since has succeeded.
+ *
+ * @param timeout In milliseconds.
+ * @throws {ReplicationError} `settled_timeout`; what ended the replication; an error that no retry will mend.
  */
-export async function settle(standing: Standing): Promise<void> {
-  const rounds = toldBy(standing.report)?.rounds;
-  let { asked } = await standing.ask();
-  let isAsking = false;
-  await new Promise<void>((resolve, reject) => {
+export async function settle(
+  sync: Settleable,
+  clock: Clock,
+  timeout: number | undefined,
+): Promise<void> {
+  const rounds = toldBy(sync.report)?.rounds;
+  let { asked, opening } = await sync.ask();
+  let stop: (() => void) | undefined;
+  let cancel: (() => void) | undefined;
+  const settling = new Promise<void>((resolve, reject) => {
     const look = () => {
-      if (isAsking) return;
-      const { report, stopped, error } = standing;
+      const { report, status, stopped } = sync;
       const told = toldBy(report);
-      const hasFailed = told?.rounds !== rounds && isHopeless(told);
-      if (stopped) end(() => reject(stopped));
-      else if ((told?.answered ?? 0) >= asked) end(resolve);
-      else if (hasFailed && error) end(() => reject(error));
-      // Another engine counts anew.
-      else if (report && report.asked < asked) askAgain();
+      if (stopped) reject(stopped);
+      else if (countOf(told?.answered, opening) >= asked) resolve();
+      else if (report && report.opening !== opening) {
+        // Another engine, which knows nothing of the request.
+        opening = report.opening;
+        asked = Number.POSITIVE_INFINITY;
+        sync.ask().then((again) => {
+          ({ asked, opening } = again);
+          look();
+        }, reject);
+      } else if (told?.rounds !== rounds && isHopeless(told) && status.error) reject(status.error);
     };
-    const askAgain = () => {
-      isAsking = true;
-      standing.ask().then((report) => {
-        isAsking = false;
-        asked = report.asked;
-        look();
-      }, reject);
+    const late = () => {
+      const { collection: place } = sync.report ?? {};
+      const details = { place, cause: sync.status.error };
+      const message = `Not settled within ${timeout} ms.`;
+      reject(new ReplicationError('settled_timeout', message, details));
     };
-    const unwatch = standing.watch(look);
-    const end = (settled: () => void) => {
-      unwatch();
-      settled();
-    };
+    if (timeout !== undefined) cancel = clock.after(timeout, late);
+    stop = sync.watch(look);
     look();
   });
+  try {
+    await settling;
+  } finally {
+    stop?.();
+    cancel?.();
+  }
+}
+
+/** How many requests of an opening are answered. */
+export function countOf(answered: Answered | undefined, opening: string): number {
+  return answered?.opening === opening ? answered.count : 0;
 }
 
 function toldBy(report: ReplicaReport | undefined): StatusReport | undefined {
   return report?.report as StatusReport | undefined;
 }
 
+/** Whether no retry will mend what ended the last round. */
 function isHopeless(told: StatusReport | undefined): boolean {
   return told?.state === 'failed' || told?.state === 'needs_auth';
 }

@@ -1,6 +1,6 @@
 import type { RemoteRow } from '../../engine/protocol/replica-protocol.ts';
 import type { RemoteChange } from '../protocol/remote.ts';
-import type { Conflict } from './conflict-resolution.ts';
+import type { Conflict, Origin } from './conflict-resolution.ts';
 import { invalid } from './remote-calls.ts';
 import type { RoundContext } from './round-context.ts';
 
@@ -34,17 +34,22 @@ export async function applyRows(
       const change = byId.get(local.id);
       // One that the server does not have, after a reset.
       const gone: RemoteRow = { id: local.id, version: undefined, state: undefined };
-      const isAncestor = change?.key?.startsWith(`${context.replica}.`) === true;
       const { row, conflict } = await context.conflicts.resolve(
         change ? rowOf(context, change) : gone,
         local,
-        isAncestor,
+        change && originOf(context, change),
       );
       rows.push(row);
       conflicts.set(local.id, conflict);
     }
   }
   return [...conflicts.values()].filter((one) => one !== undefined);
+}
+
+/** The push of this replica that made a state of the server: the local one derives from it. */
+function originOf(context: RoundContext, change: RemoteChange): Origin | undefined {
+  if (!change.key?.startsWith(`${context.replica}.`)) return undefined;
+  return context.sent(change) ?? 'unknown';
 }
 
 function rowOf({ codec }: RoundContext, { id, version, document }: RemoteChange): RemoteRow {

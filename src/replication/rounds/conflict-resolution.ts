@@ -19,6 +19,9 @@ export interface Resolved {
   readonly conflict: Conflict | undefined;
 }
 
+/** The push that made a state of the server; `unknown` if another page, or an earlier one, has sent it. */
+export type Origin = { readonly state: RecordState | undefined } | 'unknown';
+
 /** Merges local changes with states of the server. */
 export class ConflictResolution {
   readonly #codec: StateCodec;
@@ -31,21 +34,23 @@ export class ConflictResolution {
   }
 
   /**
-   * @param isAncestor Whether the server's state is one that this replica pushed: the local one derives from it.
+   * @param origin The push of this replica that made the server's state.
    * @throws {ReplicationError} `resolver_failed`
    */
-  async resolve(row: RemoteRow, found: LocalRow, isAncestor: boolean): Promise<Resolved> {
+  async resolve(row: RemoteRow, found: LocalRow, origin?: Origin): Promise<Resolved> {
     const { id } = row;
     const documentOf = (state: RecordState | undefined) =>
       state && this.#codec.toDocument(id, state);
     const [local, remote] = [documentOf(found.state), documentOf(row.state)];
-    const base = isAncestor ? remote : documentOf(found.base);
+    const isUnknown = origin === 'unknown';
+    const known = documentOf(origin && !isUnknown ? origin.state : found.base);
+    const base = isUnknown ? pushedBy(known, local, remote) : known;
     const resolved = (result: object | undefined, conflict?: Conflict): Resolved => {
       const state = this.#stateOf(id, result, [remote, row.state], [local, found.state]);
       return { row: { ...row, resolution: { seen: found.state, result: state } }, conflict };
     };
     if (sameContent(local, remote)) return resolved(remote);
-    const isKnown = isAncestor || found.base !== undefined;
+    const isKnown = origin !== undefined || found.base !== undefined;
     if (isKnown && sameContent(base, remote)) return resolved(local);
     if (isKnown && sameContent(base, local)) return resolved(remote);
     const states = { id, base, local, remote };
@@ -83,6 +88,20 @@ export class ConflictResolution {
     for (const [document, state] of sides) if (sameContent(result, document)) return state;
     return this.#codec.toState({ ...result, _id: id } as ReplicatedDocument);
   }
+}
+
+/**
+ * The state that was pushed, as far as the server's tells: the server adds fields to those that were sent, and hardly
+ * changes them.
+ */
+function pushedBy(
+  base: object | undefined,
+  local: object | undefined,
+  remote: object | undefined,
+): object | undefined {
+  if (!local || !remote) return remote;
+  const isSent = (key: string) => Object.hasOwn(local, key) || Object.hasOwn(base ?? {}, key);
+  return Object.fromEntries(Object.entries(remote).filter(([key]) => isSent(key)));
 }
 
 function conflictOf(states: ConflictStates, result: object | undefined): Conflict {

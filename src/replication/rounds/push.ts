@@ -13,12 +13,23 @@ const BATCH = 100;
 /** So often a document is pushed in one round: others may change it as fast as it is merged. */
 const ATTEMPTS = 8;
 
+/** A server remembers so many keys of a document. */
+const MOST_SENT = 8;
+
+/** What was pushed of a document. */
+export interface Sent {
+  readonly key: string;
+  /** The version that it was based on. */
+  readonly version: string | undefined;
+  readonly state: RecordState | undefined;
+}
+
 /** Pushes local changes: each changed document once, in its newest state. */
 export class Push {
   /** Documents in a push, at most: halved where the server finds it too large. */
   #batch = BATCH;
-  /** The keys of rows whose answer was lost, with their states: the same push again has the same key. */
-  readonly #keys = new Map<string, { readonly state: RecordState | undefined; key: string }>();
+  /** Pushes of a document that the server has not accepted, as far as is known; the last ones, by id. */
+  readonly #unanswered = new Map<string, readonly Sent[]>();
 
   /** @returns how many documents were pushed. */
   async run(
@@ -64,7 +75,7 @@ export class Push {
           });
           pushed++;
         }
-        this.#keys.delete(id);
+        if (!('conflict' in result)) this.#unanswered.delete(id);
       }
       await context.send({ op: 'replicaPushed', rows: settled });
       if (changed.length > conflicts.length)
@@ -97,18 +108,28 @@ export class Push {
     }
   }
 
+  /** The push that made a state of the server, if this page has sent it and has no answer. */
+  sent({ id, key }: RemoteChange): Sent | undefined {
+    return this.#unanswered.get(id)?.find((one) => one.key === key);
+  }
+
   #change({ codec, replica }: RoundContext, { id, version, state }: LocalRow): LocalChange {
-    const before = this.#keys.get(id);
-    const isSame = before && sameContent(before.state, state);
-    const key = isSame ? before.key : `${replica}.${nanoid()}`;
-    this.#keys.set(id, { state, key });
+    const before = this.#unanswered.get(id) ?? [];
+    // The same push again has the same key. With another base it is another push: what the server has was seen.
+    const same = before.find((one) => one.version === version && sameContent(one.state, state));
+    const { key } = same ?? { key: `${replica}.${nanoid()}` };
+    if (!same) this.#unanswered.set(id, [...before, { key, version, state }].slice(-MOST_SENT));
     return { id, base: version, document: state && codec.toDocument(id, state), key };
   }
 }
 
 /** Whether the local state equals the server's: it was changed and changed back, or made and deleted. */
-function isUnchanged({ codec }: RoundContext, { id, version, base, state }: LocalRow): boolean {
-  if (version === undefined) return state === undefined;
+function isUnchanged(
+  { codec, pulls }: RoundContext,
+  { id, version, base, state }: LocalRow,
+): boolean {
+  // If the server had it, the pull before has brought it.
+  if (version === undefined) return pulls && state === undefined;
   if (!base || !state) return false;
   return sameContent(codec.toDocument(id, base), codec.toDocument(id, state));
 }

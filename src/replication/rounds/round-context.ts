@@ -1,7 +1,9 @@
 import type { HandleRequest } from '../../collection/calls/sender.ts';
 import type { ReplicaOperations } from '../../engine/protocol/replica-protocol.ts';
 import type { StateCodec } from '../documents/states.ts';
+import type { RemoteChange } from '../protocol/remote.ts';
 import type { ConflictResolution } from './conflict-resolution.ts';
+import type { Sent } from './push.ts';
 import type { RemoteCalls } from './remote-calls.ts';
 
 /** The operations of the engine that a round uses. */
@@ -21,6 +23,10 @@ export interface RoundContext {
   ): Promise<ReplicaOperations[Name]['reply']>;
   /** Saves the collection: only saved changes are pushed. */
   save(): Promise<unknown>;
+  /** Whether a round pulls before it pushes. */
+  readonly pulls: boolean;
+  /** The push that made a state of the server, if this page has sent it and has no answer. */
+  sent(change: RemoteChange): Sent | undefined;
   readonly events: RoundEvents;
 }
 
