@@ -34,7 +34,10 @@ export function useCouchServer(): () => CouchServer {
   beforeAll(async () => {
     server = GIVEN ? givenServer(GIVEN) : await startServer();
   });
-  afterAll(() => server.stop());
+  afterAll(async () => {
+    for (const database of created.splice(0)) await database.call('DELETE', '');
+    await server.stop();
+  });
   return () => server;
 }
 
@@ -50,20 +53,22 @@ function givenServer(given: string): CouchServer {
   };
 }
 
-/** One for all test files of a thread: a second one finds no database. */
-let app: RequestListener | undefined;
+type PouchApp = RequestListener & { use(app: unknown): void };
 
-function pouchApp(): RequestListener {
-  if (app) return app;
+/** One for all files of a process: a second one would keep the same list of databases as the first. */
+let pouchApp: PouchApp | undefined;
+
+function appInMemory(): PouchApp {
+  if (pouchApp) return pouchApp;
   const InMemory = PouchDB.plugin(memoryAdapter).defaults({ adapter: 'memory' });
-  const made = express();
-  made.use(createPouchApp(InMemory, { mode: 'minimumForPouchDB', inMemoryConfig: true }));
-  app = made as RequestListener;
+  const app: PouchApp = express();
+  app.use(createPouchApp(InMemory, { mode: 'minimumForPouchDB', inMemoryConfig: true }));
+  pouchApp = app;
   return app;
 }
 
 async function startServer(): Promise<CouchServer> {
-  const app = pouchApp();
+  const app = appInMemory();
   let server = await listen(createServer(app), 0);
   const { port } = server.address() as AddressInfo;
   return {
@@ -93,6 +98,8 @@ function close(server: Server): Promise<void> {
 }
 
 let names = 0;
+/** The databases of the file that runs. */
+const created: CouchTestDatabase[] = [];
 
 /** One database of a server, as another program uses it. */
 export class CouchTestDatabase {
@@ -106,6 +113,7 @@ export class CouchTestDatabase {
   static async create(server: CouchServer): Promise<CouchTestDatabase> {
     const made = new CouchTestDatabase(server);
     await made.call('PUT', '');
+    created.push(made);
     return made;
   }
 
