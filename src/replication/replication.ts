@@ -81,7 +81,7 @@ export class Replication<T extends object = object> {
    * @throws {ReplicationError} `settled_timeout`; `replication_stopped`; the error of the last round where no retry
    *   will mend it: `remote_unauthorized`, `remote_forbidden`, `answer_invalid`, `resolver_failed` …
    */
-  async settled({ timeout }: { readonly timeout?: number } = {}): Promise<void> {
+  async settled({ timeout }: { readonly timeout?: number | undefined } = {}): Promise<void> {
     checkTimeout(timeout);
     if (this.#sync.isPaused) throw stopped('It is paused: call resume() first.');
     await this.#sync.settled(timeout);

@@ -1,0 +1,173 @@
+import {
+  type Change,
+  type Decided,
+  type Overwrite,
+  type ReplicationLog,
+  SERVER,
+  shown,
+  type Written,
+} from './replication-log.ts';
+import type { ReplicationServer } from './replication-server.ts';
+import { tokensIn } from './replication-tokens.ts';
+
+/** What a browser holds at rest. */
+export interface Contents {
+  readonly browser: number;
+  readonly documents: ReadonlyMap<string, object>;
+  /** Documents that the server has refused, by id; `undefined`: deleted. */
+  readonly rejected: ReadonlyMap<string, object | undefined>;
+}
+
+/** How a browser differs from the server, a line for each document. */
+export function differences(
+  server: ReplicationServer,
+  { documents, rejected }: Contents,
+): string[] {
+  const wanted = server.documents();
+  const ids = [...new Set([...wanted.keys(), ...documents.keys()])].sort();
+  return ids
+    .filter((id) => !rejected.has(id))
+    .map((id) => [id, shown(documents.get(id)), shown(comparable(wanted.get(id)))] as const)
+    .filter(([, here, there]) => here !== there)
+    .map(([id, here, there]) => `${id} is ${here}, on the server ${there}`);
+}
+
+/** The server keeps of the managed fields what says something. */
+function comparable(document: object | undefined): object | undefined {
+  return document && { _updated: false, _archived: false, ...document };
+}
+
+/** Compares what clients have done with what there is at rest. */
+export class ReplicationChecker {
+  readonly #log: ReplicationLog;
+  readonly #server: ReplicationServer;
+  readonly #contents: readonly Contents[];
+  readonly #documents: ReadonlyMap<string, object>;
+
+  constructor(log: ReplicationLog, server: ReplicationServer, contents: readonly Contents[]) {
+    this.#log = log;
+    this.#server = server;
+    this.#contents = contents;
+    this.#documents = server.documents();
+  }
+
+  problems(): string[] {
+    return [...this.#lost(), ...this.#undeleted(), ...this.#twice(), ...this.#falseConflicts()];
+  }
+
+  /** Values that are gone, and nothing says why. */
+  *#lost(): Generator<string> {
+    for (const change of this.#log.changes)
+      for (const written of change.writes)
+        if (this.#isDue(change, written.token) && !this.#isExplained(change, written))
+          yield `${written.token} of ${written.id} is lost`;
+  }
+
+  #isDue(change: Change, token: string): boolean {
+    // The server accepts changes that are saved.
+    return this.#server.accepted.has(token) || isKept(change);
+  }
+
+  #isExplained(change: Change, { id, field, token }: Written): boolean {
+    const has = (document: object | undefined) => tokensIn(document).includes(token);
+    return (
+      has(this.#documents.get(id)) ||
+      this.#server.lost.has(token) ||
+      this.#contents.some(({ rejected }) => has(rejected.get(id))) ||
+      this.#log.conflicts.some(({ conflict }) => {
+        const { local, remote, result } = conflict;
+        return conflict.id === id && (has(local) || has(remote)) && !has(result);
+      }) ||
+      this.#log.changes.some(
+        (other) =>
+          other !== change &&
+          other.status !== 'refused' &&
+          other.to > change.from &&
+          other.overwrites.some((one) => isOf(one, id, field)) &&
+          this.#hasSeen(other, change, token),
+      )
+    );
+  }
+
+  /** Whether a change was made where the other one was known. */
+  #hasSeen(later: Change, { browser }: Change, token: string): boolean {
+    if (later.browser === browser) return true;
+    // What the server adds may be under way as the document is deleted.
+    if (browser === SERVER && later.deletes !== undefined) return true;
+    const came = this.#log.deliveries[later.browser]?.get(token);
+    return came !== undefined && came < later.to;
+  }
+
+  /** Deleted documents that are there, and nothing says why. */
+  *#undeleted(): Generator<string> {
+    for (const change of this.#log.changes) {
+      const { deletes: id, from } = change;
+      if (id === undefined || !isKept(change) || !this.#hasKnown(change, id)) continue;
+      const isExplained =
+        this.#server.late.has(id) ||
+        this.#log.restores.some((at) => at > from) ||
+        this.#contents.some(({ rejected }) => rejected.has(id)) ||
+        this.#log.conflicts.some(({ conflict, at }) => {
+          const { local, remote } = conflict;
+          return conflict.id === id && at > from && (!local || !remote);
+        }) ||
+        this.#log.changes.some(
+          ({ creates, status, to }) =>
+            status !== 'refused' && to > from && (creates === 'all' || creates.includes(id)),
+        );
+      if (!isExplained) yield `${id} was deleted and is there`;
+    }
+  }
+
+  /** Whether a document is there as it was known where it was deleted. */
+  #hasKnown({ browser, from }: Change, id: string): boolean {
+    const known = this.#log.deliveries[browser];
+    const own = new Set(
+      this.#log.changes
+        .filter((one) => one.browser === browser && one.to < from)
+        .flatMap(({ writes }) => writes.map(({ token }) => token)),
+    );
+    return tokensIn(this.#documents.get(id)).some(
+      (token) => own.has(token) || (known?.get(token) ?? from) < from,
+    );
+  }
+
+  *#twice(): Generator<string> {
+    for (const [id, document] of this.#documents) {
+      const tokens = tokensIn(document);
+      if (new Set(tokens).size < tokens.length)
+        yield `a change of ${id} was applied twice: ${tokens}`;
+    }
+  }
+
+  /** Conflicts with a state that the local one derives from. */
+  *#falseConflicts(): Generator<string> {
+    const deleted = new Set(this.#log.changes.map(({ deletes }) => deletes));
+    for (const { conflict, isPlain, isOwn, isUnanswered } of this.#log.conflicts) {
+      const { id, local, remote, result } = conflict;
+      const losses = tokensIn(local).filter((token) => !tokensIn(result).includes(token));
+      // Documents that were made twice have no common base.
+      if (!isPlain || losses.length === 0 || deleted.has(id)) continue;
+      if (isOwn) yield `${id} conflicts with what this browser has pushed: ${shown(remote)}`;
+      const [longer, shorter] = [listOf(local), listOf(remote)];
+      if (!longer || !shorter || isUnanswered || longer.length <= shorter.length) continue;
+      // A list that goes on where the server's ends.
+      const isNext = shorter.every((token, index) => token === longer[index]);
+      if (isNext && longer.some((token) => losses.includes(token)))
+        yield `a conflict of ${id} is none: ${longer} derives from ${shorter}`;
+    }
+  }
+}
+
+/** Whether nothing may lose a change: its page lives, or it was saved. */
+function isKept({ status, isSaved, tab }: Change): boolean {
+  return status === 'acknowledged' && (isSaved || !tab.dead);
+}
+
+function isOf({ id, field }: Overwrite, ofId: string, ofField: string | undefined): boolean {
+  return (id === undefined || id === ofId) && (field === undefined || field === ofField);
+}
+
+function listOf(document: Decided['conflict']['local']): readonly string[] | undefined {
+  return (document as { readonly l?: readonly string[] } | undefined)?.l;
+}

@@ -1,0 +1,259 @@
+import type { DocumentCollection } from '../../src/collection/document-collection.ts';
+import type { DocumentCollectionOptions } from '../../src/collection/options/collection-options.ts';
+import { REPLICATION, type ReplicationAccess } from '../../src/collection/replication-access.ts';
+import type { Environment } from '../../src/replication/loop/platform-environment.ts';
+import { Replication } from '../../src/replication/replication.ts';
+import {
+  parseOptions,
+  type ReplicationOptions,
+} from '../../src/replication/replication-options.ts';
+import type { Browser } from './browser.ts';
+import type { Change, Parts, ReplicationLog } from './replication-log.ts';
+import type { ReplicationNetwork } from './replication-network.ts';
+import { tokenOf } from './replication-tokens.ts';
+import { Tab } from './tab.ts';
+
+export interface Order {
+  x?: string;
+  y?: string;
+  /** What was added to it, in order. */
+  l?: string[];
+}
+
+/** A browser with its network. */
+export interface Site {
+  readonly number: number;
+  readonly browser: Browser;
+  readonly network: ReplicationNetwork;
+}
+
+/** What the tabs of a run have in common. */
+export interface ClientContext {
+  readonly log: ReplicationLog;
+  readonly collection: Partial<DocumentCollectionOptions>;
+  readonly options: Partial<ReplicationOptions>;
+  readonly poison: number;
+  readonly trace: (line: string) => void;
+  readonly wrong: (problem: string) => void;
+}
+
+/** Codes with which a call may reject while tabs end. */
+const ALLOWED = ['answer_lost', 'closed', 'transaction_conflict', 'id_taken', 'backup_unknown'];
+/** Codes with which settled() may reject. */
+const UNSETTLED = ['replication_stopped', 'remote_unauthorized', 'closed'];
+
+/** A tab that replicates its orders. */
+export class ReplicationClient {
+  readonly tab: Tab;
+  readonly site: Site;
+  readonly orders: DocumentCollection<Order>;
+  readonly sync: Replication<Order>;
+  /** Calls that wait. */
+  open = 0;
+  readonly #context: ClientContext;
+  readonly #returns = new Set<() => void>();
+  readonly #name: string;
+  #tokens = 0;
+  #backup: string | undefined;
+
+  constructor(id: number, site: Site, context: ClientContext) {
+    this.site = site;
+    this.#context = context;
+    this.#name = `${site.number}/${id}`;
+    this.tab = new Tab(id, site.browser);
+    this.orders = this.openOrders();
+    const { log, trace, options } = context;
+    const settings = parseOptions({ remote: site.network.remoteOf(this.tab), ...options });
+    this.sync = new Replication<Order>(
+      this.orders[REPLICATION] as ReplicationAccess,
+      settings,
+      this.#environment(),
+    );
+    this.sync.on('conflict', (conflict) => {
+      trace(`  ${this.#name} conflict ${JSON.stringify(conflict)}`);
+      log.decided(site.number, conflict);
+    });
+    this.sync.on('status', ({ state, pending, rejected, error }) =>
+      trace(`  ${this.#name} ${state} ${pending} ${rejected} ${error ?? ''}`),
+    );
+    this.tab.db.on('error', ({ error }) => trace(`  ${this.#name} ${error}`));
+  }
+
+  openOrders(): DocumentCollection<Order> {
+    const { Collection } = this.tab.db;
+    return new Collection<Order>({
+      ...{ name: 'orders', type: 'DOCUMENT_BASED' },
+      ...this.#context.collection,
+    });
+  }
+
+  /** The network may be back, or the page is shown. */
+  wake(): void {
+    for (const call of [...this.#returns]) call();
+  }
+
+  /** Changes orders as the random numbers have it. */
+  change(ids: readonly string[]): Promise<void> {
+    const { random } = this.site.browser.world;
+    const id = random.pick(ids);
+    const kind = random.below(12);
+    if (kind === 0) return this.insert([id]);
+    if (kind === 1) return this.insert([1, 2, 3].map(() => this.#token().replace(/^t:|!$/g, 'm')));
+    if (kind < 5) return this.#set(id, random.chance(0.5) ? 'x' : 'y');
+    if (kind < 8) return this.#push(id);
+    if (kind === 8) return this.#replace(id);
+    if (kind === 9) return this.#delete(id);
+    if (kind === 10) return this.#archive(id, random.chance(0.7));
+    return this.#together(id, random.pick(ids));
+  }
+
+  insert(ids: readonly string[]): Promise<void> {
+    const documents = ids.map((_id) => this.#whole(_id));
+    const writes = documents.flatMap((one) => writesOf(one));
+    const run = async () => {
+      if (documents.length > 1) await this.orders.insertMany(documents);
+      else await this.orders.insert(documents[0] as Order);
+      return true;
+    };
+    return this.#change(`insert ${ids}`, { writes, creates: ids }, run);
+  }
+
+  #set(id: string, field: 'x' | 'y'): Promise<void> {
+    const token = this.#token();
+    const parts = { writes: [{ id, field, token }], overwrites: [{ id, field }] };
+    const run = async () => (await this.orders.patch(id, { [field]: token })) !== undefined;
+    return this.#change(`set ${id}.${field} ${token}`, parts, run);
+  }
+
+  #push(id: string): Promise<void> {
+    const token = this.#token();
+    const run = async () => (await this.orders.patch(id, { $push: { l: token } })) !== undefined;
+    return this.#change(`push ${id} ${token}`, { writes: [{ id, field: 'l', token }] }, run);
+  }
+
+  #replace(id: string): Promise<void> {
+    const document = this.#whole(id);
+    const parts = { writes: writesOf(document), overwrites: [{ id, field: undefined }] };
+    const run = async () => (await this.orders.update(id, document)) !== undefined;
+    return this.#change(`update ${id} ${document.x}`, parts, run);
+  }
+
+  #delete(id: string): Promise<void> {
+    const parts = { overwrites: [{ id, field: undefined }], deletes: id };
+    return this.#change(`delete ${id}`, parts, () => this.orders.delete(id));
+  }
+
+  #archive(id: string, isArchived: boolean): Promise<void> {
+    return this.#change(`archive ${id}`, {}, () =>
+      isArchived ? this.orders.archive(id) : this.orders.unarchive(id),
+    );
+  }
+
+  /** Changes two orders, or none. */
+  #together(one: string, other: string): Promise<void> {
+    const [x, l] = [this.#token(), this.#token()];
+    const writes = [
+      { id: one, field: 'x', token: x },
+      { id: other, field: 'l', token: l },
+    ];
+    const run = () =>
+      this.tab.db.transaction(async (tx) => {
+        const orders = tx(this.orders);
+        if (!(await orders.get(one)) || !(await orders.get(other))) return false;
+        await orders.patch(one, { x });
+        await orders.patch(other, { $push: { l } });
+        return true;
+      });
+    const parts = { writes, overwrites: [{ id: one, field: 'x' }] };
+    return this.#change(`together ${one} ${other} ${x} ${l}`, parts, run);
+  }
+
+  /** Makes a backup, or loads the one that it has made. */
+  async backUp(): Promise<void> {
+    const name = this.#backup;
+    if (!name) {
+      this.#backup = await this.orders.createBackup();
+      return;
+    }
+    this.#context.log.hasLoaded = true;
+    const parts: Parts = { overwrites: [{ id: undefined, field: undefined }], creates: 'all' };
+    await this.#change('load', parts, () => this.orders.loadBackup(name));
+  }
+
+  /** Saves all that was acknowledged so far. */
+  async save(): Promise<void> {
+    const { log } = this.#context;
+    const before = log.changes.filter(
+      ({ tab, status }) => tab === this.tab && status === 'acknowledged',
+    );
+    await this.tab.db.save();
+    for (const change of before) change.isSaved = true;
+  }
+
+  async settle(timeout?: number): Promise<void> {
+    try {
+      await this.sync.settled({ timeout });
+      this.#context.trace(`${this.#name} is settled`);
+    } catch (error) {
+      const { code = '' } = error as { code?: string };
+      this.#context.trace(`${this.#name} is not settled: ${error}`);
+      if (timeout !== undefined || !UNSETTLED.includes(code)) throw error;
+    }
+  }
+
+  /** An error that a call may not reject with is a problem. */
+  note(error: unknown): void {
+    const { code = '' } = error as { code?: string };
+    if (!ALLOWED.includes(code))
+      this.#context.wrong(`tab ${this.#name}: ${(error as Error)?.stack ?? error}`);
+  }
+
+  async #change(what: string, parts: Parts, run: () => Promise<boolean>): Promise<void> {
+    const { log, trace } = this.#context;
+    trace(`${this.#name} ${what}`);
+    const change: Change = log.begin(this.site.number, this.tab, parts);
+    try {
+      log.end(change, (await run()) ? 'acknowledged' : 'refused');
+    } catch (error) {
+      const { code = '' } = error as { code?: string };
+      log.end(change, code === 'answer_lost' ? 'unknown' : 'refused');
+      this.note(error);
+    }
+    trace(`${this.#name} ${what}: ${change.status}`);
+  }
+
+  #token(): string {
+    const { random } = this.site.browser.world;
+    return tokenOf(this.#name, ++this.#tokens, random.chance(this.#context.poison));
+  }
+
+  #whole(_id: string): Order & { readonly _id: string } {
+    return { _id, x: this.#token(), y: this.#token(), l: [this.#token()] };
+  }
+
+  #environment(): Environment {
+    const { tab } = this;
+    const { world } = this.site.browser;
+    return {
+      clock: {
+        now: () => 1_700_000_000_000 + world.now + this.site.browser.ahead,
+        elapsed: () => world.now,
+        after: (ms, call) => world.after(ms, tab, call),
+      },
+      random: () => world.random.next(),
+      isVisible: () => !tab.isHidden,
+      onReturn: (call) => {
+        this.#returns.add(call);
+        return () => void this.#returns.delete(call);
+      },
+    };
+  }
+}
+
+function writesOf({ _id: id, x = '', y = '', l = [] }: Order & { readonly _id: string }) {
+  return [
+    { id, field: 'x', token: x },
+    { id, field: 'y', token: y },
+    ...l.map((token) => ({ id, field: 'l', token })),
+  ];
+}

@@ -1,0 +1,170 @@
+import { ReplicationError } from '../../src/errors/replication-error.ts';
+import type { LocalChange, Remote } from '../../src/replication/protocol/remote.ts';
+import type { ReplicationServer } from './replication-server.ts';
+import { tokensIn } from './replication-tokens.ts';
+import type { Tab } from './tab.ts';
+import type { World } from './world.ts';
+
+/** How often the network and the server fail. */
+export interface NetworkWeather {
+  /** Of requests that never arrive. */
+  lost: number;
+  /** Of answers that never arrive. */
+  unanswered: number;
+  /** Of requests that arrive twice. */
+  doubled: number;
+  /** Of requests and answers that take long. */
+  late: number;
+  /** Of requests that the server answers with an error. */
+  refused: number;
+  /** The longest that a message takes, in milliseconds. */
+  slowness: number;
+}
+
+/** A network in which nothing fails. */
+export const CALM: NetworkWeather = {
+  ...{ lost: 0, unanswered: 0, doubled: 0, late: 0, refused: 0, slowness: 30 },
+};
+
+/** A long poll is answered after so long. */
+const POLL_MS = 25_000;
+/** What is late, or comes a second time, does so within this. */
+const LATE_MS = 4000;
+
+interface Ask {
+  readonly signal: AbortSignal;
+}
+
+/** The network between one browser and the server. */
+export class ReplicationNetwork {
+  readonly weather: NetworkWeather = { ...CALM };
+  /** Called with the tokens that have come from the server. */
+  onDelivered: (tokens: string[]) => void = () => undefined;
+  /** Called with the rows of a push; returns what is called when their answer has come. */
+  onPushed: (tab: Tab, rows: readonly LocalChange[]) => () => void = () => () => undefined;
+  /** The most rows that the server takes in one push. */
+  mostRows = Number.POSITIVE_INFINITY;
+  cutUntil = 0;
+  readonly #world: World;
+  readonly #server: ReplicationServer;
+  readonly #rings: boolean;
+
+  /** @param rings Whether the server tells when something is new. */
+  constructor(world: World, server: ReplicationServer, rings: boolean) {
+    this.#world = world;
+    this.#server = server;
+    this.#rings = rings;
+  }
+
+  get isCut(): boolean {
+    return this.cutUntil > this.#world.now;
+  }
+
+  heal(): void {
+    Object.assign(this.weather, CALM);
+    this.cutUntil = 0;
+    this.mostRows = Number.POSITIVE_INFINITY;
+  }
+
+  /** The server, as a tab reaches it. */
+  remoteOf(tab: Tab): Remote<string> {
+    const server = this.#server;
+    return {
+      id: 'sim:orders',
+      pull: (after, { limit, signal }) =>
+        this.#request(tab, signal, () => server.pull(after, limit)),
+      push: (rows, { signal }) => {
+        // Serialised when it is sent.
+        const sent = structuredClone(rows);
+        const answered = this.onPushed(tab, sent);
+        const results = this.#request(tab, signal, (isLate) => {
+          if (sent.length > this.mostRows)
+            throw new ReplicationError('remote_too_large', 'Too large.');
+          return server.push(sent, isLate);
+        });
+        results.then(answered, () => undefined);
+        return results;
+      },
+      ...(this.#rings && {
+        watch: (after: string, ask: Ask) => this.#watch(tab, after, ask),
+      }),
+    };
+  }
+
+  #request<T>(tab: Tab, signal: AbortSignal, act: (isLate: boolean) => T): Promise<T> {
+    const { random } = this.#world;
+    const { lost, unanswered, doubled, late, refused } = this.weather;
+    return new Promise((resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason));
+      const onReturn = (call: () => void) =>
+        this.#world.after(this.#time(random.chance(late)), tab, call);
+      // Some find out that there is no connection, others wait until their deadline.
+      const isSilent = random.chance(0.3);
+      const fail = () => {
+        if (!isSilent) onReturn(() => reject(new TypeError('the network is gone')));
+      };
+      const isLost = random.chance(lost);
+      const isUnanswered = random.chance(unanswered);
+      const failure = random.chance(refused) ? this.#failure() : undefined;
+      if (this.isCut || isLost) return fail();
+      if (!failure && random.chance(doubled))
+        this.#world.after(random.between(0, LATE_MS), undefined, () => this.#again(act));
+      this.#world.after(this.#time(random.chance(late)), undefined, () => {
+        if (this.isCut) return fail();
+        let answer: T;
+        try {
+          if (failure) throw failure;
+          answer = act(signal.aborted || tab.dead || tab.frozen);
+        } catch (error) {
+          return onReturn(() => reject(error));
+        }
+        if (this.isCut || isUnanswered) return fail();
+        onReturn(() => {
+          this.onDelivered(tokensIn(answer));
+          resolve(answer);
+        });
+      });
+    });
+  }
+
+  #again(act: (isLate: boolean) => unknown): void {
+    try {
+      act(true);
+    } catch {
+      // Nobody waits for the second answer.
+    }
+  }
+
+  #time(isLate: boolean): number {
+    const { random } = this.#world;
+    return random.between(1, isLate ? LATE_MS : this.weather.slowness);
+  }
+
+  #failure(): ReplicationError {
+    const { random } = this.#world;
+    const kind = random.below(5);
+    if (kind === 0) return new ReplicationError('remote_unauthorized', '401');
+    if (kind > 2) return new ReplicationError('remote_failed', '500');
+    return new ReplicationError('remote_failed', '429', { retry_after: random.between(100, 3000) });
+  }
+
+  async *#watch(tab: Tab, after: string, { signal }: Ask): AsyncIterable<void> {
+    const { random } = this.#world;
+    let stop: () => void = () => undefined;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason));
+        const fail = () => reject(new TypeError('the network is gone'));
+        if (this.isCut) return void this.#world.after(1, tab, fail);
+        stop = this.#server.onNews(after, () => {
+          if (this.isCut || random.chance(this.weather.lost)) return;
+          this.#world.after(this.#time(false), tab, resolve);
+        });
+        this.#world.after(POLL_MS, tab, () => (this.isCut ? fail() : resolve()));
+      });
+    } finally {
+      stop();
+    }
+    yield;
+  }
+}

@@ -1,0 +1,70 @@
+import type { DocumentCollectionOptions } from '../../src/collection/options/collection-options.ts';
+import { localWins, type Resolver, remoteWins } from '../../src/replication/merge/resolvers.ts';
+import type { Random } from '../setup/random.ts';
+import type { ServerHabits } from './replication-server.ts';
+
+/** What kind of run a seed makes. */
+export interface RunPlan {
+  readonly browsers: number;
+  /** How long things happen, in milliseconds. */
+  readonly busy: number;
+  readonly changes: number;
+  readonly steps: number;
+  /** Documents that most changes are of. */
+  readonly documents: number;
+  readonly habits: ServerHabits;
+  readonly rings: boolean;
+  /** How many networks do not fail. */
+  readonly calm: number;
+  /** Whether tabs end and freeze. */
+  readonly crashes: boolean;
+  /** Whether the server goes back to older copies. */
+  readonly restores: boolean;
+  /** Whether browsers go back to backups. */
+  readonly loads: boolean;
+  /** How many values the server refuses. */
+  readonly poison: number;
+  readonly collection: Partial<DocumentCollectionOptions>;
+  /** `undefined`: the default one, which merges by fields. */
+  readonly resolve: Resolver | undefined;
+  /** The longest that a decision takes, in milliseconds; it merges by fields. */
+  readonly hesitation: number;
+}
+
+const SAVING: readonly Partial<DocumentCollectionOptions>[] = [
+  {},
+  { save_timeout: 0.05 },
+  { save_timeout: 1, save_directly_after: 100 },
+  { save_timeout: 10, save_directly_after: 100 },
+];
+
+export function planOf(random: Random): RunPlan {
+  const refuses = random.chance(0.2);
+  const stamps = random.chance(0.4);
+  return {
+    browsers: 2 + random.below(3),
+    busy: random.between(2000, 15_000),
+    changes: 8 + random.below(40),
+    steps: random.below(25),
+    documents: 1 + random.below(6),
+    habits: {
+      page: random.pick([2, 5, 500]),
+      repeats: random.chance(0.3),
+      changes: random.chance(0.2),
+      refuses,
+    },
+    rings: random.chance(0.6),
+    calm: random.chance(0.2) ? 1 : 0.2,
+    crashes: random.chance(0.6),
+    restores: random.chance(0.25),
+    loads: random.chance(0.2),
+    poison: refuses ? 0.1 : 0,
+    collection: {
+      ...random.pick(SAVING),
+      caching: random.chance(0.4),
+      ...(stamps && { indicate_created_at: true, indicate_updated_at: true }),
+    },
+    hesitation: random.chance(0.3) ? random.between(10, 1000) : 0,
+    resolve: random.chance(0.8) ? undefined : random.pick([remoteWins, localWins]),
+  };
+}

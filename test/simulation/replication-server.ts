@@ -1,0 +1,189 @@
+import type {
+  LocalChange,
+  PulledPage,
+  PushResult,
+  RemoteChange,
+} from '../../src/replication/protocol/remote.ts';
+import type { Random } from '../setup/random.ts';
+import { tokenOf, tokensIn } from './replication-tokens.ts';
+
+/** A document on the server. */
+interface Row {
+  readonly change: RemoteChange;
+  readonly place: number;
+  /** The keys that were accepted last, with the version that each made. */
+  readonly keys: readonly (readonly [key: string, version: string])[];
+}
+
+interface Copy {
+  readonly rows: ReadonlyMap<string, Row>;
+  readonly last: number;
+}
+
+/** The server keeps so many keys with each document. */
+const KEYS = 8;
+/** The version of a document that never was. */
+const ABSENT = 'none';
+
+/** How a server behaves, beside the rules. */
+export interface ServerHabits {
+  /** The most documents of a page. */
+  readonly page: number;
+  /** Whether it repeats documents that were in earlier pages. */
+  readonly repeats: boolean;
+  /** Whether it adds a field to new documents. */
+  readonly changes: boolean;
+  /** Whether it refuses documents with a poisoned value. */
+  readonly refuses: boolean;
+}
+
+/** A server in memory that follows the rules of `Remote` and nothing else; notes what clients do. */
+export class ReplicationServer {
+  /** All tokens that it ever accepted. */
+  readonly accepted = new Set<string>();
+  /** Tokens that a restore has removed. */
+  readonly lost = new Set<string>();
+  /** The documents that a late request has changed. */
+  readonly late = new Set<string>();
+  /** What must never happen. */
+  readonly violations: string[] = [];
+  /** Called with the value that the server has added to a document. */
+  onAdded: (id: string, token: string) => void = () => undefined;
+  restores = 0;
+  /** Grows with each change. */
+  changes = 0;
+  readonly #random: Random;
+  readonly #habits: ServerHabits;
+  readonly #rings = new Set<() => void>();
+  readonly #seen = new Set<string>();
+  #rows = new Map<string, Row>();
+  #last = 0;
+  #copies: Copy[] = [];
+
+  constructor(random: Random, habits: ServerHabits) {
+    this.#random = random;
+    this.#habits = habits;
+  }
+
+  get checkpoint(): string {
+    return `${this.restores}.${this.#last}`;
+  }
+
+  pull(after: string | undefined, limit: number): PulledPage<string> {
+    const [epoch, seq] = (after ?? this.checkpoint).split('.').map(Number) as [number, number];
+    const reset = epoch !== this.restores || seq > this.#last;
+    const from = after === undefined || reset ? 0 : seq;
+    const inOrder = [...this.#rows.values()].sort((a, b) => a.place - b.place);
+    const news = inOrder.filter(({ place }) => place > from);
+    const page = news.slice(0, Math.min(limit, this.#habits.page));
+    const known = inOrder.filter(({ place }) => place <= (page.at(-1)?.place ?? from));
+    const again =
+      this.#habits.repeats && !reset && after !== undefined && known.length > 0
+        ? [this.#random.pick(known)]
+        : [];
+    const more = page.length < news.length;
+    const last = more ? (page.at(-1) as Row).place : this.#last;
+    return {
+      changes: structuredClone([...again, ...page, ...again].map(({ change }) => change)),
+      checkpoint: `${this.restores}.${last}`,
+      more,
+      ...(reset && { reset }),
+    };
+  }
+
+  push(rows: readonly LocalChange[], isLate = false): PushResult[] {
+    return rows.map((row) => structuredClone(this.#accept(structuredClone(row), isLate)));
+  }
+
+  /** Calls back once when there is something new, or at once. Returns the function that ends that. */
+  onNews(after: string, call: () => void): () => void {
+    if (after !== this.checkpoint) call();
+    else this.#rings.add(call);
+    return () => void this.#rings.delete(call);
+  }
+
+  /** Makes a copy of its data. */
+  copy(): void {
+    this.#copies.push({ rows: new Map(this.#rows), last: this.#last });
+  }
+
+  /** Goes back to a copy of its data, as after a disaster. */
+  restore(): boolean {
+    const copy = this.#random.pick(this.#copies);
+    if (!copy) return false;
+    const before = this.tokens();
+    this.restores++;
+    this.#rows = new Map(copy.rows);
+    this.#last = copy.last;
+    this.#seen.clear();
+    for (const { keys } of this.#rows.values()) for (const [key] of keys) this.#seen.add(key);
+    const after = this.tokens();
+    for (const token of before) if (!after.has(token)) this.lost.add(token);
+    this.#ring();
+    return true;
+  }
+
+  /** All documents, by id. */
+  documents(): Map<string, object> {
+    const all = new Map<string, object>();
+    for (const [id, { change }] of this.#rows)
+      if (change.document) all.set(id, structuredClone(change.document));
+    return all;
+  }
+
+  tokens(): Set<string> {
+    return new Set(tokensIn([...this.documents().values()]));
+  }
+
+  #accept(row: LocalChange, isLate: boolean): PushResult {
+    const { id, base, key, document } = row;
+    const known = this.#rows.get(id);
+    const [, made] = known?.keys.find(([name]) => name === key) ?? [];
+    if (known && made !== undefined) return repeated(known, made, this.#habits.changes);
+    if (this.#habits.refuses && isPoisoned(document)) return { rejected: { reason: 'poison' } };
+    const isGone = !known?.change.document;
+    if (!document && isGone) return { version: known?.change.version ?? ABSENT };
+    const isNext = base === undefined ? isGone : known?.change.version === base;
+    if (!isNext) return { conflict: known?.change ?? { id, version: ABSENT, document: undefined } };
+    if (this.#seen.has(key)) this.violations.push(`${key} was applied twice`);
+    return this.#put(row, known, isLate);
+  }
+
+  #put(row: LocalChange, known: Row | undefined, isLate: boolean): PushResult {
+    const { id, base, document, key } = row;
+    const place = ++this.#last;
+    // A version never comes again, not even after a restore.
+    const version = `${place}-${this.restores}`;
+    const adds = document && base === undefined && this.#habits.changes;
+    const stored = adds ? { ...document, s: tokenOf('server', place, false) } : document;
+    this.#rows.set(id, {
+      change: { id, version, document: stored, key },
+      place,
+      keys: [...(known?.keys ?? []), [key, version] as const].slice(-KEYS),
+    });
+    this.#seen.add(key);
+    if (isLate) this.late.add(id);
+    for (const token of tokensIn(stored)) this.accepted.add(token);
+    if (adds) this.onAdded(id, tokenOf('server', place, false));
+    this.#ring();
+    return stored === document ? { version } : { version, document: stored as object };
+  }
+
+  #ring(): void {
+    this.changes++;
+    for (const ring of [...this.#rings]) ring();
+    this.#rings.clear();
+  }
+}
+
+/** The answer to a push that was made before. A deletion since then comes with the next pull. */
+function repeated({ change, keys }: Row, made: string, changes: boolean): PushResult {
+  const { version, document } = change;
+  const isNewest = keys.at(-1)?.[1] === made;
+  if (!document) return { version: made };
+  return isNewest && !changes ? { version } : { version, document };
+}
+
+function isPoisoned(document: object | undefined): boolean {
+  return tokensIn(document).some((token) => token.endsWith('!'));
+}

@@ -1,0 +1,300 @@
+import { vi } from 'vitest';
+import { systemClock } from '../../src/engine/scheduling/clock.ts';
+import { mergeFields, type Resolver } from '../../src/replication/merge/resolvers.ts';
+import { Random } from '../setup/random.ts';
+import { simulateBrowser } from './browser.ts';
+import { CrashingStorage } from './crashing-storage.ts';
+import { type Contents, differences, ReplicationChecker } from './replication-checks.ts';
+import { type ClientContext, ReplicationClient, type Site } from './replication-client.ts';
+import { ReplicationLog } from './replication-log.ts';
+import { ReplicationNetwork } from './replication-network.ts';
+import { planOf, type RunPlan } from './replication-plan.ts';
+import { ReplicationServer } from './replication-server.ts';
+import { World } from './world.ts';
+
+const IDS = ['a', 'b', 'c', 'd', 'e', 'f'];
+/** The longest that a tab freezes, in milliseconds. */
+const FREEZE_MS = 12_000;
+/** Retries come at most so late. */
+const RETRY_MS = 65_000;
+/** Rounds until all must be equal, and the longest of one. */
+const ROUNDS = 8;
+const ROUND_MS = 300_000;
+
+/**
+ * Runs browsers whose tabs replicate with a server, while tabs, storage and network fail as the seed has it.
+ *
+ * @returns what went wrong; nothing, if all is well.
+ */
+export async function runReplication(
+  seed: number,
+  trace?: (line: string) => void,
+): Promise<string[]> {
+  const simulation = new ReplicationSimulation(seed, trace);
+  const random = new Random(seed);
+  const after = vi.spyOn(systemClock, 'after').mockImplementation(simulation.after);
+  const chance = vi.spyOn(Math, 'random').mockImplementation(() => random.next());
+  process.on('unhandledRejection', simulation.unhandled);
+  try {
+    return await simulation.run();
+  } finally {
+    process.off('unhandledRejection', simulation.unhandled);
+    after.mockRestore();
+    chance.mockRestore();
+  }
+}
+
+class ReplicationSimulation {
+  readonly #world: World;
+  readonly #plan: RunPlan;
+  readonly #server: ReplicationServer;
+  readonly #log: ReplicationLog;
+  readonly #sites: Site[] = [];
+  readonly #storages: CrashingStorage[] = [];
+  readonly #clients: ReplicationClient[] = [];
+  readonly #problems: string[] = [];
+  readonly #trace: (line: string) => void;
+  readonly #context: ClientContext;
+
+  constructor(seed: number, trace: (line: string) => void = () => undefined) {
+    this.#world = new World(seed);
+    this.#trace = (line) => trace(`${this.#world.now.toFixed(1)} ${line}`);
+    const { random } = this.#world;
+    this.#plan = planOf(random);
+    this.#trace(JSON.stringify(this.#plan));
+    this.#log = new ReplicationLog(this.#plan.resolve === undefined);
+    this.#server = new ReplicationServer(random, this.#plan.habits);
+    this.#server.onAdded = (id, token) => this.#log.addedByServer(id, token);
+    const { collection, resolve, hesitation, poison } = this.#plan;
+    this.#context = {
+      ...{ log: this.#log, collection, poison, trace: this.#trace },
+      options: { resolve: resolve ?? (hesitation > 0 ? this.#decide : undefined) },
+      wrong: (problem) => this.#problems.push(problem),
+    };
+    for (let number = 0; number < this.#plan.browsers; number++) this.#addSite(number);
+  }
+
+  readonly after: typeof systemClock.after = (ms, call) => this.#world.after(ms, undefined, call);
+  readonly unhandled = (error: unknown): void => {
+    this.#problems.push(`unhandled: ${(error as Error)?.stack ?? error}`);
+  };
+
+  /** Decides in a while. */
+  readonly #decide: Resolver = (states) => {
+    const ms = this.#world.random.between(0, this.#plan.hesitation);
+    return new Promise((resolve) =>
+      this.#world.after(ms, undefined, () => resolve(mergeFields(states))),
+    );
+  };
+
+  async run(): Promise<string[]> {
+    const { random } = this.#world;
+    const { busy, steps, changes } = this.#plan;
+    for (const site of this.#sites) this.#openTab(site);
+    const [first] = this.#clients as [ReplicationClient];
+    if (random.chance(0.8)) {
+      this.#do(first, () => first.insert(IDS));
+      await this.#world.runUntil(2000);
+    }
+    this.#breakDown();
+    const begun = this.#world.now;
+    const atSomeTime = (act: () => void) =>
+      this.#world.after(random.between(0, busy), undefined, act);
+    for (let count = changes; count > 0; count--) atSomeTime(() => this.#change());
+    for (let count = steps; count > 0; count--) atSomeTime(() => this.#step());
+    await this.#world.runUntil(begun + busy);
+    await this.#heal();
+    const finals = await this.#comeToRest('at rest');
+    if (finals.length > 0)
+      this.#problems.push(...new ReplicationChecker(this.#log, this.#server, finals).problems());
+    await this.#reload();
+    const storages = this.#storages.flatMap(({ violations }) => violations);
+    return [...this.#problems, ...this.#server.violations, ...storages];
+  }
+
+  #addSite(number: number): void {
+    const storage = new CrashingStorage(this.#world);
+    const network = new ReplicationNetwork(this.#world, this.#server, this.#plan.rings);
+    network.onDelivered = (tokens) => this.#log.delivered(number, tokens);
+    network.onPushed = (tab, rows) => this.#log.pushed(number, tab, rows);
+    this.#storages.push(storage);
+    this.#sites.push({ number, browser: simulateBrowser(this.#world, storage), network });
+  }
+
+  get #living(): ReplicationClient[] {
+    return this.#clients.filter(({ tab }) => !tab.dead);
+  }
+
+  #livingOf(site: Site): ReplicationClient[] {
+    return this.#living.filter((one) => one.site === site);
+  }
+
+  #openTab(site: Site): ReplicationClient {
+    this.#trace(`open ${site.number}/${this.#clients.length}`);
+    const client = new ReplicationClient(this.#clients.length, site, this.#context);
+    this.#clients.push(client);
+    return client;
+  }
+
+  #breakDown(): void {
+    const { random } = this.#world;
+    for (const { network, browser } of this.#sites) {
+      if (random.chance(this.#plan.calm)) continue;
+      const { weather } = network;
+      weather.slowness = random.between(5, 400);
+      for (const kind of ['lost', 'unanswered', 'doubled', 'late', 'refused'] as const)
+        if (random.chance(0.5)) weather[kind] = random.between(0, 0.3);
+      if (random.chance(0.2)) network.mostRows = 1 + random.below(3);
+      if (random.chance(0.3)) browser.storage.weather.slowness = random.between(3, 100);
+    }
+    for (const storage of this.#storages) storage.crashes = random.chance(0.3) ? 0.02 : 0;
+  }
+
+  #change(): void {
+    const { random } = this.#world;
+    const site = random.pick(this.#sites);
+    const living = this.#livingOf(site);
+    const client = living.length > 0 ? random.pick(living) : this.#openTab(site);
+    this.#do(client, () => client.change(IDS.slice(0, this.#plan.documents)));
+  }
+
+  /** Something else than a change. */
+  #step(): void {
+    const { random } = this.#world;
+    const site = random.pick(this.#sites);
+    const { network, browser } = site;
+    const living = this.#livingOf(site);
+    const client = living.length > 0 ? random.pick(living) : undefined;
+    const kind = random.below(this.#plan.crashes ? 18 : 13);
+    this.#trace(`step ${kind} of ${site.number}/${client?.tab.id}`);
+    if (!client || (kind === 0 && living.length < 3)) this.#openTab(site);
+    else if (kind === 1) network.cutUntil = this.#world.now + random.between(100, 5000);
+    else if (kind === 2) browser.ahead += random.between(-1, 1) * 1e7;
+    else if (kind === 3) client.tab.hide(random.between(1, 4000));
+    else if (kind < 7) this.#do(client, () => client.save());
+    else if (kind === 7) this.#do(client, () => client.settle());
+    else if (kind === 8) this.#do(client, async () => this.#rest(client));
+    else if (kind === 9 && this.#plan.loads) this.#do(client, () => client.backUp());
+    else if (kind === 10 && this.#plan.restores) this.#server.copy();
+    else if (kind === 11 && this.#plan.restores) this.#restore();
+    else if (kind === 12) client.wake();
+    else if (kind > 12) this.#end(client, kind);
+  }
+
+  #rest(client: ReplicationClient): void {
+    const { random } = this.#world;
+    client.sync.pause();
+    this.#world.after(random.between(0, 2000), client.tab, () => client.sync.resume());
+  }
+
+  #restore(): void {
+    if (this.#server.restore()) this.#log.restores.push(this.#log.mark());
+  }
+
+  #end({ tab }: ReplicationClient, kind: number): void {
+    const { random } = this.#world;
+    if (tab.frozen) return;
+    if (kind === 13) tab.kill();
+    else if (kind === 14) tab.close();
+    else if (kind === 15) tab.quit();
+    else if (kind === 16) tab.freeze(random.between(10, FREEZE_MS));
+    else tab.rest(random.between(100, 5000));
+  }
+
+  /** A frozen tab does nothing by itself. */
+  #do(client: ReplicationClient, act: () => Promise<unknown>): void {
+    this.#world.after(0, client.tab, () => {
+      client.open++;
+      act()
+        .catch((error: unknown) => client.note(error))
+        .finally(() => {
+          client.open--;
+        });
+    });
+  }
+
+  /** Everything works from now on. */
+  async #heal(): Promise<void> {
+    this.#trace('heal');
+    for (const { network } of this.#sites) network.heal();
+    for (const storage of this.#storages) storage.heal();
+    await this.#world.runUntil(this.#world.now + FREEZE_MS + 1000);
+    for (const site of this.#sites) if (this.#livingOf(site).length === 0) this.#openTab(site);
+    // Wakes those that wait for other credentials, too.
+    for (const { sync } of this.#living) sync.resume();
+    await this.#world.runUntil(this.#world.now + RETRY_MS);
+  }
+
+  /** Lets all settle until nothing changes any more. */
+  async #comeToRest(when: string): Promise<Contents[]> {
+    let found: string[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      const { changes } = this.#server;
+      const waiting = new Set(this.#living);
+      for (const client of this.#living)
+        client
+          .settle(ROUND_MS)
+          .catch((error) => this.#problems.push(`${when}: ${client.tab.id} ${error}`))
+          .finally(() => waiting.delete(client));
+      await this.#world.runUntil(this.#world.now + 2 * ROUND_MS, () => waiting.size === 0);
+      if (waiting.size > 0) return this.#fail(`${when}: ${waiting.size} tabs do not settle`);
+      const contents = await this.#contents();
+      found = contents.flatMap((one) =>
+        differences(this.#server, one).map((line) => `${when}: in browser ${one.browser} ${line}`),
+      );
+      if (this.#problems.length > 0) return [];
+      if (found.length === 0 && changes === this.#server.changes) {
+        this.#checkStatus(when, contents);
+        return contents;
+      }
+    }
+    return this.#fail(...found, `${when}: no rest after ${ROUNDS} rounds`);
+  }
+
+  #fail(...problems: string[]): [] {
+    this.#problems.push(...problems);
+    return [];
+  }
+
+  #checkStatus(when: string, contents: readonly Contents[]): void {
+    for (const { open, tab, site, sync } of this.#living) {
+      const name = `${when}: tab ${site.number}/${tab.id}`;
+      if (open > 0) this.#problems.push(`${name}: ${open} calls wait`);
+      const { pending, rejected } = sync.status;
+      const size = contents.find(({ browser }) => browser === site.number)?.rejected.size;
+      if (pending !== 0 || rejected !== size)
+        this.#problems.push(`${name}: ${pending} pending, ${rejected} of ${size} rejected`);
+    }
+  }
+
+  /** What is in storage is the same. */
+  async #reload(): Promise<void> {
+    if (this.#problems.length > 0) return;
+    for (const { tab } of this.#living) tab.kill();
+    await this.#world.runUntil(this.#world.now + 1000);
+    for (const site of this.#sites) this.#openTab(site);
+    await this.#comeToRest('after a reload');
+  }
+
+  /** What one tab of each browser sees. */
+  async #contents(): Promise<Contents[]> {
+    const all: Contents[] = [];
+    for (const site of this.#sites) {
+      const client = this.#world.random.pick(this.#livingOf(site));
+      const read = Promise.all([
+        client.orders.filter({}, { archived: true }),
+        client.sync.rejected(),
+      ]).catch((error) => {
+        this.#problems.push(`browser ${site.number} cannot be read: ${error}`);
+        return [[], []] as const;
+      });
+      const [documents, rejected] = await this.#world.hear(read);
+      all.push({
+        browser: site.number,
+        documents: new Map(documents.map((one) => [one._id, one])),
+        rejected: new Map(rejected.map((one) => [one.id, one.document])),
+      });
+    }
+    return all;
+  }
+}
