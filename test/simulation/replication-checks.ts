@@ -160,8 +160,8 @@ export class ReplicationChecker {
 }
 
 /** Whether nothing may lose a change: its page lives, or it was saved. */
-function isKept({ status, isSaved, tab }: Change): boolean {
-  return status === 'acknowledged' && (isSaved || !tab.dead);
+function isKept({ status, isSaved, isStale, tab }: Change): boolean {
+  return status === 'acknowledged' && !isStale && (isSaved || !tab.dead);
 }
 
 function isOf({ id, field }: Overwrite, ofId: string, ofField: string | undefined): boolean {

@@ -213,6 +213,8 @@ export class ReplicationClient {
     trace(`${this.#name} ${what}`);
     const change: Change = log.begin(this.site.number, this.tab, parts);
     try {
+      // It is reapplied where its document may be gone.
+      change.isStale = this.tab.frozenUntil === this.site.browser.world.now;
       log.end(change, (await run()) ? 'acknowledged' : 'refused');
     } catch (error) {
       const { code = '' } = error as { code?: string };

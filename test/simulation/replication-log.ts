@@ -29,6 +29,8 @@ export interface Change {
   to: number;
   status: ChangeStatus;
   isSaved: boolean;
+  /** Whether a leader acknowledged it that did not know yet that it had been frozen, and replaced. */
+  isStale: boolean;
 }
 
 /** A conflict, with the browser that decided it. */
@@ -85,7 +87,13 @@ export class ReplicationLog {
     const change: Change = {
       ...{ browser, tab, writes: [], overwrites: [], deletes: undefined, creates: [] },
       ...parts,
-      ...{ from: this.mark(), to: Number.POSITIVE_INFINITY, status: 'open', isSaved: false },
+      ...{
+        from: this.mark(),
+        to: Number.POSITIVE_INFINITY,
+        status: 'open',
+        isSaved: false,
+        isStale: false,
+      },
     };
     this.changes.push(change);
     return change;

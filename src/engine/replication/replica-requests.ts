@@ -148,6 +148,8 @@ export class ReplicaRequests {
     replica.applying(() => applyRows(this.#context, replica, outcomes));
     if (conflicts.length === 0 && checkpoint !== undefined)
       replica.state = { ...replica.state, checkpoint };
+    // Local changes of these documents come later: another engine can reapply them, but not the rows.
+    if (outcomes.length > 0) yield this.#context.saves.flush();
     return conflicts;
   }
 
@@ -185,6 +187,7 @@ export class ReplicaRequests {
     }
     replica.applying(() => applyRows(this.#context, replica, outcomes));
     replica.refuse(refused);
+    if (outcomes.length > 0) yield this.#context.saves.flush();
     return undefined;
   }
 

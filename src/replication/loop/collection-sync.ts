@@ -8,7 +8,7 @@ import type { ReplicationSettings } from '../replication-options.ts';
 import { type Conflict, ConflictResolution } from '../rounds/conflict-resolution.ts';
 import { pull } from '../rounds/pull.ts';
 import { Push } from '../rounds/push.ts';
-import { RemoteCalls } from '../rounds/remote-calls.ts';
+import { failureOf, RemoteCalls } from '../rounds/remote-calls.ts';
 import type { RoundContext, RoundEvents } from '../rounds/round-context.ts';
 import type { Environment } from './platform-environment.ts';
 import { ReplicationLoop } from './replication-loop.ts';
@@ -237,7 +237,11 @@ export class CollectionSync {
       ...{ op: 'replicaOpen', remote: this.#settings.remote.id },
     });
     const after = checkpoint === undefined ? undefined : JSON.parse(checkpoint);
-    for await (const _ of watch(after, { signal })) return;
+    try {
+      for await (const _ of watch(after, { signal })) return;
+    } catch (cause) {
+      throw failureOf(cause);
+    }
   }
 
   #take(report: ReplicaReport): void {

@@ -70,14 +70,18 @@ export class RemoteCalls {
     try {
       return await Promise.race([call(controller.signal), given]);
     } catch (cause) {
-      if (cause instanceof CairnError || this.#ended.aborted) throw cause;
-      // fetch() rejects with a TypeError where there is no connection.
-      throw new ReplicationError('remote_offline', 'The server cannot be reached.', { cause });
+      throw this.#ended.aborted ? cause : failureOf(cause);
     } finally {
       cancel?.();
       this.#ended.removeEventListener('abort', abort);
     }
   }
+}
+
+/** fetch() rejects with a TypeError where there is no connection. */
+export function failureOf(cause: unknown): unknown {
+  if (cause instanceof CairnError) return cause;
+  return new ReplicationError('remote_offline', 'The server cannot be reached.', { cause });
 }
 
 function checkChange(change: RemoteChange): void {
