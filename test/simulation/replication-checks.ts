@@ -146,7 +146,7 @@ export class ReplicationChecker {
     for (const { conflict, isPlain, isOwn, isUnanswered } of this.#log.conflicts) {
       const { id, local, remote, result } = conflict;
       const losses = tokensIn(local).filter((token) => !tokensIn(result).includes(token));
-      // Documents that were made twice have no common base.
+      // Documents that two browsers have inserted have no common base.
       if (!isPlain || losses.length === 0 || deleted.has(id)) continue;
       if (isOwn) yield `${id} conflicts with what this browser has pushed: ${shown(remote)}`;
       const [longer, shorter] = [listOf(local), listOf(remote)];

@@ -22,7 +22,7 @@ export interface NetworkWeather {
 }
 
 /** A network in which nothing fails. */
-export const CALM: NetworkWeather = {
+const CALM: NetworkWeather = {
   ...{ lost: 0, unanswered: 0, doubled: 0, late: 0, refused: 0, slowness: 30 },
 };
 

@@ -5,7 +5,7 @@ import { sameContent } from '../merge/same-content.ts';
 import type { LocalChange, PushResult, RemoteChange } from '../protocol/remote.ts';
 import { applyRows } from './apply-rows.ts';
 import type { Conflict } from './conflict-resolution.ts';
-import type { RoundContext } from './round-context.ts';
+import type { RoundContext, Sent } from './round-context.ts';
 
 /** Documents in one push. */
 const BATCH = 100;
@@ -15,14 +15,6 @@ const ATTEMPTS = 8;
 
 /** A server remembers so many keys of a document. */
 const MOST_SENT = 8;
-
-/** What was pushed of a document. */
-export interface Sent {
-  readonly key: string;
-  /** The version that it was based on. */
-  readonly version: string | undefined;
-  readonly state: RecordState | undefined;
-}
 
 /** Pushes local changes: each changed document once, in its newest state. */
 export class Push {

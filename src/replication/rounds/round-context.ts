@@ -1,13 +1,20 @@
 import type { HandleRequest } from '../../collection/calls/sender.ts';
-import type { ReplicaOperations } from '../../engine/protocol/replica-protocol.ts';
+import type { RecordState, ReplicaOperations } from '../../engine/protocol/replica-protocol.ts';
 import type { StateCodec } from '../documents/states.ts';
 import type { RemoteChange } from '../protocol/remote.ts';
 import type { ConflictResolution } from './conflict-resolution.ts';
-import type { Sent } from './push.ts';
 import type { RemoteCalls } from './remote-calls.ts';
 
 /** The operations of the engine that a round uses. */
 type Operation = keyof ReplicaOperations;
+
+/** What was pushed of a document. */
+export interface Sent {
+  readonly key: string;
+  /** The version that it was based on. */
+  readonly version: string | undefined;
+  readonly state: RecordState | undefined;
+}
 
 /** What a round works with. */
 export interface RoundContext {
