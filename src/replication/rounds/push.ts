@@ -1,5 +1,5 @@
 import { nanoid } from 'nanoid';
-import type { LocalRow, PushedRow, RecordState } from '../../engine/protocol/replica-protocol.ts';
+import type { LocalRow, PushedRow } from '../../engine/protocol/replica-protocol.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import { sameContent } from '../merge/same-content.ts';
 import type { LocalChange, PushResult, RemoteChange } from '../protocol/remote.ts';
