@@ -4,6 +4,7 @@ import { DocumentStore } from '../../src/engine/documents/document-store.ts';
 import type { ReplyTo, Request } from '../../src/engine/protocol/requests.ts';
 import { type Coroutine, isCoroutine } from '../../src/engine/scheduling/coroutine.ts';
 import { ReplayBuffer } from '../../src/transport/channel/replay-buffer.ts';
+import { modifyInTabs } from './modify-run.ts';
 import { firstFailure, warmUp } from './run-seeds.ts';
 
 beforeAll(warmUp);
@@ -91,7 +92,9 @@ test(
     changeExecution((store, request) =>
       execute.call(store, request.op === 'replaceIf' ? { ...request, op: 'update' } : request),
     );
-    expect(await firstFailure()).toBeLessThan(SOON);
+    // In two tabs: the calls of one wait for each other.
+    const { made, found } = await modifyInTabs(1, () => undefined);
+    expect(found[0]).toBeLessThan(made[0]);
   },
   PATIENCE,
 );
