@@ -94,6 +94,20 @@ describe('after an answer was lost', () => {
   );
 });
 
+test('a new document that is deleted during its push is deleted on the server, which has changed it', async () => {
+  const device = new Device(remote);
+  await device.settled();
+  remote.stored = (document) => ({ note: 'from the server', ...document });
+  remote.after = async () => {
+    connect();
+    await device.orders.delete('o');
+  };
+  await device.orders.insert({ _id: 'o', count: 1 });
+  await device.settled();
+  expect(remote.documents()).toEqual([]);
+  expect(await device.orders.count()).toBe(0);
+});
+
 test('an edit during a push keeps what the server has added meanwhile', async () => {
   const device = new Device(remote);
   await device.settled();

@@ -10,7 +10,7 @@ import type { Coroutine } from '../../src/engine/scheduling/coroutine.ts';
 import { ConflictResolution } from '../../src/replication/rounds/conflict-resolution.ts';
 import { Push } from '../../src/replication/rounds/push.ts';
 import { RemoteCalls } from '../../src/replication/rounds/remote-calls.ts';
-import { runReplication } from './replication-simulation.ts';
+import { runReplication } from './run-replication.ts';
 import { firstFailure, warmUp } from './run-seeds.ts';
 
 beforeAll(warmUp);

@@ -1,3 +1,4 @@
+import type { Conflict } from '../../src/replication/rounds/conflict-resolution.ts';
 import {
   type Change,
   type Decided,
@@ -51,6 +52,13 @@ export class ReplicationChecker {
     this.#documents = server.documents();
   }
 
+  /** The events of pages, and what pages that have ended could not tell. */
+  get #decided(): Conflict[] {
+    const { conflicts, untold, changes } = this.#log;
+    const told = conflicts.map(({ conflict }) => conflict);
+    return changes.some(({ tab }) => tab.dead) ? [...told, ...untold] : told;
+  }
+
   problems(): string[] {
     return [...this.#lost(), ...this.#undeleted(), ...this.#twice(), ...this.#falseConflicts()];
   }
@@ -74,15 +82,15 @@ export class ReplicationChecker {
       has(this.#documents.get(id)) ||
       this.#server.lost.has(token) ||
       this.#contents.some(({ rejected }) => has(rejected.get(id))) ||
-      this.#log.conflicts.some(({ conflict }) => {
-        const { local, remote, result } = conflict;
-        return conflict.id === id && (has(local) || has(remote)) && !has(result);
-      }) ||
+      this.#decided.some(
+        ({ local, remote, result, ...conflict }) =>
+          conflict.id === id && (has(local) || has(remote)) && !has(result),
+      ) ||
       this.#log.changes.some(
         (other) =>
           other !== change &&
           other.status !== 'refused' &&
-          other.to > change.from &&
+          (other.to > change.from || change.browser === SERVER) &&
           other.overwrites.some((one) => isOf(one, id, field)) &&
           this.#hasSeen(other, change, token),
       )
@@ -95,7 +103,11 @@ export class ReplicationChecker {
     // What the server adds may be under way as the document is deleted.
     if (browser === SERVER && later.deletes !== undefined) return true;
     const came = this.#log.deliveries[later.browser]?.get(token);
-    return came !== undefined && came < later.to;
+    // After a failover changes are reapplied: to what the next leader knows.
+    const isReapplied = this.#log.changes.some(
+      (one) => one.browser === later.browser && (one.tab.dead || one.tab.frozenUntil > 0),
+    );
+    return came !== undefined && (came < later.to || isReapplied);
   }
 
   /** Deleted documents that are there, and nothing says why. */
@@ -107,10 +119,10 @@ export class ReplicationChecker {
         this.#server.late.has(id) ||
         this.#log.restores.some((at) => at > from) ||
         this.#contents.some(({ rejected }) => rejected.has(id)) ||
-        this.#log.conflicts.some(({ conflict, at }) => {
-          const { local, remote } = conflict;
-          return conflict.id === id && at > from && (!local || !remote);
-        }) ||
+        // An edit elsewhere may have won against another deletion of it before.
+        this.#decided.some(
+          ({ local, remote, ...conflict }) => conflict.id === id && (!local || !remote),
+        ) ||
         this.#log.changes.some(
           ({ creates, status, to }) =>
             status !== 'refused' && to > from && (creates === 'all' || creates.includes(id)),

@@ -19,7 +19,7 @@ export type ChangeStatus = 'open' | 'acknowledged' | 'refused' | 'unknown';
 export interface Change {
   readonly browser: number;
   /** Whose tab made it. */
-  readonly tab: { readonly dead: boolean };
+  readonly tab: { readonly dead: boolean; readonly frozenUntil: number };
   readonly writes: readonly Written[];
   readonly overwrites: readonly Overwrite[];
   readonly deletes: string | undefined;
@@ -63,6 +63,8 @@ export type Parts = Partial<Pick<Change, 'writes' | 'overwrites' | 'deletes' | '
 export class ReplicationLog {
   readonly changes: Change[] = [];
   readonly conflicts: Decided[] = [];
+  /** All conflicts that a page has decided: it may have ended before it could tell. */
+  readonly untold = new Set<Conflict>();
   /** When a token came to a browser first. */
   readonly deliveries: Map<string, number>[] = [];
   /** When the server went back to a copy. */
@@ -102,7 +104,7 @@ export class ReplicationLog {
   /** The server is a client that nobody ends. */
   addedByServer(id: string, token: string): void {
     const writes = [{ id, field: 's', token }];
-    this.end(this.begin(SERVER, { dead: false }, { writes }), 'acknowledged');
+    this.end(this.begin(SERVER, { dead: false, frozenUntil: 0 }, { writes }), 'acknowledged');
   }
 
   end(change: Change, status: ChangeStatus): void {
@@ -136,6 +138,7 @@ export class ReplicationLog {
     );
     const isOwn = this.#pushed.has(stateOf(browser, conflict.id, conflict.remote));
     const at = this.mark();
+    this.untold.delete(conflict);
     this.conflicts.push({ browser, conflict, at, isPlain, isUnanswered, isOwn });
   }
 }

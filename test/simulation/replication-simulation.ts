@@ -1,7 +1,6 @@
-import { vi } from 'vitest';
-import { systemClock } from '../../src/engine/scheduling/clock.ts';
+import type { systemClock } from '../../src/engine/scheduling/clock.ts';
 import { mergeFields, type Resolver } from '../../src/replication/merge/resolvers.ts';
-import { Random } from '../setup/random.ts';
+import type { Resolved } from '../../src/replication/rounds/conflict-resolution.ts';
 import { simulateBrowser } from './browser.ts';
 import { CrashingStorage } from './crashing-storage.ts';
 import { type Contents, differences, ReplicationChecker } from './replication-checks.ts';
@@ -21,30 +20,8 @@ const RETRY_MS = 65_000;
 const ROUNDS = 8;
 const ROUND_MS = 300_000;
 
-/**
- * Runs browsers whose tabs replicate with a server, while tabs, storage and network fail as the seed has it.
- *
- * @returns what went wrong; nothing, if all is well.
- */
-export async function runReplication(
-  seed: number,
-  trace?: (line: string) => void,
-): Promise<string[]> {
-  const simulation = new ReplicationSimulation(seed, trace);
-  const random = new Random(seed);
-  const after = vi.spyOn(systemClock, 'after').mockImplementation(simulation.after);
-  const chance = vi.spyOn(Math, 'random').mockImplementation(() => random.next());
-  process.on('unhandledRejection', simulation.unhandled);
-  try {
-    return await simulation.run();
-  } finally {
-    process.off('unhandledRejection', simulation.unhandled);
-    after.mockRestore();
-    chance.mockRestore();
-  }
-}
-
-class ReplicationSimulation {
+/** One run: browsers that replicate with a server, while tabs, storage and network fail as the seed has it. */
+export class ReplicationSimulation {
   readonly #world: World;
   readonly #plan: RunPlan;
   readonly #server: ReplicationServer;
@@ -61,7 +38,8 @@ class ReplicationSimulation {
     this.#trace = (line) => trace(`${this.#world.now.toFixed(1)} ${line}`);
     const { random } = this.#world;
     this.#plan = planOf(random);
-    this.#trace(JSON.stringify(this.#plan));
+    const { name } = this.#plan.resolve ?? {};
+    this.#trace(JSON.stringify({ ...this.#plan, resolve: name }));
     this.#log = new ReplicationLog(this.#plan.resolve === undefined);
     this.#server = new ReplicationServer(random, this.#plan.habits);
     this.#server.onAdded = (id, token) => this.#log.addedByServer(id, token);
@@ -75,6 +53,9 @@ class ReplicationSimulation {
   }
 
   readonly after: typeof systemClock.after = (ms, call) => this.#world.after(ms, undefined, call);
+  readonly decided = ({ conflict }: Resolved): void => {
+    if (conflict) this.#log.untold.add(conflict);
+  };
   readonly unhandled = (error: unknown): void => {
     this.#problems.push(`unhandled: ${(error as Error)?.stack ?? error}`);
   };

@@ -1,5 +1,5 @@
 import { beforeAll, expect, inject, test } from 'vitest';
-import { runReplication } from './replication-simulation.ts';
+import { runReplication } from './run-replication.ts';
 import { FIRST, warmUp } from './run-seeds.ts';
 
 beforeAll(warmUp);

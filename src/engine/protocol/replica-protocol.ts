@@ -14,6 +14,12 @@ export interface ReplicaState {
   readonly checkpoint: string | undefined;
 }
 
+/** The state of an open collection. */
+export interface OpenReplica extends ReplicaState {
+  /** Names the opening: another engine has another one. */
+  readonly opening: string;
+}
+
 /** A document that differs from the server's, as far as the replica knows. */
 export interface LocalRow {
   readonly id: string;
@@ -67,10 +73,16 @@ export interface ReplicaReport {
   readonly report: unknown;
 }
 
+/** A part of a round: it rejects where another engine has opened the collection since the round began. */
+interface RoundPart {
+  /** The opening that the round began with. */
+  readonly opening?: string;
+}
+
 /** The operations of replication. All of them are idempotent: a client may repeat them to another engine. */
 export interface ReplicaOperations {
   /** Begins, or goes on. Rejects where the collection replicates with another remote. */
-  replicaOpen: { ask: { readonly remote: string }; reply: ReplicaState };
+  replicaOpen: { ask: { readonly remote: string }; reply: OpenReplica };
   /** Reports to all clients, or asks for a round. Replies with the last report. */
   replicaReport: {
     ask: { readonly report?: unknown; readonly asks?: boolean };
@@ -78,7 +90,7 @@ export interface ReplicaOperations {
   };
   /** Lists changes that are saved and were not pushed. */
   replicaChanges: {
-    ask: {
+    ask: RoundPart & {
       readonly limit: number;
       readonly skip?: readonly string[];
       /** Whether to list the refused ones instead. */
@@ -91,7 +103,7 @@ export interface ReplicaOperations {
    * without conflicts the checkpoint is kept in the same write.
    */
   replicaApply: {
-    ask: {
+    ask: RoundPart & {
       readonly rows: readonly RemoteRow[];
       /** Where the pull started. Rejects where another replication has moved it. */
       readonly after?: string | undefined;
@@ -102,7 +114,7 @@ export interface ReplicaOperations {
     reply: readonly LocalRow[];
   };
   /** Notes the server's answers. */
-  replicaPushed: { ask: { readonly rows: readonly PushedRow[] }; reply: undefined };
+  replicaPushed: { ask: RoundPart & { readonly rows: readonly PushedRow[] }; reply: undefined };
   /** Gives up the local change of a document. Replies whether there was one. */
   replicaRevert: { ask: { readonly id: string }; reply: boolean };
   /** Forgets what it knows of the server. Documents stay. */

@@ -4,10 +4,10 @@ import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
 import type {
   LocalRow,
+  OpenReplica,
   PushedRow,
   RemoteRow,
   ReplicaOperations,
-  ReplicaState,
 } from '../protocol/replica-protocol.ts';
 import type { ReplyTo, Request } from '../protocol/requests.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
@@ -37,6 +37,9 @@ export class ReplicaRequests {
   *execute(request: ReplicaRequest): Coroutine<unknown> {
     if (request.op === 'replicaOpen') return yield* this.#begin(request.remote);
     if (!this.#replica) throw this.#error('not_replicated', 'does not replicate');
+    // What a page that was replaced still has in hand is older than what the next one has applied.
+    if ('opening' in request && request.opening !== this.#replica.opening)
+      throw this.#error('checkpoint_moved', 'was replicated by another page meanwhile');
     switch (request.op) {
       case 'replicaReport':
         return this.#replica.report(request);
@@ -53,7 +56,7 @@ export class ReplicaRequests {
     }
   }
 
-  *#begin(remote: string): Coroutine<ReplicaState> {
+  *#begin(remote: string): Coroutine<OpenReplica> {
     const { records, saves, newId } = this.#context;
     if (!this.#replica) {
       const replica = new Replica(this.#context);
@@ -71,13 +74,13 @@ export class ReplicaRequests {
       yield saves.alone(() => records.log.recordReplication(true));
       this.#use(replica);
     }
-    const { state } = this.#replica as unknown as Replica;
+    const { state, opening } = this.#replica as unknown as Replica;
     if (state.remote !== remote)
       throw this.#error(
         'remote_mismatch',
         `replicates with ${state.remote} until stop({ forget: true })`,
       );
-    return state;
+    return { ...state, opening };
   }
 
   #use(replica: Replica | undefined): void {

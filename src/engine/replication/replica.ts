@@ -35,7 +35,8 @@ export class Replica implements ReplicaTracker {
   #isApplying = false;
   #told = 0;
   #asked = 0;
-  readonly #opening: string;
+  /** Names this opening of the collection. */
+  readonly opening: string;
   #report: unknown;
   /** Documents without a version that may have been pushed. */
   readonly #mayBeThere = new Set<string>();
@@ -45,7 +46,7 @@ export class Replica implements ReplicaTracker {
   constructor(context: CollectionContext) {
     this.#context = context;
     this.log = new ReplicaLog(context);
-    this.#opening = context.newId(8);
+    this.opening = context.newId(8);
   }
 
   /** The collection must be open. */
@@ -123,7 +124,7 @@ export class Replica implements ReplicaTracker {
   get standing(): Omit<ReplicaReport, 'collection'> {
     const rejected = Object.keys(this.state.rejected).length;
     const pending = this.dirty.size - rejected;
-    const [asked, opening, report] = [this.#asked, this.#opening, this.#report];
+    const [asked, opening, report] = [this.#asked, this.opening, this.#report];
     return { pending, rejected, asked, opening, report };
   }
 

@@ -1,6 +1,6 @@
 import type { HandleChannel } from '../../collection/calls/handle-channel.ts';
 import type { ReplicationAccess } from '../../collection/replication-access.ts';
-import type { ReplicaReport, ReplicaState } from '../../engine/protocol/replica-protocol.ts';
+import type { OpenReplica, ReplicaReport } from '../../engine/protocol/replica-protocol.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import { type StateCodec, stateCodec } from '../documents/states.ts';
@@ -147,7 +147,7 @@ export class CollectionSync {
     return channel;
   }
 
-  async #begin(channel: HandleChannel): Promise<ReplicaState> {
+  async #begin(channel: HandleChannel): Promise<OpenReplica> {
     const state = await channel.send({ op: 'replicaOpen', remote: this.#settings.remote.id });
     this.#replica = state.replica;
     this.#take(await channel.send({ op: 'replicaReport' }));
@@ -183,8 +183,8 @@ export class CollectionSync {
     const channel = await this.opened;
     const { direction, remote, resolve } = this.#settings;
     // Another engine may have taken over, or a backup been loaded.
-    const { checkpoint } = await this.#begin(channel);
-    const { asked = 0, opening = '' } = this.#report ?? {};
+    const { checkpoint, opening } = await this.#begin(channel);
+    const asked = this.#report?.opening === opening ? this.#report.asked : 0;
     const context: RoundContext = {
       collection: this.#access.settings.name,
       replica: this.#replica,
@@ -193,7 +193,7 @@ export class CollectionSync {
       conflicts: new ConflictResolution(this.codec, resolve),
       send: (request) => {
         signal.throwIfAborted();
-        return channel.send(request) as never;
+        return channel.send({ ...request, opening }) as never;
       },
       save: () => channel.send({ op: 'save' }),
       pulls: direction !== 'push',

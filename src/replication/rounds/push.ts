@@ -121,7 +121,7 @@ function isUnchanged(
   { id, version, base, state }: LocalRow,
 ): boolean {
   // If the server had it, the pull before has brought it.
-  if (version === undefined) return pulls && state === undefined;
+  if (version === undefined) return pulls && !state && !base;
   if (!base || !state) return false;
   return sameContent(codec.toDocument(id, base), codec.toDocument(id, state));
 }

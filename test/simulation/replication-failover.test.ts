@@ -1,0 +1,91 @@
+import { beforeAll, expect, test } from 'vitest';
+import { simulateBrowser } from './browser.ts';
+import { ReplicationClient } from './replication-client.ts';
+import { ReplicationLog } from './replication-log.ts';
+import { ReplicationNetwork } from './replication-network.ts';
+import { ReplicationServer } from './replication-server.ts';
+import { warmUp } from './run-seeds.ts';
+import { World } from './world.ts';
+
+beforeAll(warmUp);
+
+/** A browser whose tabs replicate. */
+function replicating() {
+  const world = new World(1);
+  const habits = { page: 500, repeats: false, changes: false, refuses: false };
+  const server = new ReplicationServer(world.random, habits);
+  const network = new ReplicationNetwork(world, server, true);
+  const site = { number: 0, browser: simulateBrowser(world), network };
+  const wrong: string[] = [];
+  const open = (id: number) =>
+    new ReplicationClient(id, site, {
+      ...{ log: new ReplicationLog(true), collection: {}, options: {}, poison: 0 },
+      trace: () => undefined,
+      wrong: (problem) => wrong.push(problem),
+    });
+  /** Another client pushes a row. */
+  const push = (id: string, base: string | undefined, document: object | undefined) => {
+    const key = `other.${id}.${base}`;
+    const row = { id, base, document: document && { _id: id, ...document }, key };
+    return (server.push([row])[0] as { version: string }).version;
+  };
+  return { ...site, world, server, open, push, wrong };
+}
+
+test.each([1, 4])(
+  'settled() of a follower, after %i calls, resolves though the leader ends',
+  async (calls) => {
+    const { world, server, network, open, wrong } = replicating();
+    const leader = open(0);
+    await world.hear(leader.settle(), 1000);
+    const follower = open(1);
+    for (let call = 1; call < calls; call++) await world.hear(follower.settle(), 1000);
+    network.cutUntil = world.now + 1000;
+    await world.hear(follower.insert(['a']), 100);
+    const settled = follower.settle(200_000);
+    await world.runUntil(world.now + 100);
+    leader.tab.kill();
+    await world.hear(settled, 200_000);
+    expect([...server.documents().keys()]).toEqual(['a']);
+    expect(wrong).toEqual([]);
+  },
+);
+
+test('a leader that was frozen and replaced applies no answer that it still has in hand', async () => {
+  const { world, server, open, push } = replicating();
+  const leader = open(0);
+  const first = push('a', undefined, { x: '1' });
+  await world.hear(leader.settle(), 1000);
+  const { push: accept } = server;
+  let second = '';
+  // Its push meets a conflict, and the answer finds it frozen.
+  server.push = (rows, isLate) => {
+    server.push = accept;
+    second = push('a', first, { x: '2' });
+    leader.tab.freeze(20_000);
+    return server.push(rows, isLate);
+  };
+  await world.hear(leader.orders.patch('a', { y: 'mine' }), 500);
+  expect(leader.tab.frozen).toBe(true);
+  const follower = open(1);
+  await world.hear(follower.settle(), 10_000);
+  const { version } = server.pull(undefined, 1).changes[0] as { version: string };
+  expect(version).not.toBe(second);
+  push('a', version, { x: '3' });
+  await world.hear(follower.settle(), 1000);
+  await world.runUntil(world.now + 30_000);
+  await world.hear(follower.settle(), 1000);
+  expect(await world.hear(follower.orders.get('a'))).toMatchObject({ x: '3' });
+});
+
+test('a watch() without connection is no unexpected error', async () => {
+  const { world, network, open } = replicating();
+  const { sync } = open(0);
+  await world.runUntil(1000);
+  const states = new Set<string>();
+  sync.on('status', ({ state }) => states.add(state));
+  network.cutUntil = world.now + 30_000;
+  await world.runUntil(world.now + 29_000);
+  expect(states).toContain('offline');
+  expect(states).not.toContain('failed');
+});
