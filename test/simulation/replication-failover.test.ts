@@ -10,8 +10,8 @@ import { World } from './world.ts';
 beforeAll(warmUp);
 
 /** A browser whose tabs replicate. */
-function replicating() {
-  const world = new World(1);
+function replicating(seed = 1) {
+  const world = new World(seed);
   const habits = { page: 500, repeats: false, changes: false, refuses: false };
   const server = new ReplicationServer(world.random, habits);
   const network = new ReplicationNetwork(world, server, true);
@@ -50,6 +50,29 @@ test.each([1, 4])(
     expect(wrong).toEqual([]);
   },
 );
+
+test('a follower does not lose a change of a document that the leader had not saved', async () => {
+  for (let seed = 1; seed <= 20; seed++) {
+    const { world, browser, open, push } = replicating(seed);
+    const leader = open(0);
+    await world.hear(leader.settle(), 1000);
+    const follower = open(1);
+    await world.hear(follower.settle(), 1000);
+    browser.storage.weather.slowness = 500;
+    push('a', undefined, { x: 'old', y: 'old' });
+    // As soon as it is there.
+    let patched: object | undefined;
+    const patch = async () => {
+      while (!patched) patched = await follower.orders.patch('a', { x: 'new' });
+    };
+    patch().catch(() => undefined);
+    await world.runUntil(world.now + 10_000, () => patched !== undefined);
+    leader.tab.kill();
+    await world.hear(follower.settle(200_000), 200_000);
+    const order = await world.hear(follower.orders.get('a'));
+    expect([seed, order]).toMatchObject([seed, { x: 'new', y: 'old' }]);
+  }
+});
 
 test('a leader that was frozen and replaced applies no answer that it still has in hand', async () => {
   const { world, server, open, push } = replicating();
