@@ -39,7 +39,9 @@ function watchMessages() {
     constructor(...given) {
       super(...given);
       this.addEventListener('message', ({ data }) => {
-        if (data?.['cairn:event']?.type !== 'live') return;
+        /** @type {{ type: string }[] | undefined} */
+        const events = data?.['cairn:event'];
+        if (!events?.some(({ type }) => type === 'live')) return;
         seen.messages++;
         seen.bytes += new TextEncoder().encode(JSON.stringify(data)).length;
       });
