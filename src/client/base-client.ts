@@ -6,7 +6,13 @@ import type { CollectionConstructor } from '../collection/collection-constructor
 import type { CollectionOwner } from '../collection/collection-owner.ts';
 import { DocumentCollection } from '../collection/document-collection.ts';
 import { Emitter } from '../collection/emitter.ts';
-import type { ClientStatus, EventName, Listener } from '../collection/events.ts';
+import {
+  type ClientStatus,
+  EVENT_NAMES,
+  type EventMap,
+  type EventName,
+  type Listener,
+} from '../collection/events.ts';
 import { KeyValueCollection } from '../collection/key-value-collection.ts';
 import { parseCollectionOptions } from '../collection/options/collection-options.ts';
 import type { TransactionOptions } from '../collection/transaction/transaction-options.ts';
@@ -97,7 +103,7 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
   readonly storage: DatabaseStorage;
   readonly #settings: DatabaseSettings;
   readonly #connect: Connect;
-  readonly #emitter = new Emitter();
+  readonly #emitter = new Emitter<EventMap>(EVENT_NAMES);
   readonly #types = new Map<string, CollectionSettings['type']>();
   readonly #orders = new Map<string, CallOrder>();
   /** Handles that open with the first call. */

@@ -1,28 +1,25 @@
 import { OptionError } from '../errors/option-error.ts';
-import type { EventMap, EventName, Listener } from './events.ts';
-
-const NAMES: readonly EventName[] = [
-  'status',
-  'change',
-  'save',
-  'index',
-  'restore',
-  'replication',
-  'quota',
-  'error',
-];
 
 /** Keeps listeners and calls them. */
-export class Emitter {
+export class Emitter<Events extends object> {
+  readonly #names: readonly (keyof Events & string)[];
   readonly #listeners = new Set<{
-    readonly name: EventName;
-    readonly listener: Listener<never>;
+    readonly name: keyof Events;
+    readonly listener: (event: never) => void;
   }>();
 
+  /** @param names Of the events. */
+  constructor(names: readonly (keyof Events & string)[]) {
+    this.#names = names;
+  }
+
   /** @throws {OptionError} for an unknown event or a listener that is no function. */
-  on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void {
-    if (!NAMES.includes(name)) {
-      const message = `There is no event "${name}", but ${NAMES.join(', ')}.`;
+  on<Name extends keyof Events & string>(
+    name: Name,
+    listener: (event: Events[Name]) => void,
+  ): () => void {
+    if (!this.#names.includes(name)) {
+      const message = `There is no event "${name}", but ${this.#names.join(', ')}.`;
       throw new OptionError('option_invalid', message, { place: 'event' });
     }
     checkListener(listener);
@@ -32,13 +29,13 @@ export class Emitter {
     return () => void this.#listeners.delete(own);
   }
 
-  has(name: EventName): boolean {
+  has(name: keyof Events): boolean {
     return [...this.#listeners].some((own) => own.name === name);
   }
 
-  emit<Name extends EventName>(name: Name, event: EventMap[Name]): void {
+  emit<Name extends keyof Events>(name: Name, event: Events[Name]): void {
     for (const own of this.#listeners) {
-      if (own.name === name) callSafely(own.listener as Listener<Name>, event);
+      if (own.name === name) callSafely(own.listener as (event: Events[Name]) => void, event);
     }
   }
 }

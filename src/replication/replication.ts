@@ -1,6 +1,5 @@
-import { callSafely, checkListener } from '../collection/emitter.ts';
+import { Emitter } from '../collection/emitter.ts';
 import type { ReplicationAccess } from '../collection/replication-access.ts';
-import { OptionError } from '../errors/option-error.ts';
 import { CollectionSync, stopped } from './loop/collection-sync.ts';
 import type { Environment } from './loop/platform-environment.ts';
 import type { ReplicationStatus } from './loop/replication-status.ts';
@@ -26,7 +25,7 @@ export interface ReplicationEvents<T extends object = object> {
   pushed: { readonly documents: number };
 }
 
-const EVENTS = ['status', 'conflict', 'rejected', 'pulled', 'pushed'];
+const EVENTS = ['status', 'conflict', 'rejected', 'pulled', 'pushed'] as const;
 
 /** Conflicts that are remembered. */
 const MOST_CONFLICTS = 1000;
@@ -35,19 +34,16 @@ const MOST_CONFLICTS = 1000;
 export class Replication<T extends object = object> {
   readonly #sync: CollectionSync;
   readonly #conflicts: Conflict<T>[] = [];
-  readonly #listeners = new Set<{
-    readonly name: string;
-    readonly listener: (event: never) => void;
-  }>();
+  readonly #emitter = new Emitter<ReplicationEvents<T>>(EVENTS);
 
   /** @internal */
   constructor(access: ReplicationAccess, settings: ReplicationSettings, environment: Environment) {
     this.#sync = new CollectionSync(access, settings, environment, {
       conflicts: (conflicts) => this.#tell(conflicts as Conflict<T>[]),
-      status: (status) => this.#emit('status', status),
-      pulled: (documents) => this.#emit('pulled', { documents }),
-      pushed: (documents) => this.#emit('pushed', { documents }),
-      rejected: (id, reason) => this.#emit('rejected', { id, reason }),
+      status: (status) => this.#emitter.emit('status', status),
+      pulled: (documents) => this.#emitter.emit('pulled', { documents }),
+      pushed: (documents) => this.#emitter.emit('pushed', { documents }),
+      rejected: (id, reason) => this.#emitter.emit('rejected', { id, reason }),
     });
   }
 
@@ -61,16 +57,7 @@ export class Replication<T extends object = object> {
     name: Name,
     listener: (event: ReplicationEvents<T>[Name]) => void,
   ): () => void {
-    if (!EVENTS.includes(name))
-      throw new OptionError(
-        'option_invalid',
-        `There is no event "${name}", but ${EVENTS.join(', ')}.`,
-        { place: 'event' },
-      );
-    checkListener(listener);
-    const own = { name, listener };
-    this.#listeners.add(own);
-    return () => void this.#listeners.delete(own);
+    return this.#emitter.on(name, listener);
   }
 
   /**
@@ -138,12 +125,7 @@ export class Replication<T extends object = object> {
     for (const conflict of conflicts) {
       this.#conflicts.push(conflict);
       if (this.#conflicts.length > MOST_CONFLICTS) this.#conflicts.shift();
-      this.#emit('conflict', conflict);
+      this.#emitter.emit('conflict', conflict);
     }
-  }
-
-  #emit<Name extends keyof ReplicationEvents>(name: Name, event: ReplicationEvents<T>[Name]): void {
-    for (const own of [...this.#listeners])
-      if (own.name === name) callSafely(own.listener as (event: unknown) => void, event);
   }
 }
