@@ -1,3 +1,4 @@
+import { orAborted } from '../../collection/calls/first-call.ts';
 import type { Clock } from '../../engine/scheduling/clock.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 
@@ -67,7 +68,7 @@ export class LongPoll {
     listen();
     try {
       // The poll may not heed its signal.
-      return await Promise.race([poll(signal, listen), rejection(signal)]);
+      return await orAborted(poll(signal, listen), signal);
     } catch (error) {
       if (error === SILENT) return undefined;
       throw error;
@@ -86,7 +87,7 @@ export class LongPoll {
       cancel = this.#clock.after(ms, resolve, true);
     });
     try {
-      await Promise.race([due, rejection(signal)]);
+      await orAborted(due, signal);
     } finally {
       cancel?.();
     }
@@ -94,10 +95,3 @@ export class LongPoll {
 }
 
 const SILENT = Symbol('silent');
-
-function rejection(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
-}

@@ -1,4 +1,5 @@
 import { isPlainObject } from '../../codec/kinds.ts';
+import { orAborted } from '../../collection/calls/first-call.ts';
 import type { Clock } from '../../engine/scheduling/clock.ts';
 import { CairnError } from '../../errors/cairn-error.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
@@ -23,7 +24,6 @@ const PULL_LIMIT = 500;
 export class RemoteCalls {
   readonly #remote: Remote;
   readonly #ended: AbortSignal;
-
   readonly #clock: Clock;
 
   /** @param ended Aborts all calls. */
@@ -55,24 +55,21 @@ export class RemoteCalls {
   /** Runs a call of the remote, which may ignore its signal. */
   async #inTime<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
-    let cancel: (() => void) | undefined;
+    const { signal } = controller;
     const abort = () => controller.abort(this.#ended.reason);
-    const given = new Promise<never>((_, reject) => {
-      const timeout = new ReplicationError(
-        'remote_timeout',
-        `The server has not answered within ${DEADLINE_MS / 1000} s.`,
-      );
-      cancel = this.#clock.after(DEADLINE_MS, () => controller.abort(timeout), true);
-      controller.signal.addEventListener('abort', () => reject(controller.signal.reason));
-      if (this.#ended.aborted) abort();
-      this.#ended.addEventListener('abort', abort);
-    });
+    const timeout = new ReplicationError(
+      'remote_timeout',
+      `The server has not answered within ${DEADLINE_MS / 1000} s.`,
+    );
+    const cancel = this.#clock.after(DEADLINE_MS, () => controller.abort(timeout), true);
+    if (this.#ended.aborted) abort();
+    this.#ended.addEventListener('abort', abort);
     try {
-      return await Promise.race([call(controller.signal), given]);
+      return await orAborted(call(signal), signal);
     } catch (cause) {
       throw this.#ended.aborted ? cause : failureOf(cause);
     } finally {
-      cancel?.();
+      cancel();
       this.#ended.removeEventListener('abort', abort);
     }
   }
