@@ -1,5 +1,4 @@
-import { type JsonObject, Malformed } from '../../codec/exact-json/json-checks.ts';
-import { answerInvalid } from '../fetching/answer-errors.ts';
+import type { JsonObject } from '../../codec/exact-json/json-checks.ts';
 import type { Fetcher } from '../fetching/fetcher.ts';
 import {
   type ChangesAnswer,
@@ -96,20 +95,13 @@ export class CouchDatabase {
     return this.#call(`/_changes?${parameters}`, body, signal, read, onBytes);
   }
 
-  async #call<T>(
+  #call<T>(
     path: string,
     body: object | undefined,
     signal: AbortSignal,
     read: (body: unknown) => T,
     onBytes?: () => void,
   ): Promise<T> {
-    const url = this.#url + path;
-    const answer = await this.#fetcher.json({ url, body, signal, ...(onBytes && { onBytes }) });
-    try {
-      return read(answer);
-    } catch (error) {
-      if (error instanceof Malformed) throw answerInvalid(url, error.message, error);
-      throw error;
-    }
+    return this.#fetcher.fetch({ url: this.#url + path, body, signal, onBytes }, read);
   }
 }

@@ -1,3 +1,4 @@
+import { Malformed } from '../../codec/exact-json/json-checks.ts';
 import { type Clock, systemClock } from '../../engine/scheduling/clock.ts';
 import { CairnError } from '../../errors/cairn-error.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
@@ -29,7 +30,7 @@ export interface FetchRequest {
   /** Left out: GET. */
   readonly body?: unknown;
   /** Called when the server shows that it is there. */
-  readonly onBytes?: () => void;
+  readonly onBytes?: (() => void) | undefined;
 }
 
 /** Makes requests for JSON, and turns all that can go wrong into a {@link ReplicationError}. */
@@ -41,17 +42,18 @@ export class Fetcher {
   }
 
   /**
-   * @returns the parsed body, which the caller must check.
+   * @param read Reads the parsed body, and throws {@link Malformed} if it is something else.
    * @throws {ReplicationError}; the reason of the signal.
    */
-  async json(request: FetchRequest): Promise<unknown> {
+  async fetch<T>(request: FetchRequest, read: (body: unknown) => T): Promise<T> {
     const { url, signal } = request;
     try {
       const response = await this.#respond(request);
-      return await readJson(response, request);
+      return read(await readJson(response, request));
     } catch (cause) {
       if (signal.aborted) throw signal.reason;
       if (cause instanceof CairnError) throw cause;
+      if (cause instanceof Malformed) throw answerInvalid(url, cause.message, cause);
       // fetch() and the stream of a body reject with a TypeError where the connection is lost.
       throw new ReplicationError('remote_offline', `${url} cannot be reached.`, {
         ...{ place: url, cause },

@@ -1,8 +1,7 @@
 import { TooLong } from '../../codec/exact-json/exact-encoding.ts';
-import { Malformed } from '../../codec/exact-json/json-checks.ts';
 import type { Clock } from '../../engine/scheduling/clock.ts';
 import { ValueError } from '../../errors/value-error.ts';
-import { answerInvalid, blameless, RefusedError } from '../fetching/answer-errors.ts';
+import { blameless, RefusedError } from '../fetching/answer-errors.ts';
 import { batchesOf } from '../fetching/batches.ts';
 import { Fetcher, type FetcherSettings } from '../fetching/fetcher.ts';
 import { LongPoll } from '../fetching/long-poll.ts';
@@ -98,7 +97,7 @@ export class HttpRemote implements Remote<string> {
     }
   }
 
-  async #call<T>(
+  #call<T>(
     route: 'pull' | 'push' | 'watch',
     body: object,
     signal: AbortSignal,
@@ -106,13 +105,7 @@ export class HttpRemote implements Remote<string> {
     onBytes?: () => void,
   ): Promise<T> {
     const url = `${this.#url}/${route}`;
-    const answer = await this.#fetcher.json({ url, body, signal, ...(onBytes && { onBytes }) });
-    try {
-      return read(answer);
-    } catch (error) {
-      if (error instanceof Malformed) throw answerInvalid(url, error.message, error);
-      throw error;
-    }
+    return this.#fetcher.fetch({ url, body, signal, onBytes }, read);
   }
 }
 

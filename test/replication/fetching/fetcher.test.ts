@@ -10,7 +10,7 @@ const forever = new AbortController().signal;
 function ask(fetch: RemoteFetch, headers: RemoteHeaders = {}, signal = forever): Promise<unknown> {
   const readRefusal = (body: unknown) => body as { code: string; message: string } | undefined;
   const fetcher = new Fetcher({ headers, fetch, readRefusal, clock: new TestClock() });
-  return fetcher.json({ url, body: {}, signal });
+  return fetcher.fetch({ url, body: {}, signal }, (body) => body);
 }
 
 const failure = (fetch: RemoteFetch, headers?: RemoteHeaders, signal?: AbortSignal) =>
