@@ -1,7 +1,6 @@
 import { type Body, encode } from '../../codec/body.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import type { After, ArchivedFilter, Selection } from '../../engine/protocol/requests.ts';
-import { checkOptions } from '../options/option-checks.ts';
 import { holdsPattern } from './holds-pattern.ts';
 import { passesPredicate } from './predicate.ts';
 import { checkSearch, findChecks, type Search } from './search.ts';
@@ -38,8 +37,7 @@ export function parseFindQuery(params: unknown, options: unknown, most?: number)
 
 /** Like {@link parseFindQuery}, of a method that changes all matches: it takes no order, and no part of it. */
 export function parseMatchQuery(params: unknown, options: unknown): FindQuery {
-  checkOptions(options ?? {}, matchChecks, 'options');
-  return parseFindQuery(params, options);
+  return findQuery(checkSearch(params, options, matchChecks));
 }
 
 /** Splits a query: the engine applies the criteria, this thread the functions. */

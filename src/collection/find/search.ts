@@ -41,8 +41,12 @@ export interface Search {
  *
  * @throws {OptionError} for an unknown option or an invalid value; {CriteriaError}.
  */
-export function checkSearch(params: unknown, options: unknown): Search {
-  const given = checkOptions(options ?? {}, findChecks, 'options');
+export function checkSearch(
+  params: unknown,
+  options: unknown,
+  checks: Readonly<Record<string, Check>> = findChecks,
+): Search {
+  const given = checkOptions(options ?? {}, checks, 'options');
   return {
     params: typeof params === 'function' ? params : copyCriteria(params),
     given,
