@@ -5,9 +5,9 @@ import type { RecordState } from '../protocol/replica-protocol.ts';
 
 export function stateOf(
   { flags, stamps }: Pick<StoredRecord, 'flags' | 'stamps'>,
-  body: Body | undefined,
+  body: Body,
 ): RecordState {
-  return [flags, stamps, body ?? ''];
+  return [flags, stamps, body];
 }
 
 /** Whether two states are equal. Bodies that were sent and came back are equal strings. */

@@ -92,10 +92,6 @@ export class ReplicaLog {
     await this.#records.log.drop([]);
   }
 
-  get unsaved(): number {
-    return this.#records.unsaved;
-  }
-
   get state(): unknown {
     const record = this.#records.get(STATE);
     return record && decode(record.body as Body);

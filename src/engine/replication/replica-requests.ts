@@ -57,30 +57,32 @@ export class ReplicaRequests {
   }
 
   *#begin(remote: string): Coroutine<OpenReplica> {
-    const { records, saves, newId } = this.#context;
-    if (!this.#replica) {
-      const replica = new Replica(this.#context);
-      // A crash may have left the log of an earlier one.
-      yield replica.log.clear();
-      replica.begin({
-        remote,
-        replica: newId(21),
-        checkpoint: undefined,
-        rejected: {},
-        replacement: 1,
-      });
-      yield replica.save();
-      yield saves.flush();
-      yield saves.alone(() => records.log.recordReplication(true));
-      this.#use(replica);
-    }
-    const { state, opening } = this.#replica as unknown as Replica;
+    const { state, opening } = this.#replica ?? (yield* this.#start(remote));
     if (state.remote !== remote)
       throw this.#error(
         'remote_mismatch',
         `replicates with ${state.remote} until stop({ forget: true })`,
       );
     return { ...state, opening };
+  }
+
+  *#start(remote: string): Coroutine<Replica> {
+    const { records, saves, newId } = this.#context;
+    const replica = new Replica(this.#context);
+    // A crash may have left the log of an earlier one.
+    yield replica.log.clear();
+    replica.begin({
+      remote,
+      replica: newId(21),
+      checkpoint: undefined,
+      rejected: {},
+      replacement: 1,
+    });
+    yield replica.save();
+    yield saves.flush();
+    yield saves.alone(() => records.log.recordReplication(true));
+    this.#use(replica);
+    return replica;
   }
 
   #use(replica: Replica | undefined): void {

@@ -1,9 +1,10 @@
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
-import type { RecordState, ReplicaReport, ReplicaState } from '../protocol/replica-protocol.ts';
+import type { ReplicaReport, ReplicaState } from '../protocol/replica-protocol.ts';
 import type { Request } from '../protocol/requests.ts';
 import { run } from '../scheduling/coroutine.ts';
+import { stateOf } from './record-states.ts';
 import { type Entry, ReplicaLog } from './replica-log.ts';
 import type { ReplicaTracker } from './replica-tracker.ts';
 
@@ -144,8 +145,7 @@ export class Replica implements ReplicaTracker {
     }
     const body = before?.body;
     if (before && body === undefined) this.#readLater(id, before);
-    const base: RecordState | undefined =
-      body === undefined ? undefined : [before?.flags ?? 0, before?.stamps, body];
+    const base = before && body !== undefined ? stateOf(before, body) : undefined;
     this.enter(id, { version, isDirty: true, base });
   }
 
@@ -249,7 +249,7 @@ export class Replica implements ReplicaTracker {
       .then((body) => {
         if (this.#unread.get(id) !== base) return;
         const entry = this.log.get(id) as Entry;
-        this.enter(id, { ...entry, base: [base.flags, base.stamps, body] });
+        this.enter(id, { ...entry, base: stateOf(base, body) });
       })
       .catch((error: unknown) => events.failed(asCairnError(error)))
       .finally(() => {
