@@ -40,16 +40,10 @@ export interface Edit {
  */
 export function toCouch(id: string, document: object | undefined, edit: Edit): CouchEdit {
   const { revision, key, attachments } = edit;
-  const fields: Record<string, unknown> = {};
-  const hidden: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(document ?? {})) {
-    if (name === '_id') continue;
-    const isHidden = name.startsWith('_') || name === PART;
-    Object.defineProperty(isHidden ? hidden : fields, name, {
-      ...{ value, enumerable: true, configurable: true, writable: true },
-    });
-  }
-  const { json, exact } = takeExact(fields);
+  const entries = Object.entries(document ?? {}).filter(([name]) => name !== '_id');
+  const isHidden = ([name]: readonly [string, unknown]) => name.startsWith('_') || name === PART;
+  const hidden = Object.fromEntries(entries.filter(isHidden));
+  const { json, exact } = takeExact(Object.fromEntries(entries.filter((one) => !isHidden(one))));
   const part: CairnPart = {
     ...(key !== undefined && { key }),
     ...(Object.keys(hidden).length > 0 && {
@@ -74,12 +68,10 @@ export function fromCouch(couch: CouchDocument): RemoteChange {
   const key = newestKey(part, revision);
   const state = { id, ...(key !== undefined && { key }) };
   if (_deleted === true) return { ...state, version: revision, document: undefined };
-  const document: Record<string, unknown> = { _id: id };
-  const hidden = part && hiddenFields(part, id);
-  for (const [name, value] of Object.entries({ ...withoutMeta(couch, part), ...hidden }))
-    Object.defineProperty(document, name, {
-      ...{ value, enumerable: true, configurable: true, writable: true },
-    });
+  const document = {
+    ...{ _id: id, ...withoutMeta(couch, part) },
+    ...(part && hiddenFields(part, id)),
+  };
   return {
     ...state,
     version: versionOf(revision, isPlainObject(_attachments)),

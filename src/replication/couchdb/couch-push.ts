@@ -1,8 +1,7 @@
-import { TooLong } from '../../codec/exact-json/exact-encoding.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { ValueError } from '../../errors/value-error.ts';
 import { blameless } from '../fetching/answer-errors.ts';
-import { batchesOf } from '../fetching/batches.ts';
+import { batchesOf, encodeRows, type SendableRow } from '../fetching/push-batches.ts';
 import { sameContent } from '../merge/same-content.ts';
 import type { LocalChange, PushResult } from '../protocol/remote.ts';
 import type { EditResult } from './couch-answers.ts';
@@ -17,14 +16,7 @@ import {
 } from './couch-documents.ts';
 import { ABSENT, hasAttachments, revisionOf, versionOf } from './revisions.ts';
 
-type Rejected = Extract<PushResult, { readonly rejected: unknown }>;
-
-/** A row with its place in the push. */
-interface Sendable {
-  readonly index: number;
-  readonly row: LocalChange;
-  readonly wire: CouchEdit;
-}
+type Sendable = SendableRow<CouchEdit>;
 
 /** What a database says of a document that it will not take in the same form later either. */
 const FINAL: ReadonlySet<string> = new Set([
@@ -42,14 +34,8 @@ export async function pushRows(
   rows: readonly LocalChange[],
   signal: AbortSignal,
 ): Promise<PushResult[]> {
-  const results: PushResult[] = [];
-  const sendable: Sendable[] = [];
   const attachments = await findAttachments(database, rows, signal);
-  for (const [index, row] of rows.entries()) {
-    const wire = encode(row, attachments.get(row.id));
-    if ('rejected' in wire) results[index] = wire as Rejected;
-    else sendable.push({ index, row, wire });
-  }
+  const { sendable, results } = encodeRows(rows, (row) => encode(row, attachments.get(row.id)));
   const stale: Sendable[] = [];
   for (const batch of batchesOf(sendable))
     for (const [at, made] of (await write(database, batch, signal)).entries()) {
@@ -90,19 +76,14 @@ async function findAttachments(
   return found;
 }
 
-/** A row that CouchDB cannot take is refused here: the others are sent. */
-function encode({ id, base, document, key }: LocalChange, attachments: unknown) {
-  const rejected = (reason: string) => ({ rejected: { reason } });
-  if (id.startsWith('_'))
-    return rejected('CouchDB takes no _id that begins with "_", except those of design documents.');
-  const revision = revisionOf(base);
-  try {
-    return toCouch(id, document, { revision, key: storedKey(key, revision), attachments });
-  } catch (error) {
-    if (error instanceof ValueError) return rejected(error.message);
-    if (error instanceof TooLong) return rejected('The document is too large.');
-    throw error;
+/** @throws {ValueError} for what CouchDB cannot take; {TooLong} */
+function encode({ id, base, document, key }: LocalChange, attachments: unknown): CouchEdit {
+  if (id.startsWith('_')) {
+    const why = 'CouchDB takes no _id that begins with "_", except those of design documents.';
+    throw new ValueError('id_invalid', why, { place: id });
   }
+  const revision = revisionOf(base);
+  return toCouch(id, document, { revision, key: storedKey(key, revision), attachments });
 }
 
 async function write(

@@ -1,5 +1,39 @@
+import { TooLong } from '../../codec/exact-json/exact-encoding.ts';
+import { ValueError } from '../../errors/value-error.ts';
+import type { LocalChange, PushResult } from '../protocol/remote.ts';
+
 /** Characters of JSON in one request, roughly: servers accept 4 MB and more. */
 const MAX_BATCH_LENGTH = 1_000_000;
+
+/** A row with its place in the push, as the server gets it. */
+export interface SendableRow<Wire> {
+  readonly index: number;
+  readonly row: LocalChange;
+  readonly wire: Wire;
+}
+
+/** What a server cannot take is refused here: the other rows of the push are sent. */
+export function encodeRows<Wire>(
+  rows: readonly LocalChange[],
+  encode: (row: LocalChange) => Wire,
+): { readonly sendable: readonly SendableRow<Wire>[]; readonly results: PushResult[] } {
+  const results: PushResult[] = [];
+  const sendable: SendableRow<Wire>[] = [];
+  for (const [index, row] of rows.entries()) {
+    try {
+      sendable.push({ index, row, wire: encode(row) });
+    } catch (error) {
+      results[index] = { rejected: { reason: reasonOf(error) } };
+    }
+  }
+  return { sendable, results };
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof ValueError) return error.message;
+  if (error instanceof TooLong) return 'The document is too large.';
+  throw error;
+}
 
 /** Splits rows so that no request gets too large; a row that is too large by itself goes alone. */
 export function batchesOf<T extends { readonly wire: unknown }>(rows: readonly T[]): T[][] {

@@ -1,10 +1,8 @@
-import { TooLong } from '../../codec/exact-json/exact-encoding.ts';
 import type { Clock } from '../../engine/scheduling/clock.ts';
-import { ValueError } from '../../errors/value-error.ts';
 import { blameless, RefusedError } from '../fetching/answer-errors.ts';
-import { batchesOf } from '../fetching/batches.ts';
 import { Fetcher, type FetcherSettings } from '../fetching/fetcher.ts';
 import { LongPoll } from '../fetching/long-poll.ts';
+import { batchesOf, encodeRows, type SendableRow } from '../fetching/push-batches.ts';
 import {
   readErrorAnswer,
   readPullAnswer,
@@ -18,13 +16,6 @@ import type { LocalChange, PulledPage, PushResult, Remote } from '../protocol/re
 const SILENCE_MS = 50_000;
 
 type Ask = { readonly signal: AbortSignal };
-
-/** A row with its place in the push. */
-interface Sendable {
-  readonly index: number;
-  readonly row: LocalChange;
-  readonly wire: WireRow;
-}
 
 /** See `http()`. */
 export class HttpRemote implements Remote<string> {
@@ -62,13 +53,7 @@ export class HttpRemote implements Remote<string> {
   }
 
   async push(rows: readonly LocalChange[], { signal }: Ask): Promise<PushResult[]> {
-    const results: PushResult[] = [];
-    const sendable: Sendable[] = [];
-    for (const [index, row] of rows.entries()) {
-      const wire = encode(row);
-      if ('rejected' in wire) results[index] = wire;
-      else sendable.push({ index, row, wire });
-    }
+    const { sendable, results } = encodeRows(rows, toWireRow);
     for (const batch of batchesOf(sendable)) {
       const made = await this.#push(batch, signal);
       for (const [at, { index }] of batch.entries()) results[index] = made[at] as PushResult;
@@ -86,7 +71,7 @@ export class HttpRemote implements Remote<string> {
     }
   }
 
-  async #push(batch: readonly Sendable[], signal: AbortSignal): Promise<PushResult[]> {
+  async #push(batch: readonly SendableRow<WireRow>[], signal: AbortSignal): Promise<PushResult[]> {
     const rows = batch.map(({ row }) => row);
     try {
       return await this.#call('push', { rows: batch.map(({ wire }) => wire) }, signal, (body) =>
@@ -106,16 +91,5 @@ export class HttpRemote implements Remote<string> {
   ): Promise<T> {
     const url = `${this.#url}/${route}`;
     return this.#fetcher.fetch({ url, body, signal, onBytes }, read);
-  }
-}
-
-/** What JSON cannot carry is refused here: the other rows of the push are sent. */
-function encode(row: LocalChange): WireRow | Extract<PushResult, { readonly rejected: unknown }> {
-  try {
-    return toWireRow(row);
-  } catch (error) {
-    if (error instanceof ValueError) return { rejected: { reason: error.message } };
-    if (error instanceof TooLong) return { rejected: { reason: 'The document is too large.' } };
-    throw error;
   }
 }

@@ -186,7 +186,6 @@ export class CollectionSync {
     const { checkpoint, opening } = await this.#begin(channel);
     const asked = this.#report?.opening === opening ? this.#report.asked : 0;
     const context: RoundContext = {
-      collection: this.#access.settings.name,
       replica: this.#replica,
       remote: new RemoteCalls(remote, signal, this.#environment.clock),
       codec: this.codec,

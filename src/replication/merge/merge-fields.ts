@@ -40,18 +40,15 @@ function mergeObjects(
   path: string,
   lost: string[],
 ): object {
-  const result: Record<string, unknown> = {};
+  const merged: [string, unknown][] = [];
   for (const key of new Set([...Object.keys(remote), ...Object.keys(local)])) {
     const place = path + key;
     const [l, r, b] = [own(local, key), own(remote, key), base && own(base, key)];
-    const merged = mergeField(b, l, r, place, lost);
-    // Not by assignment: `__proto__` is a name like others here.
-    if (merged !== ABSENT)
-      Object.defineProperty(result, key, {
-        ...{ value: merged, enumerable: true, configurable: true, writable: true },
-      });
+    const value = mergeField(b, l, r, place, lost);
+    if (value !== ABSENT) merged.push([key, value]);
   }
-  return result;
+  // Not by assignment: `__proto__` is a name like others here.
+  return Object.fromEntries(merged);
 }
 
 /** No field of that name. */

@@ -1,4 +1,3 @@
-import { ReplicationError } from '../../errors/replication-error.ts';
 import { applyRows } from './apply-rows.ts';
 import type { Conflict } from './conflict-resolution.ts';
 import { invalid } from './remote-calls.ts';
@@ -41,11 +40,13 @@ export async function pull(
 }
 
 function checkpointOf(checkpoint: unknown): string {
+  let json: string | undefined;
+  let cause: unknown;
   try {
-    const json = JSON.stringify(checkpoint);
-    if (json !== undefined) return json;
-  } catch (cause) {
-    throw new ReplicationError('answer_invalid', 'The checkpoint is not JSON.', { cause });
+    json = JSON.stringify(checkpoint);
+  } catch (error) {
+    cause = error;
   }
-  throw new ReplicationError('answer_invalid', 'The checkpoint is not JSON.');
+  if (json === undefined) throw invalid('its checkpoint is no JSON', undefined, cause);
+  return json;
 }

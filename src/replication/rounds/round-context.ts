@@ -18,7 +18,6 @@ export interface Sent {
 
 /** What a round works with. */
 export interface RoundContext {
-  readonly collection: string;
   /** Names the replica: the keys of its pushes begin with it. */
   readonly replica: string;
   readonly remote: RemoteCalls;
