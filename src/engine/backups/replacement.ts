@@ -80,9 +80,11 @@ export class Replacement {
     this.stored();
   }
 
-  /** Writes the missing index columns, and loads the bodies of a cached collection. */
+  /** Saves what a replica notes, writes the missing index columns, and loads the bodies of a cached collection. */
   async settleIn(): Promise<void> {
-    const { settings, records, saves } = this.#context;
+    const { settings, records, saves, replica } = this.#context;
+    // After a crash before this all documents are compared with the server's, whose values win.
+    await replica?.save();
     if (this.#loading.isIncomplete) await saves.alone(() => this.#loading.complete());
     if (settings.caching) await records.bodies.load();
   }
