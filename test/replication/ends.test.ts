@@ -1,6 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
+import { ReplicationError } from '../../src/replication/index.ts';
 import { faultyDriver } from '../storage/faulty-driver.ts';
 import { closeDevices, Device } from './device.ts';
+import { turn } from './fetching/test-clock.ts';
 import { MemoryRemote } from './memory-remote.ts';
 
 let names = 0;
@@ -21,6 +23,45 @@ test('settled() rejects when the replication stops, and after its timeout', asyn
   });
   await device.sync.stop();
   await settling;
+});
+
+test('settled() after a login does not reject with the failure before', async () => {
+  const remote = new MemoryRemote();
+  let isLoggedIn = true;
+  remote.before = () => {
+    if (!isLoggedIn) throw new ReplicationError('remote_unauthorized', 'Who are you?');
+  };
+  const device = new Device(remote);
+  await device.settled();
+  isLoggedIn = false;
+  const settled = new Promise<void>((resolve) => {
+    device.sync.on('status', ({ state }) => {
+      if (state !== 'needs_auth' || isLoggedIn) return;
+      isLoggedIn = true;
+      device.sync.resume();
+      resolve(device.settled());
+    });
+  });
+  await device.orders.insert({ _id: 'a' });
+  await settled;
+  expect(remote.documents().length).toBe(1);
+});
+
+test('a server that rings without news is asked less and less', async () => {
+  const remote = new MemoryRemote();
+  let rings = 0;
+  remote.watch = async function* () {
+    rings++;
+    yield;
+  };
+  const device = new Device(remote);
+  while (rings < 2) await turn();
+  for (let turns = 0; turns < 200; turns++) await turn();
+  expect(rings).toBe(2);
+  remote.write('a', { count: 1 });
+  await device.settled();
+  while (rings < 3) await turn();
+  expect(await device.all()).toMatchObject({ a: { count: 1 } });
 });
 
 test('Drop() ends the replication, and deletes nothing on the server', async () => {

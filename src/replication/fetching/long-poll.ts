@@ -1,13 +1,7 @@
 import { orAborted } from '../../collection/calls/first-call.ts';
 import type { Clock } from '../../engine/scheduling/clock.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
-
-/** A poll that ended sooner, and brought nothing, was not held by the server. */
-const HELD_MS = 5000;
-
-/** Delays after polls that brought nothing: from the first, doubled up to the last. */
-const FIRST_PAUSE_MS = 1000;
-const LAST_PAUSE_MS = 60_000;
+import { Slowdown } from './slowdown.ts';
 
 /** Asks a server for news and waits while it holds the request. @param onBytes Call it when the server sent something. */
 export type Poll = (signal: AbortSignal, onBytes: () => void) => Promise<boolean>;
@@ -16,15 +10,13 @@ export type Poll = (signal: AbortSignal, onBytes: () => void) => Promise<boolean
 export class LongPoll {
   readonly #clock: Clock;
   readonly #silenceMs: number;
-  /** The checkpoint of the last poll. */
-  #after: string | undefined;
-  /** Polls for that checkpoint that ended early. */
-  #early = 0;
+  readonly #slowdown: Slowdown;
 
   /** @param silenceMs A poll without a byte for so long has failed. */
   constructor(clock: Clock, silenceMs: number) {
     this.#clock = clock;
     this.#silenceMs = silenceMs;
+    this.#slowdown = new Slowdown(clock);
   }
 
   /**
@@ -35,14 +27,8 @@ export class LongPoll {
    *   the poll.
    */
   async wait(after: string, signal: AbortSignal, poll: Poll): Promise<void> {
-    if (after !== this.#after) this.#early = 0;
-    this.#after = after;
     for (let silent = 0; ; ) {
-      await this.#pause(signal);
-      const began = this.#clock.elapsed();
-      const changed = await this.#poll(signal, poll);
-      const isHeld = this.#clock.elapsed() - began >= HELD_MS;
-      this.#early = isHeld ? 0 : this.#early + 1;
+      const changed = await this.#slowdown.run(after, signal, () => this.#poll(signal, poll));
       if (changed) return;
       silent = changed === undefined ? silent + 1 : 0;
       if (silent === 2)
@@ -75,21 +61,6 @@ export class LongPoll {
     } finally {
       cancel?.();
       ended.removeEventListener('abort', end);
-    }
-  }
-
-  /** The first poll that ended early may have had real news. */
-  async #pause(signal: AbortSignal): Promise<void> {
-    if (this.#early < 2) return;
-    const ms = Math.min(LAST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#early - 2, 16));
-    let cancel: (() => void) | undefined;
-    const due = new Promise<void>((resolve) => {
-      cancel = this.#clock.after(ms, resolve, true);
-    });
-    try {
-      await orAborted(due, signal);
-    } finally {
-      cancel?.();
     }
   }
 }

@@ -4,6 +4,7 @@ import type { OpenReplica, ReplicaReport } from '../../engine/protocol/replica-p
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import { type StateCodec, stateCodec } from '../documents/states.ts';
+import { Slowdown } from '../fetching/slowdown.ts';
 import type { ReplicationSettings } from '../replication-options.ts';
 import { type Conflict, ConflictResolution } from '../rounds/conflict-resolution.ts';
 import { pull } from '../rounds/pull.ts';
@@ -43,6 +44,9 @@ export class CollectionSync {
   #report: ReplicaReport | undefined;
   /** Requests for a round that this page has answered. */
   #answered: Answered = { opening: '', count: 0 };
+  /** Where the last round has pulled to. */
+  #checkpoint: string | undefined;
+  readonly #slowdown: Slowdown;
   #isPaused = false;
   #stopped: Error | undefined;
   #replica = '';
@@ -57,6 +61,7 @@ export class CollectionSync {
     this.#settings = settings;
     this.#environment = environment;
     this.#events = events;
+    this.#slowdown = new Slowdown(environment.clock);
     this.codec = stateCodec(access.settings.type);
     this.#loop = new ReplicationLoop(
       {
@@ -83,6 +88,18 @@ export class CollectionSync {
 
   get status(): ReplicationStatus {
     return shownStatus(this.#loop, this.#report, this.#stopped);
+  }
+
+  /** What the page that replicates says of itself. */
+  get told(): StatusReport | undefined {
+    const { state, lastSync, retryAt, error, begun, rounds } = this.#loop;
+    if (state === 'elsewhere') return this.#report?.report as StatusReport | undefined;
+    return {
+      ...{ state, answered: this.#answered, begun, rounds },
+      last_sync: lastSync,
+      retry_at: retryAt,
+      error: error && { code: error.code, message: error.message },
+    };
   }
 
   get report(): ReplicaReport | undefined {
@@ -189,7 +206,7 @@ export class CollectionSync {
       replica: this.#replica,
       remote: new RemoteCalls(remote, signal, this.#environment.clock),
       codec: this.codec,
-      conflicts: new ConflictResolution(this.codec, resolve),
+      conflicts: new ConflictResolution(this.codec, resolve, this.#environment.clock),
       send: (request) => {
         signal.throwIfAborted();
         return channel.send({ ...request, opening }) as never;
@@ -217,6 +234,7 @@ export class CollectionSync {
       if (direction === 'push') break;
     }
     this.#answered = { opening, count: asked };
+    this.#checkpoint = from;
     if (this.#isAsked) this.#loop.wake();
   }
 
@@ -231,13 +249,12 @@ export class CollectionSync {
     watch: NonNullable<ReplicationSettings['remote']['watch']>,
     signal: AbortSignal,
   ): Promise<void> {
-    const channel = await this.opened;
-    const { checkpoint } = await channel.send({
-      ...{ op: 'replicaOpen', remote: this.#settings.remote.id },
-    });
+    const checkpoint = this.#checkpoint;
     const after = checkpoint === undefined ? undefined : JSON.parse(checkpoint);
     try {
-      for await (const _ of watch(after, { signal })) return;
+      await this.#slowdown.run(checkpoint, signal, async () => {
+        for await (const _ of watch(after, { signal })) return;
+      });
     } catch (cause) {
       throw failureOf(cause);
     }
@@ -261,14 +278,8 @@ export class CollectionSync {
 
   /** Tells the other pages too. */
   #changed(): void {
-    const { state, lastSync, retryAt, error, rounds } = this.#loop;
-    if (state !== 'elsewhere' && !this.#stopped) {
-      const report: StatusReport = {
-        ...{ state, answered: this.#answered, rounds },
-        last_sync: lastSync,
-        retry_at: retryAt,
-        error: error && { code: error.code, message: error.message },
-      };
+    const { told: report } = this;
+    if (this.#loop.state !== 'elsewhere' && !this.#stopped) {
       // A channel that has closed has ended the replication.
       this.opened
         .then((channel) => channel.send({ op: 'replicaReport', report }))

@@ -39,7 +39,8 @@ export class ReplicationLoop {
   lastSync: number | undefined;
   retryAt: number | undefined;
   error: CairnError | undefined;
-  /** Rounds that have ended. */
+  /** Rounds that have begun, and those of them that have ended. */
+  begun = 0;
   rounds = 0;
   readonly #tasks: LoopTasks;
   readonly #environment: Environment;
@@ -98,6 +99,7 @@ export class ReplicationLoop {
     while (this.#isDue && !HALTED.has(this.state)) {
       this.#isDue = false;
       this.#endWaiting();
+      this.begun++;
       this.#lastAttempt = this.#environment.clock.elapsed();
       const { signal } = this.#running;
       try {

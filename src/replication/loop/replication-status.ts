@@ -51,6 +51,7 @@ export interface StatusReport {
   readonly retry_at: number | undefined;
   readonly error: { readonly code: string; readonly message: string } | undefined;
   readonly answered: Answered;
-  /** Rounds that have ended, in this page. */
+  /** Rounds that this page has begun, and those of them that have ended. */
+  readonly begun: number;
   readonly rounds: number;
 }

@@ -8,6 +8,8 @@ export interface Settleable {
   /** Requests a round. */
   ask(): Promise<ReplicaReport>;
   readonly report: ReplicaReport | undefined;
+  /** What the page that replicates says of itself. */
+  readonly told: StatusReport | undefined;
   readonly status: ReplicationStatus;
   readonly stopped: Error | undefined;
   /** Calls back when the status has changed. @returns a function that ends that. */
@@ -25,25 +27,26 @@ export async function settle(
   clock: Clock,
   timeout: number | undefined,
 ): Promise<void> {
-  const rounds = toldBy(sync.report)?.rounds;
+  let begun = sync.told?.begun ?? 0;
   let { asked, opening } = await sync.ask();
   let stop: (() => void) | undefined;
   let cancel: (() => void) | undefined;
   const settling = new Promise<void>((resolve, reject) => {
     const look = () => {
-      const { report, status, stopped } = sync;
-      const told = toldBy(report);
+      const { report, told, status, stopped } = sync;
       if (stopped) reject(stopped);
       else if (countOf(told?.answered, opening) >= asked) resolve();
       else if (report && report.opening !== opening) {
         // Another engine, which knows nothing of the request.
         opening = report.opening;
         asked = Number.POSITIVE_INFINITY;
+        begun = told?.begun ?? 0;
         sync.ask().then((again) => {
           ({ asked, opening } = again);
           look();
         }, reject);
-      } else if (told?.rounds !== rounds && isHopeless(told) && status.error) reject(status.error);
+      } else if (told && told.rounds > begun && isHopeless(told) && status.error)
+        reject(status.error);
     };
     const late = () => {
       const { collection: place } = sync.report ?? {};
@@ -68,11 +71,7 @@ export function countOf(answered: Answered | undefined, opening: string): number
   return answered?.opening === opening ? answered.count : 0;
 }
 
-function toldBy(report: ReplicaReport | undefined): StatusReport | undefined {
-  return report?.report as StatusReport | undefined;
-}
-
 /** Whether no retry will mend what ended the last round. */
-function isHopeless(told: StatusReport | undefined): boolean {
-  return told?.state === 'failed' || told?.state === 'needs_auth';
+function isHopeless({ state }: StatusReport): boolean {
+  return state === 'failed' || state === 'needs_auth';
 }

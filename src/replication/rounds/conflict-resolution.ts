@@ -1,5 +1,6 @@
 import { isPlainObject } from '../../codec/kinds.ts';
 import type { LocalRow, RecordState, RemoteRow } from '../../engine/protocol/replica-protocol.ts';
+import type { Clock } from '../../engine/scheduling/clock.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import type { ReplicatedDocument, StateCodec } from '../documents/states.ts';
 import { mergeFields } from '../merge/merge-fields.ts';
@@ -26,11 +27,13 @@ export type Origin = { readonly state: RecordState | undefined } | 'unknown';
 export class ConflictResolution {
   readonly #codec: StateCodec;
   readonly #resolver: Resolver | undefined;
+  readonly #clock: Clock;
 
   /** @param resolver Left out: merges by fields. */
-  constructor(codec: StateCodec, resolver: Resolver | undefined) {
+  constructor(codec: StateCodec, resolver: Resolver | undefined, clock: Clock) {
     this.#codec = codec;
     this.#resolver = resolver;
+    this.#clock = clock;
   }
 
   /**
@@ -57,10 +60,14 @@ export class ConflictResolution {
     if (!this.#resolver) {
       const { result, lost } = mergeFields(base, local, remote);
       const isConflict = lost.length > 0 || !local || !remote;
-      return resolved(result, isConflict ? conflictOf(states, result) : undefined);
+      return resolved(result, isConflict ? this.#conflict(states, result) : undefined);
     }
     const result = await this.#decide(states);
-    return resolved(result, conflictOf(states, result));
+    return resolved(result, this.#conflict(states, result));
+  }
+
+  #conflict(states: ConflictStates, result: object | undefined): Conflict {
+    return { ...states, result, at: new Date(this.#clock.now()) };
   }
 
   async #decide(states: ConflictStates): Promise<object | undefined> {
@@ -102,8 +109,4 @@ function pushedBy(
   if (!local || !remote) return remote;
   const isSent = (key: string) => Object.hasOwn(local, key) || Object.hasOwn(base ?? {}, key);
   return Object.fromEntries(Object.entries(remote).filter(([key]) => isSent(key)));
-}
-
-function conflictOf(states: ConflictStates, result: object | undefined): Conflict {
-  return { ...states, result, at: new Date() };
 }

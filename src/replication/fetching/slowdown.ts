@@ -1,0 +1,54 @@
+import { orAborted } from '../../collection/calls/first-call.ts';
+import type { Clock } from '../../engine/scheduling/clock.ts';
+
+/** A wait for news that ended sooner was not held by the server. */
+const HELD_MS = 5000;
+
+/** Delays after waits that brought nothing: from the first, doubled up to the last. */
+const FIRST_PAUSE_MS = 1000;
+const LAST_PAUSE_MS = 60_000;
+
+/** Spaces waits for news that end early and bring none: their server does not hold requests, or rings for nothing. */
+export class Slowdown {
+  readonly #clock: Clock;
+  /** The checkpoint of the last wait. */
+  #after: string | undefined;
+  /** Waits for that checkpoint that ended early. */
+  #early = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * Runs a wait for news, after a pause if earlier ones have ended early.
+   *
+   * @param after Names the checkpoint: news that bring no progress are none.
+   * @throws the reason of the signal.
+   */
+  async run<T>(after: string | undefined, signal: AbortSignal, wait: () => Promise<T>): Promise<T> {
+    if (after !== this.#after) this.#early = 0;
+    this.#after = after;
+    await this.#pause(signal);
+    const began = this.#clock.elapsed();
+    const result = await wait();
+    const isHeld = this.#clock.elapsed() - began >= HELD_MS;
+    this.#early = isHeld ? 0 : this.#early + 1;
+    return result;
+  }
+
+  /** The first wait that ended early may have had real news. */
+  async #pause(signal: AbortSignal): Promise<void> {
+    if (this.#early < 2) return;
+    const ms = Math.min(LAST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#early - 2, 16));
+    let cancel: (() => void) | undefined;
+    const due = new Promise<void>((resolve) => {
+      cancel = this.#clock.after(ms, resolve, true);
+    });
+    try {
+      await orAborted(due, signal);
+    } finally {
+      cancel?.();
+    }
+  }
+}
