@@ -10,6 +10,7 @@ import type { Coroutine } from '../../src/engine/scheduling/coroutine.ts';
 import { ConflictResolution } from '../../src/replication/rounds/conflict-resolution.ts';
 import { Push } from '../../src/replication/rounds/push.ts';
 import { RemoteCalls } from '../../src/replication/rounds/remote-calls.ts';
+import { ReplicationServer } from './replication-server.ts';
 import { runReplication } from './run-replication.ts';
 import { firstFailure, warmUp } from './run-seeds.ts';
 
@@ -152,6 +153,20 @@ test(
   'a merge without the common base is found out',
   async () => {
     changeResolve((row, found, origin) => [row, { ...found, base: undefined }, origin]);
+    await expectFound();
+  },
+  PATIENCE,
+);
+
+test(
+  'a server whose readers pass a push that commits late is found out',
+  async () => {
+    const { heldBack } = ReplicationServer.prototype;
+    vi.spyOn(ReplicationServer.prototype, 'heldBack').mockImplementation(function (
+      this: ReplicationServer,
+    ) {
+      return heldBack.call(this, new Set());
+    });
     await expectFound();
   },
   PATIENCE,

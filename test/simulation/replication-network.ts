@@ -1,5 +1,5 @@
 import { ReplicationError } from '../../src/errors/replication-error.ts';
-import type { LocalChange, Remote } from '../../src/replication/protocol/remote.ts';
+import type { LocalChange, PushResult, Remote } from '../../src/replication/protocol/remote.ts';
 import type { ReplicationServer } from './replication-server.ts';
 import { tokensIn } from './replication-tokens.ts';
 import type { Tab } from './tab.ts';
@@ -30,6 +30,9 @@ const CALM: NetworkWeather = {
 const POLL_MS = 25_000;
 /** What is late, or comes a second time, does so within this. */
 const LATE_MS = 4000;
+
+/** What the server does with a request; it makes the answer when it has committed. */
+type Act<T> = (isLate: boolean, answer: (make: () => T) => void) => void;
 
 interface Ask {
   readonly signal: AbortSignal;
@@ -72,16 +75,20 @@ export class ReplicationNetwork {
     return {
       id: 'sim:orders',
       pull: (after, { limit, signal }) =>
-        this.#request(tab, signal, () => server.pull(after, limit)),
+        this.#request(tab, signal, (_, answer) => answer(() => server.pull(after, limit))),
       push: (rows, { signal }) => {
         // Serialised when it is sent.
         const sent = structuredClone(rows);
         const answered = this.onPushed(tab, sent);
-        const results = this.#request(tab, signal, (isLate) => {
-          if (sent.length > this.mostRows)
-            throw new ReplicationError('remote_too_large', 'Too large.');
-          return server.push(sent, isLate);
-        });
+        const results = this.#request<PushResult[]>(tab, signal, (isLate, answer) =>
+          server.begin(sent, (first) =>
+            answer(() => {
+              if (sent.length > this.mostRows)
+                throw new ReplicationError('remote_too_large', 'Too large.');
+              return server.push(sent, isLate, first);
+            }),
+          ),
+        );
         results.then(answered, () => undefined);
         return results;
       },
@@ -91,7 +98,7 @@ export class ReplicationNetwork {
     };
   }
 
-  #request<T>(tab: Tab, signal: AbortSignal, act: (isLate: boolean) => T): Promise<T> {
+  #request<T>(tab: Tab, signal: AbortSignal, act: Act<T>): Promise<T> {
     const { random } = this.#world;
     const { lost, unanswered, doubled, late, refused } = this.weather;
     return new Promise((resolve, reject) => {
@@ -111,28 +118,32 @@ export class ReplicationNetwork {
         this.#world.after(random.between(0, LATE_MS), undefined, () => this.#again(act));
       this.#world.after(this.#time(random.chance(late)), undefined, () => {
         if (this.isCut) return fail();
-        let answer: T;
-        try {
-          if (failure) throw failure;
-          answer = act(signal.aborted || tab.dead || tab.frozen);
-        } catch (error) {
-          return onReturn(() => reject(error));
-        }
-        if (this.isCut || isUnanswered) return fail();
-        onReturn(() => {
-          this.onDelivered(tokensIn(answer));
-          resolve(answer);
+        if (failure) return onReturn(() => reject(failure));
+        act(signal.aborted || tab.dead || tab.frozen, (make) => {
+          let answer: T;
+          try {
+            answer = make();
+          } catch (error) {
+            return onReturn(() => reject(error));
+          }
+          if (this.isCut || isUnanswered) return fail();
+          onReturn(() => {
+            this.onDelivered(tokensIn(answer));
+            resolve(answer);
+          });
         });
       });
     });
   }
 
-  #again(act: (isLate: boolean) => unknown): void {
-    try {
-      act(true);
-    } catch {
-      // Nobody waits for the second answer.
-    }
+  #again(act: Act<unknown>): void {
+    act(true, (make) => {
+      try {
+        make();
+      } catch {
+        // Nobody waits for the second answer.
+      }
+    });
   }
 
   #time(isLate: boolean): number {

@@ -49,6 +49,7 @@ export function planOf(random: Random): RunPlan {
     documents: 1 + random.below(6),
     habits: {
       page: random.pick([2, 5, 500]),
+      commit: random.chance(0.4) ? random.between(1, 2000) : 0,
       repeats: random.chance(0.3),
       changes: random.chance(0.2),
       refuses,

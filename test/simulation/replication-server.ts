@@ -1,3 +1,4 @@
+import { ReplicationError } from '../../src/errors/replication-error.ts';
 import type {
   LocalChange,
   PulledPage,
@@ -29,6 +30,8 @@ const ABSENT = 'none';
 export interface ServerHabits {
   /** The most documents of a page. */
   readonly page: number;
+  /** The longest that a push takes from its number to its commit, in milliseconds. */
+  readonly commit: number;
   /** Whether it repeats documents that were in earlier pages. */
   readonly repeats: boolean;
   /** Whether it adds a field to new documents. */
@@ -58,22 +61,44 @@ export class ReplicationServer {
   readonly #seen = new Set<string>();
   #rows = new Map<string, Row>();
   #last = 0;
+  /** Numbers of pushes that are not committed. */
+  readonly #open = new Set<number>();
+  readonly #later: (ms: number, call: () => void) => void;
   #copies: Copy[] = [];
 
-  constructor(random: Random, habits: ServerHabits) {
+  /** @param later Calls back after so many milliseconds. */
+  constructor(
+    random: Random,
+    habits: ServerHabits,
+    later: (ms: number, call: () => void) => void = (_, call) => call(),
+  ) {
     this.#random = random;
     this.#habits = habits;
+    this.#later = later;
   }
 
   get checkpoint(): string {
-    return `${this.restores}.${this.#last}`;
+    return `${this.restores}.${this.#horizon}`;
+  }
+
+  /** No push up to this number is open: one that commits late must not be skipped. */
+  get #horizon(): number {
+    return this.heldBack(this.#open) - 1;
+  }
+
+  /** The first number that no reader may pass. */
+  heldBack(open: ReadonlySet<number>): number {
+    return Math.min(this.#last + 1, ...open);
   }
 
   pull(after: string | undefined, limit: number): PulledPage<string> {
     const [epoch, seq] = (after ?? this.checkpoint).split('.').map(Number) as [number, number];
     const reset = epoch !== this.restores || seq > this.#last;
     const from = after === undefined || reset ? 0 : seq;
-    const inOrder = [...this.#rows.values()].sort((a, b) => a.place - b.place);
+    const horizon = this.#horizon;
+    const inOrder = [...this.#rows.values()]
+      .filter(({ place }) => place <= horizon)
+      .sort((a, b) => a.place - b.place);
     const news = inOrder.filter(({ place }) => place > from);
     const page = news.slice(0, Math.min(limit, this.#habits.page));
     const known = inOrder.filter(({ place }) => place <= (page.at(-1)?.place ?? from));
@@ -82,7 +107,7 @@ export class ReplicationServer {
         ? [this.#random.pick(known)]
         : [];
     const more = page.length < news.length;
-    const last = more ? (page.at(-1) as Row).place : this.#last;
+    const last = more ? (page.at(-1) as Row).place : horizon;
     return {
       changes: structuredClone([...again, ...page, ...again].map(({ change }) => change)),
       checkpoint: `${this.restores}.${last}`,
@@ -91,8 +116,38 @@ export class ReplicationServer {
     };
   }
 
-  push(rows: readonly LocalChange[], isLate = false): PushResult[] {
-    return rows.map((row) => structuredClone(this.#accept(structuredClone(row), isLate)));
+  /** Begins a push: it takes its numbers now, and is made when it commits. */
+  begin(rows: readonly LocalChange[], commit: (first: number) => void): void {
+    const first = this.#take(rows.length);
+    if (this.#habits.commit === 0) {
+      commit(first);
+      return;
+    }
+    const { restores } = this;
+    this.#open.add(first);
+    this.#later(this.#random.between(0, this.#habits.commit), () => {
+      this.#open.delete(first);
+      // A restore has rolled it back.
+      commit(restores === this.restores ? first : Number.NaN);
+      this.#ring();
+    });
+  }
+
+  /** @param first Its first number. */
+  push(
+    rows: readonly LocalChange[],
+    isLate = false,
+    first = this.#take(rows.length),
+  ): PushResult[] {
+    if (Number.isNaN(first)) throw new ReplicationError('remote_failed', 'Rolled back.');
+    return rows.map((row, index) =>
+      structuredClone(this.#accept(structuredClone(row), isLate, first + index)),
+    );
+  }
+
+  #take(count: number): number {
+    this.#last += count;
+    return this.#last - count + 1;
   }
 
   /** Calls back once when there is something new, or at once. Returns the function that ends that. */
@@ -115,6 +170,7 @@ export class ReplicationServer {
     this.restores++;
     this.#rows = new Map(copy.rows);
     this.#last = copy.last;
+    this.#open.clear();
     this.#seen.clear();
     for (const { keys } of this.#rows.values()) for (const [key] of keys) this.#seen.add(key);
     const after = this.tokens();
@@ -135,7 +191,7 @@ export class ReplicationServer {
     return new Set(tokensIn([...this.documents().values()]));
   }
 
-  #accept(row: LocalChange, isLate: boolean): PushResult {
+  #accept(row: LocalChange, isLate: boolean, place: number): PushResult {
     const { id, base, key, document } = row;
     const known = this.#rows.get(id);
     const [, made] = known?.keys.find(([name]) => name === key) ?? [];
@@ -146,12 +202,11 @@ export class ReplicationServer {
     const isNext = base === undefined ? isGone : known?.change.version === base;
     if (!isNext) return { conflict: known?.change ?? { id, version: ABSENT, document: undefined } };
     if (this.#seen.has(key)) this.violations.push(`${key} was applied twice`);
-    return this.#put(row, known, isLate);
+    return this.#put(row, known, isLate, place);
   }
 
-  #put(row: LocalChange, known: Row | undefined, isLate: boolean): PushResult {
+  #put(row: LocalChange, known: Row | undefined, isLate: boolean, place: number): PushResult {
     const { id, base, document, key } = row;
-    const place = ++this.#last;
     // A version never comes again, not even after a restore.
     const version = `${place}-${this.restores}`;
     const adds = document && base === undefined && this.#habits.changes;

@@ -41,7 +41,9 @@ export class ReplicationSimulation {
     const { name } = this.#plan.resolve ?? {};
     this.#trace(JSON.stringify({ ...this.#plan, resolve: name }));
     this.#log = new ReplicationLog(this.#plan.resolve === undefined);
-    this.#server = new ReplicationServer(random, this.#plan.habits);
+    this.#server = new ReplicationServer(random, this.#plan.habits, (ms, call) =>
+      this.#world.after(ms, undefined, call),
+    );
     this.#server.onAdded = (id, token) => this.#log.addedByServer(id, token);
     const { collection, resolve, hesitation, poison } = this.#plan;
     this.#context = {
