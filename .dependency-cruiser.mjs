@@ -80,7 +80,10 @@ export default {
       comment: 'The playground uses what the package exports, as any app would',
       severity: 'error',
       from: { path: '^demo/' },
-      to: { path: '^(src|worker)/', pathNot: '^(src|worker)/index\\.ts$' },
+      to: {
+        path: '^(src|worker)/',
+        pathNot: '^(src|src/replication|src/server|worker)/index\\.ts$',
+      },
     },
     {
       name: 'benchmark-page-stands-alone',

@@ -60,6 +60,13 @@ export const PANELS = [
     icon: 'M3 6h11M11 3l3 3-3 3M17 14H6M9 11l-3 3 3 3',
   },
   {
+    id: 'sync',
+    title: 'Sync',
+    claim:
+      'Two devices and a server in one page. Take one offline, edit both, and watch them merge.',
+    icon: 'M4 8.500A6.500 6.500 0 0 1 16 7M16 3v4h-4M16 11.500A6.500 6.500 0 0 1 4 13M4 17v-4h4',
+  },
+  {
     id: 'speed',
     title: 'Speed',
     claim: 'Cairn, Dexie, idb and LokiJS run the same workloads in your own browser.',

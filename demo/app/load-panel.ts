@@ -15,6 +15,7 @@ const LOADERS: Record<Id, () => Promise<ComponentType>> = {
   tabs: async () => (await import('../panels/tabs/tabs-panel.tsx')).TabsPanel,
   transactions: async () =>
     (await import('../panels/transactions/transactions-panel.tsx')).TransactionsPanel,
+  sync: async () => (await import('../panels/sync/sync-panel.tsx')).SyncPanel,
   speed: async () => (await import('../panels/speed/speed-panel.tsx')).SpeedPanel,
 };
 

@@ -18,6 +18,7 @@ const FIRST_ANSWERS: Readonly<Record<string, readonly [selector: string, text: s
     Durability: ['[data-part="unsaved"]', '0'],
     Tabs: ['[data-part="leader"]', 'This tab'],
     Transactions: ['[data-part="sum"]', '150'],
+    Sync: ['[data-part="stored"]', '3'],
     Speed: ['[data-part="machine"]', /^Chrom/],
   };
 

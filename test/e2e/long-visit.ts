@@ -324,6 +324,44 @@ export const LONG_VISIT: Readonly<Record<string, Visit>> = {
     await rush();
   },
 
+  async Sync({ page, part }, say) {
+    const edit = async (label: string, text: string) => {
+      await page.getByLabel(label, { exact: true }).fill(text);
+      await page.getByLabel(label, { exact: true }).press('Enter');
+    };
+    const laptop = page.getByRole('switch', { name: 'Laptop online' });
+    await has(() => part('stored').innerText(), '3');
+    await has(() => part('laptop-state').innerText(), 'In sync');
+    await say('a new item');
+    await page.getByLabel('New item, Phone').fill('Tea');
+    await page.getByLabel('New item, Phone').press('Enter');
+    await has(() => part('stored').innerText(), '4');
+    await page.getByLabel('Title of Tea, Laptop').waitFor();
+    await say('taking a device offline');
+    await laptop.click();
+    await has(() => part('laptop-state').innerText(), 'Offline');
+    await say('changing on both');
+    await edit('Amount of Bread, Phone', '3');
+    await edit('Amount of Bread, Laptop', '7');
+    await edit('Note of Milk, Laptop', 'a long note that hardly fits into its line');
+    await edit('Amount of Milk, Phone', '12');
+    await page.getByRole('button', { name: 'Delete Apples, Phone' }).click();
+    await edit('Note of Apples, Laptop', 'red');
+    await has(() => part('laptop-pending').innerText(), '3 items');
+    await has(() => part('phone-pending').innerText(), '0 items');
+    await say('merging');
+    await laptop.click();
+    await has(() => part('laptop-state').innerText(), 'In sync');
+    await say('deciding otherwise');
+    await page.getByText('Laptop: 7').click();
+    await has(() => page.getByLabel('Amount of Bread, Phone').inputValue(), '7');
+    await page.getByText('Server: deleted').click();
+    await counts(page.locator('[data-device="phone"] .item-list > li'), 3);
+    await say('starting over');
+    await page.getByRole('button', { name: 'Start over' }).click();
+    await has(() => page.getByLabel('Amount of Bread, Laptop').inputValue(), '1');
+  },
+
   async Speed({ page, part }, say) {
     await say('racing');
     await page.getByText('1,000', { exact: true }).click();

@@ -1,0 +1,22 @@
+import { connect } from 'cairndb';
+import { http, mergeFields, type RemoteFetch, replicate } from 'cairndb/replication';
+
+export interface Item {
+  title: string;
+  amount: number;
+  note: string;
+}
+
+// An app leaves out `fetch` and `resolve`. Here `fetch` leads to a server inside of the page. `resolve` is the
+// default, named: so merges that lose nothing are reported as well.
+export function openDevice(name: string, fetch: RemoteFetch) {
+  const db = connect({ name, storage: 'memory' });
+  const items = new db.Collection<Item>({ name: 'items', type: 'DOCUMENT_BASED' });
+  const sync = replicate<Item>(items, {
+    remote: http({ url: 'https://example.com/sync/items', fetch }),
+    resolve: (states) => mergeFields(states) as Item | undefined,
+  });
+  return { db, items, sync };
+}
+
+export type OpenDevice = ReturnType<typeof openDevice>;
