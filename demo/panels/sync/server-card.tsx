@@ -31,7 +31,8 @@ export function ServerCard() {
           .sort((one, other) => (one.row.id < other.row.id ? -1 : 1))
           .map(({ row, place }) => (
             <li key={row.id} style={{ '--place': place }} data-deleted={row.deleted}>
-              <ServerRow row={row} />
+              {/* Keyed by version: a replaced text is no layout shift. */}
+              <ServerRow key={row.version} row={row} />
             </li>
           ))}
       </ol>
