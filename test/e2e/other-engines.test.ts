@@ -125,12 +125,35 @@ for (const [name, launch] of [
       }
     },
   );
+
+  test.runIf(runs(name))(`${name}: two devices replicate with a server in the page`, async () => {
+    const { remotes, remoteUrls, close } = await servePlayground(inject('playground'));
+    const [remote] = remotes;
+    const browser = await launch();
+    try {
+      await browser.openTabs([`${remoteUrls[0]}#/sync`]);
+      const has = (count: number) =>
+        expect
+          .poll(() => remote.evaluate(countOf, '[data-device="laptop"] .item-list > li'), PATIENCE)
+          .toBe(count);
+      await has(3);
+      await remote.evaluate(click, '[data-device="phone"] .item-delete');
+      await has(2);
+    } finally {
+      await browser.close();
+      await close();
+    }
+  });
 }
 
 // The rest runs in a remote page and can use nothing from this module.
 
 function textOf(selector: string): string | undefined {
   return document.querySelector(selector)?.textContent?.trim();
+}
+
+function countOf(selector: string): number {
+  return document.querySelectorAll(selector).length;
 }
 
 function typedIn(selector: string): string | undefined {
