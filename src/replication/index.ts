@@ -4,6 +4,7 @@ import {
   type ReplicationAccess,
 } from '../collection/replication-access.ts';
 import { OptionError } from '../errors/option-error.ts';
+import type { ReplicatedOf } from './documents/replicated-of.ts';
 import { platformEnvironment } from './loop/platform-environment.ts';
 import { Replication } from './replication.ts';
 import { parseOptions, type ReplicationOptions } from './replication-options.ts';
@@ -11,6 +12,7 @@ import { parseOptions, type ReplicationOptions } from './replication-options.ts'
 export { ReplicationError, type ReplicationErrorCode } from '../errors/replication-error.ts';
 export type { CouchCheckpoint } from './couchdb/couch-checkpoint.ts';
 export { type CouchOptions, couchdb } from './couchdb/couchdb.ts';
+export type { ReplicatedOf } from './documents/replicated-of.ts';
 export type { RemoteFetch, RemoteHeaders } from './fetching/remote-options.ts';
 export { type HttpOptions, http } from './http/http.ts';
 export type { ReplicationState, ReplicationStatus } from './loop/replication-status.ts';
@@ -46,10 +48,10 @@ export type { Conflict } from './rounds/conflict-resolution.ts';
  * await sync.settled({ timeout: 10_000 });
  * ```
  */
-export function replicate<T extends object = object>(
-  collection: Replicable,
-  options: ReplicationOptions<T>,
-): Replication<T> {
+export function replicate<C extends Replicable>(
+  collection: C,
+  options: ReplicationOptions<ReplicatedOf<C>>,
+): Replication<ReplicatedOf<C>> {
   const access = (collection as Partial<Replicable> | undefined)?.[REPLICATION] as
     | ReplicationAccess
     | undefined;

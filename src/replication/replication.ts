@@ -34,7 +34,7 @@ const MOST_CONFLICTS = 1000;
 export class Replication<T extends object = object> {
   readonly #sync: CollectionSync;
   readonly #conflicts: Conflict<T>[] = [];
-  readonly #emitter = new Emitter<ReplicationEvents<T>>(EVENTS);
+  readonly #emitter = new Emitter<ReplicationEvents>(EVENTS);
 
   /** @internal */
   constructor(access: ReplicationAccess, settings: ReplicationSettings, environment: Environment) {
@@ -57,7 +57,7 @@ export class Replication<T extends object = object> {
     name: Name,
     listener: (event: ReplicationEvents<T>[Name]) => void,
   ): () => void {
-    return this.#emitter.on(name, listener);
+    return this.#emitter.on(name, listener as (event: ReplicationEvents[Name]) => void);
   }
 
   /**

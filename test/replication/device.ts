@@ -1,4 +1,4 @@
-import { Database } from '../../src/index.ts';
+import { Database, type Stored } from '../../src/index.ts';
 import {
   type Replication,
   type ReplicationOptions,
@@ -21,11 +21,11 @@ export class Device {
   readonly name: string;
   readonly db: Database;
   readonly orders;
-  readonly sync: Replication;
+  readonly sync: Replication<Stored<Order>>;
 
   constructor(
     remote: Remote,
-    options: Partial<ReplicationOptions> = {},
+    options: Partial<ReplicationOptions<Stored<Order>>> = {},
     database: ConstructorParameters<typeof Database>[0] = {
       name: `replica ${++names}`,
       storage: 'memory',

@@ -22,13 +22,19 @@ export type Resolver<T extends object = object> = (
 ) => T | undefined | Promise<T | undefined>;
 
 /** Merges by fields; where both have changed a field, the server's value wins. The default. */
-export const mergeFields: Resolver = ({ base, local, remote }) => merge(base, local, remote).result;
+export function mergeFields<T extends object>({ base, local, remote }: ConflictStates<T>) {
+  return merge(base, local, remote).result as T | undefined;
+}
 
 /** The server's state wins as a whole. */
-export const remoteWins: Resolver = ({ remote }) => remote;
+export function remoteWins<T extends object>({ remote }: ConflictStates<T>): T | undefined {
+  return remote;
+}
 
 /** The local state wins as a whole. */
-export const localWins: Resolver = ({ local }) => local;
+export function localWins<T extends object>({ local }: ConflictStates<T>): T | undefined {
+  return local;
+}
 
 /**
  * The state with the higher value at a path wins as a whole, such as a time of change; the server's where they are equal.
@@ -38,7 +44,9 @@ export const localWins: Resolver = ({ local }) => local;
  * replicate(notes, { remote, resolve: newest('_updated_at') });
  * ```
  */
-export function newest(path: string): Resolver {
+export function newest(
+  path: string,
+): <T extends object>(states: ConflictStates<T>) => T | undefined {
   const steps = path.split('.');
   const timeOf = (document: object | undefined): number => {
     let value: unknown = document;

@@ -18,7 +18,7 @@ import {
   type WireStatus,
 } from '../wire/wire-protocol.ts';
 
-/** What a worker sends: an event of the session, a notice for the page, or a reply of comlink. */
+/** What a worker sends: events of the session, a notice for the page, or a reply of comlink. */
 export type WorkerMessage =
   | { readonly [EVENT]: readonly WireEvent[] }
   | Notice

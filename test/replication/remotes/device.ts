@@ -17,7 +17,7 @@ export class Device {
   readonly sync: Replication<Order>;
 
   constructor(remote: Remote, options: object = {}) {
-    this.sync = replicate<Order>(this.orders, { remote, ...options });
+    this.sync = replicate(this.orders, { remote, ...options });
   }
 
   settled(): Promise<void> {

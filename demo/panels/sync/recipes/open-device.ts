@@ -12,9 +12,9 @@ export interface Item {
 export function openDevice(name: string, fetch: RemoteFetch) {
   const db = connect({ name, storage: 'memory' });
   const items = new db.Collection<Item>({ name: 'items', type: 'DOCUMENT_BASED' });
-  const sync = replicate<Item>(items, {
+  const sync = replicate(items, {
     remote: http({ url: 'https://example.com/sync/items', fetch }),
-    resolve: (states) => mergeFields(states) as Item | undefined,
+    resolve: mergeFields,
   });
   return { db, items, sync };
 }
