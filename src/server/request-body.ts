@@ -26,11 +26,11 @@ export async function readJson(request: Request, limit: number): Promise<unknown
 }
 
 async function readText(
-  { body }: Request,
+  request: Request,
   limit: number,
   tooLarge: () => RequestFailure,
 ): Promise<string> {
-  const reader = body?.getReader() as ReadableStreamDefaultReader<Uint8Array> | undefined;
+  const reader = (await streamOf(request))?.getReader();
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let text = '';
   let bytes = 0;
@@ -46,4 +46,10 @@ async function readText(
     if (error instanceof RequestFailure) throw error;
     throw new RequestFailure(400, 'body_unreadable', 'The body ended early or is not UTF-8.');
   }
+}
+
+/** Firefox has no `Request.body`: there the handler of a page reads the whole body, which is in memory anyway. */
+async function streamOf(request: Request): Promise<ReadableStream<Uint8Array> | null> {
+  const { body } = request as { readonly body?: ReadableStream<Uint8Array> | null };
+  return body === undefined ? (await request.blob()).stream() : body;
 }

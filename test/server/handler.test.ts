@@ -30,6 +30,15 @@ test('pull, push and watch speak the protocol', async () => {
   });
 });
 
+test('a request without a stream of its body is read, up to the limit', async () => {
+  // As in Firefox, where a page may hold the handler.
+  const asked = (body: string) =>
+    Object.defineProperty(request(URL_OF('orders', 'pull'), body), 'body', { value: undefined });
+  const handler = createHandler({ store: memory(), ...everyone });
+  expect((await handler(asked('{"after":null}'))).status).toBe(200);
+  expect((await handler(asked(`"${'x'.repeat(5_000_000)}"`))).status).toBe(413);
+});
+
 test('a pull of everything is 500 changes at a time', async () => {
   const handler = createHandler({ store: memory(), ...everyone });
   const rows = Array.from({ length: 501 }, (_, index) => wire(`${index}`, {}));
