@@ -19,23 +19,29 @@ export async function pull(
 ): Promise<string> {
   let from = stored;
   let after: unknown = stored === undefined ? undefined : JSON.parse(stored);
+  let pulling = context.remote.pull(after);
   /** The ids of the new history, while the old one is being replaced. */
   let ids: Set<string> | undefined;
   for (;;) {
-    const page = await context.remote.pull(after);
+    const page = await pulling;
     const { changes, more } = page;
     if (page.reset) ids = new Set();
     for (const { id, document } of changes) if (document) ids?.add(id);
     const next = checkpointOf(page.checkpoint);
     if (more && changes.length === 0 && next === JSON.stringify(after))
       throw invalid('pull() returned more: true, and nothing else');
+    after = page.checkpoint;
+    if (more) {
+      // Under way while this page is saved.
+      pulling = context.remote.pull(after);
+      pulling.catch(() => undefined);
+    }
     const isKept = !ids || !more;
     const end = isKept ? { after: from, checkpoint: next, kept: ids && [...ids] } : {};
     tell(await applyRows(context, changes, end));
     if (changes.length > 0) context.events.pulled(changes.length);
     if (isKept) from = next;
     if (!more) return next;
-    after = page.checkpoint;
   }
 }
 
