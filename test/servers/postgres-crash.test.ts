@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type PostgresStore, postgres, type StoreRow } from '../../src/server/index.ts';
+import { type Cluster, startCluster } from '../../tools/servers/cluster.mjs';
 import { row, versionOf } from '../server/store-contract.ts';
-import { type Cluster, startCluster } from './cluster.ts';
 import { connectionsTo, storeOn } from './connections.ts';
 
 const PUSHERS = 5;

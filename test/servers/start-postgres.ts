@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node';
-import { startCluster } from './cluster.ts';
+import { startCluster } from '../../tools/servers/cluster.mjs';
 
 declare module 'vitest' {
   interface ProvidedContext {

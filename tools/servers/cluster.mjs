@@ -1,35 +1,37 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { findPostgres, POSTGRES_MISSING } from '../../tools/servers/provision.mjs';
+import { findPostgres, POSTGRES_MISSING } from './provision.mjs';
 
-/** A PostgreSQL of its own in a temporary folder, reached by a socket in that folder. */
-export interface Cluster {
-  readonly folder: string;
-  /** Ends the postmaster at once, as a crash does, and starts another on the same files. */
-  crash(): Promise<void>;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-  /** Another cluster on a copy of the files of this one, which must be stopped. */
-  copy(): Promise<Cluster>;
-  /** A standby of this one. */
-  standby(): Promise<Cluster>;
-  /** Runs a program of PostgreSQL as a client of this one. */
-  run(program: string, ...args: string[]): void;
-  remove(): Promise<void>;
-}
+/**
+ * A PostgreSQL of its own in a temporary folder, reached by a socket in that folder.
+ *
+ * @typedef {object} Cluster
+ * @property {string} folder
+ * @property {() => Promise<void>} crash ends the postmaster at once, as a crash does
+ * @property {() => Promise<void>} start
+ * @property {() => Promise<void>} stop
+ * @property {() => Promise<Cluster>} copy another cluster on a copy of the files of this one, which must be stopped
+ * @property {() => Promise<Cluster>} standby a standby of this one
+ * @property {(program: string, ...args: string[]) => void} run runs a program of PostgreSQL as a client of this one
+ * @property {() => Promise<void>} remove
+ */
 
-/** The server refuses to run as root, who owns what Debian's package has installed. */
-function identity(): { uid?: number; gid?: number } {
+/**
+ * The server refuses to run as root, who owns what Debian's package has installed.
+ *
+ * @returns {{ uid?: number, gid?: number }}
+ */
+function identity() {
   if (userInfo().uid !== 0) return {};
-  const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres']));
+  const id = (/** @type {string} */ flag) => Number(execFileSync('id', [flag, 'postgres']));
   return { uid: id('-u'), gid: id('-g') };
 }
 
-/** Starts a new cluster. */
-export async function startCluster(): Promise<Cluster> {
+/** Starts a new cluster. @returns {Promise<Cluster>} */
+export async function startCluster() {
   const { bin, folder } = newFolder();
   const data = join(folder, 'data');
   const args = ['-D', data, '-U', 'cairn', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
@@ -37,7 +39,7 @@ export async function startCluster(): Promise<Cluster> {
   return runCluster(bin, folder);
 }
 
-function newFolder(): { bin: string; folder: string } {
+function newFolder() {
   const bin = findPostgres();
   if (bin === undefined) throw new Error(POSTGRES_MISSING);
   const folder = mkdtempSync(join(tmpdir(), 'cairn-postgres-'));
@@ -46,12 +48,14 @@ function newFolder(): { bin: string; folder: string } {
   return { bin, folder };
 }
 
-async function runCluster(bin: string, folder: string): Promise<Cluster> {
-  let running: ChildProcess | undefined;
-  const onExit = (): unknown => running?.kill('SIGKILL');
+/** @param {string} bin @param {string} folder @returns {Promise<Cluster>} */
+async function runCluster(bin, folder) {
+  /** @type {import('node:child_process').ChildProcess | undefined} */
+  let running;
+  const onExit = () => running?.kill('SIGKILL');
   process.on('exit', onExit);
 
-  async function start(): Promise<void> {
+  async function start() {
     // A crashed server's children may hold its memory for a moment yet: then the new one ends, and the next tries.
     for (let attempt = 0; attempt < 500; attempt++) {
       const args = ['-D', join(folder, 'data'), '-k', folder, '-c', 'listen_addresses='];
@@ -66,14 +70,16 @@ async function runCluster(bin: string, folder: string): Promise<Cluster> {
     throw new Error('PostgreSQL does not start.');
   }
 
-  async function end(signal: NodeJS.Signals): Promise<void> {
+  /** @param {NodeJS.Signals} signal */
+  async function end(signal) {
     const ended = running;
     if (!ended || ended.exitCode !== null || ended.signalCode !== null) return;
     ended.kill(signal);
     await once(ended, 'exit');
   }
 
-  const cluster: Cluster = {
+  /** @type {Cluster} */
+  const cluster = {
     folder,
     start,
     stop: () => end('SIGINT'),
@@ -107,8 +113,13 @@ async function runCluster(bin: string, folder: string): Promise<Cluster> {
   return cluster;
 }
 
-/** Whether the server reports that it accepts connections, before it ends. */
-function isReady(server: ChildProcess): Promise<boolean> {
+/**
+ * Whether the server reports that it accepts connections, before it ends.
+ *
+ * @param {import('node:child_process').ChildProcess} server
+ * @returns {Promise<boolean>}
+ */
+function isReady(server) {
   return new Promise((resolve) => {
     let log = '';
     server.stderr?.on('data', (text) => {
