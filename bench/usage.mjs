@@ -1,6 +1,7 @@
 import { workloads } from './databases/catalogue.mjs';
 import { limitNames } from './limits/options.mjs';
 import { peers } from './page/peers.mjs';
+import { parts } from './replication/parts.mjs';
 
 export const usage = `npm run bench                             every database, every workload; writes docs/benchmarks
 npm run bench -- bulk-insert gets         some workloads
@@ -8,6 +9,7 @@ npm run bench -- --only dexie             single databases; repeatable
 npm run bench -- --compare HEAD~1         this build and that of another commit, by ratio
 npm run bench -- limits [workload …]      Cairn against its limits
 npm run bench -- tabs                     calls in a follower, and failover
+npm run bench -- replication [part …]     with PostgreSQL: first pull, push, many clients, many rows
 npm run bench -- --publish <file>         writes docs/benchmarks from the raw figures of a run
 npm run bench -- --smoke                  short run: checks that everything works, its times mean nothing
 
@@ -21,6 +23,12 @@ limits only:
   --without dexie     excludes a contender; repeatable
   --profile           writes CPU profiles of page and workers beside the results (slows things down)
 
+replication only:
+  --documents 100000  of the first pull
+  --changes 10000     of the push
+  --clients 200       that write for --seconds 120, --writes 5 a second together
+
 databases: ${peers.map(({ name }) => name).join(' ')}
 workloads: ${workloads.map(({ name }) => name).join(' ')}
-limits:    ${limitNames.join(' ')}`;
+limits:    ${limitNames.join(' ')}
+replication: ${parts.map(({ name }) => name).join(' ')}`;

@@ -1,4 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { workersOf } from '../shared/worker-sessions.mjs';
+
+/** @typedef {import('../shared/worker-sessions.mjs').Send} Send */
 
 const INTERVAL_US = 200;
 
@@ -39,45 +42,6 @@ export async function recordProfiles(page, folder) {
       await write(`${next.name}, its worker ${index + 1}`, send);
     }
   });
-  await session.send('Target.setAutoAttach', {
-    autoAttach: true,
-    waitForDebuggerOnStart: true,
-    flatten: false,
-  });
+  await workers.attach();
   return next;
-}
-
-/** @typedef {(method: string, params?: object) => Promise<any>} Send */
-
-/** A CDP session for each worker of a page. @param {import('playwright-core').CDPSession} session */
-function workersOf(session) {
-  /** @type {Map<number, (result: unknown) => void>} */
-  const waiting = new Map();
-  let lastId = 0;
-  const workers = {
-    /** @type {Map<string, Send>} */
-    running: new Map(),
-    /** Called before the first line of a worker runs. @type {(send: Send) => Promise<void>} */
-    started: () => Promise.resolve(),
-  };
-  session.on('Target.receivedMessageFromTarget', ({ message }) => {
-    const { id, result } = JSON.parse(message);
-    waiting.get(id)?.(result);
-    waiting.delete(id);
-  });
-  session.on('Target.attachedToTarget', async ({ sessionId }) => {
-    /** @type {Send} */
-    const send = (method, params = {}) =>
-      new Promise((resolve, reject) => {
-        const id = ++lastId;
-        waiting.set(id, resolve);
-        const message = JSON.stringify({ id, method, params });
-        session.send('Target.sendMessageToTarget', { sessionId, message }).catch(reject);
-      });
-    workers.running.set(sessionId, send);
-    await workers.started(send);
-    await send('Runtime.runIfWaitingForDebugger');
-  });
-  session.on('Target.detachedFromTarget', ({ sessionId }) => workers.running.delete(sessionId));
-  return workers;
 }

@@ -43,6 +43,7 @@ function understand(pathname) {
  * Serves pages on the loopback interface.
  *
  * @param {Record<string, string>} folders by where they are served, as `/dist`
+ * @param {import('node:http').RequestListener} [answerPost] answers POST requests, so that a page finds an API at its own origin
  * @returns {Promise<Server>}
  *
  * @typedef {object} Server
@@ -50,7 +51,7 @@ function understand(pathname) {
  * @property {(who: string) => ReadonlyMap<string, Buffer>} loadedBy files by path
  * @property {() => void} close
  */
-export function startServer(folders) {
+export function startServer(folders, answerPost) {
   const files = readFiles(folders);
   /** @type {Map<string, Map<string, Buffer>>} */
   const loaded = new Map();
@@ -59,7 +60,12 @@ export function startServer(folders) {
     loaded.set(who, own);
     return own;
   };
-  const server = createServer(({ url = '/' }, response) => {
+  const server = createServer((request, response) => {
+    const { method, url = '/' } = request;
+    if (method === 'POST' && answerPost) {
+      answerPost(request, response);
+      return;
+    }
     const { who, path } = understand(new URL(url, 'http://localhost').pathname);
     const content = files.get(path);
     if (!content) {
