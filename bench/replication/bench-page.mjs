@@ -1,20 +1,22 @@
 import { launch } from '../limits/measure-workload.mjs';
 
 /**
- * Runs something with a new browser, in a page that a handler process serves.
+ * Runs something with a new browser, whose pages come from a handler process.
  *
- * @template T
- * @param {string} origin
- * @param {(page: import('playwright-core').Page) => Promise<T>} use
+ * @param {import('./servers.mjs').Servers} servers
+ * @param {(open: () => Promise<import('playwright-core').Page>) => Promise<void>} use gets what opens a page
  */
-export async function withPage(origin, use) {
+export async function withBrowser({ origins }, use) {
   const browser = await launch();
-  try {
-    const page = await browser.newPage(`${origin}/bench/limits/page/index.html`);
+  const open = async () => {
+    const page = await browser.newPage(`${origins[0]}/bench/limits/page/index.html`);
     page.on('console', (message) => {
       if (message.type() === 'error' || message.type() === 'warning') console.warn(message.text());
     });
-    return await use(page);
+    return page;
+  };
+  try {
+    await use(open);
   } finally {
     await browser.close();
   }

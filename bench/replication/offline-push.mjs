@@ -1,7 +1,7 @@
-import { callInPage, withPage } from './bench-page.mjs';
+import { callInPage, withBrowser } from './bench-page.mjs';
 import { makeIdentified } from './page/replicated.mjs';
 import { definePart, Figures } from './part.mjs';
-import { fillServer, startServers } from './servers.mjs';
+import { fillServer } from './servers.mjs';
 
 /** @param {import('./servers.mjs').Servers} servers @param {string} remote @param {number} size */
 async function checkServer({ pool }, remote, size) {
@@ -20,24 +20,20 @@ export const offlinePush = definePart({
     { figure: 'push: blocked ms', atMost: 50 },
     { figure: 'push: long task ms', atMost: 50 },
   ],
-  async run({ dist, smoke, rounds, options }) {
+  async run({ servers, smoke, rounds, options }) {
     const size = options.changes ?? (smoke ? 500 : 10_000);
-    const servers = await startServers(dist, 1);
     const figures = new Figures();
-    try {
-      await withPage(servers.origins[0] ?? '', async (page) => {
-        for (let round = 1; round <= rounds; round++) {
-          const remote = `push-${round}`;
-          await fillServer(servers, remote, makeIdentified(size));
-          await servers.pool.query('vacuum analyze');
-          const input = { database: remote, size, remote };
-          figures.add(size, 'push', await callInPage(page, 'offline-push.mjs', 'push', input));
-          await checkServer(servers, remote, size);
-        }
-      });
-    } finally {
-      await servers.stop();
-    }
+    await withBrowser(servers, async (open) => {
+      const page = await open();
+      for (let round = 1; round <= rounds; round++) {
+        const remote = `push-${round}`;
+        await fillServer(servers, remote, makeIdentified(size));
+        await servers.pool.query('vacuum analyze');
+        const input = { database: remote, size, remote };
+        figures.add(size, 'push', await callInPage(page, 'offline-push.mjs', 'push', input));
+        await checkServer(servers, remote, size);
+      }
+    });
     return { measured: figures.measured };
   },
 });

@@ -2,7 +2,7 @@
  * A part of the benchmark. Its figures have the form of those of the limits, so that they are checked and printed alike.
  *
  * @typedef {object} Context
- * @property {string} dist the measured build
+ * @property {import('./servers.mjs').Servers} servers
  * @property {boolean} smoke whether its figures mean nothing
  * @property {number} rounds
  * @property {import('./options.mjs').Options} options

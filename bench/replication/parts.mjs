@@ -1,5 +1,6 @@
 import { firstPull } from './first-pull.mjs';
+import { manyClients } from './many-clients.mjs';
 import { offlinePush } from './offline-push.mjs';
 import { rowGrowth } from './row-growth.mjs';
 
-export const parts = [firstPull, offlinePush, rowGrowth];
+export const parts = [firstPull, offlinePush, manyClients, rowGrowth];

@@ -1,7 +1,8 @@
+import { count } from '../limits/limits.mjs';
 import { summarize } from '../page/statistics.mjs';
 import { definePart, Figures } from './part.mjs';
 import { planOfPull } from './plan-of-pull.mjs';
-import { fillServer, startServers } from './servers.mjs';
+import { fillServer } from './servers.mjs';
 
 const PULL = 500;
 const PULLS = 60;
@@ -52,30 +53,23 @@ export const rowGrowth = definePart({
     { figure: 'pull: ms', atMost: 1.3, compare: 'acrossSizes' },
     { figure: 'pull: scans by the index', atLeast: 1 },
   ],
-  async run({ dist, smoke, rounds, note }) {
+  async run({ servers, smoke, rounds, note }) {
     const sizes = smoke ? [1_000, 5_000] : [10_000, 100_000, 1_000_000];
-    const servers = await startServers(dist, 0);
     const figures = new Figures();
-    try {
-      const names = [];
-      for (const size of sizes) names.push({ size, collection: await fill(servers, size) });
-      await servers.pool.query('vacuum analyze');
-      for (const { size, collection } of names) {
-        await timePulls(servers, collection, size); // warms up
-        const plan = await planOfPull(servers.pool, collection, size >> 1, PULL);
-        note(
-          [`a pull from the middle of ${size.toLocaleString('en-US')} rows:`, ...plan].join('\n  '),
-        );
-        const scans = plan.filter((line) => line.includes(' Scan '));
-        const byIndex = scans.length > 0 && scans.every((line) => INDEXES.test(line));
-        figures.add(size, 'pull', { 'scans by the index': Number(byIndex) });
-      }
-      for (let round = 1; round <= rounds; round++)
-        for (const { size, collection } of names)
-          figures.add(size, 'pull', { ms: await timePulls(servers, collection, size) });
-    } finally {
-      await servers.stop();
+    const names = [];
+    for (const size of sizes) names.push({ size, collection: await fill(servers, size) });
+    await servers.pool.query('vacuum analyze');
+    for (const { size, collection } of names) {
+      await timePulls(servers, collection, size); // warms up
+      const plan = await planOfPull(servers.pool, collection, size >> 1, PULL);
+      note([`a pull from the middle of ${count(size)} rows:`, ...plan].join('\n  '));
+      const scans = plan.filter((line) => line.includes(' Scan '));
+      const byIndex = scans.length > 0 && scans.every((line) => INDEXES.test(line));
+      figures.add(size, 'pull', { 'scans by the index': Number(byIndex) });
     }
+    for (let round = 1; round <= rounds; round++)
+      for (const { size, collection } of names)
+        figures.add(size, 'pull', { ms: await timePulls(servers, collection, size) });
     return { measured: figures.measured };
   },
 });

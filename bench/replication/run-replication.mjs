@@ -7,11 +7,15 @@ import { describeMachine, machineLine } from '../shared/machine.mjs';
 import { writeResults } from '../shared/results.mjs';
 import { readReplicationOptions } from './options.mjs';
 import { parts } from './parts.mjs';
+import { startServers } from './servers.mjs';
+
+const PROCESSES = 3;
 
 /** Measures replication with PostgreSQL. @param {string[]} args */
 export async function runReplication(args) {
   const options = readReplicationOptions(args);
   const { smoke, rounds } = options;
+  const chosen = chosenFrom(options.parts);
   const dist = options.dist === undefined ? buildIfStale() : resolve(options.dist);
   const machine = await describeMachine();
   console.log(machineLine(machine));
@@ -21,17 +25,29 @@ export async function runReplication(args) {
     machine,
     parts: /** @type {object[]} */ ([]),
   };
-  for (const part of chosenFrom(options.parts)) {
-    /** @type {string[]} */
-    const notes = [];
-    const note = (/** @type {string} */ text) => void notes.push(text);
-    const { measured, load = 0 } = await part.run({ dist, smoke, rounds, options, note });
-    const { name, title, limits } = part;
-    const result = { name, title, rounds, load, measured, checked: checkLimits(limits, measured) };
-    check(result.measured, result.checked, limits.length);
-    printWorkload(result, smoke);
-    for (const text of notes) console.log(`\n  ${text.replaceAll('\n', '\n  ')}`);
-    results.parts.push({ ...result, notes });
+  const servers = await startServers(dist, PROCESSES);
+  try {
+    for (const part of chosen) {
+      /** @type {string[]} */
+      const notes = [];
+      const note = (/** @type {string} */ text) => void notes.push(text);
+      const { measured, load = 0 } = await part.run({ servers, smoke, rounds, options, note });
+      const { name, title, limits } = part;
+      const result = {
+        name,
+        title,
+        rounds,
+        load,
+        measured,
+        checked: checkLimits(limits, measured),
+      };
+      check(result.measured, result.checked, limits.length);
+      printWorkload(result, smoke);
+      for (const text of notes) console.log(`\n  ${text.replaceAll('\n', '\n  ')}`);
+      results.parts.push({ ...result, notes });
+    }
+  } finally {
+    await servers.stop();
   }
   console.log(`\nwritten to ${writeResults(results, 'replication')}`);
 }
