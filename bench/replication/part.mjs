@@ -14,7 +14,7 @@
  * @property {string} name
  * @property {string} title
  * @property {import('../limits/workload.mjs').Limit[]} limits
- * @property {(context: Context) => Promise<{ measured: Measured[], load?: number }>} run
+ * @property {(context: Context) => Promise<{ measured: Measured[], load?: number, ran?: number }>} run `ran`: its rounds, if others than asked for
  */
 
 /** Types a part. @param {Part} part */

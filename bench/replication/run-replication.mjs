@@ -31,12 +31,16 @@ export async function runReplication(args) {
       /** @type {string[]} */
       const notes = [];
       const note = (/** @type {string} */ text) => void notes.push(text);
-      const { measured, load = 0 } = await part.run({ servers, smoke, rounds, options, note });
+      const {
+        measured,
+        load = 0,
+        ran = rounds,
+      } = await part.run({ servers, smoke, rounds, options, note });
       const { name, title, limits } = part;
       const result = {
         name,
         title,
-        rounds,
+        rounds: ran,
         load,
         measured,
         checked: checkLimits(limits, measured),
