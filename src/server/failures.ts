@@ -21,13 +21,13 @@ export class RequestFailure extends Error {
   }
 }
 
-/** An answer in JSON that no cache keeps and no browser takes for a page. */
+/** An answer in JSON that no cache keeps and no browser takes for a page. @param text JSON. */
 export function answerJson(
   status: number,
-  body: unknown,
+  text: string,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  return new Response(JSON.stringify(body), {
+  return new Response(text, {
     status,
     headers: {
       'content-type': 'application/json',
@@ -39,7 +39,8 @@ export function answerJson(
 }
 
 export function answerFailure({ status, code, message, headers }: RequestFailure): Response {
-  return answerJson(status, { error: { code, message } } satisfies ErrorAnswer, headers);
+  const answer: ErrorAnswer = { error: { code, message } };
+  return answerJson(status, JSON.stringify(answer), headers);
 }
 
 /** Names an error to the client. The texts of foreign errors stay here: they may tell of the database. */

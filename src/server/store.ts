@@ -52,6 +52,12 @@ export interface Store {
   pull(collection: string, after: string | undefined, limit: number): Promise<PullAnswer>;
 
   /**
+   * The answer of {@link pull} as JSON text, for users who may see every document: nobody reads it on the way. Left out:
+   * `pull` is used.
+   */
+  pullText?(collection: string, after: string | undefined, limit: number): Promise<string>;
+
+  /**
    * Makes each row or refuses it, by the rules of `Remote`; the results are in the order of the rows. All accepted rows
    * become visible at once.
    */

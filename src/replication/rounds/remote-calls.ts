@@ -18,7 +18,7 @@ const DEADLINE_MS = 60_000;
 const MAX_NAME = 1024;
 
 /** Documents asked for in one pull. */
-const PULL_LIMIT = 500;
+const PULL_LIMIT = 1000;
 
 /** The calls to a remote, with deadlines; checks what it answers, as it may be anybody's code or server. */
 export class RemoteCalls {

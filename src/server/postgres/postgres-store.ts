@@ -64,12 +64,13 @@ class StoreInPostgres implements PostgresStore {
   }
 
   async pull(collection: string, after: string | undefined, limit: number): Promise<PullAnswer> {
+    return JSON.parse(await this.pullText(collection, after, limit)) as PullAnswer;
+  }
+
+  async pullText(collection: string, after: string | undefined, limit: number): Promise<string> {
     if (after !== undefined) parseCheckpoint(after);
-    return (await this.#answer('select cairn_pull($1::text, $2::text, $3::int) as answer', [
-      collection,
-      after ?? null,
-      limit,
-    ])) as PullAnswer;
+    const text = 'select cairn_pull($1::text, $2::text, $3::int)::text as answer';
+    return this.#run<string>(text, [collection, after ?? null, limit]);
   }
 
   async push(collection: string, rows: readonly StoreRow[]): Promise<readonly StoreResult[]> {
@@ -117,12 +118,16 @@ class StoreInPostgres implements PostgresStore {
   }
 
   async #answer(text: string, values: unknown[]): Promise<unknown> {
+    const answer = await this.#run(text, values);
+    // A driver may be set to leave JSON as text.
+    return typeof answer === 'string' ? JSON.parse(answer) : answer;
+  }
+
+  async #run<Answer>(text: string, values: unknown[]): Promise<Answer> {
     for (let attempt = 1; ; attempt++) {
       try {
         const { rows } = await this.#query(text, values);
-        const { answer } = rows[0] as { answer: unknown };
-        // a driver may be set to leave JSON as text
-        return typeof answer === 'string' ? JSON.parse(answer) : answer;
+        return (rows[0] as { readonly answer: Answer }).answer;
       } catch (error) {
         if (attempt === ATTEMPTS || !isRetryable(error)) throw failureOf(error);
       }

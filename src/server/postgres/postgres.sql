@@ -75,12 +75,13 @@ begin
   ), '0');
 end $function$;
 
+-- JSON as text: json_build_object and json_agg took three times as long for a page.
 create or replace function cairn_change(
   id text, version text, keys text[], body json
-) returns json language sql immutable as $function$
-  select case when body is null
-    then json_build_object('id', id, 'version', version, 'key', keys[1], 'deleted', true)
-    else json_build_object('id', id, 'version', version, 'key', keys[1], 'document', body) end;
+) returns text language sql stable as $function$
+  select '{"id":' || to_json(id) || ',"version":' || to_json(version)
+    || ',"key":' || coalesce(to_json(keys[1])::text, 'null')
+    || coalesce(',"document":' || body::text, ',"deleted":true') || '}';
 $function$;
 
 -- The number of a checkpoint; null: it belongs to another history.
@@ -112,12 +113,12 @@ declare
     (select c.seq from cairn_collections c where c.collection = cairn_pull.collection), 0);
   start bigint := coalesce(cairn_seq_of(cairn_pull.collection, coalesce(after, '0.0')), -1);
   most int := least(greatest("limit", 1), 1000);
-  changes json;
+  changes text;
   last bigint;
   more boolean;
 begin
-  select coalesce(json_agg(cairn_change(p.id, p.version, p.keys, p.body) order by p.seq)
-      filter (where p.fits), '[]'),
+  select coalesce(string_agg(cairn_change(p.id, p.version, p.keys, p.body), ',' order by p.seq)
+      filter (where p.fits), ''),
     max(p.seq) filter (where p.fits), coalesce(bool_or(not p.fits), false)
   into changes, last, more
   from (
@@ -131,10 +132,9 @@ begin
     window numbered as (order by r.seq)
   ) p;
   if not more then last := newest; end if;
-  return (select case when start < 0
-    then json_build_object('changes', changes, 'checkpoint', c.checkpoint, 'more', more, 'reset', true)
-    else json_build_object('changes', changes, 'checkpoint', c.checkpoint, 'more', more) end
-  from (select cairn_epoch(cairn_pull.collection, last) || '.' || last as checkpoint) c);
+  return '{"changes":[' || changes
+    || '],"checkpoint":"' || cairn_epoch(cairn_pull.collection, last) || '.' || last
+    || '","more":' || more || case when start < 0 then ',"reset":true}' else '}' end;
 end $function$;
 
 -- Whether a pull after the checkpoint returns something.
@@ -211,7 +211,7 @@ begin
         and not (coalesce(pushed.base, '0') = '0' and present.body is null) then
       result := json_build_object('conflict', case when present.id is null
         then json_build_object('id', pushed.id, 'version', '0', 'deleted', true)
-        else cairn_change(present.id, present.version, present.keys, present.body) end);
+        else cairn_change(present.id, present.version, present.keys, present.body)::json end);
     else
       last := last + 1;
       made := last || '-' || random;
