@@ -1,3 +1,4 @@
+import { copy } from '../codec/capture.ts';
 import { Malformed } from '../codec/exact-json/json-checks.ts';
 import { decodeDocument } from '../replication/protocol/wire-documents.ts';
 import { RequestFailure } from './failures.ts';
@@ -88,7 +89,8 @@ function overWire(filter: Filter | undefined): Access['canRead'] {
 /** `undefined` for a document that somebody damaged in the database: nobody sees it. */
 function decoded(id: string, wire: unknown): Readonly<Record<string, unknown>> | undefined {
   try {
-    return decodeDocument(wire, id) as Readonly<Record<string, unknown>>;
+    // A filter that changes it, as by sort(), must not change the answer.
+    return copy(decodeDocument(wire, id)) as Readonly<Record<string, unknown>>;
   } catch (error) {
     if (error instanceof Malformed) return undefined;
     throw error;

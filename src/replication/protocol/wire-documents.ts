@@ -9,6 +9,9 @@ import { ValueError } from '../../errors/value-error.ts';
 /** A document as JSON: values outside JSON have the wrappers of codec/exact-json, bytes within as base64. */
 export type WireDocument = Readonly<Record<string, unknown>> & { readonly _id: string };
 
+/** Deepest nesting that needs no decoding: documents may have 500 levels. */
+const PLAIN_DEPTH = 400;
+
 /** Deepest nesting of JSON: a document has up to 500 levels, and a Map takes three for each. */
 const MAX_WIRE_DEPTH = 1600;
 
@@ -32,12 +35,13 @@ function bytesAsText(binary: Binary): string {
 /**
  * Decodes a document of the other side, which may be hostile.
  *
+ * @param wire Parsed JSON; the result may be the very object.
  * @throws {Malformed} with the defect as a clause.
  */
 export function decodeDocument(wire: unknown, id: string): object {
   const defect = shapeDefect(wire, id);
   if (typeof defect === 'string') throw new Malformed(defect);
-  return decodeChecked(wire);
+  return defect === MARKED ? decodeChecked(wire) : (wire as object);
 }
 
 /** The defect of a document of the other side, as a clause; `undefined` if it is whole. */
@@ -52,7 +56,7 @@ export function documentDefect(wire: unknown, id: string): string | undefined {
   }
 }
 
-/** The document has wrappers: only decoding shows whether it is whole. */
+/** The document has wrappers, or may be too deep: only decoding shows whether it is whole. */
 const MARKED = Symbol('marked');
 
 function shapeDefect(wire: unknown, id: string): string | typeof MARKED | undefined {
@@ -76,6 +80,7 @@ function walk(value: unknown, depth: number, found: { marks: boolean }): void {
   }
   if (typeof value !== 'object' || value === null) return;
   if (depth === MAX_WIRE_DEPTH) throw new Malformed('it is nested too deeply');
+  if (depth === PLAIN_DEPTH) found.marks = true;
   if (Array.isArray(value)) {
     for (const item of value) walk(item, depth + 1, found);
     return;

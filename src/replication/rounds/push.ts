@@ -8,7 +8,7 @@ import type { Conflict } from './conflict-resolution.ts';
 import type { RoundContext, Sent } from './round-context.ts';
 
 /** Documents in one push. */
-const BATCH = 100;
+const BATCH = 500;
 
 /** So often a document is pushed in one round: others may change it as fast as it is merged. */
 const ATTEMPTS = 8;
