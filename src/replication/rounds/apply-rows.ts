@@ -11,6 +11,19 @@ export interface PageEnd {
   readonly kept?: readonly string[] | undefined;
 }
 
+/** States of the server, ready to be applied. */
+export interface ReadyRows {
+  /** A server may send a document twice: the later state is the newer one. */
+  readonly byId: ReadonlyMap<string, RemoteChange>;
+  readonly rows: readonly RemoteRow[];
+}
+
+/** @throws {ReplicationError} `answer_invalid` for a document that cannot be stored. */
+export function readyRows(context: RoundContext, changes: readonly RemoteChange[]): ReadyRows {
+  const byId = new Map(changes.map((change) => [change.id, change]));
+  return { byId, rows: Array.from(byId.values(), (change) => rowOf(context, change)) };
+}
+
 /**
  * Applies states of the server, and resolves those that conflict with local changes. Repeats that where a document changes
  * meanwhile.
@@ -19,17 +32,14 @@ export interface PageEnd {
  */
 export async function applyRows(
   context: RoundContext,
-  changes: readonly RemoteChange[],
+  { byId, rows: all }: ReadyRows,
   end: PageEnd = {},
 ): Promise<Conflict[]> {
-  // A server may send a document twice: the later state is the newer one.
-  const byId = new Map(changes.map((change) => [change.id, change]));
   const conflicts = new Map<string, Conflict | undefined>();
-  let rows: RemoteRow[] = Array.from(byId.values(), (change) => rowOf(context, change));
-  for (;;) {
+  for (let rows = all; ; ) {
     const found = await context.send({ op: 'replicaApply', rows, ...end });
     if (found.length === 0) break;
-    rows = [];
+    const resolved: RemoteRow[] = [];
     for (const local of found) {
       const change = byId.get(local.id);
       // One that the server does not have, after a reset.
@@ -39,9 +49,10 @@ export async function applyRows(
         local,
         change && originOf(context, change),
       );
-      rows.push(row);
+      resolved.push(row);
       conflicts.set(local.id, conflict);
     }
+    rows = resolved;
   }
   return [...conflicts.values()].filter((one) => one !== undefined);
 }

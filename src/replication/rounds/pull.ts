@@ -1,7 +1,12 @@
-import { applyRows } from './apply-rows.ts';
+import { nextTurn } from '../../engine/scheduling/next-turn.ts';
+import type { PulledPage } from '../protocol/remote.ts';
+import { applyRows, type ReadyRows, readyRows } from './apply-rows.ts';
 import type { Conflict } from './conflict-resolution.ts';
 import { invalid } from './remote-calls.ts';
 import type { RoundContext } from './round-context.ts';
+
+/** A longer page is read in two tasks. */
+const LONG = 100;
 
 /**
  * Pulls the server's changes to the end, page by page. Each page is applied with its checkpoint in one write.
@@ -19,11 +24,11 @@ export async function pull(
 ): Promise<string> {
   let from = stored;
   let after: unknown = stored === undefined ? undefined : JSON.parse(stored);
-  let pulling = context.remote.pull(after);
+  let fetching = fetchPage(context, after);
   /** The ids of the new history, while the old one is being replaced. */
   let ids: Set<string> | undefined;
   for (;;) {
-    const page = await pulling;
+    const { page, rows } = await fetching;
     const { changes, more } = page;
     if (page.reset) ids = new Set();
     for (const { id, document } of changes) if (document) ids?.add(id);
@@ -33,16 +38,26 @@ export async function pull(
     after = page.checkpoint;
     if (more) {
       // Under way while this page is saved.
-      pulling = context.remote.pull(after);
-      pulling.catch(() => undefined);
+      fetching = fetchPage(context, after);
+      fetching.catch(() => undefined);
     }
     const isKept = !ids || !more;
     const end = isKept ? { after: from, checkpoint: next, kept: ids && [...ids] } : {};
-    tell(await applyRows(context, changes, end));
+    tell(await applyRows(context, rows, end));
     if (changes.length > 0) context.events.pulled(changes.length);
     if (isKept) from = next;
     if (!more) return next;
   }
+}
+
+async function fetchPage(
+  context: RoundContext,
+  after: unknown,
+): Promise<{ readonly page: PulledPage<unknown>; readonly rows: ReadyRows }> {
+  const page = await context.remote.pull(after);
+  // A task must not last long where a page paints.
+  if (page.changes.length > LONG) await nextTurn();
+  return { page, rows: readyRows(context, page.changes) };
 }
 
 function checkpointOf(checkpoint: unknown): string {

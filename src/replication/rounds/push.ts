@@ -3,7 +3,7 @@ import type { LocalRow, PushedRow } from '../../engine/protocol/replica-protocol
 import { ReplicationError } from '../../errors/replication-error.ts';
 import { sameContent } from '../merge/same-content.ts';
 import type { LocalChange, PushResult, RemoteChange } from '../protocol/remote.ts';
-import { applyRows } from './apply-rows.ts';
+import { applyRows, readyRows } from './apply-rows.ts';
 import type { Conflict } from './conflict-resolution.ts';
 import type { RoundContext, Sent } from './round-context.ts';
 
@@ -72,7 +72,7 @@ export class Push {
       await context.send({ op: 'replicaPushed', rows: settled });
       if (changed.length > conflicts.length)
         context.events.pushed(changed.length - conflicts.length);
-      if (conflicts.length > 0) tell(await applyRows(context, conflicts));
+      if (conflicts.length > 0) tell(await applyRows(context, readyRows(context, conflicts)));
     }
   }
 
