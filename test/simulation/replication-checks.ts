@@ -8,8 +8,19 @@ import {
   shown,
   type Written,
 } from './replication-log.ts';
-import type { ReplicationServer } from './replication-server.ts';
 import { tokensIn } from './replication-tokens.ts';
+
+/** What is to be known of a server. */
+export interface CheckedServer {
+  /** All tokens that it ever accepted. */
+  readonly accepted: ReadonlySet<string>;
+  /** Tokens that a restore has removed. */
+  readonly lost: ReadonlySet<string>;
+  /** The documents that a late request may have changed. */
+  readonly late: ReadonlySet<string>;
+  /** All documents, by id. */
+  documents(): ReadonlyMap<string, object>;
+}
 
 /** What a browser holds at rest. */
 export interface Contents {
@@ -20,10 +31,7 @@ export interface Contents {
 }
 
 /** How a browser differs from the server, a line for each document. */
-export function differences(
-  server: ReplicationServer,
-  { documents, rejected }: Contents,
-): string[] {
+export function differences(server: CheckedServer, { documents, rejected }: Contents): string[] {
   const wanted = server.documents();
   const ids = [...new Set([...wanted.keys(), ...documents.keys()])].sort();
   return ids
@@ -41,11 +49,11 @@ function comparable(document: object | undefined): object | undefined {
 /** Compares what clients have done with what there is at rest. */
 export class ReplicationChecker {
   readonly #log: ReplicationLog;
-  readonly #server: ReplicationServer;
+  readonly #server: CheckedServer;
   readonly #contents: readonly Contents[];
   readonly #documents: ReadonlyMap<string, object>;
 
-  constructor(log: ReplicationLog, server: ReplicationServer, contents: readonly Contents[]) {
+  constructor(log: ReplicationLog, server: CheckedServer, contents: readonly Contents[]) {
     this.#log = log;
     this.#server = server;
     this.#contents = contents;
