@@ -1,25 +1,29 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchChromium } from '../../tools/browsers/chromium.mjs';
-import { consumers, serveClassicScript } from './consumers.ts';
+import { consumers, type Served, serveClassicScript } from './consumers.ts';
 import { bundleContract } from './contract-script.ts';
 import type { TestResult } from './page/run-suites.ts';
+import { REPLICATED, replicateOrders, startSyncServer } from './sync-server.ts';
 
 let chromium: Awaited<ReturnType<typeof launchChromium>>;
 let contract: string;
+let server: Served;
 
 beforeAll(async () => {
   contract = await bundleContract();
+  server = await startSyncServer();
   chromium = await launchChromium();
 });
 
 afterAll(async () => {
   await chromium?.close();
+  await server?.close();
 });
 
 // A page and its worker keep one core busy between them.
 test.concurrent.for(consumers)(
-  '$name: started from $started, passes the contract',
-  async ({ serve, started, caching }, { expect }) => {
+  '$name: started from $started, replicates, passes the contract',
+  async ({ name, serve, started, caching }, { expect }) => {
     const app = await serve();
     const page = await chromium.newPage();
     try {
@@ -27,6 +31,8 @@ test.concurrent.for(consumers)(
       page.on('pageerror', (error) => errors.push(error));
       await page.goto(app.url);
       expect(await page.evaluate(startedFrom)).toBe(started);
+      const orders = `${server.url}/${encodeURIComponent(name)}`;
+      expect(await page.evaluate(replicateOrders, orders)).toEqual(REPLICATED);
       await page.addScriptTag({ content: contract });
       const results: TestResult[] = await page.evaluate(`runContract(${caching})`);
       expect(results.filter(({ state }) => state !== 'pass')).toEqual([]);

@@ -22,25 +22,32 @@ export interface Consumer {
 }
 
 /** The whole app: the tests do the rest from outside. */
-const SCRIPT = (from: string) =>
-  `import * as cairndb from '${from}';\nglobalThis.cairndb = cairndb;\n`;
+const SCRIPT = (from: string, replication: string) => `
+  import * as cairndb from '${from}';
+  import * as replication from '${replication}';
+  Object.assign(globalThis, { cairndb, replication });
+`;
+const PACKAGED = SCRIPT('cairndb', 'cairndb/replication');
 const PAGE = (script: string) =>
   `<!doctype html>\n<meta charset="utf-8">\n<title>An app</title>\n${script}\n`;
 
 const VITE_APP = {
   'index.html': PAGE('<script type="module" src="/src/index.js"></script>'),
-  'src/index.js': SCRIPT('cairndb'),
+  'src/index.js': PACKAGED,
 };
 
 /** Bundlers that do not read HTML find the page in their output folder already. */
 const bundledApp = (script: string) => ({
   'dist/index.html': PAGE(`<script type="module" src="${script}"></script>`),
-  'src/index.js': SCRIPT('cairndb'),
+  'src/index.js': PACKAGED,
 });
 
 const PLAIN_PAGE = {
   'index.html': PAGE('<script type="module" src="index.js"></script>'),
-  'index.js': SCRIPT('./node_modules/cairndb/dist/index.js'),
+  'index.js': SCRIPT(
+    './node_modules/cairndb/dist/index.js',
+    './node_modules/cairndb/dist/replication.js',
+  ),
 };
 
 const VITE = join(ROOT, 'node_modules/vite/bin/vite.js');
