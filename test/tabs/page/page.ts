@@ -10,4 +10,7 @@ export interface TabScope {
   [own: string]: any;
 }
 
-Object.assign(window, { connect, Database });
+/** Only the tests of replication load it. */
+const loadReplication = () => import('../../../src/replication/index.ts');
+
+Object.assign(window, { connect, Database, loadReplication });

@@ -1,0 +1,145 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { runs } from '../../e2e/open-playground.ts';
+import type { TabScope } from '../page/page.ts';
+import { type AnyBrowser, type AnyTab, engines } from './engines.ts';
+import { type HeldMoment, type SyncSite, serveSync } from './sync-site.ts';
+
+declare const window: TabScope;
+
+/** Runs in a page: replicates its orders. */
+async function openOrders(name: string, url: string): Promise<void> {
+  const { http, replicate } = await window.loadReplication();
+  window.db = window.connect({ name });
+  window.orders = new window.db.Collection({ name: 'orders', type: 'DOCUMENT_BASED' });
+  window.sync = replicate(window.orders, { remote: http({ url }) });
+  await window.orders.ready;
+}
+
+const insert = (tab: AnyTab, ...ids: string[]) =>
+  tab.run(async (names) => {
+    await window.orders.insertMany(names.map((_id) => ({ _id })));
+  }, ids);
+const ids = (tab: AnyTab) =>
+  tab.run(async () =>
+    (await window.orders.filter({})).map((one: { _id: string }) => one._id).sort(),
+  );
+const settle = (tab: AnyTab) => tab.run(() => window.sync.settled({ timeout: 60_000 }));
+const stateOf = (tab: AnyTab) => tab.run(() => window.sync.status.state as string);
+const figuresOf = (tab: AnyTab) =>
+  tab.run(() => {
+    const { pending, rejected, last_sync } = window.sync.status;
+    return { pending, rejected, last_sync: last_sync?.getTime() };
+  });
+const conflictsOf = (tab: AnyTab) => tab.run(() => window.sync.conflicts());
+
+describe.for(Object.entries(engines).filter(([name]) => runs(name)))('%s', ([engine, start]) => {
+  let browser: AnyBrowser;
+  let server: SyncSite;
+  let name: string;
+  let names = 0;
+  let leader: AnyTab;
+  let follower: AnyTab;
+  let tabs: AnyTab[] = [];
+
+  const documents = async () => Object.keys(await server.documents(name)).sort();
+  const end = async (tab: AnyTab, how: 'close' | 'crash' = 'close') => {
+    tabs = tabs.filter((one) => one !== tab);
+    await tab[how]?.();
+  };
+
+  async function open(): Promise<AnyTab> {
+    const tab = await browser.open();
+    tabs.push(tab);
+    await tab.run(openOrders, name, `${server.url}/${name}`);
+    return tab;
+  }
+
+  beforeAll(async () => {
+    [browser, server] = await Promise.all([start(), serveSync()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+  beforeEach(async () => {
+    name = `orders-${++names}`;
+    leader = await open();
+    await settle(leader);
+    follower = await open();
+  });
+  afterEach(async () => {
+    for (const tab of tabs) await end(tab);
+  });
+
+  test('the page that leads replicates, the other one shows the same figures', async () => {
+    expect(await stateOf(follower)).toBe('elsewhere');
+    await insert(follower, 'a', 'b');
+    await insert(leader, 'c');
+    await settle(follower);
+    expect(await documents()).toEqual(['a', 'b', 'c']);
+    await server.insert(name, { _id: 'd' });
+    for (const tab of [leader, follower])
+      await expect.poll(() => ids(tab)).toEqual(['a', 'b', 'c', 'd']);
+    await settle(follower);
+    expect(await stateOf(leader)).toBe('idle');
+    expect(await stateOf(follower)).toBe('elsewhere');
+    const figures = { pending: 0, rejected: 0, last_sync: expect.any(Number) };
+    expect(await figuresOf(leader)).toEqual(figures);
+    await expect.poll(() => figuresOf(follower)).toEqual(await figuresOf(leader));
+    expect(await server.changes(name)).toBe(4);
+  });
+
+  const endings = engine === 'chromium' ? (['close', 'crash'] as const) : (['close'] as const);
+  const cases = endings.flatMap((how) =>
+    (['before', 'after'] satisfies HeldMoment[]).map((moment) => ({ how, moment })),
+  );
+
+  test.for(cases)(
+    'the leading tab ends ($how) in a push, $moment it takes effect: the other one goes on',
+    async ({ how, moment }) => {
+      await insert(leader, 'seen');
+      await settle(follower);
+      const push = server.hold(moment);
+      await insert(leader, 'a', 'b');
+      await push.held;
+      await insert(follower, 'c');
+      await follower.run(() => window.orders.patch('a', { note: 'urgent' }));
+      await end(leader, how);
+      await settle(follower);
+      expect(await stateOf(follower)).toBe('idle');
+      const changes = await server.changes(name);
+      await push.release(); // too late to have an effect
+      expect(await server.changes(name)).toBe(changes);
+      expect(await documents()).toEqual(['a', 'b', 'c', 'seen']);
+      expect(await ids(follower)).toEqual(['a', 'b', 'c', 'seen']);
+      expect((await server.documents(name)).a).toMatchObject({ note: 'urgent' });
+      // the edit is a change of its own where the server had its document already
+      expect(changes).toBe(moment === 'before' ? 4 : 5);
+      expect(await conflictsOf(follower)).toEqual([]);
+      expect(await figuresOf(follower)).toMatchObject({ pending: 0, rejected: 0 });
+    },
+  );
+
+  test('offline, both pages write: all of it is on the server once the network is back', async () => {
+    const setOffline =
+      browser.setOffline ?? ((isOffline) => (isOffline ? server.cut() : server.listen()));
+    await setOffline(true);
+    await insert(leader, 'a');
+    await insert(follower, 'b', 'c');
+    await expect.poll(() => stateOf(leader)).toBe('offline');
+    await expect
+      .poll(() => follower.run(() => window.sync.status.error?.code))
+      .toBe('remote_offline');
+    for (const tab of [leader, follower])
+      await expect.poll(() => figuresOf(tab)).toMatchObject({ pending: 3, rejected: 0 });
+    expect(await stateOf(follower)).toBe('elsewhere');
+    expect(await documents()).toEqual([]);
+    await setOffline(false);
+    await settle(follower);
+    expect(await documents()).toEqual(['a', 'b', 'c']);
+    expect(await server.changes(name)).toBe(3);
+    expect(await stateOf(leader)).toBe('idle');
+    for (const tab of [leader, follower])
+      expect(await figuresOf(tab)).toMatchObject({ pending: 0, rejected: 0 });
+  });
+});
