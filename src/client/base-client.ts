@@ -5,14 +5,7 @@ import type { Runtime } from '../collection/calls/runtime.ts';
 import type { CollectionConstructor } from '../collection/collection-constructor.ts';
 import type { CollectionOwner } from '../collection/collection-owner.ts';
 import { DocumentCollection } from '../collection/document-collection.ts';
-import { Emitter } from '../collection/emitter.ts';
-import {
-  type ClientStatus,
-  EVENT_NAMES,
-  type EventMap,
-  type EventName,
-  type Listener,
-} from '../collection/events.ts';
+import type { ClientStatus, EventName, Listener } from '../collection/events.ts';
 import { KeyValueCollection } from '../collection/key-value-collection.ts';
 import { parseCollectionOptions } from '../collection/options/collection-options.ts';
 import type { TransactionOptions } from '../collection/transaction/transaction-options.ts';
@@ -24,6 +17,7 @@ import { type DatabaseSettings, UNKNOWN_STATUS } from '../transport/channel/chan
 import { closedError } from '../transport/channel/closed-error.ts';
 import type { Connect } from '../transport/channel/engine-access.ts';
 import { serverRuntime } from '../transport/platform/server-runtime.ts';
+import { ClientEmitter } from './client-emitter.ts';
 import type { DatabaseCalls } from './database-calls.ts';
 import type { DatabaseStorage } from './database-storage.ts';
 import { loadDatabaseCalls, loadedDatabaseCalls } from './load-database-calls.ts';
@@ -103,7 +97,7 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
   readonly storage: DatabaseStorage;
   readonly #settings: DatabaseSettings;
   readonly #connect: Connect;
-  readonly #emitter = new Emitter<EventMap>(EVENT_NAMES);
+  readonly #emitter = new ClientEmitter();
   readonly #types = new Map<string, CollectionSettings['type']>();
   readonly #orders = new Map<string, CallOrder>();
   /** Handles that open with the first call. */

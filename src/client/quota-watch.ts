@@ -1,7 +1,6 @@
 import type { CollectionOwner } from '../collection/collection-owner.ts';
-import type { Emitter } from '../collection/emitter.ts';
-import type { EventMap } from '../collection/events.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
+import type { ClientEmitter } from './client-emitter.ts';
 
 /** Use of the quota from which on the event is emitted. */
 const NEAR = 0.8;
@@ -13,7 +12,7 @@ const CHECK_INTERVAL_MS = 10_000;
 const watched = new WeakSet<object>();
 
 /** Checks the quota after saves and emits the event `quota`. Loaded with the first listener. */
-export function watchQuota(client: CollectionOwner, listeners: Emitter<EventMap>): void {
+export function watchQuota(client: CollectionOwner, listeners: ClientEmitter): void {
   if (watched.has(client)) return;
   watched.add(client);
   let checkedAt = Number.NEGATIVE_INFINITY;

@@ -27,14 +27,3 @@ export interface EventMap extends EngineEvents {
 export type EventName = keyof EventMap;
 
 export type Listener<Name extends EventName> = (event: EventMap[Name]) => void;
-
-export const EVENT_NAMES: readonly EventName[] = [
-  'status',
-  'change',
-  'save',
-  'index',
-  'restore',
-  'replication',
-  'quota',
-  'error',
-];

@@ -48,15 +48,22 @@ test('filters over rows whose ids Postgres cannot store', async () => {
 });
 
 test('the deepest document and the longest id that the protocol allows are stored', async () => {
-  const deep = JSON.parse('['.repeat(1598) + ']'.repeat(1598));
+  const nested = (levels: number) => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
   // which no compression makes shorter
   const hashes = Array.from({ length: 40 }, (_, n) => createHash('sha256').update(`${n}`));
   const id = hashes
     .map((hash) => hash.digest('base64'))
     .join('')
     .slice(0, 1500);
-  const results = await push([wire('deep', { deep }), wire(id, { _id: id })]);
-  expect(results).toEqual([{ version: expect.any(String) }, { version: expect.any(String) }]);
+  const results = await push([
+    wire('deep', { deep: nested(499) }),
+    wire('deeper', { deep: nested(500) }),
+    wire(id, { _id: id }),
+  ]);
+  const made = { version: expect.any(String) };
+  // No client could store it.
+  const refused = { rejected: { reason: expect.stringContaining('500 levels') } };
+  expect(results).toEqual([made, refused, made]);
 });
 
 test('numbers keep their value', async () => {

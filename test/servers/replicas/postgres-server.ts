@@ -11,7 +11,7 @@ import {
   postgres,
   type Query,
 } from '../../../src/server/index.ts';
-import { type Cluster, startCluster } from '../cluster.ts';
+import { type Cluster, startCluster } from '../../../tools/servers/cluster.mjs';
 import { connectionsTo, listenTo } from '../connections.ts';
 import type { Failure, FailureMoment, RealServer } from './real-server.ts';
 

@@ -62,8 +62,8 @@ export abstract class Replica {
 
   open(): void {
     this.#db = new Database({ name: this.#name, storage: this.#storage });
-    const sync = replicate<object>(this.openIn(this.#db), { remote: this.#remote });
-    this.#sync = sync;
+    const sync = replicate(this.openIn(this.#db), { remote: this.#remote });
+    this.#sync = sync as Replication<object>;
     sync.on('conflict', (conflict) => {
       this.#context.trace(`  ${this.number} conflict ${JSON.stringify(conflict)}`);
       this.#context.log.decided(this.number, conflict);

@@ -1,0 +1,20 @@
+import { Emitter } from '../collection/emitter.ts';
+import type { EventMap, EventName } from '../collection/events.ts';
+
+const NAMES: readonly EventName[] = [
+  'status',
+  'change',
+  'save',
+  'index',
+  'restore',
+  'replication',
+  'quota',
+  'error',
+];
+
+/** The events of a client. */
+export class ClientEmitter extends Emitter<EventMap> {
+  constructor() {
+    super(NAMES);
+  }
+}
