@@ -10,6 +10,7 @@ import { bin, ROOT } from './setup.mjs';
  * @property {() => string[][]} commands run one after the other
  * @property {string[]} [needs] names of earlier steps whose result it uses
  * @property {boolean} [beside] whether it runs beside the step before it: together they keep two cores busy
+ * @property {string} [behind] of the steps beside it, the one that it follows
  * @property {boolean} [browsers] whether it starts browsers
  * @property {boolean} [servers] whether it starts PostgreSQL
  * @property {number} [minutes] after which a command of it is ended; 3 if not given
@@ -111,14 +112,15 @@ export const steps = [
   {
     name: 'servers',
     servers: true,
-    shows:
-      'the server half of replication, over PostgreSQL: many writers, crashes, restored copies',
+    shows: 'replication with PostgreSQL and PouchDB: many writers, crashes, restored copies',
     commands: () => [vitest('servers')],
     note: testCounts,
   },
   {
     name: 'package',
     needs: ['build'],
+    beside: true,
+    behind: 'servers',
     browsers: true,
     minutes: 10,
     shows: 'the packed tarball works for its users',
@@ -127,7 +129,7 @@ export const steps = [
   },
   {
     name: 'tabs',
-    beside: true, // for a good part of its time, both wait
+    beside: true, // it waits for a good part of its time
     browsers: true,
     minutes: 10,
     shows: 'tabs in real browsers: closed, crashed, frozen, killed',
@@ -136,6 +138,8 @@ export const steps = [
   },
   {
     name: 'e2e',
+    beside: true,
+    behind: 'package',
     browsers: true,
     minutes: 10,
     shows: 'the playground works',
@@ -145,6 +149,8 @@ export const steps = [
   {
     name: 'bench',
     needs: ['build'],
+    beside: true,
+    behind: 'tabs',
     browsers: true,
     minutes: 8,
     shows: 'the benchmarks run, in their short form, and every database answers as it must',

@@ -70,6 +70,25 @@ function groupsOf(chosen) {
   return groups;
 }
 
+/**
+ * Runs a group: a step begins with the others, or behind the one that it names.
+ *
+ * @param {typeof steps} group
+ * @returns {Promise<boolean[]>} of those that have run, whether they passed
+ */
+async function performBeside(group) {
+  /** @type {Map<string, Promise<boolean | undefined>>} */
+  const results = new Map();
+  for (const step of group) {
+    const before = results.get(step.behind ?? '') ?? Promise.resolve(true);
+    results.set(
+      step.name,
+      before.then((ok) => (ok ? perform(step) : undefined)),
+    );
+  }
+  return (await Promise.all(results.values())).filter((ok) => ok !== undefined);
+}
+
 const began = performance.now();
 let passed = 0;
 let failed = 0;
@@ -77,7 +96,7 @@ try {
   const chosen = choose(process.argv.slice(2));
   prepare(chosen);
   for (const group of groupsOf(chosen)) {
-    const results = await Promise.all(group.map(perform));
+    const results = await performBeside(group);
     passed += results.filter((ok) => ok).length;
     failed += results.filter((ok) => !ok).length;
     if (failed > 0) break;
