@@ -12,6 +12,7 @@ import { parseOptions, type ReplicationOptions } from './replication-options.ts'
 export { ReplicationError, type ReplicationErrorCode } from '../errors/replication-error.ts';
 export type { CouchCheckpoint } from './couchdb/couch-checkpoint.ts';
 export { type CouchOptions, couchdb } from './couchdb/couchdb.ts';
+export { fromJson, toJson } from './documents/json-documents.ts';
 export type { ReplicatedOf } from './documents/replicated-of.ts';
 export type { RemoteFetch, RemoteHeaders } from './fetching/remote-options.ts';
 export { type HttpOptions, http } from './http/http.ts';
@@ -39,7 +40,7 @@ export type { Conflict } from './rounds/conflict-resolution.ts';
  * Keeps a collection and a server equal: pulls what others have changed, pushes what was changed here, offline too, and
  * merges what both have changed. One page of a site does that for all; the others show the same status.
  *
- * @throws {OptionError} with the invalid option.
+ * @throws {OptionError} with the invalid option; `option_conflict` where this page replicates the collection already.
  *
  * @example
  * ```ts
@@ -59,5 +60,26 @@ export function replicate<C extends Replicable>(
     throw new OptionError('option_invalid', 'replicate() takes a collection of Cairn.', {
       place: 'collection',
     });
-  return new Replication(access, parseOptions(options), platformEnvironment);
+  const settings = parseOptions(options);
+  const { name: place } = access.settings;
+  const replications = replicationsOf(access.owner);
+  // Two would undo each other's checkpoints, and ask two resolvers.
+  if (replications.get(place)?.isStopped === false)
+    throw new OptionError(
+      'option_conflict',
+      `Collection "${place}" replicates already: share that replication, or stop() it first.`,
+      { place },
+    );
+  const replication = new Replication<ReplicatedOf<C>>(access, settings, platformEnvironment);
+  replications.set(place, replication);
+  return replication;
+}
+
+/** Of each client, by collection. */
+const replications = new WeakMap<object, Map<string, Replication>>();
+
+function replicationsOf(client: object): Map<string, Replication> {
+  const known = replications.get(client) ?? new Map();
+  replications.set(client, known);
+  return known;
 }

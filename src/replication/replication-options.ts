@@ -5,7 +5,7 @@ import type { Remote } from './protocol/remote.ts';
 
 /** Options of {@link replicate}. */
 export interface ReplicationOptions<T extends object = object> {
-  /** The server: `http()`, `couchdb()`, `memory()`, or an adapter of your own. */
+  /** The server: `http()`, `couchdb()`, or an adapter of your own. */
   readonly remote: Remote;
   /** `pull` takes over the server's changes only, `push` sends local ones only. @default 'both' */
   readonly direction?: 'both' | 'pull' | 'push' | undefined;

@@ -1,5 +1,6 @@
 import { Emitter } from '../collection/emitter.ts';
 import type { ReplicationAccess } from '../collection/replication-access.ts';
+import { ReplicationError } from '../errors/replication-error.ts';
 import { CollectionSync, stopped } from './loop/collection-sync.ts';
 import type { Environment } from './loop/platform-environment.ts';
 import type { ReplicationStatus } from './loop/replication-status.ts';
@@ -34,17 +35,24 @@ const MOST_CONFLICTS = 1000;
 export class Replication<T extends object = object> {
   readonly #sync: CollectionSync;
   readonly #conflicts: Conflict<T>[] = [];
+  #shown: string | undefined;
+  #shownError: Error | undefined;
   readonly #emitter = new Emitter<ReplicationEvents>(EVENTS);
 
   /** @internal */
   constructor(access: ReplicationAccess, settings: ReplicationSettings, environment: Environment) {
     this.#sync = new CollectionSync(access, settings, environment, {
       conflicts: (conflicts) => this.#tell(conflicts as Conflict<T>[]),
-      status: (status) => this.#emitter.emit('status', status),
+      status: (status) => this.#show(status),
       pulled: (documents) => this.#emitter.emit('pulled', { documents }),
       pushed: (documents) => this.#emitter.emit('pushed', { documents }),
       rejected: (id, reason) => this.#emitter.emit('rejected', { id, reason }),
     });
+  }
+
+  /** Whether it has ended: by {@link stop}, or as its collection was dropped or its client closed. */
+  get isStopped(): boolean {
+    return this.#sync.stopped !== undefined;
   }
 
   /** Where it stands now. */
@@ -70,7 +78,11 @@ export class Replication<T extends object = object> {
    */
   async settled({ timeout }: { readonly timeout?: number | undefined } = {}): Promise<void> {
     checkTimeout(timeout);
-    if (this.#sync.isPaused) throw stopped('It is paused: call resume() first.');
+    if (this.#sync.isPaused)
+      throw new ReplicationError(
+        'replication_stopped',
+        'The replication is paused: call resume() first.',
+      );
     await this.#sync.settled(timeout);
   }
 
@@ -119,6 +131,15 @@ export class Replication<T extends object = object> {
     this.#sync.end(stopped('It was stopped.'));
     const channel = await this.#sync.opened.catch(() => undefined);
     if (forget) await channel?.send({ op: 'replicaEnd' });
+  }
+
+  #show(status: ReplicationStatus): void {
+    // Dates are compared as JSON, errors by identity.
+    const shown = JSON.stringify(status);
+    if (shown === this.#shown && status.error === this.#shownError) return;
+    this.#shown = shown;
+    this.#shownError = status.error;
+    this.#emitter.emit('status', status);
   }
 
   #tell(conflicts: readonly Conflict<T>[]): void {

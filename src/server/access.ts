@@ -11,7 +11,7 @@ export type Filter = (document: Readonly<Record<string, unknown>>) => boolean | 
 export interface AccessFilters {
   /** Documents that the user may see. The others look deleted to him. Default: all. */
   readonly read?: Filter;
-  /** Documents that the user may write; must hold before and after a change. Default: all. */
+  /** Documents that the user may write; must hold before and after a change. Default: all that `read` shows. */
   readonly write?: Filter;
 }
 

@@ -75,8 +75,12 @@ class Push {
 
   /** The rows that the user may write, each with the version that was checked; `undefined` for the others. */
   async #check(rows: readonly StoreRow[]): Promise<(StoreRow | undefined)[]> {
-    const { canWrite } = this.#access;
-    if (!canWrite) return [...rows];
+    const { canRead, canWrite } = this.#access;
+    if (!canWrite && !canRead) return [...rows];
+    const mayMake = async (id: string, document: unknown) => !canWrite || canWrite(id, document);
+    // Nobody replaces what is hidden from him, though the pull tells its id and version.
+    const mayReplace = async (id: string, document: unknown) =>
+      (!canRead || (await canRead(id, document))) && mayMake(id, document);
     const ids = rows.map(({ id }) => id);
     const stored = new Map<string, StoredRow>();
     for (const row of await this.#store.read(this.#collection, ids)) stored.set(row.id, row);
@@ -87,8 +91,8 @@ class Push {
       // A retry is answered as the first time, whatever became of the document and the user since.
       const allowed =
         present?.keys.includes(key) ||
-        ((document === undefined || (await canWrite(id, document))) &&
-          (!present?.document || (await canWrite(id, present.document))));
+        ((document === undefined || (await mayMake(id, document))) &&
+          (!present?.document || (await mayReplace(id, present.document))));
       checked.push(allowed ? { ...row, seen: present?.version ?? ABSENT } : undefined);
     }
     return checked;

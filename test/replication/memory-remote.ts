@@ -89,7 +89,7 @@ export class MemoryRemote implements Remote<number> {
   }
 
   document(id: string): object | undefined {
-    return this.rows.get(id)?.change.document;
+    return this.rows.get(id)?.change.document ?? undefined;
   }
 
   documents(): object[] {

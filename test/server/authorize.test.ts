@@ -96,6 +96,19 @@ describe('filters', () => {
     expect(await as('ada').pull()).toContainEqual(expect.objectContaining({ version: base }));
   });
 
+  test('nobody replaces or deletes what he may not read, with a read filter alone', async () => {
+    const shared = memory();
+    const reading = (user: string) =>
+      answering({ read: ({ owner }: any) => owner === user }, shared).handler;
+    const push = async (user: string, row: object) =>
+      (await ask(reading(user), 'orders', 'push', { rows: [row] })).results[0];
+    const { version: base } = await push('ada', wire('a', { owner: 'ada' }));
+    expect(await push('bob', wire('a', { owner: 'bob' }, { base }))).toEqual(forbidden);
+    expect(await push('bob', wire('a', undefined, { base }))).toEqual(forbidden);
+    expect(await push('ada', wire('a', { owner: 'bob' }, { base }))).toHaveProperty('version');
+    expect(await push('bob', wire('b', { owner: 'bob' }))).toHaveProperty('version');
+  });
+
   test('a refused row does not keep the others from being made', async () => {
     const bob = as('bob', 'mixed');
     const results = await bob.push(

@@ -60,7 +60,7 @@ function merge(winner: CouchDocument, losers: readonly CouchDocument[]): object 
     return undefined;
   const lowestFirst = [...losers].sort((a, b) => compareRevisions(a._rev, b._rev));
   return [...lowestFirst, winner]
-    .map((leaf) => fromCouch(leaf).document)
+    .map((leaf) => fromCouch(leaf).document ?? undefined)
     .reduce((lower, higher) => mergeFields(undefined, lower, higher).result);
 }
 

@@ -111,8 +111,9 @@ export class Fetcher {
       given = await headers();
     } catch (cause) {
       if (cause instanceof CairnError) throw cause;
+      const why = cause instanceof Error ? cause.message : String(cause);
       // It asks a server for a token, as a rule, and that cannot be reached.
-      throw new ReplicationError('remote_offline', 'headers() failed.', {
+      throw new ReplicationError('remote_offline', `headers() failed: ${why}`, {
         place: 'headers',
         cause,
       });

@@ -109,6 +109,7 @@ export class CollectionSync {
   /** Requests a round. */
   async ask(): Promise<ReplicaReport> {
     const channel = await this.opened;
+    if (this.#stopped) throw this.#stopped;
     const report = await channel.send({ op: 'replicaReport', asks: true });
     this.#take(report);
     return report;

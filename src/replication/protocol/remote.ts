@@ -6,8 +6,8 @@ export interface RemoteChange {
    * copy of its data was restored.
    */
   readonly version: string;
-  /** `undefined`: deleted, or not visible to this user. */
-  readonly document: object | undefined;
+  /** Left out or `null`: deleted, or not visible to this user. */
+  readonly document?: object | null | undefined;
   /** The idempotency key of the push that made this state. */
   readonly key?: string;
 }

@@ -75,12 +75,12 @@ export class ConflictResolution {
     try {
       const result = await this.#resolver?.(states);
       if (result === undefined) return undefined;
-      if (!isPlainObject(result)) throw new TypeError('It returned no document.');
+      if (!isPlainObject(result)) throw new TypeError('it returned no document');
       return { ...result, _id: id };
     } catch (cause) {
       throw new ReplicationError(
         'resolver_failed',
-        `resolve() failed for document "${id}": it must return a document, or undefined to delete it.`,
+        `resolve() failed for document "${id}": ${(cause as Error)?.message ?? cause}. It must return a document, or undefined to delete it.`,
         { place: id, cause },
       );
     }
@@ -92,6 +92,7 @@ export class ConflictResolution {
     result: object | undefined,
     ...sides: readonly [object | undefined, RecordState | undefined][]
   ): RecordState | undefined {
+    if (!result) return undefined;
     for (const [document, state] of sides) if (sameContent(result, document)) return state;
     return this.#codec.toState({ ...result, _id: id } as ReplicatedDocument);
   }

@@ -75,18 +75,25 @@ export class RemoteCalls {
   }
 }
 
-/** fetch() rejects with a TypeError where there is no connection. */
+/** fetch() rejects with a TypeError where there is no connection, or with a DOMException. */
 export function failureOf(cause: unknown): unknown {
   if (cause instanceof CairnError) return cause;
-  return new ReplicationError('remote_offline', 'The server cannot be reached.', { cause });
+  const { message = String(cause), name } = (cause ?? {}) as Partial<Error>;
+  if (
+    cause instanceof TypeError ||
+    ['AbortError', 'NetworkError', 'TimeoutError'].includes(name ?? '')
+  )
+    return new ReplicationError('remote_offline', `The server cannot be reached: ${message}`, {
+      cause,
+    });
+  return new ReplicationError('remote_failed', `The remote threw: ${message}`, { cause });
 }
 
 function checkChange(change: RemoteChange): void {
   if (!isObject(change) || !isName(change.id)) throw invalid('a document has no id');
   const { id, version, document, key } = change;
-  if (!isName(version)) throw invalid('it has no version', id);
-  if (document !== undefined && !isDocument(document, id))
-    throw invalid('it is no object with that _id', id);
+  if (!isName(version)) throw invalid('it has no version, which is a string', id);
+  if (document && !isDocument(document, id)) throw invalid('it is no object with that _id', id);
   if (key !== undefined && typeof key !== 'string') throw invalid('its key is no string', id);
 }
 
@@ -97,7 +104,8 @@ function checkResult(result: PushResult, id: string): void {
     if (result.conflict.id !== id) throw invalid('its conflict is of another document', id);
   } else if ('rejected' in result) {
     if (typeof result.rejected?.reason !== 'string') throw invalid('it has no reason', id);
-  } else if (!isName(result.version)) throw invalid('it was accepted without a version', id);
+  } else if (!isName(result.version))
+    throw invalid('it was accepted without a version, which is a string', id);
   else if (result.document !== undefined && !isDocument(result.document, id))
     throw invalid('it is no object with that _id', id);
 }

@@ -1,3 +1,4 @@
+import { OptionError } from '../../errors/option-error.ts';
 import type { PullAnswer } from '../../replication/protocol/http-answers.ts';
 import { parseCheckpoint } from '../checkpoint.ts';
 import type { Store, StoredRow, StoreResult, StoreRow } from '../store.ts';
@@ -37,6 +38,11 @@ export interface PostgresStore extends Store {
  * ```
  */
 export function postgres(query: Query, options: PostgresOptions = {}): PostgresStore {
+  if (typeof query !== 'function') {
+    const message =
+      '"query" must be a function, such as (text, values) => pool.query(text, values).';
+    throw new OptionError('option_invalid', message, { place: 'query' });
+  }
   return new StoreInPostgres(query, options);
 }
 
