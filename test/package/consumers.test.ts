@@ -23,7 +23,7 @@ afterAll(async () => {
 // A page and its worker keep one core busy between them.
 test.concurrent.for(consumers)(
   '$name: started from $started, replicates, passes the contract',
-  async ({ name, serve, started, caching }, { expect }) => {
+  async ({ name, serve, started, caching, share }, { expect }) => {
     const app = await serve();
     const page = await chromium.newPage();
     try {
@@ -34,7 +34,9 @@ test.concurrent.for(consumers)(
       const orders = `${server.url}/${encodeURIComponent(name)}`;
       expect(await page.evaluate(replicateOrders, orders)).toEqual(REPLICATED);
       await page.addScriptTag({ content: contract });
-      const results: TestResult[] = await page.evaluate(`runContract(${caching})`);
+      const results: TestResult[] = await page.evaluate(
+        `runContract(${caching}, ${JSON.stringify(share)})`,
+      );
       expect(results.filter(({ state }) => state !== 'pass')).toEqual([]);
       expect(results.length).toBeGreaterThan(100);
       expect(errors).toEqual([]);

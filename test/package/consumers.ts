@@ -2,6 +2,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { inject } from 'vitest';
 import { Child, makeFolder, removeFolder } from '../../tools/browsers/child.mjs';
+import type { Share } from './page/run-suites.ts';
 import { type StaticServerOptions, serveFolder } from './static-server.ts';
 import { ROOT, run, unpackInto, userEnvironment } from './tarball.ts';
 
@@ -18,6 +19,8 @@ export interface Consumer {
   readonly started: 'file' | 'inline';
   /** Whether the contract runs with caching: the engine is the same everywhere, so each does one. */
   readonly caching: boolean;
+  /** The share of the contract: a built app and the files as they are run all of it, three others a third each. */
+  readonly share: Share;
   serve(): Promise<Served>;
 }
 
@@ -54,23 +57,28 @@ const VITE = join(ROOT, 'node_modules/vite/bin/vite.js');
 const WEBPACK = join(ROOT, 'node_modules/webpack-cli/bin/cli.js');
 const ESBUILD = join(ROOT, 'node_modules/esbuild/bin/esbuild');
 
+const ALL: Share = { first: 0, of: 1 };
+
 export const consumers: readonly Consumer[] = [
   {
     name: 'Vite, dev server',
     started: 'file',
     caching: false,
+    share: { first: 0, of: 3 },
     serve: serveByVite,
   },
   {
     name: 'Vite, build',
     started: 'file',
     caching: true,
+    share: ALL,
     serve: () => serveBuilt(VITE_APP, process.execPath, [VITE, 'build']),
   },
   {
     name: 'webpack',
     started: 'file',
     caching: false,
+    share: { first: 1, of: 3 },
     serve: () => {
       const args = [WEBPACK, '--mode', 'production'];
       return serveBuilt(bundledApp('main.js'), process.execPath, args);
@@ -81,6 +89,7 @@ export const consumers: readonly Consumer[] = [
     name: 'esbuild',
     started: 'inline',
     caching: true,
+    share: { first: 2, of: 3 },
     serve: () => {
       const args = ['src/index.js', '--bundle', '--format=esm', '--splitting', '--outdir=dist'];
       return serveBuilt(bundledApp('index.js'), ESBUILD, args);
@@ -90,6 +99,7 @@ export const consumers: readonly Consumer[] = [
     name: 'a page without a bundler',
     started: 'file',
     caching: false,
+    share: ALL,
     serve: servePlainPage,
   },
 ];

@@ -1,15 +1,15 @@
-/** The contract as a script: `runContract(caching)` runs it in a page with a global `cairndb`. */
+/** The contract as a script: `runContract(caching, share)` runs it in a page with a global `cairndb`. */
 import { describe } from 'vitest';
 import { contractSuite } from '../../contract/all.suite.ts';
 import { type Library, useClient } from '../../contract/client-fixture.ts';
-import { runSuites } from './run-suites.ts';
+import { runSuites, type Share } from './run-suites.ts';
 
 const page = globalThis as unknown as {
   cairndb: Library;
-  runContract: (caching: boolean) => Promise<unknown>;
+  runContract: (caching: boolean, share: Share) => Promise<unknown>;
 };
 
-page.runContract = (caching) =>
+page.runContract = (caching, share) =>
   runSuites(() => {
     const { cairndb: lib } = page;
     const kind = {
@@ -20,4 +20,4 @@ page.runContract = (caching) =>
       make: (name: string) => lib.connect({ name }),
     } as const;
     describe(kind.title, () => contractSuite(useClient(kind, caching)));
-  });
+  }, share);

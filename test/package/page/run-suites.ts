@@ -1,5 +1,5 @@
 /** Runs the tests in the page and returns their results. */
-import { startTests, type Task, type VitestRunner } from '@vitest/runner';
+import { type Suite, startTests, type Task, type VitestRunner } from '@vitest/runner';
 
 export interface TestResult {
   readonly name: string;
@@ -9,8 +9,14 @@ export interface TestResult {
 
 const TIMEOUT_MS = 20_000;
 
+/** Which tests are run: each `of`th, beginning with `first`. */
+export interface Share {
+  readonly first: number;
+  readonly of: number;
+}
+
 /** @param collect Defines the tests, as a test file does. */
-export async function runSuites(collect: () => void): Promise<TestResult[]> {
+export async function runSuites(collect: () => void, share: Share): Promise<TestResult[]> {
   const runner: VitestRunner = {
     config: {
       root: '/',
@@ -31,9 +37,21 @@ export async function runSuites(collect: () => void): Promise<TestResult[]> {
       strictTags: false,
     },
     importFile: async () => collect(),
+    onCollected: (collected) => {
+      const count = { tests: 0 };
+      for (const file of collected) keepShare(file, share, count);
+    },
   };
   const files = await startTests(['/contract'], runner);
   return files.flatMap(resultsOf);
+}
+
+function keepShare(suite: Suite, { first, of }: Share, count: { tests: number }): void {
+  suite.tasks = suite.tasks.filter((task) => {
+    if (task.type !== 'suite') return count.tests++ % of === first;
+    keepShare(task, { first, of }, count);
+    return task.tasks.length > 0;
+  });
 }
 
 function resultsOf(task: Task): TestResult[] {
