@@ -76,7 +76,9 @@ test.each(runnable.map((example) => [`${example.page}:${example.line}`, example.
 
 /** Modules by the names that examples import. */
 function importModule(name: string): Promise<unknown> {
-  return name === 'cairndb' ? Promise.resolve(library) : import(/* @vite-ignore */ name);
+  if (name === 'cairndb') return Promise.resolve(library);
+  if (name === 'cairndb/replication') return import('../../src/replication/index.ts');
+  return import(/* @vite-ignore */ name);
 }
 
 /** Imports do not work in a function body, so a dynamic import replaces them. */
