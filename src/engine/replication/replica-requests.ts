@@ -6,6 +6,7 @@ import type {
   LocalRow,
   OpenReplica,
   PushedRow,
+  RecordState,
   RemoteRow,
   ReplicaOperations,
 } from '../protocol/replica-protocol.ts';
@@ -50,7 +51,7 @@ export class ReplicaRequests {
       case 'replicaPushed':
         return yield* this.#pushed(this.#replica, request.rows);
       case 'replicaRevert':
-        return this.#revert(this.#replica, request.id);
+        return yield* this.#revert(this.#replica, request.id);
       case 'replicaEnd':
         return yield* this.#end(this.#replica);
     }
@@ -118,13 +119,22 @@ export class ReplicaRequests {
     const { records } = this.#context;
     const found = ids.map((id) => records.get(id));
     const bodies = (yield* records.bodies.ofAll(found.filter((one) => one !== undefined))).values();
+    const bases: (RecordState | undefined)[] = [];
+    for (const id of ids) bases.push(yield* this.#baseOf(replica, id));
     return ids.map((id, index) => ({
       id,
       version: replica.versionOf(id, found[index]),
-      base: replica.log.get(id)?.base,
+      base: bases[index],
       state: found[index] && stateOf(found[index] as StoredRecord, bodies.next().value as Body),
       refused: replica.state.rejected[id],
     }));
+  }
+
+  /** The server's state that a document derives from, which may be on its way from storage. */
+  *#baseOf(replica: Replica, id: string): Coroutine<RecordState | undefined> {
+    const unread = replica.unread(id);
+    if (!unread) return replica.log.get(id)?.base;
+    return stateOf(unread, yield* this.#context.records.bodies.of(unread));
   }
 
   *#apply(
@@ -196,10 +206,11 @@ export class ReplicaRequests {
     return undefined;
   }
 
-  #revert(replica: Replica, id: string): boolean {
+  *#revert(replica: Replica, id: string): Coroutine<boolean> {
     if (!replica.dirty.has(id)) return false;
+    const base = yield* this.#baseOf(replica, id);
     replica.accept(id);
-    const { version, base } = replica.log.get(id) ?? {};
+    const { version } = replica.log.get(id) ?? {};
     const outcome: Outcome = [{ id, version, state: base }, base];
     replica.applying(() => applyRows(this.#context, replica, [outcome]));
     return true;

@@ -239,6 +239,11 @@ export class Replica implements ReplicaTracker {
     this.#context.links.link([this.#context.saves, this.log.saves]);
   }
 
+  /** The version that is the base of a document, while its body is being read. */
+  unread(id: string): StoredRecord | undefined {
+    return this.#unread.get(id);
+  }
+
   /** Reads a base from its segment. Until then no early save begins. */
   #readLater(id: string, base: StoredRecord): void {
     const { records, saves, events } = this.#context;
