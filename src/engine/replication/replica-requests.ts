@@ -126,7 +126,7 @@ export class ReplicaRequests {
       version: replica.versionOf(id, found[index]),
       base: bases[index],
       state: found[index] && stateOf(found[index] as StoredRecord, bodies.next().value as Body),
-      refused: replica.state.rejected[id],
+      refused: Object.hasOwn(replica.state.rejected, id) ? replica.state.rejected[id] : undefined,
     }));
   }
 
