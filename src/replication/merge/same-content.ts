@@ -12,7 +12,14 @@ export function sameContent(a: unknown, b: unknown): boolean {
       keys.every((key) => Object.hasOwn(right, key) && sameContent(left[key], right[key]))
     );
   }
-  if (Array.isArray(a) && Array.isArray(b))
-    return a.length === b.length && a.every((item, index) => sameContent(item, b[index]));
+  if (Array.isArray(a) && Array.isArray(b)) {
+    // Holes have no key: an array of another device may be as long as any, and empty.
+    const keys = Object.keys(a) as unknown as number[];
+    return (
+      a.length === b.length &&
+      keys.length === Object.keys(b).length &&
+      keys.every((key) => Object.hasOwn(b, key) && sameContent(a[key], b[key]))
+    );
+  }
   return sameValue(a, b);
 }
