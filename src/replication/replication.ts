@@ -1,9 +1,10 @@
 import { Emitter } from '../collection/emitter.ts';
 import type { ReplicationAccess } from '../collection/replication-access.ts';
 import { ReplicationError } from '../errors/replication-error.ts';
-import { CollectionSync, stopped } from './loop/collection-sync.ts';
+import { CollectionSync } from './loop/collection-sync.ts';
 import type { Environment } from './loop/platform-environment.ts';
 import type { ReplicationStatus } from './loop/replication-status.ts';
+import { stopped } from './loop/stopped.ts';
 import { checkTimeout, type ReplicationSettings } from './replication-options.ts';
 import type { Conflict } from './rounds/conflict-resolution.ts';
 

@@ -8,7 +8,10 @@ const HELD_MS = 5000;
 const FIRST_PAUSE_MS = 1000;
 const LAST_PAUSE_MS = 60_000;
 
-/** Spaces waits for news that end early and bring none: their server does not hold requests, or rings for nothing. */
+/**
+ * Spaces waits for news that end early and bring none: their server does not hold requests, rings for nothing, or cannot
+ * answer them.
+ */
 export class Slowdown {
   readonly #clock: Clock;
   /** The checkpoint of the last wait. */
@@ -31,10 +34,13 @@ export class Slowdown {
     this.#after = after;
     await this.#pause(signal);
     const began = this.#clock.elapsed();
-    const result = await wait();
-    const isHeld = this.#clock.elapsed() - began >= HELD_MS;
-    this.#early = isHeld ? 0 : this.#early + 1;
-    return result;
+    try {
+      return await wait();
+    } finally {
+      const isHeld = this.#clock.elapsed() - began >= HELD_MS;
+      // What the client ended says nothing of the server; a failure does.
+      if (!signal.aborted) this.#early = isHeld ? 0 : this.#early + 1;
+    }
   }
 
   /** The first wait that ended early may have had real news. */

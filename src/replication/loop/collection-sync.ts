@@ -2,7 +2,6 @@ import type { HandleChannel } from '../../collection/calls/handle-channel.ts';
 import type { ReplicationAccess } from '../../collection/replication-access.ts';
 import type { OpenReplica, ReplicaReport } from '../../engine/protocol/replica-protocol.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
-import { ReplicationError } from '../../errors/replication-error.ts';
 import { type StateCodec, stateCodec } from '../documents/states.ts';
 import { Slowdown } from '../fetching/slowdown.ts';
 import type { ReplicationSettings } from '../replication-options.ts';
@@ -16,6 +15,7 @@ import { ReplicationLoop } from './replication-loop.ts';
 import type { Answered, ReplicationStatus, StatusReport } from './replication-status.ts';
 import { countOf, settle } from './settling.ts';
 import { shownStatus } from './shown-status.ts';
+import { stopped } from './stopped.ts';
 
 /** A page that does not replicate asks the one that does so often, while it is shown: a frozen one is replaced. */
 const HEARTBEAT_MS = 15_000;
@@ -67,6 +67,7 @@ export class CollectionSync {
       {
         round: (enter, signal) => this.#round(enter, signal),
         watch: (signal) => this.#watch(signal),
+        isPending: () => settings.direction !== 'pull' && this.status.pending > 0,
         isWatched: () => environment.isVisible() || access.owner.status.tabs > 1,
         changed: () => this.#changed(),
       },
@@ -293,8 +294,4 @@ export class CollectionSync {
     this.#events.status(this.status);
     for (const look of [...this.#watchers]) look();
   }
-}
-
-export function stopped(why: string): ReplicationError {
-  return new ReplicationError('replication_stopped', `The replication has ended. ${why}`);
 }

@@ -17,6 +17,8 @@ export interface LoopTasks {
   round(enter: (state: 'pulling' | 'pushing') => void, signal: AbortSignal): Promise<void>;
   /** Resolves when the server may have something new; `undefined` where it cannot tell. */
   watch(signal: AbortSignal): Promise<void> | undefined;
+  /** Whether the server has put off local changes. */
+  isPending(): boolean;
   /** Whether anybody looks: a hidden page alone asks a server no questions. */
   isWatched(): boolean;
   /** Called when the state has changed. */
@@ -144,7 +146,7 @@ export class ReplicationLoop {
   #waitForNews(): void {
     const { signal } = this.#running;
     const news = this.#tasks.watch(signal);
-    if (!news) this.#poll();
+    if (!news || this.#tasks.isPending()) this.#poll();
     news?.then(
       () => {
         if (!signal.aborted) this.wake();

@@ -33,8 +33,8 @@ export async function pull(
     if (page.reset) ids = new Set();
     for (const { id, document } of changes) if (document) ids?.add(id);
     const next = checkpointOf(page.checkpoint);
-    if (more && changes.length === 0 && next === JSON.stringify(after))
-      throw invalid('pull() returned more: true, and nothing else');
+    if (more && next === JSON.stringify(after))
+      throw invalid('pull() returned more: true with the checkpoint that it was given');
     after = page.checkpoint;
     if (more) {
       // Under way while this page is saved.

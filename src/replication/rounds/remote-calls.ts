@@ -14,8 +14,8 @@ import type {
 /** A call that takes longer has failed: networks lose answers without a sign. */
 const DEADLINE_MS = 60_000;
 
-/** Longest version and id that are kept, in characters. */
-const MAX_NAME = 1024;
+/** Longest version that is kept, in characters. */
+const MAX_VERSION = 1024;
 
 /** Documents asked for in one pull. */
 const PULL_LIMIT = 1000;
@@ -90,9 +90,9 @@ export function failureOf(cause: unknown): unknown {
 }
 
 function checkChange(change: RemoteChange): void {
-  if (!isObject(change) || !isName(change.id)) throw invalid('a document has no id');
+  if (!isObject(change) || !isText(change.id)) throw invalid('a document has no id');
   const { id, version, document, key } = change;
-  if (!isName(version)) throw invalid('it has no version, which is a string', id);
+  if (!isVersion(version)) throw invalid('it has no version, which is a string', id);
   if (document && !isDocument(document, id)) throw invalid('it is no object with that _id', id);
   if (key !== undefined && typeof key !== 'string') throw invalid('its key is no string', id);
 }
@@ -104,7 +104,7 @@ function checkResult(result: PushResult, id: string): void {
     if (result.conflict.id !== id) throw invalid('its conflict is of another document', id);
   } else if ('rejected' in result) {
     if (typeof result.rejected?.reason !== 'string') throw invalid('it has no reason', id);
-  } else if (!isName(result.version))
+  } else if (!isVersion(result.version))
     throw invalid('it was accepted without a version, which is a string', id);
   else if (result.document !== undefined && !isDocument(result.document, id))
     throw invalid('it is no object with that _id', id);
@@ -114,8 +114,13 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null;
 }
 
-function isName(value: unknown): value is string {
-  return typeof value === 'string' && value.length > 0 && value.length <= MAX_NAME;
+/** An id may be as long as a client has made it: one that is refused here would stop all clients. */
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.length > 0;
+}
+
+function isVersion(value: unknown): value is string {
+  return isText(value) && value.length <= MAX_VERSION;
 }
 
 function isDocument(value: unknown, id: string): boolean {
