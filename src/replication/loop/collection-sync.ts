@@ -218,7 +218,8 @@ export class CollectionSync {
       sent: (change) => this.#push.sent(change),
       events: {
         ...this.#events,
-        caughtUp: () => this.#loop.caughtUp(),
+        // pause() and resume() meanwhile have asked for another round.
+        caughtUp: () => void (signal.aborted || this.#loop.caughtUp()),
       },
     };
     const tell = this.#events.conflicts;
