@@ -208,7 +208,7 @@ export class CollectionSync {
       replica: this.#replica,
       remote: new RemoteCalls(remote, signal, this.#environment.clock),
       codec: this.codec,
-      conflicts: new ConflictResolution(this.codec, resolve, this.#environment.clock),
+      conflicts: new ConflictResolution(this.codec, resolve, this.#environment.clock, signal),
       send: (request) => {
         signal.throwIfAborted();
         return channel.send({ ...request, opening }) as never;

@@ -1,4 +1,6 @@
+import { copy } from '../../codec/capture.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
+import { orAborted } from '../../collection/calls/first-call.ts';
 import type { LocalRow, RecordState, RemoteRow } from '../../engine/protocol/replica-protocol.ts';
 import type { Clock } from '../../engine/scheduling/clock.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
@@ -28,12 +30,17 @@ export class ConflictResolution {
   readonly #codec: StateCodec;
   readonly #resolver: Resolver | undefined;
   readonly #clock: Clock;
+  readonly #ended: AbortSignal;
 
-  /** @param resolver Left out: merges by fields. */
-  constructor(codec: StateCodec, resolver: Resolver | undefined, clock: Clock) {
+  /**
+   * @param resolver Left out: merges by fields.
+   * @param ended Ends the wait for a decision.
+   */
+  constructor(codec: StateCodec, resolver: Resolver | undefined, clock: Clock, ended: AbortSignal) {
     this.#codec = codec;
     this.#resolver = resolver;
     this.#clock = clock;
+    this.#ended = ended;
   }
 
   /**
@@ -73,7 +80,10 @@ export class ConflictResolution {
   async #decide(states: ConflictStates): Promise<object | undefined> {
     const { id } = states;
     try {
-      const result = await this.#resolver?.(states);
+      // A copy: what it changes there must not look like the states that are compared later.
+      const decision = Promise.resolve(this.#resolver?.(copy(states)));
+      // One that never comes must not outlast pause().
+      const result = await orAborted(decision, this.#ended);
       if (result === undefined) return undefined;
       if (!isPlainObject(result)) throw new TypeError('it returned no document');
       return { ...result, _id: id };
