@@ -70,8 +70,14 @@ test('Drop() ends the replication, and deletes nothing on the server', async () 
   await device.orders.insert({ _id: 'a' });
   await device.settled();
   await device.orders.Drop();
-  await expect(device.settled()).rejects.toMatchObject({});
-  expect(remote.documents().length).toBe(1);
+  await expect(device.settled()).rejects.toMatchObject({ code: 'collection_dropped' });
+  remote.write('b', {});
+  while (device.sync.status.state !== 'stopped') await turn();
+  expect(device.sync.status).toMatchObject({
+    retry_at: undefined,
+    error: { code: 'collection_dropped' },
+  });
+  expect(remote.documents().length).toBe(2);
 });
 
 test('one collection replicates with one remote, until that is forgotten', async () => {

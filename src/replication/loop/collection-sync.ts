@@ -282,6 +282,8 @@ export class CollectionSync {
   /** Tells the other pages too. */
   #changed(): void {
     const { told: report } = this;
+    const { error } = this.#loop;
+    if (error?.code === 'collection_dropped') this.end(error);
     if (this.#loop.state !== 'elsewhere' && !this.#stopped) {
       // A channel that has closed has ended the replication.
       this.opened

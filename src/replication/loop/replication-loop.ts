@@ -73,6 +73,7 @@ export class ReplicationLoop {
   /** Ends what is under way; {@link start} goes on. */
   halt(state: 'paused' | 'stopped' | 'elsewhere'): void {
     this.#endWaiting();
+    this.retryAt = undefined;
     this.#enter(state);
   }
 
