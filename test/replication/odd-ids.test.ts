@@ -18,3 +18,13 @@ test('documents named as members of every object can leave a worker', async () =
   expect(rows.map(({ id }) => id)).toEqual(['constructor', 'toString']);
   expect(structuredClone(rows)).toEqual(rows);
 });
+
+test('a refused document named __proto__ is listed, and not sent again and again', async () => {
+  const remote = new MemoryRemote();
+  remote.refuse = () => 'no';
+  const device = new Device(remote);
+  await device.orders.insert({ _id: '__proto__' });
+  await device.settled();
+  expect(await device.sync.rejected()).toMatchObject([{ id: '__proto__', reason: 'no' }]);
+  expect(remote.pushes.length).toBe(1);
+});
