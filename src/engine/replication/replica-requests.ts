@@ -76,7 +76,7 @@ export class ReplicaRequests {
       remote,
       replica: newId(21),
       checkpoint: undefined,
-      rejected: {},
+      rejected: [],
       replacement: 1,
     });
     yield replica.save();
@@ -101,12 +101,11 @@ export class ReplicaRequests {
     { limit, skip = [], refused }: Request<'replicaChanges'>,
   ): Coroutine<ReplyTo<'replicaChanges'>> {
     const { records } = this.#context;
-    const { rejected } = replica.state;
     const skipped = new Set(skip);
     const ids: string[] = [];
     for (const id of replica.dirty) {
       if (ids.length === limit) break;
-      if (Object.hasOwn(rejected, id) !== (refused === true) || skipped.has(id)) continue;
+      if ((replica.refusal(id) !== undefined) !== (refused === true) || skipped.has(id)) continue;
       // A change that a crash could lose must not be on the server.
       if (records.get(id)?.segment !== 0 && replica.log.isSaved(id)) ids.push(id);
     }
@@ -126,7 +125,7 @@ export class ReplicaRequests {
       version: replica.versionOf(id, found[index]),
       base: bases[index],
       state: found[index] && stateOf(found[index] as StoredRecord, bodies.next().value as Body),
-      refused: Object.hasOwn(replica.state.rejected, id) ? replica.state.rejected[id] : undefined,
+      refused: replica.refusal(id),
     }));
   }
 
@@ -179,14 +178,14 @@ export class ReplicaRequests {
       replica,
       rows.map(({ id }) => id),
     );
-    const refused: Record<string, string> = {};
+    const refused: [id: string, reason: string][] = [];
     const outcomes: Outcome[] = [];
     for (const [index, row] of rows.entries()) {
       const { id, sent, version, stored } = row;
       const { state } = local[index] as LocalRow;
       const isAsSent = sameState(state, sent);
       if (row.refused !== undefined) {
-        if (isAsSent) refused[id] = row.refused;
+        if (isAsSent) refused.push([id, row.refused]);
       } else if (isAsSent && stored)
         outcomes.push([{ id, version, state: stored.state }, stored.state]);
       // Changes of the server that are not here yet: a push with the old version brings them as a conflict.

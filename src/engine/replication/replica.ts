@@ -14,7 +14,7 @@ const TAG_LENGTH = 6;
 /** The state as it is stored. */
 export interface KeptState extends ReplicaState {
   /** Why the server refused a document, by id. */
-  readonly rejected: Readonly<Record<string, string>>;
+  readonly rejected: readonly (readonly [id: string, reason: string])[];
   /** The replacement of all records that is entered, as {@link SegmentLog.replicated}. */
   readonly replacement: number;
 }
@@ -33,6 +33,8 @@ export class Replica implements ReplicaTracker {
   readonly dirty = new Set<string>();
   readonly #context: CollectionContext;
   #state: KeptState | undefined;
+  /** {@link KeptState.rejected} by id. */
+  #rejected = new Map<string, string>();
   #isApplying = false;
   #told = 0;
   #asked = 0;
@@ -54,6 +56,7 @@ export class Replica implements ReplicaTracker {
   async open(): Promise<void> {
     await this.log.open();
     this.#state = this.log.state as KeptState;
+    this.#rejected = new Map(this.#state.rejected);
     for (const { key, remoteVersion } of this.#context.records.list())
       if (!this.#isOwn(remoteVersion)) this.dirty.add(key);
     for (const id of this.log.ids()) {
@@ -123,7 +126,7 @@ export class Replica implements ReplicaTracker {
   }
 
   get standing(): Omit<ReplicaReport, 'collection'> {
-    const rejected = Object.keys(this.state.rejected).length;
+    const rejected = this.#rejected.size;
     const pending = this.dirty.size - rejected;
     const [asked, opening, report] = [this.#asked, this.opening, this.#report];
     return { pending, rejected, asked, opening, report };
@@ -192,17 +195,24 @@ export class Replica implements ReplicaTracker {
     this.#link();
   }
 
+  /** Why the server refused a document. */
+  refusal(id: string): string | undefined {
+    return this.#rejected.get(id);
+  }
+
+  #keepRejected(): void {
+    this.state = { ...this.state, rejected: [...this.#rejected] };
+  }
+
   /** Notes why the server refused documents, by id. */
   refuse(reasons: KeptState['rejected']): void {
-    if (Object.keys(reasons).length > 0)
-      this.state = { ...this.state, rejected: { ...this.state.rejected, ...reasons } };
+    for (const [id, reason] of reasons) this.#rejected.set(id, reason);
+    if (reasons.length > 0) this.#keepRejected();
   }
 
   /** Forgets that the server refused a document. */
   accept(id: string): void {
-    if (!Object.hasOwn(this.state.rejected, id)) return;
-    const { [id]: _, ...rejected } = this.state.rejected;
-    this.state = { ...this.state, rejected };
+    if (this.#rejected.delete(id)) this.#keepRejected();
   }
 
   save(): Promise<void> {
