@@ -51,7 +51,7 @@ describe('at the time of a test', () => {
   });
   afterEach(() => db.close());
 
-  test('a row that the server has put off is sent again, though nothing else happens', async () => {
+  test('a row that the server has delayed is sent again, though nothing else happens', async () => {
     const orders = new db.Collection<{ _id: string }>({ name: 'orders', type: 'DOCUMENT_BASED' });
     const { push } = remote;
     remote.push = async (rows) => {

@@ -1,6 +1,5 @@
 import type { Body } from '../../codec/body.ts';
 import { ReplicationError, type ReplicationErrorCode } from '../../errors/replication-error.ts';
-import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
 import type {
   LocalRow,
@@ -118,15 +117,18 @@ export class ReplicaRequests {
     const { records } = this.#context;
     const found = ids.map((id) => records.get(id));
     const bodies = (yield* records.bodies.ofAll(found.filter((one) => one !== undefined))).values();
-    const bases: (RecordState | undefined)[] = [];
-    for (const id of ids) bases.push(yield* this.#baseOf(replica, id));
-    return ids.map((id, index) => ({
-      id,
-      version: replica.versionOf(id, found[index]),
-      base: bases[index],
-      state: found[index] && stateOf(found[index] as StoredRecord, bodies.next().value as Body),
-      refused: replica.refusal(id),
-    }));
+    const rows: LocalRow[] = [];
+    for (const [index, id] of ids.entries()) {
+      const record = found[index];
+      rows.push({
+        id,
+        version: replica.versionOf(id, record),
+        base: yield* this.#baseOf(replica, id),
+        state: record && stateOf(record, bodies.next().value as Body),
+        refused: replica.refusal(id),
+      });
+    }
+    return rows;
   }
 
   /** The server's state that a document derives from, which may be on its way from storage. */
@@ -209,8 +211,7 @@ export class ReplicaRequests {
     if (!replica.dirty.has(id)) return false;
     const base = yield* this.#baseOf(replica, id);
     replica.accept(id);
-    const { version } = replica.log.get(id) ?? {};
-    const outcome: Outcome = [{ id, version, state: base }, base];
+    const outcome: Outcome = [{ id, version: replica.versionOf(id), state: base }, base];
     replica.applying(() => applyRows(this.#context, replica, [outcome]));
     return true;
   }

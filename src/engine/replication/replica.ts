@@ -69,8 +69,7 @@ export class Replica implements ReplicaTracker {
 
   /** A crash came between a replacement and its entry: every document is compared with the server's. */
   #forget(replacement: number): void {
-    for (const id of [...this.#context.records.keys(), ...this.log.ids()])
-      this.enter(id, { version: undefined, isDirty: true, base: undefined });
+    for (const id of [...this.#context.records.keys(), ...this.log.ids()]) this.#markNew(id);
     this.state = { ...this.state, replacement, checkpoint: undefined };
   }
 
@@ -126,10 +125,14 @@ export class Replica implements ReplicaTracker {
   }
 
   get standing(): Omit<ReplicaReport, 'collection'> {
-    const rejected = this.#rejected.size;
-    const pending = this.dirty.size - rejected;
-    const [asked, opening, report] = [this.#asked, this.opening, this.#report];
-    return { pending, rejected, asked, opening, report };
+    const { size } = this.#rejected;
+    return {
+      pending: this.dirty.size - size,
+      rejected: size,
+      asked: this.#asked,
+      opening: this.opening,
+      report: this.#report,
+    };
   }
 
   #tell(): void {

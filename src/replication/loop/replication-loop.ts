@@ -17,7 +17,7 @@ export interface LoopTasks {
   round(enter: (state: 'pulling' | 'pushing') => void, signal: AbortSignal): Promise<void>;
   /** Resolves when the server may have something new; `undefined` where it cannot tell. */
   watch(signal: AbortSignal): Promise<void> | undefined;
-  /** Whether the server has put off local changes. */
+  /** Whether local changes wait, as the server accepts them later. */
   isPending(): boolean;
   /** Whether anybody looks: a hidden page alone asks a server no questions. */
   isWatched(): boolean;
