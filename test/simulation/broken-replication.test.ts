@@ -75,8 +75,8 @@ test(
       return step.value;
     });
     const { run } = Push.prototype;
-    vi.spyOn(Push.prototype, 'run').mockImplementation(function (this: Push, context, tell) {
-      return run.call(this, { ...context, save: async () => undefined }, tell);
+    vi.spyOn(Push.prototype, 'run').mockImplementation(function (this: Push, context) {
+      return run.call(this, { ...context, save: async () => undefined });
     });
     await expectFound();
   },

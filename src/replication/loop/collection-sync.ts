@@ -5,7 +5,7 @@ import { asCairnError } from '../../errors/as-cairn-error.ts';
 import { type StateCodec, stateCodec } from '../documents/states.ts';
 import { Slowdown } from '../fetching/slowdown.ts';
 import type { ReplicationSettings } from '../replication-options.ts';
-import { type Conflict, ConflictResolution } from '../rounds/conflict-resolution.ts';
+import { ConflictResolution } from '../rounds/conflict-resolution.ts';
 import { pull } from '../rounds/pull.ts';
 import { Push } from '../rounds/push.ts';
 import { failureOf, RemoteCalls } from '../rounds/remote-calls.ts';
@@ -22,7 +22,6 @@ const HEARTBEAT_MS = 15_000;
 
 /** What is told to the user of a replication. */
 export interface SyncEvents extends Omit<RoundEvents, 'caughtUp'> {
-  conflicts(conflicts: readonly Conflict[]): void;
   status(status: ReplicationStatus): void;
 }
 
@@ -222,18 +221,17 @@ export class CollectionSync {
         caughtUp: () => void (signal.aborted || this.#loop.caughtUp()),
       },
     };
-    const tell = this.#events.conflicts;
     let from = checkpoint;
     for (let pushed = 1; pushed > 0; ) {
       pushed = 0;
       if (direction !== 'push') {
         enter('pulling');
-        from = await pull(context, from, tell);
+        from = await pull(context, from);
       }
       if (direction === 'pull') break;
       enter('pushing');
       // What was pushed comes back once: the checkpoint goes past it, so that it rings nobody later.
-      pushed = await this.#push.run(context, tell);
+      pushed = await this.#push.run(context);
       if (direction === 'push') break;
     }
     this.#answered = { opening, count: asked };

@@ -26,35 +26,39 @@ export function readyRows(context: RoundContext, changes: readonly RemoteChange[
 
 /**
  * Applies states of the server, and resolves those that conflict with local changes. Repeats that where a document changes
- * meanwhile.
- *
- * @returns the conflicts.
+ * meanwhile. Reports the conflicts.
  */
 export async function applyRows(
   context: RoundContext,
   { byId, rows: all }: ReadyRows,
   end: PageEnd = {},
-): Promise<Conflict[]> {
+): Promise<void> {
   const conflicts = new Map<string, Conflict | undefined>();
-  for (let rows = all; ; ) {
-    const found = await context.send({ op: 'replicaApply', rows, ...end });
-    if (found.length === 0) break;
-    const resolved: RemoteRow[] = [];
-    for (const local of found) {
-      const change = byId.get(local.id);
-      // One that the server does not have, after a reset.
-      const gone: RemoteRow = { id: local.id, version: undefined, state: undefined };
-      const { row, conflict } = await context.conflicts.resolve(
-        change ? rowOf(context, change) : gone,
-        local,
-        change && originOf(context, change),
-      );
-      resolved.push(row);
-      conflicts.set(local.id, conflict);
+  let sent: readonly Conflict[] = [];
+  try {
+    for (let rows = all; ; ) {
+      sent = [...conflicts.values()].filter((one) => one !== undefined);
+      const found = await context.send({ op: 'replicaApply', rows, ...end });
+      if (found.length === 0) return;
+      const resolved: RemoteRow[] = [];
+      for (const local of found) {
+        const change = byId.get(local.id);
+        // One that the server does not have, after a reset.
+        const gone: RemoteRow = { id: local.id, version: undefined, state: undefined };
+        const { row, conflict } = await context.conflicts.resolve(
+          change ? rowOf(context, change) : gone,
+          local,
+          change && originOf(context, change),
+        );
+        resolved.push(row);
+        conflicts.set(local.id, conflict);
+      }
+      rows = resolved;
     }
-    rows = resolved;
+  } finally {
+    // Without an answer too: the engine may have applied them before it was lost.
+    if (sent.length > 0) context.events.conflicts(sent);
   }
-  return [...conflicts.values()].filter((one) => one !== undefined);
 }
 
 /** The push of this replica that made a state of the server: the local one derives from it. */

@@ -1,7 +1,6 @@
 import { nextTurn } from '../../engine/scheduling/next-turn.ts';
 import type { PulledPage } from '../protocol/remote.ts';
 import { applyRows, type ReadyRows, readyRows } from './apply-rows.ts';
-import type { Conflict } from './conflict-resolution.ts';
 import { invalid } from './remote-calls.ts';
 import type { RoundContext } from './round-context.ts';
 
@@ -17,11 +16,7 @@ const LONG = 100;
  * @param stored The stored checkpoint, as JSON.
  * @returns the new one.
  */
-export async function pull(
-  context: RoundContext,
-  stored: string | undefined,
-  tell: (conflicts: readonly Conflict[]) => void,
-): Promise<string> {
+export async function pull(context: RoundContext, stored: string | undefined): Promise<string> {
   let from = stored;
   let after: unknown = stored === undefined ? undefined : JSON.parse(stored);
   let fetching = fetchPage(context, after);
@@ -43,7 +38,7 @@ export async function pull(
     }
     const isKept = !ids || !more;
     const end = isKept ? { after: from, checkpoint: next, kept: ids && [...ids] } : {};
-    tell(await applyRows(context, rows, end));
+    await applyRows(context, rows, end);
     if (changes.length > 0) context.events.pulled(changes.length);
     if (isKept) from = next;
     if (!more) return next;

@@ -4,7 +4,6 @@ import { ReplicationError } from '../../errors/replication-error.ts';
 import { sameContent } from '../merge/same-content.ts';
 import type { LocalChange, PushResult, RemoteChange } from '../protocol/remote.ts';
 import { applyRows, readyRows } from './apply-rows.ts';
-import type { Conflict } from './conflict-resolution.ts';
 import type { RoundContext, Sent } from './round-context.ts';
 
 /** Documents in one push. */
@@ -24,10 +23,7 @@ export class Push {
   readonly #unanswered = new Map<string, readonly Sent[]>();
 
   /** @returns how many documents were pushed. */
-  async run(
-    context: RoundContext,
-    tell: (conflicts: readonly Conflict[]) => void,
-  ): Promise<number> {
+  async run(context: RoundContext): Promise<number> {
     const attempts = new Map<string, number>();
     const skip = new Set<string>();
     let pushed = 0;
@@ -72,7 +68,7 @@ export class Push {
       await context.send({ op: 'replicaPushed', rows: settled });
       if (changed.length > conflicts.length)
         context.events.pushed(changed.length - conflicts.length);
-      if (conflicts.length > 0) tell(await applyRows(context, readyRows(context, conflicts)));
+      if (conflicts.length > 0) await applyRows(context, readyRows(context, conflicts));
     }
   }
 

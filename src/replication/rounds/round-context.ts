@@ -2,7 +2,7 @@ import type { HandleRequest } from '../../collection/calls/sender.ts';
 import type { RecordState, ReplicaOperations } from '../../engine/protocol/replica-protocol.ts';
 import type { StateCodec } from '../documents/states.ts';
 import type { RemoteChange } from '../protocol/remote.ts';
-import type { ConflictResolution } from './conflict-resolution.ts';
+import type { Conflict, ConflictResolution } from './conflict-resolution.ts';
 import type { RemoteCalls } from './remote-calls.ts';
 
 /** The operations of the engine that a round uses. */
@@ -38,6 +38,8 @@ export interface RoundContext {
 
 /** What a round tells of its progress. */
 export interface RoundEvents {
+  /** Those that were resolved: they are applied, or may be. */
+  conflicts(conflicts: readonly Conflict[]): void;
   pulled(documents: number): void;
   pushed(documents: number): void;
   rejected(id: string, reason: string): void;
