@@ -23,6 +23,11 @@ export type Connection = BaseClient;
 export function connect(options: ConnectOptions): Connection {
   const { worker, answer_timeout, ...database } = parseConnectOptions(options);
   return new BaseClient(database, async (settings) => {
+    // Node, and the pages of happy-dom and jsdom. Asked with the first call: a test may replace it.
+    if (!worker && !globalThis.Worker) {
+      const thread = await import('./transport/thread/connect-in-thread.ts').catch(loadFailed);
+      return thread.connectInThread(settings);
+    }
     const { connectToWorker } = await import('./transport/worker/connect-to-worker.ts').catch(
       loadFailed,
     );

@@ -1,4 +1,9 @@
-/** The worker that writes and reads the files of backups, started for each file. */
+/**
+ * The worker that writes and reads the files of backups, started for each file. As a SharedWorker it brings ports from
+ * one tab to another.
+ */
 import { hostFileCodec } from '../src/transport/file-worker/file-worker-host.ts';
+import { bringPorts, type SharedScope } from '../src/transport/tabs/bring-ports.ts';
 
-hostFileCodec(globalThis as unknown as Parameters<typeof hostFileCodec>[0]);
+if ('onconnect' in globalThis) bringPorts(globalThis as unknown as SharedScope);
+else hostFileCodec(globalThis as unknown as Parameters<typeof hostFileCodec>[0]);

@@ -7,6 +7,7 @@ import type { Snapshot } from './snapshot.ts';
 /** Storage that a collection uses, in rough bytes before the browser compresses them, Blobs included. */
 export interface CollectionUsage {
   readonly collection: string;
+  readonly type: 'DOCUMENT_BASED' | 'KEY_VALUE_BASED';
   /** The live data. */
   readonly bytes: number;
   /** Data that only backups refer to. */
@@ -28,7 +29,7 @@ export function usageOf(
   collection: string,
   live: LiveSizes,
   snapshots: readonly Snapshot[],
-): Omit<CollectionUsage, 'cached_until'> {
+): Pick<CollectionUsage, 'collection' | 'bytes' | 'backup_bytes'> {
   let bytes = 0;
   for (const segment of live.values()) bytes += segment.bytes;
   let backup_bytes = 0;

@@ -6,6 +6,7 @@ import type { CollectionConstructor } from '../collection/collection-constructor
 import type { CollectionOwner } from '../collection/collection-owner.ts';
 import { DocumentCollection } from '../collection/document-collection.ts';
 import type { ClientStatus, EventName, Listener } from '../collection/events.ts';
+import type { SlowQueryEvent } from '../collection/inspection/slow-query.ts';
 import { KeyValueCollection } from '../collection/key-value-collection.ts';
 import { parseCollectionOptions } from '../collection/options/collection-options.ts';
 import type { TransactionOptions } from '../collection/transaction/transaction-options.ts';
@@ -189,7 +190,7 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
       await (await this.#loading)?.channel.close();
     } finally {
       // From here on the channel refuses calls, if there is one.
-      this.#refusing = this.#runtime === undefined;
+      this.#refusing = !this.#runtime;
     }
   }
 
@@ -203,19 +204,16 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
   }
 
   orderOf(name: string): CallOrder {
-    let order = this.#orders.get(name);
-    if (!order) {
-      order = new CallOrder();
-      this.#orders.set(name, order);
-    }
+    const order = this.#orders.get(name) ?? new CallOrder();
+    this.#orders.set(name, order);
     return order;
   }
 
   /** A server that renders pages constructs collections and never calls them: memory is empty, so no engine starts. */
   get opensEarly(): boolean {
     const { storage } = this.#settings;
-    const isEmpty = storage === 'memory' || (storage === undefined && !('indexedDB' in globalThis));
-    return !isEmpty || serverRuntime() === undefined;
+    const isEmpty = storage === 'memory' || (!storage && !('indexedDB' in globalThis));
+    return !isEmpty || !serverRuntime();
   }
 
   whenLoaded(open: (runtime: Runtime) => void): void {
@@ -279,7 +277,7 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
     );
   }
 
-  #take({ type, detail }: ClientEvent): void {
+  #take({ type, detail }: ClientEvent | SlowQueryEvent): void {
     if (type === 'status') {
       this.#engine = detail;
       this.#emitter.emit('status', this.status);

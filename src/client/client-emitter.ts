@@ -10,6 +10,7 @@ const NAMES: readonly EventName[] = [
   'replication',
   'quota',
   'error',
+  'slow_query',
 ];
 
 /** The events of a client. */

@@ -1,6 +1,8 @@
 import {
   type Check,
   checkOptions,
+  flag,
+  milliseconds,
   name,
   number,
   oneOf,
@@ -19,6 +21,18 @@ export interface ClientOptions {
    * @default 'relaxed'
    */
   durability?: 'relaxed' | 'strict' | undefined;
+  /**
+   * Whether a tab that follows may open a SharedWorker for a moment, in Chromium: that halves the time of its calls.
+   * The SharedWorker starts from a file of Cairn; where there is none, from a Blob, and a content security policy that
+   * forbids it makes the browser print an error.
+   * @default true, but false with an option `worker`
+   */
+  shared_worker?: boolean | undefined;
+  /**
+   * Milliseconds from which a query counts as slow, 0 or more: the event `slow_query` reports it with its plan, for which it
+   * runs once more. Left out, nothing is measured.
+   */
+  slow_query_ms?: number | undefined;
 }
 
 /** Options of {@link Database}. */
@@ -52,7 +66,15 @@ export interface ConnectSettings extends DatabaseSettings {
   readonly answer_timeout: number;
 }
 
-const durability = oneOf(['relaxed', 'strict'], 'relaxed');
+/** Without a default: `connect` chooses it. */
+const shared_worker: Check = { ...flag, fallback: undefined };
+
+const common = {
+  name,
+  durability: oneOf(['relaxed', 'strict'], 'relaxed'),
+  shared_worker,
+  slow_query_ms: milliseconds,
+};
 
 const storage: Check = {
   allowed: "'indexeddb', 'memory' or a driver { kind, open }",
@@ -60,7 +82,7 @@ const storage: Check = {
 };
 
 const worker: Check = {
-  allowed: 'a Worker or a function that makes one',
+  allowed: 'a Worker or a function',
   test: (value) =>
     typeof value === 'function' ||
     typeof (value as { postMessage?: unknown } | null)?.postMessage === 'function',
@@ -70,14 +92,14 @@ const answer_timeout = number('1 to 3600 seconds', (value) => value >= 1 && valu
 
 /** @throws {OptionError} with the option, the given value and the allowed ones. */
 export function parseDatabaseOptions(options: unknown): DatabaseSettings {
-  return parse(options, { name, durability, storage }, 'new Database(options)') as DatabaseSettings;
+  return parse(options, { ...common, storage }, 'new Database(options)') as DatabaseSettings;
 }
 
 /** @throws {OptionError} with the option, the given value and the allowed ones. */
 export function parseConnectOptions(options: unknown): ConnectSettings {
   // A driver cannot be sent to a worker.
   const storage = oneOf(['indexeddb', 'memory']);
-  const checks = { name, durability, storage, worker, answer_timeout };
+  const checks = { ...common, storage, worker, answer_timeout };
   return parse(options, checks, 'connect(options)') as ConnectSettings;
 }
 

@@ -165,7 +165,8 @@ export class DatabaseRequests implements Executor {
       const one = open.get(name);
       const known = one?.records.log;
       const sizes = known?.exists ? known.segments : await storedSizes(storage, manifest);
-      return { ...usageOf(name, sizes, own), cached_until: one?.cachedUntil };
+      const type = manifest.type as CollectionUsage['type'];
+      return { ...usageOf(name, sizes, own), type, cached_until: one?.cachedUntil };
     });
     return Promise.all(usage);
   }

@@ -41,6 +41,27 @@ const withPattern: readonly (readonly [shows: string, criteria: object])[] = [
   ['$elemMatch in $or', { $or: [{ b: 1 }, { a: { $elemMatch: { b: /x/ } } }] }],
 ];
 
+const withPrefix: readonly (readonly [shows: string, criteria: object])[] = [
+  ['a RegExp', { a: /^x y/ }],
+  ['escaped signs', { a: /^x\.\*\|/i }],
+  ['$regex', { a: { $regex: '^x', $options: 'i' } }],
+  ['$and', { $and: [{ a: { $regex: /^x/ } }, { a: { $in: ['x', /^y/] } }] }],
+];
+
+test.each(withPrefix)('a literal prefix, as %s, cannot hang', (_, criteria) => {
+  expect(mayHang((sender) => documents.filter(sender, criteria))).toBe(false);
+  expect(mayHang((sender) => documents.stream(criteria, {}).read(sender))).toBe(false);
+});
+
+test.each([/^(x+)+$/, /^x*y/, /^x|y/, /^x.y/, /^[x]/, /^x\d/, /^x{2}/, /x/, /^x$/])(
+  '%s is marked mayHang',
+  (pattern) => {
+    expect(mayHang((sender) => documents.filter(sender, { a: pattern }))).toBe(true);
+    const { source } = pattern;
+    expect(mayHang((sender) => documents.filter(sender, { a: { $regex: source } }))).toBe(true);
+  },
+);
+
 describe.each(withPattern)('with %s', (_, criteria) => {
   test('every call that the engine evaluates is marked mayHang', () => {
     expect(mayHang((sender) => documents.find(sender, criteria))).toBe(true);

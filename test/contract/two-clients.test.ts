@@ -68,3 +68,29 @@ test('databases with different names or drivers are separate', async () => {
   }
   for (const db of databases) await db.close();
 });
+
+test('two connections of one page to one database share its engine, and close one by one', async () => {
+  const name = `two connections ${Math.random()}`;
+  const one = lib.connect({ name });
+  const other = lib.connect({ name });
+  const [mine, theirs] = [one, other].map(
+    (db) => new db.Collection<{ n: number }>({ name: 'things', type: 'DOCUMENT_BASED' }),
+  ) as [lib.DocumentCollection<{ n: number }>, lib.DocumentCollection<{ n: number }>];
+  const log = new EventLog(theirs, 'change');
+  await theirs.ready;
+  await mine.insert({ _id: 'a', n: 1 });
+  await log.until((events) => events.length === 1);
+  await theirs.patch('a', { $inc: { n: 1 } });
+  expect(await mine.get('a')).toMatchObject({ n: 2 });
+  for (const { status } of [one, other]) expect(status.leader).toBe(true);
+  const { engine } = one.status;
+  await one.close();
+  expect((await rejection(mine.count())).code).toBe('closed');
+  await theirs.insert({ _id: 'b', n: 1 });
+  expect(other.status).toMatchObject({ engine, leader: true, state: 'open' });
+  await other.close();
+  const later = lib.connect({ name });
+  const things = new later.Collection({ name: 'things', type: 'DOCUMENT_BASED' });
+  expect(await things.count()).toBe(2);
+  await later.close();
+});

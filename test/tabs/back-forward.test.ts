@@ -146,3 +146,23 @@ test('a follower enters the back/forward cache without a transaction of IndexedD
   await follower.evaluate(() => window.things.insert({ _id: 'b' }));
   for (const tab of [leader, follower]) expect(await ids(tab)).toEqual(['a', 'b']);
 });
+
+test('a page with two connections returns from the back/forward cache with all that both have changed', async () => {
+  const tab = await open('connect');
+  await tab.evaluate(async (shared) => {
+    window.second = window.connect({ name: shared });
+    window.theirs = new window.second.Collection({ name: 'things', type: 'DOCUMENT_BASED' });
+    await window.things.insert({ _id: 'a' });
+    await window.theirs.insert({ _id: 'b' });
+  }, `test ${name}`);
+  await goAway(tab);
+  await comeBack(tab);
+  expect(await ids(tab)).toEqual(['a', 'b']);
+  await tab.evaluate(() => window.theirs.insert({ _id: 'c' }));
+  expect(await ids(tab)).toEqual(['a', 'b', 'c']);
+  expect(await leads(tab)).toBe(true);
+  expect(await tab.evaluate(() => window.second.status.engine)).toBe('worker');
+  await tab.reload();
+  const next = await open('connect');
+  expect(await ids(next)).toEqual(['a', 'b', 'c']);
+});

@@ -3,6 +3,9 @@ import { workers } from './workers.ts';
 
 const EXPRESSION = /new Worker\(new URL\(([`'"])\.\/([\w-]+)\.js\1,\s*import\.meta\.url\)/g;
 
+/** Names of the chunks that may have the expression: `worker-scripts.ts` knows by them that nobody has bundled it. */
+const CHUNKS = ['worker-scripts.js', 'static.js'];
+
 /**
  * Bundlers find a worker by the very words `new Worker(new URL("./worker.js", import.meta.url)`. The minifier turns
  * the quotes to backticks, which not all of them read: this turns them back. Fails where dist lacks one of the
@@ -18,6 +21,8 @@ export function workerUrl(): Plugin {
         // of the same length, so that the source map stays right
         chunk.code = chunk.code.replace(EXPRESSION, (text, _quote, name: string) => {
           missing.delete(name);
+          if (!CHUNKS.includes(chunk.fileName))
+            this.error(`a worker's URL is in ${chunk.fileName}`);
           return text.replace(/[`']/g, '"');
         });
       }

@@ -50,7 +50,7 @@ export class CollectionLifecycle {
    * @param stolen Whether the last leader may still write.
    */
   *open(after: Promise<unknown> | undefined, stolen: boolean): Coroutine<void> {
-    const { availability, storage, records, saves, events } = this.#context;
+    const { availability, storage, records, saves } = this.#context;
     const { backups, indexes } = this.#parts;
     try {
       if (after) yield after;
@@ -60,7 +60,6 @@ export class CollectionLifecycle {
       records.applied.load(records.log.watermarks);
       if (stolen) yield saves.alone(() => records.log.recordTakeover());
       indexes.opened();
-      events.log(`opened with ${records.size} records`);
       this.#finishOpening();
     } catch (error) {
       availability.error = error as Error;
@@ -152,6 +151,5 @@ export class CollectionLifecycle {
 
   #clearCache(): void {
     this.#context.records.clearCache();
-    this.#context.events.log('cleared its cache');
   }
 }

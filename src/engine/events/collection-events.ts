@@ -15,13 +15,11 @@ export interface ChangeWatcher {
 export class CollectionEvents {
   readonly #engine: EngineEvents;
   readonly #name: string;
-  readonly #logs: boolean;
   #watcher: ChangeWatcher | undefined;
 
-  constructor(engine: EngineEvents, { name, detailed_debugger_logs }: CollectionSettings) {
+  constructor(engine: EngineEvents, { name }: CollectionSettings) {
     this.#engine = engine;
     this.#name = name;
-    this.#logs = detailed_debugger_logs;
   }
 
   watchWith(watcher: ChangeWatcher): void {
@@ -40,7 +38,6 @@ export class CollectionEvents {
   }
 
   saved(changes: number): void {
-    this.log(`saved ${changes} changes`);
     this.#engine.noteSave(this.#name, changes);
   }
 
@@ -65,9 +62,5 @@ export class CollectionEvents {
   /** A backup or a file has replaced all records. */
   restored(backup: string | undefined, documents: number): void {
     this.#engine.emit({ type: 'restore', detail: { collection: this.#name, backup, documents } });
-  }
-
-  log(event: string): void {
-    if (this.#logs) console.debug(`cairndb: collection "${this.#name}" ${event}`);
   }
 }

@@ -115,7 +115,7 @@ export interface Storage {
 
 /**
  * A kind of storage. Pass one as the option `storage` of a client to store data elsewhere than in IndexedDB. It
- * must pass the contract suite `test/storage/driver.suite.ts`.
+ * must pass `storageDriverSuite` of `cairndb/testing`.
  */
 export interface StorageDriver {
   /** Shown as `status.storage`. */

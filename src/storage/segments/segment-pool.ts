@@ -1,4 +1,5 @@
 import type { Storage, StoreName } from '../drivers/driver.ts';
+import { inMicrotask } from '../in-microtask.ts';
 import { segmentLost } from './lost-data.ts';
 import type { SegmentBodies } from './segment.ts';
 
@@ -50,7 +51,7 @@ export class SegmentPool {
     let loading = this.#loading.get(id);
     if (!loading) {
       loading = new Promise<SegmentBodies>((resolve, reject) => {
-        if (this.#wanted.length === 0) queueMicrotask(() => this.#readWanted());
+        if (this.#wanted.length === 0) inMicrotask(() => this.#readWanted());
         this.#wanted.push({ ...place, resolve, reject });
       }).finally(() => this.#loading.delete(id));
       this.#loading.set(id, loading);

@@ -7,6 +7,10 @@ export interface DatabaseSettings {
   /** Left out: IndexedDB where it exists, else memory. */
   readonly storage: 'indexeddb' | 'memory' | StorageDriver | undefined;
   readonly durability: Durability;
+  /** Whether a SharedWorker may bring a port to the leader's tab; `undefined` leaves it to the client. */
+  readonly shared_worker?: boolean | undefined;
+  /** Milliseconds after which a query is reported as slow. */
+  readonly slow_query_ms?: number | undefined;
 }
 
 /** How the engine started: a worker from its file, from a Blob or from the caller; in this thread; in another tab. */

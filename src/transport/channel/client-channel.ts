@@ -3,6 +3,7 @@ import type { LiveNews } from '../../engine/protocol/live-protocol.ts';
 import type { Request } from '../../engine/protocol/requests.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
+import { inMicrotask } from '../../storage/in-microtask.ts';
 import type { ChannelEvents, ChannelState, DatabaseSettings, EnginePlace } from './channel.ts';
 import { closedError } from './closed-error.ts';
 import type { Connect } from './engine-access.ts';
@@ -82,7 +83,7 @@ export class ClientChannel {
       this.#queue.push({ request, resolve, reject });
       if (this.#flushing) return;
       this.#flushing = true;
-      queueMicrotask(() => this.#flush());
+      inMicrotask(() => this.#flush());
     });
   }
 

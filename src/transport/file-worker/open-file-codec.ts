@@ -1,7 +1,5 @@
 import type { FileCodec } from '../../backup/file/file-contents.ts';
 import type { Started } from '../channel/channel.ts';
-import { startFileWorker } from '../worker/worker-start.ts';
-import { FileWorker } from './file-worker.ts';
 
 /**
  * A codec for one file, in a worker of its own, which ends with the file; in this thread where the engine runs in it,
@@ -10,8 +8,15 @@ import { FileWorker } from './file-worker.ts';
  * @param engine How the engine was started.
  */
 export async function openFileCodec(engine: Started | undefined): Promise<FileCodec> {
-  const worker = engine && engine !== 'thread' ? await startFileWorker() : undefined;
-  if (worker) return new FileWorker(worker);
+  if (engine && engine !== 'thread') {
+    // On demand: few pages export, and Jest's CommonJS cannot read `import.meta`, which starts a worker.
+    const [{ startFileWorker }, { FileWorker }] = await Promise.all([
+      import('../worker/worker-start.ts'),
+      import('./file-worker.ts'),
+    ]);
+    const worker = await startFileWorker();
+    if (worker) return new FileWorker(worker);
+  }
   const { threadCodec } = await import('../../backup/file/thread-codec.ts');
   return threadCodec;
 }

@@ -56,6 +56,7 @@ export class Leadership {
   readonly #name: string;
   readonly #platform: Platform;
   #startEngine: StartEngine;
+  #nextStart: StartEngine;
   readonly #shared: boolean;
   readonly #election: LeaderElection;
   readonly #members = new Set<LeadershipMember>();
@@ -72,6 +73,7 @@ export class Leadership {
     this.#shared = shared;
     this.#platform = platform;
     this.#startEngine = start;
+    this.#nextStart = start;
     this.#election = new LeaderElection(name, platform, {
       won: (stolen) => this.#lead(stolen),
       lost: () => this.#depose(undefined),
@@ -79,9 +81,9 @@ export class Leadership {
     });
   }
 
-  /** While no client has the database open, the options of the next one count. */
+  /** The next client that opens the database, while no other has it open, starts its engine so. */
   replaceStart(start: StartEngine): void {
-    if (this.#members.size === 0) this.#startEngine = start;
+    this.#nextStart = start;
   }
 
   /** Whether an engine runs or starts here. */
@@ -90,6 +92,10 @@ export class Leadership {
   }
 
   join(member: LeadershipMember): void {
+    if (this.#members.size === 0) {
+      this.#startEngine = this.#nextStart;
+      this.#attempts = 0;
+    }
     if (this.#members.size === 0 && this.#shared)
       this.#stopListening = this.#platform.journals.onWritten(this.#name, () =>
         this.#replayJournals(),

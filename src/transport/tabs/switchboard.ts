@@ -1,3 +1,6 @@
+import { fileScripts, hasPageOrigin, workerFile } from '../worker/worker-scripts.ts';
+import { bringPorts } from './bring-ports.ts';
+
 /** Brings ports from one tab to another. */
 export interface Switchboard {
   /**
@@ -12,27 +15,25 @@ export interface Switchboard {
 }
 
 /**
- * The script of a SharedWorker. Its first client waits and learns that the worker runs. The port that a later client
- * sends goes to the first, whose next message ends the worker.
- */
-const SCRIPT =
-  'let f;onconnect=({ports:[p]})=>{if(f)p.onmessage=({ports:q})=>f.postMessage(0,q);else(f=p).onmessage=()=>close(),p.postMessage(0)}';
-
-/**
- * One SharedWorker per port: nothing else brings a port to another tab. Its script is a Blob, whose URL is the address.
- * A script file would need configuration by the site.
+ * One SharedWorker per port: nothing else brings a port to another tab. Its script is the file of a worker, or a Blob,
+ * which a strict content security policy refuses. The address is what makes it: `SharedWorker`'s arguments as JSON, or
+ * the URL of the Blob, which is unique as it is.
  */
 export const sharedWorkerSwitchboard: Switchboard = {
   open(opened, brought) {
-    const url = URL.createObjectURL(new Blob([SCRIPT], { type: 'text/javascript' }));
-    const worker = reach(url);
+    const file = workerFile(fileScripts);
+    const address =
+      file && hasPageOrigin(file.url)
+        ? JSON.stringify([file.url, { type: file.type, name: `cairn:${crypto.randomUUID()}` }])
+        : URL.createObjectURL(new Blob([`(${bringPorts})(self)`], { type: 'text/javascript' }));
+    const worker = reach(address);
     const end = () => {
-      URL.revokeObjectURL(url);
+      URL.revokeObjectURL(address);
       worker?.postMessage(0);
       worker?.close();
     };
     worker?.addEventListener('message', ({ ports: [port] }) => {
-      if (!port) return opened(url);
+      if (!port) return opened(address);
       end();
       brought(port);
     });
@@ -45,9 +46,10 @@ export const sharedWorkerSwitchboard: Switchboard = {
 };
 
 /** If this fails, the tabs keep their BroadcastChannel. */
-function reach(url: string): MessagePort | undefined {
+function reach(address: string): MessagePort | undefined {
   try {
-    return new SharedWorker(url).port;
+    const [url, options] = address.startsWith('[') ? JSON.parse(address) : [address];
+    return new SharedWorker(url, options).port;
   } catch {
     return undefined;
   }

@@ -62,10 +62,12 @@ export async function hostEngine(
 ): Promise<HostedEngine> {
   const early: CairnError[] = [];
   let report = (error: CairnError): void => void early.push(error);
-  const opened = await open(chooseDriver(storage, platform), name, (error) => report(error));
+  const [opened, driver] = await open(chooseDriver(storage, platform), name, (error) =>
+    report(error),
+  );
   const engine = new Engine({
-    storage: opened.storage,
-    storageKind: opened.kind,
+    storage: opened,
+    storageKind: driver.kind,
     durability,
     clock: platform.clock,
     terminable: platform.terminable,
@@ -82,14 +84,15 @@ export async function hostEngine(
   report = (error) => engine.reportError(error);
   early.forEach(report);
   const { broadcast } = platform;
-  // Tabs do not share data in memory.
+  // Tabs do not share a driver of the caller's, nor the memory that replaces unusable storage.
+  const shared = driver === platform.storage;
   const server =
-    broadcast && opened.kind === 'indexeddb'
+    broadcast && shared
       ? new TabServer(engine, name, leader, platform, broadcast, bring)
       : undefined;
   return {
     engine,
-    shared: opened.kind === 'indexeddb',
+    shared,
     stop: async () => {
       // Before the save: followers replay unsaved changes to the next leader.
       server?.close();
@@ -129,15 +132,15 @@ async function open(
   driver: StorageDriver,
   name: string,
   damaged: (error: CairnError) => void,
-): Promise<{ storage: Storage; kind: string }> {
+): Promise<[Storage, StorageDriver]> {
   try {
-    return { storage: await driver.open(name, { damaged }), kind: driver.kind };
+    return [await driver.open(name, { damaged }), driver];
   } catch (error) {
     // Private modes have an IndexedDB that cannot be opened.
     if (!(error instanceof StorageError) || error.code !== 'storage_unavailable') throw error;
     warnAboutMemory(error.message);
     const memory = memoryDriver();
-    return { storage: await memory.open(name, { damaged }), kind: memory.kind };
+    return [await memory.open(name, { damaged }), memory];
   }
 }
 

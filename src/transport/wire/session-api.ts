@@ -3,6 +3,7 @@ import type { EngineEvent, EngineStatus } from '../../engine/protocol/event-prot
 import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key.ts';
 import type { AcknowledgedChange, OpenedHandles, Request } from '../../engine/protocol/requests.ts';
 import type { Session } from '../../engine/sessions/session.ts';
+import { inMicrotask } from '../../storage/in-microtask.ts';
 import { toWire, type WireError } from './wire-error.ts';
 import {
   eventToWire,
@@ -76,7 +77,7 @@ export function remoteSession(
   };
   /** Before the reply to the request that caused the event: that takes more microtasks. */
   const tell = (event: EngineEvent): void => {
-    if (outgoing.push(eventToWire(event)) === 1) queueMicrotask(flush);
+    if (outgoing.push(eventToWire(event)) === 1) inMicrotask(flush);
   };
   const session: Session = engine.join((event) => {
     if (collected && event.type === 'status') collected.status = event.detail;

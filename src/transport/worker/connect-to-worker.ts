@@ -1,9 +1,10 @@
 import { WorkerError } from '../../errors/worker-error.ts';
 import type { DatabaseSettings } from '../channel/channel.ts';
 import type { EngineAccess } from '../channel/engine-access.ts';
-import { Leadership, type StartEngine } from '../leadership/leadership.ts';
+import type { StartEngine } from '../leadership/leadership.ts';
+import { SharedLeaderships } from '../leadership/shared-leaderships.ts';
 import { pagePlatform } from '../platform/page-platform.ts';
-import { isShared, type Platform } from '../platform/platform.ts';
+import type { Platform } from '../platform/platform.ts';
 import { workerEngine } from './worker-engine.ts';
 import { startWorker, type WorkerSource } from './worker-start.ts';
 
@@ -14,6 +15,8 @@ export interface WorkerSettings {
   /** Seconds of silence after which the worker counts as dead. */
   readonly answer_timeout: number;
 }
+
+const leaderships = new SharedLeaderships();
 
 /** Access to an engine in a worker, in this thread where no worker starts, or in another tab that is the leader. */
 export function connectToWorker(
@@ -51,6 +54,6 @@ export function connectToWorker(
     const { threadEngine } = await import('../thread/thread-engine.ts');
     return threadEngine(settings, term, events, platform);
   };
-  const leadership = new Leadership(settings.name, isShared(settings, platform), platform, start);
-  return { leadership, platform };
+  // A caller with a worker of its own mostly has a policy that forbids Blobs.
+  return leaderships.access(settings, platform, start, settings.shared_worker ?? !worker);
 }

@@ -1,11 +1,11 @@
-import { type Remote, releaseProxy, wrap } from 'comlink';
+import { type Endpoint, type Remote, releaseProxy, transfer, wrap } from 'comlink';
 import type { Clock } from '../../engine/scheduling/clock.ts';
 import { WorkerError } from '../../errors/worker-error.ts';
 import type { DatabaseSettings } from '../channel/channel.ts';
-import type { RouteEvents } from '../channel/route.ts';
 import type { LeaderEngine, LeaderEngineEvents } from '../leadership/leadership.ts';
 import type { PendingTerm } from '../thread/engine-host.ts';
 import { remoteRoute } from '../wire/remote-route.ts';
+import type { SessionApi } from '../wire/session-api.ts';
 import { Watchdog } from '../wire/watchdog.ts';
 import { fromWire } from '../wire/wire-error.ts';
 import { EVENT, eventFromWire, NOTICE, statusFromWire } from '../wire/wire-protocol.ts';
@@ -31,13 +31,10 @@ export async function workerEngine(
   });
   worker.addEventListener('error', (event) => lose(lostError(event)));
   worker.addEventListener('messageerror', (event) => lose(lostError(event)));
-  let sessionEvents: RouteEvents | undefined;
   const hear = ({ data }: MessageEvent<WorkerMessage | string>) => {
-    // READY is a string; comlink takes its own replies.
-    if (typeof data !== 'object') return;
-    if (EVENT in data) for (const event of data[EVENT]) sessionEvents?.event(eventFromWire(event));
-    else if (!(NOTICE in data)) return;
-    else if (data[NOTICE] === 'superseded') host.superseded();
+    // READY is a string; comlink takes its own replies, and a route its events.
+    if (typeof data !== 'object' || !(NOTICE in data)) return;
+    if (data[NOTICE] === 'superseded') host.superseded();
     else if (data[NOTICE] === 'recovered') host.recovered(data.keys);
     else host.bring(data.address, data.port);
   };
@@ -67,6 +64,7 @@ export async function workerEngine(
   };
 
   let shared: boolean;
+  let isFirst = true;
   try {
     const known = { ...term, journals: await journals, expected: await expected };
     const opened = await watched(api.open(settings, known));
@@ -79,8 +77,18 @@ export async function workerEngine(
   return {
     shared,
     async join(client, events) {
-      sessionEvents = events;
-      const route = remoteRoute(api, {
+      // Ports for all would cost each message time in WebKit.
+      const pair = isFirst ? undefined : new MessageChannel();
+      isFirst = false;
+      const endpoint: Endpoint = pair?.port1 ?? worker;
+      const session = pair ? wrap<SessionApi>(pair.port1) : api;
+      const hear = (event: Event) => {
+        const { data } = event as MessageEvent<WorkerMessage | string>;
+        if (typeof data !== 'object' || !(EVENT in data)) return;
+        for (const told of data[EVENT]) events.event(eventFromWire(told));
+      };
+      endpoint.addEventListener('message', hear);
+      const route = remoteRoute(session, {
         started,
         own: true,
         answerTimeout,
@@ -88,9 +96,16 @@ export async function workerEngine(
         silent: () => events.silent(silent()),
         events,
         lost,
-        end: () => undefined,
+        end: () => {
+          endpoint.removeEventListener('message', hear);
+          session.leave().catch(() => undefined);
+          if (pair) session[releaseProxy]();
+        },
       });
-      const status = await watched(api.join(client));
+      const port = pair?.port2;
+      const status = await watched(
+        port ? api.join(client, transfer(port, [port])) : api.join(client),
+      );
       events.event({ type: 'status', detail: statusFromWire(status) });
       return route;
     },

@@ -28,8 +28,8 @@ export type WorkerMessage =
 export interface WorkerApi extends SessionApi {
   /** Opens the storage and starts the engine. */
   open(settings: DatabaseSettings, lead: LeadershipTerm): Promise<WireOpened>;
-  /** Starts the session of the client that started the worker. */
-  join(client: string): WireStatus;
+  /** Starts the session of a client: of the first at the worker itself, of another at a port of its own. */
+  join(client: string, port?: MessagePort): WireStatus;
   replayJournals(journals: readonly RecoveryRecord[]): void;
   /** Closes the engine to followers, and starts no further write. */
   resign(): void;
@@ -48,10 +48,9 @@ export function serve(endpoint: Endpoint): void {
 /** Events share a channel with replies: the events of a batch arrive before its reply. */
 function workerApi(endpoint: Endpoint): WorkerApi {
   let hosted: HostedEngine | undefined;
-  let session: SessionApi | undefined;
-  const opened = (): SessionApi => {
-    if (!session) throw new Error('The engine is not open.');
-    return session;
+  const engine = () => {
+    if (!hosted) throw new Error('The engine is not open.');
+    return hosted.engine;
   };
   // The page replaces a worker that has thrown, and retries with the next what this one has not answered: it must save
   // nothing any more.
@@ -60,7 +59,7 @@ function workerApi(endpoint: Endpoint): WorkerApi {
     if (!(event as Event).defaultPrevented) hosted?.abandon();
   });
 
-  return {
+  const api = {
     async open(settings, lead) {
       const error = await attempt(async () => {
         const notify = (notice: Notice, ports: MessagePort[] = []) =>
@@ -80,25 +79,19 @@ function workerApi(endpoint: Endpoint): WorkerApi {
       });
       return { error, shared: hosted?.shared === true };
     },
-    join(client) {
-      if (!hosted) throw new Error('The engine is not open.');
-      session = remoteSession(hosted.engine, client, (events) =>
-        endpoint.postMessage({ [EVENT]: events } satisfies WorkerMessage),
+    join(client, port) {
+      const from: Endpoint = port ?? endpoint;
+      const session = remoteSession(engine(), client, (events) =>
+        from.postMessage({ [EVENT]: events } satisfies WorkerMessage),
       );
-      return statusToWire(hosted.engine.status);
+      if (port) expose(session, port);
+      else Object.assign(api, session);
+      return statusToWire(engine().status);
     },
-    replay: (handles, changes) => opened().replay(handles, changes),
-    execute: (...args) => opened().execute(...args),
-    watch: (on) => opened().watch(on),
-    save: (place) => opened().save(place),
-    leave: () => opened().leave(),
     replayJournals: (journals) => hosted?.engine.takeOver(journals),
     resign: () => hosted?.resign(),
-    close: () =>
-      attempt(async () => {
-        session?.leave();
-        await hosted?.stop();
-      }),
-    ping: () => session?.ping() ?? { pending: 0, sent: 0 },
-  };
+    close: () => attempt(async () => hosted?.stop()),
+    ping: () => ({ pending: 0, sent: 0 }),
+  } as WorkerApi;
+  return api;
 }

@@ -2,7 +2,14 @@ import { WorkerError } from '../../errors/worker-error.ts';
 import type { Started } from '../channel/channel.ts';
 import { serverRuntime } from '../platform/server-runtime.ts';
 import { HELLO, READY } from '../wire/wire-protocol.ts';
-import { blobWorker } from './blob-worker.ts';
+import {
+  engineScripts,
+  fileScripts,
+  hasPageOrigin,
+  importingWorker,
+  type WorkerScripts,
+  workerFile,
+} from './worker-scripts.ts';
 
 /** A worker, or a function that makes one. */
 export type WorkerSource = Worker | (() => Worker);
@@ -14,20 +21,6 @@ const START_DEADLINE_MS = 10_000;
 export interface StartedWorker {
   readonly worker: Worker;
   readonly started: Started;
-}
-
-/** Constants that bundlers define. They replace the literal text `import.meta.…` and drop the dead branch. */
-interface BundlerMeta {
-  readonly webpack?: number;
-  readonly env?: { readonly PROD?: boolean };
-}
-
-/** The scripts of a worker. */
-interface WorkerScripts {
-  /** Bundlers find the file by the expression `new Worker(new URL('./…', import.meta.url))` alone. */
-  readonly file: () => Worker;
-  /** `undefined` in builds of webpack and Vite: they always carry the file along, and leave the second copy out. */
-  readonly inline: (() => Promise<() => Worker>) | undefined;
 }
 
 /**
@@ -43,30 +36,16 @@ export async function startWorker(
   failed: (reason: unknown) => void,
 ): Promise<StartedWorker | undefined> {
   if (given) return attempt('given', () => (typeof given === 'function' ? given() : given));
-  const scripts: WorkerScripts = {
-    file: () => new Worker(new URL('./worker.js', import.meta.url), { type: 'module' }),
-    inline:
-      (import.meta as BundlerMeta).webpack || (import.meta as BundlerMeta).env?.PROD
-        ? undefined
-        : () => import('./inline-worker.ts').then(({ inlineWorker }) => inlineWorker),
-  };
-  return launch(scripts, failed);
+  return launch(engineScripts, failed);
 }
 
 /** Starts a worker that writes or reads one file; `undefined` where no worker starts. */
 export async function startFileWorker(): Promise<Worker | undefined> {
-  const scripts: WorkerScripts = {
-    file: () => new Worker(new URL('./file-worker.js', import.meta.url), { type: 'module' }),
-    inline:
-      (import.meta as BundlerMeta).webpack || (import.meta as BundlerMeta).env?.PROD
-        ? undefined
-        : () => import('./inline-file-worker.ts').then(({ inlineFileWorker }) => inlineFileWorker),
-  };
-  return (await launch(scripts, () => undefined))?.worker;
+  return (await launch(fileScripts, () => undefined))?.worker;
 }
 
 async function launch(
-  { file, inline }: WorkerScripts,
+  scripts: WorkerScripts,
   failed: (reason: unknown) => void,
 ): Promise<StartedWorker | undefined> {
   const runtime = serverRuntime();
@@ -76,42 +55,20 @@ async function launch(
     if (!runtime) failed('there are no workers here');
     return undefined;
   }
+  const { file, inline } = scripts;
+  const url = workerFile(scripts)?.url;
   try {
-    return await attempt('file', file);
+    if (url) return await attempt('file', file);
   } catch (error) {
     failed(error);
   }
   try {
-    const url = urlOf(file);
-    if (url && new URL(url).origin !== globalThis.location?.origin) {
-      // A worker's script must have the page's origin; its imports need not.
-      return await attempt('inline', () => blobWorker(`import ${JSON.stringify(url)}`, 'module'));
-    }
+    if (url && !hasPageOrigin(url)) return await attempt('inline', () => importingWorker(url));
     if (inline) return await attempt('inline', await inline());
   } catch (error) {
     failed(error);
   }
   return undefined;
-}
-
-/**
- * The URL of a worker's file, `undefined` in a classic script, which has no `import.meta`. Bundlers replace the URL in
- * the expression that makes the worker, and nowhere else.
- */
-function urlOf(make: () => Worker): string | undefined {
-  const { Worker } = globalThis;
-  let found: string | undefined;
-  globalThis.Worker = function UrlOnly(url: string | URL) {
-    found = String(url);
-  } as unknown as typeof Worker;
-  try {
-    make();
-    return found;
-  } catch {
-    return undefined;
-  } finally {
-    globalThis.Worker = Worker;
-  }
 }
 
 function attempt(started: Started, make: () => Worker): Promise<StartedWorker> {
