@@ -174,7 +174,7 @@ export class DocumentCollection<
   }
 
   protected open(runtime: Runtime, order: CallOrder): HandleCalls<DocumentCalls<T, S>> {
-    return runtime.openDocuments(this.settings, order);
+    return runtime.openDocuments(this.settings, order, this);
   }
 
   protected async loadSync({

@@ -1,5 +1,6 @@
 import type { EngineEvents, EngineStatus } from '../engine/protocol/event-protocol.ts';
 import type { ChannelState, EnginePlace } from '../transport/channel/channel.ts';
+import type { SlowQuery } from './inspection/slow-query.ts';
 
 export type { Change } from '../engine/protocol/event-protocol.ts';
 
@@ -22,6 +23,8 @@ export interface EventMap extends EngineEvents {
   status: ClientStatus;
   /** Storage use has reached 80 % of the quota. Checked after saves, while there is a listener. */
   quota: QuotaDetail;
+  /** A query took longer than the option `slow_query_ms`. */
+  slow_query: SlowQuery;
 }
 
 export type EventName = keyof EventMap;

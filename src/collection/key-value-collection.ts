@@ -158,7 +158,7 @@ export class KeyValueCollection<V = unknown> extends CollectionHandle<
   }
 
   protected open(runtime: Runtime, order: CallOrder): HandleCalls<KeyValueCalls> {
-    return runtime.openKeyValues(this.settings, order);
+    return runtime.openKeyValues(this.settings, order, this);
   }
 
   protected async loadSync({

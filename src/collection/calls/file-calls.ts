@@ -3,6 +3,7 @@ import { type Coroutine, wait } from '../../engine/scheduling/coroutine.ts';
 import { openFileCodec } from '../../transport/file-worker/open-file-codec.ts';
 import { type Check, checkOptions, isAbortSignal, oneOf } from '../options/option-checks.ts';
 import { FileBytes, type ImportOptions } from './file-bytes.ts';
+import { loadFailed } from './first-call.ts';
 import type { HandleChannel } from './handle-channel.ts';
 import { post, replyOf, request, type Sender } from './sender.ts';
 
@@ -11,6 +12,10 @@ const importChecks: Record<string, Check> = {
   progress: { allowed: 'a function', test: (value) => typeof value === 'function' },
   signal: { allowed: 'an AbortSignal', test: isAbortSignal },
 };
+
+/** @throws {CairnError} `load_failed` where a page is offline and its code is not cached. */
+const openCodec = (...started: Parameters<typeof openFileCodec>) =>
+  openFileCodec(...started).catch(loadFailed);
 
 /** Decodes a file and sends its parts to the engine, one after the other. */
 export function* importFile(
@@ -27,7 +32,7 @@ export function* importFile(
   file.endWith(importing);
   let parts: FileOutput<FilePart> | undefined;
   try {
-    const codec = yield* wait(openFileCodec(sender.started));
+    const codec = yield* wait(openCodec(sender.started));
     parts = codec.read(file);
     for (let more = true; more; ) {
       const { value: part, done } = yield* wait(file.unlessEnded(parts.next()));
@@ -64,7 +69,7 @@ export function exportedFile(channel: HandleChannel, cursor: number): ReadableSt
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
-        bytes ??= (await openFileCodec(channel.started)).write(exportedParts(channel, cursor));
+        bytes ??= (await openCodec(channel.started)).write(exportedParts(channel, cursor));
         const { value, done } = await bytes.next();
         if (done) controller.close();
         else controller.enqueue(value);

@@ -37,8 +37,8 @@ export function loadFailed(cause: unknown): never {
   throw new CairnError(
     'load_failed',
     'ServiceWorkerGlobalScope' in globalThis
-      ? "A service worker cannot use import(): import from 'cairndb/static', or bundle it."
-      : 'A part of Cairn did not load: call again once online, or reload.',
+      ? "Service workers have no import(): import 'cairndb/static', or bundle it."
+      : 'A part of Cairn did not load: call again once online.',
     { cause },
   );
 }

@@ -4,6 +4,7 @@ import { isCoroutine, type Result, run } from '../../engine/scheduling/coroutine
 import { nextTurn } from '../../engine/scheduling/next-turn.ts';
 import type { Started } from '../../transport/channel/channel.ts';
 import type { ClientChannel } from '../../transport/channel/client-channel.ts';
+import type { LiveRegistry } from '../inspection/observed-call.ts';
 import type { CallOrder } from './call-order.ts';
 import type { HandleRequest, Sender } from './sender.ts';
 
@@ -27,11 +28,14 @@ export class HandleChannel {
   readonly #channel: ClientChannel;
   /** Its number in requests. */
   readonly handle: number;
+  /** Where its live queries enter themselves. */
+  readonly registry: LiveRegistry | undefined;
   /** The sender of calls that are neither exclusive nor abortable. */
   readonly #sender: Sender;
 
   /** @param handle Number of the handle; {@link DATABASE} addresses the whole database. */
-  constructor(channel: ClientChannel, order: CallOrder, handle: number) {
+  constructor(channel: ClientChannel, order: CallOrder, handle: number, registry?: LiveRegistry) {
+    this.registry = registry;
     this.order = order;
     this.#channel = channel;
     this.handle = handle;

@@ -1,22 +1,41 @@
+import type { ClientEvent } from '../../engine/protocol/event-protocol.ts';
 import type { CollectionSettings } from '../../engine/protocol/settings.ts';
 import { nameCollection } from '../../errors/criteria-error.ts';
 import type { ChannelEvents, DatabaseSettings } from '../../transport/channel/channel.ts';
 import { ClientChannel } from '../../transport/channel/client-channel.ts';
 import type { Connect } from '../../transport/channel/engine-access.ts';
 import type { Stamp } from '../document-types.ts';
+import { Inspection } from '../inspection/inspection.ts';
+import { logHandle } from '../inspection/log-handle.ts';
+import { INSPECTION } from '../inspection/open-handle.ts';
+import type { SlowQueryEvent } from '../inspection/slow-query.ts';
 import type { CallOrder } from './call-order.ts';
 import { withCallerFrames } from './caller-frames.ts';
 import { DocumentCalls } from './document-calls.ts';
 import { exportedFile } from './file-calls.ts';
+import { loadFailed } from './first-call.ts';
 import { HandleChannel } from './handle-channel.ts';
 import { KeyValueCalls } from './key-value-calls.ts';
 
 /** Runs the calls of a client. Its code loads with the first collection. */
 export class Runtime {
   readonly channel: ClientChannel;
+  readonly [INSPECTION] = new Inspection();
 
-  constructor(settings: DatabaseSettings, connect: Connect, events: ChannelEvents) {
-    this.channel = new ClientChannel(settings, connect, events);
+  constructor(settings: DatabaseSettings, connect: Connect, events: RuntimeEvents) {
+    const { slow_query_ms } = settings;
+    const observed: Connect = async (given) => {
+      const loading = import('../inspection/slow-queries.ts').catch(loadFailed);
+      const access = await connect(given);
+      const { watchSlowQueries } = await loading;
+      // Calls that wait for the engine to start are not measured: they are not slow by themselves.
+      watchSlowQueries(this[INSPECTION], slow_query_ms as number, (detail) =>
+        events.event({ type: 'slow_query', detail }),
+      );
+      return access;
+    };
+    const isObserved = slow_query_ms !== undefined;
+    this.channel = new ClientChannel(settings, isObserved ? observed : connect, events);
   }
 
   /** The error of a rejected call, with the names of its collection and its caller. */
@@ -28,31 +47,55 @@ export class Runtime {
   openDocuments<T extends object, S extends Stamp>(
     settings: CollectionSettings,
     order: CallOrder,
+    collection: object,
   ): HandleCalls<DocumentCalls<T, S>> {
-    return new HandleCalls(new DocumentCalls<T, S>(settings, order), this.channel, settings, order);
+    return this.#open(new DocumentCalls<T, S>(settings, order), settings, order, collection);
   }
 
   /** Opens a collection of keys and values. */
-  openKeyValues(settings: CollectionSettings, order: CallOrder): HandleCalls<KeyValueCalls> {
-    return new HandleCalls(new KeyValueCalls(order), this.channel, settings, order);
+  openKeyValues(
+    settings: CollectionSettings,
+    order: CallOrder,
+    collection: object,
+  ): HandleCalls<KeyValueCalls> {
+    return this.#open(new KeyValueCalls(order), settings, order, collection);
   }
+
+  #open<Calls extends object>(
+    calls: Calls,
+    settings: CollectionSettings,
+    order: CallOrder,
+    collection: object,
+  ): HandleCalls<Calls> {
+    const inspection = this[INSPECTION];
+    const channel = new HandleChannel(this.channel, order, this.channel.newHandle(), inspection);
+    const handle = new HandleCalls(calls, channel, settings);
+    const opened = { collection, settings, handle };
+    const logs = settings.detailed_debugger_logs && !inspection.isLogged(settings.name);
+    inspection.opened(opened);
+    if (logs) {
+      logHandle(inspection, opened);
+    }
+    return handle;
+  }
+}
+
+/** The events of the channel, and those of this thread. */
+interface RuntimeEvents extends ChannelEvents {
+  readonly event: (event: ClientEvent | SlowQueryEvent) => void;
 }
 
 /** The calls of one open handle. */
 export class HandleCalls<Calls> {
-  readonly calls: Calls;
+  /** Not readonly: an observer replaces them. */
+  calls: Calls;
   readonly channel: HandleChannel;
   /** Resolves once the collection is open. */
   readonly opened: Promise<undefined>;
 
-  constructor(
-    calls: Calls,
-    channel: ClientChannel,
-    settings: CollectionSettings,
-    order: CallOrder,
-  ) {
+  constructor(calls: Calls, channel: HandleChannel, settings: CollectionSettings) {
     this.calls = calls;
-    this.channel = new HandleChannel(channel, order, channel.newHandle());
+    this.channel = channel;
     this.opened = this.channel.send({ op: 'open', settings });
   }
 

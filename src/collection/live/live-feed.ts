@@ -3,10 +3,12 @@ import type { LiveNews, LiveSpec } from '../../engine/protocol/live-protocol.ts'
 import type { RequestFlags } from '../../engine/protocol/requests.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import { nameCollection } from '../../errors/criteria-error.ts';
+import { inMicrotask } from '../../storage/in-microtask.ts';
 import type { HandleChannel } from '../calls/handle-channel.ts';
 import type { HandleRequest } from '../calls/sender.ts';
 import { type FindQuery, findQuery } from '../find/find-query.ts';
 import { LiveList } from './live-list.ts';
+import { LiveRecord } from './live-record.ts';
 import type { LiveSnapshot } from './live-snapshot.ts';
 import type { LiveSource } from './live-source.ts';
 
@@ -20,6 +22,7 @@ export class LiveFeed {
   readonly #publish: (snapshot: LiveSnapshot<unknown>) => void;
   readonly #find: FindQuery | undefined;
   readonly #list: LiveList;
+  readonly #record: LiveRecord;
   #snapshot: LiveSnapshot<unknown> | undefined;
   /** The number of the live query in the engine, while there is one. */
   #live: number | undefined;
@@ -36,17 +39,20 @@ export class LiveFeed {
     this.#publish = publish;
     this.#find = source.search && findQuery(source.search);
     this.#list = new LiveList(source, this.#find);
+    this.#record = new LiveRecord(source, channel.registry);
   }
 
   start(snapshot: LiveSnapshot<unknown>): void {
     if (this.#live !== undefined) return;
     this.#snapshot = snapshot;
+    this.#record.begin(snapshot);
     this.#begin();
     if (snapshot.error) this.#tell({ ...snapshot, status: 'pending', error: undefined });
   }
 
   /** Ends with the last reader: the data goes stale, so the status is `pending` again. */
   end(): void {
+    this.#record.end();
     if (this.#live === undefined) return;
     this.#leave();
     const { data, status } = this.#snapshot ?? {};
@@ -68,7 +74,7 @@ export class LiveFeed {
     this.#begun = false;
     const live = this.#channel.listen((signal) => {
       // An engine in this thread sends news in the middle of its work; listeners must not reenter it.
-      queueMicrotask(() => this.#live === live && this.#take(signal));
+      inMicrotask(() => this.#live === live && this.#take(signal));
     });
     this.#live = live;
     this.#send({ op: 'live', live, spec: this.#spec(), throttle, mayHang: this.#mayHang }, () => {
@@ -128,6 +134,7 @@ export class LiveFeed {
 
   #tell(snapshot: LiveSnapshot<unknown>): void {
     this.#snapshot = snapshot;
+    this.#record.note(snapshot);
     this.#publish(snapshot);
   }
 

@@ -1,9 +1,7 @@
 import { nameCollection } from '../../errors/criteria-error.ts';
 import { checkSearch, findChecks } from '../find/search.ts';
-import { type Check, checkOptions, number } from '../options/option-checks.ts';
+import { checkOptions, milliseconds } from '../options/option-checks.ts';
 import type { LiveSource } from './live-source.ts';
-
-const throttleCheck: Check = number('milliseconds, 0 or more', (value) => value >= 0, 0);
 
 const { after, signal, ...list } = findChecks;
 const { sort, skip, limit, select, ...count } = list;
@@ -14,7 +12,7 @@ export function documentsSource(
   params: unknown,
   options: unknown = {},
 ): LiveSource {
-  const known = { ...(base.count ? count : list), throttle: throttleCheck };
+  const known = { ...(base.count ? count : list), throttle: { ...milliseconds, fallback: 0 } };
   const { throttle, ...rest } = checkOptions(options, known, 'options');
   try {
     return { ...base, search: checkSearch(params, rest), throttle: throttle as number };

@@ -1,5 +1,6 @@
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import { CollectionError } from '../../errors/collection-error.ts';
+import { inMicrotask } from '../../storage/in-microtask.ts';
 import { callSafely, checkListener } from '../emitter.ts';
 import type { LiveFeed } from './live-feed.ts';
 import type { LiveIteration } from './live-reading.ts';
@@ -189,7 +190,7 @@ export class LiveQuery<T> implements AsyncIterable<T> {
   #publish(snapshot: LiveSnapshot<T>): void {
     this.#snapshot = Object.freeze(snapshot);
     // Later: listeners find the changes of a transaction in all live queries that show them.
-    queueMicrotask(() => this.#notify(snapshot));
+    inMicrotask(() => this.#notify(snapshot));
   }
 
   #notify(snapshot: LiveSnapshot<T>): void {

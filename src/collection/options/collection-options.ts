@@ -46,7 +46,7 @@ export interface CommonOptions {
    */
   auto_create_backup?: boolean | undefined;
   /**
-   * Prints the events of the collection to the console.
+   * Prints each call of this page with its time and result, and the events of the collection, to the page's console.
    * @default false
    */
   detailed_debugger_logs?: boolean | undefined;

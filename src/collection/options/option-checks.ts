@@ -41,6 +41,9 @@ export function number(
   return { allowed, test: (value) => Number.isFinite(value) && test(value as number), fallback };
 }
 
+/** A duration. */
+export const milliseconds: Check = number('milliseconds, 0 or more', (value) => value >= 0);
+
 export function integer(
   allowed: string,
   test: (value: number) => boolean,
@@ -110,5 +113,5 @@ function describe(value: unknown): string {
   if (typeof value === 'function') return 'a function';
   if (Array.isArray(value)) return 'an array';
   if (typeof value !== 'object' || value === null) return String(value);
-  return isPlainObject(value) ? 'an object' : 'an instance of a class';
+  return isPlainObject(value) ? 'an object' : 'a class instance';
 }

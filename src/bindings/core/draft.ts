@@ -1,0 +1,111 @@
+import type { OwnFields, Stamp, Stored } from '../../collection/document-types.ts';
+import { keyOf } from './canonical-key.ts';
+import type { LiveResult, Source } from './hook-result.ts';
+
+/** A document in a form: what the user changed, over the live document. */
+export interface DraftResult<T extends object, S extends Stamp = never> {
+  /** The live document with the user's changes; `undefined` until it is there. Frozen: change it by `set`. */
+  readonly draft: Stored<T, S> | undefined;
+  /** Of the live document, as in {@link LiveResult}. */
+  readonly status: LiveResult<unknown>['status'];
+  /** Why the last `save()` failed, or the error of the live document. */
+  readonly error: Error | undefined;
+  /** Whether a changed field differs from the live document. */
+  readonly is_dirty: boolean;
+  readonly is_saving: boolean;
+  /** Changes fields of the draft. */
+  readonly set: (changes: Partial<OwnFields<T>>) => void;
+  /**
+   * Stores the changed fields, no others, by `patch`. What the user changes meanwhile stays a draft.
+   *
+   * @returns the document; `undefined` if it was deleted: then the draft stays.
+   */
+  readonly save: () => Promise<Stored<T, S> | undefined>;
+  /** Drops the changes. */
+  readonly reset: () => void;
+}
+
+type Fields = Record<string, unknown>;
+
+/** @param patch Stores fields. */
+export function draftOf<T extends object, S extends Stamp>(
+  live: Source<LiveResult<Stored<T, S> | undefined>>,
+  patch: (fields: Fields) => Promise<Stored<T, S> | undefined>,
+): Source<DraftResult<T, S>> {
+  /** What the user changed. */
+  let fields: Fields = {};
+  let saves = 0;
+  let failure: Error | undefined;
+  let notify: (() => void) | undefined;
+  /** The live result that `view` shows; `undefined` after a change of the draft. */
+  let from: unknown;
+
+  /** The changed fields that differ from a document. */
+  const unlike = (document: object | undefined) =>
+    Object.entries(fields).filter(
+      ([name, value]) => keyOf(value) !== keyOf((document as Fields | undefined)?.[name]),
+    );
+
+  const change = (next: Fields) => {
+    fields = next;
+    from = undefined;
+    notify?.();
+  };
+
+  const save = async () => {
+    const { data } = live.view();
+    const sent = Object.fromEntries(unlike(data));
+    saves += 1;
+    failure = undefined;
+    change(sent);
+    try {
+      const stored = unlike(data).length > 0 ? await patch(sent) : data;
+      // What the user changed again meanwhile stays.
+      if (stored) fields = Object.fromEntries(unlike(sent));
+      return stored;
+    } catch (error) {
+      failure = error as Error;
+      throw error;
+    } finally {
+      saves -= 1;
+      change(fields);
+    }
+  };
+
+  const methods = {
+    set: (changes: object) => change({ ...fields, ...changes }),
+    save,
+    reset: () => {
+      failure = undefined;
+      change({});
+    },
+  };
+  const viewOf = ({ data, status, error }: LiveResult<Stored<T, S> | undefined>) => ({
+    draft: data && (Object.freeze({ ...data, ...fields }) as Stored<T, S>),
+    status,
+    error: failure ?? error,
+    is_dirty: unlike(data).length > 0,
+    is_saving: saves > 0,
+    ...methods,
+  });
+  const start = viewOf(live.start);
+  let view = start;
+
+  return {
+    collection: live.collection,
+    key: `draft ${live.key}`,
+    start,
+    subscribe: (listener) => {
+      notify = listener;
+      return live.subscribe(listener);
+    },
+    view: () => {
+      const now = live.view();
+      if (now !== from) {
+        from = now;
+        view = viewOf(now);
+      }
+      return view;
+    },
+  };
+}

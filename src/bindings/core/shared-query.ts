@@ -1,0 +1,116 @@
+import type { LiveQuery } from '../../collection/live/live-query.ts';
+import type { LiveSnapshot } from '../../collection/live/live-snapshot.ts';
+import { type LiveResult, OFF, PENDING, type Source } from './hook-result.ts';
+
+/** A component that suspends may take so long, after the result, until it commits; then its query ends. */
+const UNCOMMITTED_MS = 5000;
+
+/** A live query that all components with the same arguments share. */
+interface SharedQuery {
+  readonly subscribe: (listener: () => void) => () => void;
+  /** `undefined` until there is news. */
+  readonly view: () => LiveResult<never> | undefined;
+  /** Runs the query, also without readers, until it has a result and a while longer. */
+  readonly settled: () => Promise<void>;
+}
+
+/** The queries with readers, by collection and key. */
+const running = new WeakMap<object, Map<string, SharedQuery>>();
+
+/** The live query of one hook. It is shared, and runs, once the component has committed. */
+export interface QuerySource<T> extends Source<LiveResult<T>> {
+  readonly settled: () => Promise<void>;
+  /** After an error: the next component that asks starts anew. */
+  readonly forget: () => void;
+}
+
+/** @param collection `undefined`: the source is off. */
+export function sourceOfQuery<T>(
+  collection: object | null | undefined,
+  key: string,
+  open: () => LiveQuery<T>,
+  rest: Pick<Source<unknown>, 'is_list' | 'initial'>,
+): QuerySource<T> {
+  // An object of its own: React would skip the commit of another query in the same state.
+  const start = { ...(collection ? PENDING : OFF) };
+  const queries = (collection && running.get(collection)) ?? new Map<string, SharedQuery>();
+  if (collection) running.set(collection, queries);
+  let own: SharedQuery | undefined;
+  const run = () => {
+    const shared =
+      queries.get(key) ??
+      share(open, (ended) => {
+        if (queries.get(key) === ended) queries.delete(key);
+      });
+    queries.set(key, shared);
+    return shared;
+  };
+  return {
+    ...rest,
+    collection,
+    key,
+    start,
+    subscribe: (listener) => {
+      if (!collection) return () => undefined;
+      own = run();
+      return own.subscribe(listener);
+    },
+    view: () => (own ?? queries.get(key))?.view() ?? start,
+    settled: () => run().settled(),
+    // In a later turn: React renders twice what throws.
+    forget: () => setTimeout(() => queries.delete(key)),
+  };
+}
+
+function share(open: () => LiveQuery<unknown>, remove: (ended: SharedQuery) => void): SharedQuery {
+  const readers = new Set<{ readonly listener: () => void }>();
+  let result: LiveResult<unknown> | undefined;
+  let query: LiveQuery<unknown> | undefined;
+  let stop: (() => void) | undefined;
+  let settling: Promise<void> | undefined;
+
+  const take = ({ data, status, error }: LiveSnapshot<unknown>) => {
+    const before = result ?? PENDING;
+    if (before.status === status && before.data === data && before.error === error) return;
+    const is_stale = status !== 'ready' && data !== undefined;
+    result = { data, status, error, is_stale } as LiveResult<unknown>;
+    for (const { listener } of [...readers]) listener();
+  };
+
+  const start = () => {
+    try {
+      query ??= open();
+      stop = query.subscribe(take);
+      take(query.getSnapshot());
+    } catch (error) {
+      take({ status: 'error', data: undefined, error: error as Error });
+    }
+  };
+
+  const shared: SharedQuery = {
+    subscribe: (listener) => {
+      const reader = { listener };
+      readers.add(reader);
+      if (readers.size === 1) start();
+      return () => {
+        if (!readers.delete(reader) || readers.size > 0) return;
+        stop?.();
+        // In a later turn, like the live query itself: a component that remounts subscribes again at once.
+        setTimeout(() => readers.size > 0 || remove(shared));
+      };
+    },
+    view: () => result as LiveResult<never> | undefined,
+    settled: () => {
+      settling ??= new Promise((resolve) => {
+        const leave = shared.subscribe(() => {
+          if (!result || result.status === 'pending') return;
+          resolve();
+          settling = undefined;
+          setTimeout(() => leave(), UNCOMMITTED_MS);
+        });
+      });
+      return settling;
+    },
+  };
+  return shared;
+}

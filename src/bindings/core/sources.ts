@@ -1,0 +1,149 @@
+import type { DatabaseClient } from '../../client/base-client.ts';
+import type { DocumentCollection } from '../../collection/document-collection.ts';
+import type {
+  Found,
+  Params,
+  SelectOption,
+  Stamp,
+  Stored,
+} from '../../collection/document-types.ts';
+import type { ClientStatus } from '../../collection/events.ts';
+import type { KeyValueCollection } from '../../collection/key-value-collection.ts';
+import type { LiveQuery } from '../../collection/live/live-query.ts';
+import type { Patch } from '../../collection/update/update-types.ts';
+import type { Key } from '../../engine/protocol/key-value-protocol.ts';
+import { OptionError } from '../../errors/option-error.ts';
+import { keyOf, sorted } from './canonical-key.ts';
+import { type DraftResult, draftOf } from './draft.ts';
+import { growingList } from './growing-list.ts';
+import type { CountOptions, Maybe, PagesOptions, QueryOptions } from './hook-options.ts';
+import type { LivePages, Source } from './hook-result.ts';
+import { type QuerySource, sourceOfQuery } from './shared-query.ts';
+
+export function querySource<T extends object, S extends Stamp, L extends SelectOption<T, S>>(
+  hook: string,
+  collection: Maybe<DocumentCollection<T, S>>,
+  params: Params<T, S>,
+  options?: QueryOptions<T, S, L>,
+): QuerySource<readonly Found<T, S, L>[]> {
+  return listSource(hook, collection, 'live', params, options);
+}
+
+export function countSource<T extends object, S extends Stamp>(
+  collection: Maybe<DocumentCollection<T, S>>,
+  params: Params<T, S> = {} as Params<T, S>,
+  options?: CountOptions<T, S>,
+): QuerySource<number> {
+  return listSource('useLiveCount', collection, 'liveCount', params, options);
+}
+
+export function documentSource<T extends object, S extends Stamp>(
+  hook: string,
+  collection: Maybe<DocumentCollection<T, S>>,
+  id: Maybe<string>,
+): QuerySource<Stored<T, S> | undefined> {
+  return sourceOf(hook, isNone(id) ? undefined : collection, 'liveDocument', [id]);
+}
+
+export function valueSource<T>(
+  collection: Maybe<KeyValueCollection<T>>,
+  key: Maybe<Key>,
+): QuerySource<T | undefined> {
+  const given = isNone(key) ? undefined : collection;
+  return sourceOf('useLiveValue', given, 'live', [key], {}, undefined, 'KEY_VALUE_BASED');
+}
+
+export function pagesSource<T extends object, S extends Stamp, L extends SelectOption<T, S>>(
+  collection: Maybe<DocumentCollection<T, S>>,
+  params: Params<T, S>,
+  { page_size = 50, ...options }: PagesOptions<T, S, L> = {},
+): Source<LivePages<Found<T, S, L>>> {
+  return growingList(
+    (limit) => listSource('useLivePages', collection, 'live', params, { ...options, limit }),
+    page_size,
+  );
+}
+
+export function draftSource<T extends object, S extends Stamp>(
+  collection: Maybe<DocumentCollection<T, S>>,
+  id: Maybe<string>,
+): Source<DraftResult<T, S>> {
+  return draftOf(documentSource('useDraft', collection, id), async (fields) =>
+    collection?.patch(id as string, fields as Patch<T>),
+  );
+}
+
+const idle = { state: 'idle', tabs: 0, unsaved: 0 } as ClientStatus;
+
+export function statusSource(db: DatabaseClient): Source<ClientStatus> {
+  if (!db?.Collection) throw wrong('useDatabaseStatus', db, 'a Database or a connection');
+  // `db.status` makes a new object each time.
+  let last: ClientStatus | undefined;
+  return {
+    collection: db,
+    key: 'status',
+    start: idle,
+    subscribe: (listener) => {
+      last = undefined;
+      return db.on('status', (status) => {
+        last = status;
+        listener();
+      });
+    },
+    view: () => {
+      last ??= db.status;
+      return last;
+    },
+  };
+}
+
+const isNone = (value: unknown) => value === undefined || value === null;
+
+interface ListOptions {
+  readonly initial?: unknown;
+  readonly key?: unknown;
+  readonly limit?: number | undefined;
+}
+
+type Method = 'live' | 'liveCount' | 'liveDocument';
+
+function listSource<T>(
+  hook: string,
+  collection: Maybe<object>,
+  method: Method,
+  params: unknown,
+  { initial, key, ...options }: ListOptions = {},
+): QuerySource<T> {
+  return sourceOf(hook, collection, method, [params, options], { is_list: true, initial }, key);
+}
+
+function sourceOf<T>(
+  hook: string,
+  collection: Maybe<object>,
+  method: Method,
+  args: readonly unknown[],
+  rest: Pick<Source<unknown>, 'is_list' | 'initial'> = {},
+  names?: unknown,
+  type = 'DOCUMENT_BASED',
+): QuerySource<T> {
+  if (collection && (collection as { type?: unknown }).type !== type)
+    throw wrong(hook, collection, `a ${type} collection`);
+  const key = method + keyOf([names, args.map(sorted)], names !== undefined);
+  const live = collection as Record<Method, (...given: readonly unknown[]) => LiveQuery<T>>;
+  return sourceOfQuery(collection, key, () => live[method](...args), rest);
+}
+
+/** The error of an argument of another kind. */
+export function wrong(hook: string, given: unknown, needed: string): OptionError {
+  const { type, then, subscribe } = (given ?? {}) as Record<string, unknown>;
+  const what = type
+    ? `a ${type} collection`
+    : then
+      ? 'a promise'
+      : subscribe
+        ? 'a live query'
+        : typeof given;
+  return new OptionError('option_invalid', `${hook}() got ${what}; pass ${needed}.`, {
+    place: hook,
+  });
+}

@@ -1,0 +1,16 @@
+// For React's server components: hooks run in client components.
+'use client';
+
+export type { DraftResult } from '../core/draft.ts';
+export type { CountOptions, PagesOptions, QueryOptions } from '../core/hook-options.ts';
+export type { LivePages, LiveResult } from '../core/hook-result.ts';
+export {
+  useDatabaseStatus,
+  useDraft,
+  useLiveCount,
+  useLiveDocument,
+  useLivePages,
+  useLiveQuery,
+  useLiveSuspenseQuery,
+  useLiveValue,
+} from './react-hooks.ts';

@@ -1,0 +1,172 @@
+import type { DatabaseClient } from '../../client/base-client.ts';
+import type { DocumentCollection } from '../../collection/document-collection.ts';
+import type {
+  Found,
+  Params,
+  SelectOption,
+  Stamp,
+  Stored,
+} from '../../collection/document-types.ts';
+import type { ClientStatus } from '../../collection/events.ts';
+import type { KeyValueCollection } from '../../collection/key-value-collection.ts';
+import type { Key } from '../../engine/protocol/key-value-protocol.ts';
+import { OptionError } from '../../errors/option-error.ts';
+import type { DraftResult } from '../core/draft.ts';
+import type { CountOptions, Maybe, PagesOptions, QueryOptions } from '../core/hook-options.ts';
+import type { LivePages, LiveResult } from '../core/hook-result.ts';
+import {
+  countSource,
+  documentSource,
+  draftSource,
+  pagesSource,
+  querySource,
+  statusSource,
+  valueSource,
+  wrong,
+} from '../core/sources.ts';
+import { useSource } from './react-source.ts';
+
+/**
+ * The documents that match, as they are now: the component renders again when the result changes.
+ *
+ * Criteria and options may be written inline, as equal ones are the same query. When they change, the old documents
+ * stay, with `is_stale`, until the new ones are there.
+ *
+ * @param collection `undefined` or `null` turns the query off.
+ *
+ * @example
+ * ```tsx
+ * const { data = [], status } = useLiveQuery(orders, { done: false }, { sort: { price: -1 }, limit: 20 });
+ * ```
+ */
+export function useLiveQuery<
+  T extends object,
+  S extends Stamp,
+  const L extends SelectOption<T, S> = undefined,
+>(
+  collection: Maybe<DocumentCollection<T, S>>,
+  params: Params<T, S>,
+  options?: QueryOptions<T, S, L>,
+): LiveResult<readonly Found<T, S, L>[]> {
+  return useSource(querySource('useLiveQuery', collection, params, options));
+}
+
+/**
+ * Like {@link useLiveQuery}, within `<Suspense>`: the component waits for its first documents, so `data` is there.
+ * Errors go to the nearest error boundary; what is rendered after it is reset tries again.
+ *
+ * @example
+ * ```tsx
+ * const { data } = useLiveSuspenseQuery(orders, { done: false });
+ * ```
+ */
+export function useLiveSuspenseQuery<
+  T extends object,
+  S extends Stamp,
+  const L extends SelectOption<T, S> = undefined,
+>(
+  collection: DocumentCollection<T, S>,
+  params: Params<T, S>,
+  options?: QueryOptions<T, S, L>,
+): LiveResult<readonly Found<T, S, L>[]> & { readonly data: readonly Found<T, S, L>[] } {
+  const hook = 'useLiveSuspenseQuery';
+  if (!collection) throw wrong(hook, collection, 'a DOCUMENT_BASED collection');
+  const source = querySource(hook, collection, params, options);
+  const result = useSource(
+    source,
+    // Without `initial` a server renders the fallback, so there is nothing to hydrate.
+    ({ initial, start, view }) => (initial ? start : view()),
+  );
+  if (result.status === 'error') {
+    source.forget();
+    throw result.error;
+  }
+  if (!result.data) {
+    if (typeof window !== 'undefined') throw source.settled();
+    throw new OptionError(
+      'option_missing',
+      `${hook}() needs \`initial\` on a server; the browser will render this.`,
+      { place: 'initial' },
+    );
+  }
+  return result as typeof result & { readonly data: readonly Found<T, S, L>[] };
+}
+
+/**
+ * The document with this id, archived or not; `data` is `undefined` while there is none.
+ *
+ * @example
+ * ```tsx
+ * const { data: order } = useLiveDocument(orders, id);
+ * ```
+ */
+export function useLiveDocument<T extends object, S extends Stamp>(
+  collection: Maybe<DocumentCollection<T, S>>,
+  id: Maybe<string>,
+): LiveResult<Stored<T, S> | undefined> {
+  return useSource(documentSource('useLiveDocument', collection, id));
+}
+
+/** The number of documents that match; without params, of all. */
+export function useLiveCount<T extends object, S extends Stamp>(
+  collection: Maybe<DocumentCollection<T, S>>,
+  params?: Params<T, S>,
+  options?: CountOptions<T, S>,
+): LiveResult<number> {
+  return useSource(countSource(collection, params, options));
+}
+
+/**
+ * The value at a key; `data` is `undefined` while there is none.
+ *
+ * @example
+ * ```tsx
+ * const { data: isDark = false } = useLiveValue<boolean>(settings, 'theme.dark');
+ * ```
+ */
+export function useLiveValue<V>(
+  collection: Maybe<KeyValueCollection<V>>,
+  key: Maybe<Key>,
+): LiveResult<V | undefined> {
+  return useSource(valueSource<V>(collection, key));
+}
+
+/**
+ * A list that grows by pages: the documents before stay, and stay the same objects. It begins anew when its criteria change.
+ *
+ * @example
+ * ```tsx
+ * const { data = [], has_more, loadMore } = useLivePages(orders, {}, { sort: { price: -1 }, page_size: 50 });
+ * ```
+ */
+export function useLivePages<
+  T extends object,
+  S extends Stamp,
+  const L extends SelectOption<T, S> = undefined,
+>(
+  collection: Maybe<DocumentCollection<T, S>>,
+  params: Params<T, S>,
+  options?: PagesOptions<T, S, L>,
+): LivePages<Found<T, S, L>> {
+  return useSource(pagesSource(collection, params, options));
+}
+
+/**
+ * A document in a form: what the user changes stays until it is saved, all other fields follow the live document.
+ *
+ * @example
+ * ```tsx
+ * const { draft, set, save, is_dirty } = useDraft(users, id);
+ * ```
+ */
+export function useDraft<T extends object, S extends Stamp>(
+  collection: Maybe<DocumentCollection<T, S>>,
+  id: Maybe<string>,
+): DraftResult<T, S> {
+  return useSource(draftSource(collection, id));
+}
+
+/** The status of a database: where its engine runs, what is unsaved, the last error. */
+export function useDatabaseStatus(db: DatabaseClient): ClientStatus {
+  return useSource(statusSource(db));
+}

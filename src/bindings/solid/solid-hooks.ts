@@ -1,0 +1,157 @@
+import type { Accessor } from 'solid-js';
+import type { DatabaseClient } from '../../client/base-client.ts';
+import type { DocumentCollection } from '../../collection/document-collection.ts';
+import type {
+  Found,
+  Params,
+  SelectOption,
+  Stamp,
+  Stored,
+} from '../../collection/document-types.ts';
+import type { ClientStatus } from '../../collection/events.ts';
+import type { KeyValueCollection } from '../../collection/key-value-collection.ts';
+import type { Key } from '../../engine/protocol/key-value-protocol.ts';
+import type { DraftResult } from '../core/draft.ts';
+import type {
+  CountOptions,
+  GivenParams,
+  Maybe,
+  PagesOptions,
+  QueryOptions,
+} from '../core/hook-options.ts';
+import type { LivePages, LiveResult } from '../core/hook-result.ts';
+import {
+  countSource,
+  documentSource,
+  draftSource,
+  pagesSource,
+  querySource,
+  statusSource,
+  valueSource,
+} from '../core/sources.ts';
+import { type Accessors, useSource, useSourceAccessor } from './solid-source.ts';
+
+/** A value, or an accessor of it. */
+type Given<V> = V | Accessor<V>;
+
+const read = <V>(given: Given<V>): V =>
+  typeof given === 'function' ? (given as Accessor<V>)() : given;
+
+/**
+ * The documents that match, as they are now.
+ *
+ * Arguments may be accessors. When they change, the old documents stay, with `is_stale`, until the new ones are there.
+ *
+ * @param collection `undefined` or `null` turns the query off.
+ * @param params Criteria, or an accessor of them. A predicate goes to the option `where`, as a function is a getter.
+ *
+ * @example
+ * ```ts
+ * const [text, setText] = createSignal('');
+ * const { data, status } = useLiveQuery(orders, () => ({ item: text() }), { sort: { price: -1 } });
+ * ```
+ */
+export function useLiveQuery<
+  T extends object,
+  S extends Stamp,
+  P extends Params<T, S>,
+  const L extends SelectOption<T, S> = undefined,
+>(
+  collection: Given<Maybe<DocumentCollection<T, S>>>,
+  params: GivenParams<T, S, P>,
+  options?: Given<QueryOptions<T, S, L> | undefined>,
+): Accessors<LiveResult<readonly Found<T, S, L>[]>> {
+  return useSource(() =>
+    querySource(
+      'useLiveQuery',
+      read(collection),
+      read(params as Given<Params<T, S>>),
+      read(options),
+    ),
+  );
+}
+
+/**
+ * The document with this id, archived or not; `data` is `undefined` while there is none.
+ *
+ * @example
+ * ```ts
+ * const { data: order } = useLiveDocument(orders, () => props.id);
+ * ```
+ */
+export function useLiveDocument<T extends object, S extends Stamp>(
+  collection: Given<Maybe<DocumentCollection<T, S>>>,
+  id: Given<Maybe<string>>,
+): Accessors<LiveResult<Stored<T, S> | undefined>> {
+  return useSource(() => documentSource('useLiveDocument', read(collection), read(id)));
+}
+
+/** The number of documents that match; without params, of all. */
+export function useLiveCount<T extends object, S extends Stamp, P extends Params<T, S>>(
+  collection: Given<Maybe<DocumentCollection<T, S>>>,
+  params?: GivenParams<T, S, P>,
+  options?: Given<CountOptions<T, S> | undefined>,
+): Accessors<LiveResult<number>> {
+  return useSource(() =>
+    countSource(read(collection), read(params as Given<Params<T, S>>), read(options)),
+  );
+}
+
+/**
+ * The value at a key; `data` is `undefined` while there is none.
+ *
+ * @example
+ * ```ts
+ * const { data: isDark } = useLiveValue<boolean>(settings, 'theme.dark');
+ * ```
+ */
+export function useLiveValue<V>(
+  collection: Given<Maybe<KeyValueCollection<V>>>,
+  key: Given<Maybe<Key>>,
+): Accessors<LiveResult<V | undefined>> {
+  return useSource(() => valueSource<V>(read(collection), read(key)));
+}
+
+/**
+ * A list that grows by pages: the documents before stay, and stay the same objects. It begins anew when its criteria
+ * change.
+ *
+ * @example
+ * ```ts
+ * const { data, has_more, loadMore } = useLivePages(orders, {}, { sort: { price: -1 }, page_size: 50 });
+ * ```
+ */
+export function useLivePages<
+  T extends object,
+  S extends Stamp,
+  P extends Params<T, S>,
+  const L extends SelectOption<T, S> = undefined,
+>(
+  collection: Given<Maybe<DocumentCollection<T, S>>>,
+  params: GivenParams<T, S, P>,
+  options?: Given<PagesOptions<T, S, L> | undefined>,
+): Accessors<LivePages<Found<T, S, L>>> {
+  return useSource(() =>
+    pagesSource(read(collection), read(params as Given<Params<T, S>>), read(options)),
+  );
+}
+
+/**
+ * A document in a form: what the user changes stays until it is saved, all other fields follow the live document.
+ *
+ * @example
+ * ```ts
+ * const { draft, set, save, is_dirty } = useDraft(users, () => props.id);
+ * ```
+ */
+export function useDraft<T extends object, S extends Stamp>(
+  collection: Given<Maybe<DocumentCollection<T, S>>>,
+  id: Given<Maybe<string>>,
+): Accessors<DraftResult<T, S>> {
+  return useSource(() => draftSource(read(collection), read(id)));
+}
+
+/** The status of a database: where its engine runs, what is unsaved, the last error. */
+export function useDatabaseStatus(db: DatabaseClient): Accessor<ClientStatus> {
+  return useSourceAccessor(() => statusSource(db));
+}

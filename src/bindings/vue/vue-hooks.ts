@@ -1,0 +1,157 @@
+import { type MaybeRefOrGetter, type Ref, type ShallowRef, toRaw, toValue } from 'vue';
+import type { DatabaseClient } from '../../client/base-client.ts';
+import type { DocumentCollection } from '../../collection/document-collection.ts';
+import type {
+  Found,
+  Params,
+  SelectOption,
+  Stamp,
+  Stored,
+} from '../../collection/document-types.ts';
+import type { ClientStatus } from '../../collection/events.ts';
+import type { KeyValueCollection } from '../../collection/key-value-collection.ts';
+import type { Key } from '../../engine/protocol/key-value-protocol.ts';
+import type { DraftResult } from '../core/draft.ts';
+import type {
+  CountOptions,
+  GivenParams,
+  Maybe,
+  PagesOptions,
+  QueryOptions,
+} from '../core/hook-options.ts';
+import type { LivePages, LiveResult } from '../core/hook-result.ts';
+import {
+  countSource,
+  documentSource,
+  draftSource,
+  pagesSource,
+  querySource,
+  statusSource,
+  valueSource,
+} from '../core/sources.ts';
+import { type Refs, useSource, useSourceRef } from './vue-source.ts';
+
+/** A collection, also out of a reactive object: Vue's proxies hide private fields. */
+const rawValue = <C>(collection: MaybeRefOrGetter<C>): C => toRaw(toValue(collection));
+
+/** Criteria, or a ref or getter of params. */
+type Query<T extends object, S extends Stamp, P> = GivenParams<T, S, P> | Ref<Params<T, S>>;
+
+/**
+ * The documents that match, as they are now.
+ *
+ * Arguments may be refs or getters, and criteria reactive. When they change, the old documents stay, with `is_stale`, until the new ones are there.
+ *
+ * @param collection `undefined` or `null` turns the query off.
+ * @param params Criteria, or a ref or getter of them. A predicate goes to the option `where`, as a function is a getter.
+ *
+ * @example
+ * ```ts
+ * const text = ref('');
+ * const { data, status } = useLiveQuery(orders, () => ({ item: text.value }), { sort: { price: -1 } });
+ * ```
+ */
+export function useLiveQuery<
+  T extends object,
+  S extends Stamp,
+  P extends Params<T, S>,
+  const L extends SelectOption<T, S> = undefined,
+>(
+  collection: MaybeRefOrGetter<Maybe<DocumentCollection<T, S>>>,
+  params: Query<T, S, P>,
+  options?: MaybeRefOrGetter<QueryOptions<T, S, L> | undefined>,
+): Refs<LiveResult<readonly Found<T, S, L>[]>> {
+  return useSource(() =>
+    querySource(
+      'useLiveQuery',
+      rawValue(collection),
+      toValue(params) as Params<T, S>,
+      toValue(options),
+    ),
+  );
+}
+
+/**
+ * The document with this id, archived or not; `data` is `undefined` while there is none.
+ *
+ * @example
+ * ```ts
+ * const { data: order } = useLiveDocument(orders, () => props.id);
+ * ```
+ */
+export function useLiveDocument<T extends object, S extends Stamp>(
+  collection: MaybeRefOrGetter<Maybe<DocumentCollection<T, S>>>,
+  id: MaybeRefOrGetter<Maybe<string>>,
+): Refs<LiveResult<Stored<T, S> | undefined>> {
+  return useSource(() => documentSource('useLiveDocument', rawValue(collection), toValue(id)));
+}
+
+/** The number of documents that match; without params, of all. */
+export function useLiveCount<T extends object, S extends Stamp, P extends Params<T, S>>(
+  collection: MaybeRefOrGetter<Maybe<DocumentCollection<T, S>>>,
+  params?: Query<T, S, P>,
+  options?: MaybeRefOrGetter<CountOptions<T, S> | undefined>,
+): Refs<LiveResult<number>> {
+  return useSource(() =>
+    countSource(rawValue(collection), toValue(params) as Params<T, S>, toValue(options)),
+  );
+}
+
+/**
+ * The value at a key; `data` is `undefined` while there is none.
+ *
+ * @example
+ * ```ts
+ * const { data: isDark } = useLiveValue<boolean>(settings, 'theme.dark');
+ * ```
+ */
+export function useLiveValue<V>(
+  collection: MaybeRefOrGetter<Maybe<KeyValueCollection<V>>>,
+  key: MaybeRefOrGetter<Maybe<Key>>,
+): Refs<LiveResult<V | undefined>> {
+  return useSource(() => valueSource<V>(rawValue(collection), toValue(key)));
+}
+
+/**
+ * A list that grows by pages: the documents before stay, and stay the same objects. It begins anew when its criteria
+ * change.
+ *
+ * @example
+ * ```ts
+ * const { data, has_more, loadMore } = useLivePages(orders, {}, { sort: { price: -1 }, page_size: 50 });
+ * ```
+ */
+export function useLivePages<
+  T extends object,
+  S extends Stamp,
+  P extends Params<T, S>,
+  const L extends SelectOption<T, S> = undefined,
+>(
+  collection: MaybeRefOrGetter<Maybe<DocumentCollection<T, S>>>,
+  params: Query<T, S, P>,
+  options?: MaybeRefOrGetter<PagesOptions<T, S, L> | undefined>,
+): Refs<LivePages<Found<T, S, L>>> {
+  return useSource(() =>
+    pagesSource(rawValue(collection), toValue(params) as Params<T, S>, toValue(options)),
+  );
+}
+
+/**
+ * A document in a form: what the user changes stays until it is saved, all other fields follow the live document.
+ *
+ * @example
+ * ```ts
+ * const { draft, set, save, is_dirty } = useDraft(users, () => props.id);
+ * ```
+ */
+export function useDraft<T extends object, S extends Stamp>(
+  collection: MaybeRefOrGetter<Maybe<DocumentCollection<T, S>>>,
+  id: MaybeRefOrGetter<Maybe<string>>,
+): Refs<DraftResult<T, S>> {
+  return useSource(() => draftSource(rawValue(collection), toValue(id)));
+}
+
+/** The status of a database: where its engine runs, what is unsaved, the last error. */
+export function useDatabaseStatus(db: DatabaseClient): Readonly<ShallowRef<ClientStatus>> {
+  return useSourceRef(() => statusSource(db));
+}

@@ -1,0 +1,48 @@
+import type { Key } from '../../engine/protocol/key-value-protocol.ts';
+import type { Search } from '../find/search.ts';
+
+/** A call that has ended, as an observer sees it. */
+export interface ObservedCall {
+  readonly collection: string;
+  /** Name of the method; `live` for the first result of a live query. */
+  readonly method: string;
+  /** The caller's own arguments. */
+  readonly args: readonly unknown[];
+  /** When the call began. */
+  readonly at: Date;
+  /** Milliseconds from the call to its result. */
+  readonly duration_ms: number;
+  /** Of a call that succeeded. */
+  readonly result?: unknown;
+  /** Of a call that failed. */
+  readonly error?: unknown;
+}
+
+export type CallObserver = (call: ObservedCall) => void;
+
+/** A live query that runs in this page, and how often it emitted. */
+export interface LiveActivity {
+  readonly collection: string;
+  /** The arguments of a query for documents or their count. */
+  readonly search: Search | undefined;
+  /** Of a query for one document or value. */
+  readonly key: Key | undefined;
+  readonly count: boolean;
+  /** When it started. */
+  readonly since: Date;
+  /** Number of snapshots so far. */
+  readonly emissions: number;
+  readonly last_emission: Date | undefined;
+  /** Milliseconds from the start to the first result. */
+  readonly first_ms: number | undefined;
+  readonly status: 'pending' | 'ready' | 'error';
+  /** Number of documents of its data, or the count. */
+  readonly documents: number | undefined;
+  readonly error: Error | undefined;
+}
+
+/** Where live queries enter themselves while they run. */
+export interface LiveRegistry {
+  readonly lives: Set<LiveActivity>;
+  report(call: ObservedCall): void;
+}

@@ -1,0 +1,29 @@
+import { createSignal } from 'solid-js';
+import { render } from 'solid-js/web';
+import * as hooks from '../../../src/bindings/solid/index.ts';
+import { type Hooks, type Rendered, runStories } from '../stories.ts';
+
+const METHODS = ['loadMore', 'set', 'save', 'reset'];
+
+runStories({
+  title: 'Solid',
+  mount: (use, first) => {
+    const renders: Rendered[] = [];
+    const [props, set] = createSignal(first);
+    const unmount = render(() => {
+      const state = use(hooks as Hooks, (read) => read, props) as Record<string, () => unknown>;
+      const text = () => {
+        const shown: Rendered = Object.fromEntries(
+          Object.entries(state).map(([name, value]) => [
+            name,
+            METHODS.includes(name) ? value : value(),
+          ]),
+        );
+        renders.push(shown);
+        return String(shown.status);
+      };
+      return text as never;
+    }, document.createElement('div'));
+    return { renders, set, unmount };
+  },
+});

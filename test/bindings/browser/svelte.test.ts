@@ -1,0 +1,61 @@
+import { flushSync, mount, unmount } from 'svelte';
+import { afterAll, expect, test, vi } from 'vitest';
+import * as hooks from '../../../src/bindings/svelte/index.ts';
+import { Database } from '../../../src/index.ts';
+import { type Hooks, type Rendered, runStories } from '../stories.ts';
+import { deepState, reactiveProps } from './props.svelte.ts';
+import Story from './story.svelte';
+
+runStories({
+  title: 'Svelte',
+  mount: (use, first) => {
+    const renders: Rendered[] = [];
+    const props = reactiveProps(first);
+    const component = mount(Story, {
+      target: document.createElement('div'),
+      props: {
+        use: () =>
+          use(
+            hooks as Hooks,
+            (read) => read,
+            () => props.current,
+          ),
+        record: (shown: Rendered) => {
+          renders.push(shown);
+          return String(shown.status);
+        },
+      },
+    });
+    return {
+      renders,
+      set: (next) => {
+        props.current = next;
+      },
+      unmount: () => unmount(component),
+    };
+  },
+});
+
+const db = new Database({ name: 'svelte', storage: 'memory' });
+afterAll(() => db.close());
+
+test('criteria may be deep state', async () => {
+  const lamps = new db.Collection<{ size: number }>({ name: 'lamps', type: 'DOCUMENT_BASED' });
+  await lamps.insertMany([{ size: 1 }, { size: 2 }]);
+  const criteria = deepState({ size: { $in: [1] } });
+  const texts: string[] = [];
+  const component = mount(Story, {
+    target: document.createElement('div'),
+    props: {
+      use: () => hooks.useLiveQuery(lamps, () => criteria),
+      record: ({ data }: Rendered) => {
+        texts.push(String(data?.length));
+        return '';
+      },
+    },
+  });
+  await vi.waitFor(() => expect(texts.at(-1)).toBe('1'));
+  flushSync(() => criteria.size.$in.push(2));
+  await vi.waitFor(() => expect(texts.at(-1)).toBe('2'));
+  await unmount(component);
+});

@@ -1,0 +1,455 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { Database, type DocumentCollection, type LiveQuery } from '../../src/index.ts';
+
+/** A state that a component rendered. */
+export type Rendered = Record<string, any>;
+
+/** The hooks of a framework. Their types have tests of their own. */
+export type Hooks = Record<
+  | 'useLiveQuery'
+  | 'useLiveDocument'
+  | 'useLiveCount'
+  | 'useLiveValue'
+  | 'useLivePages'
+  | 'useDraft'
+  | 'useDatabaseStatus',
+  (...args: any[]) => any
+>;
+
+/** Calls a hook; `of` makes an argument that changes with the props, as the framework wants it. */
+type Use = (hooks: Hooks, of: (read: () => unknown) => unknown, props: () => Rendered) => unknown;
+
+interface Component {
+  /** All states, one for each time that the component rendered. */
+  readonly renders: Rendered[];
+  readonly set: (props: Rendered) => void;
+  readonly unmount: () => void;
+}
+
+export interface Framework {
+  readonly title: string;
+  /** Whether it renders everything twice. */
+  readonly rendersTwice?: boolean;
+  readonly mount: (use: Use, props: Rendered) => Component;
+}
+
+interface Order {
+  item: string;
+  price: number;
+  done?: boolean;
+}
+
+/** The stories that every binding must pass. */
+export function runStories({ title, rendersTwice, mount }: Framework): void {
+  let components: Component[] = [];
+  let db: Database;
+  let orders: DocumentCollection<Order>;
+  let others: DocumentCollection<Order>;
+  let collections = 0;
+
+  beforeAll(() => {
+    db = new Database({ name: `bindings ${title} ${Math.random()}`, storage: 'memory' });
+  });
+  afterAll(() => db.close());
+  afterEach(() => {
+    for (const { unmount } of components) unmount();
+    vi.restoreAllMocks();
+  });
+
+  const render = (use: Use, props: Rendered = {}): Component => {
+    const mounted = mount(use, props);
+    const component = {
+      ...mounted,
+      unmount: () => {
+        if (components.includes(component)) mounted.unmount();
+        components = components.filter((each) => each !== component);
+      },
+    };
+    components.push(component);
+    return component;
+  };
+  const last = ({ renders }: Component) => renders.at(-1) as Rendered;
+  const until = (component: Component, matches: (state: Rendered) => boolean) =>
+    vi.waitFor(() => expect(matches(last(component))).toBe(true), { interval: 5, timeout: 10_000 });
+  const isReady = ({ status, is_stale }: Rendered) => status === 'ready' && !is_stale;
+  const items = ({ data }: Rendered) => data?.map(({ item }: Order) => item).join();
+  const collection = async (name: string, documents: Order[]) => {
+    collections += 1;
+    const made = new db.Collection<Order>({
+      name: `${name} ${collections}`,
+      type: 'DOCUMENT_BASED',
+    });
+    await made.insertMany(documents);
+    return made;
+  };
+  /** How many readers the live queries of a collection have. */
+  const watchReaders = (of: object, method = 'live') => {
+    const counts = { queries: 0, readers: 0 };
+    const original = (of as any)[method].bind(of);
+    vi.spyOn(of as any, method).mockImplementation((...args: unknown[]) => {
+      const query = original(...args) as LiveQuery<unknown>;
+      counts.queries += 1;
+      const subscribe = query.subscribe;
+      (query as any).subscribe = (listener: () => void) => {
+        counts.readers += 1;
+        const stop = subscribe(listener);
+        return () => {
+          counts.readers -= 1;
+          stop();
+        };
+      };
+      return query;
+    });
+    return counts;
+  };
+
+  describe(title, () => {
+    beforeAll(async () => {
+      orders = await collection('orders', [
+        { item: 'lamp', price: 40 },
+        { item: 'desk', price: 200 },
+        { item: 'pen', price: 2, done: true },
+      ]);
+    });
+
+    const openOrders: Use = ({ useLiveQuery }, of) =>
+      useLiveQuery(
+        of(() => orders),
+        of(() => ({ done: { $ne: true } })),
+        of(() => ({ sort: { price: 1 } })),
+      );
+
+    test('a query is pending, then ready', async () => {
+      const component = render(openOrders);
+      await until(component, isReady);
+      expect(component.renders[0]).toEqual({
+        status: 'pending',
+        data: undefined,
+        error: undefined,
+        is_stale: false,
+      });
+      expect(items(last(component))).toBe('lamp,desk');
+      if (!rendersTwice) expect(component.renders).toHaveLength(2);
+    });
+
+    test('a change renders once, one that touches nothing not at all', async () => {
+      const component = render(openOrders);
+      await until(component, isReady);
+      const before = last(component).data;
+      const count = component.renders.length;
+      await orders.insert({ item: 'ink', price: 3, done: true });
+      const cup = await orders.insert({ item: 'cup', price: 5 });
+      await until(component, ({ data }) => data.length === 3);
+      if (!rendersTwice) expect(component.renders).toHaveLength(count + 1);
+      expect(items(last(component))).toBe('cup,lamp,desk');
+      expect(last(component).data[1]).toBe(before[0]);
+      await orders.delete(cup._id);
+      await until(component, ({ data }) => data.length === 2);
+    });
+
+    test('other criteria keep the data until the new is there', async () => {
+      const component = render(
+        ({ useLiveQuery }, of, props) =>
+          useLiveQuery(
+            of(() => orders),
+            of(() => ({ price: { $gte: props().least } })),
+            of(() => ({ sort: { price: 1 } })),
+          ),
+        { least: 40 },
+      );
+      await until(component, isReady);
+      const from = component.renders.length;
+      component.set({ least: 100 });
+      await until(component, (state) => isReady(state) && state.data.length === 1);
+      const since = component.renders.slice(from);
+      expect(since.every(({ data }) => data?.length > 0)).toBe(true);
+      expect(since[0]).toMatchObject({ status: 'pending', is_stale: true, error: undefined });
+      expect(items(since[0]!)).toBe('lamp,desk');
+      if (!rendersTwice) expect(since).toHaveLength(2);
+    });
+
+    test('data of another collection is not kept', async () => {
+      others = await collection('others', [{ item: 'secret', price: 1 }]);
+      const component = render(
+        ({ useLiveQuery }, of, props) =>
+          useLiveQuery(
+            of(() => props().from),
+            {},
+          ),
+        { from: orders },
+      );
+      await until(component, isReady);
+      const from = component.renders.length;
+      component.set({ from: others });
+      await until(component, (state) => isReady(state) && items(state) === 'secret');
+      expect(component.renders[from]).toMatchObject({ status: 'pending', data: undefined });
+    });
+
+    test('equal queries share one, which ends with its last reader', async () => {
+      const counts = watchReaders(orders);
+      const reordered: Use = ({ useLiveQuery }, of) =>
+        useLiveQuery(
+          of(() => orders),
+          of(() => ({ price: { $lt: 99, $gt: 1 }, done: { $ne: true } })),
+        );
+      const query: Use = ({ useLiveQuery }, of) =>
+        useLiveQuery(
+          of(() => orders),
+          of(() => ({ done: { $ne: true }, price: { $gt: 1, $lt: 99 } })),
+        );
+      const two = [render(query), render(reordered)];
+      for (const each of two) await until(each, isReady);
+      expect(counts).toEqual({ queries: 1, readers: 1 });
+      expect(last(two[0]!).data).toBe(last(two[1]!).data);
+      two[0]!.unmount();
+      await orders.insert({ item: 'mat', price: 50 });
+      await until(two[1]!, ({ data }) => data.length === 2);
+      expect(counts.readers).toBe(1);
+      two[1]!.unmount();
+      await vi.waitFor(() => expect(counts.readers).toBe(0));
+      // A new component makes a new query: the old one is not kept.
+      await vi.waitFor(async () => {
+        const again = render(query);
+        await until(again, isReady);
+        again.unmount();
+        expect(counts.queries).toBeGreaterThan(1);
+      });
+      await orders.deleteMany({ item: 'mat' });
+    });
+
+    test('a query that fails shows its error', async () => {
+      const component = render(({ useLiveQuery }, of) =>
+        useLiveQuery(
+          of(() => orders),
+          { price: { $near: 1 } },
+        ),
+      );
+      await until(component, ({ status }) => status === 'error');
+      expect(last(component)).toMatchObject({
+        data: undefined,
+        error: { code: 'operator_unknown' },
+        is_stale: false,
+      });
+    });
+
+    test('without a collection a query is off', async () => {
+      const component = render(
+        ({ useLiveQuery }, of, props) =>
+          useLiveQuery(
+            of(() => props().from),
+            {},
+          ),
+        {
+          from: undefined,
+        },
+      );
+      expect(last(component)).toMatchObject({ status: 'off', data: undefined, is_stale: false });
+      component.set({ from: orders });
+      await until(component, isReady);
+      component.set({ from: null });
+      await until(component, ({ status }) => status === 'off');
+      expect(last(component).data).toBe(undefined);
+    });
+
+    test('initial data shows until the first result', async () => {
+      const initial = [{ _id: 'x', item: 'from a loader', price: 1 }];
+      const component = render(({ useLiveQuery }, of) =>
+        useLiveQuery(
+          of(() => orders),
+          { price: { $gt: 0 } },
+          { initial },
+        ),
+      );
+      expect(component.renders[0]).toEqual({
+        status: 'ready',
+        data: initial,
+        error: undefined,
+        is_stale: false,
+      });
+      await until(component, ({ data }) => data.length > 1);
+    });
+
+    test('functions count by their text and `key`', async () => {
+      const counts = watchReaders(orders);
+      const component = render(
+        ({ useLiveQuery }, of, props) =>
+          useLiveQuery(
+            of(() => orders),
+            {},
+            of(() => {
+              const { least } = props();
+              return { where: ({ price }: Order) => price >= least, key: least };
+            }),
+          ),
+        { least: 40 },
+      );
+      await until(component, isReady);
+      component.set({ least: 100 });
+      await until(component, (state) => isReady(state) && state.data.length === 1);
+      expect(counts.queries).toBe(2);
+    });
+
+    test('a document is never that of another id', async () => {
+      const [lamp, desk] = await orders.filter({}, { limit: 2 });
+      const component = render(
+        ({ useLiveDocument }, of, props) =>
+          useLiveDocument(
+            of(() => orders),
+            of(() => props().id),
+          ),
+        { id: lamp!._id },
+      );
+      await until(component, ({ data }) => data?.item === 'lamp');
+      const from = component.renders.length;
+      component.set({ id: desk!._id });
+      await until(component, ({ data }) => data?.item === 'desk');
+      expect(component.renders.slice(from).some(({ data }) => data?.item === 'lamp')).toBe(false);
+      component.set({ id: undefined });
+      await until(component, ({ status }) => status === 'off');
+    });
+
+    test('a count and a value follow changes', async () => {
+      const settings = new db.Collection({
+        name: `settings ${Math.random()}`,
+        type: 'KEY_VALUE_BASED',
+      });
+      await settings.set('theme.dark', false);
+      const count = render(({ useLiveCount }, of) =>
+        useLiveCount(
+          of(() => orders),
+          { done: true },
+        ),
+      );
+      const value = render(({ useLiveValue }, of) =>
+        useLiveValue(
+          of(() => settings),
+          'theme.dark',
+        ),
+      );
+      await until(count, ({ data }) => data === 2);
+      await until(value, ({ data }) => data === false);
+      await settings.set('theme.dark', true);
+      await until(value, ({ data }) => data === true);
+    });
+
+    test('a list grows by pages without flicker', async () => {
+      const many = await collection(
+        'many',
+        Array.from({ length: 5 }, (_, price) => ({ item: `item ${price}`, price })),
+      );
+      const component = render(({ useLivePages }, of) =>
+        useLivePages(
+          of(() => many),
+          of(() => ({})),
+          of(() => ({ sort: { price: 1 }, page_size: 2 })),
+        ),
+      );
+      expect(last(component)).toMatchObject({ status: 'pending', has_more: false });
+      await until(component, isReady);
+      const first = last(component).data;
+      expect(first).toHaveLength(2);
+      expect(last(component).has_more).toBe(true);
+      last(component).loadMore();
+      last(component).loadMore();
+      await until(component, (state) => isReady(state) && state.data.length === 4);
+      expect(last(component).data[0]).toBe(first[0]);
+      last(component).loadMore();
+      await until(component, (state) => isReady(state) && state.data.length === 5);
+      expect(last(component).has_more).toBe(false);
+      const ready = component.renders.findIndex(isReady);
+      expect(component.renders.slice(ready).every(({ data }) => data.length >= 2)).toBe(true);
+      await many.patch(first[1]._id, { item: 'changed' });
+      await until(component, ({ data }) => data[1].item === 'changed');
+      expect(last(component).data[0]).toBe(first[0]);
+      await many.insert({ item: 'new', price: -1 });
+      await until(component, ({ data }) => data[0].item === 'new');
+    });
+
+    test('a draft keeps what was typed, and follows in all other fields', async () => {
+      const { _id } = await orders.insert({ item: 'rug', price: 70 });
+      const component = render(({ useDraft }, of) =>
+        useDraft(
+          of(() => orders),
+          of(() => _id),
+        ),
+      );
+      await until(component, ({ draft }) => draft?.item === 'rug');
+      for (const item of ['r', 're', 'red rug']) last(component).set({ item });
+      await until(component, ({ draft }) => draft.item === 'red rug');
+      expect(last(component)).toMatchObject({ is_dirty: true, is_saving: false });
+      await orders.patch(_id, { price: 75, item: 'blue rug' });
+      await until(component, ({ draft }) => draft.price === 75);
+      expect(last(component).draft.item).toBe('red rug');
+      const patch = vi.spyOn(orders, 'patch');
+      const saved = last(component).save();
+      last(component).set({ done: false });
+      expect(await saved).toMatchObject({ item: 'red rug', price: 75 });
+      expect(patch.mock.calls).toEqual([[_id, { item: 'red rug' }]]);
+      await until(component, ({ is_saving, draft }) => !is_saving && draft.done === false);
+      expect(last(component)).toMatchObject({ is_dirty: true, draft: { item: 'red rug' } });
+      last(component).reset();
+      await until(component, ({ is_dirty }) => !is_dirty);
+      expect(last(component).draft).toMatchObject({ item: 'red rug', price: 75 });
+      expect(() => {
+        last(component).draft.item = 'changed in place';
+      }).toThrow(TypeError);
+      last(component).set({ item: () => 'a function' });
+      await expect(last(component).save()).rejects.toMatchObject({ code: 'value_unsupported' });
+      await until(component, ({ error }) => error?.code === 'value_unsupported');
+      expect(last(component).is_dirty).toBe(true);
+      await orders.delete(_id);
+    });
+
+    test('a draft of another document begins empty', async () => {
+      const [lamp, desk] = await orders.filter({}, { limit: 2 });
+      const component = render(
+        ({ useDraft }, of, props) =>
+          useDraft(
+            of(() => orders),
+            of(() => props().id),
+          ),
+        { id: lamp!._id },
+      );
+      await until(component, ({ draft }) => draft?.item === 'lamp');
+      last(component).set({ item: 'typed' });
+      await until(component, ({ is_dirty }) => is_dirty);
+      component.set({ id: desk!._id });
+      await until(component, ({ draft, is_dirty }) => draft?.item === 'desk' && !is_dirty);
+      expect(await last(component).save()).toMatchObject({ item: 'desk' });
+      expect(await orders.get(lamp!._id)).toMatchObject({ item: 'lamp', _updated: false });
+    });
+
+    test('a component that is replaced goes on with the query', async () => {
+      const counts = watchReaders(orders);
+      const first = render(openOrders);
+      await until(first, isReady);
+      first.unmount();
+      const second = render(openOrders);
+      await until(second, isReady);
+      expect(counts).toEqual({ queries: 1, readers: 1 });
+      second.unmount();
+      // Before its first result.
+      const third = render(({ useLiveQuery }) => useLiveQuery(orders, { item: 'lamp' }));
+      third.unmount();
+      await vi.waitFor(() => expect(counts.readers).toBe(0));
+    });
+
+    test('a closed database shows an error', async () => {
+      const closing = new Database({ name: `closing ${Math.random()}`, storage: 'memory' });
+      const gone = new closing.Collection<Order>({ name: 'gone', type: 'DOCUMENT_BASED' });
+      await gone.insert({ item: 'lamp', price: 1 });
+      const component = render(({ useLiveQuery }) => useLiveQuery(gone, {}));
+      await until(component, isReady);
+      await closing.close();
+      await until(component, ({ status }) => status === 'error');
+      expect(last(component)).toMatchObject({ error: { code: 'closed' }, is_stale: true });
+      expect(items(last(component))).toBe('lamp');
+    });
+
+    test('the status of the database follows', async () => {
+      const component = render(({ useDatabaseStatus }) => ({ value: useDatabaseStatus(db) }));
+      await until(component, ({ value }) => value.state === 'open');
+      expect(last(component).value.storage).toBe('memory');
+    });
+  });
+}

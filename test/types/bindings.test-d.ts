@@ -1,0 +1,153 @@
+import { describe, expectTypeOf, test } from 'vitest';
+import type { ComputedRef } from 'vue';
+import { ref } from 'vue';
+import * as react from '../../src/bindings/react/index.ts';
+import * as solid from '../../src/bindings/solid/index.ts';
+import * as svelte from '../../src/bindings/svelte/index.ts';
+import * as vue from '../../src/bindings/vue/index.ts';
+import type { DocumentCollection, KeyValueCollection, Stored } from '../../src/index.ts';
+
+interface Person {
+  name: string;
+  age: number;
+  home: { city: string };
+}
+
+declare const people: DocumentCollection<Person, '_created_at'>;
+declare const values: KeyValueCollection<number>;
+type Found = Stored<Person, '_created_at'>;
+
+describe('React', () => {
+  test('infers the documents from the collection, and narrows by status', () => {
+    const result = react.useLiveQuery(people, { age: { $gt: 1 } }, { sort: { 'home.city': 1 } });
+    expectTypeOf(result).toEqualTypeOf<react.LiveResult<readonly Found[]>>();
+    if (result.status === 'ready') expectTypeOf(result.data).toEqualTypeOf<readonly Found[]>();
+    else expectTypeOf(result.data).toEqualTypeOf<readonly Found[] | undefined>();
+    if (result.status === 'error') expectTypeOf(result.error).toEqualTypeOf<Error>();
+    if (result.status === 'off') expectTypeOf(result.data).toEqualTypeOf<undefined>();
+  });
+
+  test('narrows by select', () => {
+    const { data } = react.useLiveSuspenseQuery(people, {}, { select: ['home.city'] });
+    expectTypeOf(data[0]!.home.city).toEqualTypeOf<string>();
+    // @ts-expect-error not selected
+    data[0]!.age;
+    const pages = react.useLivePages(people, {}, { select: ['name'], page_size: 10 });
+    expectTypeOf(pages.data?.[0]?.name).toEqualTypeOf<string | undefined>();
+    expectTypeOf(pages.loadMore).toEqualTypeOf<() => void>();
+  });
+
+  test('checks criteria and options', () => {
+    // @ts-expect-error no such field
+    react.useLiveQuery(people, { wage: 1 });
+    // @ts-expect-error no such path
+    react.useLiveQuery(people, {}, { sort: { wage: 1 } });
+    // @ts-expect-error params are required
+    react.useLiveQuery(people);
+    // @ts-expect-error pages have page_size
+    react.useLivePages(people, {}, { limit: 2 });
+    // @ts-expect-error a key-value collection
+    react.useLiveQuery(values, {});
+    // @ts-expect-error a collection of documents
+    react.useLiveValue(people, 'a');
+    // @ts-expect-error within Suspense there is no off
+    react.useLiveSuspenseQuery(undefined, {});
+    react.useLiveQuery(people, ({ age }) => age > 1, { key: 1, initial: [] });
+    react.useLiveQuery(undefined as typeof people | undefined, { age: 1 });
+  });
+
+  test('other hooks', () => {
+    expectTypeOf(react.useLiveDocument(people, 'a').data).toEqualTypeOf<Found | undefined>();
+    react.useLiveDocument(people, undefined);
+    expectTypeOf(react.useLiveCount(people).data).toEqualTypeOf<number | undefined>();
+    expectTypeOf(react.useLiveValue(values, 'a').data).toEqualTypeOf<number | undefined>();
+    const { draft, set, save } = react.useDraft(people, 'a');
+    expectTypeOf(draft).toEqualTypeOf<Found | undefined>();
+    expectTypeOf(save).returns.resolves.toEqualTypeOf<Found | undefined>();
+    set({ name: 'Ada', home: { city: 'Oslo' } });
+    // @ts-expect-error not a string
+    set({ name: 1 });
+    // @ts-expect-error managed by the database
+    set({ _id: 'b' });
+  });
+});
+
+test('Vue gives refs, and takes refs and getters', () => {
+  const age = ref(1);
+  const { data, status } = vue.useLiveQuery(people, () => ({ age: age.value }), { limit: 2 });
+  expectTypeOf(data).toEqualTypeOf<ComputedRef<readonly Found[] | undefined>>();
+  expectTypeOf(status.value).toEqualTypeOf<'off' | 'pending' | 'ready' | 'error'>();
+  vue.useLiveDocument(people, ref('a'));
+  const { set } = vue.useDraft(people, () => 'a');
+  set({ age: 2 });
+  // @ts-expect-error a predicate is no getter
+  vue.useLiveQuery(people, ({ age }: Person) => age > 1);
+  // @ts-expect-error no such field
+  vue.useLiveQuery(people, { wage: 1 });
+  expectTypeOf(
+    vue.useLiveQuery(people, {}, { select: ['name'] }).data.value?.[0]?.name,
+  ).toEqualTypeOf<string | undefined>();
+});
+
+test('criteria in getters are checked as those without', () => {
+  {
+    const { useLiveQuery, useLiveCount, useLivePages } = vue;
+    useLiveQuery(people, () => ({ age: { $gt: 1 }, 'home.city': 'Oslo', $or: [{ name: 'Ada' }] }));
+    useLiveQuery(people, () => (Math.random() > 0.5 ? { name: 'Ada' } : {}));
+    useLiveQuery(people, () => (person) => person.age > 1);
+    // @ts-expect-error no such field
+    useLiveQuery(people, () => ({ age: 1, wage: 1 }));
+    // @ts-expect-error not a number
+    useLiveCount(people, () => ({ age: 'old' }));
+    // @ts-expect-error no such field
+    useLivePages(people, () => ({ wage: 1 }));
+    // @ts-expect-error a predicate is no getter
+    useLivePages(people, ({ age }: Person) => age > 1);
+  }
+  {
+    const { useLiveQuery, useLiveCount, useLivePages } = solid;
+    useLiveQuery(people, () => ({ age: { $gt: 1 }, 'home.city': 'Oslo', $or: [{ name: 'Ada' }] }));
+    useLiveQuery(people, () => (Math.random() > 0.5 ? { name: 'Ada' } : {}));
+    useLiveQuery(people, () => (person) => person.age > 1);
+    // @ts-expect-error no such field
+    useLiveQuery(people, () => ({ age: 1, wage: 1 }));
+    // @ts-expect-error not a number
+    useLiveCount(people, () => ({ age: 'old' }));
+    // @ts-expect-error no such field
+    useLivePages(people, () => ({ wage: 1 }));
+    // @ts-expect-error a predicate is no getter
+    useLivePages(people, ({ age }: Person) => age > 1);
+  }
+  {
+    const { useLiveQuery, useLiveCount, useLivePages } = svelte;
+    useLiveQuery(people, () => ({ age: { $gt: 1 }, 'home.city': 'Oslo', $or: [{ name: 'Ada' }] }));
+    useLiveQuery(people, () => (Math.random() > 0.5 ? { name: 'Ada' } : {}));
+    useLiveQuery(people, () => (person) => person.age > 1);
+    // @ts-expect-error no such field
+    useLiveQuery(people, () => ({ age: 1, wage: 1 }));
+    // @ts-expect-error not a number
+    useLiveCount(people, () => ({ age: 'old' }));
+    // @ts-expect-error no such field
+    useLivePages(people, () => ({ wage: 1 }));
+    // @ts-expect-error a predicate is no getter
+    useLivePages(people, ({ age }: Person) => age > 1);
+  }
+});
+
+test('Solid gives accessors, and takes accessors', () => {
+  const { data, is_stale } = solid.useLiveQuery(people, () => ({ age: 1 }));
+  expectTypeOf(data).returns.toEqualTypeOf<readonly Found[] | undefined>();
+  expectTypeOf(is_stale).returns.toEqualTypeOf<boolean>();
+  expectTypeOf(solid.useLivePages(people, {}).loadMore).toEqualTypeOf<() => void>();
+  expectTypeOf(solid.useLiveCount(() => people, {}).data).returns.toEqualTypeOf<
+    number | undefined
+  >();
+});
+
+test('Svelte gives getters, and narrows `current`', () => {
+  const list = svelte.useLiveQuery(people, () => ({ age: 1 }));
+  expectTypeOf(list.data).toEqualTypeOf<readonly Found[] | undefined>();
+  const { current } = list;
+  if (current.status === 'ready') expectTypeOf(current.data).toEqualTypeOf<readonly Found[]>();
+  expectTypeOf(svelte.useLiveValue(values, () => 'a').data).toEqualTypeOf<number | undefined>();
+});
