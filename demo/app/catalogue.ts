@@ -67,6 +67,12 @@ export const PANELS = [
     icon: 'M4 8.500A6.500 6.500 0 0 1 16 7M16 3v4h-4M16 11.500A6.500 6.500 0 0 1 4 13M4 17v-4h4',
   },
   {
+    id: 'devtools',
+    title: 'Devtools',
+    claim: 'Look into the database: documents, query plans, live queries, saves, tabs and backups.',
+    icon: 'M3 4h14v12H3zM3 8h14M6 11.500l2 1.500-2 1.500M10 14.500h4',
+  },
+  {
     id: 'speed',
     title: 'Speed',
     claim: 'Cairn, Dexie, idb and LokiJS run the same workloads in your own browser.',

@@ -16,6 +16,7 @@ const LOADERS: Record<Id, () => Promise<ComponentType>> = {
   transactions: async () =>
     (await import('../panels/transactions/transactions-panel.tsx')).TransactionsPanel,
   sync: async () => (await import('../panels/sync/sync-panel.tsx')).SyncPanel,
+  devtools: async () => (await import('../panels/devtools/devtools-panel.tsx')).DevtoolsPanel,
   speed: async () => (await import('../panels/speed/speed-panel.tsx')).SpeedPanel,
 };
 

@@ -1,0 +1,156 @@
+import { isPlainObject } from '../codec/kinds.ts';
+import type { Plan } from '../query/plan/plan.ts';
+import { type Terms, termsOf } from './query-terms.ts';
+
+/** A query, and what `explain` counted. */
+export interface QueryCost {
+  readonly collection: string;
+  /** The criteria; a function gives no advice, as no index serves it. */
+  readonly params: unknown;
+  readonly sort?: object | undefined;
+  readonly plan: Plan;
+  readonly documents_examined: number;
+  readonly returned: number;
+  /** How often it ran. @default 1 */
+  readonly runs?: number | undefined;
+  /** The fields of each index that the collection has. @default none */
+  readonly indexes?: readonly (readonly string[])[] | undefined;
+  /** Paths that hold arrays in some document: they need a `multi` index. @default none */
+  readonly arrays?: ReadonlySet<string> | undefined;
+}
+
+/** An index to declare, and why. */
+export interface IndexAdvice {
+  readonly collection: string;
+  /** For the option `indexes` of the collection. */
+  readonly index: { readonly fields: string | readonly string[]; readonly multi?: true };
+  /** Such as "14,000 documents examined for 20: declare { fields: ['region', 'age'] }". */
+  readonly message: string;
+  /** Of all runs of its queries. */
+  readonly documents_examined: number;
+  readonly returned: number;
+}
+
+/** Fewer documents are examined in no time: an index would cost more than it saves. */
+const FEW = 200;
+/** Documents examined for each one returned that are worth an index. */
+const WASTEFUL = 5;
+
+interface Draft {
+  readonly collection: string;
+  readonly fields: readonly string[];
+  readonly multi: boolean;
+  readonly documents_examined: number;
+  readonly returned: number;
+  /** Of its most expensive query. */
+  readonly worst: readonly [examined: number, returned: number];
+}
+
+/**
+ * Advises indexes for queries that examine many documents for few results. The fields that must equal a value come first,
+ * then those of the sort order, then one with a range. Advice whose fields begin another one is part of that.
+ *
+ * @returns the advice, the most documents examined first.
+ *
+ * @example
+ * ```ts
+ * const { plan, documents_examined, returned } = await users.explain({ region: 'north' });
+ * adviseIndexes([{ collection: 'users', params: { region: 'north' }, plan, documents_examined, returned }]);
+ * ```
+ */
+export function adviseIndexes(costs: readonly QueryCost[]): IndexAdvice[] {
+  const drafts = merged(costs.filter(isWasteful).flatMap(draftsOf));
+  return drafts
+    .sort((a, b) => b.documents_examined - a.documents_examined)
+    .map(({ collection, fields, multi, documents_examined, returned, worst }) => {
+      const one = fields.length === 1 ? (fields[0] as string) : fields;
+      const index = multi ? ({ fields: one, multi: true } as const) : { fields: one };
+      const [examined, found] = worst.map((count) => count.toLocaleString('en'));
+      const message = `${examined} documents examined for ${found}: declare ${declarationOf(index)}`;
+      return { collection, index, message, documents_examined, returned };
+    });
+}
+
+/** An index as it is written in the option `indexes`. */
+function declarationOf({ fields, multi }: IndexAdvice['index']): string {
+  const quoted = [fields].flat().map((field) => `'${field.replaceAll(/[\\']/g, '\\$&')}'`);
+  const list = typeof fields === 'string' ? quoted[0] : `[${quoted.join(', ')}]`;
+  return `{ fields: ${list}${multi ? ', multi: true' : ''} }`;
+}
+
+function isWasteful({ documents_examined: examined, returned }: QueryCost): boolean {
+  return examined >= FEW && examined >= WASTEFUL * Math.max(1, returned);
+}
+
+function draftsOf(cost: QueryCost): Draft[] {
+  const { collection, params, sort, documents_examined: examined, returned, runs = 1 } = cost;
+  if (!isPlainObject(params)) return [];
+  const { indexes = [], arrays = new Set<string>() } = cost;
+  const sorted = isPlainObject(sort) ? Object.entries(sort) : [];
+  return indexesFor(termsOf(params), sorted, arrays).flatMap(({ fields, multi }) => {
+    const exists = indexes.some(
+      (own) => own.length >= fields.length && fields.every((field, index) => own[index] === field),
+    );
+    if (exists) return [];
+    return {
+      ...{ collection, fields, multi, returned: returned * runs },
+      documents_examined: examined * runs,
+      worst: [examined, returned] as const,
+    };
+  });
+}
+
+type Wanted = Pick<Draft, 'fields' | 'multi'>;
+
+function indexesFor(
+  { equal, several, ranges, inArrays, branches }: Terms,
+  sort: readonly (readonly [string, unknown])[],
+  arrays: ReadonlySet<string>,
+): Wanted[] {
+  const isArray = (path: string) => arrays.has(path) || inArrays.has(path);
+  const plain = (paths: Iterable<string>) => [...paths].filter((path) => !isArray(path));
+  // Only one direction: an index is read forwards or backwards as a whole.
+  const isOneWay = new Set(sort.map(([, direction]) => direction)).size === 1;
+  const order = isOneWay ? sort.map(([path]) => path) : [];
+  const isSortable = order.every((path) => !isArray(path) && path !== '_id');
+  const fields = new Set([...plain(equal), ...(isSortable ? order : [])]);
+  // A list of values or a range ends what an index can narrow down: one of them, as the last.
+  const last = plain([...several, ...ranges]).find((path) => !fields.has(path));
+  if (last !== undefined) fields.add(last);
+  if (fields.size > 0) return [{ fields: [...fields], multi: false }];
+  const array = [...equal, ...several, ...ranges].find(isArray);
+  if (array !== undefined) return [{ fields: [array], multi: true }];
+  const each = branches.map((branch) => indexesFor(branch, [], arrays));
+  // `$or` needs an index for each branch.
+  return each.every((wanted) => wanted.length > 0) ? each.flat() : [];
+}
+
+/** Adds up equal drafts, and those whose fields begin another's. */
+function merged(drafts: readonly Draft[]): Draft[] {
+  const byLength = [...drafts].sort((a, b) => b.fields.length - a.fields.length);
+  const kept: Draft[] = [];
+  for (const draft of byLength) {
+    const at = kept.findIndex((other) => isServedBy(draft, other));
+    const other = kept[at];
+    if (other) kept[at] = sumOf(other, draft);
+    else kept.push(draft);
+  }
+  return kept;
+}
+
+function isServedBy(draft: Draft, other: Draft): boolean {
+  return (
+    draft.collection === other.collection &&
+    draft.multi === other.multi &&
+    draft.fields.every((field, index) => other.fields[index] === field)
+  );
+}
+
+function sumOf(a: Draft, b: Draft): Draft {
+  return {
+    ...a,
+    documents_examined: a.documents_examined + b.documents_examined,
+    returned: a.returned + b.returned,
+    worst: a.worst[0] >= b.worst[0] ? a.worst : b.worst,
+  };
+}

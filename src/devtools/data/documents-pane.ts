@@ -1,0 +1,166 @@
+import type { DocumentCollection } from '../../collection/document-collection.ts';
+import type { Explanation } from '../../collection/document-types.ts';
+import { adviseIndexes } from '../advise-indexes.ts';
+import { arrayPathsIn } from '../inspect/array-paths.ts';
+import type { InspectedDatabase } from '../inspect/inspected-database.ts';
+import { parseObject } from '../values/parse-value.ts';
+import { printShort } from '../values/print-value.ts';
+import { button, field, fill, h, table } from '../views/dom.ts';
+import { counted, messageOf, milliseconds, pageText, planText } from '../views/format-text.ts';
+import type { View } from '../views/view.ts';
+import { columnsOf } from './columns.ts';
+import { editDocument, insertDocument } from './document-forms.ts';
+import { onChanges } from './on-changes.ts';
+import { PAGE, PageButtons } from './page-buttons.ts';
+
+interface Query {
+  readonly params: Record<string, unknown>;
+  readonly sort: Record<string, 1 | -1> | undefined;
+  readonly archived: boolean | 'only';
+}
+
+const ARCHIVED: Readonly<Record<string, Query['archived']>> = {
+  active: false,
+  'active and archived': true,
+  archived: 'only',
+};
+
+/** The documents of a collection that match criteria, page by page, up to date. */
+export function documentsPane(inspected: InspectedDatabase, collection: DocumentCollection): View {
+  const input = (placeholder: string) =>
+    h('input', { type: 'text', placeholder, spellcheck: 'false', autocomplete: 'off' });
+  const criteria = input("{ region: 'north', age: { $gte: 18 } }");
+  const sort = input('{ age: -1 }');
+  const archived = h('select', {}, ...Object.keys(ARCHIVED).map((name) => h('option', {}, name)));
+  const problem = h('p', { class: 'problem', role: 'alert' });
+  const told = h('p', { class: 'told', role: 'status' });
+  const advice = h('p', { class: 'advice' });
+  const results = h('div', { class: 'results' });
+  const pages = new PageButtons(() => load());
+  let query: Query = { params: {}, sort: undefined, archived: false };
+  let loads = 0;
+  let isEditing = false;
+
+  const run = (event?: Event): void => {
+    event?.preventDefault();
+    try {
+      const order = parseObject(sort.value) as Record<string, 1 | -1>;
+      query = {
+        params: parseObject(criteria.value),
+        sort: Object.keys(order).length > 0 ? order : undefined,
+        archived: ARCHIVED[archived.value] ?? false,
+      };
+      fill(problem);
+    } catch (error) {
+      fill(problem, messageOf(error));
+      return;
+    }
+    pages.page = 0;
+    load(true);
+  };
+
+  const load = (explains = false): void => {
+    const own = ++loads;
+    if (explains) fill(advice);
+    show(() => own === loads, explains).catch((error: unknown) => {
+      if (own === loads) fill(problem, messageOf(error));
+    });
+  };
+
+  const show = async (isCurrent: () => boolean, explains: boolean): Promise<void> => {
+    const { params, sort, archived } = query;
+    const began = performance.now();
+    const options = { sort, archived, skip: pages.first, limit: PAGE };
+    const [documents, total] = await Promise.all([
+      collection.filter(params, inspected.hide(options)),
+      collection.count(params, inspected.hide({ archived })),
+    ]);
+    const ms = performance.now() - began;
+    if (!isCurrent()) return;
+    if (!pages.limitTo(total)) return load(explains);
+    if (!isEditing) drawRows(documents);
+    fill(problem);
+    fill(told, `${pageText(pages.first, documents.length, total)} in ${milliseconds(ms)}`);
+    if (!explains) return;
+    const explained = await collection.explain(params, { sort, archived, limit: PAGE });
+    if (isCurrent()) drawPlan(explained, documents);
+  };
+
+  const drawPlan = (explained: Explanation, sample: readonly object[]): void => {
+    const { plan, keys_examined, documents_examined, returned } = explained;
+    const [first] = adviseIndexes([
+      {
+        ...{ collection: collection.name, params: query.params, sort: query.sort },
+        ...{ plan, documents_examined, returned },
+        indexes: inspected.indexesOf(collection.name),
+        arrays: arrayPathsIn(sample),
+      },
+    ]);
+    const costs = `${counted(keys_examined, 'key')} and ${counted(documents_examined, 'document')} examined for ${returned}`;
+    fill(
+      advice,
+      h('span', { class: 'plan' }, `Plan: ${planText(plan)}. ${costs}.`),
+      first && h('strong', {}, first.message),
+    );
+  };
+
+  const drawRows = (documents: readonly object[]): void => {
+    const columns = columnsOf(documents);
+    const rows = documents.map((document) => {
+      const values = document as Record<string, unknown>;
+      const id = String(values._id);
+      const open = button(printShort(id, 24), () => edit(id), {
+        class: 'id',
+        title: id,
+      });
+      return [open, ...columns.map((name) => (name in values ? printShort(values[name], 60) : ''))];
+    });
+    const box = results.querySelector('.scroll');
+    const { scrollTop = 0, scrollLeft = 0 } = box ?? {};
+    const focused = (results.getRootNode() as ShadowRoot).activeElement?.getAttribute('title');
+    const shown = table(`Documents of ${collection.name}`, ['_id', ...columns], rows);
+    fill(results, shown);
+    shown.scrollTo?.(scrollLeft, scrollTop);
+    if (focused) results.querySelector<HTMLElement>(`[title="${CSS.escape(focused)}"]`)?.focus();
+  };
+
+  const leave = (): void => {
+    isEditing = false;
+    fill(results);
+    load();
+  };
+  const showForm = (form: HTMLElement): void => {
+    isEditing = true;
+    fill(results, form);
+  };
+  const edit = (id: string): void => {
+    editDocument(collection, id, leave).then(showForm, (error: unknown) =>
+      fill(problem, messageOf(error)),
+    );
+  };
+
+  const stop = onChanges(inspected, collection.name, () => load());
+  const form = h(
+    'form',
+    { class: 'query', onsubmit: run, 'aria-label': `Query ${collection.name}` },
+    field('Criteria', criteria, true),
+    field('Sort', sort),
+    field('Show', archived),
+    h('button', { type: 'submit', class: 'primary' }, 'Run'),
+    button('Insert…', () => showForm(insertDocument(collection, leave))),
+  );
+  archived.addEventListener('change', () => run());
+  load();
+  return {
+    element: h(
+      'div',
+      { class: 'pane' },
+      form,
+      problem,
+      h('div', { class: 'bar' }, told, pages.element),
+      advice,
+      results,
+    ),
+    close: stop,
+  };
+}

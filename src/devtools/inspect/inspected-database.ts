@@ -1,0 +1,151 @@
+import type { DatabaseClient } from '../../client/base-client.ts';
+import type { StorageUse } from '../../client/database-storage.ts';
+import type { CollectionOwner } from '../../collection/collection-owner.ts';
+import type { DocumentCollection } from '../../collection/document-collection.ts';
+import type { Inspection } from '../../collection/inspection/inspection.ts';
+import type { LiveActivity } from '../../collection/inspection/observed-call.ts';
+import { INSPECTION } from '../../collection/inspection/open-handle.ts';
+import type { KeyValueCollection } from '../../collection/key-value-collection.ts';
+import { OptionError } from '../../errors/option-error.ts';
+import { ActivityLog } from './activity-log.ts';
+import { QueryLog } from './query-log.ts';
+
+type Documents = DocumentCollection;
+type KeyValues = KeyValueCollection;
+
+/**
+ * A database: `connect(…)` or `new Database(…)`. By its shape, not by its class: the types of this entry are a copy of those
+ * of the library.
+ */
+export interface DevtoolsDatabase {
+  readonly name: string;
+  readonly storage: object;
+  exportAll(): Promise<ReadableStream<Uint8Array>>;
+  close(): Promise<void>;
+}
+
+/** The answer of `storage.estimate()` is used again so long while nothing was saved. */
+const KEPT_MS = 10_000;
+
+/** A collection of the database, stored or open. */
+export interface CollectionEntry {
+  readonly name: string;
+  readonly type: 'DOCUMENT_BASED' | 'KEY_VALUE_BASED';
+  /** Whether a handle of this page has it open. */
+  readonly isOpen: boolean;
+  readonly bytes: number;
+  readonly backup_bytes: number;
+}
+
+/** A database as the devtools see it. They use the handles of the app, and open none themselves. */
+export class InspectedDatabase {
+  readonly db: DatabaseClient;
+  readonly activity: ActivityLog;
+  readonly queries: QueryLog;
+  readonly #inspection: Inspection;
+  #use: { version: string; at: number; estimate: Promise<StorageUse> } | undefined;
+
+  private constructor(db: DatabaseClient, inspection: Inspection) {
+    this.db = db;
+    this.#inspection = inspection;
+    this.activity = new ActivityLog(db);
+    this.queries = new QueryLog(this, inspection);
+  }
+
+  /** Resolves once the code of the database is loaded. @throws {OptionError} if it is no database of Cairn. */
+  static async of(given: DevtoolsDatabase): Promise<InspectedDatabase> {
+    return new InspectedDatabase(given as DatabaseClient, await inspectionOf(given));
+  }
+
+  get lives(): readonly LiveActivity[] {
+    return [...this.#inspection.lives];
+  }
+
+  /** The app's newest handle of a collection. */
+  handle(name: string): Documents | KeyValues | undefined {
+    return this.#opened(name)?.collection as Documents | KeyValues | undefined;
+  }
+
+  documents(name: string): Documents | undefined {
+    const handle = this.handle(name);
+    return handle?.type === 'DOCUMENT_BASED' ? (handle as Documents) : undefined;
+  }
+
+  /** Hides a call from observers by its options: it is the devtools' own. */
+  hide<Options extends object>(options: Options): Options {
+    this.#inspection.hidden.add(options);
+    return options;
+  }
+
+  /** The fields of the indexes that handles of this page declare. */
+  indexesOf(name: string): readonly (readonly string[])[] {
+    return this.#inspection.handles.flatMap(({ settings }) =>
+      settings.name === name ? settings.indexes.map(({ fields }) => fields) : [],
+    );
+  }
+
+  /** What the database stores. Reads the sizes of collections that are not open, so not more often than they change. */
+  estimate(): Promise<StorageUse> {
+    const { changes } = this.activity;
+    const { length: handles } = this.#inspection.handles;
+    const version = `${changes} ${handles} ${this.db.status.state}`;
+    const now = performance.now();
+    if (this.#use?.version === version && now - this.#use.at < KEPT_MS) return this.#use.estimate;
+    const estimate = this.db.storage.estimate();
+    this.#use = { version, at: now, estimate };
+    estimate.catch(() => {
+      this.#use = undefined;
+    });
+    return estimate;
+  }
+
+  /** The stored collections and those of this page, by name. Opens the database. */
+  async collections(): Promise<CollectionEntry[]> {
+    const { collections } = await this.estimate();
+    const entries = new Map<string, CollectionEntry>();
+    for (const { settings } of this.#inspection.handles) {
+      const { name, type } = settings;
+      entries.set(name, { name, type, isOpen: true, bytes: 0, backup_bytes: 0 });
+    }
+    for (const { collection: name, type, bytes, backup_bytes } of collections) {
+      const isOpen = entries.has(name);
+      entries.set(name, { name, type, isOpen, bytes, backup_bytes });
+    }
+    return [...entries.values()].sort((a, b) => a.name.localeCompare(b.name));
+  }
+
+  /**
+   * Opens a collection that no handle of this page has open. Its options are the defaults then, and stay so until the
+   * engine is started anew: ask the user first.
+   */
+  async open({ name, type }: CollectionEntry): Promise<void> {
+    await new this.db.Collection({ name, type }).ready;
+  }
+
+  close(): void {
+    this.activity.close();
+    this.queries.close();
+  }
+
+  #opened(name: string) {
+    return this.#inspection.handles.findLast(({ settings }) => settings.name === name);
+  }
+}
+
+/**
+ * The live queries that run in this page now: their query, status, documents, and how often they emitted.
+ *
+ * @throws {OptionError} if it is no database of Cairn.
+ */
+export async function liveQueriesOf(database: DevtoolsDatabase): Promise<readonly LiveActivity[]> {
+  return [...(await inspectionOf(database)).lives];
+}
+
+async function inspectionOf(database: DevtoolsDatabase): Promise<Inspection> {
+  const runtime = await (database as Partial<CollectionOwner>).loadRuntime?.();
+  const inspection = runtime?.[INSPECTION];
+  if (inspection) return inspection;
+  const message =
+    'The devtools take a database: connect(…) or new Database(…), of the same version.';
+  throw new OptionError('option_invalid', message, { place: 'database' });
+}

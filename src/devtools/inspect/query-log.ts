@@ -1,0 +1,150 @@
+import type { DocumentCollection } from '../../collection/document-collection.ts';
+import type { Explanation } from '../../collection/document-types.ts';
+import type { Inspection } from '../../collection/inspection/inspection.ts';
+import type { ObservedCall } from '../../collection/inspection/observed-call.ts';
+import { adviseIndexes, type IndexAdvice } from '../advise-indexes.ts';
+import { printShort } from '../values/print-value.ts';
+import { arrayPathsIn } from './array-paths.ts';
+
+/** Queries of the page that are alike: same collection, method, paths and operators. */
+export interface QueryRecord {
+  readonly collection: string;
+  readonly method: string;
+  /** Of the slowest so far. */
+  params: unknown;
+  options: Readonly<Record<string, unknown>> | undefined;
+  runs: number;
+  total_ms: number;
+  slowest_ms: number;
+  explanation: Explanation | undefined;
+  /** Paths of the collection that hold arrays. */
+  arrays: ReadonlySet<string>;
+}
+
+/** The position of the options among the arguments of each method that finds documents. */
+const METHODS: Readonly<Record<string, number>> = {
+  filter: 1,
+  find: 1,
+  has: 1,
+  count: 1,
+  live: 1,
+  deleteMany: 1,
+  patchMany: 2,
+};
+const MOST = 100;
+/** Documents that are looked at for arrays. */
+const SAMPLE = 20;
+
+/** The collections of the page. */
+interface Collections {
+  documents(name: string): DocumentCollection | undefined;
+  indexesOf(name: string): readonly (readonly string[])[];
+  hide<Options extends object>(options: Options): Options;
+}
+
+/** Keeps the queries of the page, with their plans. */
+export class QueryLog {
+  readonly #inspected: Collections;
+  readonly #records = new Map<string, QueryRecord>();
+  readonly #stop: () => void;
+  #explaining: Promise<void> | undefined;
+
+  constructor(inspected: Collections, inspection: Inspection) {
+    this.#inspected = inspected;
+    this.#stop = inspection.observe((call) => this.#take(call));
+    // Queries that are live already.
+    for (const { collection, search, first_ms = 0, since } of inspection.lives) {
+      if (!search) continue;
+      const args = [search.params, search.given];
+      this.#take({ collection, method: 'live', args, at: since, duration_ms: first_ms });
+    }
+  }
+
+  /** The slowest first. */
+  get records(): readonly QueryRecord[] {
+    return [...this.#records.values()].sort((a, b) => b.slowest_ms - a.slowest_ms);
+  }
+
+  get advice(): readonly IndexAdvice[] {
+    return adviseIndexes(
+      [...this.#records.values()].flatMap((record) => {
+        const { collection, params, options, explanation, runs, arrays } = record;
+        if (!explanation) return [];
+        const { plan, documents_examined, returned } = explanation;
+        const indexes = this.#inspected.indexesOf(collection);
+        const sort = options?.sort as object | undefined;
+        const cost = { collection, params, sort, plan, documents_examined, returned };
+        return { ...cost, runs, indexes, arrays };
+      }),
+    );
+  }
+
+  /** Asks for the plans that are missing, one after the other: each runs its query once more. */
+  explainAll(): Promise<void> {
+    this.#explaining ??= this.#explainAll().finally(() => {
+      this.#explaining = undefined;
+    });
+    return this.#explaining;
+  }
+
+  clear(): void {
+    this.#records.clear();
+  }
+
+  close(): void {
+    this.#stop();
+  }
+
+  #take({ collection, method, args, duration_ms, error }: ObservedCall): void {
+    const place = METHODS[method];
+    const [params = {}] = args;
+    const options = place === undefined ? undefined : (args[place] as QueryRecord['options']);
+    if (place === undefined || error) return;
+    if (!this.#inspected.documents(collection)) return;
+    const key = `${collection} ${method} ${shapeOf(params)} ${printShort(options?.sort)} ${options?.limit}`;
+    let record = this.#records.get(key);
+    if (!record) {
+      record = {
+        ...{ collection, method, params, options, runs: 0, total_ms: 0, slowest_ms: 0 },
+        ...{ explanation: undefined, arrays: new Set() },
+      };
+      this.#records.set(key, record);
+      const [oldest] = this.#records.keys();
+      if (this.#records.size > MOST && oldest !== undefined) this.#records.delete(oldest);
+    }
+    record.runs++;
+    record.total_ms += duration_ms;
+    if (duration_ms < record.slowest_ms) return;
+    record.slowest_ms = duration_ms;
+    record.params = params;
+    record.options = options;
+  }
+
+  async #explainAll(): Promise<void> {
+    for (const record of this.#records.values()) {
+      if (record.explanation) continue;
+      const collection = this.#inspected.documents(record.collection);
+      const { throttle, signal, ...options } = record.options ?? {};
+      const limit = record.method === 'find' || record.method === 'has' ? { limit: 1 } : {};
+      try {
+        const params = record.params as object;
+        record.explanation = await collection?.explain(params, { ...options, ...limit });
+        const sample =
+          (await collection?.filter({}, this.#inspected.hide({ limit: SAMPLE }))) ?? [];
+        record.arrays = arrayPathsIn(sample);
+      } catch {
+        // Dropped or closed: the record stays without a plan.
+      }
+    }
+  }
+}
+
+/** The paths and operators of criteria, without values. */
+function shapeOf(value: unknown): string {
+  if (typeof value === 'function') return printShort(value, 200);
+  if (Array.isArray(value)) return `[${[...new Set(value.map(shapeOf))].join()}]`;
+  if (typeof value !== 'object' || value === null || value.constructor !== Object) return '?';
+  return `{${Object.entries(value)
+    .map(([key, item]) => `${key}:${shapeOf(item)}`)
+    .join()}}`;
+}

@@ -1,0 +1,55 @@
+import type { LiveActivity } from '../../collection/inspection/observed-call.ts';
+import type { InspectedDatabase } from '../inspect/inspected-database.ts';
+import { printQuery, printShort } from '../values/print-value.ts';
+import { fill, h, table } from './dom.ts';
+import { clock, count, counted, milliseconds } from './format-text.ts';
+import type { View } from './view.ts';
+
+const HEADS = [
+  'Collection',
+  'Query',
+  'Status',
+  'Documents',
+  'Emissions',
+  'Last',
+  'First result',
+  'Since',
+];
+
+/** The live queries of this page. */
+export function liveView(inspected: InspectedDatabase): View {
+  const told = h('p', { class: 'told' });
+  const list = h('div', { class: 'results' });
+  let drawn = '';
+  return {
+    element: h('div', { class: 'pane' }, told, list),
+    refresh() {
+      const { lives } = inspected;
+      const rows = lives.map((live) => [
+        live.collection,
+        h('code', {}, queryText(live)),
+        h('span', { class: `state ${live.status}` }, live.error?.message ?? live.status),
+        live.documents === undefined ? '–' : count(live.documents),
+        count(live.emissions),
+        clock(live.last_emission),
+        live.first_ms === undefined ? '–' : milliseconds(live.first_ms),
+        clock(live.since),
+      ]);
+      const now = JSON.stringify(rows.map((row) => row.map((cell) => textOf(cell))));
+      if (now === drawn) return;
+      drawn = now;
+      fill(
+        told,
+        `${counted(lives.length, 'live query').replace('querys', 'queries')} in this page`,
+      );
+      fill(list, lives.length > 0 && table('Live queries', HEADS, rows));
+    },
+  };
+}
+
+const textOf = (cell: string | HTMLElement) => (typeof cell === 'string' ? cell : cell.textContent);
+
+function queryText({ key, search, count }: LiveActivity): string {
+  if (!search) return `at ${printShort(key)}`;
+  return `${count ? 'count ' : ''}${printQuery(search.params, search.given)}`;
+}

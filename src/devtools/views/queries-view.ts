@@ -1,0 +1,71 @@
+import type { InspectedDatabase } from '../inspect/inspected-database.ts';
+import type { QueryRecord } from '../inspect/query-log.ts';
+import { printQuery } from '../values/print-value.ts';
+import { button, fill, h, table } from './dom.ts';
+import { count, milliseconds, planText } from './format-text.ts';
+import type { View } from './view.ts';
+
+const HEADS = ['Query', 'Runs', 'Slowest', 'Mean', 'Examined', 'Returned', 'Plan'];
+
+/** The queries of this page with their plans, and the indexes that would help. */
+export function queriesView(inspected: InspectedDatabase): View {
+  const { queries } = inspected;
+  const told = h('p', { class: 'told', role: 'status' });
+  const advice = h('ul', { class: 'advice-list', 'aria-label': 'Index advice' });
+  const list = h('div', { class: 'results' });
+  let drawn = '';
+
+  const draw = (): void => {
+    const { records, advice: advised } = queries;
+    const rows = records.map(rowOf);
+    const now = JSON.stringify([rows.map((row) => row.slice(1)), advised]);
+    if (now === drawn) return;
+    drawn = now;
+    const waiting = records.filter(({ explanation }) => !explanation).length;
+    fill(
+      told,
+      records.length === 0
+        ? 'No query since the devtools were opened.'
+        : `${count(records.length)} kinds of queries since the devtools were opened${waiting > 0 ? `, ${count(waiting)} without a plan yet` : ''}`,
+    );
+    const items = advised.map(({ collection, message }) =>
+      h('li', {}, h('b', {}, `${collection}: `), message),
+    );
+    fill(advice, ...items);
+    advice.hidden = items.length === 0;
+    fill(list, rows.length > 0 && table('Queries', HEADS, rows));
+  };
+
+  const clear = (): void => {
+    queries.clear();
+    draw();
+  };
+  return {
+    element: h(
+      'div',
+      { class: 'pane' },
+      h('div', { class: 'bar' }, told, button('Clear', clear)),
+      advice,
+      list,
+    ),
+    refresh() {
+      draw();
+      // Each explanation runs its query once more, so only while somebody looks.
+      void queries.explainAll().then(draw);
+    },
+  };
+}
+
+function rowOf(record: QueryRecord) {
+  const { collection, method, params, options, runs, total_ms, slowest_ms, explanation } = record;
+  const examined = explanation?.documents_examined;
+  return [
+    h('code', {}, `${collection}.${method}(${printQuery(params, options)})`),
+    count(runs),
+    milliseconds(slowest_ms),
+    milliseconds(total_ms / runs),
+    examined === undefined ? '…' : count(examined),
+    explanation ? count(explanation.returned) : '…',
+    explanation ? planText(explanation.plan) : '…',
+  ];
+}

@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import { adviseIndexes, type QueryCost } from '../../src/devtools/advise-indexes.ts';
+import { arrayPathsIn } from '../../src/devtools/inspect/array-paths.ts';
+import { Database } from '../../src/index.ts';
+
+const scan = { kind: 'scan', exact: false, ordered: true } as const;
+
+const cost = (params: unknown, more: Partial<QueryCost> = {}): QueryCost => ({
+  ...{ collection: 'people', params, plan: scan, documents_examined: 14_000, returned: 20 },
+  ...more,
+});
+
+const declared = (...costs: QueryCost[]) => adviseIndexes(costs).map(({ index }) => index);
+
+test('a scan for few documents is advised against, with the numbers', () => {
+  const [advice] = adviseIndexes([cost({ region: 'north', age: { $gte: 18 } })]);
+  expect(advice).toEqual({
+    collection: 'people',
+    index: { fields: ['region', 'age'] },
+    message: "14,000 documents examined for 20: declare { fields: ['region', 'age'] }",
+    documents_examined: 14_000,
+    returned: 20,
+  });
+});
+
+test('equal values come first, then the sort order, then one range', () => {
+  const params = { age: { $gte: 18 }, region: 'north', name: /^Os/ };
+  expect(declared(cost(params, { sort: { city: 1 } }))).toEqual([
+    { fields: ['region', 'city', 'age'] },
+  ]);
+  expect(declared(cost({ $and: [{ a: { $in: [1, 2] } }, { b: null }] }))).toEqual([
+    { fields: ['b', 'a'] },
+  ]);
+  expect(declared(cost({}, { sort: { a: 1, b: -1 } }))).toEqual([]);
+  expect(declared(cost({}, { sort: { 'a.b': -1 } }))).toEqual([{ fields: 'a.b' }]);
+});
+
+test('arrays need a multi index of one field', () => {
+  const arrays = arrayPathsIn([{ tags: ['a'], items: [{ sku: 1 }], name: 'x' }]);
+  expect([...arrays]).toEqual(['tags', 'items', 'items.sku']);
+  expect(declared(cost({ tags: 'a' }, { arrays }))).toEqual([{ fields: 'tags', multi: true }]);
+  expect(declared(cost({ tags: 'a', name: 'x' }, { arrays }))).toEqual([{ fields: 'name' }]);
+  expect(declared(cost({ labels: { $all: ['a'] } }))).toEqual([{ fields: 'labels', multi: true }]);
+});
+
+test('each branch of $or needs its index', () => {
+  expect(declared(cost({ $or: [{ a: 1 }, { b: 2 }] }))).toEqual([{ fields: 'a' }, { fields: 'b' }]);
+  expect(declared(cost({ $or: [{ a: 1 }, { b: { $ne: 2 } }] }))).toEqual([]);
+});
+
+test('there is no advice where no index helps, or none is needed', () => {
+  expect(declared(cost(() => true))).toEqual([]);
+  expect(declared(cost({ a: { $ne: 1 }, b: /os/, c: /^os/i, d: { $exists: true } }))).toEqual([]);
+  expect(declared(cost({ a: 1 }, { documents_examined: 150 }))).toEqual([]);
+  expect(declared(cost({ a: 1 }, { returned: 13_000 }))).toEqual([]);
+  expect(declared(cost({ a: 1 }, { indexes: [['a', 'b']] }))).toEqual([]);
+});
+
+test('an index that begins with the fields of another serves both', () => {
+  const advice = adviseIndexes([
+    cost({ region: 'north' }, { runs: 3 }),
+    cost({ region: 'north', age: { $lt: 9 } }),
+    cost({ region: 'north' }, { collection: 'cities' }),
+  ]);
+  expect(advice.map(({ collection, index }) => [collection, index.fields])).toEqual([
+    ['people', ['region', 'age']],
+    ['cities', 'region'],
+  ]);
+  expect(advice[0]?.documents_examined).toBe(4 * 14_000);
+});
+
+test('the advised index is used, and examines what it returns', async () => {
+  const db = new Database({ name: 'advised', storage: 'memory' });
+  const rows = Array.from({ length: 1000 }, (_, n) => ({ region: `r${n % 10}`, age: n % 100, n }));
+  const options = { sort: { age: 1 }, limit: 20 } as const;
+  const params = { region: 'r3', age: { $gte: 20 } };
+  const open = async (indexes: { fields: string | readonly string[] }[]) => {
+    const name = `people ${indexes.length}`;
+    const people = new db.Collection<(typeof rows)[number]>({
+      name,
+      type: 'DOCUMENT_BASED',
+      indexes,
+    });
+    await people.insertMany(rows);
+    return people.explain(params, options);
+  };
+  const before = await open([]);
+  const { sort } = options;
+  const [advice] = adviseIndexes([{ collection: 'people', params, sort, ...before }]);
+  const after = await open([advice?.index ?? { fields: 'n' }]);
+  expect(before.documents_examined).toBe(1000);
+  expect(after).toMatchObject({ plan: { kind: 'index', ordered: true }, returned: 20 });
+  expect(after.documents_examined).toBeLessThanOrEqual(20);
+  await db.close();
+});
