@@ -1,8 +1,8 @@
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { indexedDbDriver } from '../../src/storage/drivers/indexeddb-driver.ts';
-import { describeDriver } from './driver.suite.ts';
+import { storageDriverSuite } from '../../src/testing/index.ts';
 
-describeDriver('IndexedDB driver', indexedDbDriver());
+storageDriverSuite(indexedDbDriver(), { describe, test });
 
 test('writes of the engine do not lock the stores of recovery records', async () => {
   const storage = await indexedDbDriver().open('recovery', { damaged: () => undefined });

@@ -1,8 +1,12 @@
+import { describe, test } from 'vitest';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
-import { describeDriver } from './driver.suite.ts';
+import { storageDriverSuite, testStorage } from '../../src/testing/index.ts';
 import { faultyDriver } from './faulty-driver.ts';
 
-describeDriver('memory driver', memoryDriver());
+storageDriverSuite(memoryDriver(), { describe, test });
 
-// Other tests rely on the faulty driver, so it has to pass, too.
-describeDriver('faulty driver without faults', faultyDriver());
+// Other tests rely on these, so they have to pass, too.
+describe('without faults', () => {
+  storageDriverSuite(faultyDriver(), { describe, test });
+  storageDriverSuite(testStorage(), { describe, test });
+});

@@ -1,0 +1,164 @@
+import { sameValue } from '../../codec/same-value.ts';
+import type { StorageOperation } from '../../storage/drivers/driver.ts';
+import { type DriverCase, expectEqual, expectRejection, listAll, put } from './driver-bench.ts';
+
+/** Every kind of value that the engine stores. */
+const VALUE = {
+  string: 'a\uD800b\u{1F600}',
+  numbers: [0, -0, Number.NaN, Number.POSITIVE_INFINITY, 1e-7],
+  bigint: 2n ** 70n,
+  nothing: undefined,
+  date: new Date(12),
+  pattern: /a+/gi,
+  map: new Map<unknown, unknown>([[{ key: 1 }, new Set([1, 'a'])]]),
+  bytes: new Uint8Array([1, 2, 3]),
+  floats: new Float64Array([1.5, Number.NaN]),
+  buffer: new Uint8Array([9, 8]).buffer,
+  // biome-ignore lint/suspicious/noSparseArray: the hole is under test
+  sparse: [1, , 3],
+};
+
+export const writeCases: readonly DriverCase[] = [
+  {
+    name: 'a batch applies its steps in order',
+    run: async (bench) => {
+      const storage = await bench.open();
+      const operations: StorageOperation[] = [
+        put(['a', 1], { n: 1 }),
+        { type: 'delete', store: 'segments', key: ['a', 1] },
+        put(['a', 2], { n: 2 }),
+        { type: 'deletePrefix', store: 'segments', prefix: ['a'] },
+        put(['a', 3], { n: 3 }),
+        put(['a', 3], { n: 4 }),
+        { type: 'delete', store: 'segments', key: ['never there'] },
+      ];
+      await storage.write(operations, 'relaxed');
+      expectEqual('the result', await listAll(storage), [{ n: 4 }]);
+    },
+  },
+  {
+    name: 'deletePrefix compares whole items of keys, not their text',
+    run: async (bench) => {
+      const storage = await bench.open();
+      const puts = ['a', 'a.', 'aa', 'A', ''].flatMap((name) => [
+        put([name, 1], { name }),
+        put([name, 2], { name }),
+      ]);
+      await storage.write(puts, 'relaxed');
+      await storage.write([{ type: 'deletePrefix', store: 'segments', prefix: ['a'] }], 'relaxed');
+      const names = (await listAll(storage)).map((value) => (value as { name: string }).name);
+      expectEqual('the names left', names, ['', '', 'A', 'A', 'a.', 'a.', 'aa', 'aa']);
+    },
+  },
+  {
+    name: 'a batch whose generator throws applies nothing',
+    run: async (bench) => {
+      const storage = await bench.open();
+      await storage.write([put(['a'], { n: 'old' })], 'relaxed');
+      function* failing(): Generator<StorageOperation> {
+        yield put(['a'], { n: 'new' });
+        yield { type: 'delete', store: 'segments', key: ['a'] };
+        // Large enough to be sent while the generator still runs.
+        yield put(['b'], { size: 10_000_000 });
+        yield put(['c'], { n: 'new' });
+        throw new Error('no more');
+      }
+      const failure = await storage.write(failing(), 'relaxed').then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      const hasReason = String(failure).includes('no more');
+      expectEqual('the error names that of the generator', hasReason, true);
+      expectEqual('what is stored', await listAll(storage), [{ n: 'old' }]);
+      await storage.write([put(['b'], { n: 'later' })], 'relaxed');
+      expectEqual('a later write', await storage.getMany('segments', [['b']]), [{ n: 'later' }]);
+    },
+  },
+  {
+    name: 'a batch draws each step once, in order',
+    run: async (bench) => {
+      const storage = await bench.open();
+      const drawn: number[] = [];
+      const numbers = Array.from({ length: 40 }, (_, n) => n);
+      function* operations(): Generator<StorageOperation> {
+        for (const n of numbers) {
+          drawn.push(n);
+          yield { ...put(['n', n], { n }), size: 100_000 } as StorageOperation;
+        }
+      }
+      await storage.write(operations(), 'relaxed');
+      expectEqual('the steps', drawn, numbers);
+      expectEqual('what is stored', (await listAll(storage)).length, 40);
+    },
+  },
+  {
+    name: 'an empty batch is accepted',
+    run: async (bench) => {
+      const storage = await bench.open();
+      await storage.write([], 'strict');
+      expectEqual('what is stored', await listAll(storage), []);
+    },
+  },
+  {
+    name: 'a write is seen by later reads, awaited or not',
+    run: async (bench) => {
+      const storage = await bench.open();
+      const writes = Array.from({ length: 20 }, (_, n) =>
+        storage.write([put(['last'], { n })], 'relaxed'),
+      );
+      const read = storage.getMany('segments', [['last']]);
+      await Promise.all(writes);
+      expectEqual('the read', await read, [{ n: 19 }]);
+    },
+  },
+  {
+    name: 'a batch on recovery, in an array, is applied beside other writes',
+    run: async (bench) => {
+      const storage = await bench.open();
+      const key = ['client', 1];
+      const record: StorageOperation = { type: 'put', store: 'recovery', key, value: { n: 1 } };
+      await Promise.all([
+        storage.write([put(['a'], { n: 1 })], 'relaxed'),
+        storage.write([record], 'strict'),
+      ]);
+      expectEqual('the record', await storage.getMany('recovery', [key]), [{ n: 1 }]);
+      await storage.write([{ type: 'delete', store: 'recovery', key }], 'relaxed');
+      expectEqual('deleted', await storage.keys('recovery', []), []);
+    },
+  },
+  {
+    name: 'values come back as structured clone keeps them',
+    run: async (bench) => {
+      const storage = await bench.open();
+      await storage.write([put(['value'], VALUE)], 'relaxed');
+      const [stored] = await storage.getMany('segments', [['value']]);
+      for (const [kind, value] of Object.entries(VALUE))
+        expectEqual(kind, (stored as Record<string, unknown> | undefined)?.[kind], value);
+    },
+  },
+  {
+    name: 'a large value comes back whole',
+    run: async (bench) => {
+      const storage = await bench.open();
+      const bytes = new Uint8Array(1_000_000).map((_, at) => at % 251);
+      const large = { ...put(['large'], { bytes }), size: bytes.length } as StorageOperation;
+      await storage.write([large, put(['small'], { n: 1 })], 'relaxed');
+      const [stored] = await storage.getMany('segments', [['large']]);
+      // Not expectEqual of both: its message would have all bytes.
+      expectEqual('the value is the same', sameValue(stored, { bytes }), true);
+    },
+  },
+  {
+    name: 'close() makes every later call reject with storage_lost, and may be repeated',
+    run: async (bench) => {
+      const storage = await bench.open();
+      await storage.close();
+      const lost = 'storage_lost';
+      await expectRejection('getMany', storage.getMany('segments', [['a']]), lost);
+      await expectRejection('list', storage.list('segments', { prefix: [], limit: 1 }), lost);
+      await expectRejection('keys', storage.keys('segments', []), lost);
+      await expectRejection('write', storage.write([put(['a'], {})], 'relaxed'), lost);
+      await storage.close();
+    },
+  },
+];

@@ -1,0 +1,124 @@
+/// <reference lib="esnext.disposable" />
+import { ThreadClient } from '../client/thread-client.ts';
+import { Runtime } from '../collection/calls/runtime.ts';
+import { type Check, checkOptions, flag, name } from '../collection/options/option-checks.ts';
+import { runTransactionSync } from '../collection/transaction/run-transaction-sync.ts';
+import type { StorageDriver } from '../storage/drivers/driver.ts';
+import { memoryDriver } from '../storage/drivers/memory-driver.ts';
+import { connectInThread } from '../transport/thread/connect-in-thread.ts';
+import { closeAfterTest, forgetDatabase } from './close-after-test.ts';
+import { FakeClock } from './fake-clock.ts';
+import { newDevice, type TestDevice, tabPlatform } from './test-platform.ts';
+import { TestStorage } from './test-storage.ts';
+
+/** Options of {@link testDatabase}. */
+export interface TestDatabaseOptions {
+  /**
+   * Name of the database. Databases of one name are different ones, unless they share `storage`.
+   * @default 'test'
+   */
+  name?: string | undefined;
+  /**
+   * Where to store data. If not given, a memory of its own. Pass the `disk` of a closed database to open its data again,
+   * as after a reload, or a driver.
+   */
+  storage?: StorageDriver | undefined;
+  /** The time that the database sees. If not given, that of the machine. */
+  clock?: FakeClock | undefined;
+  /**
+   * Whether it is closed after the test in which it was opened, where the runner has global hooks. Turn it off in
+   * tests that run at the same time.
+   * @default true
+   */
+  auto_close?: boolean | undefined;
+}
+
+const storage: Check = {
+  allowed: 'a driver { kind, open }, such as memoryDriver()',
+  test: (value) => typeof (value as Partial<StorageDriver> | null)?.open === 'function',
+};
+
+export const clock: Check = {
+  allowed: 'a FakeClock',
+  test: (value) => value instanceof FakeClock,
+};
+
+const CHECKS: Record<string, Check> = {
+  name: { ...name, required: false, fallback: 'test' },
+  storage,
+  clock,
+  auto_close: { ...flag, fallback: true },
+};
+
+/**
+ * The code of calls and of the engine. It loads with the tests, not with the first call: Jest may take seconds to
+ * transform it, and limits the time of a test.
+ */
+const PARTS = Promise.resolve({ connectInThread, runTransactionSync, Runtime });
+
+/**
+ * A database for one test: empty, in memory, with the engine in this thread. It has all methods of `connect()` and
+ * `Database`, so an app takes it for either.
+ */
+export class TestDatabase extends ThreadClient implements AsyncDisposable {
+  /** Its storage: a test can make it fail, or open it again. */
+  readonly disk: TestStorage;
+
+  /** @internal */
+  constructor(name: string, device: TestDevice, isTab: boolean, autoClose: boolean) {
+    const { disk } = device;
+    // Clients that pass the driver share an engine, as those of one page do; those of tabs have one in common.
+    const storage = isTab ? undefined : disk;
+    super({ name, storage, durability: 'relaxed' }, tabPlatform(device, isTab), () => PARTS);
+    this.disk = disk;
+    closeAfterTest(this, autoClose);
+  }
+
+  /** Jest refuses an import() between a hook and its test: the first call loads the engine. */
+  override get opensEarly(): boolean {
+    return false;
+  }
+
+  override async close(): Promise<void> {
+    await super.close();
+    forgetDatabase(this);
+  }
+
+  /**
+   * Repairs the disk, saves and closes: `await using db = testDatabase()` calls it at the end of the block.
+   */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.disk.repair();
+    await this.close();
+  }
+}
+
+/**
+ * Opens an empty database in memory, for one test. Where the runner has global hooks (Jest, Mocha, Vitest with `globals`)
+ * it is closed after the test in which it was opened. Elsewhere call {@link closeTestDatabases}, or `await using`.
+ *
+ * @throws {OptionError} with the option, the given value and the allowed ones.
+ *
+ * @example
+ * ```ts
+ * const db = testDatabase();
+ * const orders = new db.Collection({ name: 'orders', type: 'DOCUMENT_BASED' });
+ * await orders.insert({ item: 'lamp' });
+ * await orders.count(); // => 1
+ * ```
+ */
+export function testDatabase(options: TestDatabaseOptions = {}): TestDatabase {
+  const { name, storage, clock, auto_close } = checkOptions(
+    options,
+    CHECKS,
+    'testDatabase(options)',
+  ) as unknown as TestDatabaseOptions & { name: string; auto_close: boolean };
+  return new TestDatabase(name, deviceOf(storage, clock), false, auto_close);
+}
+
+/** A device whose disk is this storage. */
+export function deviceOf(storage = memoryDriver() as StorageDriver, clock?: FakeClock): TestDevice {
+  const disk = storage instanceof TestStorage ? storage : new TestStorage(storage);
+  clock?.awaitAlso(() => disk.underWay);
+  return newDevice(disk, clock);
+}

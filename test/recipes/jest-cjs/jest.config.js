@@ -1,0 +1,3 @@
+module.exports = {
+  transformIgnorePatterns: ['/node_modules/(?!cairndb/)'], // Cairn is an ES module
+};

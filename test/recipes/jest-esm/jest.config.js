@@ -1,0 +1,3 @@
+export default {
+  transform: {}, // Node reads ES modules by itself
+};
