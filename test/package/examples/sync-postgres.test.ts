@@ -2,10 +2,10 @@ import { cpSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Child, removeFolder } from '../../tools/browsers/child.mjs';
-import { launchChromium } from '../../tools/browsers/chromium.mjs';
-import { makeApp } from './consumers.ts';
-import { ROOT, userEnvironment } from './tarball.ts';
+import { Child, removeFolder } from '../../../tools/browsers/child.mjs';
+import { launchChromium } from '../../../tools/browsers/chromium.mjs';
+import { makeApp } from '../consumers.ts';
+import { ROOT, userEnvironment } from '../tarball.ts';
 
 /** What npm would install beside the package. */
 const INSTALLED = ['pg', '@electric-sql'];

@@ -1,0 +1,27 @@
+import { onCleanup } from 'solid-js';
+import { tasks } from './database';
+
+const SHOWN_MS = 8000;
+
+interface Props {
+  id: string;
+  over: () => void;
+  report: (error: unknown) => void;
+}
+
+export function Undo(props: Props) {
+  const timer = setTimeout(() => props.over(), SHOWN_MS);
+  onCleanup(() => clearTimeout(timer));
+
+  return (
+    <aside role="status">
+      <span>Deleted.</span>
+      <button
+        type="button"
+        onClick={() => tasks.unarchive(props.id).then(props.over, props.report)}
+      >
+        Undo
+      </button>
+    </aside>
+  );
+}
