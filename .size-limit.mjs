@@ -13,6 +13,38 @@ const stopAtLazyImports = {
   },
 };
 
+/** What an app has loaded already, as it needs a collection. */
+const inClient = /^\.\/[\w-]+-error\.js$/;
+
+/**
+ * The hooks of a framework, without the framework and the client.
+ * @param {string} framework
+ * @param {string} name
+ * @param {string} hooks
+ * @param {string} limit
+ */
+const binding = (framework, name, hooks, limit) => ({
+  name: `${framework}, ${name}`,
+  path: `dist/${framework}.js`,
+  import: hooks,
+  limit,
+  gzip: true,
+  ignore: ['react', 'vue', 'svelte', 'solid-js'],
+  modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({
+    ...config,
+    format: 'esm',
+    plugins: [
+      {
+        name: 'without-client',
+        setup(/** @type {import('esbuild').PluginBuild} */ build) {
+          build.onResolve({ filter: inClient }, ({ path }) => ({ path, external: true }));
+        },
+      },
+    ],
+  }),
+});
+const readers = '{ useLiveQuery, useLiveDocument, useLiveCount, useLiveValue, useDatabaseStatus }';
+
 export default [
   {
     name: 'client, before its first call',
@@ -30,7 +62,7 @@ export default [
     name: 'worker',
     path: 'dist/worker.js',
     // docs/decisions/014-size-of-the-worker.md
-    limit: '71.3 kB',
+    limit: '71.4 kB',
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },
@@ -42,10 +74,28 @@ export default [
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },
   {
+    name: 'text',
+    path: 'dist/text.js',
+    limit: '0.6 kB',
+    gzip: true,
+    modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
+  },
+  {
+    name: 'devtools, on demand',
+    path: 'dist/devtools.js',
+    limit: '25 kB',
+    gzip: true,
+    modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
+  },
+  {
     name: 'server half of replication',
     path: 'dist/server.js',
     limit: '13.2 kB',
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },
+  ...['react', 'vue', 'svelte', 'solid'].flatMap((framework) => [
+    binding(framework, 'hooks that read', readers, '2 kB'),
+    binding(framework, 'all hooks', '*', '2.9 kB'),
+  ]),
 ];

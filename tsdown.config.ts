@@ -1,4 +1,5 @@
 import { defineConfig, type UserConfig } from 'tsdown';
+import { libReference } from './tools/build/lib-reference.ts';
 import { notices } from './tools/build/notices.ts';
 import { sqlText } from './tools/build/sql-text.ts';
 import { withoutInlineWorker } from './tools/build/without-inline-worker.ts';
@@ -37,8 +38,20 @@ export default defineConfig([
       index: 'src/index.ts',
       inline: 'src/transport/worker/inline-worker.ts',
       replication: 'src/replication/index.ts',
+      // With the client: an error or a collection is of the same class whichever of these it comes from.
+      react: 'src/bindings/react/index.ts',
+      vue: 'src/bindings/vue/index.ts',
+      svelte: 'src/bindings/svelte/index.ts',
+      solid: 'src/bindings/solid/index.ts',
+      devtools: 'src/devtools/index.ts',
+      testing: 'src/testing/index.ts',
+      text: 'src/text/index.ts',
     },
-    plugins: [workerScript(), workerUrl()],
+    plugins: [workerScript(), workerUrl(), libReference('testing.d.ts', 'esnext.disposable')],
+    // A chunk of its own, which knows itself by its name.
+    outputOptions: {
+      codeSplitting: { groups: [{ name: 'worker-scripts', test: /worker-scripts\.ts$/ }] },
+    },
   },
   { ...worker({ worker: 'worker/index.ts' }), plugins: [notices()] },
   { ...worker({ 'file-worker': 'worker/file-worker.ts' }), dts: false },

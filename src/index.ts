@@ -21,6 +21,7 @@ export type {
   Stored,
 } from './collection/document-types.ts';
 export type { Change, ClientStatus, EventMap, EventName, Listener } from './collection/events.ts';
+export type { SlowQuery } from './collection/inspection/slow-query.ts';
 export type { ItemParams } from './collection/item-params.ts';
 export type { KeyValueCollection } from './collection/key-value-collection.ts';
 export type { LiveCountOptions, LiveOptions } from './collection/live/live-options.ts';

@@ -2,7 +2,8 @@
  * node tools/conventions.mjs: checks the sizes and names of files in src, and the words of code, tests and docs.
  * With --report it counts breaches by folder and does not fail.
  */
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { ROOT } from './setup.mjs';
 
@@ -67,13 +68,15 @@ const PHRASES = {
   'say "restarted", or "retried"': ['begun for ever', 'tried for ever'],
 };
 
-const READ = ['src', 'worker', 'inline', 'test', 'docs', 'demo', 'README.md', 'CHANGELOG.md'];
-const TEXT = /\.(ts|tsx|mjs|md|html|css|svg)$/;
+const FOLDERS = ['src', 'worker', 'test', 'docs', 'demo', 'examples', 'skills', '.github'];
+const READ = [...FOLDERS, 'README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'];
+const TEXT = /\.(ts|tsx|mjs|md|html|css|svg|vue|svelte|yml)$/;
 
-/** @param {string} path @returns {string[]} */
-function filesIn(path) {
-  if (!statSync(`${ROOT}${path}`).isDirectory()) return [path];
-  return readdirSync(`${ROOT}${path}`).flatMap((name) => filesIn(`${path}/${name}`));
+/** The files of these paths, without those that builds leave. @param {string[]} paths */
+function filesIn(...paths) {
+  const args = ['ls-files', '--cached', '--others', '--exclude-standard', '--', ...paths];
+  const files = execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim().split('\n');
+  return files.filter((file) => existsSync(`${ROOT}${file}`));
 }
 
 const linesOf = (/** @type {string} */ file) =>
@@ -120,7 +123,7 @@ const patterns = Object.entries(PHRASES).map(([advice, phrases]) => ({
 
 /** @returns {Defect[]} */
 function words() {
-  const files = READ.flatMap(filesIn).filter((file) => TEXT.test(file));
+  const files = filesIn(...READ).filter((file) => TEXT.test(file));
   return files.flatMap((file) =>
     linesOf(file).flatMap((text, index) =>
       patterns.flatMap(({ advice, pattern }) =>

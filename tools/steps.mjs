@@ -91,8 +91,8 @@ export const steps = [
     beside: true,
     needs: ['build'],
     shows: 'within the limits',
-    commands: () => [[bin('size-limit')]],
-    note: (output) => output.match(/(?<=Size: +)\S+ k?B/g) ?? [],
+    commands: () => [[process.execPath, 'tools/sizes.mjs']],
+    note: (output) => output.match(/[\d.]+ kB(?= of)/g) ?? [],
   },
   {
     name: 'suite',
@@ -147,6 +147,16 @@ export const steps = [
     note: testCounts,
   },
   {
+    name: 'docs',
+    beside: true,
+    behind: 'e2e',
+    browsers: true,
+    minutes: 5,
+    shows: 'the documentation site builds, its links lead somewhere, no request leaves it',
+    commands: () => [vitest('site')],
+    note: testCounts,
+  },
+  {
     name: 'bench',
     needs: ['build'],
     beside: true,
@@ -165,7 +175,8 @@ function exportChecks() {
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const tarball = join(folder, `${name}-${version}.tgz`);
   return [
-    ['npm', 'pack', '--ignore-scripts', '--pack-destination', folder],
+    [process.execPath, 'tools/pack.mjs', folder],
+    ['npm', 'publish', tarball, '--dry-run', '--ignore-scripts', '--provenance=false'],
     [bin('publint'), '--strict', tarball],
     [
       ...[bin('attw'), tarball, '--no-color', '--ignore-rules', 'cjs-resolves-to-esm'],

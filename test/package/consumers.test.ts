@@ -33,6 +33,8 @@ test.concurrent.for(consumers)(
       expect(await page.evaluate(startedFrom)).toBe(started);
       const orders = `${server.url}/${encodeURIComponent(name)}`;
       expect(await page.evaluate(replicateOrders, orders)).toEqual(REPLICATED);
+      expect(errors).toEqual([]);
+      if (!share) return;
       await page.addScriptTag({ content: contract });
       const results: TestResult[] = await page.evaluate(
         `runContract(${caching}, ${JSON.stringify(share)})`,

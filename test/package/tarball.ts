@@ -15,9 +15,23 @@ const TIMEOUT_MS = 120_000;
 
 const execute = promisify(execFile);
 
-/** Runs a program in a folder, as from a user's shell: without the environment of Vitest. */
-export function run(command: string, args: readonly string[], folder: string) {
-  return execute(command, args, { cwd: folder, env: userEnvironment(), timeout: TIMEOUT_MS });
+/**
+ * Runs a program in a folder, as from a user's shell: without the environment of Vitest.
+ *
+ * @param more Environment variables besides those of the shell.
+ */
+export async function run(
+  command: string,
+  args: readonly string[],
+  folder: string,
+  more: NodeJS.ProcessEnv = {},
+) {
+  const env = { ...userEnvironment(), ...more };
+  return execute(command, args, { cwd: folder, env, timeout: TIMEOUT_MS }).catch((error) => {
+    // Test runners report there.
+    error.message += `\n${error.stdout}`;
+    throw error;
+  });
 }
 
 /** The environment of a shell outside Vitest. */
@@ -32,7 +46,8 @@ export function userEnvironment(): NodeJS.ProcessEnv {
 export async function packTarball(): Promise<{ path: string; remove: () => void }> {
   if (!isBuilt()) await run('npm', ['run', 'build'], ROOT);
   const folder = makeFolder('tarball');
-  return { path: await packFolder(ROOT, folder), remove: () => removeFolder(folder) };
+  const { stdout } = await run(process.execPath, ['tools/pack.mjs', folder], ROOT);
+  return { path: stdout.trim(), remove: () => removeFolder(folder) };
 }
 
 /** Changes the node_modules of a consumer as an installation does. */

@@ -8,8 +8,9 @@ import { ROOT, run } from './tarball.ts';
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 
 const APP = `
-import { CairnError, connect, Database, type DatabaseClient, type DocumentCollection } from 'cairndb';
+import { CairnError, connect, type Connection, Database, type DatabaseClient, type DocumentCollection } from 'cairndb';
 import { inlineWorker } from 'cairndb/inline';
+import { testDatabase } from 'cairndb/testing';
 import 'cairndb/worker';
 
 interface Order { total: number; placed: Date; lines: { sku: string }[] }
@@ -40,7 +41,9 @@ export async function shop(db: DatabaseClient): Promise<number> {
 export const databases: DatabaseClient[] = [
   new Database({ name: 'a', storage: 'memory' }),
   connect({ name: 'b', worker: inlineWorker }),
+  testDatabase(),
 ];
+export const connection: Connection = testDatabase();
 `;
 
 const WRONG = `

@@ -6,10 +6,13 @@ import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, isAbsolute, join } from 'node:path';
 
-/** @typedef {'chromium' | 'firefox' | 'webkit'} BrowserName */
+/** @typedef {'chromium' | 'firefox' | 'webkit' | 'safari'} BrowserName */
+
+/** WebKit stands for Safari, which only macOS has. @type {readonly BrowserName[]} */
+export const BROWSERS = ['chromium', 'firefox', 'webkit'];
 
 /** @type {readonly BrowserName[]} */
-export const BROWSERS = ['chromium', 'firefox', 'webkit'];
+export const ALL_BROWSERS = [...BROWSERS, 'safari'];
 
 /** @param {string} path */
 function isExecutable(path) {
@@ -60,6 +63,9 @@ function findMiniBrowser() {
   return undefined;
 }
 
+/** @param {string} path below the folder of programs */
+const onWindows = (path) => join(process.env.ProgramFiles ?? '', path);
+
 export const findXvfb = () => findExecutable('Xvfb');
 
 /** @type {Record<BrowserName, () => string | undefined>} */
@@ -73,6 +79,7 @@ const finders = {
       'google-chrome',
       '/Applications/Chromium.app/Contents/MacOS/Chromium',
       '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+      onWindows('Google/Chrome/Application/chrome.exe'),
     ) ?? findDownloadedChromium(),
   firefox: () =>
     findExecutable(
@@ -80,12 +87,19 @@ const finders = {
       'firefox-esr',
       'firefox',
       '/Applications/Firefox.app/Contents/MacOS/firefox',
+      onWindows('Mozilla Firefox/firefox.exe'),
     ),
   webkit: () => findExecutable(process.env.WEBKIT_BIN) ?? findMiniBrowser(),
+  safari: () => findExecutable('/Applications/Safari.app/Contents/MacOS/Safari'),
 };
 
 /** @type {Record<BrowserName, string>} */
-const variables = { chromium: 'CHROME_BIN', firefox: 'FIREFOX_BIN', webkit: 'WEBKIT_BIN' };
+const variables = {
+  chromium: 'CHROME_BIN',
+  firefox: 'FIREFOX_BIN',
+  webkit: 'WEBKIT_BIN',
+  safari: '(none: only macOS has Safari)',
+};
 
 /**
  * @param {BrowserName} name

@@ -1,7 +1,8 @@
 import { defineBrowserProvider } from '@vitest/browser';
 import { launchChromium } from './chromium.mjs';
-import { BROWSERS } from './find.mjs';
+import { ALL_BROWSERS } from './find.mjs';
 import { launchFirefox } from './firefox.mjs';
+import { launchSafari } from './safari.mjs';
 import { launchWebKit } from './webkit.mjs';
 
 /**
@@ -40,6 +41,7 @@ const launchers = {
     };
   },
   webkit: () => launchWebKit(),
+  safari: () => launchSafari(),
 };
 
 /** Runs Vitest's pages in the browsers that this machine has installed. */
@@ -102,7 +104,7 @@ class InstalledBrowserProvider {
 
 export const installedBrowsers = defineBrowserProvider({
   name: 'installed',
-  supportedBrowser: BROWSERS,
+  supportedBrowser: ALL_BROWSERS,
   options: {},
   providerFactory: (project) => new InstalledBrowserProvider(project),
 });

@@ -15,6 +15,7 @@ const DEBIAN_PACKAGES = {
   chromium: ['chromium', 'fonts-liberation'],
   firefox: ['firefox-esr', 'fonts-liberation'],
   webkit: ['libwebkit2gtk-4.1-0', 'xvfb', 'fonts-liberation'],
+  safari: [],
 };
 
 /** @param {BrowserName} name */
