@@ -1,5 +1,7 @@
 // Names that examples use without declaring them. The test that type-checks the examples adds this file; the project's
 // own tsconfig.json leaves it out.
+/// <reference types="svelte" />
+/// <reference types="vite/client" />
 import type { DocumentCollection, connect as makeClient } from 'cairndb';
 
 interface Order {
@@ -65,11 +67,6 @@ declare global {
     queryPermission(options: { mode: 'readwrite' }): Promise<PermissionState>;
   }
 
-  // React
-  function useMemo<T>(make: () => T, dependencies: unknown[]): T;
-  function useSyncExternalStore<T>(
-    subscribe: (listener: () => void) => () => void,
-    getSnapshot: () => T,
-    getServerSnapshot?: () => T,
-  ): T;
+  // Vue, in <script setup>
+  function defineProps<P>(): P;
 }

@@ -1,6 +1,7 @@
 import ts from 'typescript';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import * as cairndb from '../../src/index.ts';
+import * as testing from '../../src/testing/index.ts';
 import { fakeWorker } from '../contract/fake-worker.ts';
 import { readExamples } from './pages.ts';
 
@@ -61,6 +62,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   for (const client of clients) await client.close();
+  await testing.closeTestDatabases();
 });
 
 const runnable = readExamples().filter(({ runs }) => runs);
@@ -78,12 +80,16 @@ test.each(runnable.map((example) => [`${example.page}:${example.line}`, example.
 function importModule(name: string): Promise<unknown> {
   if (name === 'cairndb') return Promise.resolve(library);
   if (name === 'cairndb/replication') return import('../../src/replication/index.ts');
+  if (name === 'cairndb/text') return import('../../src/text/index.ts');
+  if (name === 'cairndb/testing') return Promise.resolve(testing);
+  if (name === 'cairndb/devtools') return import('../../src/devtools/index.ts');
   return import(/* @vite-ignore */ name);
 }
 
 /** Imports do not work in a function body, so a dynamic import replaces them. */
 function withoutImports(code: string): string {
   return code
+    .replaceAll(/^import (\w+) from/gm, 'import { default: $1 } from')
     .replaceAll(/^import (\{.*?\}) from ('.*?');$/gm, 'const $1 = await importModule($2);')
     .replaceAll(/^export \{\};$/gm, '');
 }

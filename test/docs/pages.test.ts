@@ -3,22 +3,15 @@ import { dirname, normalize } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import sizeChecks from '../../.size-limit.mjs';
 import { peers } from '../../bench/page/peers.mjs';
+import { anchorOf } from '../../site/.vitepress/anchors.ts';
 import { operandChecks } from '../../src/collection/update/operand-checks.ts';
 import type { DatabaseClient, DocumentCollection, KeyValueCollection } from '../../src/index.ts';
 import { ROOT, readPages, readText } from './pages.ts';
 
 const pages = readPages();
-const readme = readText('README.md');
 
-/** GitHub's anchors of a page's headings. */
-function anchorsOf(text: string): string[] {
-  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}\- _]/gu, '')
-      .replaceAll(' ', '-'),
-  );
-}
+const anchorsOf = (text: string) =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
 
 test.each([...pages])('every link in %s leads somewhere', (page, text) => {
   const links = [...text.matchAll(/\]\((?!https?:)([^)\s]*)\)/g)].map(([, link = '']) => link);
@@ -64,15 +57,15 @@ describe('docs/errors.md lists exactly the codes of', () => {
   });
 });
 
-test('docs/changing-data.md shows every update operator', () => {
-  const rows = readText('docs/changing-data.md').matchAll(/^\| `\{ (\$\w+):/gm);
+test('docs/guides/changing-data.md shows every update operator', () => {
+  const rows = readText('docs/guides/changing-data.md').matchAll(/^\| `\{ (\$\w+):/gm);
   expect(new Set([...rows].map(([, operator]) => operator))).toEqual(new Set(operandChecks.keys()));
 });
 
 /** The public members of a class; one that is missing here does not compile. */
 type Members<Class> = Record<keyof Class & string, 0>;
 
-describe('README and docs/backups.md name every public member of', () => {
+describe('docs/reference and docs/guides/backups.md name every public member of', () => {
   const clients: Members<DatabaseClient> = {
     name: 0,
     Collection: 0,
@@ -156,7 +149,10 @@ describe('README and docs/backups.md name every public member of', () => {
     count: 0,
     live: 0,
   };
-  const text = readme + readText('docs/backups.md');
+  const text = [...pages]
+    .filter(([page]) => page.startsWith('docs/reference/') || page === 'docs/guides/backups.md')
+    .map(([, text]) => text)
+    .join('\n');
 
   test.each(Object.entries({ clients, documents, keyValues }))('%s', (_, members) => {
     const named = (member: string) => new RegExp(`[\`.]${member}\\b`).test(text);
@@ -166,7 +162,10 @@ describe('README and docs/backups.md name every public member of', () => {
 
 test('the sizes in the docs equal the limits of the size check', () => {
   const [client, worker] = sizeChecks.map(({ limit }) => limit.replace(' kB', ''));
-  expect(found(/loads (\S+) kB \(gzip\) before its first call/, 'README.md')).toEqual([client]);
+  for (const page of ['README.md', 'docs/index.md', 'docs/guides/performance.md'])
+    expect(found(/loads (\S+) kB (?:\(gzip\) )?before its first call/, page), page).toEqual([
+      client,
+    ]);
   const row = /^\| Size of client; worker .*?\| [^|]+ \| (\S+); (\S+) kB \|/m;
   expect(found(row, 'docs/benchmarks/limits.md')).toEqual([client, worker]);
 });
@@ -179,6 +178,42 @@ test('the docs have the number of databases in the benchmark', () => {
   const counted = /(\w+) other databases in (\w+) configurations/;
   expect(found(counted, 'README.md')).toEqual(counts);
   expect(found(counted, 'docs/benchmarks.md')).toEqual(counts);
+});
+
+interface Measured {
+  readonly contender: string;
+  readonly workload: string;
+  readonly metric: string;
+  readonly values: readonly number[];
+}
+
+describe('the figures in README are medians of docs/benchmarks/10000.json', () => {
+  const { measured }: { measured: Measured[] } = JSON.parse(readText('docs/benchmarks/10000.json'));
+  const contenders = ['cairn-worker', 'dexie', 'rxdb-dexie', 'lokijs', 'sqlite'];
+
+  test.each([
+    ['insert all, until durable', 'bulk-insert', 'durable', 1],
+    ['find 200 by an index', 'equality', 'ms', 1],
+    ['find a tenth without an index', 'scan', 'ms', 1],
+    ['live query, after a change', 'live-query', 'µs', 1000],
+    ['reload, open, first answer', 'first-answer', 'ms', 1],
+    ['code, kB', 'bundle', 'JavaScript', 1],
+  ])('%s', (title, workload, metric, unit) => {
+    const [, row = ''] =
+      new RegExp(`^\\| ${title} \\|(.*)\\|$`, 'm').exec(readText('README.md')) ?? [];
+    const figures = row.split('|').map((cell) => Number.parseFloat(cell));
+    expect(figures).toHaveLength(contenders.length);
+    for (const [index, contender] of contenders.entries()) {
+      const found = measured.find(
+        (each) =>
+          each.contender === contender && each.workload === workload && each.metric === metric,
+      );
+      const sorted = found?.values.toSorted((a, b) => a - b) ?? [];
+      const median = (sorted[Math.floor(sorted.length / 2)] ?? Number.NaN) / unit;
+      if (Number.isNaN(median)) expect(figures[index]).toBeNaN();
+      else expect(Math.abs((figures[index] ?? 0) / median - 1), contender).toBeLessThan(0.03);
+    }
+  });
 });
 
 /** The groups of a pattern, matched in a page. */

@@ -3,42 +3,62 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** A fenced block of TypeScript in a page. */
+/** A fenced block of code in a page. */
 export interface Example {
   readonly page: string;
   /** The page's line that holds its first line of code, from 1. */
   readonly line: number;
-  /** Whether it can run in Node: `ts no-run` and `tsx` cannot. */
+  /** The JSX of `tsx` is React's, of `tsx solid` Solid's. */
+  readonly language: 'ts' | 'tsx' | 'vue' | 'svelte';
+  /** In ```` ```ts [src/db.ts] ````: the file of an app that the page builds; its other files may import it. */
+  readonly file: string | undefined;
+  /** Whether it can run in Node: `ts no-run`, the files of an app and components cannot. */
   readonly runs: boolean;
   readonly code: string;
 }
 
-const FENCED = /^```(tsx?)\b([^\n]*)\n(.*?)^```$/gms;
+const FENCED = /^```(tsx?|vue|svelte)\b([^\n]*)\n(.*?)^```$/gms;
+
+/** TypeDoc writes there, from sources that have tests of their own. */
+const GENERATED = 'docs/api/';
 
 /** The text of every page of the documentation, by its path in the repository. */
 export function readPages(): ReadonlyMap<string, string> {
-  const inDocs = readdirSync(`${ROOT}docs`, { recursive: true, encoding: 'utf8' });
-  const pages = inDocs.filter((file) => file.endsWith('.md')).map((file) => `docs/${file}`);
-  return new Map(['README.md', 'CHANGELOG.md', ...pages].map((file) => [file, readText(file)]));
+  const inFolders = ['docs', 'skills'].flatMap((folder) =>
+    readdirSync(`${ROOT}${folder}`, { recursive: true, encoding: 'utf8' })
+      .map((file) => `${folder}/${file}`)
+      .filter((file) => file.endsWith('.md') && !file.startsWith(GENERATED)),
+  );
+  const sample = 'site/.vitepress/theme/sample.md';
+  return new Map(
+    ['README.md', 'CHANGELOG.md', sample, ...inFolders].map((file) => [file, readText(file)]),
+  );
 }
 
 /** A text file of the repository. */
 export const readText = (file: string): string => readFileSync(`${ROOT}${file}`, 'utf8');
 
-/** The TypeScript examples of all pages, and the rows of the table of update operators. */
+/** The examples of all pages, and the rows of the table of update operators. */
 export function readExamples(): Example[] {
   return [...readPages()].flatMap(([page, text]) => {
     const fenced = [...text.matchAll(FENCED)].map(
-      ({ 1: language, 2: flags = '', 3: code = '', index }) => ({
-        page,
-        line: lineAt(text, index) + 1,
-        runs: language === 'ts' && !flags.includes('no-run'),
-        code,
-      }),
+      ({ 1: language, 2: flags = '', 3: code = '', index }) => {
+        const [, file] = /\[(\S+)\]/.exec(flags) ?? [];
+        return {
+          page,
+          line: lineAt(text, index) + 1,
+          language: language as Example['language'],
+          file,
+          runs: language === 'ts' && !file && !flags.includes('no-run'),
+          code: flags.includes('solid') ? `/** @jsxImportSource solid-js */ ${code}` : code,
+        };
+      },
     );
     const rows = [...text.matchAll(UPDATE)].map(({ 1: changes, 2: before, 3: after, index }) => ({
       page,
       line: lineAt(text, index),
+      language: 'ts' as const,
+      file: undefined,
       runs: true,
       code: updateExample(changes as string, before as string, after),
     }));

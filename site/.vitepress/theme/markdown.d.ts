@@ -1,0 +1,4 @@
+declare module '*.md' {
+  const page: import('vue').Component;
+  export default page;
+}
