@@ -1,5 +1,6 @@
 /** The folders of src: each may import only folders to its right; the last group, any may import. */
 const layers = [
+  ['bindings', 'devtools', 'testing'],
   ['replication'],
   ['client'],
   ['collection'],
@@ -12,6 +13,7 @@ const everywhere = { codec: ['errors'], errors: [] };
 /** The server half of replication shares the protocol with the page, and nothing else. */
 const apart = {
   server: ['replication/protocol', ...Object.keys(everywhere)],
+  text: Object.keys(everywhere),
   'replication/protocol': Object.keys(everywhere),
 };
 
@@ -82,7 +84,8 @@ export default {
       from: { path: '^demo/' },
       to: {
         path: '^(src|worker)/',
-        pathNot: '^(src|src/replication|src/server|worker)/index\\.ts$',
+        pathNot:
+          '^(src|src/(replication|server|devtools|text)|src/bindings/\\w+|worker)/index\\.ts$',
       },
     },
     {
@@ -104,8 +107,17 @@ export default {
       comment: 'At run time the library needs its declared dependencies and no Node module',
       severity: 'error',
       from: { path: '^(src|worker)/' },
-      to: { dependencyTypes: ['core', 'npm-dev', 'npm-no-pkg', 'npm-unknown', 'npm-optional'] },
+      to: {
+        dependencyTypes: ['core', 'npm-dev', 'npm-no-pkg', 'npm-unknown', 'npm-optional'],
+        pathNot: '^node_modules/(react|vue|svelte|solid-js)/',
+      },
     },
+    ...['react', 'vue', 'svelte', 'solid'].map((framework) => ({
+      name: `${framework}-in-its-binding-only`,
+      severity: /** @type {const} */ ('error'),
+      from: { path: '^(src|worker)/', pathNot: `^src/bindings/${framework}/` },
+      to: { path: `^node_modules/${framework}(-js)?/` },
+    })),
     {
       name: 'resolvable',
       severity: 'error',

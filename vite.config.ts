@@ -17,6 +17,7 @@ export default defineConfig({
     alias: {
       'cairndb/replication': path('src/replication/index.ts'),
       'cairndb/server': path('src/server/index.ts'),
+      'cairndb/devtools': path('src/devtools/index.ts'),
       'cairndb/worker': path('worker/index.ts'),
       cairndb: path('src/index.ts'),
     },

@@ -1,22 +1,25 @@
 import { availableParallelism } from 'node:os';
+import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
-import { BROWSERS } from './tools/browsers/find.mjs';
+import { ALL_BROWSERS, BROWSERS } from './tools/browsers/find.mjs';
 import { installedBrowsers } from './tools/browsers/provider.mjs';
 import { bundledWorker } from './tools/build/bundled-worker.ts';
+import { pageCode } from './tools/build/page-code.ts';
 import { sourceWorker } from './tools/build/source-worker.ts';
 import { sqlText } from './tools/build/sql-text.ts';
 import { workerScript } from './tools/build/worker-script.ts';
 
-/** All three, unless BROWSERS names fewer. One that is not installed fails; it is not left out. */
+/** All three, unless BROWSERS names others. One that is not installed fails; it is not left out. */
 const asked = process.env.BROWSERS?.split(',');
-const browsers = BROWSERS.filter((name) => asked?.includes(name) ?? true);
+const browsers = asked ? ALL_BROWSERS.filter((name) => asked.includes(name)) : BROWSERS;
 
 const contract = 'test/contract/**/*.test.ts';
 /** Memory is the same everywhere, so Node alone tests it. */
 const inMemory = 'test/contract/database-memory.test.ts';
-const withPrograms = ['package', 'tabs', 'e2e', 'servers'].map(
+const withPrograms = ['package', 'tabs', 'e2e', 'servers', 'site'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
+const inBrowsers = 'test/bindings/browser/**/*.test.ts';
 const setupFiles = ['test/setup/fake-indexeddb.ts'];
 const MINUTE = 60_000;
 
@@ -37,10 +40,27 @@ const slow = (name: string, groupOrder: number, maxWorkers: number, globalSetup:
 });
 
 export default defineConfig({
-  plugins: [sourceWorker(), bundledWorker(), workerScript(), sqlText()],
+  // svelte: its tests have a component; the library itself needs no compiler
+  plugins: [
+    sourceWorker(),
+    bundledWorker(),
+    workerScript(),
+    sqlText(),
+    pageCode(),
+    svelte({ configFile: false }),
+  ],
+  resolve: { dedupe: ['dexie'] }, // RxDB brings another version of it, and one page takes one
   worker: { format: 'es' },
   // known at once, so that no page is reloaded in the middle of its tests
-  optimizeDeps: { include: ['comlink', 'fast-check', 'idb', 'mingo', 'nanoid'] },
+  optimizeDeps: {
+    include: [
+      ...['axe-core', 'comlink', 'fast-check', 'idb', 'mingo', 'nanoid'],
+      ...['dexie', 'localforage', 'lokijs', 'pouchdb-browser'],
+      ...['incremental-indexeddb', 'loki-indexed'].map((name) => `lokijs/src/${name}-adapter.js`),
+      ...['core', 'storage-dexie', 'storage-localstorage'].map((name) => `rxdb/plugins/${name}`),
+      ...['react', 'react-dom', 'react-dom/client', 'vue', 'solid-js', 'solid-js/web'],
+    ],
+  },
   test: {
     testTimeout: MINUTE,
     // Vitest keeps one core for itself, and of two that is half: what transforms has little to do most of the time.
@@ -52,7 +72,7 @@ export default defineConfig({
         test: {
           name: 'node',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/browser/**', 'test/simulation/**', ...withPrograms],
+          exclude: ['test/browser/**', inBrowsers, 'test/simulation/**', ...withPrograms],
           // One process after the other would take as long to start as most files take. Files may share
           // modules and globals: a test puts back what it changes of them.
           isolate: false,
@@ -79,6 +99,7 @@ export default defineConfig({
             'test/storage/**/*.test.ts',
             'test/backup/file/**/*.test.ts',
             'test/browser/**/*.test.ts',
+            inBrowsers,
           ],
           exclude: [inMemory],
           testTimeout: MINUTE,
@@ -99,6 +120,7 @@ export default defineConfig({
       slow('package', 2, 2, 'test/package/pack.ts'),
       slow('tabs', 3, 1, 'test/tabs/build-page.ts'),
       slow('e2e', 4, 2, 'test/e2e/build-playground.ts'),
+      slow('site', 5, 1, 'test/site/build-site.ts'),
     ],
   },
 });

@@ -23,7 +23,7 @@ import { TooSlow } from './page-calls.mjs';
  */
 
 /** For the check in advance, which also shows the loaded code. */
-const CHECK_SIZE = 400;
+const CHECK_SIZE = 100;
 const CHECKED_AT_ONCE = 4;
 /** Slowness must not fail the run. */
 const CHECK_DEADLINE_MS = 300_000;
