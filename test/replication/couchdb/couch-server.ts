@@ -55,15 +55,18 @@ function givenServer(given: string): CouchServer {
 
 type PouchApp = RequestListener & { use(app: unknown): void };
 
-/** One for all files of a process: a second one would keep the same list of databases as the first. */
-let pouchApp: PouchApp | undefined;
+/**
+ * One for all files of a process: a second one would keep the same list of databases as the first. It outlives this
+ * module, which a test that resets modules loads again.
+ */
+const kept = globalThis as { couchTestApp?: PouchApp };
 
 function appInMemory(): PouchApp {
-  if (pouchApp) return pouchApp;
+  if (kept.couchTestApp) return kept.couchTestApp;
   const InMemory = PouchDB.plugin(memoryAdapter).defaults({ adapter: 'memory' });
   const app: PouchApp = express();
   app.use(createPouchApp(InMemory, { mode: 'minimumForPouchDB', inMemoryConfig: true }));
-  pouchApp = app;
+  kept.couchTestApp = app;
   return app;
 }
 
