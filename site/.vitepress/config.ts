@@ -43,6 +43,7 @@ export default defineConfig({
     nav: [
       { text: 'Get started', link: '/get-started', activeMatch: '/get-started' },
       { text: 'Guides', link: '/guides/modelling', activeMatch: '/guides/' },
+      { text: 'Recipes', link: '/recipes/', activeMatch: '/recipes/|/examples' },
       { text: 'Reference', link: '/reference/clients', activeMatch: '/reference/|/api/|/errors' },
       { text: 'Benchmarks', link: '/benchmarks', activeMatch: '/benchmarks' },
     ],

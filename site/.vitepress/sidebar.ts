@@ -20,6 +20,7 @@ const PARTS: readonly [title: string, pages: readonly string[]][] = [
       'get-started/vue',
       'get-started/svelte',
       'get-started/solid',
+      'examples',
       'frameworks',
       'bundlers',
     ],

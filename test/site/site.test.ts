@@ -16,6 +16,7 @@ const PAGES = {
   home: '',
   guide: 'guides/queries',
   reference: 'reference/collections',
+  examples: 'examples',
   types: 'api/',
 };
 
@@ -121,6 +122,29 @@ describe('in Chromium', () => {
     await first.click();
     await expect.poll(() => page.locator('main').innerText()).toContain('insertMany');
   });
+
+  test.for(readdirSync(`${ROOT}docs/get-started`).map((name) => name.replace('.md', '')))(
+    'examples/%s opens in an online editor with its files',
+    async (name) => {
+      await page.goto(`${origin}/examples`);
+      const button = page.getByRole('button', { name: `Open in StackBlitz: ${name}` });
+      const sent = await button.evaluate((element: HTMLButtonElement) => {
+        const form = element.form as HTMLFormElement;
+        return { to: form.action, method: form.method, fields: [...new FormData(form)] };
+      });
+      expect(sent).toMatchObject({
+        to: 'https://stackblitz.com/run?startScript=dev',
+        method: 'post',
+      });
+      const files = new Map(sent.fields as [string, string][]);
+      expect(files.get('project[template]')).toBe('node');
+      for (const file of ['package.json', 'vite.config.ts', 'src/database.ts', 'public/icon.svg'])
+        expect(files.get(`project[files][${file}]`)?.replaceAll('\r\n', '\n'), file).toBe(
+          readFileSync(`${ROOT}examples/${name}/${file}`, 'utf8'),
+        );
+      expect([...files.keys()].filter((key) => /node_modules|dist/.test(key))).toEqual([]);
+    },
+  );
 
   test('no request leaves the site, and nothing fails', () => {
     expect(requests.length).toBeGreaterThan(10);

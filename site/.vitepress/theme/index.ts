@@ -1,6 +1,7 @@
 import { type Theme, useData } from 'vitepress';
 import DefaultTheme from 'vitepress/theme-without-fonts';
 import { defineComponent, h, onMounted, watchEffect } from 'vue';
+import { OpenOnline } from './open-online.ts';
 import Sample from './sample.md';
 import '../../../demo/design/fonts.css';
 import '../../../demo/design/tokens.css';
@@ -24,4 +25,10 @@ function markMain(isHome: boolean): void {
 }
 
 /** The theme of VitePress in the colours of the playground; the home page begins with code. */
-export default { extends: DefaultTheme, Layout } satisfies Theme;
+export default {
+  extends: DefaultTheme,
+  Layout,
+  enhanceApp: ({ app }) => {
+    app.component('OpenOnline', OpenOnline);
+  },
+} satisfies Theme;
