@@ -63,7 +63,7 @@ test('with cairndb every call rejects and names the remedy', async () => {
   expect(await answerOf('index.js')).toEqual({
     name: 'CairnError',
     code: 'load_failed',
-    message: expect.stringMatching(/import from 'cairndb\/static'/),
+    message: expect.stringMatching(/import 'cairndb\/static'/),
   });
 });
 

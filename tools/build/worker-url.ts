@@ -6,6 +6,9 @@ const EXPRESSION = /new Worker\(new URL\(([`'"])\.\/([\w-]+)\.js\1,\s*import\.me
 /** Names of the chunks that may have the expression: `worker-scripts.ts` knows by them that nobody has bundled it. */
 const CHUNKS = ['worker-scripts.js', 'static.js'];
 
+/** Files of the other builds into dist: a chunk of the same name would take the place of one. */
+const TAKEN = ['server.js', ...workers.map(({ name }) => `${name}.js`)];
+
 /**
  * Bundlers find a worker by the very words `new Worker(new URL("./worker.js", import.meta.url)`. The minifier turns
  * the quotes to backticks, which not all of them read: this turns them back. Fails where dist lacks one of the
@@ -18,6 +21,8 @@ export function workerUrl(): Plugin {
       const missing = new Set<string>(workers.map(({ name }) => name));
       for (const chunk of Object.values(bundle)) {
         if (chunk.type !== 'chunk') continue;
+        if (TAKEN.includes(chunk.fileName))
+          this.error(`a chunk has the name of another file of dist, ${chunk.fileName}`);
         // of the same length, so that the source map stays right
         chunk.code = chunk.code.replace(EXPRESSION, (text, _quote, name: string) => {
           missing.delete(name);

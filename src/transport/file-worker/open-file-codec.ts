@@ -10,12 +10,12 @@ import type { Started } from '../channel/channel.ts';
 export async function openFileCodec(engine: Started | undefined): Promise<FileCodec> {
   if (engine && engine !== 'thread') {
     // On demand: few pages export, and Jest's CommonJS cannot read `import.meta`, which starts a worker.
-    const [{ startFileWorker }, { FileWorker }] = await Promise.all([
+    const [{ startFileWorker }, { WorkerCodec }] = await Promise.all([
       import('../worker/worker-start.ts'),
-      import('./file-worker.ts'),
+      import('./worker-codec.ts'),
     ]);
     const worker = await startFileWorker();
-    if (worker) return new FileWorker(worker);
+    if (worker) return new WorkerCodec(worker);
   }
   const { threadCodec } = await import('../../backup/file/thread-codec.ts');
   return threadCodec;

@@ -1,4 +1,4 @@
-import { fileScripts, hasPageOrigin, workerFile } from '../worker/worker-scripts.ts';
+import type { WorkerFile } from '../worker/worker-scripts.ts';
 import { bringPorts } from './bring-ports.ts';
 
 /** Brings ports from one tab to another. */
@@ -21,29 +21,51 @@ export interface Switchboard {
  */
 export const sharedWorkerSwitchboard: Switchboard = {
   open(opened, brought) {
-    const file = workerFile(fileScripts);
-    const address =
-      file && hasPageOrigin(file.url)
-        ? JSON.stringify([file.url, { type: file.type, name: `cairn:${crypto.randomUUID()}` }])
-        : URL.createObjectURL(new Blob([`(${bringPorts})(self)`], { type: 'text/javascript' }));
-    const worker = reach(address);
-    const end = () => {
-      URL.revokeObjectURL(address);
-      worker?.postMessage(0);
-      worker?.close();
+    let isOver = false;
+    let end = (): void => {
+      isOver = true;
     };
-    worker?.addEventListener('message', ({ ports: [port] }) => {
-      if (!port) return opened(address);
-      end();
-      brought(port);
+    scriptAddress().then((address) => {
+      if (isOver) return URL.revokeObjectURL(address);
+      const worker = reach(address);
+      end = () => {
+        URL.revokeObjectURL(address);
+        worker?.postMessage(0);
+        worker?.close();
+      };
+      worker?.addEventListener('message', ({ ports: [port] }) => {
+        if (!port) return opened(address);
+        end();
+        brought(port);
+      });
+      worker?.start();
     });
-    worker?.start();
-    return end;
+    return () => end();
   },
   bring(address, port) {
     reach(address)?.postMessage(0, [port]);
   },
 };
+
+async function scriptAddress(): Promise<string> {
+  const file = await fileOfWorker();
+  if (file) {
+    const options = { type: file.type, name: `cairn:${crypto.randomUUID()}` };
+    return JSON.stringify([file.url, options]);
+  }
+  return URL.createObjectURL(new Blob([`(${bringPorts})(self)`], { type: 'text/javascript' }));
+}
+
+async function fileOfWorker(): Promise<WorkerFile | undefined> {
+  try {
+    // On demand: Jest's CommonJS cannot read `import.meta`.
+    const { fileScripts, hasPageOrigin, workerFile } = await import('../worker/worker-scripts.ts');
+    const file = workerFile(fileScripts);
+    return file && hasPageOrigin(file.url) ? file : undefined;
+  } catch {
+    return undefined; // offline, and not cached: a Blob needs no request
+  }
+}
 
 /** If this fails, the tabs keep their BroadcastChannel. */
 function reach(address: string): MessagePort | undefined {

@@ -12,7 +12,7 @@ const SILENCE_S = 30;
 const PIECE = 256 * 1024;
 
 /** A worker that writes or reads one file. It pulls its input from this thread, with backpressure. */
-export class FileWorker implements FileCodec {
+export class WorkerCodec implements FileCodec {
   readonly #worker: Worker;
   readonly #watchdog: Watchdog;
   #input: AsyncIterator<unknown> | undefined;
