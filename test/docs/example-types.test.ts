@@ -22,6 +22,17 @@ test('examples compile, except lines marked as type errors', () => {
   expect(mistakes.filter((mistake) => !errors.some(({ place }) => place === mistake))).toEqual([]);
 });
 
+test('no example declares anew what its page defines: it would hide a call that does not fit', () => {
+  const again = examples.flatMap(({ page, code }) =>
+    [...code.matchAll(/^declare function \w+/gm)].flatMap(([line]) => {
+      const definition = new RegExp(`^export (async )?${line.slice('declare '.length)}\\b`, 'm');
+      const isDefined = examples.some((each) => each.page === page && definition.test(each.code));
+      return isDefined ? [`${page}: ${line}`] : [];
+    }),
+  );
+  expect(again).toEqual([]);
+});
+
 const components = (language: string) =>
   examples
     .filter((example) => example.language === language)
