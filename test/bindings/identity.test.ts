@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { keyOf } from '../../src/bindings/core/canonical-key.ts';
-import { querySource } from '../../src/bindings/core/sources.ts';
+import { pagesSource, querySource } from '../../src/bindings/core/sources.ts';
 
 describe('values that are one', () => {
   const equal: [string, () => unknown][] = [
@@ -70,6 +70,13 @@ describe('of a query', () => {
   test('initial data does not count', () => {
     expect(key({}, { initial: [] })).toBe(key({}));
   });
+});
+
+test.each([0, -1, 2.5, Number.NaN, '10' as never])('a page of %s documents throws', (page_size) => {
+  const pages = () => pagesSource({ type: 'DOCUMENT_BASED' } as never, {}, { page_size });
+  expect(pages).toThrowError(
+    expect.objectContaining({ code: 'option_invalid', place: 'page_size' }),
+  );
 });
 
 describe('a component that suspends and never commits', () => {

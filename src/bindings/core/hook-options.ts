@@ -49,6 +49,6 @@ export type PagesOptions<
   S extends Stamp = never,
   L extends SelectOption<T, S> = undefined,
 > = Omit<QueryOptions<T, S, L>, 'skip' | 'limit'> & {
-  /** Number of documents that are shown at first, and that `loadMore` adds. @default 50 */
+  /** Number of documents that are shown at first, and that `loadMore` adds, from 1. @default 50 */
   page_size?: number | undefined;
 };

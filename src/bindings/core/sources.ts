@@ -58,6 +58,10 @@ export function pagesSource<T extends object, S extends Stamp, L extends SelectO
   params: Params<T, S>,
   { page_size = 50, ...options }: PagesOptions<T, S, L> = {},
 ): Source<LivePages<Found<T, S, L>>> {
+  if (!Number.isInteger(page_size) || page_size < 1) {
+    const message = `useLivePages(): "page_size" must be a whole number from 1, not ${page_size}.`;
+    throw new OptionError('option_invalid', message, { place: 'page_size' });
+  }
   return growingList(
     (limit) => listSource('useLivePages', collection, 'live', params, { ...options, limit }),
     page_size,

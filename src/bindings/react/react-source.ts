@@ -43,9 +43,11 @@ export function useSource<R extends object>(
     if (changes > MOST_CHANGES) {
       throw new OptionError(
         'option_invalid',
-        'The query is another in each render: make collections, functions and dates outside, or give `key`.',
+        `The query of "${nameOf(source.collection)}" is another in each render: make collections, functions and dates outside, or give \`key\`.`,
       );
     }
   }, [source, result]);
   return useMemo(() => withData(result, source, last.current.shown), [source, result]);
 }
+
+const nameOf = (collection: unknown) => (collection as { readonly name?: string })?.name;

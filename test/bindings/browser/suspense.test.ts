@@ -45,7 +45,7 @@ class Boundary extends Component<{ children: ReactNode }, { error?: Error }> {
     const reset = () => this.setState({ error: undefined as never });
     return createElement(
       'button',
-      { type: 'button', onClick: reset },
+      { type: 'button', title: error.message, onClick: reset },
       (error as CairnError).code ?? error.message,
     );
   }
@@ -134,6 +134,7 @@ test('a function that is new in each render ends in an error instead of an endle
   }
   const page = show(() => createElement(Loop));
   await page.reads('option_invalid');
+  expect(page.element.querySelector('button')?.title).toMatch('The query of "tasks"');
   page.unmount();
 });
 
