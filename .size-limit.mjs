@@ -96,6 +96,6 @@ export default [
   },
   ...['react', 'vue', 'svelte', 'solid'].flatMap((framework) => [
     binding(framework, 'hooks that read', readers, '2 kB'),
-    binding(framework, 'all hooks', '*', '2.9 kB'),
+    binding(framework, 'all hooks', '*', '3 kB'),
   ]),
 ];

@@ -59,7 +59,7 @@ export function pagesSource<T extends object, S extends Stamp, L extends SelectO
   { page_size = 50, ...options }: PagesOptions<T, S, L> = {},
 ): Source<LivePages<Found<T, S, L>>> {
   if (!Number.isInteger(page_size) || page_size < 1) {
-    const message = `useLivePages(): "page_size" must be a whole number from 1, not ${page_size}.`;
+    const message = `useLivePages(): page_size is ${page_size}; give a whole number from 1.`;
     throw new OptionError('option_invalid', message, { place: 'page_size' });
   }
   return growingList(
