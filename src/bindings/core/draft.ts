@@ -16,7 +16,8 @@ export interface DraftResult<T extends object, S extends Stamp = never> {
   /** Changes fields of the draft. */
   readonly set: (changes: Partial<OwnFields<T>>) => void;
   /**
-   * Stores the changed fields, no others, by `patch`. What the user changes meanwhile stays a draft.
+   * Stores the changed fields, no others, by `patch`. What the user changes meanwhile stays a draft. A failure is in
+   * `error` too, so an event handler may drop the promise.
    *
    * @returns the document; `undefined` if it was deleted: then the draft stays.
    */
@@ -43,7 +44,7 @@ export function draftOf<T extends object, S extends Stamp>(
   /** The changed fields that differ from a document. */
   const unlike = (document: object | undefined) =>
     Object.entries(fields).filter(
-      ([name, value]) => keyOf(value) !== keyOf((document as Fields | undefined)?.[name]),
+      ([name, value]) => !isEqual(value, (document as Fields | undefined)?.[name]),
     );
 
   const change = (next: Fields) => {
@@ -74,7 +75,12 @@ export function draftOf<T extends object, S extends Stamp>(
 
   const methods = {
     set: (changes: object) => change({ ...fields, ...changes }),
-    save,
+    save: () => {
+      const saved = save();
+      // The failure is in `error`: an event handler may drop the promise.
+      saved.catch(() => undefined);
+      return saved;
+    },
     reset: () => {
       failure = undefined;
       change({});
@@ -108,4 +114,13 @@ export function draftOf<T extends object, S extends Stamp>(
       return view;
     },
   };
+}
+
+function isEqual(a: unknown, b: unknown): boolean {
+  try {
+    return keyOf(a) === keyOf(b);
+  } catch {
+    // With a cycle: the document cannot have it. `patch` tells so.
+    return false;
+  }
 }

@@ -12,7 +12,7 @@ interface Result<Status extends string, Data, Failure, Stale extends boolean> {
   readonly data: Data;
   readonly status: Status;
   readonly error: Failure;
-  /** Whether `data` is an earlier result: of other criteria, or from before an error. */
+  /** Whether `data` is an earlier result: of other criteria, from before an error or before the component was hidden. */
   readonly is_stale: Stale;
 }
 

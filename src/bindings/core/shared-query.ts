@@ -1,12 +1,21 @@
 import type { LiveQuery } from '../../collection/live/live-query.ts';
 import type { LiveSnapshot } from '../../collection/live/live-snapshot.ts';
+import { OptionError } from '../../errors/option-error.ts';
 import { type LiveResult, OFF, PENDING, type Source } from './hook-result.ts';
 
 /** A component that suspends may take so long, after the result, until it commits; then its query ends. */
 const UNCOMMITTED_MS = 5000;
 
+/** So many results that components have waited for and not come back to read are an endless loop. */
+const MOST_UNREAD = 1000;
+
+export const OTHER_QUERY =
+  'The query is another in each render: make collections, functions and dates outside, or give `key`.';
+
 /** A live query that all components with the same arguments share. */
 interface SharedQuery {
+  /** Whether a component has waited for its result and nobody has read it. */
+  readonly isUnread: boolean;
   readonly subscribe: (listener: () => void) => () => void;
   /** `undefined` until there is news. */
   readonly view: () => LiveResult<never> | undefined;
@@ -19,6 +28,7 @@ const running = new WeakMap<object, Map<string, SharedQuery>>();
 
 /** The live query of one hook. It is shared, and runs, once the component has committed. */
 export interface QuerySource<T> extends Source<LiveResult<T>> {
+  /** @throws {OptionError} `option_invalid` in an endless loop. */
   readonly settled: () => Promise<void>;
   /** After an error: the next component that asks starts anew. */
   readonly forget: () => void;
@@ -36,6 +46,8 @@ export function sourceOfQuery<T>(
   const queries = (collection && running.get(collection)) ?? new Map<string, SharedQuery>();
   if (collection) running.set(collection, queries);
   let own: SharedQuery | undefined;
+  /** Before the first result. */
+  let first = start as LiveResult<T>;
   const run = () => {
     const shared =
       queries.get(key) ??
@@ -52,15 +64,27 @@ export function sourceOfQuery<T>(
     start,
     subscribe: (listener) => {
       if (!collection) return () => undefined;
+      // React's Activity stops a component that it hides: what it has shown stays until the next result.
+      const { data } = own?.view() ?? {};
+      if (data !== undefined) first = { ...PENDING, data, is_stale: true };
       own = run();
       return own.subscribe(listener);
     },
-    view: () => (own ?? queries.get(key))?.view() ?? start,
-    settled: () => run().settled(),
-    // In a later turn: React renders twice what throws.
-    forget: () => setTimeout(() => queries.delete(key)),
+    view: () => (own ?? queries.get(key))?.view() ?? first,
+    settled: () => {
+      const unread = [...queries].filter(([, { isUnread }]) => isUnread);
+      if (unread.length <= MOST_UNREAD) return run().settled();
+      inLaterTurn(() => {
+        for (const [each] of unread) queries.delete(each);
+      });
+      throw new OptionError('option_invalid', OTHER_QUERY);
+    },
+    forget: () => inLaterTurn(() => queries.delete(key)),
   };
 }
+
+/** React renders twice what throws. */
+const inLaterTurn = (forget: () => void) => void setTimeout(forget);
 
 function share(open: () => LiveQuery<unknown>, remove: (ended: SharedQuery) => void): SharedQuery {
   const readers = new Set<{ readonly listener: () => void }>();
@@ -68,13 +92,16 @@ function share(open: () => LiveQuery<unknown>, remove: (ended: SharedQuery) => v
   let query: LiveQuery<unknown> | undefined;
   let stop: (() => void) | undefined;
   let settling: Promise<void> | undefined;
+  let isUnread = false;
 
   const take = ({ data, status, error }: LiveSnapshot<unknown>) => {
     const before = result ?? PENDING;
     if (before.status === status && before.data === data && before.error === error) return;
     const is_stale = status !== 'ready' && data !== undefined;
     result = { data, status, error, is_stale } as LiveResult<unknown>;
-    for (const { listener } of [...readers]) listener();
+    for (const reader of [...readers]) {
+      if (readers.has(reader)) callSafely(reader.listener);
+    }
   };
 
   const start = () => {
@@ -88,6 +115,9 @@ function share(open: () => LiveQuery<unknown>, remove: (ended: SharedQuery) => v
   };
 
   const shared: SharedQuery = {
+    get isUnread() {
+      return isUnread;
+    },
     subscribe: (listener) => {
       const reader = { listener };
       readers.add(reader);
@@ -99,13 +129,17 @@ function share(open: () => LiveQuery<unknown>, remove: (ended: SharedQuery) => v
         setTimeout(() => readers.size > 0 || remove(shared));
       };
     },
-    view: () => result as LiveResult<never> | undefined,
+    view: () => {
+      isUnread = false;
+      return result as LiveResult<never> | undefined;
+    },
     settled: () => {
       settling ??= new Promise((resolve) => {
         const leave = shared.subscribe(() => {
           if (!result || result.status === 'pending') return;
           resolve();
           settling = undefined;
+          isUnread = true;
           setTimeout(() => leave(), UNCOMMITTED_MS);
         });
       });
@@ -113,4 +147,15 @@ function share(open: () => LiveQuery<unknown>, remove: (ended: SharedQuery) => v
     },
   };
   return shared;
+}
+
+/** What a listener throws must not keep the change from others: Solid renders in it. */
+function callSafely(listener: () => void): void {
+  try {
+    listener();
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
 }

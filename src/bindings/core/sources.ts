@@ -56,10 +56,11 @@ export function valueSource<T>(
 export function pagesSource<T extends object, S extends Stamp, L extends SelectOption<T, S>>(
   collection: Maybe<DocumentCollection<T, S>>,
   params: Params<T, S>,
-  { page_size = 50, ...options }: PagesOptions<T, S, L> = {},
+  given?: PagesOptions<T, S, L>,
 ): Source<LivePages<Found<T, S, L>>> {
-  if (!Number.isInteger(page_size) || page_size < 1) {
-    const message = `useLivePages(): page_size is ${page_size}; give a whole number from 1.`;
+  const { page_size = 50, ...options } = given ?? {};
+  if (!(Number.isSafeInteger(page_size) && page_size > 0)) {
+    const message = `"page_size" must be a whole number, 1 or more, not ${page_size}.`;
     throw new OptionError('option_invalid', message, { place: 'page_size' });
   }
   return growingList(
@@ -116,8 +117,9 @@ function listSource<T>(
   collection: Maybe<object>,
   method: Method,
   params: unknown,
-  { initial, key, ...options }: ListOptions = {},
+  given?: ListOptions,
 ): QuerySource<T> {
+  const { initial, key, ...options } = given ?? {};
   return sourceOf(hook, collection, method, [params, options], { is_list: true, initial }, key);
 }
 
@@ -130,11 +132,21 @@ function sourceOf<T>(
   names?: unknown,
   type = 'DOCUMENT_BASED',
 ): QuerySource<T> {
-  if (collection && (collection as { type?: unknown }).type !== type)
+  if (!isNone(collection) && (collection as { type?: unknown }).type !== type)
     throw wrong(hook, collection, `a ${type} collection`);
-  const key = method + keyOf([names, args.map(sorted)], names !== undefined);
   const live = collection as Record<Method, (...given: readonly unknown[]) => LiveQuery<T>>;
-  return sourceOfQuery(collection, key, () => live[method](...args), rest);
+  let key: string;
+  let open = () => live[method](...args);
+  try {
+    key = method + keyOf([names, args.map(sorted)], names !== undefined);
+  } catch (cause) {
+    // Cycles, for example. They go to `error`, as all that is wrong with a query.
+    key = `${hook}() cannot compare its criteria and options: ${(cause as Error).message}`;
+    open = () => {
+      throw new OptionError('option_invalid', key, { place: hook, cause });
+    };
+  }
+  return sourceOfQuery(collection, key, open, rest);
 }
 
 /** The error of an argument of another kind. */

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import { OptionError } from '../../errors/option-error.ts';
 import { keep, noteShown, type Shown, type Source, withData } from '../core/hook-result.ts';
+import { OTHER_QUERY } from '../core/shared-query.ts';
 
 /** So many results in a row, each with another query in the same render, are an endless loop. */
 const MOST_CHANGES = 20;
@@ -41,13 +42,8 @@ export function useSource<R extends object>(
       shown: noteShown(source, result, shown),
     };
     if (changes > MOST_CHANGES) {
-      throw new OptionError(
-        'option_invalid',
-        `The query of "${nameOf(source.collection)}" is another in each render: make collections, functions and dates outside, or give \`key\`.`,
-      );
+      throw new OptionError('option_invalid', OTHER_QUERY);
     }
   }, [source, result]);
   return useMemo(() => withData(result, source, last.current.shown), [source, result]);
 }
-
-const nameOf = (collection: unknown) => (collection as { readonly name?: string })?.name;

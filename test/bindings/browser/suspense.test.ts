@@ -1,4 +1,5 @@
 import {
+  Activity,
   Component,
   createElement,
   type ReactNode,
@@ -9,7 +10,11 @@ import {
 import { flushSync } from 'react-dom';
 import { createRoot } from 'react-dom/client';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { useLiveQuery, useLiveSuspenseQuery } from '../../../src/bindings/react/index.ts';
+import {
+  useLiveDocument,
+  useLiveQuery,
+  useLiveSuspenseQuery,
+} from '../../../src/bindings/react/index.ts';
 import { CairnError, Database, type DocumentCollection } from '../../../src/index.ts';
 
 interface Task {
@@ -135,6 +140,52 @@ test('a function that is new in each render ends in an error instead of an endle
   const page = show(() => createElement(Loop));
   await page.reads('option_invalid');
   expect(page.element.querySelector('button')?.title).toMatch('The query of "tasks"');
+  page.unmount();
+});
+
+test('in a component that suspends too', async () => {
+  function Loop() {
+    return String(useLiveSuspenseQuery(tasks, ({ size }) => size > 0).data.length);
+  }
+  const page = show(() => createElement(Loop));
+  await page.reads('option_invalid');
+  page.unmount();
+});
+
+test('many components that suspend below one boundary are no endless loop', async () => {
+  const Row = ({ least }: { least: number }) => {
+    const { data } = useLiveSuspenseQuery(tasks, { size: { $gte: least } });
+    return createElement('p', null, data.length);
+  };
+  const page = show(() =>
+    Array.from({ length: 300 }, (_, row) => createElement(Row, { key: row, least: -row })),
+  );
+  await page.reads('2'.repeat(300));
+  page.unmount();
+});
+
+test('a document that was hidden shows what it had until the next result', async () => {
+  const { _id } = await tasks.insert({ title: 'sweep', size: -1 });
+  const shown: (string | undefined)[] = [];
+  function Title() {
+    const { data, status, is_stale } = useLiveDocument(tasks, _id);
+    shown.push(`${data?.title} ${status}${is_stale ? ' stale' : ''}`);
+    return data?.title;
+  }
+  let mode: 'visible' | 'hidden' = 'visible';
+  const page = show(() => createElement(Activity, { mode, children: createElement(Title) }));
+  await page.reads('sweep');
+  mode = 'hidden';
+  page.draw();
+  // Its query ends a turn after it was hidden.
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await tasks.patch(_id, { title: 'mop' });
+  mode = 'visible';
+  shown.length = 0;
+  page.draw();
+  await page.reads('mop');
+  expect(new Set(shown)).toEqual(new Set(['sweep ready', 'sweep pending stale', 'mop ready']));
+  await tasks.delete(_id);
   page.unmount();
 });
 
