@@ -65,11 +65,11 @@ export function searchWords<Path extends string>(path: Path, text: string): Word
   return (typed.length > 0 ? { $and } : {}) as WordCriteria<Path>;
 }
 
-function literal(start: string, text: string, options: TextOptions = {}): TextCriteria {
+function literal(start: string, text: string, options: TextOptions | undefined): TextCriteria {
   const typed = String(text ?? '').slice(0, LONGEST);
   if (typed === '') return { $nin: [] };
   const escaped = typed.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-  const $regex = new RegExp(start + escaped, options.ignore_case ? 'i' : '');
+  const $regex = new RegExp(start + escaped, options?.ignore_case ? 'i' : '');
   // The source has line ends as escapes of up to six characters.
   if ($regex.source.length <= LONGEST) return { $regex };
   return literal(start, typed.slice(0, typed.length / 2), options);

@@ -52,6 +52,12 @@ describe('fold', () => {
     );
   });
 
+  test('any number of accents in a row ends, and counts as its beginning', () => {
+    expect(fold(`a${'\u0300\u0316'.repeat(1_000_000)}`)).toBe('a');
+    const below = '\u0323\u20e8'; // one of them stays
+    expect(fold(`a${below.repeat(1_000_000)}`)).toBe(`a${'\u20e8'.repeat(15)}`);
+  });
+
   test('case does not matter, letter by letter', () => {
     const different: string[] = [];
     for (let code = 0; code < 0x1_0000; code++) {
