@@ -1,4 +1,5 @@
 import { isPlainObject } from '../codec/kinds.ts';
+import { prefixInterval } from '../query/plan/interval.ts';
 
 /** The paths of criteria that an index can serve, in the order of the criteria. */
 export interface Terms {
@@ -15,8 +16,6 @@ export interface Terms {
 }
 
 const RANGES: ReadonlySet<string> = new Set(['$gt', '$gte', '$lt', '$lte']);
-/** A pattern that keys can look up: it begins with plain text. */
-const PREFIX = /^\^[^.*+?^${}()|[\]\\]/;
 
 export function termsOf(criteria: Readonly<Record<string, unknown>>): Terms {
   const equal = new Set<string>();
@@ -48,9 +47,9 @@ export function termsOf(criteria: Readonly<Record<string, unknown>>): Terms {
     else if (RANGES.has(name)) ranges.add(path);
   };
   const addPattern = (path: string, pattern: unknown): void => {
-    const { source, flags } =
-      pattern instanceof RegExp ? pattern : { source: String(pattern), flags: '' };
-    if (PREFIX.test(source) && !/[im]/.test(flags)) ranges.add(path);
+    const given = pattern instanceof RegExp ? pattern : { source: String(pattern), flags: '' };
+    // As the planner decides it.
+    if (prefixInterval(given as RegExp)) ranges.add(path);
   };
   addAll(criteria);
   return { equal, several, ranges, inArrays, branches };

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseObject, parseValue } from '../../src/devtools/values/parse-value.ts';
 import { printShort, printValue } from '../../src/devtools/values/print-value.ts';
 import { leaves, valuesOf } from '../codec/arbitrary-values.ts';
@@ -87,4 +87,26 @@ test('any other text is refused with its place', () => {
     }
   });
   fc.assert(refused, runs(500));
+});
+
+describe('a line', () => {
+  test.each([
+    ['a text of spaces', ' '.repeat(2_000_000)],
+    ['a text of spaces in an object', { text: ' '.repeat(2_000_000) }],
+    ['a long list', Array.from({ length: 3_000_000 }, (_, n) => n)],
+    ['lists of lists', Array.from({ length: 3000 }, () => Array.from({ length: 3000 }, () => [1]))],
+    ['a Map', new Map(Array.from({ length: 500_000 }, (_, n) => [n, n]))],
+  ])('shows the beginning of %s, and looks at no more', (_, value) => {
+    // The time of a test is over before all of it is read.
+    for (let cell = 0; cell < 600; cell++) expect(printShort(value, 60).length).toBeLessThan(61);
+  });
+
+  test('shows values as they are up to its end', () => {
+    // biome-ignore lint/suspicious/noSparseArray: the hole is under test
+    expect(printShort({ a: [1, , 'x'], m: new Map([[1, { b: 2 }]]), s: new Set([null]) })).toBe(
+      '{ a: [1, , "x"], m: Map([[1, { b: 2 }]]), s: Set([null]) }',
+    );
+    expect(printShort('a\n\n  b')).toBe('a b');
+    expect(printShort([1, 2, 3, 4], 8)).toBe('[1, 2, …');
+  });
 });

@@ -13,6 +13,8 @@ export interface PrintedValue {
 const LINE = 72;
 /** Most items of binary data that are printed. */
 const MOST_BYTES = 64;
+/** Most characters of a text, and most values, that are looked at to show a line. */
+const MOST_SHOWN = 500;
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
 /** Prints a value as `parseValue` reads it: JSON, and `Date("…")`, `10n`, `Map([…])` and the like. */
@@ -25,8 +27,8 @@ export function printValue(value: unknown): PrintedValue {
 /** A value on one line, cut off where it is long. */
 export function printShort(value: unknown, most = 80): string {
   if (typeof value === 'function') return shortened(value.toString().replaceAll(/\s+/g, ' '), most);
-  const text = typeof value === 'string' ? value : new Printer(true).print(value, '');
-  return shortened(text.replaceAll(/\s*\n\s*/g, ' '), most);
+  if (typeof value !== 'string') return shortened(new Printer(true).print(value, ''), most);
+  return shortened(value.slice(0, MOST_SHOWN).replaceAll(/\s*\n\s*/g, ' '), most);
 }
 
 /** The arguments of a query on one line, without options that are not given. */
@@ -45,15 +47,18 @@ class Printer {
   readonly kinds = new Set<string>();
   /** Whether the text is only shown. */
   readonly #isShort: boolean;
+  /** Values that are still to be shown. */
+  #left = MOST_SHOWN;
 
   constructor(isShort = false) {
     this.#isShort = isShort;
   }
 
   print(value: unknown, indent: string): string {
+    if (this.#isShort && this.#left-- <= 0) return '…';
     switch (typeof value) {
       case 'string':
-        return JSON.stringify(value);
+        return JSON.stringify(this.#isShort ? value.slice(0, MOST_SHOWN) : value);
       case 'number':
         if (!Number.isFinite(value) || Object.is(value, -0)) this.kinds.add('number beyond JSON');
         return Object.is(value, -0) ? '-0' : String(value);
@@ -71,11 +76,12 @@ class Printer {
   }
 
   #object(value: object, indent: string): string {
-    if (Array.isArray(value)) return this.#list('[', this.#items(value, indent), ']', indent);
+    if (Array.isArray(value))
+      return this.#list('[', this.#items(this.#seen(value), indent), ']', indent);
     if (isPlainObject(value)) {
-      const fields = Object.entries(value).map(
-        ([key, field]) =>
-          `${IDENTIFIER.test(key) ? key : JSON.stringify(key)}: ${this.print(field, `${indent}  `)}`,
+      const fields = this.#seen(Object.keys(value)).map(
+        (key) =>
+          `${IDENTIFIER.test(key) ? key : JSON.stringify(key)}: ${this.print(value[key], `${indent}  `)}`,
       );
       return this.#list('{', fields, '}', indent, ' ');
     }
@@ -89,9 +95,9 @@ class Printer {
       case 'RegExp':
         return String(value);
       case 'Map':
-        return `Map(${this.print(Array.from(value as Map<unknown, unknown>), indent)})`;
+        return `Map(${this.print(this.#first(value as Map<unknown, unknown>), indent)})`;
       case 'Set':
-        return `Set(${this.print(Array.from(value as Set<unknown>), indent)})`;
+        return `Set(${this.print(this.#first(value as Set<unknown>), indent)})`;
       case 'ArrayBuffer':
         return this.#binary('ArrayBuffer', new Uint8Array(value as ArrayBuffer), value);
       case 'View':
@@ -100,6 +106,21 @@ class Printer {
       default:
         return this.#keep(value, describeBlob(value));
     }
+  }
+
+  /** The items that are looked at: a line shows the first. */
+  #seen<Item>(items: readonly Item[]): readonly Item[] {
+    return this.#isShort ? items.slice(0, this.#left) : items;
+  }
+
+  #first(values: Iterable<unknown>): unknown[] {
+    if (!this.#isShort) return Array.from(values);
+    const first: unknown[] = [];
+    for (const value of values) {
+      if (first.length >= this.#left) break;
+      first.push(value);
+    }
+    return first;
   }
 
   #items(values: readonly unknown[], indent: string): string[] {
