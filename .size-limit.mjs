@@ -95,7 +95,7 @@ export default [
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },
   ...['react', 'vue', 'svelte', 'solid'].flatMap((framework) => [
-    binding(framework, 'hooks that read', readers, '2.25 kB'),
-    binding(framework, 'all hooks', '*', '3.25 kB'),
+    binding(framework, 'hooks that read', readers, '2 kB'),
+    binding(framework, 'all hooks', '*', '3.3 kB'),
   ]),
 ];

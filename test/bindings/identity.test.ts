@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { keyOf } from '../../src/bindings/core/canonical-key.ts';
 import { pagesSource, querySource } from '../../src/bindings/core/sources.ts';
+import { settled } from '../../src/bindings/react/suspense.ts';
 
 describe('values that are one', () => {
   const equal: [string, () => unknown][] = [
@@ -110,11 +111,11 @@ describe('a component that suspends and never commits', () => {
     const { collection, counts, answer } = fakeCollection();
     const query = () => querySource('useLiveSuspenseQuery', collection, {});
     expect(counts).toEqual({ queries: 0, readers: 0 });
-    const settled = query().settled();
+    const done = settled(query());
     // React renders anew when the promise settles: the same query must be there.
-    expect(query().settled()).toBe(settled);
+    expect(settled(query())).toBe(done);
     answer([]);
-    await settled;
+    await done;
     expect(query().view()).toMatchObject({ status: 'ready', data: [] });
     expect(counts).toEqual({ queries: 1, readers: 1 });
     vi.runAllTimers();
@@ -126,9 +127,9 @@ describe('a component that suspends and never commits', () => {
     vi.useFakeTimers();
     const { collection, counts, answer } = fakeCollection();
     const query = () => querySource('useLiveSuspenseQuery', collection, {});
-    const settled = query().settled();
+    const done = settled(query());
     answer([]);
-    await settled;
+    await done;
     const stop = query().subscribe(() => undefined);
     vi.runAllTimers();
     expect(counts).toEqual({ queries: 1, readers: 1 });

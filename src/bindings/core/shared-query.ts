@@ -1,26 +1,15 @@
 import type { LiveQuery } from '../../collection/live/live-query.ts';
 import type { LiveSnapshot } from '../../collection/live/live-snapshot.ts';
-import { OptionError } from '../../errors/option-error.ts';
 import { type LiveResult, OFF, PENDING, type Source } from './hook-result.ts';
-
-/** A component that suspends may take so long, after the result, until it commits; then its query ends. */
-const UNCOMMITTED_MS = 5000;
-
-/** So many results that components have waited for and not come back to read are an endless loop. */
-const MOST_UNREAD = 1000;
 
 export const OTHER_QUERY =
   'The query is another in each render: make collections, functions and dates outside, or give `key`.';
 
 /** A live query that all components with the same arguments share. */
 interface SharedQuery {
-  /** Whether a component has waited for its result and nobody has read it. */
-  readonly isUnread: boolean;
   readonly subscribe: (listener: () => void) => () => void;
   /** `undefined` until there is news. */
   readonly view: () => LiveResult<never> | undefined;
-  /** Runs the query, also without readers, until it has a result and a while longer. */
-  readonly settled: () => Promise<void>;
 }
 
 /** The queries with readers, by collection and key. */
@@ -28,8 +17,6 @@ const running = new WeakMap<object, Map<string, SharedQuery>>();
 
 /** The live query of one hook. It is shared, and runs, once the component has committed. */
 export interface QuerySource<T> extends Source<LiveResult<T>> {
-  /** @throws {OptionError} `option_invalid` in an endless loop. */
-  readonly settled: () => Promise<void>;
   /** After an error: the next component that asks starts anew. */
   readonly forget: () => void;
 }
@@ -71,28 +58,16 @@ export function sourceOfQuery<T>(
       return own.subscribe(listener);
     },
     view: () => (own ?? queries.get(key))?.view() ?? first,
-    settled: () => {
-      const unread = [...queries].filter(([, { isUnread }]) => isUnread);
-      if (unread.length <= MOST_UNREAD) return run().settled();
-      inLaterTurn(() => {
-        for (const [each] of unread) queries.delete(each);
-      });
-      throw new OptionError('option_invalid', OTHER_QUERY);
-    },
-    forget: () => inLaterTurn(() => queries.delete(key)),
+    // In a later turn: React renders twice what throws.
+    forget: () => void setTimeout(() => queries.delete(key)),
   };
 }
-
-/** React renders twice what throws. */
-const inLaterTurn = (forget: () => void) => void setTimeout(forget);
 
 function share(open: () => LiveQuery<unknown>, remove: (ended: SharedQuery) => void): SharedQuery {
   const readers = new Set<{ readonly listener: () => void }>();
   let result: LiveResult<unknown> | undefined;
   let query: LiveQuery<unknown> | undefined;
   let stop: (() => void) | undefined;
-  let settling: Promise<void> | undefined;
-  let isUnread = false;
 
   const take = ({ data, status, error }: LiveSnapshot<unknown>) => {
     const before = result ?? PENDING;
@@ -115,9 +90,6 @@ function share(open: () => LiveQuery<unknown>, remove: (ended: SharedQuery) => v
   };
 
   const shared: SharedQuery = {
-    get isUnread() {
-      return isUnread;
-    },
     subscribe: (listener) => {
       const reader = { listener };
       readers.add(reader);
@@ -129,22 +101,7 @@ function share(open: () => LiveQuery<unknown>, remove: (ended: SharedQuery) => v
         setTimeout(() => readers.size > 0 || remove(shared));
       };
     },
-    view: () => {
-      isUnread = false;
-      return result as LiveResult<never> | undefined;
-    },
-    settled: () => {
-      settling ??= new Promise((resolve) => {
-        const leave = shared.subscribe(() => {
-          if (!result || result.status === 'pending') return;
-          resolve();
-          settling = undefined;
-          isUnread = true;
-          setTimeout(() => leave(), UNCOMMITTED_MS);
-        });
-      });
-      return settling;
-    },
+    view: () => result as LiveResult<never> | undefined,
   };
   return shared;
 }

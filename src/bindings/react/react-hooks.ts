@@ -25,6 +25,7 @@ import {
   wrong,
 } from '../core/sources.ts';
 import { useSource } from './react-source.ts';
+import { noteRead, settled } from './suspense.ts';
 
 /**
  * The documents that match, as they are now: the component renders again when the result changes.
@@ -77,12 +78,13 @@ export function useLiveSuspenseQuery<
     // Without `initial` a server renders the fallback, so there is nothing to hydrate.
     ({ initial, start, view }) => (initial ? start : view()),
   );
+  if (result.status !== 'pending') noteRead(source);
   if (result.status === 'error') {
     source.forget();
     throw result.error;
   }
   if (!result.data) {
-    if (typeof window !== 'undefined') throw source.settled();
+    if (typeof window !== 'undefined') throw settled(source);
     throw new OptionError(
       'option_missing',
       `${hook}() needs \`initial\` on a server; the browser will render this.`,

@@ -139,7 +139,7 @@ test('a function that is new in each render ends in an error instead of an endle
   }
   const page = show(() => createElement(Loop));
   await page.reads('option_invalid');
-  expect(page.element.querySelector('button')?.title).toMatch('The query of "tasks"');
+  expect(page.element.querySelector('button')?.title).toMatch('The query is another');
   page.unmount();
 });
 
