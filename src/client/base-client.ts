@@ -82,6 +82,21 @@ export interface DatabaseClient {
    * @throws {BackupError} for another, truncated, damaged or newer file; nothing is changed.
    */
   importAll(file: FileSource, options?: ImportOptions): Promise<number>;
+  /**
+   * Deletes the whole database, in storage and in all tabs, with backups, unsaved changes and unload journals: one call to
+   * wipe on logout. It needs no option, and saves nothing. This client and those of other tabs are at their end: calls and
+   * live queries reject with `database_destroyed`. Connect again to start with an empty database. May be repeated.
+   *
+   * @throws {StorageError} `database_busy` where something outside of Cairn has the database open: all data is deleted,
+   *   and the empty database goes when that closes it. Other codes where storage fails: then call it again.
+   *
+   * @example
+   * ```ts no-run
+   * await db.destroy();
+   * location.replace('/login');
+   * ```
+   */
+  destroy(): Promise<void>;
   /** Resolves when all changes so far, in all collections, are in storage. */
   save(): Promise<void>;
   /**
@@ -175,6 +190,12 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
 
   importAll(file: FileSource, options?: ImportOptions): Promise<number> {
     return this.#call((calls) => calls.importAll(file, options));
+  }
+
+  async destroy(): Promise<void> {
+    if (this.refusal) throw this.refusal;
+    const [Calls, runtime] = await Promise.all([loadDatabaseCalls(), this.loadRuntime()]);
+    return new Calls(runtime).destroy();
   }
 
   async save(): Promise<void> {

@@ -15,6 +15,7 @@ import { scopeOf } from '../collection/transaction/transaction-scope.ts';
 import type { Transaction } from '../collection/transaction/transaction-types.ts';
 import { DATABASE } from '../engine/protocol/database-protocol.ts';
 import { ValueError } from '../errors/value-error.ts';
+import { destroyDatabase } from '../transport/leadership/destroy-database.ts';
 import type { StorageStatus, StorageUse } from './database-storage.ts';
 
 /** Calls about the whole database; their code loads with the first of them. */
@@ -51,6 +52,10 @@ export class DatabaseCalls {
       signal: signalIn(options),
       exclusive: true,
     });
+  }
+
+  destroy(): Promise<void> {
+    return this.#runtime.channel.destroy(destroyDatabase);
   }
 
   get #channel(): HandleChannel {

@@ -94,11 +94,12 @@ export class Engine {
       events: this.#events,
     };
     const standIn = (client: string) => this.join(() => undefined, client, true);
-    const recovering = { ...common, clock, records: this.#records, standIn };
+    const databaseId = () => this.#storage.databaseId();
+    const recovering = { ...common, clock, records: this.#records, standIn, databaseId };
     this.recovery = new Recovery(recovering, begun, succession?.expected);
     const database = new DatabaseRequests(environment, this.#collections);
     const { snapshots } = environment;
-    this.#sessions = { ...common, recovery: this.recovery, database, snapshots };
+    this.#sessions = { ...common, recovery: this.recovery, database, snapshots, databaseId };
   }
 
   get status(): EngineStatus {

@@ -9,6 +9,7 @@ export type StorageErrorCode =
   | 'storage_timeout'
   | 'database_busy'
   | 'database_taken'
+  | 'database_destroyed'
   | 'format_newer'
   | 'data_damaged';
 

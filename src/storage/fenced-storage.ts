@@ -9,6 +9,7 @@ import type {
   StorageRange,
   StoreName,
 } from './drivers/driver.ts';
+import { DATABASE_ID, databaseIdOf } from './drivers/database-id.ts';
 import { databaseTaken, epochOf } from './drivers/epoch.ts';
 
 /**
@@ -44,6 +45,7 @@ export class FencedStorage implements Storage {
   readonly #options: FenceOptions;
   readonly #claim = Math.random().toString(36).slice(2);
   #epoch: Promise<number> | undefined;
+  #id: string | undefined;
   /** Whether a write that carried the claim has succeeded. */
   #claimed = false;
   #alive: number;
@@ -74,6 +76,12 @@ export class FencedStorage implements Storage {
       this.#epoch = undefined;
       throw error;
     }
+  }
+
+  /** The id of the database ({@link putDatabaseId}). */
+  async databaseId(): Promise<string> {
+    await this.epoch();
+    return this.#id as string;
   }
 
   /** Claims the epoch now: from then on the appends of an older leader do not count. */
@@ -158,7 +166,10 @@ export class FencedStorage implements Storage {
   #track<T>(operation: Promise<T>): Promise<T> {
     const ended = operation.then(
       () => void this.#inFlight.delete(ended),
-      () => void this.#inFlight.delete(ended),
+      (error: { code?: string }) => {
+        this.#inFlight.delete(ended);
+        if (error.code === 'database_taken' || error.code === 'database_destroyed') this.#lose();
+      },
     );
     this.#inFlight.add(ended);
     return operation;
@@ -170,16 +181,14 @@ export class FencedStorage implements Storage {
     while (this.#holds > 0) await this.writesBegun();
     if (this.#left) throw databaseTaken();
     this.touch();
-    const fenced = this.#claimed ? checked(epoch, operations) : this.#claiming(epoch, operations);
-    try {
-      await this.#track(this.#storage.write(fenced, durability));
-      this.#claimed = true;
-      this.touch();
-      if (this.#suspect) await this.#confirm(epoch);
-    } catch (error) {
-      if ((error as { code?: string }).code === 'database_taken') this.#lose();
-      throw error;
-    }
+    // After silence an append is checked as well: the database may have been emptied or made anew meanwhile.
+    const fenced = this.#claimed
+      ? checked(epoch, operations, this.#suspect)
+      : this.#claiming(epoch, operations);
+    await this.#track(this.#storage.write(fenced, durability));
+    this.#claimed = true;
+    this.touch();
+    if (this.#suspect) await this.#confirm(epoch);
   }
 
   close(): Promise<void> {
@@ -187,13 +196,17 @@ export class FencedStorage implements Storage {
   }
 
   async #stored(): Promise<number> {
-    const [value] = await this.getMany('leadership', [EPOCH]);
+    const [value, id] = await this.getMany('leadership', [EPOCH, DATABASE_ID]);
+    this.#id ??= databaseIdOf(id);
     return epochOf(value);
   }
 
   async #confirm(epoch: number): Promise<void> {
     const began = this.#options.elapsed();
-    if ((await this.#stored()) !== epoch) throw databaseTaken();
+    if ((await this.#stored()) !== epoch) {
+      this.#lose();
+      throw databaseTaken();
+    }
     if (this.#options.locked && this.#options.elapsed() - began <= SILENCE_MS)
       this.#suspect = false;
   }
@@ -218,19 +231,20 @@ export class FencedStorage implements Storage {
 }
 
 /**
- * Checks the epoch before the first operation that is more than an append to one collection. Of an append to several,
+ * Checks the epoch before the first operation that is more than an append to one collection, or before all. Of an append to several,
  * a newer leader could have read one collection before and the other after it.
  */
 function* checked(
   epoch: number,
   operations: Iterable<StorageOperation>,
+  always: boolean,
 ): Generator<StorageOperation> {
   let isChecked = false;
   let name: StorageKey[number] | undefined;
   for (const operation of operations) {
     const appendedTo = isAppend(operation) ? operation.key[0] : undefined;
     name ??= appendedTo;
-    if (!isChecked && (appendedTo === undefined || appendedTo !== name)) {
+    if (!isChecked && (always || appendedTo === undefined || appendedTo !== name)) {
       isChecked = true;
       const check: StorageCheck = { type: 'check', store: 'leadership', key: EPOCH, epoch };
       yield check;

@@ -57,6 +57,7 @@ const NO_JOURNALS: Platform['journals'] = {
   write: refuse,
   read: () => [],
   forget: ignore,
+  clear: ignore,
   onWritten: () => ignore,
 };
 

@@ -29,6 +29,7 @@ const CODES: Record<StorageErrorCode, string> = {
   storage_timeout: 'Storage did not answer.',
   database_busy: 'The database is open elsewhere.',
   database_taken: 'Another tab has taken over the database.',
+  database_destroyed: 'The database was deleted.',
   format_newer: 'The data was written by a newer version.',
   data_damaged: 'Stored data is damaged.',
 };
@@ -121,6 +122,11 @@ export class TestStorage implements StorageDriver {
    */
   get underWay(): Promise<unknown> | undefined {
     return this.#underWay.size > 0 ? Promise.all(this.#underWay) : undefined;
+  }
+
+  async delete(name: string): Promise<void> {
+    this.#check('write');
+    await this.#track(this.#driver.delete?.(name) ?? Promise.resolve());
   }
 
   async open(name: string, events: StorageEvents): Promise<Storage> {

@@ -5,6 +5,7 @@ import { badOptionsSuite } from './bad-options.suite.ts';
 import type { ClientFixture } from './client-fixture.ts';
 import { copiesSuite } from './copies.suite.ts';
 import { criteriaSuite } from './criteria.suite.ts';
+import { destroySuite } from './destroy.suite.ts';
 import { documentsSuite } from './documents.suite.ts';
 import { dropSuite } from './drop.suite.ts';
 import { errorsSuite } from './errors.suite.ts';
@@ -83,6 +84,7 @@ export function contractSuite(fixture: ClientFixture): void {
   optionsSuite(fixture);
   lifecycleSuite(fixture);
   dropSuite(fixture);
+  destroySuite(fixture);
   savingSuite(fixture);
   eventsSuite(fixture);
   backupsSuite(fixture);

@@ -76,6 +76,9 @@ describe('docs/reference and docs/guides/backups.md name every public member of'
     transaction: 0,
     exportAll: 0,
     importAll: 0,
+    collections: 0,
+    renameCollection: 0,
+    destroy: 0,
     save: 0,
     close: 0,
   };

@@ -46,8 +46,7 @@ function hostedEngine(engine: Engine, early: readonly Parameters<Engine['reportE
       return {
         started: 'thread' as const,
         own: true,
-        replay: async (...[opened, changes]: Parameters<typeof replayed>) =>
-          replayed(opened, changes),
+        replay: session.resume.bind(session),
         execute: session.execute.bind(session),
         executeSync: session.executeSync.bind(session),
         watch: async (on: boolean) => {
@@ -56,13 +55,6 @@ function hostedEngine(engine: Engine, early: readonly Parameters<Engine['reportE
         save: () => session.save(),
         leave: () => session.leave(),
       };
-      function replayed(
-        opened: Parameters<typeof session.openAll>[0],
-        changes: Parameters<typeof session.replay>[0],
-      ) {
-        session.openAll(opened);
-        return session.replay(changes);
-      }
     },
     stop: () => engine.stop(),
     replayJournals: () => undefined,

@@ -22,6 +22,7 @@ export function lonePlatform(clock: FakeClock, storage: Platform['storage']): Pl
       write: () => false,
       read: () => [],
       forget: () => undefined,
+      clear: () => undefined,
       onWritten: () => () => undefined,
     },
     switchboard: undefined,

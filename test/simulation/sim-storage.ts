@@ -24,7 +24,7 @@ export class SimStorage {
   /** What was done that must never be. */
   readonly violations: string[] = [];
   readonly #world: World;
-  readonly #stores = emptyStores();
+  #stores = emptyStores();
   /** Whether what a page begins as it ends is ended with it, as in WebKit: it writes a journal instead. */
   readonly #endsTransactions: boolean;
   readonly #journals = new Map<string, RecoveryRecord>();
@@ -39,6 +39,11 @@ export class SimStorage {
   driverOf(owner: Owner): StorageDriver {
     return {
       kind: 'indexeddb',
+      delete: () =>
+        this.#transaction(owner, true, async () => {
+          this.#stores.leadership.clear();
+          this.#stores = emptyStores();
+        }),
       open: async () => {
         // A database that cannot be opened is an error of every call, and of nobody else.
         await this.#transaction(owner, false, async () => undefined, 0);
@@ -57,7 +62,8 @@ export class SimStorage {
 
   /** What a page writes as it ends: begun in that moment, and carried out. */
   get pageWriting(): UnloadWriter {
-    const storage = new MemoryStorage(this.#stores);
+    // A record of a page may come to a database that was made anew meanwhile.
+    const storage = { write: this.#writeNow };
     const written: StorageKey[] = [];
     const journaled: RecoveryKey[] = [];
     const record = (left: RecoveryRecord) => {
@@ -104,6 +110,9 @@ export class SimStorage {
     };
   }
 
+  readonly #writeNow = (operations: StorageOperation[]) =>
+    new MemoryStorage(this.#stores).write(operations);
+
   #note(left: RecoveryRecord): void {
     const { random } = this.#world;
     this.#journals.set(keyOf([left.client, left.ending]), left);
@@ -119,6 +128,7 @@ export class SimStorage {
     forget: (_database, left) => {
       for (const one of left) this.#journals.delete(keyOf(one));
     },
+    clear: () => this.#journals.clear(),
     onWritten: (_database, listener) => {
       this.#listeners.add(listener);
       return () => this.#listeners.delete(listener);

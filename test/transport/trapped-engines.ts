@@ -178,11 +178,10 @@ export class TrappedEngine implements LeaderEngine {
     return {
       started: 'file',
       own: true,
-      replay: (opened, changes) =>
+      replay: (opened, changes, database) =>
         this.#answerOrLose(() => {
           this.replayed.push(...changes.map(({ number }) => number));
-          session.openAll(opened);
-          return session.replay(structuredClone(changes));
+          return session.resume(opened, structuredClone(changes), database);
         }),
       execute: (batch, first) => this.#execute(session, structuredClone(batch), first),
       watch: (on) =>

@@ -232,5 +232,13 @@ export interface AcknowledgedChange {
   readonly request: Request;
 }
 
+/** The reply to a replay. */
+export interface Replayed {
+  /** The errors of changes that could not be reapplied, by index. */
+  readonly failures: ReadonlyMap<number, unknown>;
+  /** The id of the engine's database, `undefined` while its storage cannot be read. */
+  readonly database: string | undefined;
+}
+
 /** Collections that a client has open, by the number of its handle. */
 export type OpenedHandles = readonly (readonly [handle: number, settings: CollectionSettings])[];

@@ -7,6 +7,8 @@ export interface RecoveryRecord {
   readonly client: string;
   /** Counts how often the page was hidden or ended. */
   readonly ending: number;
+  /** The id of the database; left out by a page that had not reached any. */
+  readonly database?: string | undefined;
   /** The collections that the changes are about. */
   readonly opened: OpenedHandles;
   readonly changes: readonly AcknowledgedChange[];

@@ -27,6 +27,8 @@ export interface RecoveryContext {
   readonly events: EngineEvents;
   /** Begins a session for a client that has ended. */
   readonly standIn: (client: string) => RecoverySession;
+  /** The id of the database. */
+  readonly databaseId: () => Promise<string>;
 }
 
 /** Frozen clients replay later, or never: a recovery waits for them only so long. A failover has half a second in all. */
@@ -139,9 +141,15 @@ export class Recovery {
   }
 
   async #applyRecords(): Promise<void> {
-    const { records, collections, events } = this.#context;
+    const { records, collections, events, databaseId } = this.#context;
     try {
-      for (const record of await records.list()) this.#add(record);
+      const id = await databaseId();
+      for (const record of await records.list()) {
+        const { client, ending, database = id } = record;
+        if (database === id) this.#add(record);
+        // Of a database that was deleted since.
+        else this.#applied.push([client, ending]);
+      }
       await this.#apply();
       const applied = this.#applied.splice(0);
       if (applied.length > 0) {

@@ -1,4 +1,5 @@
 import { asCairnError } from '../../errors/as-cairn-error.ts';
+import { databaseDestroyed } from '../../storage/drivers/database-id.ts';
 import type { Watermark } from '../../storage/segments/watermarks.ts';
 import { notInMemory } from '../collection-errors.ts';
 import type { HostedCollection } from '../collections/hosted-collection.ts';
@@ -20,6 +21,7 @@ import type {
   AcknowledgedChange,
   BatchReply,
   OpenedHandles,
+  Replayed,
   Request,
 } from '../protocol/requests.ts';
 import type { Recovery, RecoverySession } from '../recovery/recovery.ts';
@@ -38,6 +40,8 @@ export interface SessionContext {
   readonly database: DatabaseRequests;
   readonly snapshots: OpenSnapshots;
   readonly events: EngineEvents;
+  /** The id of the database. */
+  readonly databaseId: () => Promise<string>;
 }
 
 /** The client of a session. */
@@ -104,6 +108,34 @@ export class Session implements EventReceiver, RecoverySession {
       this.#waiting--;
       return this.#execute(batch, first);
     });
+  }
+
+  /**
+   * Opens the client's handles, and applies its changes, unless they were made to a database that was deleted since.
+   *
+   * @param known The id of the database that the client knows.
+   * @throws {StorageError} `database_destroyed`
+   */
+  async resume(
+    opened: OpenedHandles,
+    changes: readonly AcknowledgedChange[],
+    known: string | undefined,
+  ): Promise<Replayed> {
+    const { databaseId } = this.#context;
+    let refusal: unknown;
+    if (known !== undefined) {
+      const id = await databaseId().catch((error: unknown) => {
+        refusal = error;
+        return known;
+      });
+      if (id !== known) throw databaseDestroyed();
+    }
+    this.openAll(opened);
+    // The client replays again while storage fails.
+    if (refusal)
+      return { failures: new Map(changes.map((_, index) => [index, refusal])), database: known };
+    const failures = await this.replay(changes);
+    return { failures, database: await databaseId().catch(() => undefined) };
   }
 
   /**

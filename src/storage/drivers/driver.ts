@@ -18,6 +18,7 @@ export const STORE_NAMES = [
  * | `bodies` | `[name, number]` | encoded documents of a larger segment |
  * | `snapshots` | `[name, sequence]` | backup |
  * | `leadership` | `['epoch']` | epoch and claim of the newest leader |
+ * | `leadership` | `['database']` | id of the database, put by the driver that creates it (`putDatabaseId`) |
  * | `recovery` | `[client, ending]` | recovery record of a page that ended |
  */
 export type StoreName = (typeof STORE_NAMES)[number];
@@ -122,4 +123,11 @@ export interface StorageDriver {
   readonly kind: string;
   /** Opens the database of this name; creates it if it is missing. */
   open(name: string, events: StorageEvents): Promise<Storage>;
+  /**
+   * Deletes the database of this name with all that it holds; does nothing if there is none. A {@link Storage} of it that
+   * is still open rejects every later call. Left out, `destroy()` empties the database instead.
+   *
+   * @throws {StorageError} `database_busy` where something else has it open and does not close it within seconds.
+   */
+  delete?(name: string): Promise<void>;
 }

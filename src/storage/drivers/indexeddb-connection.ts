@@ -1,5 +1,6 @@
 import { type IDBPDatabase, type OpenDBCallbacks, openDB } from 'idb';
 import { StorageError } from '../../errors/storage-error.ts';
+import { DATABASE_ID, databaseDestroyed, putDatabaseId } from './database-id.ts';
 import { withDeadline } from './deadline.ts';
 import { STORE_NAMES, type StorageEvents } from './driver.ts';
 import { storageErrorOf } from './storage-failure.ts';
@@ -21,12 +22,15 @@ export function databaseName(name: string): string {
   return NAME_PREFIX + name;
 }
 
-/** A connection to IndexedDB, opened anew where it was lost. */
+/** A connection to IndexedDB, opened anew where it was lost; not where its database was deleted. */
 export class IndexedDbConnection {
   readonly #name: string;
   readonly #events: StorageEvents;
   #database: Promise<IDBPDatabase> | undefined;
   #closed = false;
+  /** Whether it was open before: then the database exists, unless somebody has deleted it. */
+  #wasOpen = false;
+  #destroyed = false;
 
   constructor(name: string, events: StorageEvents) {
     this.#name = databaseName(name);
@@ -47,12 +51,23 @@ export class IndexedDbConnection {
   async #open(unusable: () => void): Promise<IDBPDatabase> {
     let late = false;
     const options: OpenDBCallbacks<unknown> = {
-      upgrade: (database, _old, _new, _transaction, event) => {
+      upgrade: (database, _old, _new, transaction, event) => {
+        if (this.#wasOpen) {
+          this.#destroyed = true;
+          transaction.done.catch(() => undefined);
+          transaction.abort();
+          return;
+        }
         for (const store of STORE_NAMES) database.createObjectStore(store);
+        const { value } = putDatabaseId();
+        void transaction.objectStore('leadership').put(value, DATABASE_ID as IDBValidKey);
         this.#reportLoss(event);
       },
       // Another tab deletes the database or opens a newer layout: an open connection would block it for ever.
-      blocking: unusable,
+      blocking: (_version, next) => {
+        if (next === null) this.#destroyed = true;
+        unusable();
+      },
       terminated: unusable,
     };
     // In a page without an origin of its own openDB throws its SecurityError synchronously.
@@ -62,15 +77,17 @@ export class IndexedDbConnection {
       () => undefined,
     );
     try {
-      return await withDeadline(opening, OPEN_DEADLINE_MS, () => {
+      const opened = await withDeadline(opening, OPEN_DEADLINE_MS, () => {
         late = true;
         return new StorageError(
           'storage_timeout',
           `IndexedDB did not open within ${OPEN_DEADLINE_MS / 1000} s. Close other tabs of this site and reload.`,
         );
       });
+      this.#wasOpen = true;
+      return opened;
     } catch (error) {
-      throw storageErrorOf(error, 'opening');
+      throw this.#destroyed ? databaseDestroyed() : storageErrorOf(error, 'opening');
     }
   }
 
@@ -99,6 +116,7 @@ export class IndexedDbConnection {
   async run<T>(doing: string, run: (database: IDBPDatabase) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       if (this.#closed) throw new StorageError('storage_lost', 'The database was closed.');
+      if (this.#destroyed) throw databaseDestroyed();
       const connection = this.connect();
       try {
         return await withDeadline(
@@ -108,6 +126,7 @@ export class IndexedDbConnection {
         );
       } catch (cause) {
         const error = storageErrorOf(cause, doing);
+        if (this.#destroyed) throw databaseDestroyed();
         if (error.code !== 'storage_lost' && error.code !== 'storage_timeout') throw error;
         this.#disconnect(connection);
         if (attempt === 2 || error.code === 'storage_timeout') throw error;

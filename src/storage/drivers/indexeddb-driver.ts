@@ -11,6 +11,7 @@ import {
   type StorageRange,
   type StoreName,
 } from './driver.ts';
+import { deleteIndexedDb } from './delete-indexeddb.ts';
 import { databaseTaken, epochOf, resolveClaim } from './epoch.ts';
 import { IndexedDbConnection } from './indexeddb-connection.ts';
 import { abort, ScriptGuard } from './script-guard.ts';
@@ -30,6 +31,7 @@ export function indexedDbDriver(): StorageDriver {
       await connection.connect();
       return new IndexedDbStorage(connection);
     },
+    delete: deleteIndexedDb,
   };
 }
 

@@ -24,5 +24,10 @@ export function memoryDriver(): StorageDriver {
       databases.set(name, stores);
       return new MemoryStorage(stores);
     },
+    delete: async (name) => {
+      const stores = databases.get(name);
+      databases.delete(name);
+      stores?.leadership.clear();
+    },
   };
 }

@@ -1,4 +1,5 @@
 import { StorageError } from '../../errors/storage-error.ts';
+import { databaseDestroyed, putDatabaseId } from './database-id.ts';
 import {
   STORE_NAMES,
   type Storage,
@@ -17,8 +18,12 @@ interface Entry {
 /** A database: entries by the JSON of their key, for each store. */
 export type Stores = Record<StoreName, Map<string, Entry>>;
 
+/** A new database. */
 export function emptyStores(): Stores {
-  return Object.fromEntries(STORE_NAMES.map((store) => [store, new Map()])) as Stores;
+  const stores = Object.fromEntries(STORE_NAMES.map((store) => [store, new Map()])) as Stores;
+  const { key, value } = putDatabaseId();
+  stores.leadership.set(JSON.stringify(key), { key, value });
+  return stores;
 }
 
 /** One opening of a database in memory. */
@@ -93,6 +98,8 @@ export class MemoryStorage implements Storage {
 
   #check(): void {
     if (this.#closed) throw new StorageError('storage_lost', 'The database was closed.');
+    // It always has an id; the driver takes it away as it deletes the database.
+    if (this.#stores.leadership.size === 0) throw databaseDestroyed();
   }
 }
 

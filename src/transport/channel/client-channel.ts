@@ -3,12 +3,24 @@ import type { LiveNews } from '../../engine/protocol/live-protocol.ts';
 import type { Request } from '../../engine/protocol/requests.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
+import { databaseDestroyed } from '../../storage/drivers/database-id.ts';
 import { inMicrotask } from '../../storage/in-microtask.ts';
 import type { ChannelEvents, ChannelState, DatabaseSettings, EnginePlace } from './channel.ts';
 import { closedError } from './closed-error.ts';
-import type { Connect } from './engine-access.ts';
+import type { Connect, EngineAccess } from './engine-access.ts';
 import { type PendingCall, refuse } from './in-flight-requests.ts';
 import { LeaderLink } from './leader-link.ts';
+
+/**
+ * Deletes a database.
+ *
+ * @param database Its id, where the client knows it.
+ */
+export type DestroyDatabase = (
+  settings: DatabaseSettings,
+  access: EngineAccess,
+  database: string | undefined,
+) => Promise<void>;
 
 /**
  * A client's channel to the engine. The requests of one microtask travel as one batch. The first request starts the
@@ -20,6 +32,8 @@ export class ClientChannel {
   readonly #events: ChannelEvents;
   #state: ChannelState = 'idle';
   #link: LeaderLink | undefined;
+  #access: EngineAccess | undefined;
+  #destroying: Promise<void> | undefined;
   #opening: Promise<LeaderLink> | undefined;
   #closing: Promise<void> | undefined;
   /** Set when the channel has closed or failed. */
@@ -135,6 +149,27 @@ export class ClientChannel {
     return this.#closing;
   }
 
+  /**
+   * Ends the client without a save, and deletes the database.
+   *
+   * @param task Deletes it. Begins before anything is awaited where the client was open.
+   */
+  destroy(task: DestroyDatabase): Promise<void> {
+    this.#destroying ??= this.#destroy(task).catch((error: unknown) => {
+      // It may be called again.
+      this.#destroying = undefined;
+      throw error;
+    });
+    return this.#destroying;
+  }
+
+  async #destroy(task: DestroyDatabase): Promise<void> {
+    if (this.#state === 'closed' && this.#ended?.code === 'closed') throw this.#ended;
+    this.#end('closed', databaseDestroyed(this.#settings.name));
+    this.#access ??= await this.#connect(this.#settings);
+    await task(this.#settings, this.#access, this.#link?.database);
+  }
+
   async #close(): Promise<void> {
     if (this.#ended) return;
     let link: LeaderLink | undefined;
@@ -169,7 +204,9 @@ export class ClientChannel {
   async #start(): Promise<LeaderLink> {
     this.#enter('opening');
     try {
-      const access = await this.#connect(this.#settings);
+      this.#access ??= await this.#connect(this.#settings);
+      const access = this.#access;
+      if (this.#ended) throw this.#ended;
       return await new Promise<LeaderLink>((resolve, reject) => {
         this.#opened = { resolve, reject };
         this.#link = new LeaderLink(this.#settings, access, {

@@ -9,6 +9,7 @@ import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key
 import type { BatchReply, Request } from '../../engine/protocol/requests.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
+import { databaseDestroyed } from '../../storage/drivers/database-id.ts';
 import { LeaderFinder } from '../leadership/leader-finder.ts';
 import { isShared } from '../platform/platform.ts';
 import { type GuardedClient, UnloadGuard } from '../unload/unload-guard.ts';
@@ -57,6 +58,9 @@ export class LeaderLink {
   /** The latest status of an engine. */
   #status: EngineStatus | undefined;
   #wasUp = false;
+  /** Settles once the first engine has told the id of its database: until then no change is acknowledged. */
+  #joining: Promise<void> | undefined;
+  #joined: () => void = () => undefined;
   #ended = false;
 
   constructor(
@@ -77,12 +81,21 @@ export class LeaderLink {
       found: (make) => void this.#take(make),
       lost: (cause) => this.#lose(cause),
       failed: (error) => this.#fail(error),
+      destroyed: (database) => {
+        const own = this.database ?? database;
+        if (database === undefined || database === own) this.#fail(databaseDestroyed(name));
+      },
     });
     const { page } = platform;
     const shared = isShared(settings, platform);
     if (page && shared)
       this.#guard = new UnloadGuard(this.#guarded(), page, platform.pageWriting(name));
     this.#finder.begin(shared);
+  }
+
+  /** The id of the database, once known. */
+  get database(): string | undefined {
+    return this.#replayer.database;
   }
 
   get place(): EnginePlace {
@@ -132,7 +145,9 @@ export class LeaderLink {
     this.#finder.confirm();
     this.#handles.noteReplies(batch, reply);
     this.#unsaved.note(batch, first, reply);
-    return this.#unsaved.size > 0 ? this.#guard?.secure() : undefined;
+    if (this.#unsaved.size === 0) return undefined;
+    const secured = this.#guard?.secure();
+    return this.#joining ? this.#joining.then(() => secured) : secured;
   }
 
   /** Switches to another engine. */
@@ -160,7 +175,10 @@ export class LeaderLink {
         if (!isCurrent()) return route.leave();
       } else {
         // A new client has nothing to replay: its first requests travel at once, in order.
-        replayed.catch((error: unknown) => isCurrent() && this.#miss(asCairnError(error)));
+        this.#join();
+        replayed
+          .then(() => isCurrent() && this.#joined())
+          .catch((error: unknown) => isCurrent() && this.#miss(asCairnError(error)));
       }
     } catch (error) {
       route?.leave();
@@ -176,6 +194,15 @@ export class LeaderLink {
     // Before the requests, whose changes are reported too.
     if (this.#watching) route.watch(true).catch(() => undefined);
     this.requests.start(route);
+  }
+
+  #join(): void {
+    this.#joining = new Promise((resolve) => {
+      this.#joined = () => {
+        this.#joining = undefined;
+        resolve();
+      };
+    });
   }
 
   /** The leader refused this client or did not answer. */
@@ -220,6 +247,8 @@ export class LeaderLink {
     const route = this.#route;
     if (!route) return;
     this.#route = undefined;
+    // What that engine has answered may be acknowledged: the next tells the id.
+    this.#joined();
     this.requests.stop();
     route.leave();
     this.#events.down();
@@ -270,6 +299,9 @@ export class LeaderLink {
       },
       get isInThread() {
         return link.#route?.executeSync !== undefined;
+      },
+      get database() {
+        return link.database;
       },
       get opened() {
         return link.#handles.all();

@@ -23,6 +23,7 @@ export class Replayer {
   #failure: CairnError | undefined;
   readonly #backoff = new Backoff(RETRY_MS);
   #cancel: (() => void) | undefined;
+  #database: string | undefined;
 
   /** @param refused Called with a change that can never be reapplied. */
   constructor(
@@ -37,12 +38,26 @@ export class Replayer {
     this.#refused = refused;
   }
 
-  /** Opens the client's handles, and replays its unsaved changes. */
+  /** The id of the client's database, once an engine has told it. */
+  get database(): string | undefined {
+    return this.#database;
+  }
+
+  /**
+   * Opens the client's handles, and replays its unsaved changes.
+   *
+   * @throws {StorageError} `database_destroyed`
+   */
   async replay(route: Route): Promise<void> {
     this.stop();
     this.#route = route;
     const changes = this.#unsaved.all();
-    const failures = await route.replay(this.#handles.all(), changes);
+    const { failures, database } = await route.replay(
+      this.#handles.all(),
+      changes,
+      this.#database,
+    );
+    this.#database ??= database;
     this.#failure = undefined;
     const gone = new Set<AcknowledgedChange>();
     for (const [index, cause] of failures) {

@@ -4,6 +4,7 @@ import type {
   AcknowledgedChange,
   BatchReply,
   OpenedHandles,
+  Replayed,
   Request,
 } from '../../engine/protocol/requests.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
@@ -20,12 +21,14 @@ export interface Route {
   /**
    * Must be called first: opens collections and reapplies changes of an earlier engine.
    *
-   * @returns the errors of changes that could not be reapplied, by index.
+   * @param database The id of the database that the changes were made to, if known.
+   * @throws {StorageError} `database_destroyed` where the engine has another database.
    */
   replay(
     opened: OpenedHandles,
     changes: readonly AcknowledgedChange[],
-  ): Promise<ReadonlyMap<number, unknown>>;
+    database: string | undefined,
+  ): Promise<Replayed>;
   /** @param first By handle, the sequence number of its first change in the batch. */
   execute(batch: readonly Request[], first: FirstSequenceNumbers): BatchReply | Promise<BatchReply>;
   readonly executeSync?:

@@ -99,7 +99,7 @@ export class LeaderElection {
 }
 
 /** Name of the lock that the leader of a database holds. */
-function lockName(database: string): string {
+export function lockName(database: string): string {
   return `cairn:${database}`;
 }
 

@@ -28,6 +28,8 @@ export interface FinderEvents {
   readonly lost: (cause: CairnError | undefined) => void;
   /** No leader can be reached. */
   readonly failed: (error: CairnError) => void;
+  /** The database with this id is being deleted; without one, any. */
+  readonly destroyed: (database: string | undefined) => void;
 }
 
 /** Finds the leader: this page, or another tab, which announces itself. */
@@ -137,6 +139,10 @@ export class LeaderFinder implements LeadershipMember {
     this.#events.failed(error);
   }
 
+  destroyed(database: string | undefined): void {
+    this.#events.destroyed(database);
+  }
+
   /** Listens to announcements, and takes the presence lock. */
   #enter(): void {
     const { broadcast } = this.#platform;
@@ -167,6 +173,7 @@ export class LeaderFinder implements LeadershipMember {
   }
 
   #receive(said: Announcement): void {
+    if (said.type === 'destroyed') return this.destroyed(said.database);
     if (said.type === 'begin') this.#isStarting = true;
     else if (said.type === 'who' && this.#leadership.hosts && !this.#isLeader)
       this.#announcements?.say({ type: 'begin' });

@@ -40,7 +40,12 @@ export interface LeadershipMember {
   deposed(cause: CairnError | undefined): void;
   /** No engine starts in this page. */
   failed(error: CairnError): void;
+  /** The database with this id is being deleted; without one, any. A member of another stays. */
+  destroyed(database: string | undefined): void;
 }
+
+/** Time for an engine to stop as its database is deleted. */
+const STOP_MS = 1000;
 
 /**
  * Restarts in a row of an engine that fails before its first reply. More than the retries of a request, so that a
@@ -64,6 +69,10 @@ export class Leadership {
   #engine: Promise<LeaderEngine> | undefined;
   /** Whether the engine is ending, as the last member has left. */
   #stopping = false;
+  /** Settles when the last engine that was ended has stopped. */
+  #stopped: Promise<unknown> = Promise.resolve();
+  /** How many clients are deleting the database. */
+  #destroying = 0;
   #attempts = 0;
   #stopListening: () => void = () => undefined;
 
@@ -112,7 +121,7 @@ export class Leadership {
   /** Queues for the lock of the leader. */
   campaign(): void {
     // Two engines would damage their common storage.
-    if (this.#stopping) return;
+    if (this.#stopping || this.#destroying > 0) return;
     if (this.#shared && !this.#election.holds) this.#election.campaign();
     else if (!this.#engine) this.#lead(false);
   }
@@ -124,7 +133,37 @@ export class Leadership {
 
   /** Steals the lock from a silent leader. */
   steal(): void {
-    if (this.#shared) this.#election.steal();
+    if (this.#shared && this.#destroying === 0) this.#election.steal();
+  }
+
+  /**
+   * Runs a task that deletes the database, while no engine runs or starts here. The clients of the page fail; the engine
+   * saves nothing any more.
+   *
+   * @param database The id of the database. Where clients have another one already, there is nothing to do.
+   */
+  async destroy(database: string | undefined, task: () => Promise<void>): Promise<void> {
+    this.#destroying++;
+    try {
+      const engine = this.#engine;
+      for (const member of [...this.#members]) member.destroyed(database);
+      if (this.#members.size > 0) return;
+      await new Promise<void>((resolve) => {
+        const cancel = this.#platform.clock.after(STOP_MS, () => {
+          // The start reports its failure.
+          engine?.then((running) => running.abandon()).catch(() => undefined);
+          resolve();
+        });
+        void this.#stopped.then(() => {
+          cancel();
+          resolve();
+        });
+      });
+      await task();
+    } finally {
+      this.#destroying--;
+      if (this.#members.size > 0) this.campaign();
+    }
   }
 
   /** The last that leaves ends the engine. */
@@ -135,13 +174,17 @@ export class Leadership {
     const engine = this.#engine;
     this.#engine = undefined;
     this.#stopping = true;
+    const stopping = engine?.then(
+      (running) => running.stop(),
+      () => undefined,
+    );
+    this.#stopped = Promise.allSettled([stopping]);
     try {
-      const running = await engine?.catch(() => undefined);
-      await running?.stop();
+      await stopping;
     } finally {
       this.#stopping = false;
       // Not earlier: until here the engine writes.
-      if (this.#members.size === 0) this.#election.resign();
+      if (this.#members.size === 0 || this.#destroying > 0) this.#election.resign();
       else this.campaign();
     }
   }

@@ -13,6 +13,7 @@ const noJournals: UnloadJournals = {
   write: () => false,
   read: () => [],
   forget: () => undefined,
+  clear: () => undefined,
   onWritten: () => () => undefined,
 };
 

@@ -71,6 +71,8 @@ export interface UnloadJournals {
   write(database: string, record: RecoveryRecord, isGapless?: boolean): boolean;
   read(database: string): readonly RecoveryRecord[];
   forget(database: string, left: readonly RecoveryKey[]): void;
+  /** Removes all journals of a database. */
+  clear(database: string): void;
   /** Called when another page has written a journal. Returns a function that removes the listener. */
   onWritten(database: string, listener: () => void): () => void;
 }

@@ -11,6 +11,8 @@ export type Announcement =
   | ({ readonly type: 'lead' } & Leader)
   /** The sender is starting its engine, which takes long where storage is slow. */
   | { readonly type: 'begin' }
+  /** The sender deletes the database with this id; without one, any. */
+  | { readonly type: 'destroyed'; readonly database: string | undefined }
   /** A client asks a leader for a session on a channel of its own. */
   | {
       readonly type: 'join';

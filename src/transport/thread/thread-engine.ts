@@ -20,10 +20,7 @@ export async function threadEngine(
       return {
         started: 'thread',
         own: true,
-        replay: (opened, changes) => {
-          session.openAll(opened);
-          return session.replay(changes);
-        },
+        replay: (opened, changes, database) => session.resume(opened, changes, database),
         execute: (batch, first) => session.execute(batch, first),
         executeSync: (request, first) => session.executeSync(request, first),
         watch: async (on) => {

@@ -11,6 +11,8 @@ export interface GuardedClient {
   readonly isLeader: boolean;
   /** Whether the engine of another page has the acknowledged changes. */
   readonly isFollower: boolean;
+  /** The id of the database, once known. */
+  readonly database: string | undefined;
   /** Whether the engine runs in this thread. */
   readonly isInThread: boolean;
   readonly opened: OpenedHandles;
@@ -139,8 +141,8 @@ export class UnloadGuard {
   }
 
   #record(changes: readonly AcknowledgedChange[]): RecoveryRecord {
-    const { id, opened } = this.#client;
-    return { client: id, ending: ++this.#endings, opened, changes };
+    const { id, opened, database } = this.#client;
+    return { client: id, ending: ++this.#endings, database, opened, changes };
   }
 }
 

@@ -28,8 +28,8 @@ export function holdStorage(): void {
  * next page, or the leader, reads them.
  */
 export const unloadJournals: UnloadJournals = {
-  write(database, { client, ending, opened, changes }, isGapless = false) {
-    const lines = [encodeLine({ client, ending, opened }) as string];
+  write(database, { changes, ...head }, isGapless = false) {
+    const lines = [encodeLine(head) as string];
     let room = JOURNAL_ROOM;
     for (const change of changes) {
       const line = encodeLine(change);
@@ -38,7 +38,7 @@ export const unloadJournals: UnloadJournals = {
       room -= line.length;
       lines.push(line);
     }
-    const key = keyOf(database, [client, ending]);
+    const key = keyOf(database, [head.client, head.ending]);
     // Finds by bisection how many lines fit, from the first on. A head alone is not worth a write.
     let fitting = 1;
     let tooMany = lines.length + 1;
@@ -76,6 +76,10 @@ export const unloadJournals: UnloadJournals = {
       if (keys.includes(key)) localStorage.removeItem(key);
   },
 
+  clear(database) {
+    for (const key of keysOf(database)) localStorage.removeItem(key);
+  },
+
   onWritten(database, listener) {
     const prefix = prefixOf(database);
     const heard = ({ key, newValue }: StorageEvent) =>
@@ -108,11 +112,11 @@ function store(key: string, text: string): boolean {
 /** @throws {TypeError} where the text is no journal: an engine that crashed over it would get it again. */
 function readJournal(text: string): RecoveryRecord {
   const [head = '', ...lines] = text.split('\n');
-  const { client, ending, opened } = decodeLine(head) as RecoveryRecord;
+  const { opened, ...rest } = decodeLine(head) as RecoveryRecord;
   if (!opened.every(isOpened)) throw new TypeError('no collections');
   const changes = lines.map((line) => decodeLine(line) as AcknowledgedChange);
   if (!changes.every(isChange)) throw new TypeError('no changes');
-  return { client, ending, opened, changes };
+  return { ...rest, opened, changes };
 }
 
 function isOpened([handle, { name, type, indexes }]: OpenedHandles[number]): boolean {

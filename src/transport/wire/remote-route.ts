@@ -66,7 +66,11 @@ export function remoteRoute(api: Remote<SessionApi>, options: RemoteRouteOptions
   return {
     started: options.started,
     own: options.own,
-    replay: async (opened, changes) => fromFailures(await orLost(api.replay(opened, changes))),
+    replay: async (opened, changes, known) => {
+      const { failures, database, error } = await orLost(api.replay(opened, changes, known));
+      if (error) throw fromWire(error);
+      return { failures: fromFailures(failures), database };
+    },
     // Not `orLost`: when the session is lost, another route retries the batch.
     execute: async (batch, first) => {
       for (const request of batch) {

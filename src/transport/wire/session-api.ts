@@ -10,6 +10,7 @@ import {
   statusToWire,
   type WireEvent,
   type WireFailures,
+  type WireReplayed,
   type WireReply,
 } from './wire-protocol.ts';
 
@@ -23,7 +24,11 @@ export interface SessionProgress {
 
 /** The methods that a session exposes through comlink. Failures are values: comlink would strip their fields. */
 export interface SessionApi {
-  replay(opened: OpenedHandles, changes: readonly AcknowledgedChange[]): Promise<WireFailures>;
+  replay(
+    opened: OpenedHandles,
+    changes: readonly AcknowledgedChange[],
+    database: string | undefined,
+  ): Promise<WireReplayed>;
   /** @param sequence Counts the calls of `execute` and `save`. A call behind a lost one gets no reply. */
   execute(
     batch: readonly Request[],
@@ -104,11 +109,18 @@ export function remoteSession(
     };
   };
   return {
-    replay: (opened, changes) => {
-      session.openAll(opened);
+    replay: (opened, changes, known) => {
       isListening = true;
+      const replayed = session.resume(opened, changes, known);
       tell({ type: 'status', detail: engine.status });
-      return count(async () => failuresToWire(await session.replay(changes)));
+      return count(() =>
+        replayed.then(
+          ({ failures, database }) => ({
+            ...{ failures: failuresToWire(failures), database, error: undefined },
+          }),
+          (error: unknown) => ({ failures: [], database: undefined, error: toWire(error) }),
+        ),
+      );
     },
     execute: (batch, first, sequence) => inSequence(sequence, () => execute(batch, first)),
     watch: (on) => {

@@ -56,6 +56,14 @@ export interface WireOpened {
   readonly shared: boolean;
 }
 
+/** The reply to a replay. */
+export interface WireReplayed {
+  readonly failures: WireFailures;
+  readonly database: string | undefined;
+  /** Why the engine takes nothing from this client. */
+  readonly error: WireError | undefined;
+}
+
 /** Failures by index or number. */
 export type WireFailures = readonly (readonly [index: number, error: WireError])[];
 

@@ -1,0 +1,29 @@
+import { StorageError } from '../../errors/storage-error.ts';
+import type { StorageKey, StoragePut } from './driver.ts';
+
+/** Where a database has its id, in the store `leadership`. */
+export const DATABASE_ID: StorageKey = ['database'];
+
+/**
+ * Gives a new database its id. A database that is deleted and made anew under the same name has another one, so that
+ * changes made to the old one are never applied to it.
+ */
+export function putDatabaseId(): StoragePut {
+  const id = Math.random().toString(36).slice(2) + Date.now().toString(36);
+  return { type: 'put', store: 'leadership', key: DATABASE_ID, value: { id } };
+}
+
+/** The id of a stored value; empty where a driver gives none. */
+export function databaseIdOf(value: unknown): string {
+  return (value as { id?: string } | undefined)?.id ?? '';
+}
+
+/** @param name Unknown to a driver. */
+export function databaseDestroyed(name?: string): StorageError {
+  const which = name === undefined ? 'The database' : `Database "${name}"`;
+  return new StorageError(
+    'database_destroyed',
+    `${which} was deleted, here or in another tab. Connect again to start with an empty one.`,
+    { place: name },
+  );
+}
