@@ -1,3 +1,4 @@
+export type { CollectionInfo } from './backup/collection-info.ts';
 export type { Defect, VerificationResult } from './backup/segment-verifier.ts';
 export type { CollectionUsage } from './backup/usage.ts';
 export type { DatabaseClient } from './client/base-client.ts';

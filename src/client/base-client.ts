@@ -1,3 +1,4 @@
+import type { CollectionInfo } from '../backup/collection-info.ts';
 import { CallOrder } from '../collection/calls/call-order.ts';
 import type { FileSource, ImportOptions } from '../collection/calls/file-bytes.ts';
 import { loadFailed } from '../collection/calls/first-call.ts';
@@ -82,6 +83,27 @@ export interface DatabaseClient {
    * @throws {BackupError} for another, truncated, damaged or newer file; nothing is changed.
    */
   importAll(file: FileSource, options?: ImportOptions): Promise<number>;
+  /**
+   * Lists all collections, by name: those that nobody has opened, too. Counts the latter by reading their keys.
+   *
+   * @throws {StorageError} if storage cannot be read.
+   *
+   * @example
+   * ```ts
+   * const names = (await db.collections()).map(({ name }) => name);
+   * ```
+   */
+  collections(): Promise<readonly CollectionInfo[]>;
+  /**
+   * Gives a collection another name, with its backups and what replication knows of it. All or nothing, also if the tab
+   * ends meanwhile. Handles and live queries of the old name, in all tabs, then reject with `collection_renamed`:
+   * construct it by the new name. Takes as long as copying its data.
+   *
+   * @param to A name that no collection has, and that nothing has constructed yet.
+   * @throws {OptionError} for a name that none can have, or the same one; {CollectionError} `collection_missing`,
+   *   `name_taken`, `answer_lost` where the tab that leads ended meanwhile; {StorageError} if storage fails.
+   */
+  renameCollection(from: string, to: string): Promise<void>;
   /**
    * Deletes the whole database, in storage and in all tabs, with backups, unsaved changes and unload journals: one call to
    * wipe on logout. It needs no option, and saves nothing. This client and those of other tabs are at their end: calls and
@@ -190,6 +212,14 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
 
   importAll(file: FileSource, options?: ImportOptions): Promise<number> {
     return this.#call((calls) => calls.importAll(file, options));
+  }
+
+  collections(): Promise<readonly CollectionInfo[]> {
+    return this.#call((calls) => calls.collections());
+  }
+
+  renameCollection(from: string, to: string): Promise<void> {
+    return this.#call((calls) => calls.renameCollection(this, from, to));
   }
 
   async destroy(): Promise<void> {

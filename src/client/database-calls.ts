@@ -1,3 +1,4 @@
+import type { CollectionInfo } from '../backup/collection-info.ts';
 import type { CollectionUsage } from '../backup/usage.ts';
 import { CallOrder } from '../collection/calls/call-order.ts';
 import type { FileSource, ImportOptions } from '../collection/calls/file-bytes.ts';
@@ -5,7 +6,7 @@ import { exportedFile, importFile } from '../collection/calls/file-calls.ts';
 import { HandleChannel } from '../collection/calls/handle-channel.ts';
 import type { Runtime } from '../collection/calls/runtime.ts';
 import type { CollectionOwner } from '../collection/collection-owner.ts';
-import { signalIn } from '../collection/options/option-checks.ts';
+import { checkOptions, name, signalIn } from '../collection/options/option-checks.ts';
 import { runTransaction } from '../collection/transaction/run-transaction.ts';
 import {
   parseTransactionOptions,
@@ -14,6 +15,7 @@ import {
 import { scopeOf } from '../collection/transaction/transaction-scope.ts';
 import type { Transaction } from '../collection/transaction/transaction-types.ts';
 import { DATABASE } from '../engine/protocol/database-protocol.ts';
+import { OptionError } from '../errors/option-error.ts';
 import { ValueError } from '../errors/value-error.ts';
 import { destroyDatabase } from '../transport/leadership/destroy-database.ts';
 import type { StorageStatus, StorageUse } from './database-storage.ts';
@@ -52,6 +54,21 @@ export class DatabaseCalls {
       signal: signalIn(options),
       exclusive: true,
     });
+  }
+
+  collections(): Promise<readonly CollectionInfo[]> {
+    return this.#channel.send({ op: 'collections' });
+  }
+
+  async renameCollection(owner: CollectionOwner, from: string, to: string): Promise<void> {
+    checkOptions({ from, to }, { from: name, to: name }, 'renameCollection(from, to)');
+    const names = { from: from.toWellFormed(), to: to.toWellFormed() };
+    if (names.from === names.to)
+      throw new OptionError('option_invalid', `Collection "${from}" has that name already.`, {
+        place: 'to',
+      });
+    await this.#channel.send({ op: 'rename', ...names, once: true });
+    owner.noteDropped(names.from);
   }
 
   destroy(): Promise<void> {

@@ -1,3 +1,4 @@
+import { type CollectionInfo, countStored } from '../backup/collection-info.ts';
 import type { FileHeader, FilePart } from '../backup/file/file-contents.ts';
 import type { Snapshot } from '../backup/snapshot.ts';
 import { SnapshotReader } from '../backup/snapshot-reader.ts';
@@ -51,6 +52,10 @@ export class DatabaseRequests implements Executor {
         return this.#imports.abort(request.call);
       case 'usage':
         return this.#usage();
+      case 'collections':
+        return this.#list();
+      case 'rename':
+        return this.#collections.rename(request.from, request.to);
       default:
         throw new TypeError(`"${request.op}" is no operation of a database.`);
     }
@@ -151,7 +156,7 @@ export class DatabaseRequests implements Executor {
     for (const { replacement } of all) replacement.stored();
   }
 
-  async #usage(): Promise<CollectionUsage[]> {
+  async #usage(): Promise<(CollectionUsage & Pick<CollectionInfo, 'name' | 'backups'>)[]> {
     const { storage } = this.#environment;
     const range = { prefix: [], limit: ALL };
     const snapshots = (await storage.list('snapshots', range)) as Snapshot[];
@@ -166,9 +171,32 @@ export class DatabaseRequests implements Executor {
       const known = one?.records.log;
       const sizes = known?.exists ? known.segments : await storedSizes(storage, manifest);
       const type = manifest.type as CollectionUsage['type'];
-      return { ...usageOf(name, sizes, own), type, cached_until: one?.cachedUntil };
+      const backups = own.length;
+      return { ...usageOf(name, sizes, own), name, type, backups, cached_until: one?.cachedUntil };
     });
     return Promise.all(usage);
+  }
+
+  async #list(): Promise<CollectionInfo[]> {
+    const open = this.#openByName();
+    const counts = new Map<string, number | undefined>();
+    for (const [name, one] of open) counts.set(name, await one.count());
+    const { storage } = this.#environment;
+    const manifests = new Map((await this.#listed()).map((one) => [one.name, one]));
+    const listed: CollectionInfo[] = [];
+    for (const { name, type, bytes, backup_bytes, backups } of await this.#usage()) {
+      const manifest = manifests.get(name);
+      const documents = open.has(name) ? counts.get(name) : await countStored(storage, manifest);
+      listed.push({ name, type, documents, bytes, backups, backup_bytes, open: open.delete(name) });
+    }
+    // What is not saved yet.
+    for (const [name, { settings }] of open) {
+      const documents = counts.get(name) ?? 0;
+      const stored = { bytes: 0, backups: 0, backup_bytes: 0 };
+      if (documents > 0)
+        listed.push({ name, type: settings.type, documents, ...stored, open: true });
+    }
+    return listed.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   #openByName(): Map<string, HostedCollection> {

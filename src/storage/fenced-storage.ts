@@ -1,3 +1,4 @@
+import { DATABASE_ID, databaseIdOf } from './drivers/database-id.ts';
 import type {
   Durability,
   Storage,
@@ -9,7 +10,6 @@ import type {
   StorageRange,
   StoreName,
 } from './drivers/driver.ts';
-import { DATABASE_ID, databaseIdOf } from './drivers/database-id.ts';
 import { databaseTaken, epochOf } from './drivers/epoch.ts';
 
 /**

@@ -40,7 +40,10 @@ const manifest = (next: number): StoragePut => ({
 });
 
 const stored = async (store: 'segments' | 'collections' | 'leadership') =>
-  (await driver.open('db', events)).list(store, { prefix: [], limit: 99 });
+  (await driver.open('db', events)).list(store, {
+    prefix: store === 'leadership' ? ['epoch'] : [],
+    limit: 99,
+  });
 
 const callsOf = async (run: () => Promise<unknown>) => {
   const before = { ...driver.calls };

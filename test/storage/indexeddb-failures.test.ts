@@ -188,7 +188,7 @@ test('a transaction that never ends is storage_timeout, and the next call gets a
   await storage.close();
 });
 
-test('a database deleted by another connection is created again by the next call', async () => {
+test('a database deleted by another connection is not created again by the next call', async () => {
   const name = freshName();
   const storage = await open(name);
   await storage.write(put(1), 'relaxed');
@@ -197,8 +197,13 @@ test('a database deleted by another connection is created again by the next call
     request.onsuccess = () => resolve();
     request.onerror = () => reject(request.error);
   });
-  expect(await storage.getMany('segments', [['a']])).toEqual([undefined]);
+  const destroyed = { code: 'database_destroyed' };
+  await expect(storage.getMany('segments', [['a']])).rejects.toMatchObject(destroyed);
+  await expect(storage.write(put(2), 'relaxed')).rejects.toMatchObject(destroyed);
   await storage.close();
+  const anew = await open(name);
+  expect(await anew.getMany('segments', [['a']])).toEqual([undefined]);
+  await anew.close();
 });
 
 test('an eviction by the browser is reported, not taken for an empty database', async () => {

@@ -93,6 +93,11 @@ test.each([
     broken(() => ({ close: async () => undefined })),
   ],
   [
+    'deletes nothing',
+    'delete() leaves nothing of a database, and nothing of others is gone',
+    { ...memoryDriver(), delete: async () => undefined },
+  ],
+  [
     'forgets what it has stored',
     'values survive a reopening',
     { kind: 'broken', open: (...args) => memoryDriver().open(...args) },

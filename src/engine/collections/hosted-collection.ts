@@ -185,6 +185,16 @@ export class HostedCollection implements Executor {
     });
   }
 
+  /** Gives it another name, in its turn; handles and live queries of this one then fail. */
+  async rename(to: string): Promise<void> {
+    await this.queue.enter(true, () => this.#lifecycle.rename(to));
+  }
+
+  /** The number of its documents or values once it is open; `undefined` where its data is damaged. */
+  async count(): Promise<number | undefined> {
+    return this.queue.enter(false, () => (this.availability.error ? undefined : this.records.size));
+  }
+
   giveUp(request: GiveUp): void {
     if (request.op === 'scanEnd') this.#store.execute(request);
     // Earlier parts may wait in the queue.

@@ -1,6 +1,6 @@
 import type { StorageError } from '../../errors/storage-error.ts';
 import type { BackupRequests } from '../backups/backup-requests.ts';
-import { dropDisabled, dropped } from '../collection-errors.ts';
+import { dropDisabled, dropped, renamed } from '../collection-errors.ts';
 import type { IndexKeeper } from '../documents/index-keeper.ts';
 import type { LiveQueries } from '../live/live-queries.ts';
 import type { Request } from '../protocol/requests.ts';
@@ -11,6 +11,7 @@ import { nextTurn } from '../scheduling/next-turn.ts';
 import type { SerialQueue } from '../scheduling/serial-queue.ts';
 import type { CollectionContext } from './collection-context.ts';
 import { openCollection } from './loading.ts';
+import { renameStored } from './rename-collection.ts';
 
 /** The parts of a collection that begin and end with it. */
 export interface CollectionParts {
@@ -22,10 +23,10 @@ export interface CollectionParts {
 }
 
 /**
- * Opens a collection, clears its cache, takes over restored records, drops it.
+ * Opens a collection, clears its cache, takes over restored records, renames it, drops it.
  *
  * ```
- * opening ──▶ open ──▶ dropped
+ * opening ──▶ open ──▶ dropped, renamed
  *    ├──────▶ failed ──▶ dropped
  *    └──────▶ damaged ──restored──▶ open
  * ```
@@ -118,6 +119,38 @@ export class CollectionLifecycle {
     lives.fail(availability.error);
     events.released(records.applied.watermarks);
     return true;
+  }
+
+  *rename(to: string): Coroutine<undefined> {
+    const { availability, settings, storage, durability, records, saves, events } = this.#context;
+    const { queue, lives, backups, indexes } = this.#parts;
+    availability.check();
+    yield saves.flush();
+    yield this.#context.replica?.save() ?? Promise.resolve();
+    // A save or compaction that failed may be stored nevertheless.
+    yield saves.alone(async () => {
+      await records.log.resolveDoubt();
+      await records.log.write();
+    });
+    yield backups.stop();
+    yield indexes.closed();
+    yield saves.leave();
+    yield this.#context.replica?.stop() ?? Promise.resolve();
+    yield queue.passed();
+    const { watermarks } = records.applied;
+    try {
+      yield renameStored({ storage, durability }, settings.name, to, watermarks);
+    } catch (error) {
+      saves.resume();
+      backups.resume();
+      indexes.opened();
+      throw error;
+    }
+    this.retention?.stop();
+    availability.error = renamed(settings.name, to);
+    lives.fail(availability.error);
+    events.released(watermarks);
+    return undefined;
   }
 
   /** Ends timers and writes. Unsaved changes are lost: save first. */

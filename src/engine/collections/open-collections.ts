@@ -1,5 +1,7 @@
 import type { FileHeader } from '../../backup/file/file-contents.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
+import { readManifest } from '../../storage/log/open-log.ts';
+import { missing, nameTaken } from '../collection-errors.ts';
 import type { Backlog } from '../events/engine-events.ts';
 import { type CollectionSettings, plainSettings } from '../protocol/settings.ts';
 import type { EngineEnvironment } from './environment.ts';
@@ -57,6 +59,42 @@ export class OpenCollections {
     const ended = using.catch(() => undefined);
     this.#goAhead(name, ended);
     return using;
+  }
+
+  /**
+   * Gives a collection another name, which must be free. Collections of that name that are constructed from now on wait.
+   *
+   * @throws {CollectionError} `collection_missing`, `name_taken`
+   */
+  rename(from: string, to: string): Promise<void> {
+    const isFree = this.#byName.get(to)?.availability.failed ?? true;
+    if (!isFree) throw nameTaken(to, true);
+    const ahead = [this.#sweeping, this.#ahead.get(from), this.#ahead.get(to)];
+    const renaming = Promise.allSettled(ahead).then(() => this.#rename(from, to));
+    this.#goAhead(
+      to,
+      renaming.catch(() => undefined),
+    );
+    return renaming;
+  }
+
+  async #rename(from: string, to: string): Promise<void> {
+    const { storage } = this.#environment;
+    const open = this.#byName.get(from);
+    const [source, target, left] = await Promise.all([
+      readManifest(storage, from),
+      readManifest(storage, to),
+      storage.keys('segments', [to]),
+    ]);
+    const isFree = target ? target.kept_until !== undefined : left.length === 0;
+    if (!isFree) throw nameTaken(to, false);
+    if (open) await open.rename(to);
+    else if (!source || source.dropped) throw missing(from);
+    else {
+      const type = source.type as CollectionSettings['type'];
+      await this.use({ collection: from, type }, (own) => own.rename(to));
+    }
+    if (this.#byName.get(from) === open) this.#byName.delete(from);
   }
 
   /** Must be called after a batch: saves what is due, sends the events of its changes. */

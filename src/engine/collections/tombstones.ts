@@ -1,4 +1,4 @@
-import type { Durability, Storage } from '../../storage/drivers/driver.ts';
+import type { Durability, Storage, StorageOperation } from '../../storage/drivers/driver.ts';
 import { noManifest } from '../../storage/log/manifest.ts';
 import { listManifests } from '../../storage/log/open-log.ts';
 
@@ -20,6 +20,11 @@ export async function sweepTombstones(
   );
   if (outlived.length === 0) return;
   // A collection that opens under one of the names writes later.
-  const removals = outlived.map(({ name }) => noManifest(name));
+  const removals = outlived.flatMap(({ name }): StorageOperation[] => [
+    noManifest(name),
+    // A copy that was never completed, of a collection to be renamed.
+    { type: 'deletePrefix', store: 'segments', prefix: [name] },
+    { type: 'deletePrefix', store: 'bodies', prefix: [name] },
+  ]);
   await storage.write(removals, durability);
 }

@@ -1,3 +1,4 @@
+import type { CollectionInfo } from '../../backup/collection-info.ts';
 import type { CollectionUsage } from '../../backup/usage.ts';
 
 /** The operations on a whole database; their handle is {@link DATABASE}. */
@@ -6,6 +7,8 @@ export interface DatabaseOperations {
   exportAll: { ask: object; reply: { readonly cursor: number } };
   /** Like `importBackup`, for a file of several collections. */
   importAll: { ask: { call: number; merge: boolean }; reply: number };
+  collections: { ask: object; reply: readonly CollectionInfo[] };
+  rename: { ask: { from: string; to: string }; reply: undefined };
   usage: { ask: object; reply: readonly CollectionUsage[] };
 }
 

@@ -1,4 +1,5 @@
 import { type IDBPDatabase, unwrap } from 'idb';
+import { deleteIndexedDb } from './delete-indexeddb.ts';
 import {
   type Durability,
   STORE_NAMES,
@@ -11,7 +12,6 @@ import {
   type StorageRange,
   type StoreName,
 } from './driver.ts';
-import { deleteIndexedDb } from './delete-indexeddb.ts';
 import { databaseTaken, epochOf, resolveClaim } from './epoch.ts';
 import { IndexedDbConnection } from './indexeddb-connection.ts';
 import { abort, ScriptGuard } from './script-guard.ts';

@@ -1,5 +1,6 @@
 import { OptionError } from '../../errors/option-error.ts';
 import type { StorageDriver } from '../../storage/drivers/driver.ts';
+import { deleteCases } from './delete-cases.ts';
 import { DriverBench, type DriverCase } from './driver-bench.ts';
 import { epochCases } from './epoch-cases.ts';
 import { readCases } from './read-cases.ts';
@@ -27,6 +28,7 @@ export const storageDriverCases: readonly StorageDriverCase[] = [
   ...readCases,
   ...writeCases,
   ...epochCases,
+  ...deleteCases,
 ].map(({ name, run }: DriverCase) => ({ name, run: (driver) => runCase(run, driver) }));
 
 /**

@@ -21,7 +21,8 @@ export class OpenHandles {
     for (const request of batch) {
       const { handle, op } = request;
       if (op === 'open') this.#settings.set(handle, request.settings);
-      else if (op === 'drop') this.#dropping.set(request, this.#sameCollection(request));
+      else if (op === 'drop') this.#dropping.set(request, this.#of(this.nameOf(request)));
+      else if (op === 'rename') this.#dropping.set(request, this.#of(request.from));
       if (request.op === 'commit') {
         this.#numberCommit(request);
         for (const [changed, number] of request.numbers) first = withFirst(first, changed, number);
@@ -42,10 +43,13 @@ export class OpenHandles {
     return number;
   }
 
-  /** Forgets the handles of dropped collections. */
-  noteReplies(batch: readonly Request[], { values }: BatchReply): void {
+  /** Forgets the handles of dropped and renamed collections: no later engine may make these anew. */
+  noteReplies(batch: readonly Request[], { failures }: BatchReply): void {
     for (const [index, request] of batch.entries()) {
-      if (request.op !== 'drop' || values[index] !== true) continue;
+      const { code } = (failures?.get(index) ?? {}) as { code?: string };
+      if (code === 'collection_dropped' || code === 'collection_renamed')
+        this.#settings.delete(request.handle);
+      if (failures?.has(index)) continue;
       for (const handle of this.#dropping.get(request) ?? []) this.#settings.delete(handle);
     }
   }
@@ -59,8 +63,7 @@ export class OpenHandles {
     return [...this.#settings];
   }
 
-  #sameCollection(request: Request): number[] {
-    const name = this.nameOf(request);
+  #of(name: string | undefined): number[] {
     return [...this.#settings].flatMap(([handle, settings]) =>
       settings.name === name ? handle : [],
     );

@@ -52,11 +52,7 @@ export class Replayer {
     this.stop();
     this.#route = route;
     const changes = this.#unsaved.all();
-    const { failures, database } = await route.replay(
-      this.#handles.all(),
-      changes,
-      this.#database,
-    );
+    const { failures, database } = await route.replay(this.#handles.all(), changes, this.#database);
     this.#database ??= database;
     this.#failure = undefined;
     const gone = new Set<AcknowledgedChange>();

@@ -25,6 +25,9 @@ const EMPTY_MS = 5000;
 
 const EPOCH = ['epoch'];
 
+/** The lead of a database that other tabs do not share. */
+const UNSHARED = { stolen: false, release: () => undefined };
+
 /**
  * Deletes a database in all tabs. No engine is needed, so that it works with any data.
  *
@@ -61,7 +64,7 @@ export async function destroyDatabase(
       const others = shared ? othersEnd(name, platform) : Promise.resolve(true);
       // It is awaited below, unless there is nothing left to delete.
       others.catch(() => undefined);
-      const lead = shared ? await takeLead(name, platform) : { stolen: false, release: () => {} };
+      const lead = shared ? await takeLead(name, platform) : UNSHARED;
       try {
         const emptied = await within(clock, EMPTY_MS, empty(driver, name, database, lead.stolen));
         if (emptied === 'gone') return;

@@ -173,8 +173,8 @@ export class LeaderFinder implements LeadershipMember {
   }
 
   #receive(said: Announcement): void {
-    if (said.type === 'destroyed') return this.destroyed(said.database);
-    if (said.type === 'begin') this.#isStarting = true;
+    if (said.type === 'destroyed') this.destroyed(said.database);
+    else if (said.type === 'begin') this.#isStarting = true;
     else if (said.type === 'who' && this.#leadership.hosts && !this.#isLeader)
       this.#announcements?.say({ type: 'begin' });
     if (said.type !== 'lead') return;
