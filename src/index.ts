@@ -1,8 +1,8 @@
 export type { CollectionInfo } from './backup/collection-info.ts';
 export type { Defect, VerificationResult } from './backup/segment-verifier.ts';
 export type { CollectionUsage } from './backup/usage.ts';
-export type { DatabaseClient } from './client/base-client.ts';
 export type { ClientOptions, ConnectOptions, DatabaseOptions } from './client/client-options.ts';
+export type { DatabaseClient } from './client/database-client.ts';
 export type { DatabaseStorage, StorageStatus, StorageUse } from './client/database-storage.ts';
 export type { FileSource, ImportOptions } from './collection/calls/file-bytes.ts';
 export type { CollectionConstructor } from './collection/collection-constructor.ts';

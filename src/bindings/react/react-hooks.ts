@@ -1,4 +1,4 @@
-import type { DatabaseClient } from '../../client/base-client.ts';
+import type { DatabaseClient } from '../../client/database-client.ts';
 import type { DocumentCollection } from '../../collection/document-collection.ts';
 import type {
   Found,

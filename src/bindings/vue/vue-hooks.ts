@@ -1,5 +1,5 @@
 import { type MaybeRefOrGetter, type Ref, type ShallowRef, toRaw, toValue } from 'vue';
-import type { DatabaseClient } from '../../client/base-client.ts';
+import type { DatabaseClient } from '../../client/database-client.ts';
 import type { DocumentCollection } from '../../collection/document-collection.ts';
 import type {
   Found,

@@ -1,4 +1,4 @@
-import type { DatabaseClient } from '../../client/base-client.ts';
+import type { DatabaseClient } from '../../client/database-client.ts';
 import type { ClientStatus, EventMap, EventName } from '../../collection/events.ts';
 
 /** An event of the database. */

@@ -1,5 +1,4 @@
 import { asCairnError } from '../../errors/as-cairn-error.ts';
-import { databaseDestroyed } from '../../storage/drivers/database-id.ts';
 import type { Watermark } from '../../storage/segments/watermarks.ts';
 import { notInMemory } from '../collection-errors.ts';
 import type { HostedCollection } from '../collections/hosted-collection.ts';
@@ -21,13 +20,13 @@ import type {
   AcknowledgedChange,
   BatchReply,
   OpenedHandles,
-  Replayed,
   Request,
 } from '../protocol/requests.ts';
 import type { Recovery, RecoverySession } from '../recovery/recovery.ts';
 import type { Turns } from '../recovery/turns.ts';
 import type { OpenSnapshots } from '../snapshots/open-snapshots.ts';
 import { AnswerOrder } from './answer-order.ts';
+import { resumeSession } from './resume-session.ts';
 import { SessionHandles } from './session-handles.ts';
 import { SessionTransactions } from './session-transactions.ts';
 import { UnfinishedCalls } from './unfinished-calls.ts';
@@ -110,32 +109,9 @@ export class Session implements EventReceiver, RecoverySession {
     });
   }
 
-  /**
-   * Opens the client's handles, and applies its changes, unless they were made to a database that was deleted since.
-   *
-   * @param known The id of the database that the client knows.
-   * @throws {StorageError} `database_destroyed`
-   */
-  async resume(
-    opened: OpenedHandles,
-    changes: readonly AcknowledgedChange[],
-    known: string | undefined,
-  ): Promise<Replayed> {
-    const { databaseId } = this.#context;
-    let refusal: unknown;
-    if (known !== undefined) {
-      const id = await databaseId().catch((error: unknown) => {
-        refusal = error;
-        return known;
-      });
-      if (id !== known) throw databaseDestroyed();
-    }
-    this.openAll(opened);
-    // The client replays again while storage fails.
-    if (refusal)
-      return { failures: new Map(changes.map((_, index) => [index, refusal])), database: known };
-    const failures = await this.replay(changes);
-    return { failures, database: await databaseId().catch(() => undefined) };
+  /** As {@link resumeSession}. */
+  resume(opened: OpenedHandles, changes: readonly AcknowledgedChange[], known?: string) {
+    return resumeSession(this, this.#context.databaseId, opened, changes, known);
   }
 
   /**

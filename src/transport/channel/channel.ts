@@ -26,6 +26,11 @@ export interface EnginePlace {
   readonly leader: boolean | undefined;
 }
 
+export function placeOf(started: Started, leader: boolean): EnginePlace {
+  const engine = started === 'thread' || started === 'tab' ? started : 'worker';
+  return { engine, started, leader };
+}
+
 /**
  * States of a client's channel: `idle ──▶ opening ──▶ open ──▶ closing ──▶ closed`, and from each but the last to
  * `failed`. A close whose save fails goes back to `open`. During a failover the channel is `opening` again; calls wait

@@ -16,26 +16,17 @@ import { type GuardedClient, UnloadGuard } from '../unload/unload-guard.ts';
 import {
   type DatabaseSettings,
   type EnginePlace,
+  placeOf,
   type Started,
   UNKNOWN_STATUS,
 } from './channel.ts';
 import type { EngineAccess } from './engine-access.ts';
 import { InFlightRequests } from './in-flight-requests.ts';
+import type { LinkEvents } from './link-events.ts';
 import { OpenHandles } from './open-handles.ts';
 import { ReplayBuffer } from './replay-buffer.ts';
 import { Replayer } from './replayer.ts';
 import type { Route, RouteEvents } from './route.ts';
-
-/** Events of a link. */
-export interface LinkEvents {
-  /** A route is open: requests may be sent. */
-  readonly up: () => void;
-  /** The engine is lost; the link looks for the next. */
-  readonly down: () => void;
-  /** No engine can be reached any more. */
-  readonly failed: (error: CairnError) => void;
-  readonly event: (event: ClientEvent | LiveEvent) => void;
-}
 
 /**
  * A client's link to the leader's engine. When that engine is lost, the link finds the next, opens the client's handles
@@ -58,9 +49,6 @@ export class LeaderLink {
   /** The latest status of an engine. */
   #status: EngineStatus | undefined;
   #wasUp = false;
-  /** Settles once the first engine has told the id of its database: until then no change is acknowledged. */
-  #joining: Promise<void> | undefined;
-  #joined: () => void = () => undefined;
   #ended = false;
 
   constructor(
@@ -81,10 +69,8 @@ export class LeaderLink {
       found: (make) => void this.#take(make),
       lost: (cause) => this.#lose(cause),
       failed: (error) => this.#fail(error),
-      destroyed: (database) => {
-        const own = this.database ?? database;
-        if (database === undefined || database === own) this.#fail(databaseDestroyed(name));
-      },
+      destroyed: () => this.#fail(databaseDestroyed(name)),
+      database: () => this.database,
     });
     const { page } = platform;
     const shared = isShared(settings, platform);
@@ -93,15 +79,13 @@ export class LeaderLink {
     this.#finder.begin(shared);
   }
 
-  /** The id of the database, once known. */
-  get database(): string | undefined {
+  /** As {@link Replayer.database}. */
+  get database() {
     return this.#replayer.database;
   }
 
   get place(): EnginePlace {
-    const started = this.#started;
-    const engine = started === 'thread' || started === 'tab' ? started : 'worker';
-    return { engine, started, leader: this.#route?.own === true };
+    return placeOf(this.#started, this.#route?.own === true);
   }
 
   /** @throws {CollectionError} `sync_unavailable` while another tab is the leader. */
@@ -147,7 +131,8 @@ export class LeaderLink {
     this.#unsaved.note(batch, first, reply);
     if (this.#unsaved.size === 0) return undefined;
     const secured = this.#guard?.secure();
-    return this.#joining ? this.#joining.then(() => secured) : secured;
+    const { joining } = this.#replayer;
+    return joining ? joining.then(() => secured) : secured;
   }
 
   /** Switches to another engine. */
@@ -175,10 +160,7 @@ export class LeaderLink {
         if (!isCurrent()) return route.leave();
       } else {
         // A new client has nothing to replay: its first requests travel at once, in order.
-        this.#join();
-        replayed
-          .then(() => isCurrent() && this.#joined())
-          .catch((error: unknown) => isCurrent() && this.#miss(asCairnError(error)));
+        replayed.catch((error: unknown) => isCurrent() && this.#miss(asCairnError(error)));
       }
     } catch (error) {
       route?.leave();
@@ -194,15 +176,6 @@ export class LeaderLink {
     // Before the requests, whose changes are reported too.
     if (this.#watching) route.watch(true).catch(() => undefined);
     this.requests.start(route);
-  }
-
-  #join(): void {
-    this.#joining = new Promise((resolve) => {
-      this.#joined = () => {
-        this.#joining = undefined;
-        resolve();
-      };
-    });
   }
 
   /** The leader refused this client or did not answer. */
@@ -247,8 +220,7 @@ export class LeaderLink {
     const route = this.#route;
     if (!route) return;
     this.#route = undefined;
-    // What that engine has answered may be acknowledged: the next tells the id.
-    this.#joined();
+    this.#replayer.joined();
     this.requests.stop();
     route.leave();
     this.#events.down();

@@ -24,6 +24,8 @@ export class Replayer {
   readonly #backoff = new Backoff(RETRY_MS);
   #cancel: (() => void) | undefined;
   #database: string | undefined;
+  #joining: Promise<void> | undefined;
+  #joined: () => void = () => undefined;
 
   /** @param refused Called with a change that can never be reapplied. */
   constructor(
@@ -43,6 +45,17 @@ export class Replayer {
     return this.#database;
   }
 
+  /** Settles once the first engine has told the id of its database: until then no change is acknowledged. */
+  get joining(): Promise<void> | undefined {
+    return this.#joining;
+  }
+
+  /** Must be called when the engine is lost: what it has answered may be acknowledged, the next tells the id. */
+  joined(): void {
+    this.#joining = undefined;
+    this.#joined();
+  }
+
   /**
    * Opens the client's handles, and replays its unsaved changes.
    *
@@ -51,9 +64,15 @@ export class Replayer {
   async replay(route: Route): Promise<void> {
     this.stop();
     this.#route = route;
+    if (this.#database === undefined) {
+      this.#joining = new Promise((resolve) => {
+        this.#joined = resolve;
+      });
+    }
     const changes = this.#unsaved.all();
     const { failures, database } = await route.replay(this.#handles.all(), changes, this.#database);
     this.#database ??= database;
+    this.joined();
     this.#failure = undefined;
     const gone = new Set<AcknowledgedChange>();
     for (const [index, cause] of failures) {

@@ -28,8 +28,10 @@ export interface FinderEvents {
   readonly lost: (cause: CairnError | undefined) => void;
   /** No leader can be reached. */
   readonly failed: (error: CairnError) => void;
-  /** The database with this id is being deleted; without one, any. */
-  readonly destroyed: (database: string | undefined) => void;
+  /** The client's database is being deleted. */
+  readonly destroyed: () => void;
+  /** The id of the client's database, once known. */
+  readonly database: () => string | undefined;
 }
 
 /** Finds the leader: this page, or another tab, which announces itself. */
@@ -139,8 +141,12 @@ export class LeaderFinder implements LeadershipMember {
     this.#events.failed(error);
   }
 
+  get database(): string | undefined {
+    return this.#events.database();
+  }
+
   destroyed(database: string | undefined): void {
-    this.#events.destroyed(database);
+    if (database === undefined || database === this.database) this.#events.destroyed();
   }
 
   /** Listens to announcements, and takes the presence lock. */

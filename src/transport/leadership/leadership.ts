@@ -40,7 +40,9 @@ export interface LeadershipMember {
   deposed(cause: CairnError | undefined): void;
   /** No engine starts in this page. */
   failed(error: CairnError): void;
-  /** The database with this id is being deleted; without one, any. A member of another stays. */
+  /** The id of its database, once it has joined an engine. */
+  readonly database: string | undefined;
+  /** The database with this id is being deleted; without one, any. Other members stay. */
   destroyed(database: string | undefined): void;
 }
 
@@ -147,7 +149,10 @@ export class Leadership {
     try {
       const engine = this.#engine;
       for (const member of [...this.#members]) member.destroyed(database);
-      if (this.#members.size > 0) return;
+      const joined = [...this.#members].some((member) => member.database !== undefined);
+      if (joined) return;
+      // They were constructed since, and get the next engine.
+      if (this.#members.size > 0) this.#depose(undefined);
       await new Promise<void>((resolve) => {
         const cancel = this.#platform.clock.after(STOP_MS, () => {
           // The start reports its failure.

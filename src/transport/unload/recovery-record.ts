@@ -16,6 +16,8 @@ export class PageUnloadWriter implements UnloadWriter {
   readonly #database: string;
   #opening: Promise<void> | undefined;
   #connection: IDBPDatabase | undefined;
+  /** Counts attempts to open it: the connection of an earlier one is not kept, and must not stay open. */
+  #attempt = 0;
   /** Written records that may still be in storage. */
   #stored: RecoveryKey[] = [];
   #journaled: RecoveryKey[] = [];
@@ -60,6 +62,7 @@ export class PageUnloadWriter implements UnloadWriter {
   }
 
   close(): void {
+    this.#attempt++;
     this.#opening = undefined;
     const connection = this.#connection;
     this.#connection = undefined;
@@ -81,7 +84,10 @@ export class PageUnloadWriter implements UnloadWriter {
   }
 
   async #open(): Promise<void> {
-    const forget = () => this.close();
+    const attempt = ++this.#attempt;
+    const forget = () => {
+      if (this.#attempt === attempt) this.close();
+    };
     holdStorage();
     try {
       const connection = await openDB(databaseName(this.#database), undefined, {
@@ -93,12 +99,13 @@ export class PageUnloadWriter implements UnloadWriter {
         blocking: forget,
         terminated: forget,
       });
-      const isWanted = this.#opening && connection.objectStoreNames.contains('recovery');
+      const isWanted =
+        this.#attempt === attempt && connection.objectStoreNames.contains('recovery');
       if (isWanted) this.#connection = connection;
       else connection.close();
     } catch {
       // The engine reports failures of the storage; the next change tries again.
-      this.#opening = undefined;
+      if (this.#attempt === attempt) this.#opening = undefined;
     }
   }
 }
