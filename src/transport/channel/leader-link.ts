@@ -1,10 +1,5 @@
 import { notInMemory } from '../../engine/collection-errors.ts';
-import type {
-  ClientEvent,
-  EngineEvent,
-  EngineStatus,
-  LiveEvent,
-} from '../../engine/protocol/event-protocol.ts';
+import type { EngineEvent, EngineStatus } from '../../engine/protocol/event-protocol.ts';
 import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key.ts';
 import type { BatchReply, Request } from '../../engine/protocol/requests.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';

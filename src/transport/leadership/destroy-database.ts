@@ -36,7 +36,7 @@ const UNSHARED = { stolen: false, release: () => undefined };
  * 3. One write empties the database, with a new id and the next epoch: from now on nothing is left, even if this page
  *    ends here, and what earlier leaders and clients still write is refused.
  * 4. The unload journals go, then the empty database itself, unless a frozen tab has it open. A deletion that waits
- *    for such a tab would block whoever opens the database next.
+ *    for such a tab would block the next opening of the database.
  *
  * @param database The id of the database. One that has another id is left alone: somebody else has deleted this one.
  * @throws {StorageError} `database_busy` where something blocks the deletion, or why the database cannot be emptied.

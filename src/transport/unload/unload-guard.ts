@@ -130,7 +130,7 @@ export class UnloadGuard {
     // the page is in the back/forward cache, and Chromium evicts the page for that.
     if (this.#client.isInThread && !(mayReturn && isWritten)) this.#client.save();
     this.#client.suspend(mayReturn);
-    // A page that is frozen, or in the back/forward cache, would block whoever deletes the database.
+    // A page that is frozen, or in the back/forward cache, would block a deletion of the database.
     if (mayReturn) this.#writer.close();
     // Last: if the browser ends this script midway, the second listener starts over.
     this.#suspended = true;
