@@ -49,8 +49,9 @@ export class DatabaseCalls {
     return exportedFile(channel, cursor);
   }
 
-  importAll(file: FileSource, options: ImportOptions | undefined): Promise<number> {
-    return this.#channel.run((sender) => importFile(sender, 'importAll', file, options), {
+  async importAll(file: FileSource, options: ImportOptions | undefined): Promise<number> {
+    const schemaOf = await this.#runtime.loadSchemas();
+    return this.#channel.run((sender) => importFile(sender, 'importAll', file, options, schemaOf), {
       signal: signalIn(options),
       exclusive: true,
     });

@@ -11,6 +11,7 @@ import type { HandleCalls, Runtime } from './calls/runtime.ts';
 import type { Sender } from './calls/sender.ts';
 import type { CollectionOwner } from './collection-owner.ts';
 import type { EventMap, EventName, Listener } from './events.ts';
+import type { HandleSettings } from './options/collection-options.ts';
 import { signalIn } from './options/option-checks.ts';
 import { REPLICATION, type ReplicationAccess } from './replication-access.ts';
 
@@ -45,13 +46,13 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
   readonly name: string;
   /** The collection's type, fixed at its creation. */
   readonly type: CollectionSettings['type'];
-  protected readonly settings: CollectionSettings;
+  protected readonly settings: HandleSettings;
   protected readonly owner: CollectionOwner;
   readonly #order: CallOrder;
   #calls: HandleCalls<Calls> | undefined;
   #sync: Sync | undefined;
 
-  constructor(settings: CollectionSettings, owner: CollectionOwner) {
+  constructor(settings: HandleSettings, owner: CollectionOwner) {
     this.name = settings.name;
     this.type = settings.type;
     this.settings = settings;
@@ -224,7 +225,8 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
     const run = ({ calls, channel }: HandleCalls<Calls>, given: Args) =>
       channel.run((sender) => start(calls, sender, ...given), { signal, exclusive });
     try {
-      if (this.#calls) return await run(this.#calls, args);
+      const handle = this.#loaded;
+      if (handle) return await run(handle, args);
       const copies = args.map(copy) as unknown as Args;
       const later = this.#first((handle) => run(handle, copies));
       return await orAborted(later, signal);
@@ -240,7 +242,7 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
 
   /** The part of a live query's source that all queries of this collection share. */
   protected get liveBase(): {
-    settings: CollectionSettings;
+    settings: HandleSettings;
     channel: () => Promise<HandleChannel>;
   } {
     const { settings } = this;
@@ -252,16 +254,21 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
     return this.#first(async (handle) => handle);
   }
 
-  /** Starts an action with the open handle, in the order of the calls; loads the runtime first. */
+  /** The open handle; `undefined` while code loads. */
+  get #loaded(): HandleCalls<Calls> | undefined {
+    const { runtime } = this.owner;
+    return runtime && this.#opened(runtime).loaded;
+  }
+
+  /** Starts an action with the open handle, in the order of the calls; loads the code first. */
   #first<T>(start: (handle: HandleCalls<Calls>) => Promise<T>): Promise<T> {
-    const { owner } = this;
+    const load = () => this.owner.loadRuntime().then((runtime) => this.#opened(runtime).load());
     // Loading counts as an exclusive call: later calls keep their order behind it.
-    if (!owner.runtime && !this.#order.busy)
-      this.#order.enterExclusively(() => owner.loadRuntime()).catch(() => undefined);
+    if (!this.#loaded && !this.#order.busy)
+      this.#order.enterExclusively(load).catch(() => undefined);
     return this.#order.enter(() => {
-      const { runtime } = owner;
-      if (runtime) return start(this.#opened(runtime));
-      return owner.loadRuntime().then((loaded) => start(this.#opened(loaded)));
+      const handle = this.#loaded;
+      return handle ? start(handle) : load().then(start);
     });
   }
 

@@ -1,13 +1,13 @@
-import type { CollectionSettings } from '../engine/protocol/settings.ts';
 import type { HandleChannel } from './calls/handle-channel.ts';
 import type { CollectionOwner } from './collection-owner.ts';
+import type { HandleSettings } from './options/collection-options.ts';
 
 /** Registered: `cairndb/replication` may come with a copy of its own of these modules. */
 export const REPLICATION: unique symbol = Symbol.for('cairndb.replication');
 
 /** What replication needs of a collection. */
 export interface ReplicationAccess {
-  readonly settings: CollectionSettings;
+  readonly settings: HandleSettings;
   readonly owner: CollectionOwner;
   /** The open handle's channel, after all earlier calls. */
   channel(): Promise<HandleChannel>;

@@ -1,6 +1,7 @@
 import type { BackupInfo, Verification } from '../../engine/protocol/backup-protocol.ts';
 import type { Coroutine } from '../../engine/scheduling/coroutine.ts';
 import { type Check, checkOptions, flag } from '../options/option-checks.ts';
+import type { CollectionSchema } from '../schema/collection-schema.ts';
 import { importFile } from './file-calls.ts';
 import { request, type Sender } from './sender.ts';
 
@@ -16,6 +17,9 @@ const label: Check = {
 
 /** The calls of both types of collection. */
 export class CommonCalls {
+  /** Set before the first call of a collection with a schema. */
+  schema: CollectionSchema | undefined;
+
   *ready(sender: Sender): Coroutine<void> {
     yield* request(sender, { op: 'ready' });
   }
@@ -55,7 +59,7 @@ export class CommonCalls {
   }
 
   *importBackup(sender: Sender, file: unknown, options: unknown): Coroutine<number> {
-    return yield* importFile(sender, 'importBackup', file, options);
+    return yield* importFile(sender, 'importBackup', file, options, () => this.schema);
   }
 
   *verify(sender: Sender): Coroutine<Verification> {

@@ -1,5 +1,3 @@
-import { type Body, encodeCaptured } from '../../codec/body.ts';
-import { capture } from '../../codec/capture.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { documentBuilder } from '../../engine/protocol/managed.ts';
 import type { Explained, ManagedColumns } from '../../engine/protocol/requests.ts';
@@ -10,48 +8,38 @@ import type { Stamp, Stored } from '../document-types.ts';
 import { type Build, DocumentStream } from '../find/document-stream.ts';
 import { documentAt, type EncodedDocument, encodeDocument, toDocument } from '../find/documents.ts';
 import { type FindQuery, parseFindQuery, parseMatchQuery } from '../find/find-query.ts';
-import { holdsPattern } from '../find/holds-pattern.ts';
-import { checkUpdate } from '../update/check-update.ts';
+import { encodeAndSend } from '../insert/document-slices.ts';
+import type { DocumentSchema } from '../schema/document-schema.ts';
+import { type EncodedChanges, encodeChanges } from '../update/encode-changes.ts';
 import { ModifyAttempts, modifyTurnsOf } from '../update/modify-attempts.ts';
 import type { CallOrder } from './call-order.ts';
 import { CommonCalls } from './common-calls.ts';
 import { checkId } from './item-checks.ts';
-import { pause, post, replyOf, request, type Sender } from './sender.ts';
-
-/**
- * Characters of documents that `insertMany` encodes in one turn of the event loop: about 5 ms of work. Browsers reuse
- * message buffers up to this size.
- */
-const SLICE_SIZE = 384 * 1024;
-
-/** Assumed size of a document that JSON cannot hold: it takes longer than a string of its size. */
-const EXACT_SIZE = 4096;
-
-/** A part of a long list, and its reply. */
-interface Slice {
-  readonly fields: object[];
-  readonly reply: ReturnType<typeof post<'insertPart'>>;
-}
+import { atomically, exclusively, pause, replyOf, request, type Sender } from './sender.ts';
 
 /** The calls of a document collection, asynchronous and synchronous. */
 export class DocumentCalls<T extends object, S extends Stamp = never> extends CommonCalls {
+  /** Set before the first call of a collection with a schema. */
+  declare schema: DocumentSchema | undefined;
   readonly #build: Build<T, S>;
   readonly #order: CallOrder;
+  readonly #collection: string;
 
   constructor(settings: CollectionSettings, order: CallOrder) {
     super();
     this.#order = order;
+    this.#collection = settings.name;
     this.#build = documentBuilder(settings) as never;
   }
 
   *insert(sender: Sender, document: unknown): Coroutine<Stored<T, S>> {
-    const { id, body, fields } = encodeDocument(document, 'document');
+    const { id, body, fields } = this.#encode(document, 'document');
     const [key, flags, stamps] = yield* request(sender, { op: 'insert', id, body });
     return this.#build(key, flags, stamps, fields);
   }
 
   *insertMany(sender: Sender, documents: unknown): Coroutine<Stored<T, S>[]> {
-    const slices = yield* this.#sendSlices(sender, documents, 'insertMany');
+    const slices = yield* encodeAndSend(sender, documents, 'insertMany', this.#encode);
     const stored: Stored<T, S>[] = [];
     for (const { fields, reply } of slices) {
       const columns = yield* replyOf(reply);
@@ -65,7 +53,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
   }
 
   *upsertMany(sender: Sender, documents: unknown): Coroutine<Stored<T, S>[]> {
-    const slices = yield* this.#sendSlices(sender, documents, 'upsertMany');
+    const slices = yield* encodeAndSend(sender, documents, 'upsertMany', this.#encode);
     // The last reply has the managed values of all documents.
     let columns!: ManagedColumns;
     for (const { reply } of slices) columns = yield* replyOf(reply);
@@ -78,40 +66,8 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     return stored;
   }
 
-  /** Encodes and sends a list in slices, which take effect with the last. */
-  *#sendSlices(
-    sender: Sender,
-    documents: unknown,
-    method: 'insertMany' | 'upsertMany',
-  ): Coroutine<Slice[]> {
-    if (!Array.isArray(documents)) {
-      throw new ValueError('document_invalid', `${method} takes an array of documents.`, {
-        place: 'documents',
-      });
-    }
-    const upsert = method === 'upsertMany';
-    // Copies the list: later slices are encoded in later turns.
-    const list: unknown[] = [...documents];
-    const slices: Slice[] = [];
-    const call = Math.random();
-    try {
-      for (let from = 0, last = false; !last; ) {
-        const { ids, bodies, fields } = encodeSlice(list, from);
-        last = from + bodies.length >= list.length;
-        const reply = post(sender, { op: 'insertPart', call, from, last, ids, bodies, upsert });
-        from += bodies.length;
-        slices.push({ fields, reply });
-        if (!last) yield* pause(sender);
-      }
-    } catch (error) {
-      if (slices.length > 0) post(sender, { op: 'insertAbandon', call });
-      throw error;
-    }
-    return slices;
-  }
-
   *upsert(sender: Sender, document: unknown): Coroutine<Stored<T, S>> {
-    const { id, body, fields } = encodeDocument(document, 'document');
+    const { id, body, fields } = this.#encode(document, 'document');
     const [key, flags, stamps] = yield* request(sender, { op: 'upsert', id, body });
     return this.#build(key, flags, stamps, fields);
   }
@@ -119,14 +75,22 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
   *update(sender: Sender, id: unknown, document: unknown): Coroutine<Stored<T, S> | undefined> {
     checkId(id);
     // An `_id` in the new content is ignored, like any managed field.
-    const { body, fields } = encodeDocument(withoutId(document), 'document');
+    const { body, fields } = this.#encode(withoutId(document), 'document');
     const reply = yield* request(sender, { op: 'update', id, body });
     return reply && this.#build(reply[0], reply[1], reply[2], fields);
   }
 
   *patch(sender: Sender, id: unknown, changes: unknown): Coroutine<Stored<T, S> | undefined> {
     checkId(id);
-    const reply = yield* request(sender, { op: 'patch', id, ...encodeChanges(changes) });
+    const encoded = encodeChanges(changes);
+    if (this.schema) {
+      // Between its two requests no later call must take effect.
+      return yield* exclusively(sender, (alone) => {
+        const attempts = new ModifyAttempts(alone, (patched: unknown) => patched, undefined, id);
+        return this.#replace(id, attempts, encoded);
+      });
+    }
+    const reply = yield* request(sender, { op: 'patch', id, ...encoded });
     return reply && (toDocument(this.#build, reply.record) as Stored<T, S>);
   }
 
@@ -138,6 +102,16 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
   ): Coroutine<number> {
     const query = parseMatchQuery(params, options);
     const encoded = encodeChanges(changes);
+    const { schema } = this;
+    if (schema) {
+      const patchAll = function* (this: DocumentCalls<T, S>, atomic: Sender) {
+        const ids = yield* this.#idsOf(atomic, query);
+        return yield* schema.patchAll(atomic, ids, encoded, this.#build as never);
+      };
+      return yield* exclusively(sender, (alone) =>
+        atomically(alone, this.#collection, patchAll.bind(this)),
+      );
+    }
     const mayHang = query.selection.mayHang ?? encoded.mayHang;
     const found = query.test ? { ids: yield* this.#idsOf(sender, query) } : query.selection;
     const ask = { op: 'patchMany', ...found, ...encoded, mayHang } as const;
@@ -157,19 +131,27 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     return yield* attempts.inTurn(modifyTurnsOf(this.#order), id, start);
   }
 
-  *#replace(id: string, attempts: ModifyAttempts): Coroutine<Stored<T, S> | undefined> {
+  *#replace(
+    id: string,
+    attempts: ModifyAttempts,
+    changes?: EncodedChanges,
+  ): Coroutine<Stored<T, S> | undefined> {
     const { sender } = attempts;
     for (;;) {
-      const found = yield* request(sender, { op: 'getVersion', id });
+      const found = yield* request(sender, { op: 'getVersion', id, ...changes });
       if (!found) return undefined;
       const { record, version } = found;
       const changed = yield* attempts.run(toDocument(this.#build, record));
       if (changed === undefined) return toDocument(this.#build, record) as Stored<T, S>;
-      const { body, fields } = encodeDocument(withoutId(changed), 'document');
+      const { body, fields } = this.#encode(withoutId(changed), 'document');
       const reply = yield* request(sender, { op: 'replaceIf', id, body, version });
       if (reply) return this.#build(reply[0], reply[1], reply[2], fields);
     }
   }
+
+  /** Passes a document through the schema, if there is one. */
+  readonly #encode = (document: unknown, place: string): EncodedDocument =>
+    this.schema ? this.schema.encode(document, place) : encodeDocument(document, place);
 
   *archive(sender: Sender, id: unknown): Coroutine<boolean> {
     checkId(id);
@@ -259,39 +241,6 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
       stream.end(sender);
     }
   }
-}
-
-function encodeSlice(list: readonly unknown[], from: number) {
-  const bodies: Body[] = [];
-  const ids: (string | undefined)[] = [];
-  const fields: object[] = [];
-  let size = 0;
-  for (let index = from; index < list.length && size < SLICE_SIZE; index++) {
-    const encoded = encodeListed(list, index);
-    bodies.push(encoded.body);
-    ids.push(encoded.id);
-    fields.push(encoded.fields);
-    size += typeof encoded.body === 'string' ? encoded.body.length : EXACT_SIZE;
-  }
-  return { bodies, fields, ids: ids.some((id) => id !== undefined) ? ids : undefined };
-}
-
-function encodeListed(list: readonly unknown[], index: number): EncodedDocument {
-  try {
-    return encodeDocument(list[index], 'documents[]');
-  } catch {
-    // Only a refused document needs its index in errors: building the text costs time.
-    return encodeDocument(list[index], `documents[${index}]`);
-  }
-}
-
-/** Checks and encodes the changes of a patch. */
-function encodeChanges(changes: unknown) {
-  // Of a copy: a getter may give another value each time.
-  const captured = isPlainObject(changes) ? capture(changes, 'changes') : undefined;
-  const copy = checkUpdate(captured ? captured.copy : changes);
-  const mayHang = holdsPattern(copy.$pull) || undefined;
-  return { changes: encodeCaptured({ copy, json: captured?.json === true }), mayHang };
 }
 
 function withoutId(document: unknown): unknown {

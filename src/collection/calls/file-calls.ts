@@ -2,6 +2,7 @@ import type { FileOutput, FilePart } from '../../backup/file/file-contents.ts';
 import { type Coroutine, wait } from '../../engine/scheduling/coroutine.ts';
 import { openFileCodec } from '../../transport/file-worker/open-file-codec.ts';
 import { type Check, checkOptions, isAbortSignal, oneOf } from '../options/option-checks.ts';
+import type { CollectionSchema } from '../schema/collection-schema.ts';
 import { FileBytes, type ImportOptions } from './file-bytes.ts';
 import { loadFailed } from './first-call.ts';
 import type { HandleChannel } from './handle-channel.ts';
@@ -17,12 +18,17 @@ const importChecks: Record<string, Check> = {
 const openCodec = (...started: Parameters<typeof openFileCodec>) =>
   openFileCodec(...started).catch(loadFailed);
 
-/** Decodes a file and sends its parts to the engine, one after the other. */
+/**
+ * Decodes a file and sends its parts to the engine, one after the other.
+ *
+ * @param schemaOf The schema that the records of a collection pass through.
+ */
 export function* importFile(
   sender: Sender,
   op: 'importBackup' | 'importAll',
   source: unknown,
   options: unknown,
+  schemaOf: (collection: string) => CollectionSchema | undefined,
 ): Coroutine<number> {
   const given = checkOptions(options ?? {}, importChecks, 'options');
   const { mode, progress, signal } = given as ImportOptions;
@@ -31,15 +37,18 @@ export function* importFile(
   const importing = post(sender, { op, call, merge: mode === 'merge', urgent: true, once: true });
   file.endWith(importing);
   let parts: FileOutput<FilePart> | undefined;
+  let schema: CollectionSchema | undefined;
   try {
     const codec = yield* wait(openCodec(sender.started));
     parts = codec.read(file);
     for (let more = true; more; ) {
       const { value: part, done } = yield* wait(file.unlessEnded(parts.next()));
+      if (part?.kind === 'header') schema = schemaOf(part.header.collection);
+      const checked = schema && part?.kind === 'records' ? schema.importedPart(part) : part;
       const documents = yield* request(sender, {
         op: 'importPart',
         call,
-        part: part ?? undefined,
+        part: checked ?? undefined,
         urgent: true,
       });
       more = documents !== undefined && !done;

@@ -1,11 +1,17 @@
 import type { LiveNews } from '../../engine/protocol/live-protocol.ts';
 import type { OperationName, ReplyTo, Request } from '../../engine/protocol/requests.ts';
-import { isCoroutine, type Result, run } from '../../engine/scheduling/coroutine.ts';
+import {
+  type Coroutine,
+  isCoroutine,
+  type Result,
+  run,
+} from '../../engine/scheduling/coroutine.ts';
 import { nextTurn } from '../../engine/scheduling/next-turn.ts';
 import type { Started } from '../../transport/channel/channel.ts';
 import type { ClientChannel } from '../../transport/channel/client-channel.ts';
 import type { LiveRegistry } from '../inspection/observed-call.ts';
 import type { CallOrder } from './call-order.ts';
+import { loadFailed } from './first-call.ts';
 import type { HandleRequest, Sender } from './sender.ts';
 
 /** Starts a call over a sender. */
@@ -39,7 +45,7 @@ export class HandleChannel {
     this.order = order;
     this.#channel = channel;
     this.handle = handle;
-    this.#sender = this.#senderOver((request) => order.enter(() => this.send(request)));
+    this.#sender = this.#senderOver((request) => this.send(request));
   }
 
   /** How the engine started; `undefined` before it runs. */
@@ -51,12 +57,7 @@ export class HandleChannel {
   run<T>(start: StartCall<T>, { signal, exclusive = false }: CallMode = {}): Promise<T> {
     if (!exclusive && !signal) return drive(start, this.#sender);
     const begin = (send: Send): Promise<T> =>
-      exclusive
-        ? this.order.enterExclusively(() => drive(start, this.#senderOver(send)))
-        : drive(
-            start,
-            this.#senderOver((request) => this.order.enter(() => send(request))),
-          );
+      exclusive ? this.#alone(start, send) : drive(start, this.#senderOver(send));
     const send: Send = (request) => this.send(request);
     return signal ? this.#runUntil(signal, begin) : begin(send);
   }
@@ -84,16 +85,31 @@ export class HandleChannel {
     this.#channel.unlisten(live);
   }
 
-  #senderOver(send: Send): Sender {
+  /** Runs a call while later ones wait. */
+  #alone<T>(start: StartCall<T>, send: Send): Promise<T> {
+    return this.order.enterExclusively(() => drive(start, this.#senderOver(send, true)));
+  }
+
+  /** @param isAlone Whether the call holds the order of calls. */
+  #senderOver(send: Send, isAlone = false): Sender {
     const started = () => this.started;
+    const inOrder: Send = (request) => this.order.enter(() => send(request));
     return {
       get started() {
         return started();
       },
       isSync: false,
-      send: send as Sender['send'],
+      send: (isAlone ? send : inOrder) as Sender['send'],
+      exclusively: isAlone ? undefined : (start) => this.#alone(start, send),
+      atomically: (collection, start) => this.#atomically(collection, start),
       pause: nextTurn,
     };
+  }
+
+  async #atomically<T>(collection: string, start: (sender: Sender) => Coroutine<T>): Promise<T> {
+    const loading = import('../transaction/run-call-atomically.ts').catch(loadFailed);
+    const { runCallAtomically } = await loading;
+    return runCallAtomically(this.#channel, { collection, handle: this.handle, start });
   }
 
   #runUntil<T>(signal: AbortSignal, begin: (send: Send) => Promise<T>): Promise<T> {

@@ -1,5 +1,6 @@
 import { type Body, decode, encode, peek } from '../../codec/body.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
+import { parseKey } from '../../engine/paths/key-path.ts';
 import type { Key } from '../../engine/protocol/key-value-protocol.ts';
 import type { RequestFlags } from '../../engine/protocol/requests.ts';
 import type { Coroutine } from '../../engine/scheduling/coroutine.ts';
@@ -7,6 +8,7 @@ import { ValueError } from '../../errors/value-error.ts';
 import { holdsPattern } from '../find/holds-pattern.ts';
 import { copyCriteria } from '../find/params.ts';
 import { passesPredicate } from '../find/predicate.ts';
+import type { ValueSchema } from '../schema/value-schema.ts';
 import { ModifyAttempts, modifyTurnsOf } from '../update/modify-attempts.ts';
 import type { CallOrder } from './call-order.ts';
 import { CommonCalls } from './common-calls.ts';
@@ -17,6 +19,7 @@ type AnyTest = (item: never) => unknown;
 
 /** The calls of a key-value collection, asynchronous and synchronous. */
 export class KeyValueCalls extends CommonCalls {
+  declare schema: ValueSchema | undefined;
   readonly #order: CallOrder;
 
   constructor(order: CallOrder) {
@@ -25,8 +28,14 @@ export class KeyValueCalls extends CommonCalls {
   }
 
   *set(sender: Sender, key: unknown, value: unknown): Coroutine<unknown> {
-    const body = encode(value, 'value');
-    yield* request(sender, { op: 'kvSet', key: checkKey(key), body });
+    const path = checkKey(key);
+    const { schema } = this;
+    if (schema && parseKey(path).length > 1) {
+      const change = { op: 'kvSet', key: path, body: encode(value, 'value') } as const;
+      return yield* schema.change(sender, change);
+    }
+    const body = schema ? schema.encode(value) : encode(value, 'value');
+    yield* request(sender, { op: 'kvSet', key: path, body });
     return decode(body);
   }
 
@@ -43,20 +52,25 @@ export class KeyValueCalls extends CommonCalls {
   }
 
   *delete(sender: Sender, key: unknown): Coroutine<boolean> {
-    return yield* request(sender, { op: 'kvDelete', key: checkKey(key) });
+    const change = { op: 'kvDelete', key: checkKey(key) } as const;
+    if (this.schema && parseKey(change.key).length > 1)
+      return (yield* this.schema.change(sender, change)) as boolean;
+    return yield* request(sender, change);
   }
 
   *push(sender: Sender, key: unknown, item: unknown): Coroutine<unknown[]> {
-    const body = encode(item, 'item');
-    return decode(yield* request(sender, { op: 'kvPush', key: checkKey(key), body })) as unknown[];
+    const change = { op: 'kvPush', key: checkKey(key), body: encode(item, 'item') } as const;
+    if (this.schema) return (yield* this.schema.change(sender, change)) as unknown[];
+    return decode(yield* request(sender, change)) as unknown[];
   }
 
   *remove(sender: Sender, key: unknown, params: unknown): Coroutine<unknown[]> {
     const path = checkKey(key);
     if (typeof params !== 'function') {
-      return decode(
-        yield* request(sender, { op: 'kvRemove', key: path, ...encodeCriteria(params) }),
-      ) as unknown[];
+      const { criteria, mayHang } = encodeCriteria(params);
+      const change = { op: 'kvRemove', key: path, criteria } as const;
+      if (this.schema) return (yield* this.schema.change(sender, change, { mayHang })) as unknown[];
+      return decode(yield* request(sender, { ...change, mayHang })) as unknown[];
     }
     for (;;) {
       const reply = yield* request(sender, { op: 'kvGet', key: path, array: true });
@@ -64,10 +78,9 @@ export class KeyValueCalls extends CommonCalls {
       const before = decode(reply.body) as unknown[];
       const after = before.filter((item) => !passesPredicate(params as AnyTest, item as never));
       if (after.length === before.length) return after;
-      const body = encode(after, 'value');
       // If another client has changed the array, the function runs again.
-      if (yield* request(sender, { op: 'kvReplace', key: path, body, version: reply.version }))
-        return decode(body) as unknown[];
+      const stored = yield* this.#replaceAt(sender, path, after, reply.version);
+      if (stored) return stored.value as unknown[];
     }
   }
 
@@ -85,10 +98,23 @@ export class KeyValueCalls extends CommonCalls {
       const { body, version } = yield* request(sender, { op: 'kvGetVersion', key: path });
       const changed = yield* attempts.run(body && decode(body));
       if (changed === undefined) return body && decode(body);
-      const next = encode(changed, 'value');
-      if (yield* request(sender, { op: 'kvReplace', key: path, body: next, version }))
-        return decode(next);
+      const stored = yield* this.#replaceAt(sender, path, changed, version);
+      if (stored) return stored.value;
     }
+  }
+
+  /** Replaces the value at a key. @returns it, `undefined` if its record has another version than the given. */
+  *#replaceAt(
+    sender: Sender,
+    key: Key,
+    value: unknown,
+    version: number,
+  ): Coroutine<{ readonly value: unknown } | undefined> {
+    const body = encode(value, 'value');
+    if (this.schema)
+      return yield* this.schema.changeOnce(sender, { op: 'kvSet', key, body }, version);
+    const isReplaced = yield* request(sender, { op: 'kvReplace', key, body, version });
+    return isReplaced ? { value: decode(body) } : undefined;
   }
 
   *find(sender: Sender, key: unknown, params: unknown): Coroutine<unknown> {
@@ -113,7 +139,9 @@ export class KeyValueCalls extends CommonCalls {
         place: 'number',
       });
     }
-    return yield* request(sender, { op: 'kvAdd', key: checkKey(key), amount: amount * sign });
+    const change = { op: 'kvAdd', key: checkKey(key), amount: amount * sign } as const;
+    if (this.schema) return (yield* this.schema.change(sender, change)) as number;
+    return yield* request(sender, change);
   }
 
   *keys(sender: Sender): Coroutine<string[]> {

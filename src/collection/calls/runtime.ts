@@ -9,8 +9,12 @@ import { Inspection } from '../inspection/inspection.ts';
 import { logHandle } from '../inspection/log-handle.ts';
 import { INSPECTION } from '../inspection/open-handle.ts';
 import type { SlowQueryEvent } from '../inspection/slow-query.ts';
+import type { HandleSettings } from '../options/collection-options.ts';
+import type { CollectionSchema } from '../schema/collection-schema.ts';
+import { SchemaLoading } from '../schema/schema-loading.ts';
 import type { CallOrder } from './call-order.ts';
 import { withCallerFrames } from './caller-frames.ts';
+import type { CommonCalls } from './common-calls.ts';
 import { DocumentCalls } from './document-calls.ts';
 import { exportedFile } from './file-calls.ts';
 import { loadFailed } from './first-call.ts';
@@ -21,6 +25,7 @@ import { KeyValueCalls } from './key-value-calls.ts';
 export class Runtime {
   readonly channel: ClientChannel;
   readonly [INSPECTION] = new Inspection();
+  readonly #schemas: SchemaLoading[] = [];
 
   constructor(settings: DatabaseSettings, connect: Connect, events: RuntimeEvents) {
     const { slow_query_ms } = settings;
@@ -45,7 +50,7 @@ export class Runtime {
 
   /** Opens a collection of documents. */
   openDocuments<T extends object, S extends Stamp>(
-    settings: CollectionSettings,
+    settings: HandleSettings,
     order: CallOrder,
     collection: object,
   ): HandleCalls<DocumentCalls<T, S>> {
@@ -54,22 +59,30 @@ export class Runtime {
 
   /** Opens a collection of keys and values. */
   openKeyValues(
-    settings: CollectionSettings,
+    settings: HandleSettings,
     order: CallOrder,
     collection: object,
   ): HandleCalls<KeyValueCalls> {
     return this.#open(new KeyValueCalls(order), settings, order, collection);
   }
 
-  #open<Calls extends object>(
+  /** Loads the code of all schemas. @returns the schema of a collection: of its newest handle that has one. */
+  async loadSchemas(): Promise<(collection: string) => CollectionSchema | undefined> {
+    await Promise.all(this.#schemas.map(({ loading }) => loading));
+    return (collection) => this.#schemas.findLast(({ name }) => name === collection)?.schema;
+  }
+
+  #open<Calls extends CommonCalls>(
     calls: Calls,
-    settings: CollectionSettings,
+    { schema, ...settings }: HandleSettings,
     order: CallOrder,
     collection: object,
   ): HandleCalls<Calls> {
     const inspection = this[INSPECTION];
     const channel = new HandleChannel(this.channel, order, this.channel.newHandle(), inspection);
-    const handle = new HandleCalls(calls, channel, settings);
+    const loads = schema && new SchemaLoading(calls, settings, schema);
+    if (loads) this.#schemas.push(loads);
+    const handle = new HandleCalls(calls, channel, settings, loads);
     const opened = { collection, settings, handle };
     const logs = settings.detailed_debugger_logs && !inspection.isLogged(settings.name);
     inspection.opened(opened);
@@ -87,16 +100,34 @@ interface RuntimeEvents extends ChannelEvents {
 
 /** The calls of one open handle. */
 export class HandleCalls<Calls> {
+  readonly #schema: SchemaLoading | undefined;
   /** Not readonly: an observer replaces them. */
   calls: Calls;
   readonly channel: HandleChannel;
   /** Resolves once the collection is open. */
   readonly opened: Promise<undefined>;
 
-  constructor(calls: Calls, channel: HandleChannel, settings: CollectionSettings) {
+  constructor(
+    calls: Calls,
+    channel: HandleChannel,
+    settings: CollectionSettings,
+    schema?: SchemaLoading,
+  ) {
     this.calls = calls;
+    this.#schema = schema;
     this.channel = channel;
     this.opened = this.channel.send({ op: 'open', settings });
+  }
+
+  /** The handle, once its calls can run: they need the code of a schema. */
+  get loaded(): this | undefined {
+    return this.#schema?.loading ? undefined : this;
+  }
+
+  /** Resolves with the handle when its calls can run. @throws {CairnError} `load_failed` */
+  async load(): Promise<this> {
+    await this.#schema?.loading;
+    return this;
   }
 
   /** The bytes of a file that the engine exports. */

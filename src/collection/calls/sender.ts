@@ -4,7 +4,7 @@ import type {
   ReplyTo,
   RequestFlags,
 } from '../../engine/protocol/requests.ts';
-import type { Coroutine } from '../../engine/scheduling/coroutine.ts';
+import { type Coroutine, wait } from '../../engine/scheduling/coroutine.ts';
 import type { Started } from '../../transport/channel/channel.ts';
 
 /** A request without its handle, which the handle's channel adds. */
@@ -25,6 +25,13 @@ export interface Sender {
   send<Name extends OperationName>(
     request: HandleRequest<Name>,
   ): ReplyTo<Name> | Promise<ReplyTo<Name>>;
+  /** Runs a call of several requests without later calls in between. Left out where none can come. */
+  readonly exclusively?: (<T>(start: (alone: Sender) => Coroutine<T>) => Promise<T>) | undefined;
+  /** Runs a call of several requests as a transaction. Left out where they are one already. */
+  readonly atomically?: <T>(
+    collection: string,
+    start: (atomic: Sender) => Coroutine<T>,
+  ) => Promise<T>;
   /** Yields to the event loop; `undefined` in a synchronous call. */
   pause(): Promise<void> | undefined;
 }
@@ -57,4 +64,23 @@ export function* replyOf<T>(reply: T | Promise<T>): Coroutine<T> {
 export function* pause(sender: Sender): Coroutine<void> {
   const turn = sender.pause();
   if (turn) yield turn;
+}
+
+/** Runs a call of several requests without later calls of the collection in between. */
+export function* exclusively<T>(
+  sender: Sender,
+  start: (alone: Sender) => Coroutine<T>,
+): Coroutine<T> {
+  return sender.exclusively ? yield* wait(sender.exclusively(start)) : yield* start(sender);
+}
+
+/** Runs a call of several requests all or none. */
+export function* atomically<T>(
+  sender: Sender,
+  collection: string,
+  start: (atomic: Sender) => Coroutine<T>,
+): Coroutine<T> {
+  return sender.atomically
+    ? yield* wait(sender.atomically(collection, start))
+    : yield* start(sender);
 }

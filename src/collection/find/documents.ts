@@ -30,13 +30,27 @@ export interface EncodedDocument {
  * @throws {ValueError} with the path of a value that cannot be stored.
  */
 export function encodeDocument(document: unknown, place: string): EncodedDocument {
+  const id = takeId(document, place);
+  return encodeFields(id, ownFields(document as object), place);
+}
+
+/** The caller's `_id` of a document. @throws {ValueError} `document_invalid`, `id_invalid` */
+export function takeId(document: unknown, place: string): string | undefined {
   if (!isPlainObject(document)) {
     throw new ValueError('document_invalid', `${place} must be a plain object.`, { place });
   }
   const { _id: id } = document as { _id?: unknown };
   if (id !== undefined && Object.hasOwn(document, '_id')) checkId(id, `${place}._id`);
-  const { body, copy } = encodeAndCopy(ownFields(document), place);
-  return { id: id as string | undefined, body, fields: copy as object };
+  return id as string | undefined;
+}
+
+export function encodeFields(
+  id: string | undefined,
+  fields: object,
+  place: string,
+): EncodedDocument {
+  const { body, copy } = encodeAndCopy(fields, place);
+  return { id, body, fields: copy as object };
 }
 
 export function toDocument(
@@ -70,7 +84,8 @@ export function documentAt(
   return build(keys[index] as string, flags[index] as number, stamps?.[index], fields);
 }
 
-function ownFields(document: object): object {
+/** A document without its managed fields. */
+export function ownFields(document: object): object {
   // Hot path of inserts: unlike `Object.keys`, `for in` makes no list.
   for (const key in document) {
     if (key[0] === '_' && MANAGED_FIELDS.has(key)) return withoutManaged(document);

@@ -6,6 +6,7 @@ import {
   type StampSettings,
 } from '../../engine/protocol/settings.ts';
 import { OptionError } from '../../errors/option-error.ts';
+import type { StandardSchema } from '../schema/standard-schema.ts';
 import { type IndexOption, indexList, parseIndexes } from './index-options.ts';
 import { type Check, checkOptions, flag, integer, name, number, oneOf } from './option-checks.ts';
 
@@ -50,6 +51,18 @@ export interface CommonOptions {
    * @default false
    */
   detailed_debugger_logs?: boolean | undefined;
+  /**
+   * A schema of any library that implements Standard Schema: Zod, Valibot, ArkType, Effect Schema and others. Documents, or
+   * the values of records, pass through it before they are stored, and its output is stored. It must be synchronous,
+   * and accept its own output. The types of the collection are inferred from it.
+   *
+   * @example
+   * ```ts
+   * const schema = z.object({ name: z.string(), age: z.number().default(0) });
+   * const users = new db.Collection({ name: 'users', type: 'DOCUMENT_BASED', schema });
+   * ```
+   */
+  schema?: StandardSchema | undefined;
   /**
    * Enables `Drop()`.
    * @default false
@@ -107,6 +120,12 @@ export interface KeyValueCollectionOptions extends CommonOptions {
   type: 'KEY_VALUE_BASED';
 }
 
+/** The options of a collection, checked and completed, as its handle has them. */
+export interface HandleSettings extends CollectionSettings {
+  /** Stays in the page. */
+  readonly schema?: StandardSchema | undefined;
+}
+
 export type CollectionOptions = DocumentCollectionOptions | KeyValueCollectionOptions;
 
 const common: Record<keyof CommonOptions | 'type', Check> = {
@@ -124,6 +143,10 @@ const common: Record<keyof CommonOptions | 'type', Check> = {
   auto_create_backup: flag,
   detailed_debugger_logs: flag,
   activate_drop_method: flag,
+  schema: {
+    allowed: 'a Standard Schema',
+    test: (value) => (value as StandardSchema | null)?.['~standard']?.version === 1,
+  },
 };
 
 const documentOnly: Record<string, Check> = {
@@ -145,7 +168,7 @@ const all = { ...common, ...documentOnly };
  *
  * @throws {OptionError} with the option, the given value and the allowed ones.
  */
-export function parseCollectionOptions(options: unknown): CollectionSettings {
+export function parseCollectionOptions(options: unknown): HandleSettings {
   const settings = checkOptions(options, all, 'new Collection(options)');
   const given = options as Readonly<Record<string, unknown>>;
   for (const place of Object.keys(documentOnly)) {
@@ -160,7 +183,7 @@ export function parseCollectionOptions(options: unknown): CollectionSettings {
     timestamp: settings[`indicate_${name}_timestamp`] as boolean,
   });
   return {
-    ...(settings as unknown as CollectionSettings),
+    ...(settings as unknown as HandleSettings),
     name: (settings.name as string).toWellFormed(),
     indexes: parseIndexes(settings.indexes),
     save_early: given.save_timeout === undefined,

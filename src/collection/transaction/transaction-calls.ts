@@ -9,18 +9,14 @@ import type { ActiveTransaction } from './active-transaction.ts';
 
 /** Calls on one collection in a transaction. */
 export class TransactionCalls<Calls> {
-  readonly #calls: Calls;
+  readonly #handle: HandleCalls<Calls>;
   readonly #sender: Sender;
   readonly #transaction: ActiveTransaction;
   readonly #collection: string;
 
-  constructor(
-    { calls, channel }: HandleCalls<Calls>,
-    transaction: ActiveTransaction,
-    collection: string,
-  ) {
-    this.#calls = calls;
-    this.#sender = transaction.senderOver(channel);
+  constructor(handle: HandleCalls<Calls>, transaction: ActiveTransaction, collection: string) {
+    this.#handle = handle;
+    this.#sender = transaction.senderOver(handle.channel);
     this.#transaction = transaction;
     this.#collection = collection;
   }
@@ -50,7 +46,9 @@ export class TransactionCalls<Calls> {
     ended: () => void,
   ): Promise<T> {
     try {
-      return await run(start(this.#calls, this.#sender));
+      // One that was just constructed may have to load.
+      const { calls } = this.#handle.loaded ?? (await this.#handle.load());
+      return await run(start(calls, this.#sender));
     } catch (error) {
       throw withCallerFrames(nameCollection(error, this.#collection));
     } finally {

@@ -64,7 +64,7 @@ export class DocumentStore {
       case 'getMany':
         return this.#getMany(request.ids);
       case 'getVersion':
-        return this.#getVersion(request.id);
+        return this.#getVersion(request);
       default:
         return this.scans.execute(request);
     }
@@ -163,10 +163,12 @@ export class DocumentStore {
     return found.map((one) => one && [one.key, one.flags, one.stamps, bodies.next().value as Body]);
   }
 
-  *#getVersion(id: string): Coroutine<VersionedReply | undefined> {
+  *#getVersion({ id, changes }: Request<'getVersion'>): Coroutine<VersionedReply | undefined> {
     const record = this.#context.records.get(id);
     if (!record) return undefined;
-    return { record: yield* this.#load(record), version: versionNumber(record) };
+    const version = versionNumber(record);
+    const shown = changes ? yield* this.#updates.patched(record, changes) : record;
+    return { record: yield* this.#load(shown), version };
   }
 
   *#load(record: StoredRecord): Coroutine<RecordReply> {

@@ -35,6 +35,13 @@ export class DocumentUpdates {
     return { record: [id, record.flags, record.stamps, record.body as Body], now: time };
   }
 
+  /** The version that a patch would make of a record. */
+  *patched(before: StoredRecord, changes: Body): Coroutine<StoredRecord> {
+    const { records, clock } = this.#context;
+    const update = this.#compile(changes);
+    return this.#updated(before, yield* records.bodies.of(before), update, clock.now());
+  }
+
   /** All or none: every new version is computed before the first is put. */
   *patchMany({
     ids,

@@ -6,11 +6,12 @@ import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collections/collection-context.ts';
 import { type KeyPath, parseKey } from '../paths/key-path.ts';
 import { deleteAt, getAt, hasAt, mismatch, setAt } from '../paths/value-path.ts';
-import type { Key, ValueReply } from '../protocol/key-value-protocol.ts';
+import type { Key, KeyValueChange, ValueReply } from '../protocol/key-value-protocol.ts';
 import type { ReplyTo, Request } from '../protocol/requests.ts';
 import { versionNumber } from '../records/record-versions.ts';
 import { Scan } from '../records/scan.ts';
-import type { Coroutine, Result } from '../scheduling/coroutine.ts';
+import type { NewVersion } from '../records/version-sink.ts';
+import { type Coroutine, isCoroutine, type Result } from '../scheduling/coroutine.ts';
 import { Pace } from '../scheduling/pace.ts';
 import type { ReadQuery } from '../snapshots/read-set.ts';
 
@@ -51,6 +52,8 @@ export class KeyValueStore {
         return this.#remove(parseKey(request.key), request.criteria);
       case 'kvReplace':
         return this.#replace(request);
+      case 'kvPreview':
+        return this.#preview(request.change);
       case 'kvKeys':
         this.#context.reads?.addQuery(ALL_KEYS);
         return [...this.#context.records.keys()];
@@ -158,6 +161,18 @@ export class KeyValueStore {
     if (versionNumber(record) !== version) return false;
     yield* this.#set(path, body);
     return true;
+  }
+
+  /** Executes a change on a store that keeps it for itself. */
+  *#preview(change: KeyValueChange): Coroutine<ReplyTo<'kvPreview'>> {
+    const version = versionNumber(this.#context.records.get(parseKey(change.key)[0]));
+    const made: StoredRecord[] = [];
+    const versions = { put: ({ record }: NewVersion) => made.push(record) } as object;
+    const { settings, records, clock, newId, aborts, indexes } = this.#context;
+    const aside = { settings, records, clock, newId, aborts, indexes, versions };
+    const work = new KeyValueStore(aside as OperationContext).execute({ ...change, handle: 0 });
+    const reply = isCoroutine(work) ? yield* work : work;
+    return { reply, body: made[0]?.body, version };
   }
 
   *#entries(): Coroutine<ReplyTo<'kvEntries'>> {

@@ -9,6 +9,13 @@ export interface ValueReply {
   readonly version: number;
 }
 
+/** A change inside the value of a record. */
+export type KeyValueChange =
+  | { readonly op: 'kvSet' | 'kvPush'; readonly key: Key; readonly body: Body }
+  | { readonly op: 'kvDelete'; readonly key: Key }
+  | { readonly op: 'kvAdd'; readonly key: Key; readonly amount: number }
+  | { readonly op: 'kvRemove'; readonly key: Key; readonly criteria: Body };
+
 /** The operations of key-value collections. */
 export interface KeyValueOperations {
   kvSet: { ask: { key: Key; body: Body }; reply: undefined };
@@ -29,6 +36,18 @@ export interface KeyValueOperations {
   };
   /** Replaces the value at the key unless its record has another version by now. */
   kvReplace: { ask: { key: Key; body: Body; version: number }; reply: boolean };
+  /** What a change would make of the record of its key; nothing is stored. */
+  kvPreview: {
+    ask: { change: KeyValueChange };
+    reply: {
+      /** Of the change. */
+      readonly reply: unknown;
+      /** The value of the record after it; `undefined` where it changes nothing. */
+      readonly body: Body | undefined;
+      /** Of the record before it, 0 without one. */
+      readonly version: number;
+    };
+  };
   kvKeys: { ask: object; reply: string[] };
   kvEntries: { ask: object; reply: { readonly keys: string[]; readonly bodies: Body[] } };
 }

@@ -53,6 +53,7 @@ const READS: ReadonlySet<OperationName> = new Set<OperationName>([
   'kvGet',
   'kvGetVersion',
   'kvMatch',
+  'kvPreview',
   'kvKeys',
   'kvEntries',
 ]);

@@ -196,7 +196,8 @@ export interface Operations
   deleteMany: { ask: Partial<Selection> & { ids?: string[] | undefined }; reply: number };
   get: { ask: { id: string }; reply: RecordReply | undefined };
   getMany: { ask: { ids: string[] }; reply: (RecordReply | undefined)[] };
-  getVersion: { ask: { id: string }; reply: VersionedReply | undefined };
+  /** With `changes`, the document as a patch would make it; nothing is stored. */
+  getVersion: { ask: { id: string; changes?: Body }; reply: VersionedReply | undefined };
   explain: { ask: Selection; reply: Explained };
   /** Aborts a running call. */
   abort: { ask: { call: number }; reply: undefined };

@@ -1,0 +1,113 @@
+import type { Body } from '../../codec/body.ts';
+import type { Coroutine } from '../../engine/scheduling/coroutine.ts';
+import { ValueError } from '../../errors/value-error.ts';
+import { pause, post, replyOf, type Sender } from '../calls/sender.ts';
+import type { EncodedDocument } from '../find/documents.ts';
+
+/**
+ * Characters of documents that `insertMany` encodes in one turn of the event loop: about 5 ms of work. Browsers reuse
+ * message buffers up to this size.
+ */
+const SLICE_SIZE = 384 * 1024;
+
+/** Assumed size of a document that JSON cannot hold: it takes longer than a string of its size. */
+const EXACT_SIZE = 4096;
+
+/** A part of a long list, and its reply. */
+export interface Slice {
+  readonly fields: object[];
+  readonly reply: ReturnType<typeof post<'insertPart'>>;
+}
+
+/** Encoded documents by column. */
+export interface ListedDocuments {
+  readonly ids: string[];
+  readonly bodies: Body[];
+}
+
+type Encode = (document: unknown, place: string) => EncodedDocument;
+
+/** Encodes and sends a list in slices, which take effect with the last. */
+export function* encodeAndSend(
+  sender: Sender,
+  documents: unknown,
+  method: 'insertMany' | 'upsertMany',
+  encode: Encode,
+): Coroutine<Slice[]> {
+  if (!Array.isArray(documents)) {
+    throw new ValueError('document_invalid', `${method} takes an array of documents.`, {
+      place: 'documents',
+    });
+  }
+  const upsert = method === 'upsertMany';
+  // Copies the list: later slices are encoded in later turns.
+  const list: unknown[] = [...documents];
+  const slices: Slice[] = [];
+  const call = Math.random();
+  try {
+    for (let from = 0, last = false; !last; ) {
+      const { ids, bodies, fields } = encodeSlice(list, from, encode);
+      last = from + bodies.length >= list.length;
+      const reply = post(sender, { op: 'insertPart', call, from, last, ids, bodies, upsert });
+      from += bodies.length;
+      slices.push({ fields, reply });
+      if (!last) yield* pause(sender);
+    }
+  } catch (error) {
+    if (slices.length > 0) post(sender, { op: 'insertAbandon', call });
+    throw error;
+  }
+  return slices;
+}
+
+/** Replaces encoded documents, all or none. */
+export function* sendSlices(sender: Sender, { ids, bodies }: ListedDocuments): Coroutine<void> {
+  const call = Math.random();
+  const replies: Slice['reply'][] = [];
+  for (let from = 0; from < bodies.length; ) {
+    const to = from + sliceLength(bodies, from);
+    replies.push(
+      post(sender, {
+        ...{ op: 'insertPart', call, from, last: to === bodies.length, upsert: true },
+        ...{ ids: ids.slice(from, to), bodies: bodies.slice(from, to) },
+      }),
+    );
+    from = to;
+  }
+  for (const reply of replies) yield* replyOf(reply);
+}
+
+function sliceLength(bodies: readonly Body[], from: number): number {
+  let length = 0;
+  for (let size = 0; from + length < bodies.length && size < SLICE_SIZE; length++)
+    size += sizeOf(bodies[from + length] as Body);
+  return length;
+}
+
+function encodeSlice(list: readonly unknown[], from: number, encode: Encode) {
+  const bodies: Body[] = [];
+  const ids: (string | undefined)[] = [];
+  const fields: object[] = [];
+  let size = 0;
+  for (let index = from; index < list.length && size < SLICE_SIZE; index++) {
+    const encoded = encodeListed(list, index, encode);
+    bodies.push(encoded.body);
+    ids.push(encoded.id);
+    fields.push(encoded.fields);
+    size += sizeOf(encoded.body);
+  }
+  return { bodies, fields, ids: ids.some((id) => id !== undefined) ? ids : undefined };
+}
+
+function sizeOf(body: Body): number {
+  return typeof body === 'string' ? body.length : EXACT_SIZE;
+}
+
+function encodeListed(list: readonly unknown[], index: number, encode: Encode): EncodedDocument {
+  try {
+    return encode(list[index], 'documents[]');
+  } catch {
+    // Only a refused document needs its index in errors: building the text costs time.
+    return encode(list[index], `documents[${index}]`);
+  }
+}

@@ -1,0 +1,31 @@
+import type { FilePart } from '../../backup/file/file-contents.ts';
+import type { Body } from '../../codec/body.ts';
+import { ValueError } from '../../errors/value-error.ts';
+import { SchemaCheck } from './schema-check.ts';
+
+type Records = Extract<FilePart, { readonly kind: 'records' }>;
+
+/** The schema of a collection of either type. */
+export abstract class CollectionSchema extends SchemaCheck {
+  /** Passes an encoded document or value through the schema. */
+  protected abstract importedBody(body: Body): Body;
+
+  /** Passes the records of a file through the schema. @throws {ValueError} `schema_violation` naming the id or key */
+  importedPart({ records, ...part }: Records): Records {
+    const checked = records.map((record) => ({
+      ...record,
+      body: named(record.key, () => this.importedBody(record.body)),
+    }));
+    return { ...part, records: checked };
+  }
+}
+
+/** Names the id or key of what is refused, and with it the refusal of all. */
+export function named<T>(key: string, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (error instanceof ValueError) error.message += ` It is the one with the id "${key}".`;
+    throw error;
+  }
+}
