@@ -21,7 +21,8 @@ import type { Patch } from './update/update-types.ts';
  * Calls take effect in the order in which they are made, awaited or not. Arguments are copied; results belong to the
  * caller. A call resolves when the engine has executed it; `save()` resolves when it is in storage.
  *
- * `T` is the type of the documents, `S` their stamps, such as `'_created_at'` with `indicate_created_at: true`.
+ * `T` is the type of the documents, `S` their stamps, such as `'_created_at'` with `indicate_created_at: true`, and `I` the type
+ * of what goes in, which a schema may turn into another.
  *
  * @example
  * ```ts
@@ -34,14 +35,15 @@ import type { Patch } from './update/update-types.ts';
 export class DocumentCollection<
   T extends object = AnyDocument,
   S extends Stamp = never,
-> extends DocumentQueries<T, S> {
+  I extends object = T,
+> extends DocumentQueries<T, S, I> {
   /**
    * Inserts a document. Its `_id` counts if it has one; other managed fields are ignored.
    *
    * @returns the stored document: managed fields first, then the caller's.
    * @throws {ValueError} `id_taken`; or with the path of a value that cannot be stored.
    */
-  insert(document: NewDocument<T>): Promise<Stored<T, S>> {
+  insert(document: NewDocument<I>): Promise<Stored<T, S>> {
     return this.call([document], (calls, sender, given) => calls.insert(sender, given));
   }
 
@@ -51,7 +53,7 @@ export class DocumentCollection<
    *
    * @throws {ValueError} with the path of the invalid value, such as `documents[3].name`.
    */
-  insertMany(documents: readonly NewDocument<T>[]): Promise<Stored<T, S>[]> {
+  insertMany(documents: readonly NewDocument<I>[]): Promise<Stored<T, S>[]> {
     return this.call([documents], (calls, sender, list) => calls.insertMany(sender, list), {
       exclusive: true,
       copy: copyList,
@@ -59,12 +61,12 @@ export class DocumentCollection<
   }
 
   /** Replaces the document with this `_id`, like `update`, or inserts it. */
-  upsert(document: NewDocument<T>): Promise<Stored<T, S>> {
+  upsert(document: NewDocument<I>): Promise<Stored<T, S>> {
     return this.call([document], (calls, sender, given) => calls.upsert(sender, given));
   }
 
   /** Replaces or inserts many documents, like {@link upsert}, all or none. Of two with one `_id` the later counts. */
-  upsertMany(documents: readonly NewDocument<T>[]): Promise<Stored<T, S>[]> {
+  upsertMany(documents: readonly NewDocument<I>[]): Promise<Stored<T, S>[]> {
     return this.call([documents], (calls, sender, list) => calls.upsertMany(sender, list), {
       exclusive: true,
       copy: copyList,
@@ -76,7 +78,7 @@ export class DocumentCollection<
    *
    * @returns the document; `undefined` if no document has this id.
    */
-  update(id: string, document: NewDocument<T>): Promise<Stored<T, S> | undefined> {
+  update(id: string, document: NewDocument<I>): Promise<Stored<T, S> | undefined> {
     return this.call([id, document], (calls, sender, key, given) =>
       calls.update(sender, key, given),
     );
@@ -139,7 +141,7 @@ export class DocumentCollection<
     id: string,
     change: (
       document: Stored<T, S>,
-    ) => NewDocument<T> | undefined | Promise<NewDocument<T> | undefined>,
+    ) => NewDocument<I> | undefined | Promise<NewDocument<I> | undefined>,
     options?: ModifyOptions,
   ): Promise<Stored<T, S> | undefined> {
     return this.call(
@@ -180,7 +182,7 @@ export class DocumentCollection<
   protected async loadSync({
     calls,
     channel,
-  }: HandleCalls<DocumentCalls<T, S>>): Promise<SyncDocuments<T, S>> {
+  }: HandleCalls<DocumentCalls<T, S>>): Promise<SyncDocuments<T, S, I>> {
     const { SyncDocuments } = await import('./sync-documents.ts');
     return new SyncDocuments(this.name, calls, channel);
   }

@@ -18,10 +18,11 @@ import { LiveQuery } from './live/live-query.ts';
 import type { SyncDocuments } from './sync-documents.ts';
 
 /** The methods of a document collection that read. */
-export abstract class DocumentQueries<T extends object, S extends Stamp> extends CollectionHandle<
-  DocumentCalls<T, S>,
-  SyncDocuments<T, S>
-> {
+export abstract class DocumentQueries<
+  T extends object,
+  S extends Stamp,
+  I extends object,
+> extends CollectionHandle<DocumentCalls<T, S>, SyncDocuments<T, S, I>> {
   /** Finds the document with this id, archived or not; `undefined` if there is none. */
   get(id: string): Promise<Stored<T, S> | undefined> {
     return this.call([id], (calls, sender, key) => calls.get(sender, key));

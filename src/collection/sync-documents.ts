@@ -14,7 +14,11 @@ import type { ModifyOptions } from './update/modify-attempts.ts';
 import type { Patch } from './update/update-types.ts';
 
 /** The methods of {@link DocumentCollection} without promises. */
-export class SyncDocuments<T extends object, S extends Stamp = never> {
+export class SyncDocuments<
+  T extends object,
+  S extends Stamp = never,
+  I extends object = T,
+> {
   readonly #calls: DocumentCalls<T, S>;
   readonly #sender: SyncSender;
 
@@ -23,23 +27,23 @@ export class SyncDocuments<T extends object, S extends Stamp = never> {
     this.#sender = new SyncSender(collection, channel);
   }
 
-  insert(document: NewDocument<T>): Stored<T, S> {
+  insert(document: NewDocument<I>): Stored<T, S> {
     return this.#sender.run(this.#calls.insert(this.#sender, document));
   }
 
-  insertMany(documents: readonly NewDocument<T>[]): Stored<T, S>[] {
+  insertMany(documents: readonly NewDocument<I>[]): Stored<T, S>[] {
     return this.#sender.run(this.#calls.insertMany(this.#sender, documents));
   }
 
-  upsert(document: NewDocument<T>): Stored<T, S> {
+  upsert(document: NewDocument<I>): Stored<T, S> {
     return this.#sender.run(this.#calls.upsert(this.#sender, document));
   }
 
-  upsertMany(documents: readonly NewDocument<T>[]): Stored<T, S>[] {
+  upsertMany(documents: readonly NewDocument<I>[]): Stored<T, S>[] {
     return this.#sender.run(this.#calls.upsertMany(this.#sender, documents));
   }
 
-  update(id: string, document: NewDocument<T>): Stored<T, S> | undefined {
+  update(id: string, document: NewDocument<I>): Stored<T, S> | undefined {
     return this.#sender.run(this.#calls.update(this.#sender, id, document));
   }
 
@@ -54,7 +58,7 @@ export class SyncDocuments<T extends object, S extends Stamp = never> {
   /** The function must return the document at once. */
   modify(
     id: string,
-    change: (document: Stored<T, S>) => NewDocument<T> | undefined,
+    change: (document: Stored<T, S>) => NewDocument<I> | undefined,
     options?: ModifyOptions,
   ): Stored<T, S> | undefined {
     return this.#sender.run(this.#calls.modify(this.#sender, id, change, options));

@@ -20,6 +20,7 @@ import { TransactionCalls } from './transaction-calls.ts';
 export class TransactionDocuments<
   T extends object,
   S extends Stamp = never,
+  I extends object = T,
 > extends TransactionCalls<DocumentCalls<T, S>> {
   get(id: string): Promise<Stored<T, S> | undefined> {
     return this.call('get', (calls, sender) => calls.get(sender, id), id);
@@ -71,23 +72,23 @@ export class TransactionDocuments<
     );
   }
 
-  insert(document: NewDocument<T>): Promise<Stored<T, S>> {
+  insert(document: NewDocument<I>): Promise<Stored<T, S>> {
     return this.call('insert', (calls, sender) => calls.insert(sender, document));
   }
 
-  insertMany(documents: readonly NewDocument<T>[]): Promise<Stored<T, S>[]> {
+  insertMany(documents: readonly NewDocument<I>[]): Promise<Stored<T, S>[]> {
     return this.call('insertMany', (calls, sender) => calls.insertMany(sender, documents));
   }
 
-  upsert(document: NewDocument<T>): Promise<Stored<T, S>> {
+  upsert(document: NewDocument<I>): Promise<Stored<T, S>> {
     return this.call('upsert', (calls, sender) => calls.upsert(sender, document));
   }
 
-  upsertMany(documents: readonly NewDocument<T>[]): Promise<Stored<T, S>[]> {
+  upsertMany(documents: readonly NewDocument<I>[]): Promise<Stored<T, S>[]> {
     return this.call('upsertMany', (calls, sender) => calls.upsertMany(sender, documents));
   }
 
-  update(id: string, document: NewDocument<T>): Promise<Stored<T, S> | undefined> {
+  update(id: string, document: NewDocument<I>): Promise<Stored<T, S> | undefined> {
     return this.call('update', (calls, sender) => calls.update(sender, id, document), id);
   }
 

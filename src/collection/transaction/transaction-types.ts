@@ -13,9 +13,9 @@ import type { TransactionKeyValues } from './transaction-key-values.ts';
  * @throws {TransactionError} `transaction_misused` for a collection of another client.
  */
 export interface Transaction {
-  <T extends object, S extends Stamp>(
-    collection: DocumentCollection<T, S>,
-  ): TransactionDocuments<T, S>;
+  <T extends object, S extends Stamp, I extends object>(
+    collection: DocumentCollection<T, S, I>,
+  ): TransactionDocuments<T, S, I>;
   <V>(collection: KeyValueCollection<V>): TransactionKeyValues<V>;
 }
 
@@ -24,6 +24,8 @@ export type NotAsync<T> = T extends PromiseLike<unknown> ? never : unknown;
 
 /** The {@link Transaction} of `transactionSync`: its methods return values, not promises. */
 export interface SyncTransaction {
-  <T extends object, S extends Stamp>(collection: DocumentCollection<T, S>): SyncDocuments<T, S>;
+  <T extends object, S extends Stamp, I extends object>(
+    collection: DocumentCollection<T, S, I>,
+  ): SyncDocuments<T, S, I>;
   <V>(collection: KeyValueCollection<V>): SyncKeyValues<V>;
 }
