@@ -35,6 +35,11 @@ export type {
   KeyValueCollectionOptions,
 } from './collection/options/collection-options.ts';
 export type { IndexOption } from './collection/options/index-options.ts';
+export type {
+  SchemaInput,
+  SchemaOutput,
+  StandardSchema,
+} from './collection/schema/standard-schema.ts';
 export type { SyncDocuments } from './collection/sync-documents.ts';
 export type { SyncKeyValues } from './collection/sync-key-values.ts';
 export type { TransactionDocuments } from './collection/transaction/transaction-documents.ts';
@@ -59,7 +64,7 @@ export { KeyError, type KeyErrorCode } from './errors/key-error.ts';
 export { OptionError, type OptionErrorCode } from './errors/option-error.ts';
 export { StorageError, type StorageErrorCode } from './errors/storage-error.ts';
 export { TransactionError, type TransactionErrorCode } from './errors/transaction-error.ts';
-export { ValueError, type ValueErrorCode } from './errors/value-error.ts';
+export { type SchemaIssue, ValueError, type ValueErrorCode } from './errors/value-error.ts';
 export { WorkerError, type WorkerErrorCode } from './errors/worker-error.ts';
 export type { Criteria } from './query/criteria/criteria-types.ts';
 export type { KeyRange } from './query/index/key-range.ts';

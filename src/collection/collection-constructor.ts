@@ -89,7 +89,9 @@ interface KeyValues {
 
 /** Documents with the stamps `S` and no others. */
 interface Documents<S extends Stamp> {
-  new <T extends object = AnyDocument>(options: OptionsFor<S> & Unchecked): DocumentCollection<T, S>;
+  new <T extends object = AnyDocument>(
+    options: OptionsFor<S> & Unchecked,
+  ): DocumentCollection<T, S>;
 }
 
 // Each level doubles the signatures: without its stamp, then with it.

@@ -14,11 +14,7 @@ import type { ModifyOptions } from './update/modify-attempts.ts';
 import type { Patch } from './update/update-types.ts';
 
 /** The methods of {@link DocumentCollection} without promises. */
-export class SyncDocuments<
-  T extends object,
-  S extends Stamp = never,
-  I extends object = T,
-> {
+export class SyncDocuments<T extends object, S extends Stamp = never, I extends object = T> {
   readonly #calls: DocumentCalls<T, S>;
   readonly #sender: SyncSender;
 

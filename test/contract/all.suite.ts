@@ -37,6 +37,9 @@ import { predicatesSuite } from './predicates.suite.ts';
 import { refusedValuesSuite } from './refused-values.suite.ts';
 import { renameSuite } from './rename.suite.ts';
 import { savingSuite } from './saving.suite.ts';
+import { badSchemasSuite } from './schemas/bad-schemas.suite.ts';
+import { schemaDocumentsSuite } from './schemas/documents.suite.ts';
+import { schemaValuesSuite } from './schemas/values.suite.ts';
 import { sortingSuite } from './sorting.suite.ts';
 import { storageSuite } from './storage.suite.ts';
 import { storedBytesSuite } from './stored-bytes.suite.ts';
@@ -100,4 +103,7 @@ export function contractSuite(fixture: ClientFixture): void {
   liveSuite(fixture);
   liveReadingSuite(fixture);
   liveOwnChangesSuite(fixture);
+  schemaDocumentsSuite(fixture);
+  schemaValuesSuite(fixture);
+  badSchemasSuite(fixture);
 }
