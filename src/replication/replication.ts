@@ -1,5 +1,6 @@
 import { Emitter } from '../collection/emitter.ts';
 import type { ReplicationAccess } from '../collection/replication-access.ts';
+import type { CairnError } from '../errors/cairn-error.ts';
 import { ReplicationError } from '../errors/replication-error.ts';
 import { CollectionSync } from './loop/collection-sync.ts';
 import type { Environment } from './loop/platform-environment.ts';
@@ -23,11 +24,13 @@ export interface ReplicationEvents<T extends object = object> {
   /** Both sides had changed a document; `result` is what it is now. */
   conflict: Conflict<T>;
   rejected: { readonly id: string; readonly reason: string };
+  /** The schema of the collection refuses what the server has sent, or a merge has made. It is stored all the same. */
+  invalid: { readonly id: string; readonly error: CairnError };
   pulled: { readonly documents: number };
   pushed: { readonly documents: number };
 }
 
-const EVENTS = ['status', 'conflict', 'rejected', 'pulled', 'pushed'] as const;
+const EVENTS = ['status', 'conflict', 'rejected', 'invalid', 'pulled', 'pushed'] as const;
 
 /** Conflicts that are remembered. */
 const MOST_CONFLICTS = 1000;
@@ -47,6 +50,7 @@ export class Replication<T extends object = object> {
       status: (status) => this.#show(status),
       pulled: (documents) => this.#emitter.emit('pulled', { documents }),
       pushed: (documents) => this.#emitter.emit('pushed', { documents }),
+      invalid: (id, error) => this.#emitter.emit('invalid', { id, error }),
       rejected: (id, reason) => this.#emitter.emit('rejected', { id, reason }),
     });
   }

@@ -10,6 +10,7 @@ import { nextTurn } from '../../engine/scheduling/next-turn.ts';
 import type { Started } from '../../transport/channel/channel.ts';
 import type { ClientChannel } from '../../transport/channel/client-channel.ts';
 import type { LiveRegistry } from '../inspection/observed-call.ts';
+import type { CollectionSchema } from '../schema/collection-schema.ts';
 import type { CallOrder } from './call-order.ts';
 import { loadFailed } from './first-call.ts';
 import type { HandleRequest, Sender } from './sender.ts';
@@ -31,6 +32,8 @@ type Send = (request: HandleRequest) => Promise<unknown>;
 export class HandleChannel {
   /** Shared by all handles of the client to this collection. */
   readonly order: CallOrder;
+  /** Of the handle, once it is loaded; replication reports what it refuses. */
+  schema: CollectionSchema | undefined;
   readonly #channel: ClientChannel;
   /** Its number in requests. */
   readonly handle: number;

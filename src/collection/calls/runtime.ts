@@ -80,7 +80,7 @@ export class Runtime {
   ): HandleCalls<Calls> {
     const inspection = this[INSPECTION];
     const channel = new HandleChannel(this.channel, order, this.channel.newHandle(), inspection);
-    const loads = schema && new SchemaLoading(calls, settings, schema);
+    const loads = schema && new SchemaLoading(calls, channel, settings, schema);
     if (loads) this.#schemas.push(loads);
     const handle = new HandleCalls(calls, channel, settings, loads);
     const opened = { collection, settings, handle };

@@ -46,8 +46,12 @@ export class DocumentSchema extends CollectionSchema {
   }
 
   /** Passes imported documents through the schema. */
-  override importedBody(body: Body): Body {
+  protected override importedBody(body: Body): Body {
     return encode(this.fields(decode(body) as object, 'document'), 'document');
+  }
+
+  protected override passReplicated(document: object): void {
+    this.fields(ownFields(document), 'document');
   }
 
   /** Patches the documents with these ids, all or none. The sender's requests are atomic. @returns how many there are. */

@@ -1,6 +1,7 @@
 import type { CollectionSettings } from '../../engine/protocol/settings.ts';
 import type { CommonCalls } from '../calls/common-calls.ts';
 import { loadFailed } from '../calls/first-call.ts';
+import type { HandleChannel } from '../calls/handle-channel.ts';
 import type { CollectionSchema } from './collection-schema.ts';
 import type { StandardSchema } from './standard-schema.ts';
 
@@ -9,11 +10,18 @@ export class SchemaLoading {
   /** Of the collection. */
   readonly name: string;
   readonly #calls: CommonCalls;
+  readonly #channel: HandleChannel;
   readonly #type: CollectionSettings['type'];
   readonly #given: StandardSchema;
   #loading: Promise<void> | undefined;
 
-  constructor(calls: CommonCalls, { name, type }: CollectionSettings, schema: StandardSchema) {
+  constructor(
+    calls: CommonCalls,
+    channel: HandleChannel,
+    { name, type }: CollectionSettings,
+    schema: StandardSchema,
+  ) {
+    this.#channel = channel;
     this.name = name;
     this.#calls = calls;
     this.#type = type;
@@ -37,10 +45,15 @@ export class SchemaLoading {
     const given = this.#given;
     if (this.#type === 'DOCUMENT_BASED') {
       const { DocumentSchema } = await import('./document-schema.ts').catch(loadFailed);
-      this.#calls.schema = new DocumentSchema(given);
+      this.#set(new DocumentSchema(given));
     } else {
       const { ValueSchema } = await import('./value-schema.ts').catch(loadFailed);
-      this.#calls.schema = new ValueSchema(given);
+      this.#set(new ValueSchema(given));
     }
+  }
+
+  #set(schema: CollectionSchema): void {
+    this.#calls.schema = schema;
+    this.#channel.schema = schema;
   }
 }

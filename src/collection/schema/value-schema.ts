@@ -14,8 +14,13 @@ export class ValueSchema extends CollectionSchema {
     return encode(this.check(value, 'value'), 'value');
   }
 
-  override importedBody(body: Body): Body {
+  protected override importedBody(body: Body): Body {
     return this.encode(decode(body));
+  }
+
+  /** A value travels as the field `value` of a document. */
+  protected override passReplicated({ value }: { readonly value?: unknown }): void {
+    this.check(value, 'value');
   }
 
   /**

@@ -213,6 +213,7 @@ export class CollectionSync {
         return channel.send({ ...request, opening }) as never;
       },
       save: () => channel.send({ op: 'save' }),
+      schema: channel.schema,
       pulls: direction !== 'push',
       sent: (change) => this.#push.sent(change),
       events: {

@@ -1,4 +1,4 @@
-import type { RemoteRow } from '../../engine/protocol/replica-protocol.ts';
+import type { RecordState, RemoteRow } from '../../engine/protocol/replica-protocol.ts';
 import type { RemoteChange } from '../protocol/remote.ts';
 import type { Conflict, Origin } from './conflict-resolution.ts';
 import { invalid } from './remote-calls.ts';
@@ -34,12 +34,14 @@ export async function applyRows(
   end: PageEnd = {},
 ): Promise<void> {
   const conflicts = new Map<string, Conflict | undefined>();
+  /** What is stored in the end. */
+  const stored = new Map(all.map(({ id, state }) => [id, state]));
   let sent: readonly Conflict[] = [];
   try {
     for (let rows = all; ; ) {
       sent = [...conflicts.values()].filter((one) => one !== undefined);
       const found = await context.send({ op: 'replicaApply', rows, ...end });
-      if (found.length === 0) return;
+      if (found.length === 0) return reportRefused(context, stored);
       const resolved: RemoteRow[] = [];
       for (const local of found) {
         const change = byId.get(local.id);
@@ -52,12 +54,28 @@ export async function applyRows(
         );
         resolved.push(row);
         conflicts.set(local.id, conflict);
+        stored.set(local.id, row.resolution?.result);
       }
       rows = resolved;
     }
   } finally {
     // Without an answer too: the engine may have applied them before it was lost.
     if (sent.length > 0) context.events.conflicts(sent);
+  }
+}
+
+/**
+ * Reports what the schema refuses. It is stored all the same, as the server has it: a replica that left it out, or changed
+ * it, would never equal the server, and would push what its schema has removed.
+ */
+function reportRefused(
+  { schema, codec, events }: RoundContext,
+  stored: ReadonlyMap<string, RecordState | undefined>,
+): void {
+  if (!schema) return;
+  for (const [id, state] of stored) {
+    const error = state && schema.refusalOf(codec.toDocument(id, state));
+    if (error) events.invalid(id, error);
   }
 }
 

@@ -1,5 +1,7 @@
 import type { HandleRequest } from '../../collection/calls/sender.ts';
+import type { CollectionSchema } from '../../collection/schema/collection-schema.ts';
 import type { RecordState, ReplicaOperations } from '../../engine/protocol/replica-protocol.ts';
+import type { CairnError } from '../../errors/cairn-error.ts';
 import type { StateCodec } from '../documents/states.ts';
 import type { RemoteChange } from '../protocol/remote.ts';
 import type { Conflict, ConflictResolution } from './conflict-resolution.ts';
@@ -33,6 +35,8 @@ export interface RoundContext {
   readonly pulls: boolean;
   /** The push that made a state of the server, if this page has sent it and has no answer. */
   sent(change: RemoteChange): Sent | undefined;
+  /** Of this page's collection. */
+  readonly schema: CollectionSchema | undefined;
   readonly events: RoundEvents;
 }
 
@@ -43,6 +47,8 @@ export interface RoundEvents {
   pulled(documents: number): void;
   pushed(documents: number): void;
   rejected(id: string, reason: string): void;
+  /** The schema of the collection refuses a document that was stored. */
+  invalid(id: string, error: CairnError): void;
   /** All local changes so far are pushed. */
   caughtUp(): void;
 }
