@@ -29,6 +29,7 @@ const PARTS: readonly [title: string, pages: readonly string[]][] = [
     'Guides',
     [
       'guides/modelling',
+      'guides/schemas',
       'guides/queries',
       'guides/live-queries',
       'guides/changing-data',

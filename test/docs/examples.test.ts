@@ -89,6 +89,7 @@ function importModule(name: string): Promise<unknown> {
 /** Imports do not work in a function body, so a dynamic import replaces them. */
 function withoutImports(code: string): string {
   return code
+    .replaceAll(/^import \* as (\w+) from ('.*?');$/gm, 'const $1 = await importModule($2);')
     .replaceAll(/^import (\w+) from/gm, 'import { default: $1 } from')
     .replaceAll(/^import (\{.*?\}) from ('.*?');$/gm, 'const $1 = await importModule($2);')
     .replaceAll(/^export \{\};$/gm, '');

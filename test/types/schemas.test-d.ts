@@ -28,7 +28,8 @@ test('documents have the output of the schema, and the stamps of the options', (
     indexes: ['name'],
   });
   type Found = Stored<Person, '_created_at' | '_updated_timestamp'>;
-  expectTypeOf<DocumentOf<typeof people>>().toEqualTypeOf<Found>();
+  expectTypeOf<DocumentOf<typeof people>>().toExtend<Found>();
+  expectTypeOf<Found>().toExtend<DocumentOf<typeof people>>();
   expectTypeOf(people.get('a')).resolves.toExtend<Found | undefined>();
   expectTypeOf(people.find({}, { select: ['age'] })).resolves.toExtend<
     { _id: string; age: number } | undefined
