@@ -119,10 +119,8 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
     return this.#call((calls) => calls.renameCollection(this, from, to));
   }
 
-  async destroy(): Promise<void> {
-    if (this.refusal) throw this.refusal;
-    const [Calls, runtime] = await Promise.all([loadDatabaseCalls(), this.loadRuntime()]);
-    return new Calls(runtime).destroy();
+  destroy(): Promise<void> {
+    return this.#call((calls) => calls.destroy(), false);
   }
 
   async save(): Promise<void> {
@@ -190,15 +188,15 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
     return this.#runtime;
   }
 
-  /** Runs a call about the whole database, after all earlier calls. */
-  async #call<T>(start: (calls: DatabaseCalls) => Promise<T>): Promise<T> {
+  /** Runs a call about the whole database, after all earlier calls; one that `opens` nothing waits for none. */
+  async #call<T>(start: (calls: DatabaseCalls) => Promise<T>, opens = true): Promise<T> {
     if (this.refusal) throw this.refusal;
-    for (const { busy } of this.#orders.values()) if (busy) await this.#earlierCalls();
+    if (opens) for (const { busy } of this.#orders.values()) if (busy) await this.#earlierCalls();
     const Calls = loadedDatabaseCalls();
     // Nothing is awaited that is there: a transaction is often shorter than the turns that it would take.
     if (Calls && this.#runtime?.channel.state === 'open') return start(new Calls(this.#runtime));
     const [Loaded, runtime] = await Promise.all([loadDatabaseCalls(), this.loadRuntime()]);
-    await runtime.channel.open();
+    if (opens) await runtime.channel.open();
     return start(new Loaded(runtime));
   }
 
