@@ -15,7 +15,7 @@ import { ModifyAttempts, modifyTurnsOf } from '../update/modify-attempts.ts';
 import type { CallOrder } from './call-order.ts';
 import { CommonCalls } from './common-calls.ts';
 import { checkId } from './item-checks.ts';
-import { atomically, exclusively, pause, replyOf, request, type Sender } from './sender.ts';
+import { exclusively, pause, replyOf, request, type Sender } from './sender.ts';
 
 /** The calls of a document collection, asynchronous and synchronous. */
 export class DocumentCalls<T extends object, S extends Stamp = never> extends CommonCalls {
@@ -109,7 +109,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
         return yield* schema.patchAll(atomic, ids, encoded, this.#build as never);
       };
       return yield* exclusively(sender, (alone) =>
-        atomically(alone, this.#collection, patchAll.bind(this)),
+        schema.atomically(alone, this.#collection, patchAll.bind(this)),
       );
     }
     const mayHang = query.selection.mayHang ?? encoded.mayHang;

@@ -1,18 +1,12 @@
 import type { LiveNews } from '../../engine/protocol/live-protocol.ts';
 import type { OperationName, ReplyTo, Request } from '../../engine/protocol/requests.ts';
-import {
-  type Coroutine,
-  isCoroutine,
-  type Result,
-  run,
-} from '../../engine/scheduling/coroutine.ts';
+import { isCoroutine, type Result, run } from '../../engine/scheduling/coroutine.ts';
 import { nextTurn } from '../../engine/scheduling/next-turn.ts';
 import type { Started } from '../../transport/channel/channel.ts';
 import type { ClientChannel } from '../../transport/channel/client-channel.ts';
 import type { LiveRegistry } from '../inspection/observed-call.ts';
 import type { CollectionSchema } from '../schema/collection-schema.ts';
 import type { CallOrder } from './call-order.ts';
-import { loadFailed } from './first-call.ts';
 import type { HandleRequest, Sender } from './sender.ts';
 
 /** Starts a call over a sender. */
@@ -104,15 +98,9 @@ export class HandleChannel {
       isSync: false,
       send: (isAlone ? send : inOrder) as Sender['send'],
       exclusively: isAlone ? undefined : (start) => this.#alone(start, send),
-      atomically: (collection, start) => this.#atomically(collection, start),
+      client: { channel: this.#channel, handle: this.handle },
       pause: nextTurn,
     };
-  }
-
-  async #atomically<T>(collection: string, start: (sender: Sender) => Coroutine<T>): Promise<T> {
-    const loading = import('../transaction/run-call-atomically.ts').catch(loadFailed);
-    const { runCallAtomically } = await loading;
-    return runCallAtomically(this.#channel, { collection, handle: this.handle, start });
   }
 
   #runUntil<T>(signal: AbortSignal, begin: (send: Send) => Promise<T>): Promise<T> {

@@ -6,6 +6,7 @@ import type {
 } from '../../engine/protocol/requests.ts';
 import { type Coroutine, wait } from '../../engine/scheduling/coroutine.ts';
 import type { Started } from '../../transport/channel/channel.ts';
+import type { ClientChannel } from '../../transport/channel/client-channel.ts';
 
 /** A request without its handle, which the handle's channel adds. */
 export type HandleRequest<Name extends OperationName = OperationName> = {
@@ -27,11 +28,8 @@ export interface Sender {
   ): ReplyTo<Name> | Promise<ReplyTo<Name>>;
   /** Runs a call of several requests without later calls in between. Left out where none can come. */
   readonly exclusively?: (<T>(start: (alone: Sender) => Coroutine<T>) => Promise<T>) | undefined;
-  /** Runs a call of several requests as a transaction. Left out where they are one already. */
-  readonly atomically?: <T>(
-    collection: string,
-    start: (atomic: Sender) => Coroutine<T>,
-  ) => Promise<T>;
+  /** Where a transaction of its own can begin. Left out where requests are atomic already. */
+  readonly client?: { readonly channel: ClientChannel; readonly handle: number };
   /** Yields to the event loop; `undefined` in a synchronous call. */
   pause(): Promise<void> | undefined;
 }
@@ -72,15 +70,4 @@ export function* exclusively<T>(
   start: (alone: Sender) => Coroutine<T>,
 ): Coroutine<T> {
   return sender.exclusively ? yield* wait(sender.exclusively(start)) : yield* start(sender);
-}
-
-/** Runs a call of several requests all or none. */
-export function* atomically<T>(
-  sender: Sender,
-  collection: string,
-  start: (atomic: Sender) => Coroutine<T>,
-): Coroutine<T> {
-  return sender.atomically
-    ? yield* wait(sender.atomically(collection, start))
-    : yield* start(sender);
 }

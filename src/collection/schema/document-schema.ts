@@ -1,7 +1,7 @@
 import { type Body, decode, encode } from '../../codec/body.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import type { DocumentBuilder } from '../../engine/protocol/managed.ts';
-import type { Coroutine } from '../../engine/scheduling/coroutine.ts';
+import { type Coroutine, wait } from '../../engine/scheduling/coroutine.ts';
 import { MANAGED_FIELDS } from '../../storage/segments/managed-fields.ts';
 import { pause, post, replyOf, type Sender } from '../calls/sender.ts';
 import {
@@ -12,6 +12,7 @@ import {
   toDocument,
 } from '../find/documents.ts';
 import { type ListedDocuments, sendSlices } from '../insert/document-slices.ts';
+import { runCallAtomically } from '../transaction/run-call-atomically.ts';
 import type { EncodedChanges } from '../update/encode-changes.ts';
 import { CollectionSchema, named } from './collection-schema.ts';
 import { schemaFailed } from './schema-check.ts';
@@ -52,6 +53,17 @@ export class DocumentSchema extends CollectionSchema {
 
   protected override passReplicated(document: object): void {
     this.fields(ownFields(document), 'document');
+  }
+
+  /** Runs a call of several requests all or none. */
+  *atomically<T>(
+    sender: Sender,
+    collection: string,
+    start: (atomic: Sender) => Coroutine<T>,
+  ): Coroutine<T> {
+    const { client } = sender;
+    if (!client) return yield* start(sender);
+    return yield* wait(runCallAtomically({ ...client, collection, start }));
   }
 
   /** Patches the documents with these ids, all or none. The sender's requests are atomic. @returns how many there are. */

@@ -10,6 +10,7 @@ import { runTransaction } from './run-transaction.ts';
 const RETRIES = 100;
 
 interface AtomicCall<T> {
+  readonly channel: ClientChannel;
   readonly collection: string;
   readonly handle: number;
   readonly start: (sender: Sender) => Coroutine<T>;
@@ -19,10 +20,12 @@ interface AtomicCall<T> {
  * Runs one call of a collection as a transaction, until nobody was quicker. The caller keeps later calls of the collection
  * waiting.
  */
-export async function runCallAtomically<T>(
-  channel: ClientChannel,
-  { collection, handle, start }: AtomicCall<T>,
-): Promise<T> {
+export async function runCallAtomically<T>({
+  channel,
+  handle,
+  collection,
+  start,
+}: AtomicCall<T>): Promise<T> {
   await channel.open();
   // The order of the collection belongs to this very call.
   const alone = new HandleChannel(channel, new CallOrder(), handle);
