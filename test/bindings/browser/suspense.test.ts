@@ -150,6 +150,8 @@ test('in a component that suspends too', async () => {
   const page = show(() => createElement(Loop));
   await page.reads('option_invalid');
   page.unmount();
+  // What it has waited for ends in a later turn.
+  await new Promise((resolve) => setTimeout(resolve, 20));
 });
 
 test('many components that suspend below one boundary are no endless loop', async () => {
