@@ -1,22 +1,32 @@
 import { deleteDB } from 'idb';
 import { StorageError } from '../../errors/storage-error.ts';
-import { withDeadline } from './deadline.ts';
 import { databaseName } from './indexeddb-connection.ts';
 import { storageErrorOf } from './storage-failure.ts';
 
-/** Time for other connections to close: those of Cairn do at once. A deletion cannot be withdrawn. */
-const DELETE_DEADLINE_MS = 5000;
+/** Time for other connections to close, once the browser says that they are open: those of Cairn do at once. */
+const BLOCKED_MS = 5000;
+
+/** Time for all else: the browser asks every connection first, and one in a frozen tab does not answer. */
+const DELETE_DEADLINE_MS = 20_000;
 
 /**
- * Deletes a database of IndexedDB.
+ * Deletes a database of IndexedDB. A deletion cannot be withdrawn.
  *
  * @throws {StorageError} `database_busy` while another connection stays open.
  */
 export async function deleteIndexedDb(name: string): Promise<void> {
   try {
-    // In a page without an origin of its own it throws synchronously.
-    const deleting = (async () => deleteDB(databaseName(name)))();
-    await withDeadline(deleting, DELETE_DEADLINE_MS, () => busy(name));
+    await new Promise<void>((resolve, reject) => {
+      const late = () => reject(busy(name));
+      let timer = setTimeout(late, DELETE_DEADLINE_MS);
+      const blocked = () => {
+        clearTimeout(timer);
+        timer = setTimeout(late, BLOCKED_MS);
+      };
+      // In a page without an origin of its own it throws synchronously.
+      const deleting = (async () => deleteDB(databaseName(name), { blocked }))();
+      deleting.then(resolve, reject).finally(() => clearTimeout(timer));
+    });
   } catch (error) {
     throw storageErrorOf(error, 'deleting');
   }
