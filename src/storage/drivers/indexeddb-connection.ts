@@ -14,6 +14,9 @@ const OPEN_DEADLINE_MS = 10_000;
 /** Far above any write of ours: a transaction that takes longer has lost its database. */
 const TRANSACTION_DEADLINE_MS = 60_000;
 
+/** One that takes longer has lost its database. */
+const CLOSE_DEADLINE_MS = 2000;
+
 /** An app may have a database of its own under the same name. */
 const NAME_PREFIX = 'cairn:';
 
@@ -31,6 +34,7 @@ export class IndexedDbConnection {
   /** Whether it was open before: then the database exists, unless somebody has deleted it. */
   #wasOpen = false;
   #destroyed = false;
+  readonly #running = new Set<Promise<void>>();
 
   constructor(name: string, events: StorageEvents) {
     this.#name = databaseName(name);
@@ -108,6 +112,15 @@ export class IndexedDbConnection {
     );
   }
 
+  /** Must be called with each transaction: a connection closes after those that run. */
+  begun<T extends { readonly done: Promise<void> }>(transaction: T): T {
+    const { done } = transaction;
+    const ended = () => void this.#running.delete(done);
+    this.#running.add(done);
+    done.then(ended, ended);
+    return transaction;
+  }
+
   /**
    * Runs a transaction, and once more on a new connection where the first turns out to be dead.
    *
@@ -138,6 +151,10 @@ export class IndexedDbConnection {
     this.#closed = true;
     const database = this.#database;
     this.#database = undefined;
+    // In WebKit a worker that is terminated while a transaction runs leaves its connection open, and blocks a deletion.
+    // A dead one never ends.
+    const ended = Promise.allSettled(this.#running);
+    await withDeadline(ended, CLOSE_DEADLINE_MS, () => new Error()).catch(() => undefined);
     // A failure to open was reported by the call that opened it.
     (await database?.catch(() => undefined))?.close();
   }

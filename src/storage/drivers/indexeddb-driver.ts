@@ -1,4 +1,4 @@
-import { type IDBPDatabase, unwrap } from 'idb';
+import { type IDBPDatabase, type IDBPTransaction, unwrap } from 'idb';
 import { deleteIndexedDb } from './delete-indexeddb.ts';
 import {
   type Durability,
@@ -44,7 +44,7 @@ class IndexedDbStorage implements Storage {
 
   getMany(store: StoreName, keys: readonly StorageKey[]): Promise<unknown[]> {
     return this.#connection.run('reading', async (database) => {
-      const transaction = database.transaction(store);
+      const transaction = this.#begin(database, store);
       const values = await Promise.all(
         keys.map((key) => transaction.store.get(key as IDBValidKey)),
       );
@@ -55,13 +55,16 @@ class IndexedDbStorage implements Storage {
 
   list(store: StoreName, { prefix, after, limit }: StorageRange): Promise<unknown[]> {
     const range = IDBKeyRange.bound(after ?? prefix, endOf(prefix), after !== undefined, true);
-    return this.#connection.run('reading', (database) => database.getAll(store, range, limit));
+    // Before the transaction is done, a turn earlier.
+    return this.#connection.run('reading', (database) =>
+      this.#begin(database, store).store.getAll(range, limit),
+    );
   }
 
   keys(store: StoreName, prefix: StorageKey): Promise<StorageKey[]> {
     const range = IDBKeyRange.bound(prefix, endOf(prefix));
     return this.#connection.run('reading', async (database) => {
-      return (await database.getAllKeys(store, range)) as StorageKey[];
+      return (await this.#begin(database, store).store.getAllKeys(range)) as StorageKey[];
     });
   }
 
@@ -70,12 +73,19 @@ class IndexedDbStorage implements Storage {
     // A retry starts over with the operations drawn so far.
     const drawn = replayable(operations);
     return this.#connection.run('writing', (database) =>
-      writeBatch(database, stores, drawn, durability),
+      writeBatch(
+        this.#connection.begun(database.transaction(stores, 'readwrite', { durability })),
+        drawn,
+      ),
     );
   }
 
   close(): Promise<void> {
     return this.#connection.close();
+  }
+
+  #begin(database: IDBPDatabase, store: StoreName) {
+    return this.#connection.begun(database.transaction(store));
   }
 }
 
@@ -83,19 +93,16 @@ class IndexedDbStorage implements Storage {
  * The stores that a write locks. A page that ends must not find `recovery` locked by its own worker, which ends with
  * it: a transaction that has not begun by then never begins (Chromium: 0 of 8 did; 8 of 8 with a lock of their own).
  */
-function storesOf(operations: Iterable<StorageOperation>): readonly StoreName[] {
+function storesOf(operations: Iterable<StorageOperation>): StoreName[] {
   const isRecovery = Array.isArray(operations) && operations[0]?.store === 'recovery';
   return isRecovery ? ['recovery'] : ENGINE_STORES;
 }
 
 /** Applies a batch in one transaction; resolves when it is committed. */
 async function writeBatch(
-  database: IDBPDatabase,
-  stores: readonly StoreName[],
+  wrapped: IDBPTransaction<unknown, StoreName[], 'readwrite'>,
   operations: Iterable<StorageOperation>,
-  durability: Durability,
 ): Promise<void> {
-  const wrapped = database.transaction(stores, 'readwrite', { durability });
   const done = wrapped.done;
   // The reason is thrown below; `done` must not count as unhandled until then.
   done.catch(() => undefined);
