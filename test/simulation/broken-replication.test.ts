@@ -19,7 +19,7 @@ afterEach(() => vi.restoreAllMocks());
 
 const PATIENCE = 600_000;
 /** Each of these is found within so many seeds. */
-const SOON = 300;
+const SOON = 600;
 
 /** Expects the broken replication to be found out soon. */
 async function expectFound(): Promise<void> {
