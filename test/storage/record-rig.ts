@@ -1,7 +1,7 @@
 import { decode, encode } from '../../src/codec/body.ts';
-import { FoldedRecords } from '../../src/engine/records/folded-records.ts';
 import { RecordStore } from '../../src/engine/records/record-store.ts';
 import { Scan } from '../../src/engine/records/scan.ts';
+import { FoldedRecords } from '../../src/engine/records/table/folded-records.ts';
 import { saveTogether } from '../../src/engine/saving/save-together.ts';
 import { systemClock } from '../../src/engine/scheduling/clock.ts';
 import { run } from '../../src/engine/scheduling/coroutine.ts';

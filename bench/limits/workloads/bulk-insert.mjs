@@ -48,6 +48,7 @@ export default defineWorkload({
     },
     thread: insertThrough('thread'),
     worker: insertThrough('worker'),
+    files: insertThrough('files'),
     async dexie({ database: name, size }) {
       const database = new Dexie(name);
       database.version(1).stores({ people: '++id, age' });
@@ -61,6 +62,7 @@ export default defineWorkload({
   limits: [
     { figure: 'thread: ms', per: 'raw: ms', atMost: 1.8 },
     { figure: 'worker: ms', per: 'raw: ms', atMost: 2.2 },
+    { figure: 'files: ms', per: 'worker: ms', atMost: 1 },
     { figure: 'dexie: ms', per: 'thread: ms', atLeast: 20 },
     { figure: 'dexie: ms', per: 'worker: ms', atLeast: 20 },
     { figure: 'thread: blocked ms', atMost: 50 },

@@ -6,13 +6,14 @@ import { stamped, UPDATED } from '../protocol/managed.ts';
 import type { ReplyTo, Request } from '../protocol/requests.ts';
 import type { NewVersion } from '../records/version-sink.ts';
 import { idTaken, unusedId } from './ids.ts';
+import { type NewRows, partOfNew } from './new-rows.ts';
 
 /** Shorter generated ids may be taken; 16 characters are 95 random bits. */
 const SHORT_ID = 16;
 
 /** The staged documents of an `insertMany`. */
-interface Staged {
-  readonly records: StoredRecord[];
+interface Staged extends NewRows {
+  indexKeys: unknown[][];
   /** One instant for all of them. */
   readonly now: number;
   /** Their ids, if one may be taken: the caller chose some, or they are short. */
@@ -47,30 +48,30 @@ export class InsertParts {
       throw staged.failure.error;
     }
     try {
-      const { settings } = this.#context;
-      const stamps = stamped(undefined, 'created', settings, staged.now);
+      const { settings, versions } = this.#context;
+      const { stamps } = staged;
       const columnsOf = (keys: string[]): ReplyTo<'insertPart'> => ({
         ...{ keys, flags: new Uint8Array(keys.length), now: staged.now },
         stamps: stamps && keys.map(() => stamps),
       });
-      const known = staged.records.slice(from, from + bodies.length);
+      const known = staged.keys.slice(from, from + bodies.length);
       if (known.length > 0) {
         // The last part is retried after a unique index was given up for it.
         if (last && upsert) return this.#commitUpserts(call, staged);
         if (last) this.#commit(call, staged);
-        return columnsOf(known.map(({ key }) => key));
+        return columnsOf(known);
       }
-      if (from > staged.records.length) throw insertLost(settings.name);
-      if (ids) staged.ids ??= new Set(staged.records.map(({ key }) => key));
+      if (from > staged.keys.length) throw insertLost(settings.name);
+      if (ids) staged.ids ??= new Set(staged.keys);
       const keys = bodies.map((body, index) => {
         const key = this.#keyFor(ids?.[index], staged, upsert);
         staged.ids?.add(key);
-        const record = new StoredRecord(key, 0, 0, stamps, body);
-        // The versions of an `upsertMany` are made with the last part.
-        if (!upsert) this.#context.versions.prepare(record);
-        staged.records.push(record);
+        staged.keys.push(key);
+        staged.bodies.push(body);
         return key;
       });
+      // The versions of an `upsertMany` are made with the last part.
+      if (!upsert) versions.prepareRows(staged, from);
       if (last && upsert) return this.#commitUpserts(call, staged);
       if (last) this.#commit(call, staged);
       return columnsOf(keys);
@@ -78,7 +79,7 @@ export class InsertParts {
       if (now !== undefined && isViolation(error)) throw error;
       if (last) this.#staged.delete(call);
       staged.failure = { error };
-      staged.records.length = 0;
+      staged.keys.length = staged.bodies.length = 0;
       throw error;
     }
   }
@@ -90,9 +91,13 @@ export class InsertParts {
 
   #begin(call: number, now: number | undefined): Staged {
     const { clock, settings, indexes } = this.#context;
+    const time = now ?? clock.now();
     const staged: Staged = {
-      records: [],
-      now: now ?? clock.now(),
+      keys: [],
+      stamps: stamped(undefined, 'created', settings, time),
+      bodies: [],
+      indexKeys: [],
+      now: time,
       indexes,
       width: indexes.width,
       ids: settings.id_length < SHORT_ID ? new Set() : undefined,
@@ -113,35 +118,38 @@ export class InsertParts {
     return id;
   }
 
-  #commit(call: number, { records: staged, ids, ...extracted }: Staged): void {
+  #commit(call: number, staged: Staged): void {
     const { records, indexes, settings, versions } = this.#context;
-    if (indexes !== extracted.indexes || indexes.width !== extracted.width)
-      for (const record of staged) versions.prepare(record);
-    if (ids) for (const key of ids) if (records.get(key)) throw idTaken(settings.name, key);
-    for (const record of staged) record.rank = records.takeRank();
-    versions.add(staged);
+    const { ids } = staged;
+    if (indexes !== staged.indexes || indexes.width !== staged.width) {
+      staged.indexKeys = [];
+      versions.prepareRows(staged, 0);
+    }
+    if (ids) for (const key of ids) if (!records.vacate(key)) throw idTaken(settings.name, key);
+    versions.add(partOfNew(staged, () => records.takeRank()));
     this.#staged.delete(call);
   }
 
   /** Inserts the new ones and replaces the others. Of two with one id the later replaces the earlier. */
-  #commitUpserts(call: number, { records: staged, now }: Staged): ReplyTo<'insertPart'> {
+  #commitUpserts(call: number, staged: Staged): ReplyTo<'insertPart'> {
     const { records, settings } = this.#context;
     const versions = new Map<string, NewVersion>();
-    const flags = new Uint8Array(staged.length);
+    const { keys, bodies, now, stamps: created } = staged;
+    const flags = new Uint8Array(keys.length);
     const stamps: (Stamps | undefined)[] = [];
-    for (const [index, { key, stamps: created, body }] of staged.entries()) {
+    for (const [index, key] of keys.entries()) {
       const stored = records.get(key);
+      if (!stored) records.vacate(key);
       const latest = versions.get(key)?.record ?? stored;
       flags[index] = latest ? latest.flags | UPDATED : 0;
       stamps[index] = latest ? stamped(latest.stamps, 'updated', settings, now) : created;
       const rank = latest ? latest.rank : records.takeRank();
-      const record = new StoredRecord(key, rank, flags[index], stamps[index], body);
+      const record = new StoredRecord(key, rank, flags[index], stamps[index], bodies[index]);
       versions.set(key, { record, before: stored, kind: stored ? 'update' : 'insert' });
     }
     this.#context.versions.putAll([...versions.values()]);
     this.#staged.delete(call);
     const isStamped = stamps.some((one) => one !== undefined);
-    const keys = staged.map(({ key }) => key);
     return { keys, flags, stamps: isStamped ? stamps : undefined, now };
   }
 }

@@ -1,12 +1,16 @@
 import type { Body } from '../../codec/body.ts';
 import type { SegmentLog } from '../../storage/log/segment-log.ts';
 import { segmentLost } from '../../storage/segments/lost-data.ts';
+import type { RecordPart } from '../../storage/segments/parts/record-part.ts';
 import type { SegmentBodies } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import { type Coroutine, wait } from '../scheduling/coroutine.ts';
 import { BodyLoader } from './body-loader.ts';
 import type { CompactionGuard } from './compaction-guard.ts';
-import type { RecordTable } from './record-table.ts';
+import type { RecordTable } from './table/record-table.ts';
+
+/** Bodies of one segment that are read one by one, where storage can. */
+const FEW = 16;
 
 /** The bodies of a collection's records: in memory, or read from their segments. */
 export class RecordBodies {
@@ -43,10 +47,18 @@ export class RecordBodies {
     this.#resident = false;
   }
 
+  /** The same with all records of a part. */
+  savedPart(part: RecordPart): void {
+    for (const record of part.allMade()) this.saved(record);
+    if (!this.#caching && part.dropBodies()) this.#resident = false;
+  }
+
   /** Drops what can be read again from storage. */
   clear(): void {
-    for (const record of this.#table.list()) {
+    for (const part of this.#table.parts) if (part.dropBodies()) this.#resident = false;
+    for (const record of this.#table.made()) {
       record.value = undefined;
+      record.shared = undefined;
       if (record.segment === 0) continue;
       record.body = undefined;
       this.#resident = false;
@@ -60,7 +72,10 @@ export class RecordBodies {
     try {
       // Compaction may move the record while its segment is being read.
       for (;;) {
-        const body = this.in(record, yield* this.#segment(record.segment));
+        const { segment } = record;
+        const body = this.#readsItem(segment)
+          ? yield* this.#item(record)
+          : this.in(record, yield* this.#segment(segment));
         if (body !== undefined) return body;
       }
     } finally {
@@ -72,12 +87,14 @@ export class RecordBodies {
   *ofAll(records: readonly StoredRecord[]): Coroutine<Body[]> {
     const missing = records.filter((record) => record.body === undefined);
     const read = new Map<number, SegmentBodies>();
-    const numbers = new Set(missing.map(({ segment }) => segment));
-    if (numbers.size > 0) {
+    const numbers = new Map<number, number>();
+    for (const { segment } of missing) numbers.set(segment, (numbers.get(segment) ?? 0) + 1);
+    const whole = Array.from(numbers)
+      .filter(([number, count]) => count > FEW || !this.#readsItem(number))
+      .map(([number]) => number);
+    if (whole.length > 0) {
       yield Promise.all(
-        Array.from(numbers, async (number) =>
-          read.set(number, await this.#log.bodies.load(number)),
-        ),
+        whole.map(async (number) => read.set(number, await this.#log.bodies.load(number))),
       );
     }
     const bodies: Body[] = [];
@@ -137,6 +154,23 @@ export class RecordBodies {
   *inOrder(record: StoredRecord): Coroutine<Body> {
     while (record.body === undefined && this.#loader) yield this.#loader.step;
     return record.body ?? (yield* this.of(record));
+  }
+
+  /** Whether one body is read by itself: its segment is not in memory, and storage can. */
+  #readsItem(segment: number): boolean {
+    const { bodies } = this.#log;
+    return bodies.readsItems && segment !== 0 && !bodies.peek(segment);
+  }
+
+  /** @throws {StorageError} `data_damaged` when the segment should have it and has not. */
+  *#item(record: StoredRecord): Coroutine<Body | undefined> {
+    const { segment, index } = record;
+    const body = yield* wait(this.#log.bodies.loadItem(segment, index));
+    if (body === undefined && record.segment === segment && record.body === undefined)
+      throw segmentLost(this.#log.name, segment);
+    // A saved version never changes: that holds where compaction has moved the record meanwhile, too.
+    if (body !== undefined && this.#caching) record.body = body;
+    return body ?? record.body;
   }
 
   *#segment(number: number): Coroutine<SegmentBodies> {

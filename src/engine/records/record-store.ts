@@ -1,31 +1,21 @@
 import { type Body, peek } from '../../codec/body.ts';
-import type { AppendWrite } from '../../storage/log/append-write.ts';
 import { compactLog } from '../../storage/log/compact-log.ts';
 import type { Attachment } from '../../storage/log/log-writes.ts';
 import type { SegmentLog } from '../../storage/log/segment-log.ts';
+import type { RecordPart } from '../../storage/segments/parts/record-part.ts';
 import { type StoredRecord, savedVersion } from '../../storage/segments/stored-record.ts';
 import type { Watermark } from '../../storage/segments/watermarks.ts';
 import type { Clock } from '../scheduling/clock.ts';
 import type { OpenSnapshots } from '../snapshots/open-snapshots.ts';
 import { VersionHistory } from '../snapshots/version-history.ts';
 import { AppliedChanges } from './applied-changes.ts';
+import type { BegunSave } from './begun-save.ts';
 import { CompactionGuard } from './compaction-guard.ts';
 import { DecodedDocuments } from './decoded-documents.ts';
-import type { FoldedRecords } from './folded-records.ts';
 import { PendingChanges } from './pending-changes.ts';
 import { RecordBodies } from './record-bodies.ts';
-import { RecordTable } from './record-table.ts';
-
-/** A save under way. */
-export interface BegunSave {
-  /** How many changes it writes. */
-  readonly changes: number;
-  readonly append: AppendWrite;
-  /** Must be called when the write has succeeded. */
-  readonly stored: () => void;
-  /** As {@link AppendWrite.failed}. */
-  readonly failed: AppendWrite['failed'];
-}
+import type { LoadedRecords } from './table/folded-records.ts';
+import { RecordTable } from './table/record-table.ts';
 
 /** So many values are decoded at once without blocking other requests. */
 const FEW = 1000;
@@ -38,6 +28,7 @@ const FEW = 1000;
  */
 export class RecordStore {
   readonly overlay = undefined;
+  readonly hides = undefined;
   readonly log: SegmentLog;
   readonly history: VersionHistory;
   readonly bodies: RecordBodies;
@@ -45,7 +36,7 @@ export class RecordStore {
   readonly #clock: Clock;
   readonly #caching: boolean;
   readonly #guard: CompactionGuard;
-  readonly #records = new RecordTable();
+  readonly table = new RecordTable();
   /** The decoded values of all records, in order. */
   #decoded: DecodedDocuments | undefined;
   /** Whether there has been such a list since the cache was cleared. */
@@ -60,22 +51,22 @@ export class RecordStore {
     this.#clock = clock;
     this.#caching = caching;
     this.#guard = new CompactionGuard(log);
-    this.bodies = new RecordBodies(log, this.#records, this.#guard, caching);
+    this.bodies = new RecordBodies(log, this.table, this.#guard, caching);
     this.applied = new AppliedChanges(clock);
     this.history = new VersionHistory(
       snapshots,
       () => this.pin(),
-      (record) => this.#saving?.records.has(record) === true,
+      (record) => this.#saving?.has(record) === true,
     );
   }
 
   get size(): number {
-    return this.#records.size;
+    return this.table.size;
   }
 
-  /** All flags that any record has, and perhaps some that none has any more. */
+  /** All flags that any record has; perhaps some that none has any more. */
   get flags(): number {
-    return this.#records.flags;
+    return this.table.flags;
   }
 
   /** Changes not yet in storage, those of the save under way included. */
@@ -99,16 +90,21 @@ export class RecordStore {
   }
 
   get(key: string): StoredRecord | undefined {
-    return this.#records.get(key);
+    return this.table.get(key);
+  }
+
+  /** Makes a key free for a new record, if that is possible. @returns whether it is free. */
+  vacate(key: string): boolean {
+    return this.get(key) === undefined;
   }
 
   keys(): IterableIterator<string> {
-    return this.#records.keys();
+    return this.table.keys();
   }
 
   /** All records in order, as of now: the array never changes. */
   list(): readonly StoredRecord[] {
-    return this.#records.list();
+    return this.table.list();
   }
 
   /**
@@ -148,33 +144,33 @@ export class RecordStore {
 
   /** Puts a new version, with its body. */
   put(record: StoredRecord): void {
-    const before = this.#records.get(record.key);
+    const before = this.table.get(record.key);
     this.history.note(record, before);
     if (before) {
       record.previous = this.#mayBeStored(before) ? before : before.previous;
-      this.#pending.records.delete(before);
+      this.#pending.remove(before);
     }
-    this.#records.set(record);
+    this.table.set(record);
     this.#decoded = undefined;
-    this.#pending.records.add(record);
+    this.#pending.add(record);
     this.#noteChange();
   }
 
-  /** Appends records with new keys, in order. */
-  addAll(records: readonly StoredRecord[]): void {
-    this.history.noteAdded(records);
-    this.#records.append(records);
-    for (const record of records) this.#pending.records.add(record);
+  /** Appends records with new keys, in order; their ranks ascend by one. */
+  addAll(part: RecordPart): void {
+    this.history.noteAdded(part.keys);
+    this.table.append(part);
+    this.#pending.addPart(part);
     this.#decoded = undefined;
-    this.#noteChange(records.length);
+    this.#noteChange(part.length);
   }
 
   delete(record: StoredRecord): void {
     const { key } = record;
     this.history.note(record, record);
-    this.#records.delete(key);
+    this.table.delete(key);
     this.#decoded = undefined;
-    this.#pending.records.delete(record);
+    this.#pending.remove(record);
     // A failed save may have been stored after all: then storage may hold any record that was ever pending.
     const stored =
       this.#mayBeStored(record) || (this.log.inDoubt && !record.previous)
@@ -196,17 +192,17 @@ export class RecordStore {
   }
 
   /** Replaces all records; nothing may be unsaved. Running reads continue with the old ones. */
-  take({ list, resident, last }: FoldedRecords): void {
+  take(records: LoadedRecords): void {
     this.history.noteReplacement();
-    this.#records.replace(list);
+    this.open(records);
+  }
+
+  /** Takes the records of an opening: no snapshot can have read others. */
+  open({ rows, resident, last }: LoadedRecords): void {
+    this.table.replace(rows);
     this.bodies.replaced(resident);
     this.#nextRank = last + 1;
     this.#decoded = undefined;
-  }
-
-  /** Fills the map of keys, slice by slice; lookups meanwhile need not wait. */
-  entering(): Generator<void> {
-    return this.#records.entering();
   }
 
   /** Drops what can be read again from storage. */
@@ -228,8 +224,9 @@ export class RecordStore {
     this.#saving = saving;
     const handles = this.applied.takeUnsaved();
     const watermarks = this.applied.watermarksOf(handles);
-    const { records, deletes } = saving;
-    const append = this.log.prepareAppend({ records, deletes: deletes.keys(), watermarks }, attach);
+    const { records, parts, deletes } = saving;
+    const written = { records, parts, deletes: deletes.keys(), watermarks };
+    const append = this.log.prepareAppend(written, attach);
     return {
       changes,
       append,
@@ -243,10 +240,11 @@ export class RecordStore {
           record.previous = undefined;
           this.bodies.saved(record);
         }
+        for (const part of parts) this.bodies.savedPart(part);
       },
       failed: (undoing) => {
         append.failed(undoing);
-        this.#pending.restore(saving, (key) => this.#records.get(key));
+        this.#pending.restore(saving, (key) => this.table.get(key));
         this.applied.restore(handles);
         this.#saving = undefined;
       },
@@ -267,11 +265,11 @@ export class RecordStore {
   }
 
   #saved(key: string): StoredRecord | undefined {
-    return savedVersion(this.#records.get(key)) ?? savedVersion(this.#pending.deletes.get(key));
+    return savedVersion(this.table.get(key)) ?? savedVersion(this.#pending.deletes.get(key));
   }
 
   #mayBeStored(record: StoredRecord): boolean {
-    return record.segment > 0 || this.#saving?.records.has(record) === true;
+    return record.segment > 0 || this.#saving?.has(record) === true;
   }
 
   /** A newer version is saved, or the record is deleted. */

@@ -1,4 +1,6 @@
+import type { RecordPart } from '../../storage/segments/parts/record-part.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+import type { NewRows } from '../documents/new-rows.ts';
 import type { Change } from '../protocol/event-protocol.ts';
 
 /** A new version of a record, with its body, and the version that it replaces. */
@@ -12,8 +14,10 @@ export interface NewVersion {
 export interface VersionSink {
   /** Prepares a record that {@link add} takes later. */
   prepare(record: StoredRecord): void;
-  /** Adds prepared records with new keys, all or none. @throws {ValueError} `unique_violation` */
-  add(records: readonly StoredRecord[]): void;
+  /** The same for new documents without ranks, from a row on. */
+  prepareRows(rows: NewRows, from: number): void;
+  /** Adds prepared records with new keys, all or none; their ranks ascend by one. @throws {ValueError} `unique_violation` */
+  add(part: RecordPart): void;
   /** @throws {ValueError} `unique_violation`; nothing has changed then. */
   put(version: NewVersion): void;
   /** Puts versions of different records, all or none. They may exchange keys of unique indexes. @throws {ValueError} `unique_violation` */

@@ -9,3 +9,8 @@ export interface IndexDefinition {
   /** Every item of an array is a key. */
   readonly multi: boolean;
 }
+
+/** The fields joined by commas; a comma in a field is escaped, so that names are unique. */
+export function indexName(fields: readonly string[]): string {
+  return fields.map((field) => field.replace(/[\\,]/g, '\\$&')).join();
+}

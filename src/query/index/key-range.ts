@@ -16,6 +16,25 @@ export interface KeyRange {
 /** The whole index. */
 export const WHOLE: KeyRange = { from: [], to: [], fromOpen: false, toOpen: false };
 
+/**
+ * The bound of a range in the order of keys: false for every key before it, true from there on.
+ *
+ * @param fields How many fields the index has.
+ * @param values The leading fields of the bound; none is the beginning or end of the index.
+ * @param isBehind Whether the keys that begin with the values lie before the bound.
+ */
+export function boundOf(
+  fields: number,
+  values: readonly unknown[],
+  isBehind: boolean,
+): (key: unknown) => boolean {
+  const least = isBehind ? 1 : 0;
+  if (values.length === 0) return () => !isBehind;
+  if (fields > 1) return (key) => compareTuples(key as readonly unknown[], values) >= least;
+  const [value] = values;
+  return (key) => compareScalars(key, value) >= least;
+}
+
 /** Compares two keys by the fields that both have: leading fields equal every key that begins with them. */
 export function compareTuples(a: readonly unknown[], b: readonly unknown[]): number {
   const length = Math.min(a.length, b.length);

@@ -3,6 +3,11 @@ export interface Ranked {
   readonly rank: number;
 }
 
+/** Entries by their place, perhaps made on demand. */
+export interface EntryList<E> {
+  at(index: number): E | undefined;
+}
+
 /** A bound in the order of pairs: false for every pair before it, true from there on. */
 export type Bound<K> = (key: K, rank: number) => boolean;
 

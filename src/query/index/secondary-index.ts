@@ -1,8 +1,8 @@
 import { compareScalars } from '../value/compare-scalars.ts';
 import type { IndexDefinition } from './index-definition.ts';
 import { type IndexKey, isUnkeyed, keyReader, type Scalar } from './index-key.ts';
-import { compareTuples, type KeyRange, WHOLE } from './key-range.ts';
-import type { Bound, EntrySlice, Ranked } from './leaf.ts';
+import { boundOf, compareTuples, type KeyRange, WHOLE } from './key-range.ts';
+import type { Bound, EntryList, EntrySlice, Leaf, Ranked } from './leaf.ts';
 import { SortedPairs } from './sorted-pairs.ts';
 
 /** A scalar, or a tuple of them for an index of several fields. */
@@ -49,10 +49,10 @@ export class SecondaryIndex<E extends Ranked> {
 
   /**
    * Loads entries into an empty index, in any order, with their keys in a parallel array. Cheap: {@link sorting} sorts
-   * them later. The arrays must not change afterwards.
+   * them later. The lists must not change afterwards.
    */
-  load(entries: readonly E[], keys: readonly IndexKey[]): void {
-    this.#size = entries.length;
+  load(entries: EntryList<E>, keys: readonly IndexKey[]): void {
+    this.#size = keys.length;
     if (!keys.includes(undefined) && !(this.definition.multi && keys.some(isUnkeyed))) {
       this.#pairs.load(keys as readonly Key[], entries);
       return;
@@ -60,7 +60,7 @@ export class SecondaryIndex<E extends Ranked> {
     const keyed: E[] = [];
     const keysOfKeyed: Key[] = [];
     keys.forEach((key, at) => {
-      const entry = entries[at] as E;
+      const entry = entries.at(at) as E;
       if (isUnkeyed(key)) this.unkeyed.set(entry.rank, entry);
       if (key === undefined) return;
       keyed.push(entry);
@@ -76,11 +76,11 @@ export class SecondaryIndex<E extends Ranked> {
   }
 
   /** Adds entries with their keys in a parallel array, into an empty index as {@link load} does. */
-  addAll(entries: readonly E[], keys: readonly IndexKey[]): void {
+  addAll(entries: EntryList<E>, keys: readonly IndexKey[]): void {
     if (this.#size === 0) this.load(entries, keys);
     else
-      entries.forEach((entry, at) => {
-        this.add(entry, keys[at]);
+      keys.forEach((key, at) => {
+        this.add(entries.at(at) as E, key);
       });
   }
 
@@ -158,6 +158,16 @@ export class SecondaryIndex<E extends Ranked> {
     );
   }
 
+  /** All keyed entries, in order, with their keys; valid until the index changes. Sorts them on the way. */
+  leaves(): Generator<Pick<Leaf<unknown, E>, 'keys' | 'entries'>> {
+    return this.#pairs.leaves();
+  }
+
+  /** Whether two keys are the same. */
+  isSame(a: unknown, b: unknown): boolean {
+    return this.#compare(a as Key, b as Key) === 0;
+  }
+
   /** Sorts loaded entries in slices of a few milliseconds; reads and changes may happen between them. */
   sorting(): Generator<void> {
     return this.#pairs.sorting();
@@ -169,13 +179,7 @@ export class SecondaryIndex<E extends Ranked> {
   }
 
   #boundAt(values: readonly unknown[], behind: boolean): Bound<Key> {
-    const least = behind ? 1 : 0;
-    if (values.length === 0) return () => !behind;
-    if (this.definition.fields.length > 1) {
-      return (key) => compareTuples(key as readonly Scalar[], values) >= least;
-    }
-    const [value] = values;
-    return (key) => compareScalars(key, value) >= least;
+    return boundOf(this.definition.fields.length, values, behind);
   }
 
   /** The keys under which a document is listed. */

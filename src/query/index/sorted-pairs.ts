@@ -1,5 +1,6 @@
 import {
   type Bound,
+  type EntryList,
   type EntrySlice,
   estimateMatching,
   type Leaf,
@@ -34,7 +35,7 @@ export class SortedPairs<K, E extends Ranked> {
   readonly #leaves: LeafList<K, E>;
   /** Loaded pairs; those from `#distributed` on are in no leaf yet. */
   #keys: readonly K[] = [];
-  #entries: readonly E[] = [];
+  #entries: EntryList<E> = [];
   #distributed = 0;
   #scans = 0;
 
@@ -44,8 +45,8 @@ export class SortedPairs<K, E extends Ranked> {
     this.#leaves = new LeafList(compare);
   }
 
-  /** Loads pairs in any order into an empty list. The arrays must not change afterwards. */
-  load(keys: readonly K[], entries: readonly E[]): void {
+  /** Loads pairs in any order into an empty list. The lists must not change afterwards. */
+  load(keys: readonly K[], entries: EntryList<E>): void {
     this.#keys = keys;
     this.#entries = entries;
     const wanted = 4 * Math.min(MAX_LEAVES, Math.ceil(keys.length / LOADED));
@@ -54,7 +55,7 @@ export class SortedPairs<K, E extends Ranked> {
       const index = Math.floor((part * keys.length) / wanted);
       const keysThere = this.#keysAt(index);
       const low = keysThere[part % keysThere.length];
-      if (low !== undefined) sample.push({ low, lowRank: (entries[index] as E).rank });
+      if (low !== undefined) sample.push({ low, lowRank: (entries.at(index) as E).rank });
     }
     sample.sort((a, b) => this.#compare(a.low, b.low) || a.lowRank - b.lowRank);
     this.#leaves.reset(sample.filter((_, index) => index % 4 === 0));
@@ -147,7 +148,7 @@ export class SortedPairs<K, E extends Ranked> {
     for (let index = this.#distributed; index < keys.length; index++) {
       const key = keys[index] as K;
       if (this.#multi && Array.isArray(key) ? key.some(equals) : equals(key)) {
-        found.push(this.#entries[index] as E);
+        found.push(this.#entries.at(index) as E);
       }
     }
     for (const { keys, entries } of this.#leaves) {
@@ -192,6 +193,12 @@ export class SortedPairs<K, E extends Ranked> {
     }
   }
 
+  /** All pairs, leaf by leaf; valid until the next change. */
+  *leaves(): Generator<Leaf<K, E>> {
+    this.#distribute(Number.POSITIVE_INFINITY);
+    for (let number = 0; number < this.#leaves.length; number++) yield this.#leaves.sorted(number);
+  }
+
   #keysAt(index: number): readonly K[] {
     const key = this.#keys[index] as K;
     return this.#multi && Array.isArray(key) ? key : [key];
@@ -203,13 +210,15 @@ export class SortedPairs<K, E extends Ranked> {
     if (this.#distributed === end) return;
     const leaves = this.#leaves;
     for (; this.#distributed < end; this.#distributed++) {
-      const entry = this.#entries[this.#distributed] as E;
       const key = this.#keys[this.#distributed] as K;
-      if (!this.#multi || !Array.isArray(key)) leaves.append(key, entry);
-      else for (const item of key) leaves.append(item, entry);
+      // Not for an empty list: changes of such a record distribute nothing, so it may be forgotten by now.
+      const entry = (): E => this.#entries.at(this.#distributed) as E;
+      if (!this.#multi || !Array.isArray(key)) leaves.append(key, entry());
+      else for (const item of key) leaves.append(item, entry());
     }
     if (end < this.#keys.length) return;
-    this.#keys = this.#entries = [];
+    this.#keys = [];
+    this.#entries = [];
     this.#distributed = 0;
   }
 }

@@ -10,6 +10,8 @@ export interface LiveSegmentList {
   readonly segments: readonly Pick<SegmentState, 'number' | 'bytes'>[];
   /** Number of the last change in them. Compaction replaces segments and changes nothing. */
   readonly changed: number;
+  /** The version of the documents in them. */
+  readonly version: number;
 }
 
 /** The live segments of a collection, and its stored manifest. */
@@ -28,6 +30,8 @@ export class LiveSegments {
   newest = 0;
   /** As {@link Manifest.replicated}; 0 where the collection is not. */
   replicated = 0;
+  /** The version of the documents. */
+  version = 1;
   /** `false` where data is damaged: then the list is unknown, and nothing may be garbage-collected. */
   isKnown = false;
   readonly #name: string;
@@ -44,17 +48,19 @@ export class LiveSegments {
   }
 
   get list(): LiveSegmentList {
-    return { segments: [...this.states.values()], changed: this.changed };
+    const { changed, version } = this;
+    return { segments: [...this.states.values()], changed, version };
   }
 
   /** Appends segments that are stored, and notes in their records where they are. */
   append(written: readonly Written[]): void {
-    for (const { segment, records } of written) {
+    for (const { segment, records, rows } of written) {
       const { number } = segment;
       records.forEach((record, index) => {
         record.segment = number;
         record.index = index;
       });
+      rows?.stored(segment);
       this.states.set(number, stateOf(segment));
       this.newest = number;
     }
@@ -64,6 +70,8 @@ export class LiveSegments {
   replaceAll(states: ReadonlyMap<number, SegmentState>, manifest: Manifest | undefined): void {
     this.manifest = manifest;
     this.replicated = manifest?.replicated ?? 0;
+    // A collection that is not stored has the version of its handles.
+    if (manifest) this.version = manifest.version ?? 1;
     this.states.clear();
     for (const [number, state] of states) this.states.set(number, state);
     this.newest = [...states.keys()].at(-1) ?? 0;
@@ -86,6 +94,7 @@ export class LiveSegments {
       segments: [...segments],
       next: last + 1,
       changed: this.changed,
+      ...(this.version > 1 && { version: this.version }),
       ...(watermarks.length > 0 && { watermarks }),
       ...(this.replicated > 0 && { replicated: this.replicated }),
     };

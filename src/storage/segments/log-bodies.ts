@@ -1,4 +1,5 @@
-import type { Storage } from '../drivers/driver.ts';
+import type { Body } from '../../codec/body.ts';
+import type { GetItem, Storage } from '../drivers/driver.ts';
 import { segmentLost } from './lost-data.ts';
 import type { Segment, SegmentBodies } from './segment.ts';
 import type { SegmentPool } from './segment-pool.ts';
@@ -8,6 +9,7 @@ import type { Written } from './segment-writer.ts';
 export class LogBodies {
   readonly #collection: string;
   readonly #storage: Storage;
+  readonly #getItem: GetItem | undefined;
   readonly #pool: SegmentPool;
   readonly #caching: boolean;
   /** By number, for every segment read or written: whether its encoded documents are inline in the segment. */
@@ -22,6 +24,7 @@ export class LogBodies {
   constructor(collection: string, storage: Storage, pool: SegmentPool, caching: boolean) {
     this.#collection = collection;
     this.#storage = storage;
+    this.#getItem = storage.getItem;
     this.#pool = pool;
     this.#caching = caching;
   }
@@ -55,6 +58,18 @@ export class LogBodies {
     if (found) return Promise.resolve(found);
     const inline = this.#inline.get(number) ?? false;
     return this.#pool.load({ collection: this.#collection, number, inline });
+  }
+
+  /** Whether storage reads one encoded document without the others of its segment. */
+  get readsItems(): boolean {
+    return this.#getItem !== undefined;
+  }
+
+  /** Loads one encoded document; `undefined` where storage has none, or cannot read it by itself. */
+  async loadItem(number: number, index: number): Promise<Body | undefined> {
+    const store = this.#inline.get(number) ? 'segments' : 'bodies';
+    const item = await this.#getItem?.(store, [this.#collection, number], 'bodies', index);
+    return item as Body | undefined;
   }
 
   /** The encoded documents of a segment, if they are in memory. */

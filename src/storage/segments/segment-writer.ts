@@ -13,6 +13,7 @@ export interface Written {
   readonly segment: Segment;
   readonly bodies: SegmentBodies;
   readonly records: readonly StoredRecord[];
+  readonly rows: SegmentContent['rows'];
 }
 
 /** Builds the segments of a log, numbers them, and makes the operations that store and delete them. */
@@ -48,7 +49,8 @@ export class SegmentWriter {
         ...(first && watermarks && watermarks.length > 0 && { watermarks }),
       };
       first = false;
-      yield { ...buildSegment(content, position, this.#columns()), records: content.records };
+      const { records, rows } = content;
+      yield { ...buildSegment(content, position, this.#columns()), records, rows };
       before = number;
     }
   }

@@ -1,6 +1,6 @@
 import type { Body } from '../../codec/body.ts';
 import { type BlobBytes, bodySize } from '../../codec/size.ts';
-import { type Stamps, StoredRecord } from './stored-record.ts';
+import type { Stamps, StoredRecord } from './stored-record.ts';
 import type { Watermark } from './watermarks.ts';
 
 /**
@@ -81,10 +81,27 @@ export interface SegmentBodies {
   readonly bodies: readonly Body[];
 }
 
+/** The columns of a segment that say something of each record. */
+export type SegmentColumns = Pick<
+  Segment,
+  'keys' | 'ranks' | 'flags' | 'stamps' | 'indexed' | 'remoteVersions' | 'sizes'
+>;
+
+/** Records that came together, as the content of a segment. */
+interface ContentRows {
+  /** Must not be called once one of their records is an object. */
+  columns(names: IndexColumns): SegmentColumns;
+  /** Must be called when they are stored. */
+  stored(segment: Segment): void;
+}
+
 /** The content of a segment to build. */
 export interface SegmentContent {
   readonly deletes: readonly string[];
+  /** Left empty where {@link rows} are columns still. */
   readonly records: readonly StoredRecord[];
+  /** Left out where its records did not come together. */
+  readonly rows?: ContentRows | undefined;
   /** The encoded documents of the records. */
   readonly bodies: readonly Body[];
   readonly size: number;
@@ -115,7 +132,8 @@ export function* cutSegments(
     const body = bodyOf(record);
     content.records.push(record);
     content.bodies.push(body);
-    record.size = recordSize(record, body, content);
+    const { key, stamps, remoteVersion } = record;
+    record.size = rowSize(key, body, stamps !== undefined, remoteVersion, content);
     content.size += record.size;
     if (content.size >= SEGMENT_SIZE) {
       yield content;
@@ -136,9 +154,15 @@ function emptyContent() {
 }
 
 /** A record's share of the size of its segment. */
-function recordSize(record: StoredRecord, body: Body, blobs: BlobBytes): number {
-  const { key, stamps, remoteVersion = '' } = record;
-  return key.length + 9 + (stamps ? 32 : 0) + remoteVersion.length + bodySize(body, blobs);
+export function rowSize(
+  key: string,
+  body: Body,
+  hasStamps: boolean,
+  remoteVersion: string | undefined,
+  blobs: BlobBytes,
+): number {
+  const managed = 9 + (hasStamps ? 32 : 0) + (remoteVersion?.length ?? 0);
+  return key.length + managed + bodySize(body, blobs);
 }
 
 /** Builds a segment; its encoded documents are inline only if it is small. */
@@ -147,9 +171,22 @@ export function buildSegment(
   position: Pick<Segment, 'number' | 'after' | 'staged' | 'watermarks'>,
   columns: IndexColumns,
 ) {
-  const { records, deletes, size, blobBytes } = content;
+  const { records, rows, deletes, size, blobBytes } = content;
   const { number } = position;
   const bodies: SegmentBodies = { number, size, bodies: content.bodies };
+  const inline = size < SMALL_SEGMENT ? bodies.bodies : undefined;
+  const segment: Segment = {
+    ...position,
+    deletes,
+    ...(rows && records.length === 0 ? rows.columns(columns) : recordColumns(records, columns)),
+    size,
+    ...(blobBytes > 0 && { blobBytes }),
+    bodies: inline,
+  };
+  return { segment, bodies };
+}
+
+function recordColumns(records: readonly StoredRecord[], columns: IndexColumns): SegmentColumns {
   const ranks = new Float64Array(records.length);
   const flags = new Uint8Array(records.length);
   const sizes = new Uint32Array(records.length);
@@ -165,22 +202,11 @@ export function buildSegment(
     return record.key;
   });
   const isReplicated = records.some(({ remoteVersion }) => remoteVersion !== undefined);
-  const inline = size < SMALL_SEGMENT ? bodies.bodies : undefined;
-  const segment: Segment = {
-    ...position,
-    deletes,
-    keys,
-    ranks,
-    flags,
-    stamps,
+  return {
+    ...{ keys, ranks, flags, stamps, sizes },
     indexed: indexedColumns(records, columns),
     ...(isReplicated && { remoteVersions: records.map((record) => record.remoteVersion) }),
-    sizes,
-    size,
-    ...(blobBytes > 0 && { blobBytes }),
-    bodies: inline,
   };
-  return { segment, bodies };
 }
 
 /** The index columns of records. A column is left out unless every record has its key. */
@@ -200,34 +226,6 @@ export function indexedColumns(
 /** The size of a segment's deletes. */
 export function deletesSize(deletes: readonly string[]): number {
   return deletes.reduce((size, key) => size + key.length, 0);
-}
-
-/** The records of a segment, without encoded documents. Index keys are `undefined` where the segment has no column. */
-export function readRecords(segment: Segment, columns: IndexColumns): StoredRecord[] {
-  const { number, keys, ranks, flags, stamps, sizes, remoteVersions } = segment;
-  const indexed = columns.map((column) => columnOf(segment, column) ?? []);
-  const records: StoredRecord[] = [];
-  for (let index = 0; index < keys.length; index++) {
-    const record = new StoredRecord(
-      keys[index] as string,
-      ranks[index] as number,
-      flags[index] as number,
-      stamps && readStamps(stamps, index),
-      undefined,
-    );
-    record.segment = number;
-    record.index = index;
-    record.size = sizes[index] as number;
-    if (remoteVersions) record.remoteVersion = remoteVersions[index];
-    // Hot path of opening: half the time of `map`.
-    if (indexed.length > 0) {
-      const indexKeys: unknown[] = [];
-      for (const column of indexed) indexKeys.push(column[index]);
-      record.indexKeys = indexKeys;
-    }
-    records.push(record);
-  }
-  return records;
 }
 
 /** A column of a segment; `undefined` where the segment was written without the index. */

@@ -25,6 +25,8 @@ export class StoredRecord {
   body: Body | undefined;
   /** The decoded value, which cached collections keep after the first decoding. */
   value: unknown = undefined;
+  /** The frozen document that callers in this thread share, once one has read it. */
+  shared: object | undefined = undefined;
   /** The key in each index, by the offset of the index; shorter while newer indexes are being built. */
   indexKeys: readonly unknown[] | undefined = undefined;
   /** Number of its segment, 0 for none. */

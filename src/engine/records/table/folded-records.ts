@@ -1,0 +1,125 @@
+import type { SegmentState } from '../../../storage/segments/compaction.ts';
+import { hashKeys, repeatedHashes } from '../../../storage/segments/key-hashes.ts';
+import { partOf, RecordPart, readRecords } from '../../../storage/segments/parts/record-part.ts';
+import type { IndexColumns, Segment } from '../../../storage/segments/segment.ts';
+import type { StoredRecord } from '../../../storage/segments/stored-record.ts';
+import { gatherRows } from './gather-rows.ts';
+import { PartList } from './part-list.ts';
+
+/** The records of a collection, as they are read. */
+export type LoadedRecords = Pick<FoldedRecords, 'rows' | 'resident' | 'last'>;
+
+/**
+ * The records that a list of segments stands for, while and after they are read.
+ *
+ * Hashes of keys find the records that a later segment puts or deletes: nearly all hashes occur once. A map of a hundred
+ * thousand keys takes longer than reading them, and most requests after a start need none.
+ */
+export class FoldedRecords {
+  /** Invariant, once finished: one record a key, in the order of `record.rank`. */
+  rows = new PartList();
+  /** Whether every record has its body. */
+  resident = true;
+  /** The highest rank. */
+  last = 0;
+  readonly #columns: IndexColumns;
+  readonly #caching: boolean;
+  /** Of the keys that segments put, in the order of the rows. */
+  readonly #hashes: Uint32Array[] = [];
+  /** Segments with deletes in them, and these. */
+  readonly #deletes: Pick<Segment, 'number' | 'deletes'>[] = [];
+  #sorted = true;
+
+  constructor(columns: IndexColumns, caching: boolean) {
+    this.#columns = columns;
+    this.#caching = caching;
+  }
+
+  /** The records, once finished. */
+  get list(): readonly StoredRecord[] {
+    return this.rows.records();
+  }
+
+  /** Whether a record is in one of these segments. */
+  hasSome(segments: ReadonlySet<number>): boolean {
+    return this.rows.parts.some((part) =>
+      part.keys.some((_, row) => segments.has(part.placeOf(row).segment)),
+    );
+  }
+
+  /** Folds a segment in; lowest number first, then {@link finish}. */
+  fold(segment: Segment): void {
+    const { number, keys, ranks, deletes } = segment;
+    if (deletes.length > 0) this.#deletes.push({ number, deletes });
+    if (keys.length === 0) return;
+    this.#hashes.push(hashKeys(keys));
+    for (const rank of ranks) {
+      if (rank < this.last) this.#sorted = false;
+      else this.last = rank;
+    }
+    this.rows.append(
+      this.#caching
+        ? new RecordPart({ made: this.#withBodies(segment) })
+        : partOf(segment, this.#columns),
+    );
+    if (!this.#caching) this.resident = false;
+  }
+
+  /** Loading the other bodies needs objects, and here they are made while the next segments are read. */
+  #withBodies(segment: Segment): StoredRecord[] {
+    if (!segment.bodies) this.resident = false;
+    return readRecords(segment, this.#columns, segment.bodies);
+  }
+
+  /** Removes superseded records, counts live sizes, sorts: compaction moves old records into new segments. */
+  finish(segments: ReadonlyMap<number, SegmentState>): void {
+    const dead = this.#dead(segments);
+    if (dead.size === 0 && this.#sorted) return;
+    const isLive = (slot: number) => !dead.has(slot);
+    this.rows = new PartList([
+      this.#caching
+        ? new RecordPart({ made: sorted(this.list.filter((_, slot) => isLive(slot))) })
+        : gatherRows(this.rows.parts, isLive),
+    ]);
+  }
+
+  /** The slots of the records that a later segment puts again or deletes; their sizes count as dead. */
+  #dead(segments: ReadonlyMap<number, SegmentState>): ReadonlySet<number> {
+    const deleted = this.#deletes.map(({ deletes }) => hashKeys(deletes));
+    const repeated = repeatedHashes([...this.#hashes, ...deleted]);
+    const dead = new Set<number>();
+    if (repeated.size === 0) return dead;
+    /** By key, the segment that has the last word. */
+    const newest = new Map<string, number>();
+    this.#eachSuspect(repeated, (part, row) => {
+      newest.set(part.keys[row] as string, part.placeOf(row).segment);
+    });
+    for (const { number, deletes } of this.#deletes)
+      for (const key of deletes) newest.set(key, Math.max(number, newest.get(key) ?? 0));
+    this.#eachSuspect(repeated, (part, row, slot) => {
+      const { segment, size } = part.placeOf(row);
+      if (segment >= (newest.get(part.keys[row] as string) as number)) return;
+      dead.add(slot);
+      (segments.get(segment) as SegmentState).live -= size;
+    });
+    return dead;
+  }
+
+  /** Visits the records whose hash occurs more than once. */
+  #eachSuspect(
+    repeated: ReadonlySet<number>,
+    visit: (part: RecordPart, row: number, slot: number) => void,
+  ): void {
+    let slot = 0;
+    for (const [at, part] of this.rows.parts.entries()) {
+      for (const [row, hash] of (this.#hashes[at] as Uint32Array).entries()) {
+        if (repeated.has(hash)) visit(part, row, slot);
+        slot++;
+      }
+    }
+  }
+}
+
+function sorted(records: StoredRecord[]): StoredRecord[] {
+  return records.sort((a, b) => a.rank - b.rank);
+}
