@@ -16,6 +16,8 @@ const browsers = asked ? ALL_BROWSERS.filter((name) => asked.includes(name)) : B
 const contract = 'test/contract/**/*.test.ts';
 /** Memory is the same everywhere, so Node alone tests it. */
 const inMemory = 'test/contract/database-memory.test.ts';
+/** In Chromium alone: the driver's own suite runs in every browser that has files. */
+const inFiles = 'test/contract/connect-opfs.test.ts';
 const withPrograms = ['package', 'tabs', 'e2e', 'servers', 'site'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
@@ -72,7 +74,7 @@ export default defineConfig({
         test: {
           name: 'node',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/browser/**', inBrowsers, 'test/simulation/**', ...withPrograms],
+          exclude: ['test/browser/**', inBrowsers, inFiles, 'test/simulation/**', ...withPrograms],
           // One process after the other would take as long to start as most files take. Files may share
           // modules and globals: a test puts back what it changes of them.
           isolate: false,
@@ -86,7 +88,7 @@ export default defineConfig({
           environment: 'happy-dom',
           include: [contract],
           // Here connect() has no worker: it runs the same engine in the thread, with the same IndexedDB, as Database.
-          exclude: [inMemory, 'test/contract/database-indexeddb.test.ts'],
+          exclude: [inMemory, inFiles, 'test/contract/database-indexeddb.test.ts'],
           setupFiles,
         },
       },
@@ -101,7 +103,6 @@ export default defineConfig({
             'test/browser/**/*.test.ts',
             inBrowsers,
           ],
-          exclude: [inMemory],
           testTimeout: MINUTE,
           isolate: false, // as in Node: a page for each file would load all of the sources each time
           browser: {
@@ -110,7 +111,11 @@ export default defineConfig({
             fileParallelism: false, // one page in each: the engines run side by side
             screenshotFailures: false,
             provider: installedBrowsers,
-            instances: browsers.map((browser) => ({ browser, name: browser })),
+            instances: browsers.map((browser) => ({
+              browser,
+              name: browser,
+              exclude: browser === 'chromium' ? [inMemory] : [inMemory, inFiles],
+            })),
           },
         },
       },

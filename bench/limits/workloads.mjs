@@ -1,10 +1,12 @@
 import backups from './workloads/backups.mjs';
 import bulkInsert from './workloads/bulk-insert.mjs';
+import durableInserts from './workloads/durable-inserts.mjs';
 import gets from './workloads/gets.mjs';
 import growth from './workloads/growth.mjs';
 import indexedCold from './workloads/indexed-cold.mjs';
 import indexedFinds from './workloads/indexed-finds.mjs';
 import liveQueries from './workloads/live-queries.mjs';
+import migration from './workloads/migration.mjs';
 import openCached from './workloads/open-cached.mjs';
 import openIndexed from './workloads/open-indexed.mjs';
 import queryGrowth from './workloads/query-growth.mjs';
@@ -19,6 +21,7 @@ export const workloads = [
   bulkInsert,
   backups,
   singleInserts,
+  durableInserts,
   gets,
   openCached,
   scatteredGets,
@@ -28,6 +31,7 @@ export const workloads = [
   sortedPage,
   indexedCold,
   liveQueries,
+  migration,
   openIndexed,
   queryGrowth,
   transactions,

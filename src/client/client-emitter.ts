@@ -7,6 +7,7 @@ const NAMES: readonly EventName[] = [
   'save',
   'index',
   'restore',
+  'migration',
   'replication',
   'quota',
   'error',

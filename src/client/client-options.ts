@@ -45,8 +45,13 @@ export interface DatabaseOptions extends ClientOptions {
 
 /** Options of {@link connect}. */
 export interface ConnectOptions extends ClientOptions {
-  /** Where to store data: `indexeddb` (the default where it exists) or `memory`. A driver cannot be sent to a worker. */
-  storage?: 'indexeddb' | 'memory' | undefined;
+  /**
+   * Where to store data: `indexeddb` (the default where it exists), `opfs` or `memory`. A driver cannot be sent to a worker.
+   *
+   * `opfs`: files of the origin private file system, with IndexedDB where a browser has none; `status.storage_reason` says why. Data that is in
+   * IndexedDB stays there until `migrateStorage()`.
+   */
+  storage?: 'indexeddb' | 'opfs' | 'memory' | undefined;
   /**
    * The worker to use, or a function that makes one. It must run the module `cairndb/worker`. By default Cairn starts
    * its own. Cairn cannot replace a single worker that hangs in a pattern: pass a function.
@@ -58,6 +63,17 @@ export interface ConnectOptions extends ClientOptions {
    * @default 20
    */
   answer_timeout?: number | undefined;
+}
+
+/** Options of {@link migrateStorage}. */
+export interface MigrateOptions extends Pick<ConnectOptions, 'name' | 'worker' | 'answer_timeout'> {
+  /** Where the data is to be: `opfs`, files of the origin private file system, or `indexeddb`. */
+  to: 'opfs' | 'indexeddb';
+}
+
+/** Checked options of {@link migrateStorage}, with defaults. */
+export interface MigrateSettings extends ConnectSettings {
+  readonly to: 'opfs' | 'indexeddb';
 }
 
 /** Checked options of {@link connect}, with defaults. */
@@ -98,9 +114,16 @@ export function parseDatabaseOptions(options: unknown): DatabaseSettings {
 /** @throws {OptionError} with the option, the given value and the allowed ones. */
 export function parseConnectOptions(options: unknown): ConnectSettings {
   // A driver cannot be sent to a worker.
-  const storage = oneOf(['indexeddb', 'memory']);
+  const storage = oneOf(['indexeddb', 'opfs', 'memory']);
   const checks = { ...common, storage, worker, answer_timeout };
   return parse(options, checks, 'connect(options)') as ConnectSettings;
+}
+
+/** @throws {OptionError} with the option, the given value and the allowed ones. */
+export function parseMigrateOptions(options: unknown): MigrateSettings {
+  const to: Check = { ...oneOf(['opfs', 'indexeddb']), required: true };
+  const checks = { ...common, to, worker, answer_timeout };
+  return parse(options, checks, 'migrateStorage(options)') as MigrateSettings;
 }
 
 function parse(options: unknown, checks: Record<string, Check>, taker: string): DatabaseSettings {

@@ -50,8 +50,8 @@ export class DatabaseCalls {
   }
 
   async importAll(file: FileSource, options: ImportOptions | undefined): Promise<number> {
-    const schemaOf = await this.#runtime.loadSchemas();
-    return this.#channel.run((sender) => importFile(sender, 'importAll', file, options, schemaOf), {
+    const pathOf = await this.#runtime.importPaths();
+    return this.#channel.run((sender) => importFile(sender, 'importAll', file, options, pathOf), {
       signal: signalIn(options),
       exclusive: true,
     });
@@ -96,7 +96,8 @@ export class DatabaseCalls {
   /** @param kind Kind of the storage, as in `status.storage`. */
   async status(kind: string | undefined): Promise<StorageStatus> {
     if (kind === 'memory') return 'memory';
-    const persisted = kind === 'indexeddb' ? await storageManager()?.persisted?.() : undefined;
+    const persisted =
+      kind === 'indexeddb' || kind === 'opfs' ? await storageManager()?.persisted?.() : undefined;
     if (persisted === undefined) return 'unsupported';
     return persisted ? 'persistent' : 'best_effort';
   }

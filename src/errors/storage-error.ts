@@ -7,6 +7,7 @@ export type StorageErrorCode =
   | 'storage_lost'
   | 'storage_failed'
   | 'storage_timeout'
+  | 'storage_moved'
   | 'database_busy'
   | 'database_taken'
   | 'database_destroyed'

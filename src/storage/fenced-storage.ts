@@ -1,6 +1,7 @@
 import { DATABASE_ID, databaseIdOf } from './drivers/database-id.ts';
 import type {
   Durability,
+  GetItem,
   Storage,
   StorageCheck,
   StorageClaim,
@@ -11,6 +12,7 @@ import type {
   StoreName,
 } from './drivers/driver.ts';
 import { databaseTaken, epochOf } from './drivers/epoch.ts';
+import { isMoved, MOVED_KEY, storageMoved } from './drivers/moved.ts';
 
 /**
  * A leader that has been silent for longer may have been replaced without its knowledge. Less than half the time
@@ -126,6 +128,11 @@ export class FencedStorage implements Storage {
     return this.#track(this.#storage.getMany(store, keys));
   }
 
+  get getItem(): GetItem | undefined {
+    const getItem = this.#storage.getItem?.bind(this.#storage);
+    return getItem && ((...item) => this.#track(getItem(...item)));
+  }
+
   list(store: StoreName, range: StorageRange): Promise<unknown[]> {
     return this.#track(this.#storage.list(store, range));
   }
@@ -196,7 +203,9 @@ export class FencedStorage implements Storage {
   }
 
   async #stored(): Promise<number> {
-    const [value, id] = await this.getMany('leadership', [EPOCH, DATABASE_ID]);
+    const keys = [EPOCH, DATABASE_ID, MOVED_KEY];
+    const [value, id, moved] = await this.getMany('leadership', keys);
+    if (isMoved(moved)) throw storageMoved(moved);
     this.#id ??= databaseIdOf(id);
     return epochOf(value);
   }

@@ -15,7 +15,7 @@ interface Timer {
 
 /**
  * Time for test databases, which passes only when the test says so: saves, retries of saves, daily backups, the expiry of
- * backups and the time of stamps such as `_created_at` follow it.
+ * documents and backups, and the time of stamps such as `_created_at` follow it.
  *
  * It does not replace the timers of JavaScript, so it works with and without the fake timers of a test runner.
  *

@@ -1,6 +1,6 @@
 import { checkOptions, number, oneOf } from '../collection/options/option-checks.ts';
 import { StorageError, type StorageErrorCode } from '../errors/storage-error.ts';
-import type { Storage, StorageDriver, StorageEvents } from '../storage/drivers/driver.ts';
+import type { GetItem, Storage, StorageDriver, StorageEvents } from '../storage/drivers/driver.ts';
 import { memoryDriver } from '../storage/drivers/memory-driver.ts';
 
 /** A failure that {@link TestStorage.fail} injects. */
@@ -27,6 +27,7 @@ const CODES: Record<StorageErrorCode, string> = {
   storage_lost: 'The connection was lost.',
   storage_failed: 'The call failed.',
   storage_timeout: 'Storage did not answer.',
+  storage_moved: 'The data has been moved to other storage.',
   database_busy: 'The database is open elsewhere.',
   database_taken: 'Another tab has taken over the database.',
   database_destroyed: 'The database was deleted.',
@@ -136,10 +137,15 @@ export class TestStorage implements StorageDriver {
       this.#check('read');
       return this.#track(call());
     };
+    const getItem = storage.getItem?.bind(storage);
     return {
       getMany: (store, keys) => read(() => storage.getMany(store, keys)),
       list: (store, range) => read(() => storage.list(store, range)),
       keys: (store, prefix) => read(() => storage.keys(store, prefix)),
+      ...(getItem && {
+        getItem: (...item: Parameters<GetItem>) =>
+          read(() => getItem(...(item as Parameters<GetItem>))),
+      }),
       write: async (operations, durability) => {
         while (this.#holds.size > 0) await new Promise<void>((begin) => this.#waiting.push(begin));
         this.#check('write');

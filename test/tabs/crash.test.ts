@@ -45,12 +45,12 @@ function sizes(all: readonly { batch: number }[]): Map<number, number> {
   return counted;
 }
 
-describe.each(['connect', 'Database'] as const)('%s', (client) => {
+describe.each(['connect', 'Database', 'opfs'] as const)('%s', (client) => {
   test('a leader crashes: acknowledged changes of another tab are kept, and applied once', async () => {
     const browser = await open();
     try {
       const leader = await browser.tab(client);
-      const follower = await browser.tab();
+      const follower = await browser.tab(client === 'opfs' ? client : 'connect');
       await follower.evaluate(async () => {
         await window.things.insertMany([
           { _id: 'a', n: 1 },

@@ -1,6 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { TabScope } from './page/page.ts';
-import { ids, leads, openUntouchedBrowser, type Tab, type UntouchedBrowser } from './tabs.ts';
+import {
+  ids,
+  leads,
+  openUntouchedBrowser,
+  type Tab,
+  type TabClient,
+  type UntouchedBrowser,
+} from './tabs.ts';
 
 declare const window: TabScope;
 
@@ -22,7 +29,7 @@ afterAll(async () => {
   expect(browser.errors).toEqual([]);
 });
 
-const open = (client: 'connect' | 'Database') => browser.tab(client, `test ${name}`);
+const open = (client: TabClient) => browser.tab(client, `test ${name}`);
 
 /** Freezes a tab with its worker, as the browser does with background tabs. */
 async function freeze(tab: Tab) {
@@ -51,12 +58,13 @@ const hideFreezing = (tab: Tab) =>
 test.for([
   ['connect', 'with the freeze event'],
   ['Database', 'with the freeze event'],
+  ['opfs', 'with the freeze event'],
   ['connect', 'without the freeze event'],
 ] as const)(
   '%s, %s: a frozen leader is replaced, and follows after it wakes up',
   async ([client, how]) => {
     const leader = await open(client);
-    const follower = await open('connect');
+    const follower = await open(client === 'opfs' ? client : 'connect');
     await leader.evaluate(() => window.things.insert({ _id: 'a', n: 1 }));
     await follower.evaluate(() => window.things.insert({ _id: 'b', n: 1 }));
     if (how === 'without the freeze event') await hideFreezing(leader);

@@ -12,6 +12,9 @@ export type Site = Awaited<ReturnType<typeof serveFolder>>;
 /** The server of all browsers of a test; a restarted browser needs the same one. */
 export const serveSite = () => serveFolder(inject('tabPage'));
 
+/** The client of a tab; `opfs`: `connect()` with its data in files. */
+export type TabClient = 'connect' | 'Database' | 'opfs';
+
 export interface BrowserOptions {
   /** By default its own server, which ends with it. */
   readonly site?: Site;
@@ -62,7 +65,7 @@ async function shareOrigin(
     errors,
     context: browser.context,
     /** A tab with an open database. */
-    async tab(client: 'connect' | 'Database' = 'connect', name = 'shared') {
+    async tab(client: TabClient = 'connect', name = 'shared') {
       const page = await browser.newPage();
       tabs.add(page);
       page.on('pageerror', (error) => errors.push(String(error)));
@@ -119,13 +122,13 @@ export async function crash(tab: Tab): Promise<void> {
 }
 
 /** Runs in a page: opens the client of a test. */
-export async function openDatabase([client, name]: readonly ['connect' | 'Database', string]) {
+export async function openDatabase([client, name]: readonly [TabClient, string]) {
   const scope = window;
   const seldomSaved = { save_timeout: 3600, save_directly_after: 1_000_000 };
   scope.db =
-    client === 'connect'
-      ? scope.connect({ name })
-      : (new scope.Database({ name }) as TabScope['db']);
+    client === 'Database'
+      ? (new scope.Database({ name }) as TabScope['db'])
+      : scope.connect({ name, ...(client === 'opfs' && { storage: 'opfs' }) });
   scope.things = new scope.db.Collection({
     name: 'things',
     type: 'DOCUMENT_BASED',
@@ -137,6 +140,8 @@ export async function openDatabase([client, name]: readonly ['connect' | 'Databa
     ...seldomSaved,
   });
   await Promise.all([scope.things.ready, scope.numbers.ready]);
+  const { storage, storage_reason: why } = scope.db.status;
+  if (client === 'opfs' && storage !== 'opfs') throw new Error(`The storage is ${storage}: ${why}`);
 }
 
 /** Runs in a page: an endless transaction of a worker, like a large save. */

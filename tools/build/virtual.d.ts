@@ -4,6 +4,12 @@ declare module 'virtual:worker-script' {
   export default script;
 }
 
+declare module 'virtual:opfs-script' {
+  /** `worker/opfs.ts`, bundled to one module. */
+  const script: string;
+  export default script;
+}
+
 declare module 'virtual:file-worker-script' {
   /** `worker/file-worker.ts`, bundled to one classic script. */
   const script: string;

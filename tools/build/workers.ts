@@ -2,6 +2,11 @@ import { fileURLToPath } from 'node:url';
 
 const source = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
+/** Scripts that travel as text alone: a module that a worker loads on demand. */
+export const textScripts: readonly { readonly name: string; readonly entry: string }[] = [
+  { name: 'opfs', entry: source('worker/opfs.ts') },
+];
+
 /** A worker of the library. */
 export interface WorkerEntry {
   /** Name of its file in dist, by which the source names it: `new URL('./<name>.js', import.meta.url)`. */

@@ -5,7 +5,7 @@ import { deletePlain } from './plain-indexeddb.mjs';
  * @typedef {import('../../page/documents.mjs').Person} Person
  * @typedef {import('../../../src/index.ts').DatabaseClient} DatabaseClient
  * @typedef {import('../../../src/index.ts').DocumentCollection<Person>} People
- * @typedef {'thread' | 'worker'} ClientName
+ * @typedef {'thread' | 'worker' | 'files'} ClientName `files`: a worker with `storage: 'opfs'`
  */
 
 /** @type {string} what users get, and not the source */
@@ -16,19 +16,30 @@ export const library = () => import(LIBRARY);
 
 /** @param {ClientName} client @param {string} name */
 export async function openClient(client, name) {
-  const { connect, Database } = await library();
-  const database = client === 'thread' ? new Database({ name }) : connect({ name });
+  const database = makeClient(await library(), client, name);
   await database.ready;
   checkClient(client, database);
   return database;
 }
 
+/**
+ * @param {Pick<typeof import('../../../src/index.ts'), 'connect' | 'Database'>} library
+ * @param {ClientName} client
+ * @param {string} name
+ * @returns {DatabaseClient}
+ */
+export function makeClient({ connect, Database }, client, name) {
+  if (client === 'thread') return new Database({ name });
+  return connect(client === 'files' ? { name, storage: 'opfs' } : { name });
+}
+
 /** @param {ClientName} client @param {DatabaseClient} database */
 export function checkClient(client, database) {
-  const { engine, storage } = database.status;
-  if (engine !== client || storage !== 'indexeddb') {
+  const { engine, storage, storage_reason: why } = database.status;
+  const [place, kind] = client === 'files' ? ['worker', 'opfs'] : [client, 'indexeddb'];
+  if (engine !== place || storage !== kind) {
     throw new Error(
-      `The engine runs in the ${engine} on ${storage}, but this benchmark measures IndexedDB.`,
+      `The engine runs in the ${engine} on ${storage}, but this benchmark measures ${place} on ${kind}. ${why ?? ''}`,
     );
   }
 }

@@ -46,3 +46,18 @@ export function putRecords(database, store, documents) {
   transaction.commit();
   return completed(transaction);
 }
+
+/**
+ * One document in a transaction of its own, until it is complete.
+ *
+ * @param {IDBDatabase} database
+ * @param {string} store
+ * @param {object} document
+ * @param {number} key
+ */
+export function putOne(database, store, document, key) {
+  const transaction = database.transaction(store, 'readwrite', { durability: 'relaxed' });
+  transaction.objectStore(store).put(document, key);
+  transaction.commit();
+  return completed(transaction);
+}

@@ -4,9 +4,9 @@ import { defineWorkload } from '../workload.mjs';
 
 const COUNT = 200;
 
-/** @param {string} name @param {number} size */
-async function save(name, size) {
-  const database = await openClient('thread', name);
+/** @param {'thread' | 'files'} client @param {string} name @param {number} size */
+async function save(client, name, size) {
+  const database = await openClient(client, name);
   const ids = await fill(openPeople(database), size);
   await database.close();
   return { name, ids: scatter(ids, COUNT) };
@@ -32,7 +32,8 @@ async function getScattered(client, { name, ids }) {
  */
 const getThrough =
   (client) =>
-  async ({ prepared: { big, small } }) => {
+  async ({ prepared }) => {
+    const { big, small } = client === 'files' ? prepared.files : prepared.indexeddb;
     await getScattered(client, small);
     return getScattered(client, big);
   };
@@ -44,10 +45,18 @@ export default defineWorkload({
   smokeSizes: [1_000],
   freshPage: true,
   async prepare({ database, size }) {
-    return { big: await save(database, size), small: await save(`${database}-small`, 2_000) };
+    const saveBoth = async (/** @type {'thread' | 'files'} */ client) => ({
+      big: await save(client, `${database}-${client}`, size),
+      small: await save(client, `${database}-${client}-small`, 2_000),
+    });
+    return { indexeddb: await saveBoth('thread'), files: await saveBoth('files') };
   },
-  contenders: { thread: getThrough('thread'), worker: getThrough('worker') },
-  limits: ['thread', 'worker'].flatMap((client) => [
+  contenders: {
+    thread: getThrough('thread'),
+    worker: getThrough('worker'),
+    files: getThrough('files'),
+  },
+  limits: ['thread', 'worker', 'files'].flatMap((client) => [
     { figure: `${client}: ms cold`, atMost: 80 },
     { figure: `${client}: ms warm`, atMost: 5 },
   ]),

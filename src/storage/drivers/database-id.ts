@@ -13,6 +13,14 @@ export function putDatabaseId(): StoragePut {
   return { type: 'put', store: 'leadership', key: DATABASE_ID, value: { id } };
 }
 
+/** Where a database that was emptied has the ids of what it held: files with such an id do not count. */
+export const DESTROYED_KEY: StorageKey = ['destroyed'];
+
+/** The ids of a stored value. */
+export function destroyedIds(value: unknown): readonly string[] {
+  return (value as { ids?: readonly string[] } | undefined)?.ids ?? [];
+}
+
 /** The id of a stored value; empty where a driver gives none. */
 export function databaseIdOf(value: unknown): string {
   return (value as { id?: string } | undefined)?.id ?? '';

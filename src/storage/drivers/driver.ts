@@ -16,9 +16,12 @@ export const STORE_NAMES = [
  * | `collections` | `[name]` | manifest |
  * | `segments` | `[name, number]` | segment, with its encoded documents where it is small |
  * | `bodies` | `[name, number]` | encoded documents of a larger segment |
+ * | `bodies` | `[name, 'checkpoint', …]` | directory and pages of a checkpoint |
  * | `snapshots` | `[name, sequence]` | backup |
  * | `leadership` | `['epoch']` | epoch and claim of the newest leader |
  * | `leadership` | `['database']` | id of the database, put by the driver that creates it (`putDatabaseId`) |
+ * | `leadership` | `['destroyed']` | ids of databases that were emptied here |
+ * | `leadership` | `['moved']` | where the data is, if it is not here |
  * | `recovery` | `[client, ending]` | recovery record of a page that ended |
  */
 export type StoreName = (typeof STORE_NAMES)[number];
@@ -92,6 +95,14 @@ export interface StorageEvents {
   readonly damaged: (error: StorageError) => void;
 }
 
+/** As {@link Storage.getItem}. */
+export type GetItem = (
+  store: StoreName,
+  key: StorageKey,
+  field: 'bodies',
+  index: number,
+) => Promise<unknown>;
+
 /**
  * An opened database. Values are anything that the structured clone algorithm takes. Every failure is a
  * {@link StorageError}; every promise settles.
@@ -103,6 +114,11 @@ export interface Storage {
   list(store: StoreName, range: StorageRange): Promise<unknown[]>;
   /** The keys that start with a prefix, in order. */
   keys(store: StoreName, prefix: StorageKey): Promise<StorageKey[]>;
+  /**
+   * One item of an array in a value: `value[field][index]`, `undefined` where there is none. For storage that can read it without
+   * the rest: the engine then reads single encoded documents, else whole segments.
+   */
+  readonly getItem?: GetItem | undefined;
   /**
    * Applies all operations or none, in order. Resolves when they are stored.
    *

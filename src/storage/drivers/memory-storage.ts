@@ -9,6 +9,7 @@ import {
   type StoreName,
 } from './driver.ts';
 import { databaseTaken, epochOf, resolveClaim } from './epoch.ts';
+import { compareKeys, startsWith } from './key-order.ts';
 
 interface Entry {
   readonly key: StorageKey;
@@ -101,21 +102,4 @@ export class MemoryStorage implements Storage {
     // It always has an id; the driver takes it away as it deletes the database.
     if (this.#stores.leadership.size === 0) throw databaseDestroyed();
   }
-}
-
-function startsWith(key: StorageKey, prefix: StorageKey): boolean {
-  return prefix.every((part, index) => key[index] === part);
-}
-
-function compareKeys(a: StorageKey, b: StorageKey): number {
-  for (let index = 0; index < Math.min(a.length, b.length); index++) {
-    const order = compareParts(a[index] as string | number, b[index] as string | number);
-    if (order !== 0) return order;
-  }
-  return a.length - b.length;
-}
-
-function compareParts(a: string | number, b: string | number): number {
-  if (typeof a !== typeof b) return typeof a === 'number' ? -1 : 1;
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -9,6 +9,8 @@ import type {
 /** One test of a storage driver. */
 export interface DriverCase {
   readonly name: string;
+  /** What a driver may leave out; the case is for those that have it. */
+  readonly needs?: 'delete';
   readonly run: (bench: DriverBench) => Promise<void>;
 }
 

@@ -9,6 +9,8 @@ import { writeCases } from './write-cases.ts';
 /** A test that a storage driver must pass. */
 export interface StorageDriverCase {
   readonly name: string;
+  /** The optional method of a driver that it tests: leave it out for a driver without. */
+  readonly needs?: 'delete';
   /**
    * Runs it, on databases of its own.
    *
@@ -29,7 +31,7 @@ export const storageDriverCases: readonly StorageDriverCase[] = [
   ...writeCases,
   ...epochCases,
   ...deleteCases,
-].map(({ name, run }: DriverCase) => ({ name, run: (driver) => runCase(run, driver) }));
+].map(({ run, ...rest }: DriverCase) => ({ ...rest, run: (driver) => runCase(run, driver) }));
 
 /**
  * Declares the tests that every storage driver must pass.
@@ -53,7 +55,8 @@ export function storageDriverSuite(driver: StorageDriver, { describe, test }: Te
     throw new OptionError('option_invalid', message, { place: 'runner' });
   }
   describe(`storage driver "${driver.kind}"`, () => {
-    for (const { name, run } of storageDriverCases) test(name, () => run(driver));
+    for (const { name, needs, run } of storageDriverCases)
+      if (!needs || driver[needs]) test(name, () => run(driver));
   });
 }
 

@@ -1,12 +1,19 @@
 import type { Clock } from '../../engine/scheduling/clock.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
-import { DATABASE_ID, databaseIdOf, putDatabaseId } from '../../storage/drivers/database-id.ts';
+import {
+  DATABASE_ID,
+  DESTROYED_KEY,
+  databaseIdOf,
+  destroyedIds,
+  putDatabaseId,
+} from '../../storage/drivers/database-id.ts';
 import {
   STORE_NAMES,
   type StorageDriver,
   type StorageOperation,
 } from '../../storage/drivers/driver.ts';
 import { epochOf } from '../../storage/drivers/epoch.ts';
+import { deleteFiles } from '../../storage/opfs/delete-files.ts';
 import type { DatabaseSettings } from '../channel/channel.ts';
 import type { EngineAccess } from '../channel/engine-access.ts';
 import { isShared, type Platform } from '../platform/platform.ts';
@@ -35,8 +42,9 @@ const UNSHARED = { stolen: false, release: () => undefined };
  * 2. This page takes the lead, from a frozen leader by a steal.
  * 3. One write empties the database, with a new id and the next epoch: from now on nothing is left, even if this page
  *    ends here, and what earlier leaders and clients still write is refused.
- * 4. The unload journals go, then the empty database itself, unless a frozen tab has it open. A deletion that waits
- *    for such a tab would block the next opening of the database.
+ * 4. The unload journals and the database files go; files that a frozen tab has open count no more.
+ * 5. The empty database goes, unless a frozen tab has it open. A deletion that waits for such a tab would block the
+ *    next opening of the database.
  *
  * @param database The id of the database. One that has another id is left alone: somebody else has deleted this one.
  * @throws {StorageError} `database_busy` where something blocks the deletion, or why the database cannot be emptied.
@@ -70,6 +78,7 @@ export async function destroyDatabase(
         if (emptied === 'gone') return;
         if (shared) journals.clear(name);
         const isFree = await others;
+        if (shared) await deleteFiles(name);
         if (emptied === 'empty' && !isFree) return;
         if (driver.delete) await driver.delete(name);
         else if (emptied !== 'empty') throw asCairnError(emptied);
@@ -105,7 +114,8 @@ async function empty(
   try {
     const storage = await driver.open(name, { damaged: () => undefined });
     try {
-      const [leader, id] = await storage.getMany('leadership', [EPOCH, DATABASE_ID]);
+      const keys = [EPOCH, DATABASE_ID, DESTROYED_KEY];
+      const [leader, id, destroyed] = await storage.getMany('leadership', keys);
       const epoch = epochOf(leader);
       const isOther = database !== undefined && databaseIdOf(id) !== database;
       // One that nobody leads or has written to was made by this opening.
@@ -120,6 +130,12 @@ async function empty(
             value: { epoch: epoch + 1, claim },
           },
           putDatabaseId(),
+          {
+            type: 'put',
+            store: 'leadership',
+            key: DESTROYED_KEY,
+            value: { ids: [...destroyedIds(destroyed), databaseIdOf(id)] },
+          },
         ],
         'strict',
       );

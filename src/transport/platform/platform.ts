@@ -2,6 +2,7 @@ import type { Endpoint } from 'comlink';
 import type { RecoveryKey, RecoveryRecord } from '../../engine/recovery/recovery-records.ts';
 import type { Clock } from '../../engine/scheduling/clock.ts';
 import type { StorageDriver } from '../../storage/drivers/driver.ts';
+import type { OpfsModule } from '../../storage/opfs/opfs-module.ts';
 import type { DatabaseSettings } from '../channel/channel.ts';
 import type { Switchboard } from '../tabs/switchboard.ts';
 
@@ -89,8 +90,12 @@ export interface EnginePlatform {
   readonly newPorts: () => MessageChannel;
   /** Storage that all tabs share; `undefined` where there is none. */
   readonly storage: StorageDriver | undefined;
+  /** Loads the code of `storage: 'opfs'` from its text; `undefined` in a page, which has no files. */
+  readonly loadOpfs?: (script: string) => Promise<OpfsModule>;
   /** Whether the thread is terminated when it hangs: that of a worker. */
   readonly terminable?: boolean;
+  /** As the engine has it, unless it is given: a simulation has little data. */
+  readonly checkpointAfter?: number;
 }
 
 /** The platform of a page and its clients. */

@@ -3,13 +3,10 @@ import { Engine } from '../../engine/engine.ts';
 import type { RecoveryKey, RecoveryRecord } from '../../engine/recovery/recovery-records.ts';
 import { nextTurn } from '../../engine/scheduling/next-turn.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
-import { StorageError } from '../../errors/storage-error.ts';
-import type { Storage, StorageDriver } from '../../storage/drivers/driver.ts';
-import { memoryDriver } from '../../storage/drivers/memory-driver.ts';
 import type { DatabaseSettings } from '../channel/channel.ts';
 import type { EnginePlatform } from '../platform/platform.ts';
-import { serverRuntime } from '../platform/server-runtime.ts';
 import { TabServer } from '../tabs/tab-server.ts';
+import { openStorage } from './open-storage.ts';
 
 /** A term of leadership. */
 export interface LeadershipTerm {
@@ -55,22 +52,25 @@ export interface HostedEngine {
 
 /** Opens the storage, starts the engine of a leader, and serves followers. */
 export async function hostEngine(
-  { name, storage, durability }: DatabaseSettings,
+  settings: DatabaseSettings,
   { leader, locked, stolen, journals, expected }: PendingTerm,
   { superseded, recovered, bring }: TermEvents,
   platform: EnginePlatform,
 ): Promise<HostedEngine> {
   const early: CairnError[] = [];
   let report = (error: CairnError): void => void early.push(error);
-  const [opened, driver] = await open(chooseDriver(storage, platform), name, (error) =>
+  const { name, durability } = settings;
+  const { storage, kind, why, shared } = await openStorage(settings, platform, (error) =>
     report(error),
   );
   const engine = new Engine({
-    storage: opened,
-    storageKind: driver.kind,
+    storage,
+    storageKind: kind,
+    storageReason: why,
     durability,
     clock: platform.clock,
     terminable: platform.terminable,
+    checkpointAfter: platform.checkpointAfter,
     newId: idGenerator((bytes) => crypto.getRandomValues(bytes)),
     succession: {
       locked,
@@ -84,8 +84,6 @@ export async function hostEngine(
   report = (error) => engine.reportError(error);
   early.forEach(report);
   const { broadcast } = platform;
-  // Tabs do not share a driver of the caller's, nor the memory that replaces unusable storage.
-  const shared = driver === platform.storage;
   const server =
     broadcast && shared
       ? new TabServer(engine, name, leader, platform, broadcast, bring)
@@ -109,49 +107,4 @@ export async function hostEngine(
       engine.stop().catch(() => undefined);
     },
   };
-}
-
-function chooseDriver(
-  storage: DatabaseSettings['storage'],
-  { storage: shared }: EnginePlatform,
-): StorageDriver {
-  if (typeof storage === 'object') return storage;
-  if (storage === 'memory') return memoryDriver();
-  if (shared) return shared;
-  if (storage === 'indexeddb') {
-    throw new StorageError(
-      'storage_unavailable',
-      'There is no IndexedDB here; leave `storage` out to use memory.',
-    );
-  }
-  warnAboutMemory('there is no IndexedDB here');
-  return memoryDriver();
-}
-
-async function open(
-  driver: StorageDriver,
-  name: string,
-  damaged: (error: CairnError) => void,
-): Promise<[Storage, StorageDriver]> {
-  try {
-    return [await driver.open(name, { damaged }), driver];
-  } catch (error) {
-    // Private modes have an IndexedDB that cannot be opened.
-    if (!(error instanceof StorageError) || error.code !== 'storage_unavailable') throw error;
-    warnAboutMemory(error.message);
-    const memory = memoryDriver();
-    return [await memory.open(name, { damaged }), memory];
-  }
-}
-
-const warnings = new Set<string>();
-
-/** Warns once in a page or process: a server may open many databases. */
-function warnAboutMemory(why: string): void {
-  const warning = serverRuntime()
-    ? `cairndb keeps data in the memory of this process only: ${why}. All requests share it, and it is gone when the process ends. Give \`new Database()\` a storage driver, or \`storage: 'memory'\` if that is meant. Where pages are rendered, call collections in the browser only.`
-    : `cairndb keeps data in memory only: ${why}. It is gone when this page ends. \`storage: 'memory'\` says that this is meant.`;
-  if (warnings.has(warning)) return;
-  warnings.add(warning);
-  console.warn(warning);
 }

@@ -18,6 +18,14 @@ export interface WorkerSettings {
 
 const leaderships = new SharedLeaderships();
 
+/** Without it the engine uses IndexedDB, and says so. */
+function loadScript(): Promise<string | undefined> {
+  return import('./inline-opfs.ts').then(
+    ({ opfsScript }) => opfsScript,
+    () => undefined,
+  );
+}
+
 /** Access to an engine in a worker, in this thread where no worker starts, or in another tab that is the leader. */
 export function connectToWorker(
   { worker, answer_timeout }: WorkerSettings,
@@ -36,13 +44,14 @@ export function connectToWorker(
     }
     isStarted = true;
     const reasons: string[] = [];
+    const script = settings.storage === 'opfs' ? loadScript() : undefined;
     const started = await startWorker(worker, (reason) => {
       reasons.push(reason instanceof WorkerError ? reason.message : String(reason));
     });
     if (started)
       return workerEngine(
         started,
-        settings,
+        script ? { ...settings, opfs_script: await script } : settings,
         { answer_timeout, clock: platform.clock },
         term,
         events,

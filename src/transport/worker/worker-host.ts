@@ -3,6 +3,7 @@ import type { RecoveryKey, RecoveryRecord } from '../../engine/recovery/recovery
 import { nextTurn } from '../../engine/scheduling/next-turn.ts';
 import type { DatabaseSettings } from '../channel/channel.ts';
 import { enginePlatform } from '../platform/engine-platform.ts';
+import type { EnginePlatform } from '../platform/platform.ts';
 import { type HostedEngine, hostEngine, type LeadershipTerm } from '../thread/engine-host.ts';
 import { attempt, remoteSession, type SessionApi } from '../wire/session-api.ts';
 import type { WireError } from '../wire/wire-error.ts';
@@ -17,6 +18,9 @@ import {
   type WireOpened,
   type WireStatus,
 } from '../wire/wire-protocol.ts';
+import { loadOpfs } from './load-opfs.ts';
+
+const platform: EnginePlatform = Object.create(enginePlatform, { loadOpfs: { value: loadOpfs } });
 
 /** What a worker sends: events of the session, a notice for the page, or a reply of comlink. */
 export type WorkerMessage =
@@ -75,7 +79,7 @@ function workerApi(endpoint: Endpoint): WorkerApi {
           journals: Promise.resolve(lead.journals),
           expected: Promise.resolve(lead.expected),
         };
-        hosted = await hostEngine(settings, known, events, enginePlatform);
+        hosted = await hostEngine(settings, known, events, platform);
       });
       return { error, shared: hosted?.shared === true };
     },

@@ -1,0 +1,43 @@
+import { BaseClient } from './client/base-client.ts';
+import { type MigrateOptions, parseMigrateOptions } from './client/client-options.ts';
+import { loadFailed } from './collection/calls/first-call.ts';
+import { StorageError } from './errors/storage-error.ts';
+
+/**
+ * Moves a database between IndexedDB and files, all or nothing: after a crash it is in one of them, whole. Backups move along.
+ * Does nothing where the data is there already.
+ *
+ * No client may have the database open, in any tab.
+ *
+ * @throws {StorageError} `storage_unavailable` where the browser has no such files; `database_busy` while a client is open;
+ *   `storage_full` if there is no room for both copies. The data stays where it was.
+ *
+ * @example
+ * ```ts
+ * await migrateStorage({ name: 'shop', to: 'opfs' });
+ * const db = connect({ name: 'shop', storage: 'opfs' });
+ * ```
+ */
+export async function migrateStorage(options: MigrateOptions): Promise<void> {
+  const { to, worker, answer_timeout, ...database } = parseMigrateOptions(options);
+  const settings = { ...database, storage: 'opfs', move_to: to } as const;
+  const client = new BaseClient(settings, async () => {
+    const { connectToWorker } = await import('./transport/worker/connect-to-worker.ts').catch(
+      loadFailed,
+    );
+    return connectToWorker({ worker, answer_timeout }, settings);
+  });
+  try {
+    await client.ready;
+    const { storage, storage_reason: why, leader } = client.status;
+    if (why) throw new StorageError('storage_unavailable', `Nothing was moved. ${why}`);
+    if (leader && storage === to) return;
+    throw new StorageError(
+      'database_busy',
+      `Nothing was moved: a client has the database "${settings.name}" open. Close all clients, in all tabs, and call migrateStorage() again.`,
+      { place: settings.name },
+    );
+  } finally {
+    await client.close();
+  }
+}

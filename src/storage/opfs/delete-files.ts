@@ -1,0 +1,52 @@
+import { StorageError } from '../../errors/storage-error.ts';
+import { FOLDER, folderOf } from './files-folder.ts';
+import { fileErrorOf } from './opfs-failure.ts';
+
+/** An engine that ends releases its files with its worker. */
+const WAIT_MS = 5000;
+const PAUSE_MS = 50;
+
+/**
+ * Deletes the files of a database; does nothing where there are none.
+ *
+ * @throws {StorageError} `database_busy` while a worker has them open.
+ */
+export async function deleteFiles(name: string): Promise<void> {
+  const all = await folderOfAll();
+  if (!all) return;
+  const deadline = performance.now() + WAIT_MS;
+  const folder = await folderOf(name);
+  for (;;) {
+    try {
+      return await all.removeEntry(folder, { recursive: true });
+    } catch (cause) {
+      const { name: reason } = cause as { name?: string };
+      if (reason === 'NotFoundError') return;
+      if (reason !== 'NoModificationAllowedError' && reason !== 'InvalidStateError')
+        throw fileErrorOf(cause, 'deleting');
+      if (performance.now() > deadline) throw busy(name, cause);
+    }
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+}
+
+/** `undefined` where the browser has no files, or no database is in files. */
+async function folderOfAll(): Promise<FileSystemDirectoryHandle | undefined> {
+  const { navigator } = globalThis as Partial<typeof globalThis>;
+  if (typeof navigator?.storage?.getDirectory !== 'function') return undefined;
+  try {
+    const root = await navigator.storage.getDirectory();
+    return await root.getDirectoryHandle(FOLDER);
+  } catch {
+    // Without access, as in private modes, nothing was ever stored there.
+    return undefined;
+  }
+}
+
+function busy(name: string, cause: unknown): StorageError {
+  return new StorageError(
+    'database_busy',
+    `The files of database "${name}" are open elsewhere, in a frozen tab. They do not count any more; the next client with storage: 'opfs' empties them.`,
+    { place: name, cause },
+  );
+}

@@ -1,0 +1,108 @@
+import {
+  STORE_NAMES,
+  type StorageKey,
+  type StorageRange,
+  type StoreName,
+} from '../../drivers/driver.ts';
+import { compareKeys, startsWith } from '../../drivers/key-order.ts';
+import type { FrameHead, FrameHeader } from './frame-format.ts';
+import { frameEnd } from './frame-format.ts';
+
+/** A stored value: its key, and the frame that has it. Invariant: an entry never changes. */
+export interface Entry {
+  readonly store: StoreName;
+  readonly key: StorageKey;
+  readonly frame: FrameHeader;
+}
+
+/** The keys of a database, in order, and where their values lie in the file. */
+export class FileIndex {
+  /** Bytes of the frames of all entries. */
+  live = 0;
+  readonly #stores = new Map(STORE_NAMES.map((name) => [name, new StoreIndex()]));
+
+  get(store: StoreName, key: StorageKey): Entry | undefined {
+    return this.#of(store).entries.get(JSON.stringify(key));
+  }
+
+  /** The entries in a range, in order. */
+  list(store: StoreName, { prefix, after, limit }: StorageRange): Entry[] {
+    const sorted = this.#of(store).sorted();
+    const found: Entry[] = [];
+    for (let index = firstBehind(sorted, after ?? prefix, after !== undefined); ; index++) {
+      const entry = sorted[index];
+      if (!entry || found.length >= limit || !startsWith(entry.key, prefix)) return found;
+      found.push(entry);
+    }
+  }
+
+  /** Applies the step of a frame. */
+  apply([store, key, kind]: FrameHead, frame: FrameHeader): void {
+    const index = this.#of(store);
+    if (kind === 'deletePrefix') {
+      const all = this.list(store, { prefix: key, limit: Number.POSITIVE_INFINITY });
+      for (const entry of all) this.#remove(index, entry.key);
+      return;
+    }
+    this.#remove(index, key);
+    if (kind === 'delete') return;
+    index.put({ store, key, frame });
+    this.live += sizeOf(frame);
+  }
+
+  /** All entries, in no order. */
+  *all(): Generator<Entry> {
+    for (const { entries } of this.#stores.values()) yield* entries.values();
+  }
+
+  #remove(index: StoreIndex, key: StorageKey): void {
+    const removed = index.remove(key);
+    if (removed) this.live -= sizeOf(removed.frame);
+  }
+
+  #of(store: StoreName): StoreIndex {
+    return this.#stores.get(store) as StoreIndex;
+  }
+}
+
+class StoreIndex {
+  readonly entries = new Map<string, Entry>();
+  /** In the order of keys; `undefined` while that has to be found out. */
+  #sorted: Entry[] | undefined = [];
+
+  put(entry: Entry): void {
+    this.entries.set(JSON.stringify(entry.key), entry);
+    // Segments are numbered upwards: mostly this is the last key.
+    const last = this.#sorted?.at(-1);
+    if (!last || compareKeys(last.key, entry.key) < 0) this.#sorted?.push(entry);
+    else this.#sorted = undefined;
+  }
+
+  remove(key: StorageKey): Entry | undefined {
+    const id = JSON.stringify(key);
+    const entry = this.entries.get(id);
+    if (entry && this.entries.delete(id)) this.#sorted = undefined;
+    return entry;
+  }
+
+  sorted(): readonly Entry[] {
+    this.#sorted ??= [...this.entries.values()].sort((a, b) => compareKeys(a.key, b.key));
+    return this.#sorted;
+  }
+}
+
+/** The index of the first entry at the key, or behind it. */
+function firstBehind(sorted: readonly Entry[], key: StorageKey, isExclusive: boolean): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const order = compareKeys((sorted[middle] as Entry).key, key);
+    if (order < 0 || (isExclusive && order === 0)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function sizeOf(frame: FrameHeader): number {
+  return frameEnd(frame) - frame.at;
+}

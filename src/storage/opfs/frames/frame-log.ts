@@ -1,0 +1,121 @@
+import type { StorageKey, StoreName } from '../../drivers/driver.ts';
+import { ByteBuffer } from '../values/byte-buffer.ts';
+import { itemRange, readItem } from '../values/text-lists.ts';
+import { type ListRange, readLists, readValue } from '../values/value-bytes.ts';
+import { type Entry, FileIndex } from './file-index.ts';
+import { frameChecksum } from './frame-checksum.ts';
+import { dataStart } from './frame-format.ts';
+import { scanFrames } from './frame-scan.ts';
+import { FrameWrite } from './frame-write.ts';
+import { readRange, type SyncFile } from './sync-file.ts';
+
+/** Bytes without a flush at the most: opening verifies them. */
+const FLUSH_AFTER = 4 * 1024 * 1024;
+
+/** Bytes from the end of a value that mostly say where its items are. */
+const DIRECTORY_GUESS = 2048;
+
+/** The frames of one file. Everything is synchronous. */
+export class FrameLog {
+  readonly index = new FileIndex();
+  /** Ranges that were found damaged when the file was opened. */
+  readonly damage: readonly (readonly [from: number, to: number])[];
+  /** Offset behind the last whole write. */
+  end: number;
+  readonly #file: SyncFile;
+  #flushed: number;
+  /** Offset behind the mark at the end of the file. */
+  #noted = 0;
+  readonly #buffer = new ByteBuffer();
+  /** By entry; those of entries that are gone go with them. */
+  readonly #lists = new WeakMap<Entry, ReadonlyMap<string, ListRange>>();
+
+  /**
+   * Opens a file: cuts a torn tail.
+   *
+   * @param start Offset of the first frame.
+   */
+  constructor(file: SyncFile, start: number) {
+    this.#file = file;
+    const { end, flushed, damage } = scanFrames(file, start, this.index);
+    this.damage = damage;
+    this.end = end;
+    this.#flushed = Math.min(flushed, end);
+    if (file.getSize() > end) file.truncate(end);
+  }
+
+  get file(): SyncFile {
+    return this.#file;
+  }
+
+  /** Begins a write. One at a time. */
+  begin(): FrameWrite {
+    return new FrameWrite(this.#file, this.#buffer, this.end, this.#flushed);
+  }
+
+  /** Applies a write that is in the file. @param isStrict Whether it must survive a power cut. */
+  commit(write: FrameWrite, isStrict: boolean): void {
+    if (isStrict || write.end - this.#flushed > FLUSH_AFTER) {
+      this.#file.flush();
+      this.#flushed = write.end;
+    }
+    for (const { head, frame } of write.frames) this.index.apply(head, frame);
+    this.end = write.end;
+  }
+
+  /** Makes everything survive a power cut. */
+  flush(): void {
+    this.#file.flush();
+    this.#flushed = this.end;
+  }
+
+  /** Flushes, and notes it in the file: the next opening need not verify values. */
+  mark(): void {
+    if (this.#noted === this.end) return;
+    this.flush();
+    const write = this.begin();
+    write.addMark();
+    write.complete();
+    this.end = write.end;
+    this.#noted = this.end;
+  }
+
+  /** A stored value; `undefined` for none, and for a damaged one. */
+  read(entry: Entry | undefined): object | undefined {
+    if (!entry) return undefined;
+    const { frame } = entry;
+    const bytes = readRange(this.#file, dataStart(frame), frame.dataLength);
+    if (bytes.length < frame.dataLength || frameChecksum(bytes) !== frame.dataChecksum)
+      return undefined;
+    return readValue(bytes);
+  }
+
+  get(store: StoreName, key: StorageKey): object | undefined {
+    return this.read(this.index.get(store, key));
+  }
+
+  /** One item of a list of a value, without the rest; `undefined` where there is none. */
+  readItem(entry: Entry, field: string, index: number): unknown {
+    const list = this.#listsOf(entry).get(field);
+    if (!list || index >= list.ends.length) return undefined;
+    const { from, to, isText } = itemRange(list.ends, index);
+    const at = dataStart(entry.frame) + list.at;
+    const bytes = readRange(this.#file, at + from, to - from);
+    return bytes.length === to - from ? readItem(bytes, isText) : undefined;
+  }
+
+  #listsOf(entry: Entry): ReadonlyMap<string, ListRange> {
+    let lists = this.#lists.get(entry);
+    if (!lists) {
+      const { dataLength } = entry.frame;
+      const start = dataStart(entry.frame);
+      const guess = Math.min(DIRECTORY_GUESS, dataLength);
+      lists =
+        readLists(readRange(this.#file, start + dataLength - guess, guess)) ??
+        readLists(readRange(this.#file, start, dataLength)) ??
+        new Map();
+      this.#lists.set(entry, lists);
+    }
+    return lists;
+  }
+}

@@ -1,0 +1,136 @@
+import type { Entry } from './file-index.ts';
+import { dataStart, frameEnd } from './frame-format.ts';
+import { FrameLog } from './frame-log.ts';
+import type { FrameWrite } from './frame-write.ts';
+import { FILE_START, readGeneration, writeGeneration } from './generation-header.ts';
+import { readRange, type SyncFile } from './sync-file.ts';
+
+/** Dead bytes below this are not worth a compaction. */
+const WORTH_IT = 4 * 1024 * 1024;
+
+/** Bytes copied in one step: milliseconds. */
+const STEP = 4 * 1024 * 1024;
+
+/** The two files of a database: one is live, compaction writes the other. */
+export class LogFiles {
+  /** Whether the file's header was damaged. */
+  readonly isHeaderLost: boolean;
+  readonly #files: readonly [SyncFile, SyncFile];
+  #generation: number;
+  #log: FrameLog;
+  #compaction: Compaction | undefined;
+  /** No compaction begins while the file is shorter: the last one failed. */
+  #retryAt = 0;
+
+  /** @throws {StorageError} `format_newer` */
+  constructor(files: readonly [SyncFile, SyncFile]) {
+    const [first, second] = files.map(readGeneration) as [number, number];
+    const [one, other] = files;
+    // Without a valid header: the larger one may still have frames.
+    const isSecond = first === second ? other.getSize() > one.getSize() : second > first;
+    this.#files = isSecond ? [other, one] : files;
+    const [live, spare] = this.#files;
+    this.#generation = Math.max(first, second);
+    this.isHeaderLost = this.#generation === 0 && live.getSize() > FILE_START;
+    if (this.#generation === 0) {
+      this.#generation = 1;
+      writeGeneration(live, 1);
+    }
+    if (spare.getSize() > 0) spare.truncate(0);
+    this.#log = new FrameLog(live, FILE_START);
+  }
+
+  get log(): FrameLog {
+    return this.#log;
+  }
+
+  /** Whether a compaction is under way, or would be worth it. */
+  get wantsCompaction(): boolean {
+    const { end, index } = this.#log;
+    const dead = end - FILE_START - index.live;
+    const isWorthIt = dead > WORTH_IT && dead > index.live && end >= this.#retryAt;
+    return this.#compaction !== undefined || isWorthIt;
+  }
+
+  /** Copies some of the live values to the other file, and makes it the live one when it has all. */
+  compact(): void {
+    const [live, spare] = this.#files;
+    this.#compaction ??= new Compaction(live, spare);
+    try {
+      if (!this.#compaction.step(this.#log)) return;
+      this.#compaction.log.flush();
+      writeGeneration(spare, this.#generation + 1);
+    } catch (error) {
+      // The disk is full: the live file has everything.
+      this.#compaction = undefined;
+      this.#retryAt = this.#log.end + WORTH_IT;
+      spare.truncate(0);
+      throw error;
+    }
+    this.#generation++;
+    this.#log = this.#compaction.log;
+    this.#compaction = undefined;
+    (this.#files as [SyncFile, SyncFile]).reverse();
+    live.truncate(0);
+  }
+
+  /** Empties the database. */
+  clear(): void {
+    this.#compaction = undefined;
+    for (const file of this.#files) file.truncate(0);
+    writeGeneration(this.#files[0], this.#generation);
+    this.#log = new FrameLog(this.#files[0], FILE_START);
+  }
+
+  /** Releases the files. @param isGone Whether nothing of them may be kept. */
+  close(isGone = false): void {
+    try {
+      if (isGone) for (const file of this.#files) file.truncate(0);
+      else this.#log.mark();
+    } finally {
+      for (const file of this.#files) file.close();
+    }
+  }
+}
+
+/** A copy of the live values to an empty file, while writes go on. */
+class Compaction {
+  /** The file that is written. */
+  readonly log: FrameLog;
+  readonly #from: SyncFile;
+  readonly #copied = new Set<Entry>();
+
+  constructor(from: SyncFile, to: SyncFile) {
+    this.#from = from;
+    to.truncate(0);
+    this.log = new FrameLog(to, FILE_START);
+  }
+
+  /** @returns whether everything is copied. */
+  step({ index }: FrameLog): boolean {
+    const write = this.log.begin();
+    let copied = 0;
+    for (const entry of index.all()) {
+      if (this.#copied.has(entry)) continue;
+      if (copied > STEP) {
+        this.#commit(write);
+        return false;
+      }
+      const { frame } = entry;
+      write.addCopy(entry, readRange(this.#from, dataStart(frame), frame.dataLength));
+      this.#copied.add(entry);
+      copied += frameEnd(frame) - frame.at;
+      if (write.isFull) write.spill();
+    }
+    // Those that were replaced after they were copied are copied again, behind.
+    for (const { store, key } of this.#copied)
+      if (!index.get(store, key)) write.addDelete(store, key, 'delete');
+    this.#commit(write);
+    return true;
+  }
+
+  #commit(write: FrameWrite): void {
+    write.complete();
+    this.log.commit(write, false);
+  }
+}

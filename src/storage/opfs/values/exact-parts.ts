@@ -1,0 +1,64 @@
+import { decodeExact } from '../../../codec/exact-json/exact-decoding.ts';
+import { type Binary, encodeExactTree } from '../../../codec/exact-json/exact-encoding.ts';
+import type { ByteBuffer } from './byte-buffer.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** The content of Blobs, which can only be read asynchronously. */
+export type BlobContents = ReadonlyMap<Blob, Bytes>;
+
+/** Thrown where a Blob has not been read yet. */
+export class UnreadBlob extends Error {
+  readonly blob: Blob;
+
+  constructor(blob: Blob) {
+    super('The content of a Blob is not read yet.');
+    this.blob = blob;
+  }
+}
+
+/**
+ * Appends a value of any kind: the length of its JSON, the JSON, then its binary data, which the JSON names by offset and
+ * length.
+ *
+ * @throws {UnreadBlob}
+ */
+export function addExact(buffer: ByteBuffer, value: unknown, blobs: BlobContents): void {
+  const binaries: Bytes[] = [];
+  let size = 0;
+  const place = (binary: Binary): string => {
+    const bytes = contentOf(binary, blobs);
+    const at = size;
+    binaries.push(bytes);
+    size += bytes.length;
+    return `${at}+${bytes.length}`;
+  };
+  const json = JSON.stringify(encodeExactTree(value, Number.POSITIVE_INFINITY, place));
+  const at = buffer.skip(4);
+  buffer.view.setUint32(at, buffer.addText(json), true);
+  for (const bytes of binaries) buffer.add(bytes);
+}
+
+/** Reads what {@link addExact} has appended. @throws on anything else. */
+export function readExact(bytes: Bytes): unknown {
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  const binaries = bytes.subarray(4 + length);
+  const take = (range: unknown): Bytes => {
+    const [at = 0, size = 0] = String(range).split('+').map(Number);
+    // A copy: its buffer is handed out.
+    return binaries.slice(at, at + size);
+  };
+  return decodeExact(JSON.parse(decoder.decode(bytes.subarray(4, 4 + length))), {
+    takeBytes: take,
+    takeParts: (range) => [take(range)],
+  });
+}
+
+function contentOf(binary: Binary, blobs: BlobContents): Bytes {
+  if (!(binary instanceof Blob)) return binary as Bytes;
+  const content = blobs.get(binary);
+  if (!content) throw new UnreadBlob(binary);
+  return content;
+}

@@ -1,0 +1,110 @@
+import type { CairnError } from '../../errors/cairn-error.ts';
+import { StorageError } from '../../errors/storage-error.ts';
+import type { Storage, StorageDriver } from '../../storage/drivers/driver.ts';
+import { memoryDriver } from '../../storage/drivers/memory-driver.ts';
+import type { DatabaseSettings } from '../channel/channel.ts';
+import type { EnginePlatform } from '../platform/platform.ts';
+import { serverRuntime } from '../platform/server-runtime.ts';
+
+/** The storage that an engine has opened. */
+export interface OpenedStorage {
+  readonly storage: Storage;
+  /** As in `status.storage`. */
+  readonly kind: string;
+  /** Why it is another than requested. */
+  readonly why?: string | undefined;
+  /** Whether all tabs share it: not a driver of the caller's, nor the memory that replaces unusable storage. */
+  readonly shared: boolean;
+}
+
+type Damaged = (error: CairnError) => void;
+
+/**
+ * Opens the storage of the settings, or what replaces it where there is none.
+ *
+ * @param damaged Called where the browser has lost stored data.
+ */
+export async function openStorage(
+  settings: DatabaseSettings,
+  platform: EnginePlatform,
+  damaged: Damaged,
+): Promise<OpenedStorage> {
+  const { name, storage } = settings;
+  if (storage !== 'opfs')
+    return openDriver(chooseDriver(storage, platform), name, platform, damaged);
+  let why: string;
+  try {
+    return await openFiles(settings, platform, damaged);
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    why = error.message;
+  }
+  return { ...(await openDriver(chooseDriver(undefined, platform), name, platform, damaged)), why };
+}
+
+/** @throws {StorageError} `storage_unavailable` */
+async function openFiles(
+  { name, opfs_script: script, move_to: moveTo }: DatabaseSettings,
+  { storage: indexedDb, loadOpfs }: EnginePlatform,
+  damaged: Damaged,
+): Promise<OpenedStorage> {
+  if (!loadOpfs || !indexedDb) throw unavailable('The engine runs in no worker: it has no files.');
+  if (!script) throw unavailable("The code of storage: 'opfs' could not be loaded.");
+  const { openOpfs } = await loadOpfs(script).catch((cause: unknown) => {
+    throw unavailable(`The code of storage: 'opfs' did not start (${cause}).`, cause);
+  });
+  const opened = await openOpfs(name, { events: { damaged }, indexedDb, moveTo, StorageError });
+  return { ...opened, shared: true };
+}
+
+function chooseDriver(
+  storage: Exclude<DatabaseSettings['storage'], 'opfs'>,
+  { storage: shared }: EnginePlatform,
+): StorageDriver {
+  if (typeof storage === 'object') return storage;
+  if (storage === 'memory') return memoryDriver();
+  if (shared) return shared;
+  if (storage === 'indexeddb')
+    throw unavailable('There is no IndexedDB here; leave `storage` out to use memory.');
+  warnAboutMemory('there is no IndexedDB here');
+  return memoryDriver();
+}
+
+async function openDriver(
+  driver: StorageDriver,
+  name: string,
+  platform: EnginePlatform,
+  damaged: Damaged,
+): Promise<OpenedStorage> {
+  try {
+    const storage = await driver.open(name, { damaged });
+    return { storage, kind: driver.kind, shared: driver === platform.storage };
+  } catch (error) {
+    // Private modes have an IndexedDB that cannot be opened.
+    if (!isUnavailable(error)) throw error;
+    warnAboutMemory(error.message);
+    const memory = memoryDriver();
+    const storage = await memory.open(name, { damaged });
+    return { storage, kind: memory.kind, why: error.message, shared: false };
+  }
+}
+
+function isUnavailable(error: unknown): error is StorageError {
+  return error instanceof StorageError && error.code === 'storage_unavailable';
+}
+
+function unavailable(message: string, cause?: unknown): StorageError {
+  return new StorageError('storage_unavailable', message, { cause });
+}
+
+const warnings = new Set<string>();
+
+/** Warns once in a page or process: a server may open many databases. */
+function warnAboutMemory(why: string): void {
+  const warning = serverRuntime()
+    ? `cairndb keeps data in the memory of this process only: ${why}. All requests share it, and it is gone when the process ends. Give \`new Database()\` a storage driver, or \`storage: 'memory'\` if that is meant. Where pages are rendered, call collections in the browser only.`
+    : `cairndb keeps data in memory only: ${why}. It is gone when this page ends. \`storage: 'memory'\` says that this is meant.`;
+  if (warnings.has(warning)) return;
+  warnings.add(warning);
+  console.warn(warning);
+}

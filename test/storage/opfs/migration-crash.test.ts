@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import type { Storage, StorageOperation } from '../../../src/storage/drivers/driver.ts';
+import { memoryDriver } from '../../../src/storage/drivers/memory-driver.ts';
+import { findHome } from '../../../src/storage/opfs/database-home.ts';
+import { moveToFiles, moveToIndexedDb } from '../../../src/storage/opfs/storage-migration.ts';
+import { openFiles, put, reopened } from './file-rig.ts';
+
+const MANIFEST: StorageOperation = {
+  ...{ type: 'put', store: 'collections', key: ['a'], value: { name: 'a' } },
+};
+const EPOCH: StorageOperation = {
+  ...{ type: 'put', store: 'leadership', key: ['epoch'], value: { epoch: 3, claim: 'x' } },
+};
+const VALUES = Array.from({ length: 50 }, (_, n) => ({ n }));
+
+/** IndexedDB with data, and files that nobody has used. */
+async function makeHomes() {
+  const pages = await memoryDriver().open('db', { damaged: () => undefined });
+  await pages.write([MANIFEST, EPOCH, ...VALUES.map((value, n) => put(n, value))], 'strict');
+  return { pages, ...openFiles() };
+}
+
+/** Storage whose writes fail from one on: the process has ended. */
+function endingAt(storage: Storage, writes: number): Storage {
+  let left = writes;
+  return {
+    getMany: (store, keys) => storage.getMany(store, keys),
+    list: (store, range) => storage.list(store, range),
+    keys: (store, prefix) => storage.keys(store, prefix),
+    close: () => storage.close(),
+    write: async (operations, durability) => {
+      if (left-- <= 0) throw new Error('The process has ended.');
+      await storage.write(operations, durability);
+    },
+  };
+}
+
+type Files = ReturnType<typeof openFiles>;
+
+/** As the next engine finds it. */
+async function readHome(first: Files['first'], second: Files['second'], pages: Storage) {
+  const { database, damage } = reopened(first.bytes, second.bytes);
+  const home = await findHome(database, pages, (error) => damage.push(error));
+  const storage = home.in === 'files' ? database : pages;
+  const range = { prefix: ['a'], limit: 1000 };
+  return { in: home.in, values: await storage.list('segments', range), damage };
+}
+
+test('a crash at any write of a migration to files leaves all data in one place', async () => {
+  const places: string[] = [];
+  for (let writes = 0; places.at(-1) !== 'files'; writes++) {
+    const { pages, database, first, second } = await makeHomes();
+    // Cut at a write to the files, then at one to IndexedDB.
+    let left = writes;
+    const write = database.write.bind(database);
+    database.write = async (operations, durability) => {
+      if (left-- <= 0) throw new Error('The process has ended.');
+      await write(operations, durability);
+    };
+    await moveToFiles(database, endingAt(pages, writes > 4 ? 1 : 0)).catch(() => undefined);
+    const found = await readHome(first, second, pages);
+    expect(found.values).toEqual(VALUES);
+    expect(found.damage).toEqual([]);
+    places.push(found.in);
+    expect(writes).toBeLessThan(20);
+  }
+  expect(places[0]).toBe('indexeddb');
+});
+
+test('a crash right after IndexedDB has the marker completes the migration at the next opening', async () => {
+  const { pages, database, first, second } = await makeHomes();
+  database.settle = () => Promise.reject(new Error('The process has ended.'));
+  await expect(moveToFiles(database, pages)).rejects.toThrow('ended');
+  expect(await pages.keys('segments', [])).toEqual([]);
+  expect(await readHome(first, second, pages)).toMatchObject({ in: 'files', values: VALUES });
+});
+
+test('a crash after the way back leaves the data in IndexedDB, not the old files', async () => {
+  const { pages, database, first, second } = await makeHomes();
+  await moveToFiles(database, pages);
+  await expect(moveToIndexedDb(database, endingAt(pages, 0))).rejects.toThrow('ended');
+  expect(await readHome(first, second, pages)).toMatchObject({ in: 'files', values: VALUES });
+  await moveToIndexedDb(database, pages);
+  expect(await readHome(first, second, pages)).toMatchObject({ in: 'indexeddb', values: VALUES });
+});
+
+test('files whose marker the browser has lost still count; lost files are reported', async () => {
+  const { pages, database, first, second } = await makeHomes();
+  await moveToFiles(database, pages);
+  const reset = await memoryDriver().open('reset', { damaged: () => undefined });
+  expect(await readHome(first, second, reset)).toMatchObject({ in: 'files', values: VALUES });
+  const { first: empty, second: other } = openFiles();
+  const { damage } = await readHome(empty, other, pages);
+  expect(damage.map(({ code }) => code)).toEqual(['data_damaged']);
+});
