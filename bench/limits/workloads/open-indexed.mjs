@@ -2,11 +2,13 @@ import { Dexie } from 'dexie';
 import { loadCairn, loadedParts } from '../../page/cairn-build.mjs';
 import { GROUP_SIZE, makeParts } from '../../page/documents.mjs';
 import { measure } from '../../page/measure.mjs';
-import { checkClient, fill, LIBRARY, openClient, openPeople } from '../page/cairn.mjs';
+import { checkClient, fill, LIBRARY, makeClient, openClient, openPeople } from '../page/cairn.mjs';
 import { defineWorkload } from '../workload.mjs';
 
 const INDEXES = ['group'];
 const GROUP = 1;
+/** Longer than a collection rests before it writes its checkpoint, and that takes. */
+const REST_MS = 4000;
 
 /** @param {string} name */
 function openDexie(name) {
@@ -28,6 +30,8 @@ async function fillCairn(client, name, size) {
   const people = openPeople(database, { indexes: INDEXES });
   await fill(people, size);
   await people.filter({ group: GROUP });
+  // A collection that rests writes its checkpoint.
+  if (size > 1) await new Promise((resolve) => setTimeout(resolve, REST_MS));
   await database.close();
   return loadedParts({ url: LIBRARY });
 }
@@ -46,10 +50,11 @@ function checkGroup({ length }) {
  */
 const openThrough =
   (client, caching) =>
-  async ({ prepared: { cairn: name, parts } }) => {
-    const { connect, Database } = await loadCairn({ url: LIBRARY, parts: parts[client] });
+  async ({ prepared: { cairn, files, parts } }) => {
+    const name = client === 'files' ? files : cairn;
+    const library = await loadCairn({ url: LIBRARY, parts: parts[client] });
     const { ms, result } = await measure(async () => {
-      const database = client === 'thread' ? new Database({ name }) : connect({ name });
+      const database = makeClient(library, client, name);
       const people = openPeople(database, { caching, indexes: INDEXES });
       return { database, found: await people.filter({ group: GROUP }) };
     });
@@ -59,7 +64,7 @@ const openThrough =
     return { ms };
   };
 
-const OURS = ['thread', 'worker', 'thread, cached', 'worker, cached'];
+const OURS = ['thread', 'worker', 'files', 'thread, cached', 'worker, cached'];
 
 export default defineWorkload({
   name: 'open-indexed',
@@ -68,12 +73,13 @@ export default defineWorkload({
   smokeSizes: [1_000],
   freshPage: true,
   async prepare({ database, size }) {
-    const names = { cairn: database, dexie: `${database}-dexie` };
+    const names = { cairn: database, dexie: `${database}-dexie`, files: `${database}-files` };
     // This page has loaded nothing yet, so this measures the chunks of the worker client.
     const worker = await fillCairn('worker', `${database}-rehearsal`, 1);
+    const files = await fillCairn('files', names.files, size);
     const thread = await fillCairn('thread', names.cairn, size);
     await fillDexie(names.dexie, size);
-    return { ...names, parts: { worker, thread } };
+    return { ...names, parts: { worker, thread, files } };
   },
   contenders: {
     async dexie({ prepared: { dexie: name } }) {
@@ -88,6 +94,7 @@ export default defineWorkload({
     },
     thread: openThrough('thread', false),
     worker: openThrough('worker', false),
+    files: openThrough('files', false),
     'thread, cached': openThrough('thread', true),
     'worker, cached': openThrough('worker', true),
   },

@@ -1,6 +1,7 @@
 import type { Body } from '../../codec/body.ts';
 import type { StorageOperation, StoragePut } from '../drivers/driver.ts';
-import { cutSegments } from '../segments/segment.ts';
+import { cutPart } from '../segments/parts/cut-part.ts';
+import { cutSegments, type SegmentContent } from '../segments/segment.ts';
 import type { SegmentWriter, Written } from '../segments/segment-writer.ts';
 import type { StoredRecord } from '../segments/stored-record.ts';
 import { stateOf } from './live-segments.ts';
@@ -57,23 +58,28 @@ export class AppendWrite {
 
   *#draw(attach?: Attachment): Generator<StorageOperation> {
     const { live, undo } = this.#state;
-    const { records, deletes, watermarks } = this.#changes;
+    const { watermarks } = this.#changes;
     yield* undo.operations;
     if (!live.isRecorded) {
       this.#manifest = live.makeManifest(live.states.keys(), this.#writer.last);
       yield putManifest(this.#manifest);
     }
-    const contents = cutSegments(deletes, records, pendingBody);
-    const segments = this.#writer.build(contents, live.newest, { watermarks });
+    const segments = this.#writer.build(contentsOf(this.#changes), live.newest, { watermarks });
     yield* this.#writer.puts(segments, this.#written);
     if (!attach) return;
     const appended = this.#written.map(({ segment }) => stateOf(segment));
     this.#attached = attach({
       segments: [...live.states.values(), ...appended],
       changed: appended.at(-1)?.number ?? live.changed,
+      version: live.version,
     });
     if (this.#attached) yield this.#attached;
   }
+}
+
+function* contentsOf({ deletes, records, parts }: Changes): Generator<SegmentContent> {
+  yield* cutSegments(deletes, records, pendingBody);
+  for (const part of parts) yield* cutPart(part);
 }
 
 /** Invariant: a record that is in no segment has its encoded document. */

@@ -1,3 +1,4 @@
+import { noCheckpoint } from '../checkpoint/checkpoint-format.ts';
 import type { Storage, StorageOperation } from '../drivers/driver.ts';
 import { deletionsOf } from '../segments/segment-writer.ts';
 import { type Watermark, Watermarks } from '../segments/watermarks.ts';
@@ -36,7 +37,10 @@ export async function dropOperations(
     const stored = await storage.keys('segments', [name]);
     const gone = stored.filter(([, number]) => !left.segments.has(number as number));
     const tombstone: Manifest = { ...empty, dropped: true };
-    return [snapshots, left.snapshot, ...deletionsOf(gone), putManifest(tombstone)];
+    return [
+      ...[snapshots, left.snapshot, ...deletionsOf(gone), noCheckpoint(name)],
+      putManifest(tombstone),
+    ];
   }
   const tombstone: Manifest = { ...empty, dropped: true, kept_until: known.keptUntil };
   return [

@@ -1,5 +1,6 @@
 import type { StoragePut } from '../drivers/driver.ts';
 import type { LogBodies } from '../segments/log-bodies.ts';
+import type { RecordPart } from '../segments/parts/record-part.ts';
 import type { StoredRecord } from '../segments/stored-record.ts';
 import type { Watermark } from '../segments/watermarks.ts';
 import type { LiveSegmentList, LiveSegments } from './live-segments.ts';
@@ -9,6 +10,8 @@ import type { UndoLog } from './undo-log.ts';
 /** A save: the newest versions of changed records, and deleted keys. */
 export interface Changes {
   readonly records: Iterable<StoredRecord>;
+  /** More new records; each part has segments of its own. */
+  readonly parts: readonly RecordPart[];
   readonly deletes: Iterable<string>;
   /** The watermarks of the clients that made these changes. */
   readonly watermarks?: readonly Watermark[] | undefined;

@@ -1,3 +1,4 @@
+import { noDirectory } from '../checkpoint/checkpoint-format.ts';
 import type { StorageOperation, StoragePut } from '../drivers/driver.ts';
 import type { SegmentState } from '../segments/compaction.ts';
 import type { LiveSegments } from './live-segments.ts';
@@ -5,6 +6,16 @@ import type { LogState } from './log-writes.ts';
 import { type Manifest, putManifest } from './manifest.ts';
 import type { Orphans } from './orphans.ts';
 import { type UndoLog, undoPut } from './undo-log.ts';
+
+/** How a swap is made. */
+export interface SwapOptions {
+  /** Values of new keys, put in the same transaction. */
+  readonly attached: readonly StoragePut[];
+  /** The version of the documents in the new segments. */
+  readonly version: number;
+  /** Whether they are the same documents, migrated: what replication knows of them stays valid. */
+  readonly isMigration: boolean;
+}
 
 /**
  * Makes other segments the live ones, atomically. Nothing else may be written until {@link stored} or {@link failed}
@@ -23,23 +34,29 @@ export class ManifestSwap {
   /**
    * @param states The segments that become live.
    * @param number A number of its own: the swap counts as a change.
-   * @param attached Values of new keys, put in the same transaction.
    */
   constructor(
     { live, undo, orphans }: LogState,
     states: ReadonlyMap<number, SegmentState>,
     number: number,
-    attached: readonly StoragePut[],
+    { attached, version, isMigration }: SwapOptions,
   ) {
     this.#live = live;
     this.#undo = undo;
     this.#orphans = orphans;
     this.#states = states;
-    const replicated = live.replicated > 0 ? { replicated: number } : undefined;
-    const manifest = live.makeManifest(states.keys(), number);
-    this.#manifest = { ...manifest, ...replicated, changed: number };
+    const isReplaced = live.replicated > 0 && !isMigration;
+    const { version: _, ...manifest } = live.makeManifest(states.keys(), number);
+    this.#manifest = {
+      ...manifest,
+      ...(isReplaced && { replicated: number }),
+      ...(version > 1 && { version }),
+      changed: number,
+    };
     this.#undoing = [...attached.map(undoPut), live.undoManifest()];
-    this.operations = [...undo.operations, ...attached, putManifest(this.#manifest)];
+    // What the checkpoint takes for dead may be live again.
+    const removal = noDirectory(manifest.name);
+    this.operations = [...undo.operations, ...attached, removal, putManifest(this.#manifest)];
   }
 
   /** Must be called when the write has succeeded. */

@@ -23,6 +23,8 @@ export interface Manifest {
   readonly next: number;
   /** Number of the last change below `next`; compaction changes nothing. */
   readonly changed: number;
+  /** The version of the documents, as the option `version`; left out where it is 1. */
+  readonly version?: number;
   /** Watermarks of the changes saved below `next`. */
   readonly watermarks?: readonly Watermark[];
   /**

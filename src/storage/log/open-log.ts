@@ -1,4 +1,5 @@
 import { StorageError } from '../../errors/storage-error.ts';
+import { type Checkpoint, directoryKey } from '../checkpoint/checkpoint-format.ts';
 import type { Storage } from '../drivers/driver.ts';
 import { manifestLost, segmentLost } from '../segments/lost-data.ts';
 import { type Segment, segmentProblem } from '../segments/segment.ts';
@@ -7,6 +8,9 @@ import { FORMAT, type Manifest } from './manifest.ts';
 
 /** Segments read in one request: about 2 MB. */
 const READ_AHEAD = 100;
+
+/** Segments read with the manifest: all of a small collection. Of a large one, the first reads come before the others. */
+const FIRST = 16;
 
 /** The stored log of a collection. */
 export interface StoredLog {
@@ -49,17 +53,18 @@ export function checkFormat(name: string, format: number): void {
 /**
  * Reads a collection: its manifest, then the live segments, lowest number first. Reads ahead while segments are folded.
  *
- * @param begin Called with the manifest, before any segment.
+ * @param begin Called with the manifest and the checkpoint, before any segment; what it returns is waited for.
  * @throws {StorageError} `data_damaged` when the manifest or a segment is missing, or cannot be read.
  */
 export async function readLog(
   storage: Storage,
   name: string,
-  begin: (manifest: Manifest) => void,
+  begin: (manifest: Manifest, checkpoint: Checkpoint | undefined) => void | Promise<void>,
   take: (segment: Segment) => void,
 ): Promise<StoredLog> {
   // Read at once, in parallel with the manifest.
-  const first = readChunk(storage, name, 0);
+  const first = readChunk(storage, name, 0, FIRST);
+  const directory = later(storage.getMany('bodies', [directoryKey(name)]));
   const manifest = await readManifest(storage, name);
   if (!manifest) {
     if ((await first).length > 0) throw manifestLost(name);
@@ -67,18 +72,20 @@ export async function readLog(
   }
   const { segments: named, next, watermarks = [] } = manifest;
   if (manifest.dropped) return { manifest: undefined, watermarks, highest: next - 1, others: [] };
-  begin(manifest);
+  const [checkpoint] = (await directory) as [Checkpoint | undefined];
+  await begin(manifest, checkpoint);
   const applied = [...watermarks];
   const wanted = new Set(named);
   const seen = new Set<number>();
   const others: number[] = [];
   let highest = next - 1;
   let chunk: Promise<Segment[]> | undefined = first;
+  let size = FIRST;
   while (chunk) {
     const segments: Segment[] = await chunk;
     const last = segments.at(-1);
-    chunk =
-      last && segments.length === READ_AHEAD ? readChunk(storage, name, last.number) : undefined;
+    chunk = last && segments.length === size ? readChunk(storage, name, last.number) : undefined;
+    size = READ_AHEAD;
     for (const segment of segments) {
       const { number, after, staged } = segment;
       highest = Math.max(highest, number);
@@ -146,8 +153,13 @@ export async function readListed(
   }
 }
 
-function readChunk(storage: Storage, name: string, after: number): Promise<Segment[]> {
-  const range = { prefix: [name], after: [name, after], limit: READ_AHEAD };
+function readChunk(
+  storage: Storage,
+  name: string,
+  after: number,
+  limit = READ_AHEAD,
+): Promise<Segment[]> {
+  const range = { prefix: [name], after: [name, after], limit };
   return later(storage.list('segments', range)) as Promise<Segment[]>;
 }
 

@@ -1,4 +1,5 @@
-import type { StorageOperation, StoragePut } from '../drivers/driver.ts';
+import type { Checkpoint } from '../checkpoint/checkpoint-format.ts';
+import type { StorageOperation } from '../drivers/driver.ts';
 import type { SegmentState } from '../segments/compaction.ts';
 import { LogBodies } from '../segments/log-bodies.ts';
 import type { Segment, SegmentContent } from '../segments/segment.ts';
@@ -10,8 +11,8 @@ import { dropOperations, isDropped, type LeftBackup } from './drop-operations.ts
 import { type LiveSegmentList, LiveSegments, stateOf } from './live-segments.ts';
 import type { SegmentLogOptions } from './log-options.ts';
 import type { Attachment, Changes, LogState } from './log-writes.ts';
-import { EPOCH_SPAN, putManifest } from './manifest.ts';
-import { ManifestSwap } from './manifest-swap.ts';
+import { EPOCH_SPAN, type Manifest, putManifest } from './manifest.ts';
+import { ManifestSwap, type SwapOptions } from './manifest-swap.ts';
 import { readListed, readLog, readManifest } from './open-log.ts';
 import { Orphans } from './orphans.ts';
 import { UndoLog } from './undo-log.ts';
@@ -55,6 +56,11 @@ export class SegmentLog {
     return this.#live.states;
   }
 
+  /** Number of the newest live segment. */
+  get newest(): number {
+    return this.#live.newest;
+  }
+
   get live(): LiveSegmentList {
     return this.#live.list;
   }
@@ -82,15 +88,21 @@ export class SegmentLog {
   /**
    * Reads the manifest, then the live segments, without encoded documents that are a value of their own.
    *
-   * @param begin Called once with the stored type of the collection, before any segment.
+   * @param begin Called once with the manifest and the checkpoint, before any segment; what it returns is waited for.
    * @param fold Called with each segment, lowest number first.
    */
-  async open(begin: (type: string) => void, fold: (segment: Segment) => void): Promise<void> {
+  async open(
+    begin: (manifest: Manifest, checkpoint: Checkpoint | undefined) => void | Promise<void>,
+    fold: (segment: Segment) => void,
+  ): Promise<void> {
     const states = new Map<number, SegmentState>();
     const { manifest, watermarks, highest, others } = await readLog(
       this.#options.storage,
       this.name,
-      (found) => begin(found.type),
+      (found, checkpoint) => {
+        this.#live.version = found.version ?? 1;
+        return begin(found, checkpoint);
+      },
       (segment) => {
         this.#note(states, segment);
         fold(segment);
@@ -107,6 +119,7 @@ export class SegmentLog {
     const { storage } = this.#options;
     const manifest = await readManifest(storage, this.name);
     this.#live.manifest = manifest;
+    if (manifest) this.#live.version = manifest.version ?? 1;
     const keys = await storage.keys('segments', [this.name]);
     this.#orphans.add(keys.map(([, number]) => number as number));
     const highest = (keys.at(-1)?.[1] ?? 0) as number;
@@ -128,6 +141,16 @@ export class SegmentLog {
     const manifest = this.#makeManifest(this.segments.keys());
     await this.write([putManifest(manifest)]);
     this.#live.manifest = manifest;
+  }
+
+  /** The version of the documents. Of a collection that is not stored, the highest of its handles. */
+  get version(): number {
+    return this.#live.version;
+  }
+
+  /** A handle of a collection without documents expects this version at least. */
+  raiseVersion(version: number): void {
+    this.#live.version = Math.max(this.#live.version, version);
   }
 
   /** As {@link Manifest.replicated}; 0 where the collection is not. */
@@ -218,10 +241,10 @@ export class SegmentLog {
   /** Segments that were live stay in storage until {@link collectGarbage}, and can be read. */
   async prepareSwap(
     states: ReadonlyMap<number, SegmentState>,
-    attached: readonly StoragePut[],
+    options: SwapOptions,
   ): Promise<ManifestSwap> {
     await this.resolveDoubt();
-    return new ManifestSwap(this.#state, states, ++this.#writer.last, attached);
+    return new ManifestSwap(this.#state, states, ++this.#writer.last, options);
   }
 
   /** Deletes orphans that no backup references. Nothing else may be written meanwhile. */

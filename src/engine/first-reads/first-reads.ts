@@ -1,0 +1,116 @@
+import type { Checkpoint } from '../../storage/checkpoint/checkpoint-format.ts';
+import type { Manifest } from '../../storage/log/manifest.ts';
+import type { CollectionContext } from '../collections/collection-context.ts';
+import { DocumentStore } from '../documents/document-store.ts';
+import type { Request } from '../protocol/requests.ts';
+import { isCoroutine, run } from '../scheduling/coroutine.ts';
+import { nextTurn } from '../scheduling/next-turn.ts';
+import { StoredRecords } from './stored-records.ts';
+
+/** The value of a reply. */
+export interface FirstAnswer {
+  readonly value: unknown;
+}
+
+/**
+ * Answers reads while a collection is being opened, from its checkpoint: an opening reads all segments, a first read
+ * only those that it needs. What it cannot answer waits for the opening, as all changes do; so no answer misses one.
+ */
+export class FirstReads {
+  readonly #context: CollectionContext;
+  readonly #ready: Promise<StoredRecords | undefined>;
+  #settle: (records: StoredRecords | undefined) => void = () => undefined;
+  readonly #inFlight = new Set<Promise<unknown>>();
+  /** By cursor, the stores of scans that were not read to their end. */
+  readonly #scans = new Map<number, DocumentStore>();
+  #isOver = false;
+
+  constructor(context: CollectionContext) {
+    this.#context = context;
+    this.#ready = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+  }
+
+  /** Lets the first reads go ahead. Resolves when those that have come by now are answered. */
+  async begin(manifest: Manifest, checkpoint: Checkpoint | undefined): Promise<void> {
+    const records = checkpoint && new StoredRecords(this.#context, manifest, checkpoint);
+    this.#settle(records);
+    if (!records) return;
+    // The first calls follow the request that opens the collection.
+    await nextTurn();
+    await Promise.all(this.#inFlight);
+  }
+
+  /** No more are answered: the collection is open, or has failed to. Resolves when those in flight are. */
+  async end(): Promise<void> {
+    this.#isOver = true;
+    this.#settle(undefined);
+    await Promise.all(this.#inFlight);
+  }
+
+  /**
+   * Answers a read; `undefined` where it has to wait for the opening. Never rejects: opening meets the failure too.
+   *
+   * @param version Of the documents, as the handle knows them.
+   */
+  answer(
+    request: Request,
+    version: number | undefined,
+  ): Promise<FirstAnswer | undefined> | undefined {
+    const { expire_after } = this.#context.settings;
+    if (this.#isOver || expire_after || !isAnswerable(request)) return undefined;
+    const answering = this.#answer(request, version).catch(() => undefined);
+    this.#inFlight.add(answering);
+    void answering.then(() => this.#inFlight.delete(answering));
+    return answering;
+  }
+
+  /** Goes on with a scan that {@link answer} has begun; `undefined` where it has not. */
+  resume(request: Request): FirstAnswer | undefined {
+    if (request.op !== 'scanNext' && request.op !== 'scanEnd') return undefined;
+    const { cursor } = request;
+    const store = this.#scans.get(cursor);
+    if (!store) return undefined;
+    const value = perform(store, request);
+    if (!cursorOf(value)) this.#scans.delete(cursor);
+    return { value };
+  }
+
+  async #answer(request: Request, version: number | undefined): Promise<FirstAnswer | undefined> {
+    const stored = await this.#ready;
+    if (this.#context.records.log.version !== version) return undefined;
+    const found = await stored?.find(request);
+    if (!found) return undefined;
+    const store = new DocumentStore(found);
+    const value = await perform(store, request);
+    const cursor = request.op === 'scan' ? cursorOf(value) : undefined;
+    if (cursor !== undefined) this.#scans.set(cursor, store);
+    return { value };
+  }
+}
+
+/** Without a wait: all bodies are at hand, and few. */
+function perform(store: DocumentStore, request: Request): unknown {
+  const result = store.execute(request);
+  return isCoroutine(result) ? run(result) : result;
+}
+
+function cursorOf(reply: unknown): number | undefined {
+  return (reply as { cursor?: number } | undefined)?.cursor;
+}
+
+/** Whether a checkpoint may have the answer. Shared documents are those of the open collection. */
+function isAnswerable(request: Request): boolean {
+  if (request.transaction !== undefined || request.mayHang) return false;
+  switch (request.op) {
+    case 'get':
+    case 'getMany':
+      return true;
+    case 'count':
+    case 'scan':
+      return !request.after && !request.shared;
+    default:
+      return false;
+  }
+}

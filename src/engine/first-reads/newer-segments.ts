@@ -1,0 +1,101 @@
+import { type IndexKey, isUnkeyed } from '../../query/index/index-key.ts';
+import type { PlanByKeys } from '../../query/plan/plan.ts';
+import type { Checkpoint } from '../../storage/checkpoint/checkpoint-format.ts';
+import type { KeyBounds } from '../../storage/checkpoint/checkpoint-reader.ts';
+import type { Storage } from '../../storage/drivers/driver.ts';
+import { stateOf } from '../../storage/log/live-segments.ts';
+import type { Manifest } from '../../storage/log/manifest.ts';
+import type { SegmentState } from '../../storage/segments/compaction.ts';
+import type { Segment } from '../../storage/segments/segment.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+import { FoldedRecords } from '../records/table/folded-records.ts';
+import type { StoredIndex } from './stored-index.ts';
+
+/** Segments read in one request. */
+const AT_ONCE = 50;
+
+/** More than are ever uncovered, unless checkpoints cannot be written. */
+const MOST = 1000;
+
+/** The live segments that a checkpoint does not cover: what they say of a key wins. */
+export class NewerSegments {
+  /** The keys that they put or delete. */
+  readonly keys: ReadonlySet<string>;
+  readonly #records: readonly StoredRecord[];
+  /** By name, with the offsets of their keys in the records. */
+  readonly #indexes: ReadonlyMap<string, readonly [index: StoredIndex, offset: number]>;
+
+  /** @returns `undefined` where there are too many, or the manifest has older ones that are not covered. */
+  static async read(
+    storage: Storage,
+    manifest: Manifest,
+    { segments: covered }: Checkpoint,
+    indexes: readonly StoredIndex[],
+  ): Promise<NewerSegments | undefined> {
+    const last = covered.at(-1) ?? 0;
+    const known = new Set(covered);
+    if (manifest.segments.some((number) => number <= last && !known.has(number))) return undefined;
+    const listed = new Set(manifest.segments);
+    const found: Segment[] = [];
+    for (let after = last; ; ) {
+      const range = { prefix: [manifest.name], after: [manifest.name, after], limit: AT_ONCE };
+      const some = (await storage.list('segments', range)) as Segment[];
+      // As the opening does.
+      for (const segment of some)
+        if (segment.number < manifest.next ? listed.has(segment.number) : !segment.staged)
+          found.push(segment);
+      if (some.length < AT_ONCE) return new NewerSegments(found, indexes);
+      if (found.length > MOST) return undefined;
+      after = (some.at(-1) as Segment).number;
+    }
+  }
+
+  constructor(segments: readonly Segment[], indexes: readonly StoredIndex[]) {
+    const columns = indexes.map(({ column }) => column);
+    const folded = new FoldedRecords(columns, true);
+    const keys = new Set<string>();
+    const states = new Map<number, SegmentState>();
+    for (const segment of segments) {
+      for (const key of segment.keys) keys.add(key);
+      for (const key of segment.deletes) keys.add(key);
+      states.set(segment.number, stateOf(segment));
+      folded.fold(segment);
+    }
+    folded.finish(states);
+    this.keys = keys;
+    this.#records = folded.list;
+    this.#indexes = new Map(
+      indexes.map((index, offset) => [index.definition.name, [index, offset]]),
+    );
+  }
+
+  /** The records that a plan may find, and perhaps others. */
+  candidates(plan: PlanByKeys): StoredRecord[] {
+    const isCandidate = this.#testOf(plan);
+    return this.#records.filter(isCandidate);
+  }
+
+  #testOf(plan: PlanByKeys): (record: StoredRecord) => boolean {
+    if (plan.kind === 'ids') {
+      const ids = new Set(plan.ids);
+      return ({ key }) => ids.has(key);
+    }
+    if (plan.kind === 'union') {
+      const tests = plan.branches.map((branch) => this.#testOf(branch));
+      return (record) => tests.some((test) => test(record));
+    }
+    const [index, offset] = this.#indexes.get(plan.index) as readonly [StoredIndex, number];
+    const bounds = plan.ranges.map((range) => index.boundsOf(range));
+    const { multi } = index.definition;
+    return ({ indexKeys }) => {
+      const key = indexKeys?.[offset] as IndexKey;
+      if (isUnkeyed(key)) return true;
+      const keys = multi && Array.isArray(key) ? key : [key];
+      return keys.some((one) => bounds.some((range) => isBetween(one, range)));
+    };
+  }
+}
+
+function isBetween(key: unknown, { low, high }: KeyBounds): boolean {
+  return low(key) && !high(key);
+}

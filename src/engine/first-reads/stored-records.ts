@@ -1,0 +1,144 @@
+import type { IndexPlan, PlanByKeys } from '../../query/plan/plan.ts';
+import { planQuery } from '../../query/plan/plan-query.ts';
+import type { Checkpoint } from '../../storage/checkpoint/checkpoint-format.ts';
+import { CheckpointReader } from '../../storage/checkpoint/checkpoint-reader.ts';
+import type { Manifest } from '../../storage/log/manifest.ts';
+import { readListed } from '../../storage/log/open-log.ts';
+import { partOf, RecordPart } from '../../storage/segments/parts/record-part.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+import type { CollectionContext, OperationContext } from '../collections/collection-context.ts';
+import { DocumentIndexes } from '../documents/document-indexes.ts';
+import { compileSelection } from '../find/compiled-selection.ts';
+import type { Request, Selection } from '../protocol/requests.ts';
+import { RecordStore } from '../records/record-store.ts';
+import { PartList } from '../records/table/part-list.ts';
+import { run } from '../scheduling/coroutine.ts';
+import { OpenSnapshots } from '../snapshots/open-snapshots.ts';
+import { NewerSegments } from './newer-segments.ts';
+import { StoredIndex } from './stored-index.ts';
+
+/** Records of an answer, at most: of more, reading all segments takes about as long. */
+const MOST = 1024;
+
+/** Keys that one plan may look through: four pages. */
+const MOST_KEYS = 16_384;
+
+/** The records of a collection that is not in memory: those of its checkpoint, and those in newer segments. */
+export class StoredRecords {
+  readonly #context: CollectionContext;
+  readonly #reader: CheckpointReader;
+  readonly #newer: Promise<NewerSegments | undefined>;
+  /** The covered segments that still count. */
+  readonly #live: ReadonlySet<number>;
+  /** By name. */
+  readonly #indexes: ReadonlyMap<string, StoredIndex>;
+
+  constructor(context: CollectionContext, manifest: Manifest, checkpoint: Checkpoint) {
+    const { storage, settings, records, declared } = context;
+    this.#context = context;
+    this.#reader = new CheckpointReader(storage, settings.name, checkpoint);
+    this.#live = liveAmong(checkpoint, manifest);
+    const { all } = new DocumentIndexes(settings, declared.of(records.log.version));
+    const stored = all.flatMap(({ definition, column }) => {
+      const directory = checkpoint.indexes[column];
+      return directory ? new StoredIndex(definition, column, directory) : [];
+    });
+    this.#indexes = new Map(stored.map((index) => [index.definition.name, index]));
+    this.#newer = NewerSegments.read(storage, manifest, checkpoint, [...this.#indexes.values()]);
+    this.#newer.catch(() => undefined);
+  }
+
+  /**
+   * What a read needs: a context with all records that it may find, and perhaps others, each with its body.
+   *
+   * @returns `undefined` where that would be too many, or the checkpoint does not tell.
+   */
+  async find(request: Request): Promise<OperationContext | undefined> {
+    const plan = this.#planOf(request);
+    if (!plan || this.#costOf(plan) > MOST_KEYS) return undefined;
+    const [slots, newer] = await Promise.all([this.#slotsOf(plan), this.#newer]);
+    if (!slots || !newer || slots.size > MOST) return undefined;
+    const fresh = newer.candidates(plan);
+    if (fresh.length > MOST) return undefined;
+    const old = await this.#recordsAt(slots);
+    const records = [...old.filter(({ key }) => !newer.keys.has(key)), ...fresh];
+    return this.#contextOf(records.sort((a, b) => a.rank - b.rank));
+  }
+
+  #planOf(request: Request): PlanByKeys | undefined {
+    const byIds = (ids: readonly string[]): PlanByKeys => {
+      return { kind: 'ids', ids, exact: true, ordered: false };
+    };
+    if (request.op === 'get') return byIds([request.id]);
+    if (request.op === 'getMany') return byIds(request.ids);
+    const { criteria } = compileSelection(this.#context, request as Partial<Selection>);
+    const plan = planQuery({ criteria, indexes: this.#indexes });
+    return plan.kind === 'scan' ? undefined : plan;
+  }
+
+  #costOf(plan: PlanByKeys): number {
+    if (plan.kind === 'ids') return plan.ids.length;
+    if (plan.kind === 'union')
+      return plan.branches.reduce((sum, branch) => sum + this.#costOf(branch), 0);
+    const index = this.#indexOf(plan);
+    return plan.ranges.reduce((sum, range) => sum + index.estimate(range), index.unkeyed.size);
+  }
+
+  async #slotsOf(plan: PlanByKeys): Promise<Set<number> | undefined> {
+    if (plan.kind === 'ids') return this.#reader.slotsOfKeys(plan.ids);
+    if (plan.kind === 'index') {
+      const index = this.#indexOf(plan);
+      const bounds = plan.ranges.map((range) => index.boundsOf(range));
+      return this.#reader.slotsInRanges(index.directory, bounds);
+    }
+    const all = new Set<number>();
+    for (const slots of await Promise.all(plan.branches.map((branch) => this.#slotsOf(branch)))) {
+      if (!slots) return undefined;
+      for (const slot of slots) all.add(slot);
+    }
+    return all;
+  }
+
+  #indexOf({ index }: IndexPlan): StoredIndex {
+    return this.#indexes.get(index) as StoredIndex;
+  }
+
+  /** The records at slots of segments that still count. */
+  async #recordsAt(slots: ReadonlySet<number>): Promise<StoredRecord[]> {
+    const rows = new Map<number, number[]>();
+    for (const slot of slots) {
+      const { segment, row } = this.#reader.placeOf(slot);
+      if (!this.#live.has(segment)) continue;
+      const known = rows.get(segment);
+      if (known) known.push(row);
+      else rows.set(segment, [row]);
+    }
+    const { storage, settings, records } = this.#context;
+    const numbers = [...rows.keys()].sort((a, b) => a - b);
+    const found: StoredRecord[] = [];
+    await readListed(storage, settings.name, numbers, (segment) => {
+      records.log.bodies.note(segment);
+      const part = partOf(segment, []);
+      for (const row of rows.get(segment.number) as number[]) found.push(part.at(row));
+    });
+    return found;
+  }
+
+  /** A collection of these records alone. */
+  async #contextOf(list: readonly StoredRecord[]): Promise<OperationContext> {
+    const { log } = this.#context.records;
+    const { settings, clock } = this.#context;
+    const records = new RecordStore(log, clock, true, new OpenSnapshots());
+    const rows = new PartList([new RecordPart({ made: list })]);
+    records.open({ rows, resident: false, last: list.at(-1)?.rank ?? 0 });
+    await run(records.bodies.ofAll(list));
+    records.bodies.replaced(true);
+    return { ...this.#context, records, indexes: new DocumentIndexes(settings, []) };
+  }
+}
+
+/** The covered segments that are live: a later compaction may have replaced some. */
+function liveAmong({ segments }: Checkpoint, manifest: Manifest): ReadonlySet<number> {
+  const listed = new Set(manifest.segments);
+  return new Set(segments.filter((number) => number >= manifest.next || listed.has(number)));
+}

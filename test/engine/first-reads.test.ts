@@ -1,0 +1,161 @@
+import { expect, test } from 'vitest';
+import { directoryKey } from '../../src/storage/checkpoint/checkpoint-format.ts';
+import type { Storage, StorageDriver } from '../../src/storage/drivers/driver.ts';
+import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
+import { openClient } from './engine-client.ts';
+import { settled } from './fake-clock.ts';
+
+interface Person {
+  n: number;
+  city: string;
+  pad: string;
+}
+
+const options = {
+  name: 'people',
+  type: 'DOCUMENT_BASED',
+  indexes: ['city', { fields: ['city', 'n'] }, { fields: ['n'], unique: true }],
+} as const;
+
+const COUNT = 3000;
+
+/** A driver that holds back the reading of all segments until it is opened. */
+function gatedDriver() {
+  const inner = memoryDriver();
+  let open: () => void = () => undefined;
+  let gate: Promise<void> | undefined;
+  let opened: Storage | undefined;
+  const driver: StorageDriver = {
+    ...inner,
+    async open(name, events) {
+      const storage = await inner.open(name, events);
+      opened = storage;
+      const gated: Storage = {
+        getMany: (store, keys) => storage.getMany(store, keys),
+        async list(store, range) {
+          const isOpening = store === 'segments' && (range.after?.[1] === 0 || range.limit === 100);
+          const found = storage.list(store, range);
+          if (isOpening) await gate;
+          return found;
+        },
+        keys: (store, prefix) => storage.keys(store, prefix),
+        write: (operations, durability) => storage.write(operations, durability),
+        close: () => storage.close(),
+      };
+      return gated;
+    },
+  };
+  return {
+    driver,
+    shut() {
+      gate = new Promise((resolve) => {
+        open = resolve;
+      });
+    },
+    open: () => open(),
+    /** Resolves when the collection has a checkpoint. */
+    async checkpoint() {
+      for (;;) {
+        const [found] = (await opened?.getMany('bodies', [directoryKey('people')])) ?? [];
+        if (found) return;
+        await settled();
+      }
+    },
+  };
+}
+
+/** A collection with a checkpoint, behind a gate. */
+async function stored() {
+  const gated = gatedDriver();
+  const { client, clock } = openClient(gated.driver, undefined, 1000);
+  const people = new client.Collection<Person>(options);
+  const pad = 'x'.repeat(300);
+  await people.insertMany(
+    Array.from({ length: COUNT }, (_, n) => ({ _id: `p${n}`, n, city: `c${n % 300}`, pad })),
+  );
+  await people.save();
+  await clock.advance(2000);
+  await gated.checkpoint();
+  return { gated, client, clock, people };
+}
+
+test('reads by id and by index are answered before all segments are read', async () => {
+  const { gated, client } = await stored();
+  await client.close();
+  gated.shut();
+  const { client: next } = openClient(gated.driver, undefined, 1000);
+  const people = new next.Collection<Person>(options);
+  expect(await people.get('p77')).toMatchObject({ _id: 'p77', n: 77 });
+  expect(await people.get('none')).toBeUndefined();
+  const found = await people.filter({ city: 'c7' });
+  expect(found.map(({ n }) => n)).toEqual([7, 307, 607, 907, 1207, 1507, 1807, 2107, 2407, 2707]);
+  expect(await people.count({ n: { $gte: 100, $lt: 110 } })).toBe(10);
+  expect(await people.filter({ n: { $gt: 2990 } }, { sort: { n: -1 }, limit: 2 })).toMatchObject([
+    { n: 2999 },
+    { n: 2998 },
+  ]);
+  // What needs more than a few pages waits.
+  let isRead = false;
+  const all = people.filter({}).then((list) => {
+    isRead = true;
+    return list;
+  });
+  await settled(); // calls of one microtask are answered together
+  expect(await people.get('p78')).toMatchObject({ n: 78 });
+  expect(isRead).toBe(false);
+  gated.open();
+  expect(await all).toHaveLength(COUNT);
+  await next.close();
+});
+
+test('newer segments win over the checkpoint', async () => {
+  const { gated, client, people } = await stored();
+  await people.delete('p7');
+  await people.patch('p307', { city: 'elsewhere' });
+  await people.patch('p8', { city: 'c7' });
+  await people.insert({ _id: 'new', n: COUNT, city: 'c7', pad: '' });
+  await people.archive('p607');
+  await people.save();
+  await client.close();
+  gated.shut();
+  const { client: next } = openClient(gated.driver, undefined, 1000);
+  const again = new next.Collection<Person>(options);
+  const found = await again.filter({ city: 'c7' });
+  expect(found.map(({ n }) => n)).toEqual([8, 907, 1207, 1507, 1807, 2107, 2407, 2707, COUNT]);
+  expect(await again.filter({ city: 'c7' }, { archived: 'only' })).toMatchObject([{ n: 607 }]);
+  expect(await again.get('p7')).toBeUndefined();
+  gated.open();
+  await next.close();
+});
+
+test('a read before a change does not see it, one behind it does', async () => {
+  const { gated, client } = await stored();
+  await client.close();
+  gated.shut();
+  const { client: next } = openClient(gated.driver, undefined, 1000);
+  const people = new next.Collection<Person>(options);
+  const before = people.count({ city: 'c7' });
+  await settled(); // calls of one microtask are answered together
+  const inserted = people.insert({ _id: 'new', n: COUNT, city: 'c7', pad: '' });
+  const after = people.count({ city: 'c7' });
+  expect(await before).toBe(10);
+  gated.open();
+  await inserted;
+  expect(await after).toBe(11);
+  await next.close();
+});
+
+test('a restored backup is not read through the checkpoint of what it replaced', async () => {
+  const { gated, client, people, clock } = await stored();
+  const backup = await people.createBackup();
+  await people.deleteMany({ city: 'c7' });
+  await people.save();
+  await clock.advance(2000);
+  await people.loadBackup(backup);
+  await client.close();
+  const { client: next } = openClient(gated.driver, undefined, 1000);
+  const again = new next.Collection<Person>(options);
+  expect(await again.count({ city: 'c7' })).toBe(10);
+  expect(await again.get('p7')).toMatchObject({ n: 7 });
+  await next.close();
+});
