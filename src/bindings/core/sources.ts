@@ -3,6 +3,7 @@ import type { DocumentCollection } from '../../collection/document-collection.ts
 import type {
   Found,
   Params,
+  Read,
   SelectOption,
   Stamp,
   Stored,
@@ -41,7 +42,7 @@ export function documentSource<T extends object, S extends Stamp>(
   hook: string,
   collection: Maybe<DocumentCollection<T, S>>,
   id: Maybe<string>,
-): QuerySource<Stored<T, S> | undefined> {
+): QuerySource<Read<T, S> | undefined> {
   return sourceOf(hook, isNone(id) ? undefined : collection, 'liveDocument', [id]);
 }
 
@@ -73,9 +74,9 @@ export function draftSource<T extends object, S extends Stamp>(
   collection: Maybe<DocumentCollection<T, S>>,
   id: Maybe<string>,
 ): Source<DraftResult<T, S>> {
-  return draftOf(documentSource('useDraft', collection, id), async (fields) =>
-    collection?.patch(id as string, fields as Patch<T>),
-  );
+  // Typed as for copies: what it hands out is frozen in any case.
+  const live = documentSource('useDraft', collection, id) as QuerySource<Stored<T, S> | undefined>;
+  return draftOf<T, S>(live, async (fields) => collection?.patch(id as string, fields as Patch<T>));
 }
 
 const idle = { state: 'idle', tabs: 0, unsaved: 0 } as ClientStatus;

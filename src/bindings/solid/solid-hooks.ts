@@ -1,13 +1,7 @@
 import type { Accessor } from 'solid-js';
 import type { DatabaseClient } from '../../client/database-client.ts';
 import type { DocumentCollection } from '../../collection/document-collection.ts';
-import type {
-  Found,
-  Params,
-  SelectOption,
-  Stamp,
-  Stored,
-} from '../../collection/document-types.ts';
+import type { Found, Params, Read, SelectOption, Stamp } from '../../collection/document-types.ts';
 import type { ClientStatus } from '../../collection/events.ts';
 import type { KeyValueCollection } from '../../collection/key-value-collection.ts';
 import type { Key } from '../../engine/protocol/key-value-protocol.ts';
@@ -82,7 +76,7 @@ export function useLiveQuery<
 export function useLiveDocument<T extends object, S extends Stamp>(
   collection: Given<Maybe<DocumentCollection<T, S>>>,
   id: Given<Maybe<string>>,
-): Accessors<LiveResult<Stored<T, S> | undefined>> {
+): Accessors<LiveResult<Read<T, S> | undefined>> {
   return useSource(() => documentSource('useLiveDocument', read(collection), read(id)));
 }
 

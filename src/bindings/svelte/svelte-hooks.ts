@@ -1,12 +1,6 @@
 import type { DatabaseClient } from '../../client/database-client.ts';
 import type { DocumentCollection } from '../../collection/document-collection.ts';
-import type {
-  Found,
-  Params,
-  SelectOption,
-  Stamp,
-  Stored,
-} from '../../collection/document-types.ts';
+import type { Found, Params, Read, SelectOption, Stamp } from '../../collection/document-types.ts';
 import type { ClientStatus } from '../../collection/events.ts';
 import type { KeyValueCollection } from '../../collection/key-value-collection.ts';
 import type { Key } from '../../engine/protocol/key-value-protocol.ts';
@@ -84,7 +78,7 @@ export function useLiveQuery<
 export function useLiveDocument<T extends object, S extends Stamp>(
   collection: Given<Maybe<DocumentCollection<T, S>>>,
   id: Given<Maybe<string>>,
-): Current<LiveResult<Stored<T, S> | undefined>> {
+): Current<LiveResult<Read<T, S> | undefined>> {
   return useSource(() => documentSource('useLiveDocument', read(collection), read(id)));
 }
 

@@ -7,15 +7,21 @@ import { type Conjunction, conjunctionOf, type Term } from './conjunction.ts';
 import { type Interval, intersect, isPoint } from './interval.ts';
 import type { IndexPlan, Plan, PlanByKeys } from './plan.ts';
 
-/** Indexes by name. */
-export type Indexes<E extends Ranked> = ReadonlyMap<string, SecondaryIndex<E>>;
+/** What planning asks of an index. */
+export interface PlannedIndex
+  extends Pick<SecondaryIndex<Ranked>, 'definition' | 'size' | 'estimate'> {
+  readonly unkeyed: { readonly size: number };
+}
 
-export interface PlannedQuery<E extends Ranked> {
+/** Indexes by name. */
+type PlannedIndexes = ReadonlyMap<string, PlannedIndex>;
+
+export interface PlannedQuery {
   /** Criteria that `compileCriteria` has accepted. */
   readonly criteria: object;
   /** Left out for the insertion order. */
   readonly order?: SortOrder | undefined;
-  readonly indexes: Indexes<E>;
+  readonly indexes: PlannedIndexes;
   /** How many documents the caller wants, those to skip included; left out for all. */
   readonly limit?: number | undefined;
   /** How many documents there are, if all are decoded in memory: a scan is cheap then. */
@@ -42,8 +48,8 @@ interface Choice {
   readonly keys: number;
 }
 
-interface Context<E extends Ranked> {
-  readonly indexes: Indexes<E>;
+interface Context {
+  readonly indexes: PlannedIndexes;
   readonly order: readonly SortField[];
   readonly limit: number;
 }
@@ -54,7 +60,7 @@ interface Context<E extends Ranked> {
  * An index qualifies if the criteria name its first field or if it gives the requested order; of several, the cheapest
  * wins. `$or` needs an index for each branch. If none qualifies, or a scan costs less, the plan is a scan.
  */
-export function planQuery<E extends Ranked>(query: PlannedQuery<E>): Plan {
+export function planQuery(query: PlannedQuery): Plan {
   const { indexes, order, limit = ALL, decoded = ALL } = query;
   const conjunction = conjunctionOf(query.criteria as Record<string, unknown>);
   const { terms, choices, rest } = conjunction;
@@ -63,9 +69,9 @@ export function planQuery<E extends Ranked>(query: PlannedQuery<E>): Plan {
   return { kind: 'scan', exact: terms.length + choices.length === 0 && !rest, ordered: !order };
 }
 
-function choose<E extends Ranked>(
+function choose(
   conjunction: Conjunction,
-  context: Context<E>,
+  context: Context,
 ): (Choice & { readonly cost: number }) | undefined {
   const all: Choice[] = [
     ...byIds(conjunction),
@@ -103,10 +109,10 @@ function byIds({ terms, choices, rest }: Conjunction): Choice[] {
   return [{ plan: { kind: 'ids', ids, exact, ordered: ids.length < 2 }, keys: ids.length }];
 }
 
-function byUnion<E extends Ranked>(
+function byUnion(
   { terms, choices, rest }: Conjunction,
   number: number,
-  { indexes }: Context<E>,
+  { indexes }: Context,
 ): Choice[] {
   const found: Choice[] = [];
   for (const branch of choices[number] as readonly Conjunction[]) {
@@ -125,11 +131,7 @@ function byUnion<E extends Ranked>(
   return [{ plan: { kind: 'union', branches, exact, ordered: false }, keys }];
 }
 
-function byIndex<E extends Ranked>(
-  conjunction: Conjunction,
-  index: SecondaryIndex<E>,
-  context: Context<E>,
-): Choice[] {
+function byIndex(conjunction: Conjunction, index: PlannedIndex, context: Context): Choice[] {
   const { fields, multi } = index.definition;
   const own = fields.map((path) => conjunction.terms.filter((term) => term.path === path));
   // Different items may match two operators: the index can look up only one of them.
@@ -139,11 +141,11 @@ function byIndex<E extends Ranked>(
 }
 
 /** @param terms For each field of the index. */
-function indexChoice<E extends Ranked>(
+function indexChoice(
   terms: readonly (readonly Term[])[],
   { terms: all, choices, rest }: Conjunction,
-  index: SecondaryIndex<E>,
-  { order, limit }: Context<E>,
+  index: PlannedIndex,
+  { order, limit }: Context,
 ): Choice[] {
   const { name, fields, multi } = index.definition;
   const used: Term[] = [];

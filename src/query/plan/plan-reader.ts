@@ -2,7 +2,6 @@ import type { EntrySlice, Ranked } from '../index/leaf.ts';
 import type { IndexPosition, SecondaryIndex } from '../index/secondary-index.ts';
 import type { SortKey, SortOrder } from '../sort/compile-sort.ts';
 import type { IndexPlan, PlanByKeys } from './plan.ts';
-import type { Indexes } from './plan-query.ts';
 
 /** The last document of a page: its sort key and its rank. */
 export interface PageEnd {
@@ -10,6 +9,9 @@ export interface PageEnd {
   readonly key: SortKey;
   readonly rank: number;
 }
+
+/** Indexes by name. */
+type Indexes<E extends Ranked> = ReadonlyMap<string, SecondaryIndex<E>>;
 
 export interface PlanSource<E extends Ranked> {
   readonly indexes: Indexes<E>;

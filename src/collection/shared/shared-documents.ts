@@ -1,0 +1,100 @@
+import { type Body, decode, peek } from '../../codec/body.ts';
+import { deepFreeze } from '../../codec/deep-freeze.ts';
+import { bodySize } from '../../codec/size.ts';
+import type { ListPart } from '../../engine/protocol/live-protocol.ts';
+import { type DocumentBuilder, documentBuilder } from '../../engine/protocol/managed.ts';
+import type { CollectionSettings } from '../../engine/protocol/settings.ts';
+import type {
+  FoundVersions,
+  SentVersions,
+  SharedAsk,
+} from '../../engine/protocol/shared-protocol.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+import { documentAt } from '../find/documents.ts';
+import { CACHE_SIZE, DocumentCache } from './document-cache.ts';
+
+/** The part of a request that asks for shared documents, and what reads its reply. */
+interface SharedReading {
+  readonly ask: SharedAsk;
+  readonly take: (reply: FoundVersions | SentVersions) => (object | undefined)[];
+}
+
+/**
+ * The documents that all readers of a collection share: deeply frozen, the same object until the document changes.
+ *
+ * An engine in this thread answers with its records, and each record keeps its document. Otherwise they are in a cache here.
+ */
+export class SharedDocuments {
+  readonly #build: DocumentBuilder;
+  /** Whether the documents of records stay for as long as these. */
+  readonly #caching: boolean;
+  #cache: DocumentCache;
+  #received: number[] = [];
+  /** Records of an uncached collection that have a document, and those before. */
+  #held: StoredRecord[] = [];
+  #heldBefore: StoredRecord[] = [];
+  #heldSize = 0;
+
+  constructor(settings: CollectionSettings) {
+    this.#build = documentBuilder(settings);
+    this.#caching = settings.caching;
+    this.#cache = new DocumentCache(this.#build);
+  }
+
+  /** Must be called for each request that asks for shared documents. */
+  reading(): SharedReading {
+    if (this.#cache.isFull) this.#cache = new DocumentCache(this.#build, this.#cache);
+    const cache = this.#cache;
+    const received = this.#received;
+    this.#received = [];
+    return {
+      ask: { cache: cache.number, received },
+      take: (reply) => {
+        if ('records' in reply) return this.#takeRecords(reply);
+        const documents = cache.take(reply);
+        if (cache === this.#cache) this.#received.push(reply.reply);
+        return documents;
+      },
+    };
+  }
+
+  /** The document of a record of this thread. */
+  of(record: StoredRecord, body: Body): object {
+    return record.shared ?? this.#make(record, body);
+  }
+
+  /** The document of a live query's news. */
+  ofPart(part: ListPart, index: number): object {
+    const record = part.records?.[index];
+    const body = part.bodies[index] as Body;
+    if (record) return this.of(record, body);
+    const document = documentAt(this.#build, part, index, decode(body) as object);
+    return this.#cache.keep(part.keys[index] as string, document, body);
+  }
+
+  #takeRecords({ records, bodies }: FoundVersions): (object | undefined)[] {
+    return records.map((record, index) => record && this.of(record, bodies[index] as Body));
+  }
+
+  #make(record: StoredRecord, body: Body): object {
+    const { key, flags, stamps } = record;
+    // What the engine has decoded is shared as well: the document consists of the same objects.
+    if (typeof body === 'string' && this.#caching) record.value ??= peek(body);
+    const fields = typeof body === 'string' ? (record.value ?? peek(body)) : decode(body);
+    const document = deepFreeze(this.#build(key, flags, stamps, fields as object));
+    record.shared = document;
+    if (!this.#caching) this.#hold(record, bodySize(body));
+    return document;
+  }
+
+  /** Bounds the documents of an uncached collection, as the cache is. */
+  #hold(record: StoredRecord, size: number): void {
+    this.#held.push(record);
+    this.#heldSize += size;
+    if (this.#heldSize < CACHE_SIZE) return;
+    for (const each of this.#heldBefore) each.shared = undefined;
+    this.#heldBefore = this.#held;
+    this.#held = [];
+    this.#heldSize = 0;
+  }
+}
