@@ -1,0 +1,75 @@
+import { afterEach, expect, test } from 'vitest';
+import type { Database } from '../../src/index.ts';
+import { type Replication, replicate } from '../../src/replication/index.ts';
+import { FakeClock, testDatabase } from '../../src/testing/index.ts';
+import { MemoryRemote } from './memory-remote.ts';
+
+interface Entry {
+  _id: string;
+  at?: Date;
+  n?: number;
+}
+
+const open: { sync: Replication<never>; db: Database }[] = [];
+afterEach(async () => {
+  for (const { sync, db } of open.splice(0)) {
+    await sync.stop();
+    await db.close();
+  }
+});
+
+function device(remote: MemoryRemote) {
+  const clock = new FakeClock();
+  const db = testDatabase({ clock });
+  const entries = new db.Collection<Entry>({
+    ...{ name: 'entries', type: 'DOCUMENT_BASED', expire_after: 'at' },
+  });
+  const sync = replicate(entries, { remote, live: false });
+  open.push({ sync, db } as never);
+  const inSeconds = (seconds: number) => new Date(clock.now() + seconds * 1000);
+  const settled = () => sync.settled({ timeout: 5000 });
+  return { clock, entries, sync, inSeconds, settled };
+}
+
+test('what expires here is removed here, and no change for the server', async () => {
+  const remote = new MemoryRemote();
+  const { clock, entries, sync, inSeconds, settled } = device(remote);
+  await entries.insertMany([{ _id: 'a', at: inSeconds(10) }, { _id: 'b' }]);
+  await settled();
+  await clock.advance(20_000);
+  expect(await entries.count()).toBe(1);
+  expect(sync.status.pending).toBe(0);
+  await settled();
+  expect(remote.document('a')).toMatchObject({ _id: 'a' });
+  // A later state of the server comes as a new document.
+  remote.edit('a', { at: inSeconds(3600) });
+  await settled();
+  expect(await entries.get('a')).toMatchObject({ at: inSeconds(3600) });
+});
+
+test('a change that is not pushed yet is pushed before its document is removed', async () => {
+  const remote = new MemoryRemote();
+  const { clock, entries, sync, inSeconds, settled } = device(remote);
+  await entries.insert({ _id: 'a', at: inSeconds(10), n: 1 });
+  await settled();
+  sync.pause();
+  await entries.patch('a', { n: 2 });
+  await clock.advance(60_000);
+  expect(await entries.get('a')).toBeUndefined();
+  expect(sync.status.pending).toBe(1);
+  sync.resume();
+  await settled();
+  expect(remote.document('a')).toMatchObject({ n: 2 });
+  await clock.advance(60_000);
+  expect(sync.status.pending).toBe(0);
+  expect(remote.document('a')).toMatchObject({ n: 2 });
+});
+
+test('a document of the server with another thing than a Date there never expires', async () => {
+  const remote = new MemoryRemote();
+  remote.write('a', { at: 'tomorrow' });
+  const { clock, entries, settled } = device(remote);
+  await settled();
+  await clock.advance(60_000);
+  expect(await entries.get('a')).toMatchObject({ at: 'tomorrow' });
+});
