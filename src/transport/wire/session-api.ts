@@ -4,6 +4,7 @@ import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key
 import type { AcknowledgedChange, OpenedHandles, Request } from '../../engine/protocol/requests.ts';
 import type { Session } from '../../engine/sessions/session.ts';
 import { inMicrotask } from '../../storage/in-microtask.ts';
+import { SentDocuments } from './sent-documents.ts';
 import { toWire, type WireError } from './wire-error.ts';
 import {
   eventToWire,
@@ -56,6 +57,8 @@ export function remoteSession(
 ): SessionApi {
   /** The status to send with the reply, while a batch is being executed. */
   let collected: { status: EngineStatus | undefined } | undefined;
+  /** A reply that had to wait must not carry a status that a later one has replaced. */
+  let newestStatus: EngineStatus | undefined;
   /** The client listens from its first call on. */
   let isListening = false;
   let sent = 0;
@@ -73,6 +76,7 @@ export function remoteSession(
   /** Behind a lost call none gets a reply: the client notices by a ping, and retries them all in order. */
   const inSequence = <T>(sequence: number, call: () => Promise<T>): Promise<T> =>
     sequence === ++received || !mayLose ? count(call) : new Promise<never>(() => undefined);
+  const documents = new SentDocuments();
   let outgoing: WireEvent[] = [];
   const flush = (): void => {
     if (outgoing.length === 0) return;
@@ -85,6 +89,7 @@ export function remoteSession(
     if (outgoing.push(eventToWire(event)) === 1) inMicrotask(flush);
   };
   const session: Session = engine.join((event) => {
+    if (event.type === 'status') newestStatus = event.detail;
     if (collected && event.type === 'status') collected.status = event.detail;
     else if (isListening) tell(event);
   }, client);
@@ -101,11 +106,12 @@ export function remoteSession(
       collected = undefined;
     }
     const { values, failures, turn } = reply instanceof Promise ? await reply : reply;
+    const status = own.status === newestStatus ? own.status : undefined;
     return {
-      values,
+      values: values.map((value, index) => documents.reply(batch[index] as Request, value)),
       failures: failures && failuresToWire(failures),
       turn,
-      status: own.status && statusToWire(own.status),
+      status: status && statusToWire(status),
     };
   };
   return {
