@@ -1,7 +1,12 @@
 export type { CollectionInfo } from './backup/collection-info.ts';
 export type { Defect, VerificationResult } from './backup/segment-verifier.ts';
 export type { CollectionUsage } from './backup/usage.ts';
-export type { ClientOptions, ConnectOptions, DatabaseOptions } from './client/client-options.ts';
+export type {
+  ClientOptions,
+  ConnectOptions,
+  DatabaseOptions,
+  MigrateOptions,
+} from './client/client-options.ts';
 export type { DatabaseClient } from './client/database-client.ts';
 export type { DatabaseStorage, StorageStatus, StorageUse } from './client/database-storage.ts';
 export type { FileSource, ImportOptions } from './collection/calls/file-bytes.ts';
@@ -18,6 +23,7 @@ export type {
   NewDocument,
   Params,
   Predicate,
+  Read,
   Stamp,
   Stored,
 } from './collection/document-types.ts';
@@ -32,14 +38,18 @@ export type {
   CollectionOptions,
   CommonOptions,
   DocumentCollectionOptions,
+  DocumentSteps,
   KeyValueCollectionOptions,
+  ValueSteps,
 } from './collection/options/collection-options.ts';
+export type { ExpireOption } from './collection/options/expire-options.ts';
 export type { IndexOption } from './collection/options/index-options.ts';
 export type {
   SchemaInput,
   SchemaOutput,
   StandardSchema,
 } from './collection/schema/standard-schema.ts';
+export type { DeepReadonly } from './collection/shared/deep-readonly.ts';
 export type { SyncDocuments } from './collection/sync-documents.ts';
 export type { SyncKeyValues } from './collection/sync-key-values.ts';
 export type { TransactionDocuments } from './collection/transaction/transaction-documents.ts';
@@ -61,11 +71,13 @@ export { CairnError, type CairnErrorDetails } from './errors/cairn-error.ts';
 export { CollectionError, type CollectionErrorCode } from './errors/collection-error.ts';
 export { CriteriaError, type CriteriaErrorCode } from './errors/criteria-error.ts';
 export { KeyError, type KeyErrorCode } from './errors/key-error.ts';
+export { MigrationError, type MigrationErrorCode } from './errors/migration-error.ts';
 export { OptionError, type OptionErrorCode } from './errors/option-error.ts';
 export { StorageError, type StorageErrorCode } from './errors/storage-error.ts';
 export { TransactionError, type TransactionErrorCode } from './errors/transaction-error.ts';
 export { type SchemaIssue, ValueError, type ValueErrorCode } from './errors/value-error.ts';
 export { WorkerError, type WorkerErrorCode } from './errors/worker-error.ts';
+export { migrateStorage } from './migrate-storage.ts';
 export type { Criteria } from './query/criteria/criteria-types.ts';
 export type { KeyRange } from './query/index/key-range.ts';
 export type { FieldPath, Path } from './query/path/path-types.ts';
@@ -74,6 +86,7 @@ export type { Selected } from './query/projection/select-types.ts';
 export type { Direction, Sort } from './query/sort/sort-types.ts';
 export type {
   Durability,
+  GetItem,
   Storage,
   StorageDriver,
   StorageEvents,

@@ -30,9 +30,11 @@ const PARTS: readonly [title: string, pages: readonly string[]][] = [
     [
       'guides/modelling',
       'guides/schemas',
+      'guides/migrations',
       'guides/queries',
       'guides/live-queries',
       'guides/changing-data',
+      'guides/caching-api-responses',
       'guides/backups',
       'guides/tabs',
       'guides/storage',

@@ -7,6 +7,7 @@ export const REASONS = {
   restore: 'before loadBackup()',
   import: 'before importBackup()',
   indexes: 'before indexes changed',
+  migration: 'before a migration',
   drop: 'before Drop()',
   damage: 'what was left of damaged data',
 } as const;
@@ -36,6 +37,8 @@ export interface Snapshot {
   readonly sizes: readonly number[];
   /** Number of the last change in it. */
   readonly changed: number;
+  /** The version of its documents, as the option `version`; left out where it is 1. */
+  readonly version?: number;
 }
 
 /** Why a snapshot is made. */
@@ -45,7 +48,10 @@ export type SnapshotCause = Pick<Snapshot, 'label' | 'reason' | 'asked'>;
 export type SnapshotHead = SnapshotCause &
   Pick<Snapshot, 'collection' | 'type' | 'sequence' | 'created_at' | 'documents'>;
 
-export function makeSnapshot(head: SnapshotHead, { segments, changed }: LiveSegmentList): Snapshot {
+export function makeSnapshot(
+  head: SnapshotHead,
+  { segments, changed, version }: LiveSegmentList,
+): Snapshot {
   const sorted = [...segments].sort((a, b) => a.number - b.number);
   return {
     format: FORMAT,
@@ -54,6 +60,7 @@ export function makeSnapshot(head: SnapshotHead, { segments, changed }: LiveSegm
     segments: sorted.map(({ number }) => number),
     sizes: sorted.map(({ bytes }) => bytes),
     changed,
+    ...(version > 1 && { version }),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { DocumentCollection } from './document-collection.ts';
-import type { AnyDocument, Stamp, StampFields } from './document-types.ts';
+import type { AnyDocument, Shared, Stamp, StampFields } from './document-types.ts';
 import type { KeyValueCollection } from './key-value-collection.ts';
 import type {
   CollectionOptions,
@@ -25,6 +25,8 @@ export interface CollectionConstructor
   extends WithSchema,
     Created<never>,
     Created<'_created_at'>,
+    Created<Shared>,
+    Created<Shared | '_created_at'>,
     KeyValues,
     RunTimeStamps,
     Either {}
@@ -43,6 +45,7 @@ interface WithSchema {
     AT extends Flag = false,
     NA extends Flag = false,
     NT extends Flag = false,
+    SH extends Flag = false,
   >(
     options: Unstamped & {
       schema: O & Repeatable<O>;
@@ -56,6 +59,7 @@ interface WithSchema {
       indicate_archived_timestamp?: AT;
       indicate_unarchived_at?: NA;
       indicate_unarchived_timestamp?: NT;
+      shared_documents?: SH;
     },
   ): DocumentCollection<
     SchemaOutput<O>,
@@ -66,7 +70,8 @@ interface WithSchema {
     | If<AA, '_archived_at'>
     | If<AT, '_archived_timestamp'>
     | If<NA, '_unarchived_at'>
-    | If<NT, '_unarchived_timestamp'>,
+    | If<NT, '_unarchived_timestamp'>
+    | ([SH] extends [true] ? Shared : never),
     SchemaInput<O>
   >;
   new <O extends StandardSchema>(
@@ -122,13 +127,17 @@ interface Either {
   ): DocumentCollection<T, `${keyof StampFields}?`> | KeyValueCollection<T>;
 }
 
-type OptionsFor<S extends Stamp> = FlagsFor<S> & Unstamped;
+type OptionsFor<S extends Stamp> = FlagsFor<S> & Unstamped & SharedFor<S>;
+
+interface SharedFor<S extends Stamp> {
+  shared_documents?: (Shared extends S ? true : false) | undefined;
+}
 
 type FlagsFor<S extends Stamp> = {
   [Option in keyof StampOptions]: (StampOf<Option> extends S ? true : false) | undefined;
 };
 
-type Unstamped = Omit<DocumentCollectionOptions, keyof StampOptions | 'schema'>;
+type Unstamped = Omit<DocumentCollectionOptions, keyof StampOptions | Shared | 'schema'>;
 
 /** Refuses a schema that is not repeatable, instead of forgetting its types. */
 interface MayHaveSchema<O extends StandardSchema> {

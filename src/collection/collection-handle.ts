@@ -133,7 +133,12 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
    * @throws {BackupError} `backup_unknown`, `backup_damaged`; the collection stays unchanged.
    */
   loadBackup(name: string): Promise<true> {
-    return this.call([name], (calls, sender, given) => calls.loadBackup(sender, given));
+    const { version } = this.settings;
+    // Its documents may have to be migrated first.
+    const exclusive = version > 1;
+    return this.call([name], (calls, sender, given) => calls.loadBackup(sender, given, version), {
+      exclusive,
+    });
   }
 
   /** Deletes a backup, and the data that only it references. @throws {BackupError} `backup_unknown` */

@@ -5,6 +5,7 @@ import type { HandleCalls, Runtime } from './calls/runtime.ts';
 import { DocumentQueries } from './document-queries.ts';
 import type {
   AnyDocument,
+  Given,
   MatchOptions,
   NewDocument,
   Params,
@@ -43,7 +44,7 @@ export class DocumentCollection<
    * @returns the stored document: managed fields first, then the caller's.
    * @throws {ValueError} `id_taken`; or with the path of a value that cannot be stored.
    */
-  insert(document: NewDocument<I>): Promise<Stored<T, S>> {
+  insert(document: Given<I, S>): Promise<Stored<T, S>> {
     return this.call([document], (calls, sender, given) => calls.insert(sender, given));
   }
 
@@ -53,7 +54,7 @@ export class DocumentCollection<
    *
    * @throws {ValueError} with the path of the invalid value, such as `documents[3].name`.
    */
-  insertMany(documents: readonly NewDocument<I>[]): Promise<Stored<T, S>[]> {
+  insertMany(documents: readonly Given<I, S>[]): Promise<Stored<T, S>[]> {
     return this.call([documents], (calls, sender, list) => calls.insertMany(sender, list), {
       exclusive: true,
       copy: copyList,
@@ -61,12 +62,12 @@ export class DocumentCollection<
   }
 
   /** Replaces the document with this `_id`, like `update`, or inserts it. */
-  upsert(document: NewDocument<I>): Promise<Stored<T, S>> {
+  upsert(document: Given<I, S>): Promise<Stored<T, S>> {
     return this.call([document], (calls, sender, given) => calls.upsert(sender, given));
   }
 
   /** Replaces or inserts many documents, like {@link upsert}, all or none. Of two with one `_id` the later counts. */
-  upsertMany(documents: readonly NewDocument<I>[]): Promise<Stored<T, S>[]> {
+  upsertMany(documents: readonly Given<I, S>[]): Promise<Stored<T, S>[]> {
     return this.call([documents], (calls, sender, list) => calls.upsertMany(sender, list), {
       exclusive: true,
       copy: copyList,
@@ -78,7 +79,7 @@ export class DocumentCollection<
    *
    * @returns the document; `undefined` if no document has this id.
    */
-  update(id: string, document: NewDocument<I>): Promise<Stored<T, S> | undefined> {
+  update(id: string, document: Given<I, S>): Promise<Stored<T, S> | undefined> {
     return this.call([id, document], (calls, sender, key, given) =>
       calls.update(sender, key, given),
     );
@@ -183,8 +184,8 @@ export class DocumentCollection<
     calls,
     channel,
   }: HandleCalls<DocumentCalls<T, S>>): Promise<SyncDocuments<T, S, I>> {
-    const { SyncDocuments } = await import('./sync-documents.ts');
-    return new SyncDocuments(this.name, calls, channel);
+    const { openSync } = await import('./sync-documents.ts');
+    return openSync(this.settings, calls, channel);
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Result } from '../engine/scheduling/coroutine.ts';
 import type { DocumentCalls } from './calls/document-calls.ts';
 import { checkId } from './calls/item-checks.ts';
 import { CollectionHandle } from './collection-handle.ts';
@@ -7,9 +8,9 @@ import type {
   Found,
   MatchOptions,
   Params,
+  Read,
   SelectOption,
   Stamp,
-  Stored,
 } from './document-types.ts';
 import type { DocumentStream } from './find/document-stream.ts';
 import type { LiveCountOptions, LiveOptions } from './live/live-options.ts';
@@ -24,8 +25,11 @@ export abstract class DocumentQueries<
   I extends object,
 > extends CollectionHandle<DocumentCalls<T, S>, SyncDocuments<T, S, I>> {
   /** Finds the document with this id, archived or not; `undefined` if there is none. */
-  get(id: string): Promise<Stored<T, S> | undefined> {
-    return this.call([id], (calls, sender, key) => calls.get(sender, key));
+  get(id: string): Promise<Read<T, S> | undefined> {
+    return this.call(
+      [id],
+      (calls, sender, key) => calls.get(sender, key) as Result<Read<T, S> | undefined>,
+    );
   }
 
   /**
@@ -33,8 +37,11 @@ export abstract class DocumentQueries<
    *
    * @returns the documents in the order of the ids, `undefined` where there is none.
    */
-  getMany(ids: readonly string[]): Promise<(Stored<T, S> | undefined)[]> {
-    return this.call([ids], (calls, sender, list) => calls.getMany(sender, list));
+  getMany(ids: readonly string[]): Promise<(Read<T, S> | undefined)[]> {
+    return this.call(
+      [ids],
+      (calls, sender, list) => calls.getMany(sender, list) as Result<Read<T, S>[]>,
+    );
   }
 
   /**
@@ -147,8 +154,8 @@ export abstract class DocumentQueries<
   }
 
   /** Iterates over all documents that are not archived, like {@link each}. */
-  [Symbol.asyncIterator](): AsyncGenerator<Stored<T, S>, void, undefined> {
-    return this.each();
+  [Symbol.asyncIterator](): AsyncGenerator<Read<T, S>, void, undefined> {
+    return this.each() as AsyncGenerator<Read<T, S>, void, undefined>;
   }
 
   /**
@@ -183,7 +190,7 @@ export abstract class DocumentQueries<
    *
    * @throws {ValueError} `id_invalid`
    */
-  liveDocument(id: string): LiveQuery<Stored<T, S> | undefined> {
+  liveDocument(id: string): LiveQuery<Read<T, S> | undefined> {
     checkId(id);
     return new LiveQuery({ ...this.liveBase, key: id, throttle: 0 });
   }

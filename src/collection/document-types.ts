@@ -2,6 +2,7 @@ import type { Explained } from '../engine/protocol/requests.ts';
 import type { Criteria } from '../query/criteria/criteria-types.ts';
 import type { PathList, Selected } from '../query/projection/select-types.ts';
 import type { Sort } from '../query/sort/sort-types.ts';
+import type { DeepReadonly } from './shared/deep-readonly.ts';
 
 /** The plan of a query, with its costs. */
 export interface Explanation extends Explained {
@@ -47,7 +48,10 @@ type StampField = keyof StampFields;
  * A stamp of a collection's documents, such as `'_created_at'`. `'_created_at?'` is a dynamic stamp: its option is
  * known only at run time.
  */
-export type Stamp = StampField | `${StampField}?`;
+export type Stamp = StampField | `${StampField}?` | Shared;
+
+/** Beside the stamps: reads return frozen documents, with `shared_documents`. */
+export type Shared = 'shared_documents';
 
 /** The fields of a document that Cairn manages. It ignores them in arguments. */
 export type ManagedFields<S extends Stamp = never> = AlwaysManaged &
@@ -77,8 +81,22 @@ export type OwnFields<T extends object> = T extends unknown
 export type Stored<T extends object = AnyDocument, S extends Stamp = never> = ManagedFields<S> &
   OwnFields<T>;
 
+/**
+ * A document that a read returns: with `shared_documents` read-only on every level, otherwise the caller's own.
+ */
+export type Read<T extends object = AnyDocument, S extends Stamp = never> = [
+  Extract<S, Shared>,
+] extends [never]
+  ? Stored<T, S>
+  : DeepReadonly<Stored<T, S>>;
+
 /** A document to insert; `_id` is optional, other managed fields are ignored. */
 export type NewDocument<T extends object = AnyDocument> = OwnFields<T> & IgnoredFields;
+
+/** A document to store. With `shared_documents` what a read returned fits too. */
+export type Given<T extends object, S extends Stamp> = [Extract<S, Shared>] extends [never]
+  ? NewDocument<T>
+  : DeepReadonly<NewDocument<T>>;
 
 /** Managed fields in an argument. */
 export type IgnoredFields = Partial<ManagedFields<StampField>>;
@@ -137,4 +155,8 @@ export type Found<
   T extends object,
   S extends Stamp,
   L extends readonly string[] | undefined,
-> = L extends readonly string[] ? Selected<Stored<T, S>, L> : Stored<T, S>;
+> = L extends readonly string[]
+  ? [Extract<S, Shared>] extends [never]
+    ? Selected<Stored<T, S>, L>
+    : DeepReadonly<Selected<Stored<T, S>, L>>
+  : Read<T, S>;

@@ -1,15 +1,21 @@
+import type { CollectionSettings } from '../engine/protocol/settings.ts';
+import type { Result } from '../engine/scheduling/coroutine.ts';
 import type { DocumentCalls } from './calls/document-calls.ts';
+import type { HandleChannel } from './calls/handle-channel.ts';
 import { type SyncChannel, SyncSender } from './calls/sync-sender.ts';
 import type {
   FindOptions,
   Found,
+  Given,
   MatchOptions,
   NewDocument,
   Params,
+  Read,
   SelectOption,
   Stamp,
   Stored,
 } from './document-types.ts';
+import { NearReads } from './near/near-reads.ts';
 import type { ModifyOptions } from './update/modify-attempts.ts';
 import type { Patch } from './update/update-types.ts';
 
@@ -18,37 +24,43 @@ export class SyncDocuments<T extends object, S extends Stamp = never, I extends 
   readonly #calls: DocumentCalls<T, S>;
   readonly #sender: SyncSender;
 
-  constructor(collection: string, calls: DocumentCalls<T, S>, channel: SyncChannel) {
+  /** @param near Reads that need no request; in a transaction all do. */
+  constructor(
+    collection: string,
+    calls: DocumentCalls<T, S>,
+    channel: SyncChannel,
+    near?: NearReads,
+  ) {
     this.#calls = calls;
-    this.#sender = new SyncSender(collection, channel);
+    this.#sender = new SyncSender(collection, channel, near);
   }
 
-  insert(document: NewDocument<I>): Stored<T, S> {
-    return this.#sender.run(this.#calls.insert(this.#sender, document));
+  insert(document: Given<I, S>): Stored<T, S> {
+    return this.#sender.run((sender) => this.#calls.insert(sender, document));
   }
 
-  insertMany(documents: readonly NewDocument<I>[]): Stored<T, S>[] {
-    return this.#sender.run(this.#calls.insertMany(this.#sender, documents));
+  insertMany(documents: readonly Given<I, S>[]): Stored<T, S>[] {
+    return this.#sender.run((sender) => this.#calls.insertMany(sender, documents));
   }
 
-  upsert(document: NewDocument<I>): Stored<T, S> {
-    return this.#sender.run(this.#calls.upsert(this.#sender, document));
+  upsert(document: Given<I, S>): Stored<T, S> {
+    return this.#sender.run((sender) => this.#calls.upsert(sender, document));
   }
 
-  upsertMany(documents: readonly NewDocument<I>[]): Stored<T, S>[] {
-    return this.#sender.run(this.#calls.upsertMany(this.#sender, documents));
+  upsertMany(documents: readonly Given<I, S>[]): Stored<T, S>[] {
+    return this.#sender.run((sender) => this.#calls.upsertMany(sender, documents));
   }
 
-  update(id: string, document: NewDocument<I>): Stored<T, S> | undefined {
-    return this.#sender.run(this.#calls.update(this.#sender, id, document));
+  update(id: string, document: Given<I, S>): Stored<T, S> | undefined {
+    return this.#sender.run((sender) => this.#calls.update(sender, id, document));
   }
 
   patch(id: string, changes: Patch<T>): Stored<T, S> | undefined {
-    return this.#sender.run(this.#calls.patch(this.#sender, id, changes));
+    return this.#sender.run((sender) => this.#calls.patch(sender, id, changes));
   }
 
   patchMany(params: Params<T, S>, changes: Patch<T>, options?: MatchOptions<T, S>): number {
-    return this.#sender.run(this.#calls.patchMany(this.#sender, params, changes, options));
+    return this.#sender.run((sender) => this.#calls.patchMany(sender, params, changes, options));
   }
 
   /** The function must return the document at once. */
@@ -57,52 +69,65 @@ export class SyncDocuments<T extends object, S extends Stamp = never, I extends 
     change: (document: Stored<T, S>) => NewDocument<I> | undefined,
     options?: ModifyOptions,
   ): Stored<T, S> | undefined {
-    return this.#sender.run(this.#calls.modify(this.#sender, id, change, options));
+    return this.#sender.run((sender) => this.#calls.modify(sender, id, change, options));
   }
 
   archive(id: string): boolean {
-    return this.#sender.run(this.#calls.archive(this.#sender, id));
+    return this.#sender.run((sender) => this.#calls.archive(sender, id));
   }
 
   unarchive(id: string): boolean {
-    return this.#sender.run(this.#calls.unarchive(this.#sender, id));
+    return this.#sender.run((sender) => this.#calls.unarchive(sender, id));
   }
 
   delete(id: string): boolean {
-    return this.#sender.run(this.#calls.delete(this.#sender, id));
+    return this.#sender.run((sender) => this.#calls.delete(sender, id));
   }
 
   deleteMany(params: Params<T, S>, options?: MatchOptions<T, S>): number {
-    return this.#sender.run(this.#calls.deleteMany(this.#sender, params, options));
+    return this.#sender.run((sender) => this.#calls.deleteMany(sender, params, options));
   }
 
-  get(id: string): Stored<T, S> | undefined {
-    return this.#sender.run(this.#calls.get(this.#sender, id));
+  get(id: string): Read<T, S> | undefined {
+    return this.#sender.run(
+      (sender) => this.#calls.get(sender, id) as Result<Read<T, S> | undefined>,
+    );
   }
 
-  getMany(ids: readonly string[]): (Stored<T, S> | undefined)[] {
-    return this.#sender.run(this.#calls.getMany(this.#sender, ids));
+  getMany(ids: readonly string[]): (Read<T, S> | undefined)[] {
+    return this.#sender.run((sender) => this.#calls.getMany(sender, ids) as Result<Read<T, S>[]>);
   }
 
   find<const L extends SelectOption<T, S> = undefined>(
     params: Params<T, S>,
     options?: FindOptions<T, S, L>,
   ): Found<T, S, L> | undefined {
-    return this.#sender.run(this.#calls.find<Found<T, S, L>>(this.#sender, params, options));
+    return this.#sender.run((sender) => this.#calls.find<Found<T, S, L>>(sender, params, options));
   }
 
   filter<const L extends SelectOption<T, S> = undefined>(
     params: Params<T, S>,
     options?: FindOptions<T, S, L>,
   ): Found<T, S, L>[] {
-    return this.#sender.run(this.#calls.filter<Found<T, S, L>>(this.#sender, params, options));
+    return this.#sender.run((sender) =>
+      this.#calls.filter<Found<T, S, L>>(sender, params, options),
+    );
   }
 
   has(params: Params<T, S>, options?: MatchOptions<T, S>): boolean {
-    return this.#sender.run(this.#calls.has(this.#sender, params, options));
+    return this.#sender.run((sender) => this.#calls.has(sender, params, options));
   }
 
   count(params?: Params<T, S>, options?: FindOptions<T, S, SelectOption<T, S>>): number {
-    return this.#sender.run(this.#calls.count(this.#sender, params, options));
+    return this.#sender.run((sender) => this.#calls.count(sender, params, options));
   }
+}
+
+/** The methods of an open handle. */
+export function openSync<T extends object, S extends Stamp, I extends object>(
+  settings: CollectionSettings,
+  calls: DocumentCalls<T, S>,
+  channel: HandleChannel,
+): SyncDocuments<T, S, I> {
+  return new SyncDocuments(settings.name, calls, channel, new NearReads(channel, settings));
 }

@@ -15,27 +15,27 @@ export class SyncKeyValues<V = unknown> {
   }
 
   set<T = V>(key: Key, value: T): T {
-    return this.#sender.run(this.#calls.set(this.#sender, key, value)) as T;
+    return this.#sender.run((sender) => this.#calls.set(sender, key, value)) as T;
   }
 
   get<T = V>(key: Key): T | undefined {
-    return this.#sender.run(this.#calls.get(this.#sender, key)) as T | undefined;
+    return this.#sender.run((sender) => this.#calls.get(sender, key)) as T | undefined;
   }
 
   has<I = unknown>(key: Key, params?: ItemParams<I>): boolean {
-    return this.#sender.run(this.#calls.has(this.#sender, key, params));
+    return this.#sender.run((sender) => this.#calls.has(sender, key, params));
   }
 
   delete(key: Key): boolean {
-    return this.#sender.run(this.#calls.delete(this.#sender, key));
+    return this.#sender.run((sender) => this.#calls.delete(sender, key));
   }
 
   push<I = unknown>(key: Key, item: I): I[] {
-    return this.#sender.run(this.#calls.push(this.#sender, key, item)) as I[];
+    return this.#sender.run((sender) => this.#calls.push(sender, key, item)) as I[];
   }
 
   remove<I = unknown>(key: Key, params: ItemParams<I>): I[] {
-    return this.#sender.run(this.#calls.remove(this.#sender, key, params)) as I[];
+    return this.#sender.run((sender) => this.#calls.remove(sender, key, params)) as I[];
   }
 
   /** The function must return the value at once. */
@@ -44,36 +44,36 @@ export class SyncKeyValues<V = unknown> {
     change: (value: T | undefined) => T | undefined,
     options?: ModifyOptions,
   ): T | undefined {
-    return this.#sender.run(this.#calls.modify(this.#sender, key, change, options)) as
+    return this.#sender.run((sender) => this.#calls.modify(sender, key, change, options)) as
       | T
       | undefined;
   }
 
   find<I = unknown>(key: Key, params: ItemParams<I>): I | undefined {
-    return this.#sender.run(this.#calls.find(this.#sender, key, params)) as I | undefined;
+    return this.#sender.run((sender) => this.#calls.find(sender, key, params)) as I | undefined;
   }
 
   filter<I = unknown>(key: Key, params: ItemParams<I>): I[] {
-    return this.#sender.run(this.#calls.filter(this.#sender, key, params)) as I[];
+    return this.#sender.run((sender) => this.#calls.filter(sender, key, params)) as I[];
   }
 
   increase(key: Key, number: number): number {
-    return this.#sender.run(this.#calls.increase(this.#sender, key, number));
+    return this.#sender.run((sender) => this.#calls.increase(sender, key, number));
   }
 
   decrease(key: Key, number: number): number {
-    return this.#sender.run(this.#calls.decrease(this.#sender, key, number));
+    return this.#sender.run((sender) => this.#calls.decrease(sender, key, number));
   }
 
   keys(): string[] {
-    return this.#sender.run(this.#calls.keys(this.#sender));
+    return this.#sender.run((sender) => this.#calls.keys(sender));
   }
 
   entries<T = V>(): [string, T][] {
-    return this.#sender.run(this.#calls.entries(this.#sender)) as [string, T][];
+    return this.#sender.run((sender) => this.#calls.entries(sender)) as [string, T][];
   }
 
   count(): number {
-    return this.#sender.run(this.#calls.count(this.#sender));
+    return this.#sender.run((sender) => this.#calls.count(sender));
   }
 }

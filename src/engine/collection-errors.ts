@@ -68,3 +68,27 @@ export function notInMemory(place: string | undefined, why: string): CollectionE
   const message = `collection.sync of "${place}" cannot be used here: ${why}.`;
   return new CollectionError('sync_unavailable', message, { place });
 }
+
+/**
+ * Documents have another version than the code that uses them.
+ *
+ * @param found Their version.
+ * @param own The version of the code.
+ * @param what Where the documents are.
+ */
+export function otherVersion(
+  name: string,
+  found: number,
+  own: number,
+  what = `collection "${name}"`,
+): CollectionError {
+  const isNewer = found > own;
+  const remedy = isNewer
+    ? 'Reload the page to get the newer code; loadBackup() of a backup from before the migration undoes it'
+    : 'Construct the collection, with the steps of `migrate`, to migrate them';
+  return new CollectionError(
+    isNewer ? 'schema_newer' : 'schema_older',
+    `The documents of ${what} have version ${found}, and this code has version ${own}. ${remedy}.`,
+    { place: name },
+  );
+}

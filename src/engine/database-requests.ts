@@ -108,7 +108,8 @@ export class DatabaseRequests implements Executor {
     const { name: collection } = manifest;
     const segments = await listLive(storage, collection, manifest);
     const type = manifest.type as FileHeader['type'];
-    const header = { collection, type, options: {}, created_at: clock.now() };
+    const { version = 1 } = manifest;
+    const header = { collection, type, options: { version }, created_at: clock.now() };
     return { header, segments, release: leases.take(collection, segments) };
   }
 

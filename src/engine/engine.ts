@@ -27,9 +27,13 @@ export interface EngineOptions {
   readonly storage: Storage;
   /** The name of the storage's kind, for the status. */
   readonly storageKind: string;
+  /** Why it is another than requested, for the status. */
+  readonly storageReason?: string | undefined;
   readonly durability: Durability;
   readonly clock: Clock;
   readonly newId: IdGenerator;
+  /** Bytes of segments below which a collection has no checkpoint. @default 2 MB */
+  readonly checkpointAfter?: number | undefined;
   /** Whether the thread is terminated when a request hangs. @default false */
   readonly terminable?: boolean | undefined;
   /** Left out where there was no leader before, or it has ended. */
@@ -62,7 +66,7 @@ export class Engine {
   readonly #sessions: SessionContext;
 
   constructor(options: EngineOptions) {
-    const { storage, storageKind, durability, clock, newId, succession } = options;
+    const { storage, durability, clock, newId, succession } = options;
     const stolen = succession?.stolen ?? false;
     this.#storage = new FencedStorage(storage, {
       elapsed: () => clock.elapsed(),
@@ -71,13 +75,15 @@ export class Engine {
     });
     // A silent leader may still append; the claim ends that before anything is read.
     const begun = stolen ? this.#storage.claim() : Promise.resolve();
-    this.#events = new EngineEvents(storageKind, clock, () => this.#collections.backlog);
+    this.#events = new EngineEvents(options, () => this.#collections.backlog);
     const environment = {
       ...{ durability, clock, newId, stolen, terminable: options.terminable === true },
+      checkpointAfter: options.checkpointAfter,
       storage: this.#storage,
       pool: new SegmentPool(this.#storage),
       leases: new Leases(),
       snapshots: new OpenSnapshots(),
+      isRecovered: () => this.recovery.isOver,
       events: this.#events,
       links: new SaveLinks<SaveSchedule>(),
     };

@@ -25,3 +25,9 @@ export class BackupError extends CairnError<BackupErrorCode> {
     this.prototype.name = 'BackupError';
   }
 }
+
+/** @param what The feature that the browser lacks. */
+export function fileUnsupported(what: string): BackupError {
+  const message = `The file needs ${what}, which this browser lacks. Use a newer browser.`;
+  return new BackupError('file_unsupported', message, { place: what });
+}

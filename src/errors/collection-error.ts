@@ -11,7 +11,9 @@ export type CollectionErrorCode =
   | 'closed'
   | 'sync_unavailable'
   | 'answer_lost'
-  | 'insert_lost';
+  | 'insert_lost'
+  | 'schema_newer'
+  | 'schema_older';
 
 /** The collection, or its client, is not in a state that allows the call. */
 export class CollectionError extends CairnError<CollectionErrorCode> {

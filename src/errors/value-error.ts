@@ -10,6 +10,7 @@ export type ValueErrorCode =
   | 'id_invalid'
   | 'id_taken'
   | 'unique_violation'
+  | 'expiry_not_a_date'
   | 'update_invalid'
   | 'schema_violation';
 

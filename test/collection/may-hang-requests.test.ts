@@ -4,7 +4,6 @@ import { DocumentCalls } from '../../src/collection/calls/document-calls.ts';
 import { KeyValueCalls } from '../../src/collection/calls/key-value-calls.ts';
 import type { HandleRequest, Sender } from '../../src/collection/calls/sender.ts';
 import { parseCollectionOptions } from '../../src/collection/options/collection-options.ts';
-import type { Coroutine } from '../../src/engine/scheduling/coroutine.ts';
 
 const settings = parseCollectionOptions({ name: 'notes', type: 'DOCUMENT_BASED' });
 const documents = new DocumentCalls(settings, new CallOrder());
@@ -26,9 +25,9 @@ function silentSender() {
 }
 
 /** Whether the first request of a call is marked mayHang. */
-function mayHang(call: (sender: Sender) => Coroutine<unknown>): boolean {
+function mayHang(call: (sender: Sender) => unknown): boolean {
   const { sender, sent } = silentSender();
-  call(sender).next();
+  (call(sender) as Generator).next();
   expect(sent).toHaveLength(1);
   return sent[0]?.mayHang === true;
 }

@@ -14,7 +14,12 @@ export interface TestClient {
 /** How many ids were generated. A test that resets it gets the same ids again. */
 export const ids = { given: 0 };
 
-export function openClient(driver: StorageDriver, clock = new FakeClock()): TestClient {
+/** @param checkpointAfter Bytes below which a collection has no checkpoint. */
+export function openClient(
+  driver: StorageDriver,
+  clock = new FakeClock(),
+  checkpointAfter?: number,
+): TestClient {
   const platform = lonePlatform(clock, undefined);
   const client = new BaseClient(
     { name: 'test', storage: driver, durability: 'relaxed' },
@@ -27,6 +32,7 @@ export function openClient(driver: StorageDriver, clock = new FakeClock()): Test
           storageKind: driver.kind,
           durability,
           clock,
+          checkpointAfter,
           newId: (length) => `${++ids.given}`.padStart(length, '_'),
         });
         return hostedEngine(engine, early);

@@ -28,9 +28,19 @@ export class LinkedCollections {
 
   private constructor(storage: FencedStorage) {
     const { clock } = this;
-    this.events = new EngineEvents('memory', clock, () => this.collections.backlog);
+    this.events = new EngineEvents(
+      { storageKind: 'memory', clock },
+      () => this.collections.backlog,
+    );
     const environment = {
-      ...({ storage, clock, durability: 'relaxed', stolen: false, terminable: false } as const),
+      ...({
+        storage,
+        clock,
+        durability: 'relaxed',
+        stolen: false,
+        terminable: false,
+        isRecovered: () => true,
+      } as const),
       pool: new SegmentPool(storage),
       leases: new Leases(),
       newId: randomId,

@@ -75,7 +75,9 @@ test('a large result comes in chunks, each after the last is acknowledged', asyn
   while (parts.at(-1)?.more !== false) {
     expect(db.news.length).toBe(parts.length + 1);
     parts.push(partOf(db.news.at(-1)));
-    expect(JSON.stringify(parts.at(-1)).length).toBeLessThan(1_700_000);
+    // A worker sends all but the records.
+    const sent = { ...parts.at(-1), records: undefined };
+    expect(JSON.stringify(sent).length).toBeLessThan(1_700_000);
     await db.put(`new ${parts.length}`, { n: -parts.length });
     await db.ask({ op: 'liveNext', live: 1 });
     await settled();

@@ -13,6 +13,7 @@ const none = { at: false, timestamp: false };
 export const settings: CollectionSettings = {
   name: 'things',
   type: 'DOCUMENT_BASED',
+  shared_documents: false,
   id_length: 8,
   created: none,
   updated: none,
@@ -28,6 +29,8 @@ export const settings: CollectionSettings = {
   detailed_debugger_logs: false,
   activate_drop_method: true,
   indexes: [],
+  version: 1,
+  expire_after: undefined,
 };
 
 type WithoutHandle<R> = R extends unknown ? Omit<R, 'handle'> : never;

@@ -130,6 +130,7 @@ export class Tab implements Owner {
       },
       locks: locks.of(this),
       locked: true,
+      checkpointAfter: 1,
       broadcast: broadcast.of(this),
       switchboard: switchboard.of(this),
       newPorts: () => switchboard.newPorts(this),

@@ -1,4 +1,4 @@
-import { fileUnsupported } from '../../errors/file-unsupported.ts';
+import { fileUnsupported } from '../../errors/backup-error.ts';
 import { fileDamaged, notGzip, truncated } from './file-errors.ts';
 import { joinBytes } from './join-bytes.ts';
 import { throughStream } from './through-stream.ts';

@@ -1,5 +1,6 @@
 import type { BackupInfo, Verification } from '../../engine/protocol/backup-protocol.ts';
-import type { Coroutine } from '../../engine/scheduling/coroutine.ts';
+import { type Coroutine, wait } from '../../engine/scheduling/coroutine.ts';
+import type { HandleMigration } from '../migration/handle-migration.ts';
 import { type Check, checkOptions, flag } from '../options/option-checks.ts';
 import type { CollectionSchema } from '../schema/collection-schema.ts';
 import { importFile } from './file-calls.ts';
@@ -19,6 +20,8 @@ const label: Check = {
 export class CommonCalls {
   /** Set before the first call of a collection with a schema. */
   schema: CollectionSchema | undefined;
+  /** Of a handle above version 1. */
+  migration: HandleMigration | undefined;
 
   *ready(sender: Sender): Coroutine<void> {
     yield* request(sender, { op: 'ready' });
@@ -46,8 +49,11 @@ export class CommonCalls {
     return yield* request(sender, { op: 'listBackups' });
   }
 
-  *loadBackup(sender: Sender, given: unknown): Coroutine<true> {
-    return yield* request(sender, { op: 'loadBackup', name: checkName(given), once: true });
+  *loadBackup(sender: Sender, given: unknown, version: number): Coroutine<true> {
+    const name = checkName(given);
+    const isLoaded = yield* request(sender, { op: 'loadBackup', name, version, once: true });
+    if (!isLoaded && this.migration) yield* wait(this.migration.run(name));
+    return true;
   }
 
   *deleteBackup(sender: Sender, given: unknown): Coroutine<true> {
@@ -59,7 +65,7 @@ export class CommonCalls {
   }
 
   *importBackup(sender: Sender, file: unknown, options: unknown): Coroutine<number> {
-    return yield* importFile(sender, 'importBackup', file, options, () => this.schema);
+    return yield* importFile(sender, 'importBackup', file, options, () => this);
   }
 
   *verify(sender: Sender): Coroutine<Verification> {

@@ -1,8 +1,10 @@
 import { isPlainObject } from '../../codec/kinds.ts';
+import { type ExpiryCheck, expiryCheck } from '../../engine/expiry/expiry-check.ts';
 import { documentBuilder } from '../../engine/protocol/managed.ts';
-import type { Explained, ManagedColumns } from '../../engine/protocol/requests.ts';
+import type { ManagedColumns } from '../../engine/protocol/managed-columns.ts';
+import type { Explained } from '../../engine/protocol/requests.ts';
 import type { CollectionSettings } from '../../engine/protocol/settings.ts';
-import type { Coroutine } from '../../engine/scheduling/coroutine.ts';
+import type { Coroutine, Result } from '../../engine/scheduling/coroutine.ts';
 import { ValueError } from '../../errors/value-error.ts';
 import type { Stamp, Stored } from '../document-types.ts';
 import { type Build, DocumentStream } from '../find/document-stream.ts';
@@ -10,6 +12,7 @@ import { documentAt, type EncodedDocument, encodeDocument, toDocument } from '..
 import { type FindQuery, parseFindQuery, parseMatchQuery } from '../find/find-query.ts';
 import { encodeAndSend } from '../insert/document-slices.ts';
 import type { DocumentSchema } from '../schema/document-schema.ts';
+import type { SharedDocuments } from '../shared/shared-documents.ts';
 import { type EncodedChanges, encodeChanges } from '../update/encode-changes.ts';
 import { ModifyAttempts, modifyTurnsOf } from '../update/modify-attempts.ts';
 import type { CallOrder } from './call-order.ts';
@@ -24,11 +27,13 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
   readonly #build: Build<T, S>;
   readonly #order: CallOrder;
   readonly #collection: string;
+  readonly #checkExpiry: ExpiryCheck | undefined;
 
   constructor(settings: CollectionSettings, order: CallOrder) {
     super();
     this.#order = order;
     this.#collection = settings.name;
+    this.#checkExpiry = expiryCheck(settings);
     this.#build = documentBuilder(settings) as never;
   }
 
@@ -150,8 +155,13 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
   }
 
   /** Passes a document through the schema, if there is one. */
-  readonly #encode = (document: unknown, place: string): EncodedDocument =>
-    this.schema ? this.schema.encode(document, place) : encodeDocument(document, place);
+  readonly #encode = (document: unknown, place: string): EncodedDocument => {
+    const encoded = this.schema
+      ? this.schema.encode(document, place)
+      : encodeDocument(document, place);
+    this.#checkExpiry?.(encoded.fields, place);
+    return encoded;
+  };
 
   *archive(sender: Sender, id: unknown): Coroutine<boolean> {
     checkId(id);
@@ -174,39 +184,60 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     return yield* request(sender, { op: 'deleteMany', ids: yield* this.#idsOf(sender, query) });
   }
 
-  *get(sender: Sender, id: unknown): Coroutine<Stored<T, S> | undefined> {
+  get(sender: Sender, id: unknown): Result<Stored<T, S> | undefined> {
     checkId(id);
+    return (sender.near ? sender.near.get(id) : this.#get(sender, id)) as Result<Stored<T, S>>;
+  }
+
+  *#get(sender: Sender, id: string): Coroutine<Stored<T, S> | undefined> {
+    if (sender.shared) return (yield* shared(sender, sender.shared, [id]))[0] as Stored<T, S>;
     const reply = yield* request(sender, { op: 'get', id });
     return reply && (toDocument(this.#build, reply) as Stored<T, S>);
   }
 
-  *getMany(sender: Sender, ids: unknown): Coroutine<(Stored<T, S> | undefined)[]> {
+  getMany(sender: Sender, ids: unknown): Result<(Stored<T, S> | undefined)[]> {
     if (!Array.isArray(ids))
       throw new ValueError('id_invalid', 'getMany takes an array of ids.', { place: 'ids' });
-    const list: unknown[] = [...ids];
+    const list = [...ids] as string[];
     for (const [index, id] of list.entries()) checkId(id, `ids[${index}]`);
-    const replies = yield* request(sender, { op: 'getMany', ids: list as string[] });
+    const found = sender.near ? sender.near.getMany(list) : this.#getMany(sender, list);
+    return found as Result<Stored<T, S>[]>;
+  }
+
+  *#getMany(sender: Sender, list: string[]): Coroutine<(Stored<T, S> | undefined)[]> {
+    if (sender.shared) return (yield* shared(sender, sender.shared, list)) as Stored<T, S>[];
+    const replies = yield* request(sender, { op: 'getMany', ids: list });
     return replies.map((reply) => reply && (toDocument(this.#build, reply) as Stored<T, S>));
   }
 
-  *find<F = Stored<T, S>>(
+  find<F = Stored<T, S>>(
     sender: Sender,
     params: unknown,
     options?: unknown,
-  ): Coroutine<F | undefined> {
+  ): Result<F | undefined> {
+    const near = sender.near?.filter(params, options, 1);
+    return near ? (near[0] as F) : this.#find<F>(sender, params, options);
+  }
+
+  *#find<F>(sender: Sender, params: unknown, options: unknown): Coroutine<F | undefined> {
     const [first] = yield* this.#collect<F>(sender, parseFindQuery(params, options, 1));
     return first;
   }
 
-  *filter<F = Stored<T, S>>(sender: Sender, params: unknown, options?: unknown): Coroutine<F[]> {
-    return yield* this.#collect<F>(sender, parseFindQuery(params, options));
+  filter<F = Stored<T, S>>(sender: Sender, params: unknown, options?: unknown): Result<F[]> {
+    const near = sender.near?.filter(params, options) as F[] | undefined;
+    return near ?? this.#collect<F>(sender, parseFindQuery(params, options));
   }
 
   *has(sender: Sender, params: unknown, options?: unknown): Coroutine<boolean> {
-    return (yield* this.find(sender, params, options)) !== undefined;
+    return (yield* this.#find(sender, params, options)) !== undefined;
   }
 
-  *count(sender: Sender, params: unknown = {}, options?: unknown): Coroutine<number> {
+  count(sender: Sender, params: unknown = {}, options?: unknown): Result<number> {
+    return sender.near?.count(params, options) ?? this.#count(sender, params, options);
+  }
+
+  *#count(sender: Sender, params: unknown, options: unknown): Coroutine<number> {
     const query = parseFindQuery(params, options);
     if (!query.test) return yield* request(sender, { op: 'count', ...query.selection });
     return (yield* this.#collect(sender, { ...query, select: ['_id'] })).length;
@@ -241,6 +272,16 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
       stream.end(sender);
     }
   }
+}
+
+/** Shared documents by id, `undefined` where there is none. */
+function* shared(
+  sender: Sender,
+  documents: SharedDocuments,
+  ids: readonly string[],
+): Coroutine<(object | undefined)[]> {
+  const { ask, take } = documents.reading();
+  return take(yield* request(sender, { op: 'getShared', ids, shared: ask }));
 }
 
 function withoutId(document: unknown): unknown {

@@ -1,6 +1,7 @@
-import type { FileOutput, FilePart } from '../../backup/file/file-contents.ts';
+import type { FileHeader, FileOutput, FilePart } from '../../backup/file/file-contents.ts';
 import { type Coroutine, wait } from '../../engine/scheduling/coroutine.ts';
 import { openFileCodec } from '../../transport/file-worker/open-file-codec.ts';
+import type { HandleMigration } from '../migration/handle-migration.ts';
 import { type Check, checkOptions, isAbortSignal, oneOf } from '../options/option-checks.ts';
 import type { CollectionSchema } from '../schema/collection-schema.ts';
 import { FileBytes, type ImportOptions } from './file-bytes.ts';
@@ -18,17 +19,23 @@ const importChecks: Record<string, Check> = {
 const openCodec = (...started: Parameters<typeof openFileCodec>) =>
   openFileCodec(...started).catch(loadFailed);
 
+/** What the records of a file pass through on their way into a collection. */
+export interface ImportPath {
+  readonly schema: CollectionSchema | undefined;
+  readonly migration: HandleMigration | undefined;
+}
+
 /**
  * Decodes a file and sends its parts to the engine, one after the other.
  *
- * @param schemaOf The schema that the records of a collection pass through.
+ * @param pathOf What the records of a collection pass through.
  */
 export function* importFile(
   sender: Sender,
   op: 'importBackup' | 'importAll',
   source: unknown,
   options: unknown,
-  schemaOf: (collection: string) => CollectionSchema | undefined,
+  pathOf: (collection: string) => ImportPath | undefined,
 ): Coroutine<number> {
   const given = checkOptions(options ?? {}, importChecks, 'options');
   const { mode, progress, signal } = given as ImportOptions;
@@ -37,18 +44,18 @@ export function* importFile(
   const importing = post(sender, { op, call, merge: mode === 'merge', urgent: true, once: true });
   file.endWith(importing);
   let parts: FileOutput<FilePart> | undefined;
-  let schema: CollectionSchema | undefined;
+  let pass: Pass | undefined;
   try {
     const codec = yield* wait(openCodec(sender.started));
     parts = codec.read(file);
     for (let more = true; more; ) {
       const { value: part, done } = yield* wait(file.unlessEnded(parts.next()));
-      if (part?.kind === 'header') schema = schemaOf(part.header.collection);
-      const checked = schema && part?.kind === 'records' ? schema.importedPart(part) : part;
+      if (part?.kind === 'header')
+        pass = yield* wait(passOf(pathOf(part.header.collection), part.header));
       const documents = yield* request(sender, {
         op: 'importPart',
         call,
-        part: checked ?? undefined,
+        part: part && pass ? pass(part) : (part ?? undefined),
         urgent: true,
       });
       more = documents !== undefined && !done;
@@ -66,6 +73,16 @@ export function* importFile(
     // The error of the parts, if any, is already thrown.
     parts?.return().catch(() => undefined);
   }
+}
+
+type Pass = (part: FilePart) => FilePart;
+
+async function passOf(path: ImportPath | undefined, header: FileHeader): Promise<Pass | undefined> {
+  const { schema, migration } = path ?? {};
+  // Its last step passes through the schema.
+  const migrate = await migration?.importing(header);
+  if (migrate || !schema) return migrate;
+  return (part) => (part.kind === 'records' ? schema.importedPart(part) : part);
 }
 
 /**

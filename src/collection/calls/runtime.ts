@@ -9,14 +9,15 @@ import { Inspection } from '../inspection/inspection.ts';
 import { logHandle } from '../inspection/log-handle.ts';
 import { INSPECTION } from '../inspection/open-handle.ts';
 import type { SlowQueryEvent } from '../inspection/slow-query.ts';
+import { HandleMigration } from '../migration/handle-migration.ts';
 import type { HandleSettings } from '../options/collection-options.ts';
-import type { CollectionSchema } from '../schema/collection-schema.ts';
 import { SchemaLoading } from '../schema/schema-loading.ts';
+import { SharedDocuments } from '../shared/shared-documents.ts';
 import type { CallOrder } from './call-order.ts';
 import { withCallerFrames } from './caller-frames.ts';
 import type { CommonCalls } from './common-calls.ts';
 import { DocumentCalls } from './document-calls.ts';
-import { exportedFile } from './file-calls.ts';
+import { exportedFile, type ImportPath } from './file-calls.ts';
 import { loadFailed } from './first-call.ts';
 import { HandleChannel } from './handle-channel.ts';
 import { KeyValueCalls } from './key-value-calls.ts';
@@ -25,7 +26,8 @@ import { KeyValueCalls } from './key-value-calls.ts';
 export class Runtime {
   readonly channel: ClientChannel;
   readonly [INSPECTION] = new Inspection();
-  readonly #schemas: SchemaLoading[] = [];
+  /** The handles whose schema or steps a file may have to pass. */
+  readonly #handles: OpenedHandle[] = [];
 
   constructor(settings: DatabaseSettings, connect: Connect, events: RuntimeEvents) {
     const { slow_query_ms } = settings;
@@ -66,23 +68,33 @@ export class Runtime {
     return this.#open(new KeyValueCalls(order), settings, order, collection);
   }
 
-  /** Loads the code of all schemas. @returns the schema of a collection: of its newest handle that has one. */
-  async loadSchemas(): Promise<(collection: string) => CollectionSchema | undefined> {
-    await Promise.all(this.#schemas.map(({ loading }) => loading));
-    return (collection) => this.#schemas.findLast(({ name }) => name === collection)?.schema;
+  /** Loads the code of all schemas. @returns what a file passes through: that of the newest handle which has any. */
+  async importPaths(): Promise<(collection: string) => ImportPath | undefined> {
+    await Promise.all(this.#handles.map(({ schema }) => schema?.loading));
+    return (collection) => this.#handles.findLast(({ name }) => name === collection)?.calls;
   }
 
   #open<Calls extends CommonCalls>(
     calls: Calls,
-    { schema, ...settings }: HandleSettings,
+    { schema: given, migrate: steps = {}, ...settings }: HandleSettings,
     order: CallOrder,
     collection: object,
   ): HandleCalls<Calls> {
     const inspection = this[INSPECTION];
-    const channel = new HandleChannel(this.channel, order, this.channel.newHandle(), inspection);
-    const loads = schema && new SchemaLoading(calls, channel, settings, schema);
-    if (loads) this.#schemas.push(loads);
-    const handle = new HandleCalls(calls, channel, settings, loads);
+    const shared = settings.shared_documents ? new SharedDocuments(settings) : undefined;
+    const number = this.channel.newHandle();
+    const channel = new HandleChannel(this.channel, order, number, inspection, shared);
+    const schema = given && new SchemaLoading(calls, channel, settings, given);
+    const handle = new HandleCalls(calls, channel, settings, schema);
+    if (settings.version > 1) {
+      const loadSchema = async () => {
+        await schema?.loading;
+        return calls.schema;
+      };
+      const parts = { channel, settings, steps, schema: loadSchema };
+      calls.migration = new HandleMigration(parts, handle.opened);
+    }
+    if (schema || calls.migration) this.#handles.push({ name: settings.name, calls, schema });
     const opened = { collection, settings, handle };
     const logs = settings.detailed_debugger_logs && !inspection.isLogged(settings.name);
     inspection.opened(opened);
@@ -93,19 +105,26 @@ export class Runtime {
   }
 }
 
+interface OpenedHandle {
+  /** Of the collection. */
+  readonly name: string;
+  readonly calls: CommonCalls;
+  readonly schema: SchemaLoading | undefined;
+}
+
 /** The events of the channel, and those of this thread. */
 interface RuntimeEvents extends ChannelEvents {
   readonly event: (event: ClientEvent | SlowQueryEvent) => void;
 }
 
 /** The calls of one open handle. */
-export class HandleCalls<Calls> {
+export class HandleCalls<Calls extends CommonCalls> {
   readonly #schema: SchemaLoading | undefined;
   /** Not readonly: an observer replaces them. */
   calls: Calls;
   readonly channel: HandleChannel;
-  /** Resolves once the collection is open. */
-  readonly opened: Promise<undefined>;
+  /** Resolves once the collection is open, with whether its documents are older than the handle. */
+  readonly opened: Promise<boolean>;
 
   constructor(
     calls: Calls,
@@ -119,14 +138,15 @@ export class HandleCalls<Calls> {
     this.opened = this.channel.send({ op: 'open', settings });
   }
 
-  /** The handle, once its calls can run: they need the code of a schema. */
+  /** The handle, once its calls can run: they need the code of a schema, and documents of their version. */
   get loaded(): this | undefined {
-    return this.#schema?.loading ? undefined : this;
+    return this.#schema?.loading || this.calls.migration?.waiting ? undefined : this;
   }
 
-  /** Resolves with the handle when its calls can run. @throws {CairnError} `load_failed` */
+  /** Resolves with the handle when its calls can run. @throws {CairnError} `load_failed`, `migration_failed` … */
   async load(): Promise<this> {
     await this.#schema?.loading;
+    await this.calls.migration?.waiting;
     return this;
   }
 

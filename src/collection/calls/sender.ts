@@ -7,6 +7,8 @@ import type {
 import { type Coroutine, wait } from '../../engine/scheduling/coroutine.ts';
 import type { Started } from '../../transport/channel/channel.ts';
 import type { ClientChannel } from '../../transport/channel/client-channel.ts';
+import type { NearReads } from '../near/near-reads.ts';
+import type { SharedDocuments } from '../shared/shared-documents.ts';
 
 /** A request without its handle, which the handle's channel adds. */
 export type HandleRequest<Name extends OperationName = OperationName> = {
@@ -22,6 +24,10 @@ export interface Sender {
   readonly started: Started | undefined;
   /** Whether nothing can be awaited. */
   readonly isSync: boolean;
+  /** The documents that readers share, where the collection has them and no transaction reads. */
+  readonly shared?: SharedDocuments | undefined;
+  /** Reads that need no request. */
+  readonly near?: NearReads | undefined;
   /** Returns the reply, or a promise of it. */
   send<Name extends OperationName>(
     request: HandleRequest<Name>,

@@ -1,26 +1,33 @@
-import { type Coroutine, runSync } from '../../engine/scheduling/coroutine.ts';
+import { isCoroutine, type Result, runSync } from '../../engine/scheduling/coroutine.ts';
 import { CollectionError } from '../../errors/collection-error.ts';
 import { nameCollection } from '../../errors/criteria-error.ts';
+import type { NearReads } from '../near/near-reads.ts';
+import type { SharedDocuments } from '../shared/shared-documents.ts';
 import type { HandleChannel } from './handle-channel.ts';
 import type { Sender } from './sender.ts';
 
 /** What calls without promises need of a handle's channel. */
-export type SyncChannel = Pick<HandleChannel, 'order' | 'sendSync'>;
+export type SyncChannel = Pick<HandleChannel, 'order' | 'sendSync'> &
+  Partial<Pick<HandleChannel, 'shared'>>;
 
 /** Runs calls synchronously, over an engine in this thread. */
 export class SyncSender implements Sender {
   readonly started = 'thread';
   readonly isSync = true;
+  readonly shared: SharedDocuments | undefined;
+  readonly near: NearReads | undefined;
   readonly #collection: string;
   readonly #channel: SyncChannel;
 
-  constructor(collection: string, channel: SyncChannel) {
+  constructor(collection: string, channel: SyncChannel, near?: NearReads) {
     this.#collection = collection;
     this.#channel = channel;
+    this.shared = channel.shared;
+    this.near = near;
   }
 
   /** @throws {CollectionError} `sync_unavailable` while an exclusive call runs. */
-  run<T>(call: Coroutine<T>): T {
+  run<T>(start: (sender: Sender) => Result<T>): T {
     if (this.#channel.order.busy) {
       throw new CollectionError(
         'sync_unavailable',
@@ -29,7 +36,8 @@ export class SyncSender implements Sender {
       );
     }
     try {
-      return runSync(call, this.#collection);
+      const call = start(this);
+      return isCoroutine(call) ? runSync(call, this.#collection) : call;
     } catch (error) {
       throw nameCollection(error, this.#collection);
     }

@@ -1,4 +1,5 @@
 import { type Body, type DecodedBody, decode, encode } from '../../codec/body.ts';
+import { deepFreeze } from '../../codec/deep-freeze.ts';
 import type { DocumentBuilder } from '../../engine/protocol/managed.ts';
 import type { ScanReply } from '../../engine/protocol/requests.ts';
 import type { Coroutine } from '../../engine/scheduling/coroutine.ts';
@@ -18,6 +19,8 @@ interface Arrived {
   readonly rank: number;
   readonly chunk: ScanReply;
   readonly index: number;
+  /** The document itself, where readers share it. */
+  readonly shared: object | undefined;
 }
 
 /** The matching documents in order, chunk by chunk; only one chunk is in memory. */
@@ -32,6 +35,8 @@ export class DocumentStream<T extends object, S extends Stamp> {
   #passed = 0;
   /** Whether the limit is reached. */
   #full = false;
+  /** Whether readers share documents: what is selected from them is frozen too. */
+  #freezes = false;
 
   constructor(build: Build<T, S>, query: FindQuery) {
     this.#build = build;
@@ -42,22 +47,31 @@ export class DocumentStream<T extends object, S extends Stamp> {
   /** The next documents, `undefined` at the end. A chunk may be empty. */
   *read(sender: Sender): Coroutine<Stored<T, S>[] | undefined> {
     if (this.#full || this.#isDone()) return undefined;
+    const { selection } = this.#query;
+    // What the engine selects is made for this query.
+    const reading = selection.select ? undefined : sender.shared?.reading();
+    const shared = reading?.ask;
     const chunk =
       this.#state === 'new'
-        ? yield* request(sender, { op: 'scan', ...this.#query.selection })
+        ? yield* request(sender, { op: 'scan', ...selection, shared })
         : yield* request(sender, {
-            op: 'scanNext',
+            ...{ op: 'scanNext', shared },
             cursor: this.#cursor as number,
-            mayHang: this.#query.selection.mayHang,
+            mayHang: selection.mayHang,
           });
     this.#cursor = chunk.cursor;
+    const documents = chunk.shared && reading?.take(chunk.shared);
+    this.#freezes = sender.shared !== undefined;
     if (this.#isDone()) {
       // The stream ended while the chunk was in flight.
       if (chunk.cursor !== undefined) post(sender, { op: 'scanEnd', cursor: chunk.cursor });
       return undefined;
     }
     this.#state = chunk.cursor === undefined ? 'done' : 'open';
-    const arrived = Array.from(chunk.ranks, (rank, index) => ({ rank, chunk, index }));
+    const arrived = Array.from(chunk.ranks, (rank, index) => ({
+      ...{ rank, chunk, index },
+      shared: documents?.[index],
+    }));
     const floor = this.#state === 'done' ? Number.POSITIVE_INFINITY : chunk.floor;
     const certain = chunk.sorted ? arrived : this.#sequence.push(arrived, floor);
     return this.#take(certain, this.#state === 'done' ? chunk.end : undefined);
@@ -77,11 +91,12 @@ export class DocumentStream<T extends object, S extends Stamp> {
     const { test, skip, limit } = this.#query;
     const documents: Stored<T, S>[] = [];
     let last: { rank: number; document: object } | undefined;
-    for (const { chunk, index, rank } of arrived) {
-      const document = this.#read(chunk, index);
+    for (const { chunk, index, rank, shared } of arrived) {
+      const document = (shared as Stored<T, S>) ?? this.#read(chunk, index);
       if (test && !test(document)) continue;
       if (++this.#passed <= skip) continue;
       const taken = this.#select ? (this.#select(document) as Stored<T, S>) : document;
+      if (this.#freezes && taken !== shared) deepFreeze(taken);
       documents.push(taken);
       last = { rank, document };
       this.#full = this.#passed - skip >= limit;

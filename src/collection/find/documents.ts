@@ -8,7 +8,8 @@ import {
 } from '../../codec/body.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import type { DocumentBuilder } from '../../engine/protocol/managed.ts';
-import type { ManagedColumns, RecordReply } from '../../engine/protocol/requests.ts';
+import type { ManagedColumns } from '../../engine/protocol/managed-columns.ts';
+import type { RecordReply } from '../../engine/protocol/requests.ts';
 import { ValueError } from '../../errors/value-error.ts';
 import { MANAGED_FIELDS } from '../../storage/segments/managed-fields.ts';
 import type { Stamps } from '../../storage/segments/stored-record.ts';

@@ -38,7 +38,7 @@ export class LiveFeed {
     this.#channel = channel;
     this.#publish = publish;
     this.#find = source.search && findQuery(source.search);
-    this.#list = new LiveList(source, this.#find);
+    this.#list = new LiveList(source, this.#find, channel.shared);
     this.#record = new LiveRecord(source, channel.registry);
   }
 

@@ -7,6 +7,7 @@ import type { CollectionSettings } from '../../engine/protocol/settings.ts';
 import { compileSelect } from '../../query/projection/projection.ts';
 import { documentAt } from '../find/documents.ts';
 import type { FindQuery } from '../find/find-query.ts';
+import type { SharedDocuments } from '../shared/shared-documents.ts';
 import type { LiveSource } from './live-source.ts';
 
 /** An item of the engine's list for this query. */
@@ -33,10 +34,14 @@ export class LiveList {
   #indexes: number[] = [];
   #inserted: Slot[] = [];
 
-  constructor({ settings, count }: LiveSource, find: FindQuery | undefined) {
+  constructor(
+    { settings, count }: LiveSource,
+    find: FindQuery | undefined,
+    shared: SharedDocuments | undefined,
+  ) {
     this.#find = find;
     this.#count = count;
-    this.#slotOf = slotReader(settings, find);
+    this.#slotOf = slotReader(settings, find, shared);
   }
 
   /** The next difference starts from an empty list. */
@@ -84,10 +89,13 @@ export class LiveList {
     let next = 0;
     for (const [index, slot] of this.#inserted.entries()) {
       while (after.length < (this.#indexes[index] as number)) after.push(kept[next++] as Slot);
-      const known = byKey.get(slot.key);
-      // Frozen: a document that a reader changed in place would count as unchanged.
-      const isSame = known !== undefined && sameValue(known, slot.value);
-      slot.value = isSame ? known : deepFreeze(slot.value);
+      // What is frozen already is a document that all readers share.
+      if (!Object.isFrozen(slot.value)) {
+        const known = byKey.get(slot.key);
+        const isSame = known !== undefined && sameValue(known, slot.value);
+        // Frozen: a document that a reader changed in place would count as unchanged.
+        slot.value = isSame ? known : deepFreeze(slot.value);
+      }
       after.push(slot);
     }
     while (next < kept.length) after.push(kept[next++] as Slot);
@@ -96,16 +104,20 @@ export class LiveList {
 }
 
 /** Decodes items, and applies the functions and `select` of the query. */
-function slotReader(settings: CollectionSettings, find: FindQuery | undefined): SlotReader {
+function slotReader(
+  settings: CollectionSettings,
+  find: FindQuery | undefined,
+  shared: SharedDocuments | undefined,
+): SlotReader {
   const build = documentBuilder(settings);
   const project = find?.select && compileSelect(find.select);
   // A value at a key has no managed fields; a document that the engine projected has its selected ones.
   const whole = settings.type === 'KEY_VALUE_BASED' || find?.selection.select !== undefined;
   return (part, index) => {
     const key = part.keys[index] as string;
-    const fields = decode(part.bodies[index] as Body);
-    if (whole) return { key, passes: true, value: fields };
-    const document = documentAt(build, part, index, fields as object);
+    const fields = () => decode(part.bodies[index] as Body) as object;
+    if (whole) return { key, passes: true, value: fields() };
+    const document = shared?.ofPart(part, index) ?? documentAt(build, part, index, fields());
     const passes = find?.test?.(document) ?? true;
     const value = passes && project ? project(document) : document;
     return { key, passes, value: passes ? value : undefined };

@@ -6,7 +6,9 @@ import {
   type StampSettings,
 } from '../../engine/protocol/settings.ts';
 import { OptionError } from '../../errors/option-error.ts';
+import { checkSteps, type MigrationSteps, stepList } from '../migration/migration-steps.ts';
 import type { StandardSchema } from '../schema/standard-schema.ts';
+import { type ExpireOption, expireOption, parseExpiry } from './expire-options.ts';
 import { type IndexOption, indexList, parseIndexes } from './index-options.ts';
 import { type Check, checkOptions, flag, integer, name, number, oneOf } from './option-checks.ts';
 
@@ -64,6 +66,11 @@ export interface CommonOptions {
    */
   schema?: StandardSchema | undefined;
   /**
+   * The version of the documents, as this code expects them. Raise it, with a step in `migrate`, when their shape changes.
+   * @default 1
+   */
+  version?: number | undefined;
+  /**
    * Enables `Drop()`.
    * @default false
    */
@@ -113,22 +120,77 @@ export interface DocumentCollectionOptions extends CommonOptions, StampOptions {
    * @default []
    */
   indexes?: readonly IndexOption[] | undefined;
+  /**
+   * Documents expire so many seconds after the time in a field, or at the time in it, where a path is given. From that moment
+   * nothing finds them, and they are removed behind. One without a time there never expires. The field must be a Date.
+   *
+   * A clock that is set back shows nothing again. The field gets an index.
+   *
+   * @example
+   * ```ts
+   * expire_after: { field: 'fetched_at', seconds: 3600 }
+   * ```
+   * @default undefined
+   */
+  expire_after?: ExpireOption | undefined;
+  /**
+   * Reads return deeply frozen documents that all readers share: the same object until the document changes. Reading
+   * then copies nothing, and a worker sends a document only once.
+   *
+   * Dates, Maps, Sets and binary values cannot be frozen; leave them as they are.
+   * @default false
+   */
+  shared_documents?: boolean | undefined;
+  /**
+   * Steps that bring older documents to `version`: the key is the version that a step leads to. When the collection opens, each
+   * document passes through the missing steps; calls wait until all are in place, at once. A backup is made before.
+   *
+   * A step gets the document with its managed fields, and returns it as it shall be stored; `undefined` removes it. It must be
+   * synchronous.
+   *
+   * @example
+   * ```ts
+   * migrate: { 2: ({ name, ...user }) => ({ ...user, names: name.split(' ') }) }
+   * ```
+   */
+  migrate?: DocumentSteps | undefined;
+}
+
+/** Steps of the option `migrate`. The type of the parameter may be given: the document as that version left it. */
+export interface DocumentSteps {
+  readonly [version: number]: {
+    // A method, so that the parameter may have a narrower type.
+    // biome-ignore lint/suspicious/noExplicitAny: the document as an earlier version stored it
+    step(document: Record<string, any>): object | undefined;
+  }['step'];
+}
+
+/** Steps of the option `migrate` of a key-value collection. */
+export interface ValueSteps {
+  readonly [version: number]: {
+    // biome-ignore lint/suspicious/noExplicitAny: the value as an earlier version stored it
+    step(value: any, key: string): unknown;
+  }['step'];
 }
 
 /** Options of a key-value collection. */
 export interface KeyValueCollectionOptions extends CommonOptions {
   type: 'KEY_VALUE_BASED';
+  /** Steps that bring older values to `version`, as for documents. A step gets the value of a record, and its key. */
+  migrate?: ValueSteps | undefined;
 }
 
 /** The options of a collection, checked and completed, as its handle has them. */
 export interface HandleSettings extends CollectionSettings {
   /** Stays in the page. */
   readonly schema?: StandardSchema | undefined;
+  /** Stay in the page. */
+  readonly migrate?: MigrationSteps | undefined;
 }
 
 export type CollectionOptions = DocumentCollectionOptions | KeyValueCollectionOptions;
 
-const common: Record<keyof CommonOptions | 'type', Check> = {
+const common: Record<keyof CommonOptions | 'type' | 'migrate', Check> = {
   name,
   type: { ...oneOf(['DOCUMENT_BASED', 'KEY_VALUE_BASED']), required: true },
   save_timeout: number('0 to 3600 seconds', (value) => value >= 0 && value <= 3600, SAVE_TIMEOUT),
@@ -143,6 +205,8 @@ const common: Record<keyof CommonOptions | 'type', Check> = {
   auto_create_backup: flag,
   detailed_debugger_logs: flag,
   activate_drop_method: flag,
+  version: integer('a whole number, 1 or more', (value) => value >= 1, 1),
+  migrate: stepList,
   schema: {
     allowed: 'a Standard Schema',
     test: (value) => (value as StandardSchema | null)?.['~standard']?.version === 1,
@@ -151,6 +215,8 @@ const common: Record<keyof CommonOptions | 'type', Check> = {
 
 const documentOnly: Record<string, Check> = {
   indexes: indexList,
+  expire_after: expireOption,
+  shared_documents: flag,
   id_length: integer(
     'a whole number from 4 to 256',
     (value) => value >= 4 && value <= 256,
@@ -178,17 +244,24 @@ export function parseCollectionOptions(options: unknown): HandleSettings {
       throw new OptionError('option_invalid', message, { place });
     }
   }
+  checkSteps(settings.version, settings.migrate);
   const stamp = (name: string): StampSettings => ({
     at: settings[`indicate_${name}_at`] as boolean,
     timestamp: settings[`indicate_${name}_timestamp`] as boolean,
   });
+  const created = stamp('created');
+  const updated = {
+    at: eitherSpelling(given, 'at'),
+    timestamp: eitherSpelling(given, 'timestamp'),
+  };
   return {
     ...(settings as unknown as HandleSettings),
     name: (settings.name as string).toWellFormed(),
     indexes: parseIndexes(settings.indexes),
+    expire_after: parseExpiry(settings.expire_after, { created, updated }),
     save_early: given.save_timeout === undefined,
-    created: stamp('created'),
-    updated: { at: eitherSpelling(given, 'at'), timestamp: eitherSpelling(given, 'timestamp') },
+    created,
+    updated,
     archived: stamp('archived'),
     unarchived: stamp('unarchived'),
   };

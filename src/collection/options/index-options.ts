@@ -1,5 +1,5 @@
 import { OptionError } from '../../errors/option-error.ts';
-import type { IndexDefinition } from '../../query/index/index-definition.ts';
+import { type IndexDefinition, indexName } from '../../query/index/index-definition.ts';
 import { type Check, checkOptions, flag } from './option-checks.ts';
 
 /** An index in the option `indexes`: a dotted path, or an object. */
@@ -66,15 +66,11 @@ function parseIndex(given: unknown, place: string): IndexDefinition {
     const message = `"${place}.multi" is for a single field.`;
     throw new OptionError('option_conflict', message, { place: `${place}.multi` });
   }
-  return { name: nameOf(fields), fields, unique: unique as boolean, multi: multi as boolean };
+  return { name: indexName(fields), fields, unique: unique as boolean, multi: multi as boolean };
 }
 
-/** The fields joined by commas; a comma in a field is escaped, so that names are unique. */
-function nameOf(fields: readonly string[]): string {
-  return fields.map((field) => field.replace(/[\\,]/g, '\\$&')).join();
-}
-
-function isIndexable(path: unknown): boolean {
+/** Whether an index can have the path. */
+export function isIndexable(path: unknown): boolean {
   if (typeof path !== 'string') return false;
   const keys = path.split('.');
   return keys[0] !== '_id' && keys.every((key) => key && key !== '__proto__');

@@ -1,6 +1,7 @@
-import { type Coroutine, run } from '../../engine/scheduling/coroutine.ts';
+import { isCoroutine, type Result, run } from '../../engine/scheduling/coroutine.ts';
 import { nameCollection } from '../../errors/criteria-error.ts';
 import { withCallerFrames } from '../calls/caller-frames.ts';
+import type { CommonCalls } from '../calls/common-calls.ts';
 import { orAborted } from '../calls/first-call.ts';
 import type { HandleCalls } from '../calls/runtime.ts';
 import type { Sender } from '../calls/sender.ts';
@@ -8,7 +9,7 @@ import { signalIn } from '../options/option-checks.ts';
 import type { ActiveTransaction } from './active-transaction.ts';
 
 /** Calls on one collection in a transaction. */
-export class TransactionCalls<Calls> {
+export class TransactionCalls<Calls extends CommonCalls> {
   readonly #handle: HandleCalls<Calls>;
   readonly #sender: Sender;
   readonly #transaction: ActiveTransaction;
@@ -27,7 +28,7 @@ export class TransactionCalls<Calls> {
    */
   protected call<T>(
     method: string,
-    start: (calls: Calls, sender: Sender) => Coroutine<T>,
+    start: (calls: Calls, sender: Sender) => Result<T>,
     id?: unknown,
     options?: unknown,
   ): Promise<T> {
@@ -41,14 +42,12 @@ export class TransactionCalls<Calls> {
     return orAborted(result, signal);
   }
 
-  async #run<T>(
-    start: (calls: Calls, sender: Sender) => Coroutine<T>,
-    ended: () => void,
-  ): Promise<T> {
+  async #run<T>(start: (calls: Calls, sender: Sender) => Result<T>, ended: () => void): Promise<T> {
     try {
       // One that was just constructed may have to load.
       const { calls } = this.#handle.loaded ?? (await this.#handle.load());
-      return await run(start(calls, this.#sender));
+      const call = start(calls, this.#sender);
+      return isCoroutine(call) ? await run(call) : call;
     } catch (error) {
       throw withCallerFrames(nameCollection(error, this.#collection));
     } finally {

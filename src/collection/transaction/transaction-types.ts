@@ -1,5 +1,5 @@
 import type { DocumentCollection } from '../document-collection.ts';
-import type { Stamp } from '../document-types.ts';
+import type { Shared, Stamp } from '../document-types.ts';
 import type { KeyValueCollection } from '../key-value-collection.ts';
 import type { SyncDocuments } from '../sync-documents.ts';
 import type { SyncKeyValues } from '../sync-key-values.ts';
@@ -8,14 +8,14 @@ import type { TransactionKeyValues } from './transaction-key-values.ts';
 
 /**
  * A running transaction: a function that takes a collection, and has its methods as the transaction sees it. Calls on the
- * collection itself are outside of the transaction.
+ * collection itself are outside of the transaction. What it returns are copies, with `shared_documents` too.
  *
  * @throws {TransactionError} `transaction_misused` for a collection of another client.
  */
 export interface Transaction {
   <T extends object, S extends Stamp, I extends object>(
     collection: DocumentCollection<T, S, I>,
-  ): TransactionDocuments<T, S, I>;
+  ): TransactionDocuments<T, Exclude<S, Shared>, I>;
   <V>(collection: KeyValueCollection<V>): TransactionKeyValues<V>;
 }
 
@@ -26,6 +26,6 @@ export type NotAsync<T> = T extends PromiseLike<unknown> ? never : unknown;
 export interface SyncTransaction {
   <T extends object, S extends Stamp, I extends object>(
     collection: DocumentCollection<T, S, I>,
-  ): SyncDocuments<T, S, I>;
+  ): SyncDocuments<T, Exclude<S, Shared>, I>;
   <V>(collection: KeyValueCollection<V>): SyncKeyValues<V>;
 }

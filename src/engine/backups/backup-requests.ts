@@ -1,19 +1,22 @@
 import { untilNextCheck } from '../../backup/daily.ts';
+import { versionIn } from '../../backup/file/document-version.ts';
 import type { FileHeader } from '../../backup/file/file-contents.ts';
 import type { Snapshot } from '../../backup/snapshot.ts';
 import { SnapshotReader } from '../../backup/snapshot-reader.ts';
 import { putSnapshot } from '../../backup/snapshots.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import { StorageError } from '../../errors/storage-error.ts';
+import { otherVersion } from '../collection-errors.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
 import type { Verification } from '../protocol/backup-protocol.ts';
-import type { BackupRequest } from '../protocol/request-kinds.ts';
+import { type BackupRequest, isFed } from '../protocol/request-kinds.ts';
 import type { Request } from '../protocol/requests.ts';
 import { CollectionBackups, type PinnedSnapshot } from './collection-backups.ts';
 import { Exports } from './exports.ts';
 import { headerOf } from './file-header.ts';
 import { Imports, severalCollections } from './imports.ts';
-import { Replacement } from './replacement.ts';
+import { Migrations } from './migrations.ts';
+import { type ReplacedBy, Replacement } from './replacement.ts';
 import { restore } from './restore.ts';
 import { SafetyBackup } from './safety-backup.ts';
 import { SectionImport } from './section-import.ts';
@@ -27,24 +30,35 @@ export interface PinnedCollection extends Pick<PinnedSnapshot, 'segments' | 'rel
 export class BackupRequests {
   readonly backups: CollectionBackups;
   readonly #context: CollectionContext;
-  readonly #restored: (backup: string | undefined) => void;
+  readonly #restored: (before: number, report: () => void) => void;
   readonly #exports = new Exports();
   readonly #imports = new Imports();
+  readonly #migrations: Migrations;
   #stopLooking: (() => void) | undefined;
   #stopped = false;
   /** The automatic work under way. One at a time: two at once would both make the daily backup. */
   #tending: Promise<void> = Promise.resolve();
 
-  /** @param restored Called when a backup, or a file, has replaced all records. */
-  constructor(context: CollectionContext, restored: (backup: string | undefined) => void) {
+  /**
+   * @param restored Called when a backup, a file or a migration has replaced all records; with the version of those, and what
+   *   reports it.
+   */
+  constructor(context: CollectionContext, restored: (before: number, report: () => void) => void) {
     this.#context = context;
     this.#restored = restored;
     this.backups = new CollectionBackups(context);
+    this.#migrations = new Migrations(context, this.backups, (reason, by) =>
+      this.#replacement(reason, by),
+    );
   }
 
   async execute(request: BackupRequest): Promise<unknown> {
     const damage = this.#context.availability.error;
     switch (request.op) {
+      case 'migrate':
+        return this.#migrations.run(request);
+      case 'migratePart':
+        return this.#migrations.part(request);
       case 'createBackup': {
         if (damage) throw damage;
         const { label, asked } = request;
@@ -54,8 +68,7 @@ export class BackupRequests {
       case 'listBackups':
         return this.backups.list();
       case 'loadBackup':
-        await this.#load(request.name);
-        return true;
+        return this.#load(request);
       case 'deleteBackup':
         await this.backups.remove([await this.backups.snapshots.find(request.name)]);
         return true;
@@ -74,18 +87,28 @@ export class BackupRequests {
     }
   }
 
-  /** Executes an import in its turn. Accepts its parts from now on, until it has ended. */
-  async expect({ call }: Request<'importBackup'>, execute: () => unknown): Promise<unknown> {
-    this.#imports.expect(call);
+  /** Executes a request in its turn. Of an import or migration accepts parts from now on, until it has ended. */
+  expectParts(request: Request, execute: () => unknown): unknown {
+    return isFed(request) ? this.#expect(request, execute) : execute();
+  }
+
+  async #expect(
+    { op, call }: Request<'importBackup' | 'migrate'>,
+    execute: () => unknown,
+  ): Promise<unknown> {
+    if (op === 'migrate') this.#migrations.expect(call);
+    else this.#imports.expect(call);
     try {
       return await execute();
     } finally {
+      this.#migrations.forget(call);
       this.#imports.forget(call);
     }
   }
 
   abort(call: number): void {
     this.#imports.abort(call);
+    this.#migrations.abort(call);
   }
 
   endExport(cursor: number): Promise<undefined> {
@@ -148,21 +171,28 @@ export class BackupRequests {
     }
   }
 
-  async #load(name: string): Promise<void> {
+  async #load({ name, version: own }: Request<'loadBackup'>): Promise<boolean> {
     const snapshot = await this.backups.snapshots.find(name);
-    const replacement = await this.#replacement('restore', name);
+    const { version = 1 } = snapshot;
+    if (version !== own) {
+      const { name: place } = this.#context.settings;
+      if (version > own) throw otherVersion(place, version, own, `backup "${name}"`);
+      return false;
+    }
+    const replacement = await this.#replacement('restore', { version, backup: name });
     // It may expire meanwhile.
     await this.backups.holding([snapshot], () => restore(this.#context, replacement, snapshot));
+    return true;
   }
 
   async #export(name: string): Promise<{ cursor: number }> {
     const { settings, storage } = this.#context;
     const snapshot = await this.backups.snapshots.find(name);
-    const { segments, created_at, label } = snapshot;
+    const { segments, created_at, label, version = 1 } = snapshot;
     const release = this.backups.hold(segments);
     try {
       const reader = await SnapshotReader.open(storage, settings.name, segments);
-      const header = headerOf(this.#context, { created_at, label });
+      const header = headerOf(this.#context, version, { created_at, label });
       return this.#exports.begin(reader.section(header), release);
     } catch (error) {
       release();
@@ -190,33 +220,56 @@ export class BackupRequests {
     merge: boolean,
     read: (importing: SectionImport) => Promise<T>,
   ): Promise<T> {
-    const why = this.#context.availability.error;
+    const context = this.#context;
+    const why = context.availability.error;
     // Damaged data cannot be merged with a file.
     if (why && merge) throw why;
-    const context = this.#context;
-    const replacement = await this.#replacement('import', undefined);
-    return context.saves.alone(() => read(new SectionImport(context, replacement, header, merge)));
+    const version = this.#importedVersion(header, merge);
+    const replacement = await this.#replacement('import', { version });
+    return context.saves.alone(() =>
+      read(new SectionImport(context, replacement, header.type, { merge })),
+    );
   }
 
   /** Pins the present state, for a file. */
   async freeze(): Promise<PinnedCollection> {
     const { segments, created_at, release } = await this.backups.freeze();
-    const header = headerOf(this.#context, { created_at });
+    const { version } = this.#context.records.log;
+    const header = headerOf(this.#context, version, { created_at });
     return { header, segments, release };
   }
 
   /** Prepares the replacement of all records: saves them, or gathers the readable part of damaged data. */
   async #replacement(
-    reason: 'restore' | 'import',
-    backup: string | undefined,
+    reason: 'restore' | 'import' | 'migration',
+    { version, backup, isMigration, migrated }: ReplacedBy,
   ): Promise<Replacement> {
     const context = this.#context;
+    const { records, events } = context;
+    const { version: before } = records.log;
     const isDamaged = context.availability.error !== undefined;
     if (!isDamaged) await context.saves.flush();
     const safety = isDamaged
       ? SafetyBackup.ofRemains(this.backups, await this.#remains())
       : SafetyBackup.ofPresent(this.backups, reason);
-    return new Replacement(context, safety, () => this.#restored(backup));
+    const report = (): void => {
+      if (migrated) events.migrated({ ...migrated, backup: safety.name });
+      if (!isMigration) events.restored(backup, records.size);
+    };
+    const replaced = () => this.#restored(before, report);
+    return new Replacement(context, { safety, version, isMigration, replaced });
+  }
+
+  /** The version that the documents of a file have, where it suits those that are there. */
+  #importedVersion(header: FileHeader, merge: boolean): number {
+    const { settings, declared, records } = this.#context;
+    const { exists, version: own } = records.log;
+    const version = versionIn(header);
+    // Where nobody has it open, the next handle migrates it.
+    const isFree = declared.size === 0 && !(merge && exists);
+    if (version === own || isFree) return version;
+    const { name } = settings;
+    throw otherVersion(name, version, own, `the file for collection "${name}"`);
   }
 
   /** The readable part of damaged data. From now on the collection can be written to. */

@@ -193,7 +193,8 @@ export class CollectionBackups {
     const readable = segments.filter((number) => !lost.has(number));
     const remains = readable.map((number) => ({ number, bytes: examiner.bytesOf(number) }));
     const head = await this.#head(documents, { reason: 'damage' });
-    return makeSnapshot(head, { segments: remains, changed: 0 });
+    const { version } = this.#context.records.log;
+    return makeSnapshot(head, { segments: remains, changed: 0, version });
   }
 
   /** Stores or removes backups while nothing else is being written. */

@@ -1,9 +1,14 @@
 import type { FileHeader } from '../../backup/file/file-contents.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
 
-/** The header of a collection's section, with the options of the collection and the indexes of all open handles. */
+/**
+ * The header of a collection's section, with the options of the collection and the indexes of all open handles.
+ *
+ * @param version Of the documents.
+ */
 export function headerOf(
   { settings, declared }: CollectionContext,
+  version: number,
   snapshot: Pick<FileHeader, 'created_at' | 'label'>,
 ): Omit<FileHeader, 'documents'> {
   const { name, type, created, updated, archived, unarchived, save_early, ...others } = settings;
@@ -13,6 +18,7 @@ export function headerOf(
       [`indicate_${stamp}_timestamp`, timestamp],
     ],
   );
-  const options = { ...others, ...Object.fromEntries(stamps), indexes: declared.definitions };
+  const indexes = declared.of(version);
+  const options = { ...others, ...Object.fromEntries(stamps), indexes, version };
   return { collection: name, type, options, ...snapshot };
 }

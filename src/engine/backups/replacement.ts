@@ -4,9 +4,32 @@ import type { SegmentState } from '../../storage/segments/compaction.ts';
 import type { Segment } from '../../storage/segments/segment.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
 import { Loading } from '../collections/loading.ts';
-import type { FoldedRecords } from '../records/folded-records.ts';
+import type { EngineEvents } from '../protocol/event-protocol.ts';
+import type { FoldedRecords } from '../records/table/folded-records.ts';
 import { run } from '../scheduling/coroutine.ts';
 import type { SafetyBackup } from './safety-backup.ts';
+
+/** What replaces all records. */
+export interface ReplacedBy {
+  /** The version of the new ones. */
+  readonly version: number;
+  readonly backup?: string | undefined;
+  /** Whether they are those of the collection, migrated. */
+  readonly isMigration?: boolean;
+  /** What the event of a migration says. */
+  readonly migrated?: Omit<EngineEvents['migration'], 'collection' | 'backup'>;
+}
+
+/** How records are replaced. */
+export interface ReplacementOptions {
+  readonly safety: SafetyBackup;
+  /** The version of the new records. */
+  readonly version: number;
+  /** Whether they are those of the collection, migrated. */
+  readonly isMigration?: boolean | undefined;
+  /** Called when all records are replaced. */
+  readonly replaced: () => void;
+}
 
 /**
  * Replaces all records of a collection by those of a list of segments, all or nothing: reads the list into memory
@@ -14,18 +37,15 @@ import type { SafetyBackup } from './safety-backup.ts';
  */
 export class Replacement {
   readonly #context: CollectionContext;
-  readonly #safety: SafetyBackup;
-  readonly #replaced: () => void;
+  readonly #options: ReplacementOptions;
   readonly #loading: Loading;
   #states: ReadonlyMap<number, SegmentState> = new Map();
   #swap: ManifestSwap | undefined;
 
-  /** @param replaced Called when all records are replaced. */
-  constructor(context: CollectionContext, safety: SafetyBackup, replaced: () => void) {
+  constructor(context: CollectionContext, options: ReplacementOptions) {
     this.#context = context;
-    this.#safety = safety;
-    this.#replaced = replaced;
-    this.#loading = new Loading(context);
+    this.#options = options;
+    this.#loading = new Loading(context, options.version);
   }
 
   /** The records as brought in so far. */
@@ -51,20 +71,23 @@ export class Replacement {
 
   /** What makes them the live ones, and a backup of those that were. To be written when nothing else is; then {@link stored} or {@link failed}. */
   async operations(): Promise<readonly StorageOperation[]> {
-    const along = await this.#safety.operations();
-    this.#swap = await this.#context.records.log.prepareSwap(this.#states, along);
+    const { safety, version, isMigration = false } = this.#options;
+    const attached = await safety.operations();
+    const options = { attached, version, isMigration };
+    this.#swap = await this.#context.records.log.prepareSwap(this.#states, options);
     return this.#swap.operations;
   }
 
   stored(): void {
-    this.#safety.stored();
+    const { safety, isMigration, replaced } = this.#options;
+    safety.stored();
     this.#swap?.stored();
-    this.#loading.take();
-    this.#replaced();
+    this.#loading.take(isMigration);
+    replaced();
   }
 
   failed(): void {
-    this.#safety.failed();
+    this.#options.safety.failed();
     this.#swap?.failed();
   }
 

@@ -12,24 +12,34 @@ import type { Replacement } from './replacement.ts';
  * @throws {BackupError} `backup_damaged`
  */
 export async function restore(
-  { settings, saves }: CollectionContext,
+  context: CollectionContext,
   replacing: Replacement,
   snapshot: Snapshot,
 ): Promise<void> {
+  checkSnapshot(context, snapshot);
+  await bring(replacing, snapshot);
+  await context.saves.alone(() => replacing.write());
+  await replacing.settleIn();
+}
+
+/** The error of a backup whose segments cannot be read; other errors stay. */
+export function backupDamage(snapshot: Snapshot, cause: unknown): unknown {
+  const isDamaged = cause instanceof StorageError && cause.code === 'data_damaged';
+  return isDamaged ? damaged(snapshot, cause.message, cause) : cause;
+}
+
+/** @throws {StorageError} `format_newer`; {CollectionError} `type_mismatch` */
+export function checkSnapshot({ settings }: CollectionContext, snapshot: Snapshot): void {
   const { name, type } = settings;
   checkFormat(name, snapshot.format);
   if (snapshot.type !== type) throw typeMismatch(name, snapshot.type, type);
-  await bring(replacing, snapshot);
-  await saves.alone(() => replacing.write());
-  await replacing.settleIn();
 }
 
 async function bring(replacing: Replacement, snapshot: Snapshot): Promise<void> {
   try {
     await replacing.bring(snapshot.segments);
   } catch (cause) {
-    if (!(cause instanceof StorageError) || cause.code !== 'data_damaged') throw cause;
-    throw damaged(snapshot, cause.message, cause);
+    throw backupDamage(snapshot, cause);
   }
   const { length: size } = replacing.records.list;
   if (size === snapshot.documents) return;

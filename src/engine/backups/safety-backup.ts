@@ -29,6 +29,11 @@ export class SafetyBackup {
     return this.#snapshot ? [putSnapshot(this.#snapshot)] : [];
   }
 
+  /** Its name, once it is made. */
+  get name(): string | undefined {
+    return this.#snapshot?.name;
+  }
+
   stored(): void {
     this.#backups.snapshots.forget();
   }

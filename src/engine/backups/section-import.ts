@@ -3,7 +3,7 @@ import { BackupError } from '../../errors/backup-error.ts';
 import type { SegmentLog } from '../../storage/log/segment-log.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
 import type { Replacement } from './replacement.ts';
-import { Staging } from './staging.ts';
+import { Staging, type StagingOptions } from './staging.ts';
 
 /**
  * One collection of a file on its way into place. Nothing else may be written to the collection from the
@@ -18,12 +18,12 @@ export class SectionImport {
   constructor(
     context: CollectionContext,
     replacement: Replacement,
-    header: FileHeader,
-    merge: boolean,
+    type: FileHeader['type'],
+    options: StagingOptions,
   ) {
     this.#log = context.records.log;
-    this.#merge = merge;
-    this.#staging = new Staging(context, header, merge);
+    this.#merge = options.merge;
+    this.#staging = new Staging(context, type, options);
     this.replacement = replacement;
   }
 

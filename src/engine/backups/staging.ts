@@ -12,6 +12,14 @@ const MAX_RANK = 2 ** 52;
 /** Rough bytes that are written in one transaction. */
 const AT_ONCE = 10 * SEGMENT_SIZE;
 
+/** Where staged records go. */
+export interface StagingOptions {
+  /** Whether they come on top of what the collection holds. */
+  readonly merge: boolean;
+  /** Whether they are the collection's own, migrated: those that equal the server's still do. */
+  readonly isMigration?: boolean;
+}
+
 /**
  * Writes the records of a file into segments that count for nothing yet. They take the place of what the
  * collection holds, or come on top of it, when they are listed.
@@ -22,23 +30,29 @@ export class Staging {
   documents = 0;
   readonly #context: CollectionContext;
   readonly #merge: boolean;
+  readonly #isMigration: boolean;
   /** What the ranks of new documents come after. */
   readonly #base: number;
   #waiting: StoredRecord[] = [];
   #size = 0;
 
-  constructor(context: CollectionContext, header: FileHeader, merge: boolean) {
+  constructor(
+    context: CollectionContext,
+    type: FileHeader['type'],
+    { merge, isMigration = false }: StagingOptions,
+  ) {
     const { settings, records } = context;
-    if (header.type !== settings.type)
-      throw typeMismatch(settings.name, settings.type, header.type);
+    if (type !== settings.type) throw typeMismatch(settings.name, settings.type, type);
     this.#context = context;
     this.#merge = merge;
+    this.#isMigration = isMigration;
     this.#base = merge ? records.lastRank : 0;
   }
 
   async add(records: readonly FileRecord[]): Promise<void> {
     for (const { key, order, flags, stamps, body } of records) {
       const record = new StoredRecord(key, this.#rankOf(key, order), flags, stamps, body);
+      if (this.#isMigration) record.remoteVersion = this.#context.records.get(key)?.remoteVersion;
       this.#context.indexes.extract(record, body);
       this.#waiting.push(record);
       this.#size += typeof body === 'string' ? body.length : SEGMENT_SIZE / 100;

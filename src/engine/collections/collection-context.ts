@@ -2,6 +2,7 @@ import type { CollectionVersions } from '../documents/collection-versions.ts';
 import type { DocumentIndexes } from '../documents/document-indexes.ts';
 import type { IndexDeclarations } from '../documents/index-declarations.ts';
 import type { CollectionEvents } from '../events/collection-events.ts';
+import type { ExpiryRules } from '../expiry/expiry-rules.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import type { RecordStore } from '../records/record-store.ts';
 import type { VersionSink } from '../records/version-sink.ts';
@@ -29,7 +30,15 @@ export interface CollectionContext
   extends OperationContext,
     Pick<
       EngineEnvironment,
-      'storage' | 'pool' | 'durability' | 'leases' | 'terminable' | 'snapshots' | 'links'
+      | 'storage'
+      | 'pool'
+      | 'durability'
+      | 'leases'
+      | 'terminable'
+      | 'snapshots'
+      | 'links'
+      | 'checkpointAfter'
+      | 'isRecovered'
     > {
   readonly availability: Availability;
   readonly records: RecordStore;
@@ -38,6 +47,8 @@ export interface CollectionContext
   readonly events: CollectionEvents;
   /** Of a document collection. A restored backup brings new ones. */
   indexes: DocumentIndexes;
+  /** With `expire_after`. */
+  expiry: ExpiryRules | undefined;
   /** While the collection is replicated. */
   replica: ReplicaTracker | undefined;
   /** The indexes that open handles declare. */

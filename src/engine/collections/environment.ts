@@ -22,6 +22,10 @@ export interface EngineEnvironment {
   readonly newId: IdGenerator;
   /** Whether the thread is terminated when a request hangs. */
   readonly terminable: boolean;
+  /** Whether the changes that earlier engines have acknowledged are replayed. */
+  readonly isRecovered: () => boolean;
   readonly events: EngineEvents;
+  /** As `CheckpointWriter` has it, unless it is given. */
+  readonly checkpointAfter?: number | undefined;
   readonly links: SaveLinks<SaveSchedule>;
 }

@@ -12,11 +12,14 @@ import { type IndexDeclaration, IndexDeclarations } from '../documents/index-dec
 import { IndexKeeper } from '../documents/index-keeper.ts';
 import { CollectionEvents } from '../events/collection-events.ts';
 import type { Executor, GiveUp } from '../executor.ts';
+import { ExpiringCollection } from '../expiry/expiring-collection.ts';
+import { CheckpointWriter } from '../first-reads/checkpoint-writer.ts';
+import { FirstReads } from '../first-reads/first-reads.ts';
 import { KeyValueStore } from '../key-values/key-value-store.ts';
 import { LiveQueries } from '../live/live-queries.ts';
 import type { LiveReader } from '../live/live-reader.ts';
 import type { IdempotencyKey } from '../protocol/idempotency-key.ts';
-import { isChanging, isOfReplica, isOnBackups, isPartOfFile } from '../protocol/request-kinds.ts';
+import { isOfReplica, isOnBackups, isPartOfFile } from '../protocol/request-kinds.ts';
 import type { Request } from '../protocol/requests.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import { RecordStore } from '../records/record-store.ts';
@@ -24,15 +27,17 @@ import { ReplicaRequests } from '../replication/replica-requests.ts';
 import { SaveSchedule } from '../saving/save-schedule.ts';
 import { isCoroutine, type Result, runSync, wait } from '../scheduling/coroutine.ts';
 import { Aborts } from '../scheduling/pace.ts';
-import { Postponed, SerialQueue } from '../scheduling/serial-queue.ts';
+import { SerialQueue } from '../scheduling/serial-queue.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { Availability } from './availability.ts';
 import type { CollectionContext } from './collection-context.ts';
 import type { EngineEnvironment } from './environment.ts';
-import { abandonParts, executeOnce } from './execute-once.ts';
 import { CollectionLifecycle } from './lifecycle.ts';
 import { StampOptions } from './stamp-options.ts';
-import { atRest } from './storage-at-rest.ts';
+import { checkVersion, declareVersion, type HandleDeclaration } from './turns/check-version.ts';
+import { abandonParts, executeOnce } from './turns/execute-once.ts';
+import { giveUp } from './turns/give-up.ts';
+import { RequestTurns } from './turns/request-turns.ts';
 
 /** An open collection of the engine, shared by all handles to it. */
 export class HostedCollection implements Executor {
@@ -45,8 +50,11 @@ export class HostedCollection implements Executor {
   readonly queue = new SerialQueue();
   readonly #aborts = new Aborts();
   readonly #store: DocumentStore | KeyValueStore;
+  readonly #expiring: ExpiringCollection | undefined;
   readonly #backups: BackupRequests;
   readonly #indexes: IndexKeeper;
+  readonly #first: FirstReads;
+  readonly #turns: RequestTurns;
   readonly #lifecycle: CollectionLifecycle;
   readonly #replication: ReplicaRequests;
   readonly #dropping: (collection: HostedCollection, drop: Promise<unknown>) => void;
@@ -62,7 +70,7 @@ export class HostedCollection implements Executor {
     dropping: (collection: HostedCollection, drop: Promise<unknown>) => void,
     after?: Promise<unknown>,
   ) {
-    const { name, type, caching } = settings;
+    const { name, type, caching, expire_after } = settings;
     const { storage, pool, durability, clock, snapshots, links } = environment;
     this.settings = settings;
     this.#stamps = new StampOptions(settings);
@@ -84,23 +92,33 @@ export class HostedCollection implements Executor {
       versions: new CollectionVersions(() => this.context),
       saves: this.saves,
       indexes: new DocumentIndexes(settings, []),
+      expiry: undefined,
       replica: undefined,
       declared: new IndexDeclarations(),
       aborts: this.#aborts,
     };
-    this.lives = new LiveQueries(this.context);
+    const swept = { queue: this.queue, lives: () => this.lives, settle: () => this.settle() };
+    this.#expiring = expire_after && new ExpiringCollection(this.context, expire_after, swept);
+    const visible = this.#expiring?.visible ?? this.context;
+    this.lives = new LiveQueries(this.context, visible);
     events.watchWith(this.lives);
+    const checkpoints = new CheckpointWriter(this.context);
     this.#store =
-      type === 'DOCUMENT_BASED' ? new DocumentStore(this.context) : new KeyValueStore(this.context);
-    this.#backups = new BackupRequests(this.context, (backup) => this.#lifecycle.restored(backup));
+      type === 'DOCUMENT_BASED' ? new DocumentStore(visible) : new KeyValueStore(visible);
+    this.#backups = new BackupRequests(this.context, (...by) => this.#lifecycle.restored(...by));
     this.#indexes = new IndexKeeper(this.context, this.#backups.backups);
     this.#replication = new ReplicaRequests(this.context);
+    this.#first = new FirstReads(this.context);
+    this.#turns = new RequestTurns(this.context, this.queue, this.#first);
     this.#lifecycle = new CollectionLifecycle(this.context, {
       queue: this.queue,
       lives: this.lives,
       backups: this.#backups,
       indexes: this.#indexes,
       replication: this.#replication,
+      first: this.#first,
+      checkpoints,
+      sweep: this.#expiring?.sweep,
     });
     const opened = this.queue.enter(true, () => this.#lifecycle.open(after, environment.stolen));
     // A failure rejects the requests that come.
@@ -112,7 +130,7 @@ export class HostedCollection implements Executor {
     request: Request,
     reader?: LiveReader,
     key?: IdempotencyKey,
-    declaration?: IndexDeclaration,
+    declaration?: HandleDeclaration,
     transaction?: Transaction,
   ): unknown {
     this.#lifecycle.retention?.touch();
@@ -122,21 +140,10 @@ export class HostedCollection implements Executor {
       this.#backups.abort(request.call);
       return this.#aborts.abort(request.call);
     }
-    const { storage, terminable } = this.context;
-    const mustRest = terminable && request.mayHang === true;
-    // What follows a request that waits for storage must not overtake it. Storage may be busy by its turn.
-    const mayWait = (): boolean => mustRest && (storage.isBusy || this.queue.busy);
-    const enter = (): unknown =>
-      this.queue.enter((!transaction && isChanging(request)) || mayWait(), () => {
-        if (declaration && request.op !== 'drop') {
-          const { pending, error } = declaration;
-          if (pending) return new Postponed(pending.then(enter));
-          if (error) throw error;
-        }
-        const perform = () => this.#perform(request, reader, key, transaction);
-        return mustRest ? atRest(storage, perform) : perform();
-      });
-    const result = request.op === 'importBackup' ? this.#backups.expect(request, enter) : enter();
+    const asking = { declaration, key, isStaged: transaction !== undefined };
+    const perform = () => this.#perform(request, reader, key, transaction);
+    const take = () => this.#turns.take(request, asking, perform);
+    const result = this.#backups.expectParts(request, take);
     if (result instanceof Promise && 'call' in request) this.#aborts.note(request.call, result);
     if (request.op === 'drop' && request.enabled && !this.availability.failed)
       this.#dropping(this, Promise.resolve(result));
@@ -153,9 +160,11 @@ export class HostedCollection implements Executor {
     this.#lifecycle.retention?.touch();
     const { name, caching } = this.settings;
     if (!caching) throw notInMemory(name, 'it was opened with caching: false');
-    if (declaration?.error) throw declaration.error;
-    if (this.queue.busy || declaration?.pending)
+    const gate = this.context.declared.gateOf(declaration);
+    if (gate?.error) throw gate.error;
+    if (this.queue.busy || gate?.pending)
       throw notInMemory(name, 'earlier calls wait; await collection.ready first');
+    if (declaration) checkVersion(this.context, request, declaration, key);
     this.#aborts.immediate = true;
     try {
       const result = this.#perform(request, undefined, key, transaction);
@@ -167,6 +176,7 @@ export class HostedCollection implements Executor {
 
   /** Pins what the collection holds, for a file. Saves first. */
   async freeze(): Promise<PinnedCollection> {
+    await this.#expiring?.sweep.drain();
     return this.queue.enter(false, () => {
       this.availability.check();
       return wait(this.#backups.freeze());
@@ -179,6 +189,7 @@ export class HostedCollection implements Executor {
     merge: boolean,
     read: (importing: SectionImport) => Promise<T>,
   ): Promise<T> {
+    this.queue.hasChanges = true;
     return this.queue.enter(true, () => {
       if (this.availability.failed) this.availability.check();
       return wait(this.#backups.importSection(header, merge, read));
@@ -187,25 +198,19 @@ export class HostedCollection implements Executor {
 
   /** Gives it another name, in its turn; handles and live queries of this one then fail. */
   async rename(to: string): Promise<void> {
+    this.queue.hasChanges = true;
     await this.queue.enter(true, () => this.#lifecycle.rename(to));
   }
 
   /** The number of its documents or values once it is open; `undefined` where its data is damaged. */
   async count(): Promise<number | undefined> {
-    return this.queue.enter(false, () => (this.availability.error ? undefined : this.records.size));
+    const { records } = this.#expiring?.visible ?? this;
+    return this.queue.enter(false, () => (this.availability.error ? undefined : records.size));
   }
 
   giveUp(request: GiveUp): void {
-    if (request.op === 'scanEnd') this.#store.execute(request);
-    // Earlier parts may wait in the queue.
-    else if (request.op === 'insertAbandon')
-      void this.queue.enter(false, () => this.#store.execute(request));
-    else if (request.op === 'abort') this.#backups.abort(request.call);
-    else {
-      this.#backups.endExport(request.cursor).catch((error: unknown) => {
-        this.context.events.failed(asCairnError(error));
-      });
-    }
+    if (request.op === 'scanEnd' && this.#first.resume(request)) return;
+    giveUp(request, this.#store, this.#backups, this.context, this.queue);
   }
 
   /** Must be called after a batch: sends its changes to live queries, and saves when that is due. */
@@ -215,12 +220,14 @@ export class HostedCollection implements Executor {
     this.context.events.released(this.records.takeReleased());
     this.context.replica?.settle();
     this.saves.check();
+    this.#expiring?.sweep.check();
   }
 
   /** Takes in a new handle: its indexes count; its other options do not while the collection is open. */
   declare(settings: CollectionSettings): IndexDeclaration {
     this.#stamps.compare(settings);
-    return this.#indexes.declare(settings.indexes);
+    declareVersion(this.records, settings.version);
+    return this.#indexes.declare(settings.indexes, settings.version);
   }
 
   /** A handle has closed. */
@@ -232,15 +239,15 @@ export class HostedCollection implements Executor {
   async reapply(
     request: Request,
     key: IdempotencyKey,
-    declared: CollectionSettings['indexes'],
+    { indexes, version }: CollectionSettings,
   ): Promise<void> {
     for (;;) {
       try {
-        await this.execute(request, undefined, key);
+        await this.execute(request, undefined, key, { version });
         return;
       } catch (cause) {
         const error = asCairnError(cause);
-        if (this.giveUpIndex(error, declared)) continue;
+        if (this.giveUpIndex(error, indexes)) continue;
         abandonParts(this.#store, request);
         throw error;
       }
@@ -254,8 +261,7 @@ export class HostedCollection implements Executor {
 
   /** Saves everything so far. */
   async flush(): Promise<void> {
-    const save = () => (this.availability.error ? undefined : wait(this.#save()));
-    await this.queue.enter(false, save);
+    await this.queue.enter(false, () => (this.availability.error ? undefined : wait(this.#save())));
   }
 
   async #save(): Promise<undefined> {
@@ -285,7 +291,7 @@ export class HostedCollection implements Executor {
       return wait(this.#backups.execute(request));
     this.availability.check();
     if ('live' in request) return this.lives.perform(request, reader);
-    if (request.op === 'open') return undefined;
+    if (request.op === 'open') return request.settings.version > this.records.log.version;
     if (request.op === 'save') return wait(this.#save());
     if (request.op === 'ready') return this.#lifecycle.ready();
     if (isOfReplica(request)) return this.#replication.execute(request);

@@ -1,7 +1,10 @@
 import type { StorageError } from '../../errors/storage-error.ts';
 import type { BackupRequests } from '../backups/backup-requests.ts';
-import { dropDisabled, dropped, renamed } from '../collection-errors.ts';
+import { dropDisabled, dropped, otherVersion, renamed } from '../collection-errors.ts';
 import type { IndexKeeper } from '../documents/index-keeper.ts';
+import type { ExpirySweep } from '../expiry/expiry-sweep.ts';
+import type { CheckpointWriter } from '../first-reads/checkpoint-writer.ts';
+import type { FirstReads } from '../first-reads/first-reads.ts';
 import type { LiveQueries } from '../live/live-queries.ts';
 import type { Request } from '../protocol/requests.ts';
 import { CacheRetention } from '../records/cache-retention.ts';
@@ -20,6 +23,10 @@ export interface CollectionParts {
   readonly backups: BackupRequests;
   readonly indexes: IndexKeeper;
   readonly replication: ReplicaRequests;
+  readonly first: FirstReads;
+  readonly checkpoints: CheckpointWriter;
+  /** With `expire_after`. */
+  readonly sweep: ExpirySweep | undefined;
 }
 
 /**
@@ -52,17 +59,20 @@ export class CollectionLifecycle {
    */
   *open(after: Promise<unknown> | undefined, stolen: boolean): Coroutine<void> {
     const { availability, storage, records, saves } = this.#context;
-    const { backups, indexes } = this.#parts;
+    const { backups, indexes, first } = this.#parts;
     try {
       if (after) yield after;
       if (stolen) yield storage.claim();
-      yield* openCollection(this.#context);
+      yield* openCollection(this.#context, this.#parts);
       if (records.log.replicated > 0) yield this.#parts.replication.open(stolen);
       records.applied.load(records.log.watermarks);
       if (stolen) yield saves.alone(() => records.log.recordTakeover());
+      // A first read that waits must not see the changes behind it.
+      yield first.end();
       indexes.opened();
       this.#finishOpening();
     } catch (error) {
+      yield first.end();
       availability.error = error as Error;
       void indexes.closed();
       if (availability.isDamaged)
@@ -83,24 +93,36 @@ export class CollectionLifecycle {
     return undefined;
   }
 
-  /** A backup or a file has replaced all records. */
-  restored(backup: string | undefined): void {
-    const { availability, events, records } = this.#context;
+  /**
+   * A backup, a file or a migration has replaced all records.
+   *
+   * @param before The version of those.
+   * @param report Reports it.
+   */
+  restored(before: number, report: () => void): void {
+    const { availability, settings, records } = this.#context;
+    const { indexes, lives } = this.#parts;
+    const { version } = records.log;
     availability.error = undefined;
-    this.#parts.indexes.opened();
-    this.#parts.lives.reload();
-    events.restored(backup, records.size);
+    this.#parts.checkpoints.found(undefined);
+    indexes.opened();
+    if (version === before) lives.reload();
+    // Their handles cannot use the new documents.
+    else lives.fail(otherVersion(settings.name, version, before));
+    report();
     this.#finishOpening();
   }
 
   *drop({ enabled, backup }: Request<'drop'>): Coroutine<true> {
     const { availability, settings, records, saves, events } = this.#context;
-    const { queue, lives, backups, indexes } = this.#parts;
+    const { queue, lives, backups, indexes, checkpoints, sweep } = this.#parts;
     if (!enabled) throw dropDisabled(settings.name);
     if (availability.isGone) availability.check();
     const kept = backup ? yield* wait(backups.keepAlone()) : undefined;
+    sweep?.stop();
     yield backups.stop();
     yield indexes.closed();
+    yield checkpoints.stop();
     yield saves.part();
     yield saves.leave();
     // Earlier requests still read from storage.
@@ -111,7 +133,9 @@ export class CollectionLifecycle {
     } catch (error) {
       saves.resume();
       backups.resume();
+      checkpoints.resume();
       indexes.opened();
+      sweep?.start();
       throw error;
     }
     this.retention?.stop();
@@ -123,7 +147,7 @@ export class CollectionLifecycle {
 
   *rename(to: string): Coroutine<undefined> {
     const { availability, settings, storage, durability, records, saves, events } = this.#context;
-    const { queue, lives, backups, indexes } = this.#parts;
+    const { queue, lives, backups, indexes, checkpoints, sweep } = this.#parts;
     availability.check();
     yield saves.flush();
     yield this.#context.replica?.save() ?? Promise.resolve();
@@ -132,8 +156,10 @@ export class CollectionLifecycle {
       await records.log.resolveDoubt();
       await records.log.write();
     });
+    sweep?.stop();
     yield backups.stop();
     yield indexes.closed();
+    yield checkpoints.stop();
     yield saves.leave();
     yield this.#context.replica?.stop() ?? Promise.resolve();
     yield queue.passed();
@@ -143,7 +169,9 @@ export class CollectionLifecycle {
     } catch (error) {
       saves.resume();
       backups.resume();
+      checkpoints.resume();
       indexes.opened();
+      sweep?.start();
       throw error;
     }
     this.retention?.stop();
@@ -157,8 +185,10 @@ export class CollectionLifecycle {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.retention?.stop();
+    this.#parts.sweep?.stop();
     await this.#parts.indexes.closed();
     await this.#parts.backups.stop();
+    await this.#parts.checkpoints.stop();
     await this.#context.saves.stop();
     await this.#context.replica?.stop();
   }
@@ -173,13 +203,15 @@ export class CollectionLifecycle {
     const { settings, records, availability } = this.#context;
     this.#parts.backups.look();
     if (settings.caching) await records.bodies.load();
-    for (const left of [records.entering(), this.#context.indexes.sorting()]) {
+    for (const left of [records.table.entering(), this.#context.indexes.sorting()]) {
       // Requests that waited for the opening come first.
       do {
         await nextTurn();
         if (this.#stopped || availability.error) return;
       } while (!left.next().done);
     }
+    this.#parts.checkpoints.look();
+    this.#parts.sweep?.start();
   }
 
   #clearCache(): void {

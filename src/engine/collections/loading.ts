@@ -1,31 +1,46 @@
+import type { Checkpoint } from '../../storage/checkpoint/checkpoint-format.ts';
+import type { Manifest } from '../../storage/log/manifest.ts';
 import type { SegmentState } from '../../storage/segments/compaction.ts';
 import { columnOf, type Segment } from '../../storage/segments/segment.ts';
 import { typeMismatch } from '../collection-errors.ts';
 import { DocumentIndexes } from '../documents/document-indexes.ts';
 import { extractKeys, lackingColumns, writeColumns } from '../documents/index-builder.ts';
 import type { IndexSlot } from '../documents/index-slot.ts';
-import { FoldedRecords } from '../records/folded-records.ts';
+import type { CheckpointWriter } from '../first-reads/checkpoint-writer.ts';
+import type { FirstReads } from '../first-reads/first-reads.ts';
+import { FoldedRecords } from '../records/table/folded-records.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import type { CollectionContext } from './collection-context.ts';
 
+/** The parts of a collection that work with its checkpoint. */
+interface Checkpoints {
+  readonly first: FirstReads;
+  readonly checkpoints: CheckpointWriter;
+}
+
 /**
- * Opens a collection: reads its segments.
+ * Opens a collection: reads its segments, behind the first reads.
  *
  * @throws {StorageError} `data_damaged`, `format_newer` …; {CollectionError} `type_mismatch`.
  */
-export function* openCollection(context: CollectionContext): Coroutine<void> {
+export function* openCollection(
+  context: CollectionContext,
+  { first, checkpoints }: Checkpoints,
+): Coroutine<void> {
   const { name, type } = context.settings;
   const { log } = context.records;
   let loading: Loading | undefined;
-  const begin = (stored: string): void => {
-    if (stored !== type) throw typeMismatch(name, stored, type);
+  const begin = async (manifest: Manifest, checkpoint: Checkpoint | undefined): Promise<void> => {
+    if (manifest.type !== type) throw typeMismatch(name, manifest.type, type);
+    checkpoints.found(checkpoint);
+    await first.begin(manifest, checkpoint);
     // Handles that were opened since the collection was have declared their indexes by now.
-    loading = new Loading(context);
+    loading = new Loading(context, log.version);
   };
   yield log.open(begin, (segment) => loading?.fold(segment));
-  loading ??= new Loading(context);
+  loading ??= new Loading(context, log.version);
   loading.open(log.segments);
-  loading.take();
+  loading.takeFirst();
 }
 
 /**
@@ -39,10 +54,11 @@ export class Loading {
   /** The segments that lack the column of an index. */
   readonly #lacking = new Map<IndexSlot, Set<number>>();
 
-  constructor(context: CollectionContext) {
-    const { settings, declared } = context;
+  /** @param version Of the documents. */
+  constructor(context: CollectionContext, version: number) {
+    const { settings, declared, expiry } = context;
     this.#context = context;
-    this.#indexes = new DocumentIndexes(settings, declared.definitions);
+    this.#indexes = new DocumentIndexes(settings, declared.of(version), expiry);
     this.records = new FoldedRecords(this.#indexes.wantedColumns, settings.caching);
     for (const slot of this.#indexes.all) this.#lacking.set(slot, new Set());
   }
@@ -60,11 +76,8 @@ export class Loading {
    */
   open(segments: ReadonlyMap<number, SegmentState>): void {
     this.records.finish(segments);
-    const { list } = this.records;
-    for (const [slot, lacking] of this.#lacking) {
-      const isLacking = lacking.size > 0 && list.some(({ segment }) => lacking.has(segment));
-      if (isLacking) this.#indexes.drop(slot);
-    }
+    for (const [slot, lacking] of this.#lacking)
+      if (lacking.size > 0 && this.records.hasSome(lacking)) this.#indexes.drop(slot);
     this.#fill();
   }
 
@@ -87,21 +100,34 @@ export class Loading {
         this.#context.events,
       );
     this.#fill();
-    for (const record of list) indexes.checkUnique(record);
+    if (indexes.all.some(({ refuses }) => refuses))
+      for (const record of list) indexes.checkUnique(record);
   }
 
   #fill(): void {
     const { all } = this.#indexes;
-    this.#indexes.fill(all, this.records.list);
+    const { rows } = this.records;
+    this.#indexes.fill(all, rows, (slot) => slot.keysOf(rows.parts));
     this.#indexes.ready(all);
   }
 
-  /** Replaces the records and indexes of the collection. */
-  take(): void {
+  /** Gives the collection its first records and indexes. */
+  takeFirst(): void {
+    this.#context.records.open(this.records);
+    this.#context.indexes = this.#indexes;
+  }
+
+  /**
+   * Replaces the records and indexes of the collection.
+   *
+   * @param isMigration Whether they are the same documents, so that none has changed for a server.
+   */
+  take(isMigration = false): void {
     const { records, replica } = this.#context;
     const before = replica ? records.list() : [];
     records.take(this.records);
-    replica?.noteReplacement(before);
+    if (isMigration) replica?.noteMigration(before);
+    else replica?.noteReplacement(before);
     this.#context.indexes = this.#indexes;
   }
 

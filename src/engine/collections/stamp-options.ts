@@ -1,7 +1,7 @@
 import { STAMPS } from '../../storage/segments/managed-fields.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 
-/** Warns of handles whose stamp options differ from those of the handle that opened the collection. */
+/** Warns of handles whose stamp options or `expire_after` differ from those of the handle that opened the collection. */
 export class StampOptions {
   readonly #open: CollectionSettings;
   /** Warnings so far: one of each kind. */
@@ -12,13 +12,22 @@ export class StampOptions {
   }
 
   compare(given: CollectionSettings): void {
-    const [kept, ignored] = [optionsOf(this.#open), optionsOf(given)];
+    this.#compare(optionsOf(this.#open), optionsOf(given), 'indicate_* options');
+    this.#compare(expiryOf(this.#open), expiryOf(given), 'expire_after');
+  }
+
+  #compare(kept: string, ignored: string, options: string): void {
     if (kept === ignored || this.#warned.has(ignored)) return;
     this.#warned.add(ignored);
     console.warn(
-      `cairndb: collection "${this.#open.name}" is open with ${kept}. A second handle was given ${ignored}, which has no effect while it is open. Pass the same indicate_* options everywhere, and reload tabs that run an older version.`,
+      `cairndb: collection "${this.#open.name}" is open with ${kept}. A second handle was given ${ignored}, which has no effect while it is open. Pass the same ${options} everywhere, and reload tabs that run an older version.`,
     );
   }
+}
+
+function expiryOf({ expire_after: given }: CollectionSettings): string {
+  if (!given) return 'no expire_after';
+  return `expire_after: { field: '${given.field}', seconds: ${given.seconds} }`;
 }
 
 /** The stamp options that are on, as the caller writes them. */

@@ -1,10 +1,13 @@
 import type { Body } from '../../codec/body.ts';
+import type { RecordPart } from '../../storage/segments/parts/record-part.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionEvents } from '../events/collection-events.ts';
+import { managedOf } from '../live/managed-values.ts';
 import type { RecordStore } from '../records/record-store.ts';
 import type { NewVersion, VersionSink } from '../records/version-sink.ts';
 import type { ReplicaTracker } from '../replication/replica-tracker.ts';
 import type { DocumentIndexes } from './document-indexes.ts';
+import type { NewRows } from './new-rows.ts';
 
 /** Changes of a transaction in one collection. */
 export interface StagedChanges {
@@ -32,12 +35,16 @@ export class CollectionVersions implements VersionSink {
     this.#parts().indexes.extract(record, record.body as Body);
   }
 
-  add(added: readonly StoredRecord[]): void {
+  prepareRows(rows: NewRows, from: number): void {
+    this.#parts().indexes.extractRows(rows, from);
+  }
+
+  add(added: RecordPart): void {
     const { records, indexes, events, replica } = this.#parts();
     indexes.addAll(added);
     records.addAll(added);
-    if (replica) for (const { key } of added) replica.note(key, undefined);
-    if (events.isWatched) for (const { key } of added) events.changed(key, 'insert');
+    if (replica) for (const key of added.keys) replica.note(key, undefined);
+    if (events.isWatched) for (const key of added.keys) events.changed(key, 'insert');
   }
 
   put(version: NewVersion): void {
@@ -56,6 +63,14 @@ export class CollectionVersions implements VersionSink {
   delete(record: StoredRecord): void {
     this.#parts().indexes.delete(record);
     this.#remove(record);
+  }
+
+  /** Removes a record that has expired. That is no change of a caller's: a replica does not learn of it. */
+  expire(record: StoredRecord): void {
+    const { records, indexes, events } = this.#parts();
+    indexes.delete(record);
+    records.delete(record);
+    events.changed(record.key, 'delete');
   }
 
   /**
@@ -77,6 +92,9 @@ export class CollectionVersions implements VersionSink {
 
   #enter({ record, before, kind }: NewVersion): void {
     const { records, replica, events } = this.#parts();
+    // A change that changes nothing: readers keep their object.
+    if (before?.shared && before.body === record.body && managedOf(before) === managedOf(record))
+      record.shared = before.shared;
     records.put(record);
     replica?.note(record.key, before);
     events.changed(record.key, kind);

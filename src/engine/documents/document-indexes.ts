@@ -1,12 +1,18 @@
 import { type Body, peek } from '../../codec/body.ts';
-import { ValueError } from '../../errors/value-error.ts';
+import type { ValueError } from '../../errors/value-error.ts';
 import type { IndexDefinition } from '../../query/index/index-definition.ts';
+import type { IndexKey } from '../../query/index/index-key.ts';
+import type { EntryList } from '../../query/index/leaf.ts';
 import type { SecondaryIndex } from '../../query/index/secondary-index.ts';
+import type { RecordPart } from '../../storage/segments/parts/record-part.ts';
 import type { IndexColumns } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+import type { ExpiryRules } from '../expiry/expiry-rules.ts';
 import { type DocumentBuilder, documentBuilder, isManaged } from '../protocol/managed.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import { type DuplicateKey, IndexSlot, isSameKey } from './index-slot.ts';
+import type { NewRows } from './new-rows.ts';
+import { duplicateOf, refusal, violation } from './unique-keys.ts';
 
 /** A new version of a record, and the version that it replaces. */
 export interface Replacement {
@@ -22,7 +28,10 @@ export interface Replacement {
 export class DocumentIndexes {
   /** The indexes that answer queries, by name. */
   byName: ReadonlyMap<string, SecondaryIndex<StoredRecord>> = new Map();
+  /** The index with the times at which records expire, once it has all records; `undefined` without `expire_after`. */
+  expiring: IndexSlot | undefined;
   readonly #settings: CollectionSettings;
+  readonly #expiry: ExpiryRules | undefined;
   /** By offset. The offset of a dropped index stays unused: the keys of all records refer to offsets. */
   #slots: readonly (IndexSlot | undefined)[] = [];
   /** The indexes whose keys are extracted. */
@@ -34,8 +43,13 @@ export class DocumentIndexes {
   /** Set if an index uses managed fields, which are not in the body. */
   #build: DocumentBuilder | undefined;
 
-  constructor(settings: CollectionSettings, definitions: readonly IndexDefinition[]) {
+  constructor(
+    settings: CollectionSettings,
+    definitions: readonly IndexDefinition[],
+    expiry?: ExpiryRules,
+  ) {
     this.#settings = settings;
+    this.#expiry = expiry;
     this.add(definitions);
   }
 
@@ -81,13 +95,18 @@ export class DocumentIndexes {
     this.#arrange();
   }
 
-  /** Loads all records into an index, once each carries its key. */
-  fill(slots: readonly IndexSlot[], records: readonly StoredRecord[]): void {
+  /**
+   * Loads all records into an index, once each carries its key.
+   *
+   * @param keysOf The keys of all records in an index.
+   */
+  fill(
+    slots: readonly IndexSlot[],
+    records: EntryList<StoredRecord>,
+    keysOf: (slot: IndexSlot) => readonly IndexKey[],
+  ): void {
     for (const slot of slots) {
-      slot.index.load(
-        records,
-        records.map((record) => slot.keyOf(record)),
-      );
+      slot.index.load(records, keysOf(slot));
       slot.phase = 'checking';
     }
     this.#arrange();
@@ -115,6 +134,19 @@ export class DocumentIndexes {
     }
     const document = this.#documentOf(record, body);
     record.indexKeys = this.#slots.map((slot) => slot?.index.keyOf(document));
+  }
+
+  /** Extracts the keys of new documents without flags, from a row on, to a list for each index. */
+  extractRows({ keys, stamps, bodies, indexKeys }: NewRows, from: number): void {
+    if (this.isEmpty) return;
+    const readers = this.#slots.map((slot) => slot?.index.keyOf);
+    for (const _ of readers.slice(indexKeys.length)) indexKeys.push([]);
+    for (let row = from; row < keys.length; row++) {
+      const fields = peek(bodies[row] as Body) as object;
+      const document = this.#build ? this.#build(keys[row] as string, 0, stamps, fields) : fields;
+      for (const [at, read] of readers.entries())
+        (indexKeys[at] as unknown[])[row] = read?.(document);
+    }
   }
 
   /** Gives a record the keys of indexes that were added after it was extracted. */
@@ -147,10 +179,10 @@ export class DocumentIndexes {
   }
 
   /** Adds new records, all or none. @throws {ValueError} `unique_violation`. */
-  addAll(records: readonly StoredRecord[]): void {
+  addAll(part: RecordPart): void {
     if (this.isEmpty) return;
-    this.#addUnique(records);
-    for (const slot of this.#filled) if (!slot.refuses) slot.addAll(records);
+    if (this.#refusing.length > 0) this.#addUnique(part.records());
+    for (const slot of this.#filled) if (!slot.refuses) slot.addAll(part);
   }
 
   /**
@@ -220,26 +252,20 @@ export class DocumentIndexes {
   /** @throws {ValueError} `unique_violation`, if another record has one of its keys. */
   checkUnique(record: StoredRecord): void {
     for (const slot of this.#refusing) {
-      const duplicate = slot.duplicateOf(record);
-      if (duplicate) throw this.#refusal(slot, duplicate);
+      const duplicate = duplicateOf(slot, record, this.#expiry);
+      if (duplicate) throw refusal(this.#settings.name, slot, duplicate);
     }
   }
 
-  #refusal({ definition: { name } }: IndexSlot, { key, ids: [id] }: DuplicateKey): ValueError {
-    return new ValueError(
-      'unique_violation',
-      `The unique index "${name}" of collection "${this.#settings.name}" already has ${textOf(key)}, in the document with the _id "${id}". Change one, or declare the index without unique.`,
-      { place: name },
-    );
+  /** Another record with a key of this one, which is in the collection already. Both have not expired. */
+  duplicateOf(slot: IndexSlot, record: StoredRecord): DuplicateKey | undefined {
+    const duplicate = duplicateOf(slot, record, this.#expiry);
+    return duplicate && !this.#expiry?.evict(record) ? duplicate : undefined;
   }
 
   /** Why an index cannot be unique. */
-  violation({ definition: { name } }: IndexSlot, { key, ids: [a, b] }: DuplicateKey): ValueError {
-    return new ValueError(
-      'unique_violation',
-      `The index "${name}" of collection "${this.#settings.name}" cannot be unique: the documents with the _id "${a}" and "${b}" both have ${textOf(key)}. Change one, or declare the index without unique.`,
-      { place: name },
-    );
+  violation(slot: IndexSlot, duplicate: DuplicateKey): ValueError {
+    return violation(this.#settings.name, slot, duplicate);
   }
 
   #documentOf(record: StoredRecord, body: Body): object {
@@ -254,6 +280,8 @@ export class DocumentIndexes {
     this.#refusing = this.#filled.filter(({ refuses }) => refuses);
     const ready = this.#filled.filter(({ phase }) => phase === 'ready');
     this.byName = new Map(ready.map(({ definition, index }) => [definition.name, index]));
+    const definition = this.#expiry?.definition;
+    this.expiring = definition && this.#filled.find((one) => isSameKey(one.definition, definition));
     const isShown = this.#kept.some(({ definition }) => definition.fields.some(isManaged));
     this.#build = isShown ? documentBuilder(this.#settings) : undefined;
   }
@@ -266,8 +294,4 @@ function isReplacedBy(plain: IndexSlot, unique: IndexSlot): boolean {
     unique.definition.unique &&
     isSameKey(plain.definition, unique.definition)
   );
-}
-
-function textOf(key: unknown): string {
-  return JSON.stringify(key, (_, part) => (typeof part === 'bigint' ? `${part}n` : part));
 }

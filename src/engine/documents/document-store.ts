@@ -5,6 +5,7 @@ import { DocumentScans } from '../find/document-scans.ts';
 import type { Change } from '../protocol/event-protocol.ts';
 import { ARCHIVED, stamped, UPDATED } from '../protocol/managed.ts';
 import type { ManagedReply, RecordReply, Request, VersionedReply } from '../protocol/requests.ts';
+import type { FoundVersions } from '../protocol/shared-protocol.ts';
 import { versionNumber } from '../records/record-versions.ts';
 import { bodyAtHand } from '../records/scan.ts';
 import type { Coroutine, Result } from '../scheduling/coroutine.ts';
@@ -63,6 +64,10 @@ export class DocumentStore {
         return this.#get(request.id);
       case 'getMany':
         return this.#getMany(request.ids);
+      case 'getShared':
+        return this.#getShared(request.ids);
+      case 'near':
+        return this.#context;
       case 'getVersion':
         return this.#getVersion(request);
       default:
@@ -82,9 +87,13 @@ export class DocumentStore {
 
   #insert({ id, body, now }: Request<'insert' | 'upsert'>): ManagedReply {
     const { records, settings, clock, newId } = this.#context;
-    const isTaken = (key: string) => records.get(key) !== undefined;
-    if (id !== undefined && isTaken(id)) throw idTaken(settings.name, id);
-    const key = id ?? unusedId(isTaken, () => newId(settings.id_length));
+    if (id !== undefined && !records.vacate(id)) throw idTaken(settings.name, id);
+    const key =
+      id ??
+      unusedId(
+        (made) => !records.vacate(made),
+        () => newId(settings.id_length),
+      );
     const stamps = stamped(undefined, 'created', settings, now ?? clock.now());
     const record = new StoredRecord(key, records.takeRank(), 0, stamps, body);
     this.#context.versions.put({ record, before: undefined, kind: 'insert' });
@@ -156,11 +165,18 @@ export class DocumentStore {
   }
 
   *#getMany(ids: readonly string[]): Coroutine<(RecordReply | undefined)[]> {
+    const { records, bodies } = yield* this.#getShared(ids);
+    return records.map(
+      (one, index) => one && [one.key, one.flags, one.stamps, bodies[index] as Body],
+    );
+  }
+
+  *#getShared(ids: readonly string[]): Coroutine<FoundVersions> {
     const { records } = this.#context;
     // As of one instant: the segments are read at once, before a compaction could replace them.
     const found = ids.map((id) => records.get(id));
     const bodies = (yield* records.bodies.ofAll(found.filter((one) => one !== undefined))).values();
-    return found.map((one) => one && [one.key, one.flags, one.stamps, bodies.next().value as Body]);
+    return { records: found, bodies: found.map((one) => one && (bodies.next().value as Body)) };
   }
 
   *#getVersion({ id, changes }: Request<'getVersion'>): Coroutine<VersionedReply | undefined> {

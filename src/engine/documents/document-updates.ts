@@ -3,6 +3,7 @@ import { CairnError } from '../../errors/cairn-error.ts';
 import { nameCollection } from '../../errors/criteria-error.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collections/collection-context.ts';
+import { type ExpiryCheck, expiryCheck } from '../expiry/expiry-check.ts';
 import type { DocumentScans } from '../find/document-scans.ts';
 import { stamped, UPDATED } from '../protocol/managed.ts';
 import type { ReplyTo, Request } from '../protocol/requests.ts';
@@ -18,10 +19,12 @@ let last: { readonly changes: string; readonly update: Update } | undefined;
 export class DocumentUpdates {
   readonly #context: OperationContext;
   readonly #reader: { readonly scans: DocumentScans };
+  readonly #checkExpiry: ExpiryCheck | undefined;
 
   constructor(context: OperationContext, reader: { readonly scans: DocumentScans }) {
     this.#context = context;
     this.#reader = reader;
+    this.#checkExpiry = expiryCheck(context.settings);
   }
 
   *patch({ id, changes, now }: Request<'patch'>): Coroutine<ReplyTo<'patch'>> {
@@ -85,7 +88,9 @@ export class DocumentUpdates {
 
   /** The version that an update makes of a record. */
   #updated(before: StoredRecord, stored: Body, update: Update, now: number): StoredRecord {
-    const body = encode(update.apply(decode(stored) as object, now), 'document');
+    const updated = update.apply(decode(stored) as object, now);
+    this.#checkExpiry?.(updated, 'document');
+    const body = encode(updated, 'document');
     const stamps = stamped(before.stamps, 'updated', this.#context.settings, now);
     return new StoredRecord(before.key, before.rank, before.flags | UPDATED, stamps, body);
   }

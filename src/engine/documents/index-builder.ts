@@ -1,12 +1,8 @@
 import type { Body } from '../../codec/body.ts';
 import type { ValueError } from '../../errors/value-error.ts';
 import { addColumns } from '../../storage/log/add-columns.ts';
-import {
-  columnOf,
-  indexedColumns,
-  readRecords,
-  type Segment,
-} from '../../storage/segments/segment.ts';
+import { readRecords } from '../../storage/segments/parts/record-part.ts';
+import { columnOf, indexedColumns, type Segment } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionEvents } from '../events/collection-events.ts';
 import { BodyReader, bySegment } from '../records/body-reader.ts';
@@ -130,7 +126,10 @@ export class IndexBuilder {
         yield* extractKeys(this.#store, rest.filter(this.#lacks), extract, events);
         if (this.#isOver()) return undefined;
       }
-      this.#indexes.fill(this.#slots, this.#store.list());
+      const records = this.#store.list();
+      this.#indexes.fill(this.#slots, records, (slot) =>
+        records.map((record) => slot.keyOf(record)),
+      );
     } finally {
       release();
     }
@@ -189,7 +188,8 @@ export class IndexBuilder {
     for (let from = 0; unique.length > 0 && from < records.length; from += CHECKED_AT_ONCE) {
       for (const record of records.slice(from, from + CHECKED_AT_ONCE))
         for (const slot of unique)
-          if (!slot.outdated.has(record)) slot.duplicate ??= slot.duplicateOf(record);
+          if (!slot.outdated.has(record))
+            slot.duplicate ??= this.#indexes.duplicateOf(slot, record);
       yield nextTurn();
       if (this.#isOver()) return undefined;
     }

@@ -2,7 +2,7 @@ import type { CairnError } from '../../errors/cairn-error.ts';
 import type { IndexDefinition } from '../../query/index/index-definition.ts';
 import { isSameKey } from './index-slot.ts';
 
-/** The indexes that one handle declares. */
+/** The indexes that one handle declares, and the version of its documents. */
 export class IndexDeclaration {
   /** The indexes that are not violated. */
   definitions: readonly IndexDefinition[];
@@ -10,11 +10,19 @@ export class IndexDeclaration {
   error: CairnError | undefined;
   /** Resolves when the indexes are ready or have failed; `undefined` afterwards. Never rejects. */
   pending: Promise<void> | undefined;
+  /** The version that the handle's code expects. */
+  readonly version: number;
   #settle: () => void = () => undefined;
 
-  constructor(definitions: readonly IndexDefinition[]) {
+  constructor(definitions: readonly IndexDefinition[], version: number) {
     this.definitions = definitions;
-    this.pending = new Promise((resolve) => {
+    this.version = version;
+    this.wait();
+  }
+
+  /** Must be called when an index is ready no more. */
+  wait(): void {
+    this.pending ??= new Promise((resolve) => {
       this.#settle = () => {
         this.pending = undefined;
         resolve();
@@ -34,10 +42,29 @@ export class IndexDeclaration {
 
 /** The declarations of the open handles of a collection. */
 export class IndexDeclarations extends Set<IndexDeclaration> {
-  /** The union of all declarations: a unique index includes a plain one of the same keys. */
-  get definitions(): IndexDefinition[] {
+  /** What the collection needs itself, whatever its handles declare. */
+  own: IndexDeclaration | undefined;
+
+  /** Those of the handles, and its own. */
+  get all(): IndexDeclaration[] {
+    return this.own ? [this.own, ...this] : [...this];
+  }
+
+  /** What a request waits for, or fails with: the indexes of its handle, or the collection's own. */
+  gateOf<Declaration>(declaration: Declaration): IndexDeclaration | Declaration {
+    const { own } = this;
+    return own?.pending || own?.error ? own : declaration;
+  }
+
+  /**
+   * The union of the declarations of a version: a unique index includes a plain one of the same keys. What handles of
+   * another version declare may be violated by these documents.
+   */
+  of(version: number): IndexDefinition[] {
     const merged: IndexDefinition[] = [];
-    for (const { definitions } of this) {
+    for (const one of this.all) {
+      if (one !== this.own && one.version !== version) continue;
+      const { definitions } = one;
       for (const definition of definitions) {
         const at = merged.findIndex((other) => isSameKey(other, definition));
         if (at < 0) merged.push(definition);

@@ -37,8 +37,8 @@ export class IndexKeeper {
     this.#declared = context.declared;
   }
 
-  declare(definitions: readonly IndexDefinition[]): IndexDeclaration {
-    const declaration = new IndexDeclaration(definitions);
+  declare(definitions: readonly IndexDefinition[], version: number): IndexDeclaration {
+    const declaration = new IndexDeclaration(definitions, version);
     this.#declared.add(declaration);
     if (this.#state === 'closed') declaration.settle();
     else if (this.#state === 'open') {
@@ -65,7 +65,7 @@ export class IndexKeeper {
   /** Call it when the collection becomes unusable. Resolves when no index is being built. */
   async closed(): Promise<void> {
     this.#state = 'closed';
-    for (const declaration of this.#declared) declaration.settle();
+    for (const declaration of this.#declared.all) declaration.settle();
     await this.#building;
   }
 
@@ -82,6 +82,9 @@ export class IndexKeeper {
     const slot = indexes.all.find(({ definition }) => definition.name === error.place);
     if (!slot || by.some((own) => own.unique && isSameKey(own, slot.definition))) return false;
     indexes.drop(slot);
+    const { own } = this.#declared;
+    if (this.#state === 'open' && own?.definitions.some((one) => isSameKey(one, slot.definition)))
+      own.wait();
     this.#refuse([slot.definition], error);
     this.#settle();
     return true;
@@ -92,7 +95,7 @@ export class IndexKeeper {
     for (const declaration of this.#declared) {
       const isMeant = ({ unique, ...own }: IndexDefinition) =>
         unique && definitions.some((one) => isSameKey(one, { unique, ...own }));
-      if (!declaration.definitions.some(isMeant)) continue;
+      if (declaration.version !== this.#version || !declaration.definitions.some(isMeant)) continue;
       this.#declared.delete(declaration);
       declaration.fail(error);
     }
@@ -101,7 +104,7 @@ export class IndexKeeper {
 
   #dropUndeclared(): void {
     const { indexes } = this.#context;
-    const declared = this.#declared.definitions;
+    const declared = this.#declared.of(this.#version);
     for (const slot of indexes.all) {
       const { definition } = slot;
       // A plain index serves until the unique one of the same keys is ready.
@@ -115,13 +118,17 @@ export class IndexKeeper {
   /** Unblocks handles whose indexes are ready; builds the missing indexes. */
   #settle(): void {
     if (this.#state !== 'open') return;
-    for (const declaration of this.#declared)
+    for (const declaration of this.#declared.all)
       if (declaration.definitions.every((one) => this.#isReady(one))) declaration.settle();
     if (this.#building || this.#missing().length === 0) return;
     this.#building = this.#buildAll().finally(() => {
       this.#building = undefined;
       this.#settle();
     });
+  }
+
+  get #version(): number {
+    return this.#context.records.log.version;
   }
 
   #isReady(declared: IndexDefinition): boolean {
@@ -134,7 +141,7 @@ export class IndexKeeper {
   }
 
   #missing(): IndexDefinition[] {
-    return this.#declared.definitions.filter((definition) => !this.#isReady(definition));
+    return this.#declared.of(this.#version).filter((definition) => !this.#isReady(definition));
   }
 
   async #buildAll(): Promise<void> {
@@ -164,13 +171,18 @@ export class IndexKeeper {
     for (const slot of slots) indexes.drop(slot);
   }
 
-  /** Documents could not be read: queries work without a plain index; handles fail without a unique one. */
+  /**
+   * Documents could not be read: queries work without a plain index; handles fail without a unique one, and all of them
+   * where nobody knows what has expired.
+   */
   #fail(missing: readonly IndexDefinition[], error: CairnError): void {
     this.#refuse(missing, error);
-    for (const declaration of this.#declared)
+    for (const declaration of this.#declared.all)
       declaration.definitions = declaration.definitions.filter(
         (own) => !missing.some((one) => isSameKey(one, own)),
       );
+    const { own } = this.#declared;
+    if (own?.definitions.length === 0) own.fail(error);
     this.#context.events.failed(error);
   }
 

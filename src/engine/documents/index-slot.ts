@@ -1,6 +1,7 @@
 import type { IndexDefinition } from '../../query/index/index-definition.ts';
 import type { IndexKey } from '../../query/index/index-key.ts';
 import { SecondaryIndex } from '../../query/index/secondary-index.ts';
+import type { RecordPart } from '../../storage/segments/parts/record-part.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import { isManaged } from '../protocol/managed.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
@@ -46,7 +47,7 @@ export class IndexSlot {
   /** Another record with a key of this one. */
   duplicateOf(record: StoredRecord): DuplicateKey | undefined {
     const taken = this.index.owner(this.keyOf(record), record.rank);
-    return taken && { ids: [taken[0].key, record.key], key: taken[1] };
+    return taken && { owner: taken[0], ids: [taken[0].key, record.key], key: taken[1] };
   }
 
   put(record: StoredRecord, before: StoredRecord | undefined): void {
@@ -58,14 +59,21 @@ export class IndexSlot {
     else this.index.add(record, this.keyOf(record));
   }
 
-  addAll(records: readonly StoredRecord[]): void {
+  addAll(part: RecordPart): void {
     if (this.phase === 'checking' && this.definition.unique)
-      for (const record of records) this.put(record, undefined);
-    else
-      this.index.addAll(
-        records,
-        records.map((record) => this.keyOf(record)),
-      );
+      for (const record of part.records()) this.put(record, undefined);
+    else this.index.addAll(part, this.keysOf([part]));
+  }
+
+  /** The keys of all records of parts. */
+  keysOf(parts: readonly RecordPart[]): readonly IndexKey[] {
+    const keys: IndexKey[] = [];
+    for (const part of parts) {
+      const column = part.hasMade() ? undefined : part.columns?.indexKeys[this.at];
+      for (let row = 0; row < part.length; row++)
+        keys.push(column ? (column[row] as IndexKey) : this.keyOf(part.at(row)));
+    }
+    return keys;
   }
 
   delete(record: StoredRecord): void {
@@ -76,6 +84,7 @@ export class IndexSlot {
 
 /** A violation of a unique index. */
 export interface DuplicateKey {
+  readonly owner: StoredRecord;
   readonly ids: readonly [owner: string, other: string];
   readonly key: IndexKey;
 }

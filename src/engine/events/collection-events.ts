@@ -1,6 +1,6 @@
 import type { CairnError } from '../../errors/cairn-error.ts';
 import type { Watermark } from '../../storage/segments/watermarks.ts';
-import type { Change } from '../protocol/event-protocol.ts';
+import type { Change, EngineEvents as Events } from '../protocol/event-protocol.ts';
 import type { ReplicaReport } from '../protocol/replica-protocol.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import type { EngineEvents } from './engine-events.ts';
@@ -16,6 +16,7 @@ export class CollectionEvents {
   readonly #engine: EngineEvents;
   readonly #name: string;
   #watcher: ChangeWatcher | undefined;
+  #saved: (() => void) | undefined;
 
   constructor(engine: EngineEvents, { name }: CollectionSettings) {
     this.#engine = engine;
@@ -24,6 +25,11 @@ export class CollectionEvents {
 
   watchWith(watcher: ChangeWatcher): void {
     this.#watcher = watcher;
+  }
+
+  /** @param call Called after each save. */
+  whenSaved(call: () => void): void {
+    this.#saved = call;
   }
 
   /** Whether a live query or a session wants to know of changes. */
@@ -37,8 +43,14 @@ export class CollectionEvents {
     this.#engine.noteChange(this.#name, { id, kind });
   }
 
+  /** Sends the changes of what was no batch of a client. */
+  sendChanges(): void {
+    this.#engine.sendChanges();
+  }
+
   saved(changes: number): void {
     this.#engine.noteSave(this.#name, changes);
+    this.#saved?.();
   }
 
   /** These changes are durable: clients need not replay them. */
@@ -53,6 +65,10 @@ export class CollectionEvents {
 
   replicated(report: Omit<ReplicaReport, 'collection'>): void {
     this.#engine.emit({ type: 'replication', detail: { collection: this.#name, ...report } });
+  }
+
+  migrated(detail: Omit<Events['migration'], 'collection'>): void {
+    this.#engine.emit({ type: 'migration', detail: { collection: this.#name, ...detail } });
   }
 
   failed(error: CairnError): void {

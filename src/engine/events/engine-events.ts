@@ -16,9 +16,15 @@ export interface EventReceiver {
 /** The part of the status that collections have. */
 export type Backlog = Pick<EngineStatus, 'unsaved' | 'unsaved_since'>;
 
+/** The storage of an engine, as its status has it. */
+interface StorageInUse {
+  readonly storageKind: string;
+  readonly storageReason?: string | undefined;
+}
+
 /** The events of an engine, and its status, for all sessions. */
 export class EngineEvents {
-  readonly #storageKind: string;
+  readonly #storage: StorageInUse;
   readonly #clock: Clock;
   readonly #backlog: () => Backlog;
   readonly #sessions = new Set<EventReceiver>();
@@ -29,9 +35,9 @@ export class EngineEvents {
   /** The status that was sent last, to send each once. */
   #sent = '';
 
-  constructor(storageKind: string, clock: Clock, backlog: () => Backlog) {
-    this.#storageKind = storageKind;
-    this.#clock = clock;
+  constructor(storage: StorageInUse & { readonly clock: Clock }, backlog: () => Backlog) {
+    this.#storage = storage;
+    this.#clock = storage.clock;
     this.#backlog = backlog;
   }
 
@@ -75,8 +81,9 @@ export class EngineEvents {
     const at = new Date(this.#clock.now());
     this.#lastSave = at;
     this.#lastError = undefined;
-    if (changes > 0) this.emit({ type: 'save', detail: { collection, changes, at } });
+    // Before the event: its listeners see what is unsaved now.
     this.sendStatus();
+    if (changes > 0) this.emit({ type: 'save', detail: { collection, changes, at } });
   }
 
   reportError(error: CairnError, collection?: string): void {
@@ -91,7 +98,8 @@ export class EngineEvents {
 
   get status(): EngineStatus {
     return {
-      storage: this.#storageKind,
+      storage: this.#storage.storageKind,
+      storage_reason: this.#storage.storageReason,
       // The name of a client begins with that of its page.
       tabs: new Set(Array.from(this.#sessions, ({ client }) => client.split('.', 1)[0])).size,
       ...this.#backlog(),

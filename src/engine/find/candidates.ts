@@ -4,6 +4,7 @@ import { PlanReader } from '../../query/plan/plan-reader.ts';
 import type { SegmentBodies } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collections/collection-context.ts';
+import { ARCHIVED } from '../protocol/managed.ts';
 import { BodyReader, bySegment } from '../records/body-reader.ts';
 import type { DecodedDocuments } from '../records/decoded-documents.ts';
 import { type RecordTest, Scan } from '../records/scan.ts';
@@ -112,12 +113,12 @@ export class Candidates {
   /** How many match, where a plan tells it without a look at any of them. */
   counted(plan: Plan): number | undefined {
     const { records } = this.#context;
-    const { archived, wanted } = this.#selection;
+    const { archived } = this.#selection;
     // A flag that no record has keeps none out; `only` asks for one that some may lack.
-    const all = archived !== 'only' && wanted(records);
+    const all = archived === true || (archived === false && (records.flags & ARCHIVED) === 0);
     if (!all || !plan.exact || this.#after) return undefined;
     if (plan.kind === 'scan') return records.size;
-    return records.overlay ? undefined : this.#reader(plan).count();
+    return records.overlay || records.hides ? undefined : this.#reader(plan).count();
   }
 
   #reader(plan: PlanByKeys): PlanReader<StoredRecord> {

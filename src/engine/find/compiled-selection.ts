@@ -17,8 +17,8 @@ import { decodedValue, type RecordTest } from '../records/scan.ts';
 export interface CompiledSelection {
   readonly criteria: object;
   readonly archived: ArchivedFilter;
-  /** Whether the record is of the kind looked for, archived or not; needs no body. */
-  readonly wanted: (record: Pick<StoredRecord, 'flags'>) => boolean;
+  /** Whether the record is of the kind looked for, archived or not, and has not expired; needs no body. */
+  readonly wanted: (record: StoredRecord) => boolean;
   /** Whether the document matches the criteria; left out where all do. */
   readonly test: RecordTest | undefined;
   /** What the criteria consist of; all must match. */
@@ -63,7 +63,7 @@ function compile(
   return {
     criteria,
     archived,
-    wanted: archivedTest(archived),
+    wanted: wantedTest(archivedTest(archived), records.hides),
     test: matching && ((record, body) => matching.test(matched(record, body))),
     parts: matching?.parts ?? [],
     order,
@@ -71,6 +71,13 @@ function compile(
     byFields: isByFields(matching) && isByFields(order),
     select: project && ((record, body) => project(wholeOf(record, body))),
   };
+}
+
+function wantedTest(
+  test: CompiledSelection['wanted'],
+  hides: OperationContext['records']['hides'],
+): CompiledSelection['wanted'] {
+  return hides ? (record) => test(record) && !hides(record) : test;
 }
 
 function archivedTest(archived: ArchivedFilter): CompiledSelection['wanted'] {

@@ -48,7 +48,7 @@ export class DocumentScans {
       case 'scan':
         return this.#begin(request);
       case 'scanNext':
-        return this.#next(request.cursor, request.call);
+        return this.#next(request.cursor, request);
       case 'scanEnd':
         return this.#end(request.cursor);
       default:
@@ -106,7 +106,7 @@ export class DocumentScans {
     this.#open.set(cursor, { delivery, pace, select: query.compiled.select, end, chunk });
     // Its transaction has ended while it looked for the records.
     if (this.#hasEnded) this.#end(cursor);
-    return yield* this.#next(cursor, selection.call);
+    return yield* this.#next(cursor, selection);
   }
 
   #pace({ call }: Partial<Selection>): Pace {
@@ -115,7 +115,10 @@ export class DocumentScans {
     return pace;
   }
 
-  *#next(cursor: number, call: number | undefined): Coroutine<ScanReply> {
+  *#next(
+    cursor: number,
+    { call, shared }: Pick<Selection, 'call' | 'shared'>,
+  ): Coroutine<ScanReply> {
     const open = this.#open.get(cursor);
     if (!open)
       throw new WorkerError(
@@ -130,7 +133,7 @@ export class DocumentScans {
       const { done, floor, sorted } = delivery;
       if (done) this.#end(cursor);
       return {
-        ...columnsOf(found, select, this.#context.aborts.immediate),
+        ...(shared ? versionsOf(found) : columnsOf(found, select, this.#context.aborts.immediate)),
         floor,
         sorted,
         end,
@@ -154,11 +157,29 @@ export class DocumentScans {
   }
 }
 
+type Columns = Pick<
+  ScanReply,
+  'keys' | 'flags' | 'stamps' | 'ranks' | 'bodies' | 'whole' | 'shared'
+>;
+
+const NONE = { keys: [], flags: new Uint8Array(), stamps: undefined, bodies: [], whole: false };
+
+function versionsOf(found: readonly Visited[]): Columns {
+  return {
+    ...NONE,
+    ranks: Float64Array.from(found, ({ record }) => record.rank),
+    shared: {
+      records: found.map(({ record }) => record),
+      bodies: found.map(({ body }) => body),
+    },
+  };
+}
+
 function columnsOf(
   found: readonly Visited[],
   select: CompiledSelection['select'],
   isNear: boolean,
-): Pick<ScanReply, 'keys' | 'flags' | 'stamps' | 'ranks' | 'bodies' | 'whole'> {
+): Columns {
   const { length } = found;
   const keys = new Array<string>(length);
   const flags = new Uint8Array(length);

@@ -48,7 +48,7 @@ export class Query implements ReadQuery {
     this.#after = selection.after && this.#pageEnd(selection.after);
     this.candidates = new Candidates(context, this.compiled, pace, this.#after);
     const { criteria, order } = this.compiled;
-    this.plan = planQuery<StoredRecord>({
+    this.plan = planQuery({
       criteria,
       order,
       indexes: context.indexes.byName,

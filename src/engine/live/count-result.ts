@@ -1,4 +1,4 @@
-import type { CollectionContext } from '../collections/collection-context.ts';
+import type { OperationContext } from '../collections/collection-context.ts';
 import { type CompiledSelection, compileSelection } from '../find/compiled-selection.ts';
 import { Query } from '../find/query.ts';
 import type { LiveNews } from '../protocol/live-protocol.ts';
@@ -9,7 +9,7 @@ import type { BodyOf, LiveResult } from './live-result.ts';
 
 /** The number of matching documents. */
 export class CountResult implements LiveResult {
-  readonly #context: CollectionContext;
+  readonly #context: OperationContext;
   readonly #selection: Selection;
   readonly #compiled: CompiledSelection;
   readonly #members = new Set<string>();
@@ -17,7 +17,7 @@ export class CountResult implements LiveResult {
   #told: number | undefined;
   #loaded = false;
 
-  constructor(context: CollectionContext, selection: Selection) {
+  constructor(context: OperationContext, selection: Selection) {
     this.#context = context;
     this.#selection = selection;
     this.#compiled = compileSelection(context, selection);

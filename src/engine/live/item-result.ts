@@ -2,20 +2,20 @@ import { type Body, encode, peek } from '../../codec/body.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import { getAt, hasAt, type ValuePath } from '../paths/value-path.ts';
 import type { LiveNews } from '../protocol/live-protocol.ts';
-import type { RecordStore } from '../records/record-store.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
+import type { Records } from '../snapshots/records.ts';
 import type { LiveResult } from './live-result.ts';
 import { managedOf } from './managed-values.ts';
 
 /** One record, or the value at a path inside it: a list of one or none. */
 export class ItemResult implements LiveResult {
-  readonly #records: RecordStore;
+  readonly #records: Records;
   readonly #key: string;
   readonly #path: ValuePath;
   /** The state that the reader has: `undefined` before the first, `''` for no value. */
   #told: string | { readonly exact: Body } | undefined;
 
-  constructor(records: RecordStore, key: string, path: ValuePath) {
+  constructor(records: Records, key: string, path: ValuePath) {
     this.#records = records;
     this.#key = key;
     this.#path = path;
@@ -43,6 +43,7 @@ export class ItemResult implements LiveResult {
       flags: Uint8Array.from(there ? [record.flags] : []),
       stamps: record?.stamps && [record.stamps],
       bodies: there ? [body] : [],
+      records: there ? [record] : [],
       more: false,
     };
   }

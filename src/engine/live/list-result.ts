@@ -1,7 +1,7 @@
 import { type Body, encode } from '../../codec/body.ts';
 import { bodySize } from '../../codec/size.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { CollectionContext } from '../collections/collection-context.ts';
+import type { OperationContext } from '../collections/collection-context.ts';
 import { type CompiledSelection, compileSelection } from '../find/compiled-selection.ts';
 import { Query } from '../find/query.ts';
 import type { ListPart } from '../protocol/live-protocol.ts';
@@ -29,7 +29,7 @@ interface Telling {
 
 /** The matching documents, in order. */
 export class ListResult implements LiveResult {
-  readonly #context: CollectionContext;
+  readonly #context: OperationContext;
   readonly #selection: Selection;
   readonly #compiled: CompiledSelection;
   readonly #matches: OrderedMatches;
@@ -40,7 +40,7 @@ export class ListResult implements LiveResult {
   #told: readonly Match[] | undefined;
   #telling: Telling | undefined;
 
-  constructor(context: CollectionContext, selection: Selection) {
+  constructor(context: OperationContext, selection: Selection) {
     const { skip = 0, limit = Number.POSITIVE_INFINITY } = selection;
     this.#context = context;
     this.#compiled = compileSelection(context, selection);
@@ -110,6 +110,7 @@ export class ListResult implements LiveResult {
         ? records.map(({ stamps }) => stamps)
         : undefined,
       bodies,
+      records,
       more,
     };
   }

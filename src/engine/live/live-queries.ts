@@ -1,5 +1,5 @@
 import { peek } from '../../codec/body.ts';
-import type { CollectionContext } from '../collections/collection-context.ts';
+import type { CollectionContext, OperationContext } from '../collections/collection-context.ts';
 import { parseKey } from '../paths/key-path.ts';
 import type { LiveOperations, LiveSpec } from '../protocol/live-protocol.ts';
 import type { Request } from '../protocol/requests.ts';
@@ -15,13 +15,16 @@ type LiveRequest = Request<keyof LiveOperations>;
 /** The live queries of a collection, of all sessions. */
 export class LiveQueries {
   readonly #context: CollectionContext;
+  readonly #visible: OperationContext;
   /** The readers, each with whether it decodes changes at once. */
   readonly #readers = new Map<LiveReader, boolean>();
   /** Keys that changed in this batch; only collected while there are readers. */
   #touched = new Set<string>();
 
-  constructor(context: CollectionContext) {
+  /** @param visible What readers see of the collection. */
+  constructor(context: CollectionContext, visible: OperationContext) {
     this.#context = context;
+    this.#visible = visible;
   }
 
   /** Number of readers. */
@@ -89,12 +92,12 @@ export class LiveQueries {
   }
 
   #resultFor(spec: LiveSpec): LiveResult {
-    const { records, settings } = this.#context;
+    const { records, settings } = this.#visible;
     switch (spec.kind) {
       case 'list':
-        return new ListResult(this.#context, spec);
+        return new ListResult(this.#visible, spec);
       case 'count':
-        return new CountResult(this.#context, spec);
+        return new CountResult(this.#visible, spec);
       case 'item': {
         const [key, ...path] =
           settings.type === 'DOCUMENT_BASED' ? [spec.key as string] : parseKey(spec.key);

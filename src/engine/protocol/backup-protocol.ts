@@ -1,4 +1,4 @@
-import type { FilePart } from '../../backup/file/file-contents.ts';
+import type { FilePart, FileRecord } from '../../backup/file/file-contents.ts';
 import type { VerificationResult } from '../../backup/segment-verifier.ts';
 
 /** A backup of a collection. */
@@ -29,6 +29,15 @@ export interface ImportProgress {
   readonly bytes: number;
 }
 
+/** Records to migrate. */
+export interface MigrationPart {
+  /** The version that they have. */
+  readonly from: number;
+  /** How many documents there are in all. */
+  readonly total: number;
+  readonly records: readonly FileRecord[];
+}
+
 /** The operations on backups. */
 export interface BackupOperations {
   createBackup: {
@@ -37,7 +46,8 @@ export interface BackupOperations {
     reply: string;
   };
   listBackups: { ask: object; reply: BackupInfo[] };
-  loadBackup: { ask: { name: string }; reply: true };
+  /** `false` if its documents have to be migrated first, by `migrate`. */
+  loadBackup: { ask: { name: string; version: number }; reply: boolean };
   deleteBackup: { ask: { name: string }; reply: true };
   verify: { ask: object; reply: Verification };
   /** Pins a backup, to export it. */
@@ -49,4 +59,24 @@ export interface BackupOperations {
   importBackup: { ask: { call: number; merge: boolean }; reply: number };
   /** The next part, none at the end. Replies with the documents so far; `undefined` if the import has ended. */
   importPart: { ask: { call: number; part: FilePart | undefined }; reply: number | undefined };
+  /**
+   * Migrates the documents, or those of a backup in their place, to the version of the handle; parts follow. Answered once
+   * the result is live, or if there is nothing to migrate.
+   */
+  migrate: {
+    ask: { call: number; version: number; backup: string | undefined };
+    reply: undefined;
+  };
+  /** Migrated records. Replies with the next ones; `undefined` if the migration wants no more. */
+  migratePart: {
+    ask: {
+      call: number;
+      records: readonly FileRecord[];
+      /** How many documents that were, those included that a step removed. */
+      done: number;
+      /** Whether all records of the part before are migrated. */
+      isWhole: boolean;
+    };
+    reply: MigrationPart | undefined;
+  };
 }

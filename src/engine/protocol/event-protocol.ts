@@ -10,8 +10,10 @@ export interface Change {
 
 /** What an engine says of itself. */
 export interface EngineStatus {
-  /** The storage in use: `indexeddb`, `memory`, or what a driver calls itself. */
+  /** The storage in use: `indexeddb`, `opfs`, `memory`, or what a driver calls itself. */
   readonly storage: string | undefined;
+  /** Why it is another storage than requested; `undefined` if it is not. */
+  readonly storage_reason?: string | undefined;
   /** Pages and threads that use the database now. */
   readonly tabs: number;
   /** Changes that are not in storage yet, of all collections. */
@@ -43,6 +45,22 @@ export interface EngineEvents {
     /** Left out where it came from a file. */
     readonly backup: string | undefined;
     readonly documents: number;
+  };
+  /** The documents of a collection are being migrated to a newer version of the app's code. */
+  migration: {
+    readonly collection: string;
+    /** The version that they have. */
+    readonly from: number;
+    /** The version that they get. */
+    readonly to: number;
+    /** Documents so far. */
+    readonly done: number;
+    readonly total: number;
+    /**
+     * The backup of the documents as they were: `loadBackup()` of it undoes the migration. Left out until the migrated
+     * documents are in place, all at once; from then on calls of older code reject with `schema_newer`.
+     */
+    readonly backup: string | undefined;
   };
   /** The replication of a collection has got further, or has something to do. */
   replication: ReplicaReport;

@@ -1,5 +1,5 @@
 import type { Body } from '../../codec/body.ts';
-import type { Stamps } from '../../storage/segments/stored-record.ts';
+import type { Stamps, StoredRecord } from '../../storage/segments/stored-record.ts';
 
 /** The kind of a live query: documents, their count, or one document or value. */
 export type LiveSpec =
@@ -34,6 +34,8 @@ export interface ListPart {
   readonly flags: Uint8Array;
   readonly stamps: readonly (Stamps | undefined)[] | undefined;
   readonly bodies: readonly Body[];
+  /** The versions, in this thread only. */
+  readonly records?: readonly StoredRecord[] | undefined;
   /** Whether another part follows. */
   readonly more: boolean;
 }

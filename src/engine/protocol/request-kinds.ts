@@ -27,6 +27,7 @@ const CHANGING: ReadonlySet<OperationName> = new Set<OperationName>([
   'loadBackup',
   'deleteBackup',
   'importBackup',
+  'migrate',
 ]);
 
 /** Operations that change documents or values. */
@@ -44,6 +45,8 @@ const EDITS: ReadonlySet<OperationName> = new Set<OperationName>([
 const READS: ReadonlySet<OperationName> = new Set<OperationName>([
   'get',
   'getMany',
+  'getShared',
+  'near',
   'getVersion',
   'scan',
   'scanNext',
@@ -67,6 +70,7 @@ const ON_BACKUPS: ReadonlySet<OperationName> = new Set<keyof BackupOperations>([
   'verify',
   'exportBackup',
   'importBackup',
+  'migrate',
 ]);
 
 /** Parts of files, executed at once: a file may be imported into the very collection that exports it. */
@@ -74,6 +78,7 @@ const PARTS_OF_FILES: ReadonlySet<OperationName> = new Set<PartOfFile>([
   'importPart',
   'exportNext',
   'exportEnd',
+  'migratePart',
 ]);
 
 /** Replication waits for storage, and nothing must come in between. */
@@ -111,7 +116,7 @@ export function isOfReplica(request: Request): request is Request<keyof ReplicaO
   return request.op.startsWith('replica');
 }
 
-type PartOfFile = 'importPart' | 'exportNext' | 'exportEnd';
+type PartOfFile = 'importPart' | 'exportNext' | 'exportEnd' | 'migratePart';
 
 export function isOnBackups(
   request: Request,
@@ -121,6 +126,11 @@ export function isOnBackups(
 
 export function isPartOfFile(request: Request): request is Request<PartOfFile> {
   return PARTS_OF_FILES.has(request.op);
+}
+
+/** Whether parts follow that belong to it. */
+export function isFed(request: Request): request is Request<'importBackup' | 'migrate'> {
+  return request.op === 'importBackup' || request.op === 'migrate';
 }
 
 /** Whether it changes something in collections. */

@@ -5,8 +5,15 @@ import type { BackupOperations } from './backup-protocol.ts';
 import type { DatabaseOperations } from './database-protocol.ts';
 import type { KeyValueOperations } from './key-value-protocol.ts';
 import type { LiveOperations } from './live-protocol.ts';
+import type { ManagedColumns } from './managed-columns.ts';
 import type { ReplicaOperations } from './replica-protocol.ts';
 import type { CollectionSettings } from './settings.ts';
+import type {
+  FoundVersions,
+  SentVersions,
+  SharedAsk,
+  SharedOperations,
+} from './shared-protocol.ts';
 
 /** Managed values of a document in a reply: id, flags, stamps. */
 export type ManagedReply = readonly [key: string, flags: number, stamps?: Stamps];
@@ -18,13 +25,6 @@ export type RecordReply = readonly [
   stamps: Stamps | undefined,
   body: Body | DecodedBody,
 ];
-
-/** Managed values of many documents, as columns: structured clone takes half the time for them. */
-export interface ManagedColumns {
-  readonly keys: readonly string[];
-  readonly flags: Uint8Array;
-  readonly stamps: readonly (Stamps | undefined)[] | undefined;
-}
 
 /** A chunk of a scan. */
 export interface ScanReply extends ManagedColumns {
@@ -40,6 +40,8 @@ export interface ScanReply extends ManagedColumns {
   readonly end?: { readonly key: unknown; readonly rank: number } | undefined;
   /** The cursor of the next chunk, `undefined` at the end. */
   readonly cursor: number | undefined;
+  /** The documents of a request with `shared`, in the place of all other columns than `ranks`. */
+  readonly shared?: FoundVersions | SentVersions | undefined;
 }
 
 /** Whether archived documents count. */
@@ -73,6 +75,8 @@ export interface Selection {
   /** Number by which the call can be aborted. */
   readonly call?: number | undefined;
   readonly mayHang?: RequestFlags['mayHang'];
+  /** Requests documents as versions. Not with `select`. */
+  readonly shared?: SharedAsk | undefined;
 }
 
 /** How to send a request. A request with a flag travels in a batch of its own. */
@@ -142,9 +146,13 @@ export interface Operations
     DatabaseOperations,
     KeyValueOperations,
     ReplicaOperations,
+    SharedOperations,
     TransactionOperations {
-  /** Opens the collection under the handle. Every other operation waits for it. */
-  open: { ask: { settings: CollectionSettings }; reply: undefined };
+  /**
+   * Opens the collection under the handle. Every other operation waits for it. Replies whether the documents have to be
+   * migrated before the handle can use them.
+   */
+  open: { ask: { settings: CollectionSettings }; reply: boolean };
   /** Loads a cached collection into memory. */
   ready: { ask: object; reply: undefined };
   save: { ask: object; reply: undefined };
@@ -202,7 +210,10 @@ export interface Operations
   /** Aborts a running call. */
   abort: { ask: { call: number }; reply: undefined };
   scan: { ask: Selection; reply: ScanReply };
-  scanNext: { ask: { cursor: number; call?: number | undefined }; reply: ScanReply };
+  scanNext: {
+    ask: { cursor: number; call?: number | undefined; shared?: SharedAsk | undefined };
+    reply: ScanReply;
+  };
   scanEnd: { ask: { cursor: number }; reply: undefined };
 }
 

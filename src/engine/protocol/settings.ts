@@ -6,11 +6,21 @@ export interface StampSettings {
   readonly timestamp: boolean;
 }
 
+/** When documents expire: so many seconds after the time in a field. */
+export interface ExpirySettings {
+  /** Dotted path of a Date. */
+  readonly field: string;
+  readonly seconds: number;
+}
+
 /** The options of a collection, checked and completed. */
 export interface CollectionSettings {
   readonly name: string;
   readonly type: 'DOCUMENT_BASED' | 'KEY_VALUE_BASED';
   readonly indexes: readonly IndexDefinition[];
+  /** Of the documents, as the handle's code expects them. */
+  readonly version: number;
+  readonly expire_after: ExpirySettings | undefined;
   /** Characters of a generated id. */
   readonly id_length: number;
   readonly created: StampSettings;
@@ -28,6 +38,8 @@ export interface CollectionSettings {
   /** Days, -1 for ever. */
   readonly backup_retention_time: number;
   readonly caching: boolean;
+  /** Whether what reads return is frozen and shared. */
+  readonly shared_documents: boolean;
   readonly auto_create_backup: boolean;
   readonly detailed_debugger_logs: boolean;
   readonly activate_drop_method: boolean;
@@ -46,6 +58,8 @@ export function plainSettings(name: string, type: CollectionSettings['type']): C
     name,
     type,
     indexes: [],
+    version: 1,
+    expire_after: undefined,
     id_length: ID_LENGTH,
     created: NO_STAMPS,
     updated: NO_STAMPS,
@@ -57,6 +71,7 @@ export function plainSettings(name: string, type: CollectionSettings['type']): C
     cache_retention_time: -1,
     backup_retention_time: -1,
     caching: false,
+    shared_documents: false,
     auto_create_backup: false,
     detailed_debugger_logs: false,
     activate_drop_method: false,

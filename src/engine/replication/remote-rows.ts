@@ -1,3 +1,4 @@
+import { RecordPart } from '../../storage/segments/parts/record-part.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
 import type { RecordState, RemoteRow } from '../protocol/replica-protocol.ts';
@@ -36,7 +37,7 @@ export function applyRows(
     else if (replica.log.get(id) || replica.dirty.has(id)) changed.push(() => replica.equals(id));
   }
   for (const record of added) record.rank = records.takeRank();
-  if (added.length > 0) versions.add(added);
+  if (added.length > 0) versions.add(new RecordPart({ made: added }));
   // A unique index may have refused the documents.
   for (const enter of changed) enter();
 }

@@ -4,8 +4,8 @@ import { SegmentLog } from '../../storage/log/segment-log.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
 import type { RecordState } from '../protocol/replica-protocol.ts';
-import { FoldedRecords } from '../records/folded-records.ts';
 import { RecordStore } from '../records/record-store.ts';
+import { FoldedRecords } from '../records/table/folded-records.ts';
 import { SaveSchedule } from '../saving/save-schedule.ts';
 import { OpenSnapshots } from '../snapshots/open-snapshots.ts';
 

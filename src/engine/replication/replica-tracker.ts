@@ -4,8 +4,16 @@ import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 export interface ReplicaTracker {
   /** Must be called when a document was changed, with the version that was replaced. */
   note(id: string, before: StoredRecord | undefined): void;
+  /**
+   * Must be called before a document is removed that has expired.
+   *
+   * @returns whether it may be removed: a change of it is pushed first, unless the server refuses it.
+   */
+  expire(id: string): boolean;
   /** Must be called when all records were replaced, by a backup or a file. */
   noteReplacement(before: readonly StoredRecord[]): void;
+  /** Must be called when all records were migrated; some may be gone. */
+  noteMigration(before: readonly StoredRecord[]): void;
   /** Must be called after a batch. */
   settle(): void;
   /** Saves what its log alone has to save. */

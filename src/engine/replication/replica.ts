@@ -155,6 +155,12 @@ export class Replica implements ReplicaTracker {
     this.enter(id, { version, isDirty: true, base });
   }
 
+  expire(id: string): boolean {
+    if (this.dirty.has(id) && this.refusal(id) === undefined) return false;
+    if (this.log.get(id)) this.equals(id);
+    return true;
+  }
+
   /** That is a local change of each document that differs. */
   noteReplacement(replaced: readonly StoredRecord[]): void {
     const { records } = this.#context;
@@ -165,6 +171,12 @@ export class Replica implements ReplicaTracker {
       if (was?.segment !== now?.segment || was?.index !== now?.index) this.note(key, was);
     }
     this.state = { ...this.state, replacement: records.log.replicated };
+  }
+
+  /** That is no local change, as each device migrates its documents by itself; what is gone stays on the server. */
+  noteMigration(migrated: readonly StoredRecord[]): void {
+    const { records } = this.#context;
+    for (const { key } of migrated) if (!records.get(key)) this.equals(key);
   }
 
   /** Applies states of the server: they are no local changes. */

@@ -1,6 +1,7 @@
 import type { StorageOperation } from '../../storage/drivers/driver.ts';
 import type { Attachment } from '../../storage/log/log-writes.ts';
-import type { BegunSave, RecordStore } from '../records/record-store.ts';
+import type { BegunSave } from '../records/begun-save.ts';
+import type { RecordStore } from '../records/record-store.ts';
 
 /**
  * Writes the pending changes of collections as segments, in one transaction: all of them are stored, or none. None

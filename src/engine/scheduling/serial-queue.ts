@@ -20,6 +20,9 @@ export class SerialQueue {
   /** Requests that have begun and do not hold the queue. */
   #passing: Set<Promise<unknown>> | undefined;
 
+  /** Whether a request has entered that changes the collection. */
+  hasChanges = false;
+
   /** Whether a request would have to wait now. */
   get busy(): boolean {
     return this.#busy !== undefined;
@@ -79,13 +82,14 @@ function perform<T>(start: () => Result<T> | Postponed<T>): T | Promise<T> | Pos
 }
 
 /**
- * Executes a request to several collections, and holds their queues meanwhile. It enters all of them at once: of two such
+ * Executes a request that changes several collections, and holds their queues meanwhile. It enters all of them at once: of two such
  * requests one is before the other in every queue, so they never wait for each other.
  */
 export function enterAll<T>(
   queues: readonly SerialQueue[],
   start: () => Coroutine<T>,
 ): T | Promise<T> {
+  for (const queue of queues) queue.hasChanges = true;
   if (!queues.some(({ busy }) => busy)) {
     const result = run(start());
     if (result instanceof Promise) for (const queue of queues) void queue.enter(true, () => result);

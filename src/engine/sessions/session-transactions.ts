@@ -109,7 +109,7 @@ export class SessionTransactions implements Executor {
       if (!open || open.error) return [];
       const { collection, settings } = open;
       const key = { client: this.#client, handle, number };
-      return { handle, collection, key, declared: settings.indexes };
+      return { handle, collection, key, settings };
     });
   }
 }

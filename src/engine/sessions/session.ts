@@ -146,7 +146,7 @@ export class Session implements EventReceiver, RecoverySession {
   async #reapplyOne({ request, number }: AcknowledgedChange): Promise<void> {
     const { collection, settings } = this.#handles.of(request);
     const key = { client: this.client, handle: request.handle, number };
-    const applied = collection.reapply(request, key, settings.indexes);
+    const applied = collection.reapply(request, key, settings);
     this.#unfinished.notePart(collection, request);
     await applied;
   }
@@ -218,9 +218,14 @@ export class Session implements EventReceiver, RecoverySession {
   ): BatchReply | Promise<BatchReply> {
     const { turns, collections, database } = this.#context;
     const turn = turns.take();
-    const numbers = first && new Map(first);
+    // Most batches are one read, which needs none of these.
+    const numbers = first && first.length > 0 ? new Map(first) : undefined;
+    let failures: Map<number, unknown> | undefined;
+    const fail = (index: number, error: unknown): void => {
+      failures ??= new Map();
+      failures.set(index, asCairnError(error));
+    };
     const values: unknown[] = new Array(batch.length);
-    const failures = new Map<number, unknown>();
     const executing: Promise<void>[] = [];
     const touched = new Set<HostedCollection>();
     for (let index = 0; index < batch.length; index++) {
@@ -240,23 +245,18 @@ export class Session implements EventReceiver, RecoverySession {
         };
         if (!(value instanceof Promise)) answer(value);
         else {
-          const fail = (error: unknown) => void failures.set(index, asCairnError(error));
           this.#unfinished.begin(executor, request, value);
-          executing.push(value.then(answer).catch(fail));
+          executing.push(value.then(answer).catch((error: unknown) => fail(index, error)));
         }
       } catch (error) {
-        failures.set(index, asCairnError(error));
+        fail(index, error);
       }
     }
     if (touched.size > 0) collections.settle(touched);
-    const reply = (): BatchReply => ({
-      values,
-      failures: failures.size > 0 ? failures : undefined,
-      turn: turn(),
-    });
+    const reply = (): BatchReply => ({ values, failures, turn: turn() });
     /** After the news of the session's live queries: they show the session's own changes. */
     const replyAfterNews = () => {
-      const caughtUp = batch.some(isChange) && this.#lives.catchUp(touched);
+      const caughtUp = touched.size > 0 && batch.some(isChange) && this.#lives.catchUp(touched);
       return caughtUp ? caughtUp.then(reply) : reply();
     };
     const answer =

@@ -24,7 +24,8 @@ export class UnfinishedCalls {
 
   /** To be called with every request that is not answered at once. */
   begin(executor: Executor, request: Request, answered: Promise<unknown>): void {
-    if (request.op !== 'importBackup' && request.op !== 'importAll') return;
+    const { op } = request;
+    if (op !== 'importBackup' && op !== 'importAll' && op !== 'migrate') return;
     const { call } = request;
     this.#add(executor, call, { op: 'abort', handle: request.handle, call });
     const end = () => void this.#ends.delete(call);

@@ -1,4 +1,5 @@
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+import type { Hides } from '../expiry/expiry-rules.ts';
 import type { RecordStore } from '../records/record-store.ts';
 
 /** Versions that count in the place of the newest ones, by key; `undefined` where the record does not exist. */
@@ -19,7 +20,10 @@ export interface Records
     | 'pin'
     | 'size'
     | 'takeRank'
+    | 'vacate'
   > {
   /** Where the versions differ from the newest, which indexes know; `undefined` where they do not. */
   readonly overlay: Overlay | undefined;
+  /** Tells which records of lists and indexes do not count: they have expired. `undefined` where all do. */
+  readonly hides: Hides | undefined;
 }

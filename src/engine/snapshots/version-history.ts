@@ -64,8 +64,12 @@ export class VersionHistory {
     if (!this.#snapshots.isEmpty) this.#add([record], before);
   }
 
-  noteAdded(records: readonly StoredRecord[]): void {
-    if (!this.#snapshots.isEmpty) this.#add(records, undefined);
+  noteAdded(keys: readonly string[]): void {
+    if (this.#snapshots.isEmpty) return;
+    this.#add(
+      keys.map((key) => ({ key })),
+      undefined,
+    );
   }
 
   noteReplacement(): void {

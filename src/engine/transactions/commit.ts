@@ -1,8 +1,8 @@
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import { TransactionError } from '../../errors/transaction-error.ts';
-import { answerLost } from '../collection-errors.ts';
+import { answerLost, otherVersion } from '../collection-errors.ts';
 import type { HostedCollection } from '../collections/hosted-collection.ts';
-import { atRest } from '../collections/storage-at-rest.ts';
+import { atRest } from '../collections/turns/storage-at-rest.ts';
 import type { IdempotencyKey } from '../protocol/idempotency-key.ts';
 import type { CommitReply, Request } from '../protocol/requests.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
@@ -16,8 +16,8 @@ export interface CommitTarget {
   readonly handle: number;
   readonly collection: HostedCollection;
   readonly key: IdempotencyKey;
-  /** The indexes that the handle declares. */
-  readonly declared: CollectionSettings['indexes'];
+  /** Of the handle. */
+  readonly settings: CollectionSettings;
 }
 
 /**
@@ -35,6 +35,7 @@ export function commit(
     try {
       for (const { collection } of targets) collection.availability.check();
       if (isApplied(targets)) return 'committed';
+      checkVersions(targets);
       if (!transaction) return 'lost';
       if (yield* transaction.isOutdated()) return 'conflict';
       apply(targets, transaction);
@@ -66,8 +67,8 @@ export async function recommit(
       return;
     } catch (cause) {
       const error = asCairnError(cause);
-      const isGivenUp = targets.some(({ collection, declared }) =>
-        collection.giveUpIndex(error, declared),
+      const isGivenUp = targets.some(({ collection, settings }) =>
+        collection.giveUpIndex(error, settings.indexes),
       );
       if (!isGivenUp) throw error;
     }
@@ -82,6 +83,7 @@ function* repeat(
   for (const { collection } of targets) collection.availability.check();
   const [first] = targets;
   if (first && isApplied(targets)) throw answerLost(first.collection.settings.name);
+  checkVersions(targets);
   const transaction = new Transaction(snapshots);
   try {
     for (const change of changes) {
@@ -127,6 +129,14 @@ function apply(targets: readonly CommitTarget[], transaction: Transaction): void
   if (targets.length < 2) return;
   // Before any save can begin: all of it is stored, or nothing.
   targets[0]?.collection.context.links.link(targets.map(({ collection }) => collection.saves));
+}
+
+/** @throws {CollectionError} `schema_newer`, `schema_older`, if documents were migrated since it began */
+function checkVersions(targets: readonly CommitTarget[]): void {
+  for (const { collection, settings } of targets) {
+    const { version } = collection.records.log;
+    if (version !== settings.version) throw otherVersion(settings.name, version, settings.version);
+  }
 }
 
 /** All of them are saved together: one applied number stands for all. */

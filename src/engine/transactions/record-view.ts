@@ -1,4 +1,5 @@
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+import type { ExpiryRules, Hides } from '../expiry/expiry-rules.ts';
 import type { Change } from '../protocol/event-protocol.ts';
 import type { RecordBodies } from '../records/record-bodies.ts';
 import type { RecordStore } from '../records/record-store.ts';
@@ -23,6 +24,9 @@ export function isNew({ rank }: StoredRecord): boolean {
 
 /** The records of a collection as one transaction sees them: a snapshot, and over it what the transaction has staged. */
 export class RecordView implements Records {
+  /** What had expired when the view was made: during a transaction nothing does. */
+  readonly hides: Hides | undefined;
+  readonly #expiry: ExpiryRules | undefined;
   readonly #records: RecordStore;
   readonly #snapshot: TransactionSnapshot;
   readonly #reads: ReadSet;
@@ -38,8 +42,15 @@ export class RecordView implements Records {
   /** What {@link #list} was made of. */
   #listed: readonly StoredRecord[] | undefined;
 
-  constructor(records: RecordStore, snapshot: TransactionSnapshot, reads: ReadSet) {
+  constructor(
+    records: RecordStore,
+    snapshot: TransactionSnapshot,
+    reads: ReadSet,
+    expiry: ExpiryRules | undefined,
+  ) {
     this.#records = records;
+    this.#expiry = expiry;
+    this.hides = expiry?.hidingAt(expiry.now());
     this.#snapshot = snapshot;
     this.#reads = reads;
     this.#seen = snapshot.at;
@@ -62,7 +73,8 @@ export class RecordView implements Records {
   }
 
   get size(): number {
-    return this.list().length;
+    const { hides } = this;
+    return hides ? this.list().filter((record) => !hides(record)).length : this.list().length;
   }
 
   get flags(): number {
@@ -88,11 +100,15 @@ export class RecordView implements Records {
     if (staged) return staged.record;
     this.check();
     const replaced = this.#records.history.replacedSince(this.#snapshot.at, key);
-    return replaced ? replaced.before : this.#records.get(key);
+    return unless(this.hides, replaced ? replaced.before : this.#records.get(key));
+  }
+
+  vacate(key: string): boolean {
+    return this.get(key) === undefined;
   }
 
   *keys(): Generator<string> {
-    for (const { key } of this.list()) yield key;
+    for (const record of this.list()) if (!this.hides?.(record)) yield record.key;
   }
 
   list(): readonly StoredRecord[] {
@@ -139,9 +155,13 @@ export class RecordView implements Records {
     this.check();
     const { history } = this.#records;
     this.#compared = history.last;
+    const hides = this.#expiry?.hidingAt(this.#expiry.now());
     for (const key of this.#reads.keys) {
       const replaced = history.replacedSince(this.#snapshot.at, key);
-      if (replaced && replaced.before !== this.#records.get(key)) return true;
+      const now = this.#records.get(key);
+      if (!hides && !replaced) continue;
+      const before = replaced ? replaced.before : now;
+      if (unless(this.hides, before) !== unless(hides, now)) return true;
     }
     if (!this.#reads.hasQueries) return false;
     this.#catchUp();
@@ -164,4 +184,12 @@ export class RecordView implements Records {
     }
     this.#list = undefined;
   }
+}
+
+/** A record, unless it is hidden. */
+function unless(
+  hides: Hides | undefined,
+  record: StoredRecord | undefined,
+): StoredRecord | undefined {
+  return record && hides?.(record) ? undefined : record;
 }

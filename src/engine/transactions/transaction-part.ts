@@ -1,6 +1,8 @@
 import { bodySize } from '../../codec/size.ts';
+import type { RecordPart } from '../../storage/segments/parts/record-part.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { CollectionContext, OperationContext } from '../collections/collection-context.ts';
+import type { CollectionContext } from '../collections/collection-context.ts';
+import { ViewContext } from '../collections/view-context.ts';
 import type { StagedChanges } from '../documents/collection-versions.ts';
 import { DocumentStore } from '../documents/document-store.ts';
 import { KeyValueStore } from '../key-values/key-value-store.ts';
@@ -27,8 +29,8 @@ export class TransactionPart implements VersionSink {
     const reads = new ReadSet();
     this.context = context;
     this.#grow = grow;
-    this.#view = new RecordView(context.records, snapshot, reads);
-    const view = new PartContext(context, this.#view, this, reads);
+    this.#view = new RecordView(context.records, snapshot, reads, context.expiry);
+    const view = new ViewContext(context, this.#view, this, reads);
     this.#store =
       context.settings.type === 'DOCUMENT_BASED'
         ? new DocumentStore(view)
@@ -80,8 +82,12 @@ export class TransactionPart implements VersionSink {
     // Unique indexes are checked by the commit.
   }
 
-  add(records: readonly StoredRecord[]): void {
-    this.putAll(records.map((record) => ({ record, before: undefined, kind: 'insert' })));
+  prepareRows(): void {
+    // As above.
+  }
+
+  add(part: RecordPart): void {
+    this.putAll(part.records().map((record) => ({ record, before: undefined, kind: 'insert' })));
   }
 
   put({ record, kind }: NewVersion): void {
@@ -98,38 +104,6 @@ export class TransactionPart implements VersionSink {
   delete({ key }: StoredRecord): void {
     this.#grow(key.length);
     this.#view.stage(key, { record: undefined, kind: 'delete' });
-  }
-}
-
-class PartContext implements OperationContext {
-  readonly settings: OperationContext['settings'];
-  readonly clock: OperationContext['clock'];
-  readonly newId: OperationContext['newId'];
-  readonly aborts: OperationContext['aborts'];
-  readonly records: RecordView;
-  readonly versions: VersionSink;
-  readonly reads: ReadSet;
-  readonly #collection: CollectionContext;
-
-  constructor(
-    collection: CollectionContext,
-    records: RecordView,
-    versions: VersionSink,
-    reads: ReadSet,
-  ) {
-    this.settings = collection.settings;
-    this.clock = collection.clock;
-    this.newId = collection.newId;
-    this.aborts = collection.aborts;
-    this.records = records;
-    this.versions = versions;
-    this.reads = reads;
-    this.#collection = collection;
-  }
-
-  /** A restored backup brings new ones. */
-  get indexes(): OperationContext['indexes'] {
-    return this.#collection.indexes;
   }
 }
 

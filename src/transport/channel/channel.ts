@@ -5,7 +5,11 @@ import type { Durability, StorageDriver } from '../../storage/drivers/driver.ts'
 export interface DatabaseSettings {
   readonly name: string;
   /** Left out: IndexedDB where it exists, else memory. */
-  readonly storage: 'indexeddb' | 'memory' | StorageDriver | undefined;
+  readonly storage: 'indexeddb' | 'memory' | 'opfs' | StorageDriver | undefined;
+  /** The code of storage `opfs`, as text; `undefined` where it could not be loaded. */
+  readonly opfs_script?: string | undefined;
+  /** Where to move the data before it is opened, with storage `opfs`. */
+  readonly move_to?: 'opfs' | 'indexeddb' | undefined;
   readonly durability: Durability;
   /** Whether a SharedWorker may bring a port to the leader's tab; `undefined` leaves it to the client. */
   readonly shared_worker?: boolean | undefined;

@@ -244,10 +244,15 @@ export class ClientChannel {
     }
     const calls = this.#queue;
     this.#queue = [];
+    if (calls.length === 1) {
+      requests.dispatch(calls);
+      return;
+    }
     let batch: PendingCall[] = [];
     for (const call of calls) {
-      const { mayHang, urgent, once } = call.request;
-      if (mayHang || urgent || once) {
+      const { mayHang, urgent, once, op } = call.request;
+      // Reads behind an opening need not wait for its end.
+      if (mayHang || urgent || once || op === 'open') {
         if (batch.length > 0) requests.dispatch(batch);
         requests.dispatch([call]);
         batch = [];

@@ -1,4 +1,5 @@
 import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key.ts';
+import { isRead } from '../../engine/protocol/request-kinds.ts';
 import type { BatchReply, Request } from '../../engine/protocol/requests.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import { BackupError } from '../../errors/backup-error.ts';
@@ -79,7 +80,7 @@ export class InFlightRequests {
     const batch = calls.map(({ request }) => request);
     const first = this.#handles.number(batch);
     const isAlone = this.#all.size === 0;
-    const entry = this.#add({
+    const entry: InFlight = {
       send: (route) => route.execute(batch, first),
       batch,
       first,
@@ -88,14 +89,19 @@ export class InFlightRequests {
       mayHang: batch[0]?.mayHang === true,
       route: undefined,
       attempts: 0,
-    });
+    };
+    this.#all.add(entry);
     // Fast path of the usual case.
     if (isAlone && this.#route) this.#send(entry, this.#route);
-    else this.#advance();
+    else {
+      this.#unsent.add(entry);
+      this.#advance();
+    }
   }
 
   /** Executes a request at once, in an engine in this thread. */
   executeSync(request: Request, execute: NonNullable<Route['executeSync']>): unknown {
+    if (isRead(request)) return execute(request, []).values[0];
     const batch = [request];
     const first = this.#handles.number(batch);
     const reply = execute(request, first);
@@ -106,7 +112,7 @@ export class InFlightRequests {
   /** Runs a command about the whole client, on this route or the next. */
   run<T>(command: (route: Route) => Promise<T>): Promise<T> {
     return new Promise((settle, reject) => {
-      this.#add({
+      const entry: InFlight = {
         send: command,
         batch: [],
         first: [],
@@ -115,7 +121,9 @@ export class InFlightRequests {
         mayHang: false,
         route: undefined,
         attempts: 0,
-      });
+      };
+      this.#all.add(entry);
+      this.#unsent.add(entry);
       this.#advance();
     });
   }
@@ -161,12 +169,6 @@ export class InFlightRequests {
   /** Resolves once everything in flight is answered or refused. */
   async drained(): Promise<void> {
     if (this.#all.size > 0) await new Promise<void>((resolve) => this.#drained.push(resolve));
-  }
-
-  #add(entry: InFlight): InFlight {
-    this.#all.add(entry);
-    this.#unsent.add(entry);
-    return entry;
   }
 
   #refuse(entry: InFlight, error: CairnError): void {

@@ -3,6 +3,7 @@ import { CairnError } from '../../errors/cairn-error.ts';
 import { CollectionError } from '../../errors/collection-error.ts';
 import { CriteriaError } from '../../errors/criteria-error.ts';
 import { KeyError } from '../../errors/key-error.ts';
+import { MigrationError } from '../../errors/migration-error.ts';
 import { OptionError } from '../../errors/option-error.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import { StorageError } from '../../errors/storage-error.ts';
@@ -33,6 +34,7 @@ const classes: Record<string, ErrorClass> = {
   CollectionError,
   CriteriaError,
   KeyError,
+  MigrationError,
   OptionError,
   StorageError,
   ReplicationError,

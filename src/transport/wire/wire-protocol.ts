@@ -80,6 +80,8 @@ export function eventToWire({ type, detail }: EngineEvent): WireEvent {
   if (type === 'error') return { type, detail: { ...detail, error: toWire(detail.error) } };
   if (type === 'live' && 'error' in detail.news)
     return { type, detail: { live: detail.live, failed: toWire(detail.news.error) } };
+  if (type === 'live' && 'records' in detail.news)
+    return { type, detail: { ...detail, news: { ...detail.news, records: undefined } } };
   return { type, detail } as WireEvent;
 }
 

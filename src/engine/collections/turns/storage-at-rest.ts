@@ -1,5 +1,5 @@
-import type { FencedStorage } from '../../storage/fenced-storage.ts';
-import { type Coroutine, isCoroutine, type Result } from '../scheduling/coroutine.ts';
+import type { FencedStorage } from '../../../storage/fenced-storage.ts';
+import { type Coroutine, isCoroutine, type Result } from '../../scheduling/coroutine.ts';
 
 /**
  * Executes a request that may hang the thread while storage rests: nothing is in flight when it begins, and no write begins

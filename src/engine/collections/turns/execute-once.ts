@@ -1,12 +1,12 @@
-import { answerLost } from '../collection-errors.ts';
-import type { IdempotencyKey } from '../protocol/idempotency-key.ts';
-import { isCompared, isEdit } from '../protocol/request-kinds.ts';
-import type { Request } from '../protocol/requests.ts';
-import { isCoroutine, type Result } from '../scheduling/coroutine.ts';
-import type { CollectionContext } from './collection-context.ts';
+import { answerLost } from '../../collection-errors.ts';
+import type { IdempotencyKey } from '../../protocol/idempotency-key.ts';
+import { isCompared, isEdit } from '../../protocol/request-kinds.ts';
+import type { Request } from '../../protocol/requests.ts';
+import { isCoroutine, type Result } from '../../scheduling/coroutine.ts';
+import type { CollectionContext } from '../collection-context.ts';
 
 /** Executes requests about documents or values. */
-interface Store {
+export interface Store {
   execute(request: Request): Result<unknown>;
 }
 
