@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { directoryKey } from '../../src/storage/checkpoint/checkpoint-format.ts';
 import type { Storage, StorageDriver } from '../../src/storage/drivers/driver.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
@@ -157,5 +157,26 @@ test('a restored backup is not read through the checkpoint of what it replaced',
   const again = new next.Collection<Person>(options);
   expect(await again.count({ city: 'c7' })).toBe(10);
   expect(await again.get('p7')).toMatchObject({ n: 7 });
+  await next.close();
+});
+
+test('a read that is answered early leaves no rejection behind where its handle then fails', async () => {
+  const { gated, client } = await stored();
+  await client.close();
+  gated.shut();
+  const rejections: unknown[] = [];
+  const note = (reason: unknown) => void rejections.push(reason);
+  process.on('unhandledRejection', note);
+  onTestFinished(() => void process.off('unhandledRejection', note));
+  const { client: next } = openClient(gated.driver, undefined, 1000);
+  const people = new next.Collection<Person>({
+    ...options,
+    indexes: [...options.indexes, { fields: ['city'], unique: true }],
+  });
+  expect(await people.get('p77')).toMatchObject({ n: 77 });
+  gated.open();
+  await expect(people.ready).rejects.toMatchObject({ code: 'unique_violation' });
+  await new Promise((resolve) => setTimeout(resolve)); // rejections are reported after microtasks
+  expect(rejections).toEqual([]);
   await next.close();
 });

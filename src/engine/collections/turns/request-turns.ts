@@ -41,14 +41,20 @@ export class RequestTurns {
     if (!first) return this.#enter(request, asking, perform);
     // Known when the request is due, at the end of the opening.
     let answer: FirstAnswer | undefined;
-    const queued = this.#enter(request, asking, () => (answer ? undefined : perform()));
+    const queued = this.#enter(request, asking, perform, () => answer !== undefined);
     return first.then((found) => {
       answer = found;
       return found ? found.value : queued;
     });
   }
 
-  #enter(request: Request, asking: Asking, perform: () => Result<unknown>): unknown {
+  /** @param isAnswered Whether nobody waits for its result any more, nor for its failure. */
+  #enter(
+    request: Request,
+    asking: Asking,
+    perform: () => Result<unknown>,
+    isAnswered = () => false,
+  ): unknown {
     const { storage, terminable } = this.#context;
     const { declaration, key, isStaged } = asking;
     const mustRest = terminable && request.mayHang === true;
@@ -56,6 +62,7 @@ export class RequestTurns {
     const mayWait = (): boolean => mustRest && (storage.isBusy || this.#queue.busy);
     const enter = (): unknown =>
       this.#queue.enter((!isStaged && isChanging(request)) || mayWait(), () => {
+        if (isAnswered()) return undefined;
         const isSame = !declaration || checkVersion(this.#context, request, declaration, key);
         const gate = isSame && this.#context.declared.gateOf(declaration);
         if (gate && request.op !== 'drop') {
