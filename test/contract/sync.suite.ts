@@ -44,6 +44,20 @@ export function syncSuite(fixture: ClientFixture): void {
       expect(things.sync.count()).toBe(2);
     });
 
+    test('a sort by a field is no criterion for a field with a sign before its name', async () => {
+      const things = fixture.documents();
+      await things.ready;
+      const { sync } = things;
+      sync.insertMany([
+        { _id: 'a', n: 2, '+n': 1 },
+        { _id: 'b', n: 1, '+n': 2, '-n': 1 },
+      ]);
+      expect(sync.filter({ '+n': 2 }).map(({ _id }) => _id)).toEqual(['b']);
+      expect(sync.filter({}, { sort: { n: 1 } }).map(({ _id }) => _id)).toEqual(['b', 'a']);
+      expect(sync.filter({}, { sort: { n: -1 } }).map(({ _id }) => _id)).toEqual(['a', 'b']);
+      expect(sync.filter({ '-n': 1 }).map(({ _id }) => _id)).toEqual(['b']);
+    });
+
     test('names the collection in errors of criteria', async () => {
       const things = fixture.documents();
       await things.ready;

@@ -19,6 +19,8 @@ export class Shape {
   /** The path whose operators come next. */
   readonly #path: string;
   readonly #next = new Map<string, Shape>();
+  /** Apart: a path may look like any label. */
+  readonly #sorted = new Map<string, Shape>();
 
   private constructor(
     comparisons: readonly Comparison[],
@@ -40,7 +42,7 @@ export class Shape {
     const known = this.#next.get(path);
     if (known) return known;
     if (path[0] === '$' || path.includes('__proto__')) return undefined;
-    return this.#add(path, new Shape(this.comparisons, this.sort, path));
+    return add(this.#next, path, new Shape(this.comparisons, this.sort, path));
   }
 
   /** With one more operator of the field. `undefined` for one that needs a closer look. */
@@ -49,20 +51,21 @@ export class Shape {
     if (known) return known;
     if (!COMPARISONS.has(operator)) return undefined;
     const comparisons = [...this.comparisons, { path: this.#path, operator }];
-    return this.#add(operator, new Shape(comparisons, this.sort, this.#path));
+    return add(this.#next, operator, new Shape(comparisons, this.sort, this.#path));
   }
 
   /** Sorted by one more field, behind the criteria. */
   sorted(path: string, direction: 1 | -1): Shape | undefined {
     const label = direction === 1 ? `+${path}` : `-${path}`;
-    const known = this.#next.get(label);
+    const known = this.#sorted.get(label);
     if (known) return known;
     if (path.includes('__proto__')) return undefined;
-    return this.#add(label, new Shape(this.comparisons, { ...this.sort, [path]: direction }, ''));
+    const sort = { ...this.sort, [path]: direction };
+    return add(this.#sorted, label, new Shape(this.comparisons, sort, ''));
   }
+}
 
-  #add(label: string, shape: Shape): Shape {
-    this.#next.set(label, shape);
-    return shape;
-  }
+function add(shapes: Map<string, Shape>, label: string, shape: Shape): Shape {
+  shapes.set(label, shape);
+  return shape;
 }
