@@ -111,7 +111,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     if (schema) {
       const patchAll = function* (this: DocumentCalls<T, S>, atomic: Sender) {
         const ids = yield* this.#idsOf(atomic, query);
-        return yield* schema.patchAll(atomic, ids, encoded, this.#build as never);
+        return yield* schema.patchAll(atomic, ids, encoded, this.#build as never, this.#encode);
       };
       return yield* exclusively(sender, (alone) =>
         schema.atomically(alone, this.#collection, patchAll.bind(this)),

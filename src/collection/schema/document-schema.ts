@@ -66,12 +66,18 @@ export class DocumentSchema extends CollectionSchema {
     return yield* wait(runCallAtomically({ ...client, collection, start }));
   }
 
-  /** Patches the documents with these ids, all or none. The sender's requests are atomic. @returns how many there are. */
+  /**
+   * Patches the documents with these ids, all or none. The sender's requests are atomic.
+   *
+   * @param encode Passes a document through the schema and all other checks.
+   * @returns how many there are.
+   */
   *patchAll(
     sender: Sender,
     ids: readonly string[],
     changes: EncodedChanges,
     build: DocumentBuilder,
+    encode: (document: unknown, place: string) => EncodedDocument,
   ): Coroutine<number> {
     const listed: ListedDocuments = { ids: [], bodies: [] };
     for (let from = 0; from < ids.length; from += SLICE) {
@@ -83,7 +89,7 @@ export class DocumentSchema extends CollectionSchema {
         if (!found) continue;
         listed.ids.push(id);
         const document = toDocument(build, found.record);
-        listed.bodies.push(named(id, () => this.encode(document, 'document')).body);
+        listed.bodies.push(named(id, () => encode(document, 'document')).body);
       }
       yield* pause(sender);
     }

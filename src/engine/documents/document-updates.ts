@@ -19,12 +19,12 @@ let last: { readonly changes: string; readonly update: Update } | undefined;
 export class DocumentUpdates {
   readonly #context: OperationContext;
   readonly #reader: { readonly scans: DocumentScans };
-  readonly #checkExpiry: ExpiryCheck | undefined;
+  readonly #checkExpiry: ExpiryCheck | null;
 
   constructor(context: OperationContext, reader: { readonly scans: DocumentScans }) {
     this.#context = context;
     this.#reader = reader;
-    this.#checkExpiry = expiryCheck(context.settings);
+    this.#checkExpiry = expiryCheck(context.settings) ?? null;
   }
 
   *patch({ id, changes, now }: Request<'patch'>): Coroutine<ReplyTo<'patch'>> {
@@ -38,11 +38,11 @@ export class DocumentUpdates {
     return { record: [id, record.flags, record.stamps, record.body as Body], now: time };
   }
 
-  /** The version that a patch would make of a record. */
+  /** The version that a patch would make of a record. A schema may still make a Date of what is in the field of `expire_after`. */
   *patched(before: StoredRecord, changes: Body): Coroutine<StoredRecord> {
     const { records, clock } = this.#context;
     const update = this.#compile(changes);
-    return this.#updated(before, yield* records.bodies.of(before), update, clock.now());
+    return this.#updated(before, yield* records.bodies.of(before), update, clock.now(), null);
   }
 
   /** All or none: every new version is computed before the first is put. */
@@ -87,9 +87,15 @@ export class DocumentUpdates {
   }
 
   /** The version that an update makes of a record. */
-  #updated(before: StoredRecord, stored: Body, update: Update, now: number): StoredRecord {
+  #updated(
+    before: StoredRecord,
+    stored: Body,
+    update: Update,
+    now: number,
+    check: ExpiryCheck | null = this.#checkExpiry,
+  ): StoredRecord {
     const updated = update.apply(decode(stored) as object, now);
-    this.#checkExpiry?.(updated, 'document');
+    check?.(updated, 'document');
     const body = encode(updated, 'document');
     const stamps = stamped(before.stamps, 'updated', this.#context.settings, now);
     return new StoredRecord(before.key, before.rank, before.flags | UPDATED, stamps, body);
