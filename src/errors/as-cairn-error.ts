@@ -10,3 +10,12 @@ export function asCairnError(cause: unknown): CairnError {
     cause,
   });
 }
+
+/** What a thrown value says. Callers' code may throw anything, such as an object that has no text. */
+export function reasonOf(cause: unknown): string {
+  try {
+    return String((cause as Partial<Error> | undefined)?.message ?? cause);
+  } catch {
+    return 'something that has no text';
+  }
+}

@@ -4,6 +4,7 @@ import { isPlainObject } from '../../codec/kinds.ts';
 import { sameValue } from '../../codec/same-value.ts';
 import { type DocumentBuilder, documentBuilder } from '../../engine/protocol/managed.ts';
 import type { CollectionSettings } from '../../engine/protocol/settings.ts';
+import { reasonOf } from '../../errors/as-cairn-error.ts';
 import { MigrationError, migrationFailed } from '../../errors/migration-error.ts';
 import { OptionError } from '../../errors/option-error.ts';
 import { ownFields } from '../find/documents.ts';
@@ -64,7 +65,7 @@ export class RecordMigration {
   ): Body | undefined {
     const value = decode(body);
     const given = this.#build ? this.#build(key, flags, stamps, value as object) : value;
-    const made = attempt(version, key, () => step(given, key));
+    const made = attempt(version, key, () => resultOf(step(given, key), version, key));
     if (made === undefined) {
       // A step that forgets to return the document would remove all of them.
       const left = this.#build ? ownFields(given as object) : given;
@@ -74,11 +75,6 @@ export class RecordMigration {
         key,
         'it changed the document and returned nothing: return the document, or leave it as it is to remove it',
       );
-    }
-    if (typeof (made as Partial<PromiseLike<unknown>> | null)?.then === 'function') {
-      // Nobody else awaits it.
-      Promise.resolve(made).catch(() => undefined);
-      throw failed(version, key, 'it returned a promise, and steps must be synchronous');
     }
     return attempt(version, key, () => encode(this.#fieldsOf(made, version, key), 'result'));
   }
@@ -93,17 +89,25 @@ export class RecordMigration {
   }
 }
 
+/** What a step returned. @throws {MigrationError} for a promise */
+function resultOf(made: unknown, version: number, key: string): unknown {
+  if (typeof (made as Partial<PromiseLike<unknown>> | null)?.then !== 'function') return made;
+  // Nobody else awaits it.
+  Promise.resolve(made).catch(() => undefined);
+  throw failed(version, key, 'it returned a promise, and steps must be synchronous');
+}
+
 function attempt<T>(version: number, key: string, action: () => T): T {
   try {
     return action();
   } catch (cause) {
     if (cause instanceof MigrationError) throw cause;
-    throw failed(version, key, (cause as Error | undefined)?.message ?? String(cause), cause);
+    throw failed(version, key, reasonOf(cause), cause);
   }
 }
 
 function failed(version: number, key: string, why: string, cause?: unknown): MigrationError {
-  const message = `The migration to version ${version} failed at "${key}": ${why}. Nothing was changed.`;
+  const message = `The migration to version ${version} failed at "${key}": ${why.replace(/\.$/, '')}. Nothing was changed.`;
   return migrationFailed(version, message, key, cause);
 }
 

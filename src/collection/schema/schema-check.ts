@@ -1,3 +1,4 @@
+import { reasonOf } from '../../errors/as-cairn-error.ts';
 import { OptionError } from '../../errors/option-error.ts';
 import { type SchemaIssue, ValueError } from '../../errors/value-error.ts';
 import type { StandardIssue, StandardSchema } from './standard-schema.ts';
@@ -19,24 +20,27 @@ export class SchemaCheck {
    * @throws {ValueError} `schema_violation`; {OptionError} `schema_failed`
    */
   check(value: unknown, place: string): unknown {
-    const result = this.#run(value) as Partial<PromiseLike<unknown>> | null | undefined;
-    if (typeof result?.then === 'function') {
-      // Nobody else awaits it.
-      Promise.resolve(result).catch(() => undefined);
-      throw schemaFailed('is asynchronous: give one without async refinements and transforms');
-    }
-    if (typeof result !== 'object' || result === null)
-      throw schemaFailed('returned no result of a Standard Schema');
-    const { issues, value: output } = result as Result;
+    const { issues, output } = this.#run(value);
     if (issues) throw violation(issues, place);
     return output;
   }
 
-  #run(value: unknown): unknown {
+  /** @throws {OptionError} `schema_failed`, also where its result or issues are not as Standard Schema has them */
+  #run(value: unknown): Validated {
     try {
-      return this.#standard.validate(value);
+      const result = this.#standard.validate(value) as Partial<PromiseLike<unknown>> | undefined;
+      if (typeof result?.then === 'function') {
+        // Nobody else awaits it.
+        Promise.resolve(result).catch(() => undefined);
+        throw schemaFailed('is asynchronous: give one without async refinements and transforms');
+      }
+      if (typeof result !== 'object' || result === null)
+        throw schemaFailed('returned no result of a Standard Schema');
+      const { issues, value: output } = result as Result;
+      return issues ? { issues: Array.from(issues, issueOf) } : { output };
     } catch (cause) {
-      throw schemaFailed(`threw: ${(cause as Error | undefined)?.message ?? cause}`, cause);
+      if (cause instanceof OptionError) throw cause;
+      throw schemaFailed(`threw: ${reasonOf(cause)}`, cause);
     }
   }
 }
@@ -46,13 +50,17 @@ interface Result {
   readonly value?: unknown;
 }
 
+interface Validated {
+  readonly issues?: readonly SchemaIssue[];
+  readonly output?: unknown;
+}
+
 export function schemaFailed(why: string, cause?: unknown): OptionError {
   const message = `The schema ${why}. Nothing was stored.`;
   return new OptionError('schema_failed', message, { place: 'schema', cause });
 }
 
-function violation(given: readonly StandardIssue[], place: string): ValueError {
-  const issues = Array.from(given, issueOf);
+function violation(issues: readonly SchemaIssue[], place: string): ValueError {
   const shown = issues
     .slice(0, SHOWN)
     .map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message));
