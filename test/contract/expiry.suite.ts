@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { ClientFixture } from './client-fixture.ts';
 import { rejection, thrown } from './outcomes.ts';
+import { schemaOf } from './schemas/libraries.ts';
 
 const HOUR = 3_600_000;
 const inHours = (hours: number) => new Date(Date.now() + hours * HOUR);
@@ -126,6 +127,30 @@ export function expirySuite(fixture: ClientFixture): void {
       for (const session of [undefined, null, { until: null }, 5])
         await entries.update('a', { _id: 'a', session } as Entry);
       expect(await entries.count()).toBe(1);
+    });
+
+    test('the output of a schema is what must be a Date, from every call', async () => {
+      const schema = schemaOf((given) => {
+        const { at, ...rest } = given as Entry;
+        return { value: { ...rest, at: at === 'soon' ? inHours(1) : at === 'never' ? 0 : at } };
+      });
+      const entries = open({ schema });
+      for (const at of ['soon', 'never']) {
+        const calls = [
+          () => entries.upsert({ _id: 'a', at }),
+          () => entries.patch('a', { at }),
+          () => entries.patch('a', { $set: { at } }),
+          () => entries.patchMany({}, { at }),
+          () => entries.modify('a', (entry) => ({ ...entry, at })),
+          () => fixture.db.transaction((tx) => tx(entries).patchMany({}, { at })),
+        ];
+        for (const call of calls) {
+          const made = call();
+          if (at === 'soon') await made;
+          else expect(await rejection(made)).toMatchObject({ code: 'expiry_not_a_date' });
+        }
+        expect((await entries.get('a'))?.at).toBeInstanceOf(Date);
+      }
     });
 
     test('transactions see what had not expired when they began', async () => {

@@ -225,7 +225,7 @@ export class HostedCollection implements Executor {
 
   /** Takes in a new handle: its indexes count; its other options do not while the collection is open. */
   declare(settings: CollectionSettings): IndexDeclaration {
-    this.#stamps.compare(settings);
+    this.#stamps.compare(settings, this.context.expiry);
     declareVersion(this.records, settings.version);
     return this.#indexes.declare(settings.indexes, settings.version);
   }

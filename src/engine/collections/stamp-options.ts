@@ -1,4 +1,5 @@
 import { STAMPS } from '../../storage/segments/managed-fields.ts';
+import type { ExpiryRules } from '../expiry/expiry-rules.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 
 /** Warns of handles whose stamp options or `expire_after` differ from those of the handle that opened the collection. */
@@ -11,9 +12,11 @@ export class StampOptions {
     this.#open = open;
   }
 
-  compare(given: CollectionSettings): void {
+  /** @param expiry The rules of the handle that opened the collection. */
+  compare(given: CollectionSettings, expiry: ExpiryRules | undefined): void {
     this.#compare(optionsOf(this.#open), optionsOf(given), 'indicate_* options');
     this.#compare(expiryOf(this.#open), expiryOf(given), 'expire_after');
+    if (expiryOf(this.#open) === expiryOf(given)) expiry?.countFor(given.version);
   }
 
   #compare(kept: string, ignored: string, options: string): void {

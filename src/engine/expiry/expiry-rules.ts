@@ -8,6 +8,8 @@ export type Hides = (record: StoredRecord) => boolean;
 export interface ExpiryRules {
   /** The index whose keys say when. */
   readonly definition: IndexDefinition;
+  /** Must be called with the version of each handle that has these rules: they are for documents of such versions. */
+  countFor(version: number): void;
   /** The time that counts, in Unix milliseconds. */
   now(): number;
   /** What has expired by a time. */

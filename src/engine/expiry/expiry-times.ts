@@ -21,6 +21,8 @@ export class Expiry implements ExpiryRules {
   behind: () => void = () => undefined;
   readonly #context: CollectionContext;
   readonly #lifetime: number;
+  /** Versions of documents that the rules are for. In documents of another version the field may mean something else. */
+  readonly #versions = new Set<number>();
   /** The highest time so far: a clock that is set back shows nothing again. */
   #latest = Number.NEGATIVE_INFINITY;
 
@@ -29,6 +31,10 @@ export class Expiry implements ExpiryRules {
     this.definition = { name: indexName(fields), fields, unique: false, multi: false };
     this.#context = context;
     this.#lifetime = seconds * 1000;
+  }
+
+  countFor(version: number): void {
+    this.#versions.add(version);
   }
 
   /** The time that counts. Nothing expires while changes are replayed: they were made before it did. */
@@ -122,9 +128,10 @@ export class Expiry implements ExpiryRules {
     return this.dueOf(record) <= this.#time();
   }
 
-  /** `undefined` while it is being built. */
+  /** `undefined` while it is being built, and for documents that the rules are not for. */
   get #index(): IndexSlot | undefined {
-    return this.#context.indexes.expiring;
+    const { indexes, records } = this.#context;
+    return this.#versions.has(records.log.version) ? indexes.expiring : undefined;
   }
 
   #due(): Iterable<EntrySlice<StoredRecord>> {

@@ -7,6 +7,9 @@ import { schemaOf } from '../schemas/libraries.ts';
 const cyclic: AnyDocument = {};
 cyclic.self = cyclic;
 
+const { proxy: revoked, revoke } = Proxy.revocable({}, {});
+revoke();
+
 /** Steps that fail, with part of the reason. */
 const STEPS: readonly (readonly [string, (document: AnyDocument) => unknown, RegExp])[] = [
   ['throws', () => JSON.parse('{'), /JSON/],
@@ -17,6 +20,14 @@ const STEPS: readonly (readonly [string, (document: AnyDocument) => unknown, Reg
     },
     /odd/,
   ],
+  [
+    'throws what has no text',
+    () => {
+      throw Object.create(null);
+    },
+    /something that has no text/,
+  ],
+  ['returns what cannot be read', () => revoked, /revoked/],
   ['returns a promise', async (document) => document, /promise/],
   ['returns a promise that rejects', () => Promise.reject(new Error('late')), /promise/],
   ['has a promise in the document', () => ({ later: Promise.resolve(1) }), /result\.later/],

@@ -8,10 +8,23 @@ import { schemaOf } from './libraries.ts';
 export function badSchemasSuite(fixture: ClientFixture): void {
   describe('schemas that do not work', () => {
     const value = (output: unknown) => schemaOf(() => ({ value: output }));
+    const throwing = (thrown: unknown) =>
+      schemaOf(() => {
+        throw thrown;
+      });
+    const unreadable = {
+      get value() {
+        throw new Error('unreadable');
+      },
+    };
     const cases: readonly (readonly [string, ReturnType<typeof schemaOf>, RegExp])[] = [
       ['asynchronous', schemaOf(async (given) => ({ value: given })), /asynchronous/],
       ['rejecting', schemaOf(() => Promise.reject(new Error('later'))), /asynchronous/],
       ['throwing', schemaOf(() => JSON.parse('{')), /threw: .*JSON/],
+      ['throwing what has no text', throwing(Object.create(null)), /threw: something/],
+      ['throwing a symbol', throwing(Symbol('x')), /threw: Symbol\(x\)/],
+      ['whose issues are none', schemaOf(() => ({ issues: [null] }) as never), /threw/],
+      ['whose result cannot be read', schemaOf(() => unreadable), /threw: unreadable/],
       ['without a function', schemaOf(undefined as never), /threw/],
       ['that returns nothing', schemaOf(() => undefined), /no result/],
       ['whose output is no document', value(['a']), /no document/],
