@@ -2,8 +2,11 @@ import { OptionError } from '../../errors/option-error.ts';
 import type { LiveResult, Source } from '../core/hook-result.ts';
 import { OTHER_QUERY } from '../core/shared-query.ts';
 
-/** A component that suspends may take so long, after the result, until it commits; then its query ends. */
-const UNCOMMITTED_MS = 5000;
+/**
+ * A component that suspends may take so long, after the result, until it commits; then its query ends. Long: hundreds below one
+ * boundary commit together, with the last of them.
+ */
+const UNCOMMITTED_MS = 60_000;
 
 /** So many results that components have waited for and not come back to read are an endless loop. */
 const MOST_UNREAD = 1000;

@@ -76,7 +76,7 @@ function show(make: () => ReactNode) {
     );
   draw();
   const reads = (text: string) =>
-    vi.waitFor(() => expect(element.textContent).toBe(text), { interval: 5, timeout: 10_000 });
+    vi.waitFor(() => expect(element.textContent).toBe(text), { interval: 5, timeout: 50_000 });
   return { element, texts, draw, reads, unmount: () => root.unmount() };
 }
 
