@@ -73,7 +73,8 @@ export class RecordMigration {
     const value = decode(body);
     const given = this.#build ? this.#build(key, flags, stamps, value as object) : value;
     const made = attempt(version, key, () => resultOf(step(given, key), version, key));
-    if (made === undefined) {
+    // A value that is `undefined` already: a step that returns what it gets must not remove it.
+    if (made === undefined && value !== undefined) {
       // A step that forgets to return the document would remove all of them.
       const left = this.#build ? ownFields(given as object) : given;
       if (sameValue(left, decode(body))) return undefined;
