@@ -3,7 +3,7 @@ import { versionIn } from '../../backup/file/document-version.ts';
 import type { FileHeader } from '../../backup/file/file-contents.ts';
 import type { Snapshot } from '../../backup/snapshot.ts';
 import { SnapshotReader } from '../../backup/snapshot-reader.ts';
-import { putSnapshot } from '../../backup/snapshots.ts';
+import { putSnapshots } from '../../backup/stored-snapshots.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import { StorageError } from '../../errors/storage-error.ts';
 import { otherVersion } from '../collection-errors.ts';
@@ -70,7 +70,7 @@ export class BackupRequests {
       case 'loadBackup':
         return this.#load(request);
       case 'deleteBackup':
-        await this.backups.remove([await this.backups.snapshots.find(request.name)]);
+        await this.backups.remove([await this.backups.snapshots.findAny(request.name)]);
         return true;
       case 'verify':
         return damage ? this.#verifyDamaged(damage) : this.backups.verify();
@@ -142,7 +142,10 @@ export class BackupRequests {
     const snapshot = this.#context.availability.error
       ? await this.#remains()
       : await this.backups.create({ reason: 'drop' });
-    return snapshot && { snapshot: putSnapshot(snapshot), segments: new Set(snapshot.segments) };
+    if (!snapshot) return undefined;
+    const stored = { whole: [snapshot], lost: [] };
+    const { collection, segments } = snapshot;
+    return { snapshot: putSnapshots(collection, stored), segments: new Set(segments) };
   }
 
   /** The error of a collection that cannot be opened, with the remedy. */
@@ -159,7 +162,7 @@ export class BackupRequests {
     const remedy =
       whole.length > 0
         ? `Whole backups: ${whole.join(', ')}. loadBackup('${whole[0]}') restores the newest.`
-        : 'There is no whole backup.';
+        : 'There is no whole backup; Drop({ backup: true }) keeps what is whole as one.';
     return new StorageError('data_damaged', `${error.message} ${remedy}`, { place, cause: error });
   }
 

@@ -1,7 +1,8 @@
 import type { Checkpoint } from '../../storage/checkpoint/checkpoint-format.ts';
 import type { Manifest } from '../../storage/log/manifest.ts';
 import type { SegmentState } from '../../storage/segments/compaction.ts';
-import { columnOf, type Segment } from '../../storage/segments/segment.ts';
+import type { TakeSegment } from '../../storage/segments/read-segments.ts';
+import { columnOf } from '../../storage/segments/segment.ts';
 import { typeMismatch } from '../collection-errors.ts';
 import { DocumentIndexes } from '../documents/document-indexes.ts';
 import { extractKeys, lackingColumns, writeColumns } from '../documents/index-builder.ts';
@@ -37,7 +38,7 @@ export function* openCollection(
     // Handles that were opened since the collection was have declared their indexes by now.
     loading = new Loading(context, log.version);
   };
-  yield log.open(begin, (segment) => loading?.fold(segment));
+  yield log.open(begin, (segment, hashes) => loading?.fold(segment, hashes));
   loading ??= new Loading(context, log.version);
   loading.open(log.segments);
   loading.takeFirst();
@@ -64,8 +65,8 @@ export class Loading {
   }
 
   /** Folds a segment in; lowest number first. */
-  readonly fold = (segment: Segment): void => {
-    this.records.fold(segment);
+  readonly fold: TakeSegment = (segment, hashes) => {
+    this.records.fold(segment, hashes);
     for (const [{ column }, lacking] of this.#lacking)
       if (!columnOf(segment, column)) lacking.add(segment.number);
   };

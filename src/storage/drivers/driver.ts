@@ -110,7 +110,7 @@ export type GetItem = (
 export interface Storage {
   /** The values of the keys, in the order of the keys, `undefined` for a missing one. */
   getMany(store: StoreName, keys: readonly StorageKey[]): Promise<unknown[]>;
-  /** The values in a range, in the order of their keys. */
+  /** The values in a range, in the order of their keys; `undefined` for one that cannot be read. */
   list(store: StoreName, range: StorageRange): Promise<unknown[]>;
   /** The keys that start with a prefix, in order. */
   keys(store: StoreName, prefix: StorageKey): Promise<StorageKey[]>;

@@ -1,5 +1,5 @@
+import { byteChecksum } from '../../integrity/byte-checksum.ts';
 import type { FileIndex } from './file-index.ts';
-import { frameChecksum } from './frame-checksum.ts';
 import {
   dataStart,
   type FrameHead,
@@ -97,7 +97,7 @@ class FrameScan {
     const view = this.#view(at + HEADER_SIZE, padded(headLength));
     if (!view) return null;
     const bytes = new Uint8Array(view.buffer, view.byteOffset, headLength).slice();
-    if (frameChecksum(bytes) !== headChecksum) return null;
+    if (byteChecksum(bytes) !== headChecksum) return null;
     return JSON.parse(decoder.decode(bytes)) as FrameHead;
   }
 
@@ -128,7 +128,7 @@ class FrameScan {
 
   #isWhole(frame: FrameHeader): boolean {
     const bytes = readRange(this.#file, dataStart(frame), frame.dataLength);
-    return bytes.length === frame.dataLength && frameChecksum(bytes) === frame.dataChecksum;
+    return bytes.length === frame.dataLength && byteChecksum(bytes) === frame.dataChecksum;
   }
 
   #view(at: number, length: number): DataView | undefined {
