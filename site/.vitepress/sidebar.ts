@@ -38,6 +38,7 @@ const PARTS: readonly [title: string, pages: readonly string[]][] = [
       'guides/backups',
       'guides/tabs',
       'guides/storage',
+      'guides/node',
       'guides/offline',
       'testing',
       'guides/performance',

@@ -96,6 +96,7 @@ export class DatabaseCalls {
   /** @param kind Kind of the storage, as in `status.storage`. */
   async status(kind: string | undefined): Promise<StorageStatus> {
     if (kind === 'memory') return 'memory';
+    if (kind === 'files') return 'persistent';
     const persisted =
       kind === 'indexeddb' || kind === 'opfs' ? await storageManager()?.persisted?.() : undefined;
     if (persisted === undefined) return 'unsupported';
