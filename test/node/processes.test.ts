@@ -58,6 +58,7 @@ test.each(['steps', 'strict'])(
       await expectNoLoss(directory, lastSaved(child));
     }
   },
+  60_000 * inject('effort'),
 );
 
 test('a full disk refuses saves with storage_full, and loses nothing', async () => {
