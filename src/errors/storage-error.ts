@@ -12,6 +12,10 @@ export type StorageErrorCode =
   | 'database_taken'
   | 'database_destroyed'
   | 'format_newer'
+  | 'encryption_unavailable'
+  | 'key_missing'
+  | 'key_wrong'
+  | 'not_encrypted'
   | 'data_damaged';
 
 /** Storage could not be opened, read or written. */

@@ -32,6 +32,10 @@ const CODES: Record<StorageErrorCode, string> = {
   database_taken: 'Another tab has taken over the database.',
   database_destroyed: 'The database was deleted.',
   format_newer: 'The data was written by a newer version.',
+  encryption_unavailable: 'There is no cipher here.',
+  key_missing: 'The database is encrypted.',
+  key_wrong: 'The key does not open the database.',
+  not_encrypted: 'The database is not encrypted.',
   data_damaged: 'Stored data is damaged.',
 };
 

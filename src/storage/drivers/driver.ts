@@ -21,6 +21,7 @@ export const STORE_NAMES = [
  * | `leadership` | `['epoch']` | epoch and claim of the newest leader |
  * | `leadership` | `['database']` | id of the database, put by the driver that creates it (`putDatabaseId`) |
  * | `leadership` | `['destroyed']` | ids of databases that were emptied here |
+ * | `leadership` | `['encryption']` | salt and wrapped key of an encrypted database |
  * | `leadership` | `['moved']` | where the data is, if it is not here |
  * | `recovery` | `[client, ending]` | recovery record of a page that ended |
  */

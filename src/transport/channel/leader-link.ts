@@ -5,12 +5,14 @@ import type { BatchReply, Request } from '../../engine/protocol/requests.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
 import { databaseDestroyed } from '../../storage/drivers/database-id.ts';
+import { keyMissing, notEncrypted } from '../../storage/drivers/encryption-key.ts';
 import { LeaderFinder } from '../leadership/leader-finder.ts';
 import { isShared } from '../platform/platform.ts';
 import { type GuardedClient, UnloadGuard } from '../unload/unload-guard.ts';
 import {
   type DatabaseSettings,
   type EnginePlace,
+  isEncrypted,
   placeOf,
   type Started,
   UNKNOWN_STATUS,
@@ -31,6 +33,7 @@ export class LeaderLink {
   readonly requests: InFlightRequests;
   readonly #events: LinkEvents;
   readonly #client: string;
+  readonly #isEncrypted: boolean;
   readonly #finder: LeaderFinder;
   readonly #guard: UnloadGuard | undefined;
   readonly #handles = new OpenHandles();
@@ -53,6 +56,7 @@ export class LeaderLink {
   ) {
     const { name } = settings;
     this.#events = events;
+    this.#isEncrypted = isEncrypted(settings);
     this.#client = platform.newClient();
     this.requests = new InFlightRequests(name, this.#handles, (batch, first, reply) =>
       this.#noteReply(batch, first, reply),
@@ -228,7 +232,12 @@ export class LeaderLink {
       this.#guard?.noteReleased();
       return;
     }
-    if (event.type === 'status') this.#status = event.detail;
+    if (event.type === 'status') {
+      this.#status = event.detail;
+      const { encrypted = this.#isEncrypted } = event.detail;
+      // What this page writes as it ends would not be as the database is.
+      if (encrypted !== this.#isEncrypted) return this.#fail(encrypted ? keyMissing() : notEncrypted());
+    }
     this.#events.event(event);
   }
 

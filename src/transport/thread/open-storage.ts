@@ -2,9 +2,11 @@ import type { CairnError } from '../../errors/cairn-error.ts';
 import { StorageError } from '../../errors/storage-error.ts';
 import type { Storage, StorageDriver } from '../../storage/drivers/driver.ts';
 import { memoryDriver } from '../../storage/drivers/memory-driver.ts';
+import type { OpfsModule } from '../../storage/opfs/opfs-module.ts';
 import type { DatabaseSettings } from '../channel/channel.ts';
 import type { EnginePlatform } from '../platform/platform.ts';
 import { serverRuntime } from '../platform/server-runtime.ts';
+import { encryptStorage } from './encrypt-storage.ts';
 
 /** The storage that an engine has opened. */
 export interface OpenedStorage {
@@ -29,6 +31,16 @@ export async function openStorage(
   platform: EnginePlatform,
   damaged: Damaged,
 ): Promise<OpenedStorage> {
+  const opened = await openPlain(settings, platform, damaged);
+  const { storage, kind } = opened;
+  return { ...opened, storage: await encryptStorage(storage, kind, settings, platform, damaged) };
+}
+
+async function openPlain(
+  settings: DatabaseSettings,
+  platform: EnginePlatform,
+  damaged: Damaged,
+): Promise<OpenedStorage> {
   const { name, storage } = settings;
   if (storage !== 'opfs')
     return openDriver(chooseDriver(storage, platform), name, platform, damaged);
@@ -45,12 +57,12 @@ export async function openStorage(
 /** @throws {StorageError} `storage_unavailable` */
 async function openFiles(
   { name, opfs_script: script, move_to: moveTo }: DatabaseSettings,
-  { storage: indexedDb, loadOpfs }: EnginePlatform,
+  { storage: indexedDb, loadModule }: EnginePlatform,
   damaged: Damaged,
 ): Promise<OpenedStorage> {
-  if (!loadOpfs || !indexedDb) throw unavailable('The engine runs in no worker: it has no files.');
+  if (!loadModule || !indexedDb) throw unavailable('The engine runs in no worker: it has no files.');
   if (!script) throw unavailable("The code of storage: 'opfs' could not be loaded.");
-  const { openOpfs } = await loadOpfs(script).catch((cause: unknown) => {
+  const { openOpfs } = await loadModule<OpfsModule>(script).catch((cause: unknown) => {
     throw unavailable(`The code of storage: 'opfs' did not start (${cause}).`, cause);
   });
   const opened = await openOpfs(name, { events: { damaged }, indexedDb, moveTo, StorageError });
