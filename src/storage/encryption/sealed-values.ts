@@ -62,7 +62,8 @@ export class SealedValues {
     const buffer = this.#buffer;
     buffer.clear();
     const at = buffer.skip(4);
-    buffer.view.setUint32(at, buffer.addText(JSON.stringify(name)), true);
+    const length = buffer.addText(JSON.stringify(name));
+    buffer.view.setUint32(at, length, true);
     addValue(buffer, value, blobs);
     return buffer.written.slice();
   }
