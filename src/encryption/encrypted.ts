@@ -82,7 +82,7 @@ export function clientEncryption(keys: PageKeys, next?: PageKeys): ClientEncrypt
   return {
     forEngine: async (name, inWorker) => {
       const [derived, newKey, code] = await Promise.all([
-        keys.derivedFor(name),
+        keys.isSlow ? keys.derivedFor(name) : undefined,
         next?.deriveNew(),
         (inWorker ? loadScript() : loadCode()).catch(loadFailed),
       ]);
@@ -108,8 +108,13 @@ export function encryptedWith<Inner extends EncryptableStorage>(
     open: async (name, events) => {
       const { code, ...key } = await encryption.forEngine(name, false);
       const opened = await driver.open(name, events);
-      if (typeof code === 'string') throw new TypeError('A thread needs no text.');
-      return code.openEncrypted(opened, { ...key, name, isInFiles: false, events, StorageError });
+      try {
+        const options = { ...key, name, isInFiles: false, events, StorageError };
+        return await (code as EncryptionModule).openEncrypted(opened, options);
+      } catch (error) {
+        await opened.close();
+        throw error;
+      }
     },
     ...(driver.delete && { delete: (name) => driver.delete?.(name) as Promise<void> }),
   };

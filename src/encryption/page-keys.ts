@@ -20,6 +20,11 @@ export class PageKeys {
     this.key = key;
   }
 
+  /** Whether it takes a tenth of a second to derive from, or only this page can. */
+  get isSlow(): boolean {
+    return 'password' in this.key;
+  }
+
   /** The wrapping key for a database, or for a new one. @throws {StorageError} `key_wrong` */
   async derivedFor(name: string): Promise<DerivedKey> {
     const record = await storedRecord(name);

@@ -30,7 +30,7 @@ export interface EncryptedOptions extends GivenKey {
 /** What the script of encryption exports, which a worker loads when it is requested. */
 export interface EncryptionModule {
   /**
-   * @param storage An opened one. It is closed where this fails.
+   * @param storage An opened one. It stays open where this fails.
    * @throws {StorageError} `key_wrong`, `not_encrypted`, `data_damaged`, `format_newer`, `encryption_unavailable`
    */
   openEncrypted(storage: Storage, options: EncryptedOptions): Promise<Storage>;

@@ -31,7 +31,6 @@ export async function openEncrypted(storage: Storage, options: EncryptedOptions)
     });
     return translatedStorage(opened, translating);
   } catch (error) {
-    await storage.close();
     throw translated(error);
   }
 }

@@ -2,36 +2,54 @@ import { StorageError } from '../../errors/storage-error.ts';
 import type { Storage } from '../../storage/drivers/driver.ts';
 import type { EncryptionModule } from '../../storage/encryption/encryption-module.ts';
 import type { DatabaseSettings } from '../channel/channel.ts';
+import type { EngineEncryption } from '../channel/client-encryption.ts';
 import type { EnginePlatform } from '../platform/platform.ts';
+import type { OpenedStorage } from './opened-storage.ts';
 
 /**
- * Encrypts an opened storage if the settings say so; the code loads with the first that does.
+ * Encrypts a storage that is being opened, if the settings say so; the code loads meanwhile.
  *
- * @param storage It is closed where this fails.
  * @param damaged Called with values that do not open.
  */
 export async function encryptStorage(
-  storage: Storage,
-  kind: string,
+  opening: Promise<OpenedStorage>,
   { name, encryption, engine_encryption }: DatabaseSettings,
-  { loadModule }: EnginePlatform,
+  platform: EnginePlatform,
   damaged: (error: StorageError) => void,
-): Promise<Storage> {
-  let open: EncryptionModule['openEncrypted'];
-  const given = engine_encryption ?? (await encryption?.forEngine(name, false));
-  if (!given) return storage;
-  const { code, ...key } = given;
+): Promise<OpenedStorage> {
+  if (!encryption && !engine_encryption) return opening;
+  const given = engine_encryption ?? encryption?.forEngine(name, false);
+  const loading = load(given as EngineEncryption, platform);
+  // It is awaited once the storage is open.
+  loading.catch(() => undefined);
+  const opened = await opening;
   try {
-    const module =
-      typeof code === 'string' ? await loadModule?.<EncryptionModule>(code) : code;
-    open = (module as EncryptionModule).openEncrypted;
-  } catch (cause) {
-    await storage.close();
+    const { module, key } = await loading;
+    const storage = await module.openEncrypted(opened.storage, {
+      ...{ ...key, name, isInFiles: opened.kind === 'opfs' },
+      ...{ events: { damaged }, StorageError },
+    });
+    return { ...opened, storage };
+  } catch (error) {
     // Never without encryption instead.
-    throw new StorageError('encryption_unavailable', `The code of encryption did not start (${cause}).`, { cause });
+    await opened.storage.close();
+    throw error;
   }
-  return open(storage, {
-    ...{ ...key, name, isInFiles: kind === 'opfs' },
-    ...{ events: { damaged }, StorageError },
-  });
+}
+
+async function load(
+  given: EngineEncryption | Promise<EngineEncryption>,
+  { loadModule }: EnginePlatform,
+) {
+  const { code, ...key } = await given;
+  if (typeof code === 'object') return { module: code, key };
+  try {
+    return { module: (await loadModule?.<EncryptionModule>(code)) as EncryptionModule, key };
+  } catch (cause) {
+    throw new StorageError(
+      'encryption_unavailable',
+      `The code of encryption did not start (${cause}). A content security policy must allow blob: in script-src.`,
+      { cause },
+    );
+  }
 }

@@ -1,23 +1,13 @@
 import type { CairnError } from '../../errors/cairn-error.ts';
 import { StorageError } from '../../errors/storage-error.ts';
-import type { Storage, StorageDriver } from '../../storage/drivers/driver.ts';
+import type { StorageDriver } from '../../storage/drivers/driver.ts';
 import { memoryDriver } from '../../storage/drivers/memory-driver.ts';
 import type { OpfsModule } from '../../storage/opfs/opfs-module.ts';
 import type { DatabaseSettings } from '../channel/channel.ts';
 import type { EnginePlatform } from '../platform/platform.ts';
 import { serverRuntime } from '../platform/server-runtime.ts';
 import { encryptStorage } from './encrypt-storage.ts';
-
-/** The storage that an engine has opened. */
-export interface OpenedStorage {
-  readonly storage: Storage;
-  /** As in `status.storage`. */
-  readonly kind: string;
-  /** Why it is another than requested. */
-  readonly why?: string | undefined;
-  /** Whether all tabs share it: not a driver of the caller's, nor the memory that replaces unusable storage. */
-  readonly shared: boolean;
-}
+import type { OpenedStorage } from './opened-storage.ts';
 
 type Damaged = (error: CairnError) => void;
 
@@ -31,9 +21,7 @@ export async function openStorage(
   platform: EnginePlatform,
   damaged: Damaged,
 ): Promise<OpenedStorage> {
-  const opened = await openPlain(settings, platform, damaged);
-  const { storage, kind } = opened;
-  return { ...opened, storage: await encryptStorage(storage, kind, settings, platform, damaged) };
+  return encryptStorage(openPlain(settings, platform, damaged), settings, platform, damaged);
 }
 
 async function openPlain(
