@@ -9,6 +9,7 @@ import {
   ALLOWED_KEYS,
   type EncryptionKey,
   isEncryptionKey,
+  type KeyOrigin,
 } from '../storage/encryption/wrapping-key.ts';
 import type {
   ClientEncryption,
@@ -82,13 +83,14 @@ export function clientEncryption(keys: PageKeys, next?: PageKeys): ClientEncrypt
   return {
     forEngine: async (name, inWorker) => {
       const [derived, newKey, code] = await Promise.all([
-        keys.isSlow ? keys.derivedFor(name) : undefined,
+        inWorker && keys.isSlow ? keys.derivedFor(name) : undefined,
         next?.deriveNew(),
         (inWorker ? loadScript() : loadCode()).catch(loadFailed),
       ]);
       const isCloneable = !('deriveKey' in keys.key) || !keys.key.deriveKey;
       const key = isCloneable || !inWorker ? keys.key : undefined;
-      return { code, key, derived, next: newKey } satisfies EngineEncryption;
+      const derive = inWorker ? undefined : (origin: KeyOrigin) => keys.derive(origin);
+      return { code, key, derived, derive, next: newKey } satisfies EngineEncryption;
     },
     pageWriting: (name) => new PageUnloadWriter(name, new PageSealing(name, keys)),
     readJournals: (name) => openJournals(name, keys),

@@ -8,8 +8,10 @@ export interface DerivedKey {
   readonly key: CryptoKey;
 }
 
-/** The key of a database, as a worker gets it. */
+/** The key of a database, as an engine gets it. */
 export interface GivenKey {
+  /** Derives from the key, in this thread: each origin once. */
+  readonly derive?: ((origin: KeyOrigin) => Promise<DerivedKey>) | undefined;
   /** Left out where a function derives it, which a worker cannot get. */
   readonly key: EncryptionKey | undefined;
   readonly derived: DerivedKey | undefined;

@@ -13,7 +13,7 @@ import {
   readKeyRecord,
   rewrapped,
 } from './key-record.ts';
-import { newOrigin, wrappingKey } from './wrapping-key.ts';
+import { type KeyOrigin, newOrigin, wrappingKey } from './wrapping-key.ts';
 
 /** Where a copy of the key record is if the database is in files: pages read IndexedDB alone. */
 export const COPY_KEY: StorageKey = ['encryption', 0];
@@ -44,7 +44,7 @@ async function open(storage: Storage, options: EncryptedOptions): Promise<Storag
     await checkEmpty(storage);
     record = await create(storage, options);
   }
-  const key = await keyOf(record, options);
+  const key = await wrappingKeyOf(record.origin, options);
   if (next) record = await changeKey(storage, name, record, key, next);
   const keys = await openKeyRecord(name, record, next?.key ?? key);
   if (isInFiles) await copyRecord(storage, record);
@@ -56,8 +56,7 @@ async function create(storage: Storage, options: EncryptedOptions): Promise<KeyR
   const { name, key, derived } = options;
   const origin = derived?.origin ?? (key && newOrigin(key));
   if (!origin) throw keyWrong('there is none');
-  const wrapping = derived?.key ?? (await wrappingKey(key as NonNullable<typeof key>, origin));
-  const record = await newKeyRecord(name, wrapping, origin);
+  const record = await newKeyRecord(name, await wrappingKeyOf(origin, options), origin);
   try {
     await storage.write([putKeyRecord(record)], 'strict');
     return record;
@@ -112,11 +111,12 @@ async function checkEmpty(storage: Storage): Promise<void> {
       throw notEncrypted();
 }
 
-async function keyOf(
-  { origin }: KeyRecord,
-  { key, derived }: EncryptedOptions,
+async function wrappingKeyOf(
+  origin: KeyOrigin,
+  { key, derived, derive }: EncryptedOptions,
 ): Promise<CryptoKey> {
   if (derived && sameBytes(derived.origin.salt, origin.salt)) return derived.key;
+  if (derive) return (await derive(origin)).key;
   if (key) return wrappingKey(key, origin);
   throw keyWrong('it was made for another salt. Connect again');
 }

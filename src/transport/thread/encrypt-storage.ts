@@ -1,5 +1,4 @@
 import { StorageError } from '../../errors/storage-error.ts';
-import type { Storage } from '../../storage/drivers/driver.ts';
 import type { EncryptionModule } from '../../storage/encryption/encryption-module.ts';
 import type { DatabaseSettings } from '../channel/channel.ts';
 import type { EngineEncryption } from '../channel/client-encryption.ts';
