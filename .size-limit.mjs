@@ -74,6 +74,18 @@ export default [
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },
   {
+    name: 'encryption, with all that it loads',
+    path: 'dist/encryption.js',
+    import: '{ encrypted, changePassword }',
+    limit: '150 kB',
+    gzip: true,
+    modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({
+      ...config,
+      format: 'esm',
+      plugins: [stopAtLazyImports],
+    }),
+  },
+  {
     name: 'text',
     path: 'dist/text.js',
     limit: '0.6 kB',

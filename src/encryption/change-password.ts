@@ -5,7 +5,7 @@ import { StorageError } from '../errors/storage-error.ts';
 import type { Storage } from '../storage/drivers/driver.ts';
 import { notEncrypted } from '../storage/drivers/encryption-key.ts';
 import { indexedDbDriver } from '../storage/drivers/indexeddb-driver.ts';
-import { changeKey, readRecord } from '../storage/encryption/open-encrypted.ts';
+import { changeKey, copyRecord, readRecord } from '../storage/encryption/open-encrypted.ts';
 import type { EncryptionKey } from '../storage/encryption/wrapping-key.ts';
 import {
   checkedKey,
@@ -14,7 +14,7 @@ import {
   type EncryptableStorage,
 } from './encrypted.ts';
 import { PageKeys } from './page-keys.ts';
-import { isInFiles, storedRecord } from './stored-record.ts';
+import { isInIndexedDb, storedRecord } from './stored-record.ts';
 
 /** Options of {@link changePassword}. */
 export interface ChangePasswordOptions {
@@ -56,14 +56,15 @@ export async function changePassword(options: ChangePasswordOptions): Promise<vo
       "changePassword() takes the name of a database, and a storage other than 'memory'.",
       { place: name ? 'storage' : 'name' },
     );
-  if (checkedStorage(storage) === 'opfs' && (await isInFiles(name)))
-    return changeInWorker(name, keys, next);
+  checkedStorage(storage);
   // To open it would make one.
   if (typeof storage === 'string' && !(await storedRecord(name))) throw notEncrypted();
+  if (storage === 'opfs' && !(await isInIndexedDb(name)))
+    return changeInWorker(name, keys, next);
   const driver = typeof storage === 'object' ? storage : indexedDbDriver();
   const opened = await driver.open(name, { damaged: () => undefined });
   try {
-    await changeIn(opened, name, keys, next);
+    await changeIn(opened, name, keys, next, typeof storage === 'string');
   } finally {
     await opened.close();
   }
@@ -74,11 +75,13 @@ async function changeIn(
   name: string,
   keys: PageKeys,
   next: PageKeys,
+  hasPages: boolean,
 ): Promise<void> {
   const record = await readRecord(storage);
   if (!record) throw notEncrypted();
   const [{ key }, derived] = await Promise.all([keys.derive(record.origin), next.deriveNew()]);
-  await changeKey(storage, name, record, key, derived);
+  const changed = await changeKey(storage, name, record, key, derived);
+  if (hasPages) await copyRecord(storage, changed);
 }
 
 /** Files open in one worker alone. */

@@ -111,7 +111,7 @@ export function encryptedWith<Inner extends EncryptableStorage>(
       const { code, ...key } = await encryption.forEngine(name, false);
       const opened = await driver.open(name, events);
       try {
-        const options = { ...key, name, isInFiles: false, events, StorageError };
+        const options = { ...key, name, hasPages: false, events, StorageError };
         return await (code as EncryptionModule).openEncrypted(opened, options);
       } catch (error) {
         await opened.close();

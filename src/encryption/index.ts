@@ -5,4 +5,9 @@ export type {
   PasswordKey,
 } from '../storage/encryption/wrapping-key.ts';
 export { type ChangePasswordOptions, changePassword } from './change-password.ts';
+export {
+  type EncryptableTarget,
+  type EncryptedTargetOptions,
+  encryptedTarget,
+} from './encrypted-target.ts';
 export { type EncryptableStorage, type EncryptedStorageOptions, encrypted } from './encrypted.ts';

@@ -31,13 +31,15 @@ export class PageSealing implements RecordSealing {
     this.#keys = keys;
   }
 
-  get isReady(): boolean {
-    return this.#cipher !== undefined;
+  get pending(): Promise<void> | undefined {
+    if (this.#cipher) return undefined;
+    this.prepare();
+    return this.#preparing;
   }
 
   prepare(): void {
+    // Until it succeeds, every change is saved before it is acknowledged.
     this.#preparing ??= this.#prepare().catch(() => {
-      // Until it succeeds, every change is saved before it is acknowledged.
       this.#preparing = undefined;
     });
   }

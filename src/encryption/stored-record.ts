@@ -1,23 +1,22 @@
 import { openDB } from 'idb';
+import type { StorageKey, StoreName } from '../storage/drivers/driver.ts';
 import { ENCRYPTION_KEY } from '../storage/drivers/encryption-key.ts';
 import { databaseName } from '../storage/drivers/indexeddb-connection.ts';
 import { type KeyRecord, readKeyRecord } from '../storage/encryption/key-record.ts';
 import { COPY_KEY } from '../storage/encryption/open-encrypted.ts';
 
-/** The key record of a database of IndexedDB, or the copy of one in files; `undefined` where there is none. */
+/** The key record of a database, as pages find it; `undefined` where there is none. */
 export async function storedRecord(name: string): Promise<KeyRecord | undefined> {
-  const [stored, copy] = await readPlaces(name);
-  return readKeyRecord(stored ?? copy);
+  return readKeyRecord(await read(name, 'recovery', COPY_KEY));
 }
 
-/** Whether a database is in files, as far as IndexedDB knows. */
-export async function isInFiles(name: string): Promise<boolean> {
-  const [stored, copy] = await readPlaces(name);
-  return stored === undefined && copy !== undefined;
+/** Whether IndexedDB has the data of a database, and not only the copy of a key record. */
+export async function isInIndexedDb(name: string): Promise<boolean> {
+  return (await read(name, 'leadership', ENCRYPTION_KEY)) !== undefined;
 }
 
-async function readPlaces(name: string): Promise<readonly [unknown, unknown] | readonly []> {
-  if (typeof indexedDB === 'undefined') return [];
+async function read(name: string, store: StoreName, key: StorageKey): Promise<unknown> {
+  if (typeof indexedDB === 'undefined') return undefined;
   try {
     const database = await openDB(databaseName(name), undefined, {
       // Only the engine creates the database: this would leave it without object stores.
@@ -27,15 +26,12 @@ async function readPlaces(name: string): Promise<readonly [unknown, unknown] | r
       },
     });
     try {
-      return await Promise.all([
-        database.get('leadership', [...ENCRYPTION_KEY]),
-        database.get('recovery', [...COPY_KEY]),
-      ]);
+      return await database.get(store, [...key]);
     } finally {
       database.close();
     }
   } catch {
     // There is no such database yet, or no IndexedDB that opens: the engine reports that.
-    return [];
+    return undefined;
   }
 }

@@ -22,8 +22,8 @@ export interface EncryptedOptions extends GivenKey {
   readonly name: string;
   /** Another key that the database is to have. */
   readonly next?: DerivedKey | undefined;
-  /** Whether the database is in files: then pages find a copy of the key record in IndexedDB. */
-  readonly isInFiles: boolean;
+  /** Whether pages read a copy of the key record in `recovery`: no save locks that, and it is in IndexedDB always. */
+  readonly hasPages: boolean;
   readonly events: StorageEvents;
   /** The caller's own class of errors: the script has a copy of its own. */
   readonly StorageError: typeof StorageError;

@@ -15,7 +15,7 @@ import {
 } from './key-record.ts';
 import { type KeyOrigin, newOrigin, wrappingKey } from './wrapping-key.ts';
 
-/** Where a copy of the key record is if the database is in files: pages read IndexedDB alone. */
+/** Where pages find a copy of the key record: in IndexedDB, also of a database in files, and locked by no save. */
 export const COPY_KEY: StorageKey = ['encryption', 0];
 
 /** Where the data is. Leadership and the key record are empty in a new database. */
@@ -37,7 +37,7 @@ export async function openEncrypted(storage: Storage, options: EncryptedOptions)
 
 async function open(storage: Storage, options: EncryptedOptions): Promise<Storage> {
   webCrypto();
-  const { name, next, events, isInFiles } = options;
+  const { name, next, events, hasPages } = options;
   let record = await readRecord(storage);
   if (!record) {
     if (next) throw notEncrypted();
@@ -47,7 +47,7 @@ async function open(storage: Storage, options: EncryptedOptions): Promise<Storag
   const key = await wrappingKeyOf(record.origin, options);
   if (next) record = await changeKey(storage, name, record, key, next);
   const keys = await openKeyRecord(name, record, next?.key ?? key);
-  if (isInFiles) await copyRecord(storage, record);
+  if (hasPages) await copyRecord(storage, record);
   return new EncryptedStorage(storage, keys, events);
 }
 
@@ -94,7 +94,7 @@ export async function readRecord(storage: Storage): Promise<KeyRecord | undefine
 }
 
 /** Recovery records are in IndexedDB, and this one is no record. */
-async function copyRecord(storage: Storage, { version, wrapped }: KeyRecord): Promise<void> {
+export async function copyRecord(storage: Storage, { version, wrapped }: KeyRecord): Promise<void> {
   const [[value], [copy]] = await Promise.all([
     storage.getMany('leadership', [ENCRYPTION_KEY]),
     storage.getMany('recovery', [COPY_KEY]),

@@ -169,6 +169,7 @@ export class LeaderLink {
     this.#route = route;
     this.#started = route.started;
     this.#wasUp = true;
+    if (this.#isEncrypted) this.#guard?.prepare();
     // Live queries must start anew before the engine reports the changes of retried requests.
     this.#events.up();
     if (!isCurrent()) return;

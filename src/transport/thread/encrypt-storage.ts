@@ -25,7 +25,7 @@ export async function encryptStorage(
   try {
     const { module, key } = await loading;
     const storage = await module.openEncrypted(opened.storage, {
-      ...{ ...key, name, isInFiles: opened.kind === 'opfs' },
+      ...{ ...key, name, hasPages: opened.shared },
       ...{ events: { damaged }, StorageError },
     });
     return { ...opened, storage };

@@ -6,9 +6,10 @@ import { holdStorage, unloadJournals } from './unload-journal.ts';
 
 /** How the records of an encrypted database are written. */
 export interface RecordSealing {
-  /** Gets the key ready. May be called again. */
+  /** Gets the key ready, if it is not. */
   prepare(): void;
-  readonly isReady: boolean;
+  /** As {@link UnloadWriter.pending}. */
+  readonly pending: Promise<void> | undefined;
   /** @returns the value to store, with as many changes as it can have, and whether these are all. */
   seal(record: RecoveryRecord): { readonly value: object; readonly isWhole: boolean };
   readonly journals: Pick<UnloadJournals, 'write'>;
@@ -40,8 +41,8 @@ export class PageUnloadWriter implements UnloadWriter {
     this.#journals = sealing?.journals ?? unloadJournals;
   }
 
-  get isReady(): boolean {
-    return this.#sealing?.isReady ?? true;
+  get pending(): Promise<void> | undefined {
+    return this.#sealing?.pending;
   }
 
   /** Opens the connection with the first unsaved change. */
@@ -54,13 +55,13 @@ export class PageUnloadWriter implements UnloadWriter {
     // The faster first: Firefox may end this script anywhere, and the journal goes to another process.
     const isStored = !prefersJournal && this.store(record);
     this.#journaled.push([record.client, record.ending]);
-    const isJournaled = this.isReady && this.#journals.write(this.#database, record);
+    const isJournaled = !this.pending && this.#journals.write(this.#database, record);
     return isJournaled || isStored || (prefersJournal && this.store(record));
   }
 
   store(record: RecoveryRecord): boolean {
     const key: RecoveryKey = [record.client, record.ending];
-    if (!this.isReady) return false;
+    if (this.pending) return false;
     const { value, isWhole } = this.#sealing?.seal(record) ?? { value: record, isWhole: true };
     const isStored = this.#change((records) => records.put(value, [...key]));
     if (isStored) this.#stored.push(key);
@@ -69,7 +70,7 @@ export class PageUnloadWriter implements UnloadWriter {
 
   journal(record: RecoveryRecord): void {
     this.#journaled.push([record.client, record.ending]);
-    if (this.isReady) this.#journals.write(this.#database, record, true);
+    if (!this.pending) this.#journals.write(this.#database, record, true);
   }
 
   forget(): void {

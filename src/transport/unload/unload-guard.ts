@@ -63,6 +63,11 @@ export class UnloadGuard {
     ];
   }
 
+  /** Gets ready to write, before the first change. */
+  prepare(): void {
+    this.#writer.prepare();
+  }
+
   /**
    * Must be called before changes are acknowledged to the caller.
    *
@@ -70,10 +75,11 @@ export class UnloadGuard {
    */
   secure(): Promise<void> | undefined {
     this.#writer.prepare();
-    const isJournalable =
-      this.#client.journalSize <= JOURNAL_ROOM && this.#writer.isReady !== false;
-    if (isJournalable && !this.#page.isHidden) return undefined;
+    const isJournalable = this.#client.journalSize <= JOURNAL_ROOM;
+    const { pending } = this.#writer;
+    if (isJournalable && !pending && !this.#page.isHidden) return undefined;
     const saved = this.#save();
+    if (pending) return Promise.race([saved, pending.then(() => this.#writer.pending && saved)]);
     // A hidden page may end without an event. It saves at once, but does not wait: long imports run in hidden pages.
     return isJournalable ? undefined : saved;
   }
