@@ -50,7 +50,7 @@ export default [
     name: 'client, before its first call',
     path: 'dist/index.js',
     import: '{ connect }',
-    limit: '8.9 kB',
+    limit: '8.95 kB',
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({
       ...config,
@@ -62,7 +62,7 @@ export default [
     name: 'worker',
     path: 'dist/worker.js',
     // docs/decisions/014-size-of-the-worker.md
-    limit: '86 kB',
+    limit: '86.4 kB',
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },
@@ -77,7 +77,7 @@ export default [
     name: 'encryption, with all that it loads',
     path: 'dist/encryption.js',
     import: '{ encrypted, changePassword }',
-    limit: '150 kB',
+    limit: '25 kB',
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({
       ...config,

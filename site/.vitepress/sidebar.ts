@@ -42,6 +42,7 @@ const PARTS: readonly [title: string, pages: readonly string[]][] = [
       'testing',
       'guides/performance',
       'guides/security',
+      'guides/encryption',
       'sync',
       'sync-server',
       'devtools',

@@ -102,7 +102,8 @@ const common = {
 
 const storage: Check = {
   allowed: "'indexeddb', 'memory' or a driver { kind, open }",
-  test: (value) => inner(value) === 'indexeddb' || inner(value) === 'memory' || isDriver(inner(value)),
+  test: (value) =>
+    inner(value) === 'indexeddb' || inner(value) === 'memory' || isDriver(inner(value)),
 };
 
 const placed = oneOf(['indexeddb', 'opfs', 'memory']);

@@ -59,8 +59,7 @@ export async function changePassword(options: ChangePasswordOptions): Promise<vo
   checkedStorage(storage);
   // To open it would make one.
   if (typeof storage === 'string' && !(await storedRecord(name))) throw notEncrypted();
-  if (storage === 'opfs' && !(await isInIndexedDb(name)))
-    return changeInWorker(name, keys, next);
+  if (storage === 'opfs' && !(await isInIndexedDb(name))) return changeInWorker(name, keys, next);
   const driver = typeof storage === 'object' ? storage : indexedDbDriver();
   const opened = await driver.open(name, { damaged: () => undefined });
   try {

@@ -22,7 +22,9 @@ export interface EncryptableTarget {
 }
 
 /** Options of {@link encryptedTarget}: one of both. */
-export type EncryptedTargetOptions = { readonly key: EncryptionKey } | { readonly password: string };
+export type EncryptedTargetOptions =
+  | { readonly key: EncryptionKey }
+  | { readonly password: string };
 
 /** The object that has the salt and the wrapped key. */
 const KEY_PATH = 'cairn-key.json';

@@ -1,9 +1,19 @@
 import type { AcknowledgedChange } from '../engine/protocol/requests.ts';
 import type { RecoveryKey, RecoveryRecord } from '../engine/recovery/recovery-records.ts';
 import type { StorageKey } from '../storage/drivers/driver.ts';
-import { openPageRecord, pageRecordBytes, pageRecordPlace } from '../storage/encryption/page-records.ts';
-import { type Bytes, join, NONCE_LENGTH, placeBytes, SEALED } from '../storage/encryption/sealing.ts';
+import {
+  openPageRecord,
+  pageRecordBytes,
+  pageRecordPlace,
+} from '../storage/encryption/page-records.ts';
 import type { SealedValue } from '../storage/encryption/sealed-values.ts';
+import {
+  type Bytes,
+  join,
+  NONCE_LENGTH,
+  placeBytes,
+  SEALED,
+} from '../storage/encryption/sealing.ts';
 import type { UnloadJournals } from '../transport/platform/unload-writer.ts';
 import { JOURNAL_ROOM, journalSize } from '../transport/unload/journal-size.ts';
 import type { RecordSealing } from '../transport/unload/recovery-record.ts';

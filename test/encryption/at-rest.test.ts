@@ -3,8 +3,22 @@ import { encrypted } from '../../src/encryption/index.ts';
 import { Database, memoryDriver } from '../../src/index.ts';
 import { readRaw } from './raw-values.ts';
 
-const WORDS = ['Zugspitze', 'Matterhorn', 'Aconcagua', 'Kilimanjaro', 'Chimborazo', 'Grossglockner'];
-const [NAME, LABEL, FIELD, VALUE, ID, KEY] = WORDS as [string, string, string, string, string, string];
+const WORDS = [
+  'Zugspitze',
+  'Matterhorn',
+  'Aconcagua',
+  'Kilimanjaro',
+  'Chimborazo',
+  'Grossglockner',
+];
+const [NAME, LABEL, FIELD, VALUE, ID, KEY] = WORDS as [
+  string,
+  string,
+  string,
+  string,
+  string,
+  string,
+];
 
 /** How a word may stand in storage. */
 function encodings(word: string): string[] {
@@ -16,7 +30,10 @@ function encodings(word: string): string[] {
 /** All bytes of a value, and of texts in it in both encodings, as text of one character a byte. */
 function bytesOf(value: unknown): string {
   if (typeof value === 'string')
-    return Buffer.from(value, 'utf8').toString('latin1') + Buffer.from(value, 'base64').toString('latin1');
+    return (
+      Buffer.from(value, 'utf8').toString('latin1') +
+      Buffer.from(value, 'base64').toString('latin1')
+    );
   if (ArrayBuffer.isView(value))
     return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('latin1');
   if (value instanceof ArrayBuffer) return Buffer.from(value).toString('latin1');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { changePassword, type EncryptionKey, encrypted } from '../../src/encryption/index.ts';
 import { Database, memoryDriver, OptionError, type StorageDriver } from '../../src/index.ts';
-import { readRaw, writeRaw } from './raw-values.ts';
+import { type RawValue, readRaw, writeRaw } from './raw-values.ts';
 
 const bytes = (fill: number) => new Uint8Array(32).fill(fill);
 const code = (value: string) => expect.objectContaining({ code: value });
@@ -98,8 +98,9 @@ test('a database that is not encrypted does not open with a key, and stays as it
 test('a damaged key record is damage, not a wrong key', async () => {
   const driver = memoryDriver();
   await insertInto(driver, bytes(1));
-  const record = (await readRaw(driver, 'notes')).find(({ key }) => key[0] === 'encryption');
-  const { epoch, claim } = record?.value as { epoch: number; claim: string };
+  const all = await readRaw(driver, 'notes');
+  const record = all.find(({ key }) => key[0] === 'encryption') as RawValue;
+  const { epoch, claim } = record.value as { epoch: number; claim: string };
   for (const changed of ['', claim.slice(0, -9), claim.replace('bytes', 'crypto'), undefined]) {
     const value = { epoch, claim: changed };
     await writeRaw(driver, 'notes', [{ store: 'leadership', key: ['encryption'], value }]);

@@ -6,7 +6,8 @@ import { wrappingKey } from '../../src/storage/encryption/wrapping-key.ts';
 
 const bytes = (hex: string): Bytes =>
   Uint8Array.from(hex.replaceAll(' ', '').match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
-const hex = (data: Uint8Array) => Array.from(data, (one) => one.toString(16).padStart(2, '0')).join('');
+const hex = (data: Uint8Array) =>
+  Array.from(data, (one) => one.toString(16).padStart(2, '0')).join('');
 const text = (value: string): Bytes => new TextEncoder().encode(value);
 const aes = (key: string) =>
   crypto.subtle.importKey('raw', bytes(key), 'AES-GCM', false, ['encrypt', 'decrypt']);
@@ -56,7 +57,12 @@ describe('PBKDF2-HMAC-SHA-256', () => {
   /** Of RFC 7914, section 11, the first 32 bytes; the salts are theirs. */
   test.each([
     ['passwd', 'salt', 1, '55ac046e56e3089fec1691c22544b605f94185216dde0465e68b9d57c20dacbc'],
-    ['Password', 'NaCl', 80_000, '4ddcd8f60b98be21830cee5ef22701f9641a4418d04c0414aeff08876b34ab56'],
+    [
+      'Password',
+      'NaCl',
+      80_000,
+      '4ddcd8f60b98be21830cee5ef22701f9641a4418d04c0414aeff08876b34ab56',
+    ],
   ])('makes the known key of %s', async (password, salt, rounds, wanted) => {
     const origin = { kind: 'password', salt: text(salt), rounds } as const;
     const key = await wrappingKey({ password }, origin);
@@ -76,7 +82,9 @@ test('AES key wrap is that of RFC 3394, 4.6', async () => {
   );
   const data = bytes('00112233445566778899aabbccddeeff000102030405060708090a0b0c0d0e0f');
   const wrapped = await wrapDataKey(kek, data, 'place');
-  expect(hex(wrapped)).toBe('28c9f404c4b810f4cbccb35cfb87f8263f5786e2d80ed326cbc7f0e71a99f43bfb988b9b7a02dd21');
+  expect(hex(wrapped)).toBe(
+    '28c9f404c4b810f4cbccb35cfb87f8263f5786e2d80ed326cbc7f0e71a99f43bfb988b9b7a02dd21',
+  );
   expect(hex(await unwrapDataKey(kek, wrapped, 'place'))).toBe(hex(data));
 });
 

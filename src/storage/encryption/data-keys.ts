@@ -66,8 +66,7 @@ export async function unwrapDataKey(key: CryptoKey, bytes: Bytes, place: string)
   const isKw = key.algorithm.name === 'AES-KW';
   const nonce = bytes.slice(0, isKw ? 0 : NONCE_LENGTH);
   const wrapped = bytes.slice(nonce.length);
-  if (key.usages.includes('decrypt'))
-    return decryptGcm(key, nonce, wrapped, encoder.encode(place));
+  if (key.usages.includes('decrypt')) return decryptGcm(key, nonce, wrapped, encoder.encode(place));
   const algorithm = algorithmOf(isKw, nonce, place);
   const carrier = await subtle.unwrapKey('raw', wrapped, key, algorithm, 'AES-GCM', true, [
     'encrypt',

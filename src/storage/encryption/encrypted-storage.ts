@@ -15,8 +15,8 @@ import { sealDamaged } from './encryption-errors.ts';
 import { NameCodes } from './name-codes.ts';
 import { openPageRecord } from './page-records.ts';
 import { isGuardKey, type MarkedManifest, RollbackGuard } from './rollback-guard.ts';
-import { SEALED } from './sealing.ts';
 import { type OpenedValue, type SealedValue, SealedValues } from './sealed-values.ts';
+import { SEALED } from './sealing.ts';
 
 /** Bytes that are encoded in one turn: a large write must not block the thread. */
 const AHEAD = 1024 * 1024;

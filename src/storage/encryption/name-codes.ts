@@ -34,7 +34,9 @@ export class NameCodes {
     // As JSON: lone surrogates would all become the same bytes.
     const content = encoder.encode(JSON.stringify(name));
     const signed = new Uint8Array(await webCrypto().sign('HMAC', this.#key, content));
-    const text = btoa(String.fromCharCode(...signed)).replaceAll('+', '-').replaceAll('/', '_');
+    const text = btoa(String.fromCharCode(...signed))
+      .replaceAll('+', '-')
+      .replaceAll('/', '_');
     return text.slice(0, CODE_LENGTH);
   }
 }

@@ -107,8 +107,7 @@ export async function copyRecord(storage: Storage, { version, wrapped }: KeyReco
 
 async function checkEmpty(storage: Storage): Promise<void> {
   for (const store of DATA_STORES)
-    if ((await storage.keys(store, [])).some((key) => key[0] !== COPY_KEY[0]))
-      throw notEncrypted();
+    if ((await storage.keys(store, [])).some((key) => key[0] !== COPY_KEY[0])) throw notEncrypted();
 }
 
 async function wrappingKeyOf(

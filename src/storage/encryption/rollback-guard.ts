@@ -46,15 +46,16 @@ export class RollbackGuard {
    * @param found The stored manifest, `undefined` where there is none.
    * @returns a clause: what is wrong.
    */
-  async verify(name: string | number, found: MarkedManifest | undefined): Promise<string | undefined> {
+  async verify(
+    name: string | number,
+    found: MarkedManifest | undefined,
+  ): Promise<string | undefined> {
     const code = await this.#codes.codeOf(name);
     const keys = [TWIN, NEWEST].map((place): StorageKey => [code, place]);
     const stored = await this.#storage.getMany('bodies', keys);
     const [twin, newest] = await Promise.all(
       stored.map(async (one, at) =>
-        one === undefined
-          ? undefined
-          : this.#values.open('bodies', keys[at] as StorageKey, one),
+        one === undefined ? undefined : this.#values.open('bodies', keys[at] as StorageKey, one),
       ),
     );
     const { token } = (twin?.value ?? {}) as { token?: string };
@@ -115,7 +116,8 @@ class GuardedWrite {
         operations.push({ type: 'put', store: 'bodies', key, value: sealed });
       } else operations.push({ type: 'delete', store: 'bodies', key });
     };
-    for (const [name, token] of this.#tokens) await write(name, TWIN, token ? { token } : undefined);
+    for (const [name, token] of this.#tokens)
+      await write(name, TWIN, token ? { token } : undefined);
     for (const name of this.#gone) {
       this.#known.delete(name);
       if (!this.#puts.has(name)) await write(name, NEWEST, undefined);

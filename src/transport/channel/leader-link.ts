@@ -237,7 +237,10 @@ export class LeaderLink {
       this.#status = event.detail;
       const { encrypted = this.#isEncrypted } = event.detail;
       // What this page writes as it ends would not be as the database is.
-      if (encrypted !== this.#isEncrypted) return this.#fail(encrypted ? keyMissing() : notEncrypted());
+      if (encrypted !== this.#isEncrypted) {
+        this.#fail(encrypted ? keyMissing() : notEncrypted());
+        return;
+      }
     }
     this.#events.event(event);
   }

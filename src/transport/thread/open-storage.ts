@@ -48,7 +48,8 @@ async function openFiles(
   { storage: indexedDb, loadModule }: EnginePlatform,
   damaged: Damaged,
 ): Promise<OpenedStorage> {
-  if (!loadModule || !indexedDb) throw unavailable('The engine runs in no worker: it has no files.');
+  if (!loadModule || !indexedDb)
+    throw unavailable('The engine runs in no worker: it has no files.');
   if (!script) throw unavailable("The code of storage: 'opfs' could not be loaded.");
   const { openOpfs } = await loadModule<OpfsModule>(script).catch((cause: unknown) => {
     throw unavailable(`The code of storage: 'opfs' did not start (${cause}).`, cause);
