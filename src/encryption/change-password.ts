@@ -13,8 +13,8 @@ import {
   clientEncryption,
   type EncryptableStorage,
 } from './encrypted.ts';
+import { isInIndexedDb, storedRecord } from './page-key-record.ts';
 import { PageKeys } from './page-keys.ts';
-import { isInIndexedDb, storedRecord } from './stored-record.ts';
 
 /** Options of {@link changePassword}. */
 export interface ChangePasswordOptions {

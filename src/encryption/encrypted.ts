@@ -97,8 +97,8 @@ export function clientEncryption(keys: PageKeys, next?: PageKeys): ClientEncrypt
   };
 }
 
-/** A driver over storage of this thread, which `new Database()` and the driver's suite open. */
-export function encryptedWith<Inner extends EncryptableStorage>(
+/** A driver over storage of this thread, for the suite of drivers and whatever else opens one. */
+function encryptedWith<Inner extends EncryptableStorage>(
   storage: Inner,
   encryption: ClientEncryption,
 ): EncryptedDriver<Inner> {

@@ -1,4 +1,4 @@
-/** Bits of a character: those of U+4000 to U+BFFF, of which every browser stores all as they are. */
+/** Bits of a character from U+4000 to U+BFFF: every browser stores all of these as they are. */
 const BITS = 15;
 const FIRST = 0x4000;
 

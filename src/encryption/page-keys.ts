@@ -8,7 +8,7 @@ import {
   newOrigin,
   wrappingKey,
 } from '../storage/encryption/wrapping-key.ts';
-import { storedRecord } from './stored-record.ts';
+import { storedRecord } from './page-key-record.ts';
 
 /** Derives the keys of databases in a page from one key of the app; each derivation runs once. */
 export class PageKeys {

@@ -190,3 +190,22 @@ test('a bad option is refused at once, and no message has the key', () => {
     expect.objectContaining({ message: expect.not.stringContaining('secret') }),
   );
 });
+
+test('a client without a key does not use the engine of one that has it, nor the other way round', async () => {
+  const driver = memoryDriver();
+  for (const isFirst of [true, false]) {
+    const name = `shared ${isFirst}`;
+    const sealed = { name, storage: encrypted(driver, { key: bytes(1) }) };
+    const [one, two] = isFirst
+      ? [sealed, { name, storage: driver }]
+      : [{ name, storage: driver }, sealed];
+    const open = new Database(one);
+    await open.ready;
+    const refused = new Database(two);
+    const inserted = new refused.Collection({ name: 'a', type: 'DOCUMENT_BASED' }).insert({});
+    await expect(inserted).rejects.toEqual(code(isFirst ? 'key_missing' : 'not_encrypted'));
+    const kept = new open.Collection({ name: 'a', type: 'DOCUMENT_BASED' });
+    await kept.insert({ _id: 'one' });
+    await open.close();
+  }
+});

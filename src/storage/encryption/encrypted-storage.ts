@@ -83,7 +83,7 @@ export class EncryptedStorage implements Storage {
     const entries = await this.#entries(store, range);
     return entries.flatMap(({ key, opened }) => {
       if (opened) return unmarked(store, opened.value);
-      // Not missing: whoever reads a log must not go on behind it.
+      // Not missing: the reader of a log must not go on behind it.
       return store === 'segments' ? { number: key[1] } : [];
     });
   }

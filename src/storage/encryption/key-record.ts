@@ -21,9 +21,6 @@ export interface KeyRecord {
   readonly check: Bytes;
 }
 
-/** The stored form. A claim puts it, so that of two that are put at the same time one is refused. */
-export type StoredKeyRecord = StoredEpoch;
-
 const CONSTANT = new TextEncoder().encode('cairn');
 
 /** The additional data of the wrapped key: a database under another name does not open. */
@@ -65,7 +62,7 @@ export async function openKeyRecord(
   return keys;
 }
 
-/** The write that stores a record, unless another was stored meanwhile. */
+/** The write that stores a record. A claim: of two that are put at the same time one is refused. */
 export function putKeyRecord(record: KeyRecord): StorageClaim {
   const { version, origin, wrapped, check } = record;
   const content = JSON.stringify({
@@ -80,7 +77,7 @@ export function putKeyRecord(record: KeyRecord): StorageClaim {
 /** @throws {StorageError} `data_damaged`, `format_newer` */
 export function readKeyRecord(stored: unknown): KeyRecord | undefined {
   if (stored === undefined) return undefined;
-  const { epoch: version, claim } = stored as Partial<StoredKeyRecord>;
+  const { epoch: version, claim } = stored as Partial<StoredEpoch>;
   let fields: Record<string, unknown>;
   try {
     const [content, sum] = JSON.parse(claim as string) as [string, number];

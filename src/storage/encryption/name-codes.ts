@@ -1,7 +1,7 @@
 import type { StorageKey } from '../drivers/driver.ts';
 import { webCrypto } from './encryption-errors.ts';
 
-/** Characters of a code: 128 bits, of which two names never have the same. */
+/** Characters of a code of 128 bits: two names never have the same. */
 const CODE_LENGTH = 22;
 
 const encoder = new TextEncoder();

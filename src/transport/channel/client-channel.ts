@@ -10,6 +10,7 @@ import { closedError } from './closed-error.ts';
 import type { Connect, EngineAccess } from './engine-access.ts';
 import { type PendingCall, refuse } from './in-flight-requests.ts';
 import { LeaderLink } from './leader-link.ts';
+import { refusesEngine } from './same-encryption.ts';
 
 /**
  * Deletes a database.
@@ -264,6 +265,10 @@ export class ClientChannel {
   #take(event: ClientEvent | LiveEvent): void {
     if (event.type === 'live') this.#lives.get(event.detail.live)?.(event.detail.news);
     else this.#events.event(event);
+    const refusal = event.type === 'status' && refusesEngine(this.#settings, event.detail);
+    if (!refusal || this.#ended) return;
+    this.#end('failed', refusal);
+    this.#link?.close().catch(() => undefined);
   }
 
   #end(state: 'closed' | 'failed', error: CairnError): void {

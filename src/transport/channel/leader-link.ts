@@ -5,14 +5,12 @@ import type { BatchReply, Request } from '../../engine/protocol/requests.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
 import { databaseDestroyed } from '../../storage/drivers/database-id.ts';
-import { keyMissing, notEncrypted } from '../../storage/drivers/encryption-key.ts';
 import { LeaderFinder } from '../leadership/leader-finder.ts';
 import { isShared } from '../platform/platform.ts';
 import { type GuardedClient, UnloadGuard } from '../unload/unload-guard.ts';
 import {
   type DatabaseSettings,
   type EnginePlace,
-  isEncrypted,
   placeOf,
   type Started,
   UNKNOWN_STATUS,
@@ -33,7 +31,6 @@ export class LeaderLink {
   readonly requests: InFlightRequests;
   readonly #events: LinkEvents;
   readonly #client: string;
-  readonly #isEncrypted: boolean;
   readonly #finder: LeaderFinder;
   readonly #guard: UnloadGuard | undefined;
   readonly #handles = new OpenHandles();
@@ -56,7 +53,6 @@ export class LeaderLink {
   ) {
     const { name } = settings;
     this.#events = events;
-    this.#isEncrypted = isEncrypted(settings);
     this.#client = platform.newClient();
     this.requests = new InFlightRequests(name, this.#handles, (batch, first, reply) =>
       this.#noteReply(batch, first, reply),
@@ -169,7 +165,7 @@ export class LeaderLink {
     this.#route = route;
     this.#started = route.started;
     this.#wasUp = true;
-    if (this.#isEncrypted) this.#guard?.prepare();
+    this.#guard?.begin();
     // Live queries must start anew before the engine reports the changes of retried requests.
     this.#events.up();
     if (!isCurrent()) return;
@@ -233,15 +229,7 @@ export class LeaderLink {
       this.#guard?.noteReleased();
       return;
     }
-    if (event.type === 'status') {
-      this.#status = event.detail;
-      const { encrypted = this.#isEncrypted } = event.detail;
-      // What this page writes as it ends would not be as the database is.
-      if (encrypted !== this.#isEncrypted) {
-        this.#fail(encrypted ? keyMissing() : notEncrypted());
-        return;
-      }
-    }
+    if (event.type === 'status') this.#status = event.detail;
     this.#events.event(event);
   }
 

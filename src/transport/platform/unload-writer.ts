@@ -13,6 +13,8 @@ export interface UnloadWriter {
   write(record: RecoveryRecord, prefersJournal?: boolean): boolean;
   /** As {@link write}, to IndexedDB alone. */
   store(record: RecoveryRecord): boolean;
+  /** Gets ready what takes time, once the engine is open. */
+  begin?(): void;
   /** While it cannot write, settles when that may have changed; until then a change is acknowledged once it is saved. */
   readonly pending?: Promise<void> | undefined;
   /** Journals the record of a page that may live on: changes up to the first that the journal cannot hold. */

@@ -41,13 +41,16 @@ export class PageUnloadWriter implements UnloadWriter {
     this.#journals = sealing?.journals ?? unloadJournals;
   }
 
+  begin(): void {
+    this.#sealing?.prepare();
+  }
+
   get pending(): Promise<void> | undefined {
     return this.#sealing?.pending;
   }
 
   /** Opens the connection with the first unsaved change. */
   prepare(): void {
-    this.#sealing?.prepare();
     this.#opening ??= this.#open();
   }
 

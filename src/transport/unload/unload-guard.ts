@@ -63,9 +63,9 @@ export class UnloadGuard {
     ];
   }
 
-  /** Gets ready to write, before the first change. */
-  prepare(): void {
-    this.#writer.prepare();
+  /** Must be called when the engine is open. */
+  begin(): void {
+    this.#writer.begin?.();
   }
 
   /**
