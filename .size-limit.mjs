@@ -74,7 +74,7 @@ export default [
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },
   {
-    name: 'encryption, with all that it loads',
+    name: 'encryption, in a page',
     path: 'dist/encryption.js',
     import: '{ encrypted, changePassword }',
     limit: '25 kB',

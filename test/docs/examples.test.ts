@@ -80,6 +80,7 @@ test.each(runnable.map((example) => [`${example.page}:${example.line}`, example.
 function importModule(name: string): Promise<unknown> {
   if (name === 'cairndb') return Promise.resolve(library);
   if (name === 'cairndb/replication') return import('../../src/replication/index.ts');
+  if (name === 'cairndb/encryption') return import('../../src/encryption/index.ts');
   if (name === 'cairndb/text') return import('../../src/text/index.ts');
   if (name === 'cairndb/testing') return Promise.resolve(testing);
   if (name === 'cairndb/devtools') return import('../../src/devtools/index.ts');
