@@ -6,6 +6,7 @@ import {
   type StorageOperation,
   type StoreName,
 } from '../drivers/driver.ts';
+import { ENCRYPTION_KEY } from '../drivers/encryption-key.ts';
 import { epochOf } from '../drivers/epoch.ts';
 import { MOVED_KEY, movedTo } from '../drivers/moved.ts';
 import type { FileDatabase } from './file-database.ts';
@@ -31,14 +32,17 @@ export async function moveToFiles(files: FileDatabase, pages: Storage): Promise<
     }
   }
   const key = ['epoch'];
-  const [stored, id] = await pages.getMany('leadership', [key, DATABASE_ID]);
-  const epoch: StorageOperation[] = stored
-    ? [{ type: 'put', store: 'leadership', key, value: stored }]
-    : [];
+  const keys = [key, DATABASE_ID, ENCRYPTION_KEY];
+  const [stored, id, keyRecord] = await pages.getMany('leadership', keys);
+  const kept = [
+    ...(stored ? putAll('leadership', [key], [stored]) : []),
+    ...(keyRecord ? putAll('leadership', [ENCRYPTION_KEY], [keyRecord]) : []),
+  ];
   // All must survive a power cut before IndexedDB forgets it.
-  await files.write([...epoch, { type: 'deletePrefix', store: 'recovery', prefix: [] }], 'strict');
+  await files.write([...kept, { type: 'deletePrefix', store: 'recovery', prefix: [] }], 'strict');
   const since = epochOf(stored) + 1;
-  await pages.write([...emptied(), movedTo('opfs', since)], 'strict');
+  const gone = { type: 'delete', store: 'leadership', key: ENCRYPTION_KEY } as const;
+  await pages.write([...emptied(), gone, movedTo('opfs', since)], 'strict');
   await files.settle(since, databaseIdOf(id));
 }
 
@@ -51,7 +55,8 @@ export async function moveToIndexedDb(files: FileDatabase, pages: Storage): Prom
   function* operations(): Generator<StorageOperation> {
     yield* emptied();
     for (const { store, key, value, size } of files.everything())
-      if (store !== 'leadership') yield { type: 'put', store, key, value, size };
+      if (store !== 'leadership' || key[0] === ENCRYPTION_KEY[0])
+        yield { type: 'put', store, key, value, size };
     yield { type: 'put', store: 'leadership', key: ['epoch'], value };
     yield { type: 'delete', store: 'leadership', key: MOVED_KEY };
   }
