@@ -92,6 +92,7 @@ export function clientEncryption(keys: PageKeys, next?: PageKeys): ClientEncrypt
       const derive = inWorker ? undefined : (origin: KeyOrigin) => keys.derive(origin);
       return { code, key, derived, derive, next: newKey } satisfies EngineEncryption;
     },
+    verify: (name) => keys.verify(name),
     pageWriting: (name) => new PageUnloadWriter(name, new PageSealing(name, keys)),
     readJournals: (name) => openJournals(name, keys),
   };

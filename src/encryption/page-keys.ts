@@ -1,3 +1,4 @@
+import { StorageError } from '../errors/storage-error.ts';
 import type { DataKeys } from '../storage/encryption/data-keys.ts';
 import { keyWrong } from '../storage/encryption/encryption-errors.ts';
 import type { DerivedKey } from '../storage/encryption/encryption-module.ts';
@@ -43,6 +44,18 @@ export class PageKeys {
     // A callback may fail for once.
     deriving.catch(() => this.#derived.delete(salt));
     return { origin, key: await deriving };
+  }
+
+  /** Why the key does not open a database that pages know; `undefined` if it does. */
+  async verify(name: string): Promise<StorageError | undefined> {
+    try {
+      if (await storedRecord(name)) await this.dataKeys(name);
+      return undefined;
+    } catch (error) {
+      // The engine reports all else.
+      const isWrong = error instanceof StorageError && error.code === 'key_wrong';
+      return isWrong ? error : undefined;
+    }
   }
 
   /** The keys of a database. @throws {StorageError} `key_wrong` */

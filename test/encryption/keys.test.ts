@@ -209,3 +209,22 @@ test('a client without a key does not use the engine of one that has it, nor the
     await open.close();
   }
 });
+
+test('a client with a wrong key does not use the engine of one with the right key', async () => {
+  const name = `two keys ${Math.random()}`;
+  const right = new Database({ name, storage: encrypted('indexeddb', { key: bytes(1) }) });
+  const kept = new right.Collection({ name: 'a', type: 'DOCUMENT_BASED' });
+  await kept.insert({ _id: 'one' });
+  const wrong = new Database({ name, storage: encrypted('indexeddb', { key: bytes(2) }) });
+  const failed = new Promise<void>((resolve) =>
+    wrong.on('status', ({ state }) => {
+      if (state === 'failed') resolve();
+    }),
+  );
+  await wrong.ready;
+  await failed;
+  const documents = new wrong.Collection({ name: 'a', type: 'DOCUMENT_BASED' });
+  await expect(documents.count()).rejects.toEqual(code('key_wrong'));
+  expect(await kept.count()).toBe(1);
+  await right.destroy();
+});

@@ -228,6 +228,9 @@ export class ClientChannel {
     const opened = this.#opened;
     this.#opened = undefined;
     this.#engines++;
+    // The engine of another tab needs no key of this one.
+    const { name, encryption } = this.#settings;
+    void encryption?.verify(name).then((error) => error && this.#refuse(error));
     this.#enterIfOpen('open');
     if (opened) opened.resolve(this.#link as LeaderLink);
     else for (const listener of this.#lives.values()) listener({ restarted: true });
@@ -266,8 +269,12 @@ export class ClientChannel {
     if (event.type === 'live') this.#lives.get(event.detail.live)?.(event.detail.news);
     else this.#events.event(event);
     const refusal = event.type === 'status' && refusesEngine(this.#settings, event.detail);
-    if (!refusal || this.#ended) return;
-    this.#end('failed', refusal);
+    if (refusal) this.#refuse(refusal);
+  }
+
+  #refuse(error: CairnError): void {
+    if (this.#ended) return;
+    this.#end('failed', error);
     this.#link?.close().catch(() => undefined);
   }
 

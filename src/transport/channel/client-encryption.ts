@@ -1,4 +1,5 @@
 import type { RecoveryRecord } from '../../engine/recovery/recovery-records.ts';
+import type { StorageError } from '../../errors/storage-error.ts';
 import type { StorageDriver } from '../../storage/drivers/driver.ts';
 import type {
   DerivedKey,
@@ -18,6 +19,8 @@ export interface EngineEncryption extends GivenKey {
 export interface ClientEncryption {
   /** @param inWorker Whether the engine runs in a worker. */
   forEngine(name: string, inWorker: boolean): Promise<EngineEncryption>;
+  /** Why the key is wrong, if that can be told in the page. Never rejects. */
+  verify(name: string): Promise<StorageError | undefined>;
   /** Seals what the page writes as it ends. */
   pageWriting(name: string): UnloadWriter;
   /** The unload journals of a database, opened. */
