@@ -1,7 +1,7 @@
 /** The folders of src: each may import only folders to its right; the last group, any may import. */
 const layers = [
   ['bindings', 'devtools', 'testing'],
-  ['replication'],
+  ['replication', 'backup-targets'],
   ['client'],
   ['collection'],
   ['transport'],

@@ -81,6 +81,17 @@ export default [
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },
   {
+    name: 'backup targets, on demand',
+    path: 'dist/backup-targets.js',
+    limit: '14 kB',
+    gzip: true,
+    modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({
+      ...config,
+      format: 'esm',
+      plugins: [stopAtLazyImports],
+    }),
+  },
+  {
     name: 'devtools, on demand',
     path: 'dist/devtools.js',
     limit: '25 kB',

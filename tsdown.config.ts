@@ -46,6 +46,7 @@ export default defineConfig([
       devtools: 'src/devtools/index.ts',
       testing: 'src/testing/index.ts',
       text: 'src/text/index.ts',
+      'backup-targets': 'src/backup-targets/index.ts',
     },
     plugins: [workerScript(), workerUrl(), libReference('testing.d.ts', 'esnext.disposable')],
     // A chunk of its own, which knows itself by its name.

@@ -82,6 +82,7 @@ function importModule(name: string): Promise<unknown> {
   if (name === 'cairndb/replication') return import('../../src/replication/index.ts');
   if (name === 'cairndb/text') return import('../../src/text/index.ts');
   if (name === 'cairndb/testing') return Promise.resolve(testing);
+  if (name === 'cairndb/backup-targets') return import('../../src/backup-targets/index.ts');
   if (name === 'cairndb/devtools') return import('../../src/devtools/index.ts');
   return import(/* @vite-ignore */ name);
 }

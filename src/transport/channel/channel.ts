@@ -1,5 +1,6 @@
 import type { ClientEvent, EngineStatus } from '../../engine/protocol/event-protocol.ts';
 import type { Durability, StorageDriver } from '../../storage/drivers/driver.ts';
+import type { RemoteBackupStatus } from './remote-backup-status.ts';
 
 /** A database's name and storage. */
 export interface DatabaseSettings {
@@ -28,6 +29,8 @@ export interface EnginePlace {
   readonly started: Started | undefined;
   /** Whether this page is the leader: it runs the engine of the database. */
   readonly leader: boolean | undefined;
+  /** The backups to targets outside of the browser that this page has begun, by `backupTo()`. */
+  readonly backups?: readonly RemoteBackupStatus[];
 }
 
 export function placeOf(started: Started, leader: boolean): EnginePlace {

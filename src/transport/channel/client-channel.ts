@@ -45,6 +45,7 @@ export class ClientChannel {
   #opened: { resolve: (link: LeaderLink) => void; reject: (error: CairnError) => void } | undefined;
   /** Listeners of live queries, by number. */
   readonly #lives = new Map<number, (news: LiveNews) => void>();
+  #more: () => Partial<EnginePlace> = () => ({});
   #lastHandle = 0;
   #engines = 0;
 
@@ -60,7 +61,14 @@ export class ClientChannel {
 
   /** `undefined` before the engine has run. */
   get place(): EnginePlace | undefined {
-    return this.#opened ? undefined : this.#link?.place;
+    const place = this.#opened ? undefined : this.#link?.place;
+    return place && { ...place, ...this.#more() };
+  }
+
+  /** Adds to the status, and reports it. */
+  show(more: () => Partial<EnginePlace>): void {
+    this.#more = more;
+    this.#events.state(this.#state);
   }
 
   /** How many engines there have been: one that is lost takes its open transactions along. */
