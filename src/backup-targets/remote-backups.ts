@@ -1,5 +1,6 @@
 import type { DatabaseClient } from '../client/database-client.ts';
 import { Emitter } from '../collection/emitter.ts';
+import type { ClientStatus } from '../collection/events.ts';
 import { TargetError } from '../errors/target-error.ts';
 import type { RemoteBackupStatus } from '../transport/channel/remote-backup-status.ts';
 import { type BackupTarget, targetIdOf } from './backup-target.ts';
@@ -56,6 +57,8 @@ export class RemoteBackups {
   readonly #schedule: BackupSchedule | undefined;
   readonly #stopping = new AbortController();
   readonly #ends: (() => void)[] = [];
+  /** Whether this page is the leader, as of the last status: the status of the database asks for this one. */
+  #leads = false;
   #running = 0;
   #lastRun: Date | undefined;
   #lastError: Error | undefined;
@@ -87,7 +90,7 @@ export class RemoteBackups {
       target: targetIdOf(this.#target),
       device: this.#device,
       last_run: this.#lastRun,
-      next_run: next === undefined || !this.#isLeader ? undefined : new Date(next),
+      next_run: next === undefined || !this.#leads ? undefined : new Date(next),
       last_error: this.#lastError,
     };
   }
@@ -118,7 +121,7 @@ export class RemoteBackups {
       this.#emitter.emit('backup', run);
       return run;
     } catch (error) {
-      if (!signal?.aborted && !this.#stopping.signal.aborted) this.#failed(error as Error);
+      if (!signal?.aborted) this.#failed(error as Error);
       throw error;
     } finally {
       this.#running--;
@@ -171,34 +174,37 @@ export class RemoteBackups {
     this.#changed();
   }
 
-  get #isLeader(): boolean {
-    return this.#db.status.leader === true;
-  }
-
   #begin(every: 'day' | number): BackupSchedule {
     const schedule = new BackupSchedule(
       every,
       {
-        isLeader: () => this.#isLeader,
+        isLeader: () => this.#leads,
         last: () => this.#last.read(() => this.#newestOwn()),
+        failed: (error) => {
+          this.#failed(error);
+          this.#changed();
+        },
         run: async () => {
-          if (!this.#last.hasChanged) return this.#last.note();
-          await this.run();
+          if (!this.#last.hasChanged) {
+            this.#last.note(this.#last.now);
+            return true;
+          }
+          // It reports its failure itself.
+          return (await this.run().catch(() => undefined)) !== undefined;
         },
       },
       this.#environment.clock,
     );
-    let wasLeader = false;
-    this.#ends.push(
-      this.#db.on('status', ({ state, leader = false }) => {
-        if (state === 'closed' || state === 'failed') return this.stop();
-        if (leader && !wasLeader) void schedule.check();
-        wasLeader = leader;
-      }),
-    );
+    const note = ({ state, leader = false }: ClientStatus) => {
+      if (state === 'closed' || state === 'failed') return this.stop();
+      const isNew = leader && !this.#leads;
+      this.#leads = leader;
+      if (isNew) void schedule.check();
+    };
+    this.#ends.push(this.#db.on('status', note), this.#last.watch());
     // The engine tells who is the leader; it reports its own failure.
     this.#db.ready.then(
-      () => schedule.check(),
+      () => note(this.#db.status),
       () => undefined,
     );
     return schedule;
@@ -233,7 +239,7 @@ export class RemoteBackups {
     stopping.throwIfAborted();
     const calls = new TargetCalls(this.#target, {
       ...{ clock, random, timeout: this.#settings.timeout * 1000 },
-      signal: signal ? AbortSignal.any([signal, stopping]) : stopping,
+      signal: signal ? AbortSignal.any([stopping, signal]) : stopping,
     });
     const database = await this.#database;
     const list = new BackupList(calls, database, this.#manifests);
@@ -246,7 +252,7 @@ export class RemoteBackups {
     run: (own: OwnBackups) => Promise<T>,
   ): Promise<T> {
     const stopping = this.#stopping.signal;
-    const either = signal ? AbortSignal.any([signal, stopping]) : stopping;
+    const either = signal ? AbortSignal.any([stopping, signal]) : stopping;
     either.throwIfAborted();
     const name = `cairn-backup:${JSON.stringify([this.#db.name, this.#device])}`;
     try {
@@ -260,6 +266,7 @@ export class RemoteBackups {
   }
 
   #failed(error: Error): void {
+    if (this.#stopping.signal.aborted) return;
     this.#lastError = error;
     this.#emitter.emit('error', { error });
   }

@@ -11,8 +11,10 @@ export interface ScheduledRun {
   readonly isLeader: () => boolean;
   /** When the last check ended, in this page or an earlier one: Unix milliseconds. */
   readonly last: () => Promise<number | undefined>;
-  /** Backs up if something has changed. */
-  readonly run: () => Promise<void>;
+  /** Backs up if something has changed. @returns whether it is done; it reports a failure itself. */
+  readonly run: () => Promise<boolean>;
+  /** Reports that it cannot be found out whether a backup is due. */
+  readonly failed: (error: Error) => void;
 }
 
 /** Runs a backup when it is due, in the leader alone. */
@@ -45,12 +47,12 @@ export class BackupSchedule {
     try {
       const wait = await this.#wait();
       if (wait > 0) return this.#checkIn(wait);
-      await this.#task.run();
+      if (!(await this.#task.run())) return this.#retry();
       this.#failures = 0;
       this.#checkIn(await this.#wait());
-    } catch {
-      // The run reports its error itself.
-      this.#checkIn(Math.min(RETRY_MS * 2 ** this.#failures++, HOUR_MS));
+    } catch (error) {
+      this.#task.failed(error as Error);
+      this.#retry();
     } finally {
       this.#checking = false;
     }
@@ -70,6 +72,10 @@ export class BackupSchedule {
     if (last === undefined || last > now) return 0;
     const due = this.#every === 'day' ? nextDay(last) : last + this.#every * 1000;
     return due - now;
+  }
+
+  #retry(): void {
+    this.#checkIn(Math.min(RETRY_MS * 2 ** this.#failures++, HOUR_MS));
   }
 
   #checkIn(ms: number): void {

@@ -1,8 +1,8 @@
 import type { DatabaseClient } from '../../client/database-client.ts';
 import type { BackupEnvironment } from './page-environment.ts';
 
-/** The time of the last save, as far as this page knows; `undefined` while something is unsaved. */
-type Seen = string | undefined;
+/** The number of saves seen by this page; `undefined` while something is unsaved. */
+type Seen = number | undefined;
 
 /** When a backup was last made or found unnecessary, and whether something has changed since. */
 export class LastCheck {
@@ -10,6 +10,7 @@ export class LastCheck {
   readonly #key: string | undefined;
   readonly #environment: BackupEnvironment;
   #at: number | undefined;
+  #saves = 0;
   #seen: Seen;
 
   /** @param target The id of the target; without one the target itself is asked. */
@@ -26,10 +27,13 @@ export class LastCheck {
     return this.#at;
   }
 
-  /** What is saved now. */
+  /** Counts the saves of changes. @returns the function that ends that. */
+  watch(): () => void {
+    return this.#db.on('save', () => void this.#saves++);
+  }
+
   get now(): Seen {
-    const { last_save, unsaved } = this.#db.status;
-    return unsaved > 0 ? undefined : String(last_save?.getTime());
+    return this.#db.status.unsaved > 0 ? undefined : this.#saves;
   }
 
   /** Whether something may have changed since this page has noted. */
@@ -38,7 +42,7 @@ export class LastCheck {
   }
 
   /** @param seen As of before the backup. */
-  note(seen: Seen = this.now): void {
+  note(seen: Seen): void {
     this.#seen = seen;
     this.#at = this.#environment.clock.now();
     if (this.#key) this.#environment.memory.write(this.#key, String(this.#at));
