@@ -36,6 +36,7 @@ const PARTS: readonly [title: string, pages: readonly string[]][] = [
       'guides/changing-data',
       'guides/caching-api-responses',
       'guides/backups',
+      'guides/backups-elsewhere',
       'guides/tabs',
       'guides/storage',
       'guides/offline',

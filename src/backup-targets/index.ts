@@ -9,9 +9,9 @@ export type { TargetBackup } from './manifest/backup-list.ts';
 export type {
   CallOptions,
   RemoteBackupEvents,
-  RemoteBackups,
   TargetVerification,
-} from './remote-backups.ts';
+} from './remote-backup-events.ts';
+export type { RemoteBackups } from './remote-backups.ts';
 export {
   type Restored,
   type RestoreOptions,
@@ -20,4 +20,5 @@ export {
 } from './restore/restore-from.ts';
 export type { BackupRun } from './runs/back-up.ts';
 export type { UploadProgress } from './runs/upload.ts';
+export { rememberedTargets } from './schedule/last-check.ts';
 export type { BackupToOptions } from './target-options.ts';

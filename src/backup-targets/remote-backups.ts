@@ -2,46 +2,29 @@ import type { DatabaseClient } from '../client/database-client.ts';
 import { Emitter } from '../collection/emitter.ts';
 import type { ClientStatus } from '../collection/events.ts';
 import { TargetError } from '../errors/target-error.ts';
+import { storageEvicted } from '../transport/channel/eviction-watch.ts';
 import type { RemoteBackupStatus } from '../transport/channel/remote-backup-status.ts';
+import { evictedKey } from '../transport/unload/kept-marks.ts';
 import { type BackupTarget, targetIdOf } from './backup-target.ts';
 import { TargetCalls } from './calls/target-calls.ts';
 import { PartStore } from './content/part-store.ts';
 import { BackupList, type TargetBackup } from './manifest/backup-list.ts';
 import type { TargetManifest } from './manifest/target-manifest.ts';
 import { databaseKey } from './manifest/target-paths.ts';
+import type {
+  CallOptions,
+  RemoteBackupEvents,
+  TargetVerification,
+} from './remote-backup-events.ts';
 import { readContent } from './restore/backup-content.ts';
 import { type BackupRun, backUp } from './runs/back-up.ts';
 import { expireBackups, type OwnBackups, removeDevice } from './runs/expire-backups.ts';
-import type { UploadProgress } from './runs/upload.ts';
 import { BackupSchedule } from './schedule/backup-schedule.ts';
 import { deviceName } from './schedule/device-name.ts';
 import { LastCheck } from './schedule/last-check.ts';
 import type { BackupEnvironment } from './schedule/page-environment.ts';
 import { showStatus } from './schedule/show-status.ts';
 import type { BackupToSettings } from './target-options.ts';
-
-/** The events of {@link RemoteBackups}. */
-export interface RemoteBackupEvents {
-  status: RemoteBackupStatus;
-  progress: UploadProgress;
-  /** A run has ended without an error. */
-  backup: BackupRun;
-  /** A run has failed, or expired backups could not be removed. A scheduled one is tried again. */
-  error: { readonly error: Error };
-}
-
-/** Options of one call. */
-export interface CallOptions {
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** The result of {@link RemoteBackups.verify}. */
-export interface TargetVerification {
-  readonly name: string;
-  readonly whole: boolean;
-  /** Why it is not whole. */
-  readonly problem: TargetError | undefined;
-}
 
 /** The backups of a database in one target. Made by `backupTo()`. */
 export class RemoteBackups {
@@ -185,6 +168,7 @@ export class RemoteBackups {
           this.#changed();
         },
         run: async () => {
+          if (this.#isEvicted) return this.#refuseEvicted();
           if (!this.#last.hasChanged) {
             this.#last.note(this.#last.now);
             return true;
@@ -217,6 +201,7 @@ export class RemoteBackups {
       this.#emitter.emit('progress', progress),
     );
     this.#last.note(seen);
+    this.#environment.memory.remove(evictedKey(this.#db.name));
     try {
       await expireBackups(own, this.#settings.retention_days, clock.now());
     } catch (error) {
@@ -224,6 +209,19 @@ export class RemoteBackups {
       this.#failed(error as Error);
     }
     return run;
+  }
+
+  get #isEvicted(): boolean {
+    return this.#environment.memory.read(evictedKey(this.#db.name)) !== undefined;
+  }
+
+  /** A backup of what an eviction has left would become the newest. */
+  #refuseEvicted(): false {
+    if ((this.#lastError as { code?: string } | undefined)?.code !== 'storage_evicted') {
+      this.#failed(storageEvicted(this.#db.name));
+      this.#changed();
+    }
+    return false;
   }
 
   /** When this device has made its newest backup in the target. */

@@ -8,6 +8,7 @@ export type StorageErrorCode =
   | 'storage_failed'
   | 'storage_timeout'
   | 'storage_moved'
+  | 'storage_evicted'
   | 'database_busy'
   | 'database_taken'
   | 'database_destroyed'

@@ -25,6 +25,7 @@ export function textMemory(): Memory & { readonly texts: Map<string, string> } {
     texts,
     read: (key) => texts.get(key),
     write: (key, value) => void texts.set(key, value),
+    remove: (key) => void texts.delete(key),
   };
 }
 

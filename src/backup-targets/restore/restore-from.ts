@@ -6,6 +6,7 @@ import {
   oneOf,
 } from '../../collection/options/option-checks.ts';
 import { OptionError } from '../../errors/option-error.ts';
+import { evictedKey } from '../../transport/unload/kept-marks.ts';
 import { type BackupTarget, isTarget } from '../backup-target.ts';
 import { TargetCalls } from '../calls/target-calls.ts';
 import { PartStore } from '../content/part-store.ts';
@@ -89,6 +90,7 @@ export async function restoreFrom(
     signal,
     progress: (now) => onProgress?.({ step: 'import', done: now.documents, total: documents }),
   });
+  pageEnvironment.memory.remove(evictedKey(db.name));
   return { ...found, created_at: new Date(created_at), documents: imported };
 }
 

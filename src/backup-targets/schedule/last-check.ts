@@ -1,5 +1,19 @@
 import type { DatabaseClient } from '../../client/database-client.ts';
+import { markKey, marksOf } from '../../transport/unload/kept-marks.ts';
 import type { BackupEnvironment } from './page-environment.ts';
+
+/** Begins the names of marks that say when a target was last checked. */
+const TARGET = 'target';
+
+/**
+ * The ids of the targets that a database of this browser was backed up to, such as `webdav:https://…/`; without credentials.
+ * An app whose data was evicted knows by them where to restore from, if it does not know anyway.
+ *
+ * @param name The name of the database.
+ */
+export function rememberedTargets(name: string): string[] {
+  return marksOf(name).flatMap(([kind, id]) => (kind === TARGET && id ? id : []));
+}
 
 /** The number of saves seen by this page; `undefined` while something is unsaved. */
 type Seen = number | undefined;
@@ -16,7 +30,7 @@ export class LastCheck {
   /** @param target The id of the target; without one the target itself is asked. */
   constructor(db: DatabaseClient, target: string | undefined, environment: BackupEnvironment) {
     this.#db = db;
-    this.#key = target && `cairn:checked:${JSON.stringify([db.name, target])}`;
+    this.#key = target && markKey(db.name, TARGET, target);
     this.#environment = environment;
   }
 

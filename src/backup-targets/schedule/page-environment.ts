@@ -1,11 +1,13 @@
 import { type Clock, systemClock } from '../../engine/scheduling/clock.ts';
 import { enginePlatform } from '../../transport/platform/engine-platform.ts';
 import type { Locks } from '../../transport/platform/platform.ts';
+import { readMark, removeMark, writeMark } from '../../transport/unload/kept-marks.ts';
 
 /** Texts that outlive the page, outside of the database. */
 export interface Memory {
   read(key: string): string | undefined;
   write(key: string, value: string): void;
+  remove(key: string): void;
 }
 
 /** What backups notice of the world, passed in so that tests can drive it. */
@@ -24,26 +26,18 @@ export const pageEnvironment: BackupEnvironment = {
   memory: pageMemory(),
 };
 
-/** `localStorage` where a page may use it. Node warns when it is accessed. */
+/** The marks outside of the database, and what this page has written where there are none. */
 function pageMemory(): Memory {
   const texts = new Map<string, string>();
-  const storage = (): Storage | undefined => {
-    try {
-      return typeof document === 'undefined' ? undefined : localStorage;
-    } catch {
-      // The user forbids it.
-      return undefined;
-    }
-  };
   return {
-    read: (key) => texts.get(key) ?? storage()?.getItem(key) ?? undefined,
+    read: (key) => readMark(key) ?? texts.get(key),
     write(key, value) {
       texts.set(key, value);
-      try {
-        storage()?.setItem(key, value);
-      } catch {
-        // It is full: then this page alone remembers.
-      }
+      writeMark(key, value);
+    },
+    remove(key) {
+      texts.delete(key);
+      removeMark(key);
     },
   };
 }

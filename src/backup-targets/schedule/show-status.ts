@@ -26,7 +26,8 @@ export function showStatus(db: DatabaseClient, backups: Shown, isStopped = false
   if (isStopped) all.delete(backups);
   else all.add(backups);
   (db as unknown as RuntimeOwner).loadRuntime().then(
-    ({ channel }) => channel.show(() => ({ backups: Array.from(all, ({ status }) => status) })),
+    ({ channel }) =>
+      channel.show('backups', () => ({ backups: Array.from(all, ({ status }) => status) })),
     // The first call of the client rejects with it.
     () => undefined,
   );

@@ -31,6 +31,8 @@ export interface EnginePlace {
   readonly leader: boolean | undefined;
   /** The backups to targets outside of the browser that this page has begun, by `backupTo()`. */
   readonly backups?: readonly RemoteBackupStatus[];
+  /** `true` where the browser has evicted the data, until a backup or file is restored, or a new backup is made elsewhere. */
+  readonly storage_evicted?: boolean;
 }
 
 export function placeOf(started: Started, leader: boolean): EnginePlace {

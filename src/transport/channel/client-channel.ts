@@ -27,11 +27,12 @@ export type DestroyDatabase = (
  * engine. Every request settles, also when the engine dies.
  */
 export class ClientChannel {
+  /** The link to the engine, from the first request on. */
+  link: LeaderLink | undefined;
   readonly #settings: DatabaseSettings;
   readonly #connect: Connect;
   readonly #events: ChannelEvents;
   #state: ChannelState = 'idle';
-  #link: LeaderLink | undefined;
   #access: EngineAccess | undefined;
   #destroying: Promise<void> | undefined;
   #opening: Promise<LeaderLink> | undefined;
@@ -45,7 +46,7 @@ export class ClientChannel {
   #opened: { resolve: (link: LeaderLink) => void; reject: (error: CairnError) => void } | undefined;
   /** Listeners of live queries, by number. */
   readonly #lives = new Map<number, (news: LiveNews) => void>();
-  #more: () => Partial<EnginePlace> = () => ({});
+  readonly #shown = new Map<string, () => Partial<EnginePlace>>();
   #lastHandle = 0;
   #engines = 0;
 
@@ -61,13 +62,13 @@ export class ClientChannel {
 
   /** `undefined` before the engine has run. */
   get place(): EnginePlace | undefined {
-    const place = this.#opened ? undefined : this.#link?.place;
-    return place && { ...place, ...this.#more() };
+    const place = this.#opened ? undefined : this.link?.place;
+    return place && Object.assign({}, place, ...Array.from(this.#shown.values(), (show) => show()));
   }
 
-  /** Adds to the status, and reports it. */
-  show(more: () => Partial<EnginePlace>): void {
-    this.#more = more;
+  /** Adds to the status, in place of what had the name before, and reports it. */
+  show(name: string, show: () => Partial<EnginePlace>): void {
+    this.#shown.set(name, show);
     this.#events.state(this.#state);
   }
 
@@ -127,7 +128,7 @@ export class ClientChannel {
     const refusal = this.#refusal;
     if (refusal) throw refusal;
     this.#flush();
-    return this.#link?.executeSync(request);
+    return this.link?.executeSync(request);
   }
 
   /** Starts the engine if it is not running. */
@@ -137,7 +138,7 @@ export class ClientChannel {
 
   /** Turns the reports of changes on or off. */
   watch(on: boolean): Promise<void> | undefined {
-    return this.#link?.watch(on);
+    return this.link?.watch(on);
   }
 
   /** Saves every collection. */
@@ -175,7 +176,7 @@ export class ClientChannel {
     if (this.#state === 'closed' && this.#ended?.code === 'closed') throw this.#ended;
     this.#end('closed', databaseDestroyed(this.#settings.name));
     this.#access ??= await this.#connect(this.#settings);
-    await task(this.#settings, this.#access, this.#link?.database);
+    await task(this.#settings, this.#access, this.link?.replayer.database);
   }
 
   async #close(): Promise<void> {
@@ -217,7 +218,7 @@ export class ClientChannel {
       if (this.#ended) throw this.#ended;
       return await new Promise<LeaderLink>((resolve, reject) => {
         this.#opened = { resolve, reject };
-        this.#link = new LeaderLink(this.#settings, access, {
+        this.link = new LeaderLink(this.#settings, access, {
           up: () => this.#up(),
           down: () => this.#enterIfOpen('opening'),
           failed: (error) => this.#end('failed', error),
@@ -236,7 +237,7 @@ export class ClientChannel {
     this.#opened = undefined;
     this.#engines++;
     this.#enterIfOpen('open');
-    if (opened) opened.resolve(this.#link as LeaderLink);
+    if (opened) opened.resolve(this.link as LeaderLink);
     else for (const listener of this.#lives.values()) listener({ restarted: true });
     this.#flush();
   }
@@ -244,7 +245,7 @@ export class ClientChannel {
   #flush(): void {
     this.#flushing = false;
     if (this.#queue.length === 0) return;
-    const requests = this.#opened ? undefined : this.#link?.requests;
+    const requests = this.#opened ? undefined : this.link?.requests;
     if (!requests) {
       // A failure rejects every queued call.
       this.#connected().catch(() => undefined);
@@ -279,7 +280,7 @@ export class ClientChannel {
     this.#ended = error;
     this.#opened?.reject(error);
     refuse(this.#queue.splice(0), error);
-    this.#link?.requests.refuseAll(error);
+    this.link?.requests.refuseAll(error);
     for (const listener of this.#lives.values()) listener({ error });
     this.#enter(state);
   }

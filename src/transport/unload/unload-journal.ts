@@ -5,6 +5,7 @@ import type { AcknowledgedChange, OpenedHandles } from '../../engine/protocol/re
 import type { RecoveryKey, RecoveryRecord } from '../../engine/recovery/recovery-records.ts';
 import type { UnloadJournals } from '../platform/platform.ts';
 import { JOURNAL_ROOM } from './journal-size.ts';
+import { clearMarks } from './kept-marks.ts';
 
 /** Longest change that is encoded at all, in characters. */
 const MAX_ENCODED_LENGTH = 32 * 1024 * 1024;
@@ -78,6 +79,7 @@ export const unloadJournals: UnloadJournals = {
 
   clear(database) {
     for (const key of keysOf(database)) localStorage.removeItem(key);
+    clearMarks(database);
   },
 
   onWritten(database, listener) {
