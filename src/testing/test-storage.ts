@@ -28,6 +28,7 @@ const CODES: Record<StorageErrorCode, string> = {
   storage_failed: 'The call failed.',
   storage_timeout: 'Storage did not answer.',
   storage_moved: 'The data has been moved to other storage.',
+  storage_evicted: 'The browser has removed the data.',
   database_busy: 'The database is open elsewhere.',
   database_taken: 'Another tab has taken over the database.',
   database_destroyed: 'The database was deleted.',

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../../engine/scheduling/clock.ts';
-import { enginePlatform } from '../../transport/platform/engine-platform.ts';
+import { ThreadLocks } from '../../transport/leadership/thread-locks.ts';
 import type { Locks } from '../../transport/platform/platform.ts';
 import { readMark, removeMark, writeMark } from '../../transport/unload/kept-marks.ts';
 
@@ -22,7 +22,8 @@ export interface BackupEnvironment {
 export const pageEnvironment: BackupEnvironment = {
   clock: systemClock,
   random: Math.random,
-  locks: enginePlatform.locks,
+  // Node has them from version 24 on.
+  locks: globalThis.navigator?.locks ?? new ThreadLocks(),
   memory: pageMemory(),
 };
 
