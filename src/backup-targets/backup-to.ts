@@ -1,6 +1,6 @@
 import type { DatabaseClient } from '../client/database-client.ts';
 import { OptionError } from '../errors/option-error.ts';
-import { type BackupTarget, isTarget } from './backup-target.ts';
+import { type BackupTarget, isTarget, type NamedTarget } from './backup-target.ts';
 import { RemoteBackups } from './remote-backups.ts';
 import { pageEnvironment } from './schedule/page-environment.ts';
 import { isClient } from './schedule/show-status.ts';
@@ -19,7 +19,7 @@ import { type BackupToOptions, parseBackupToOptions } from './target-options.ts'
  */
 export function backupTo(
   db: DatabaseClient,
-  target: BackupTarget,
+  target: BackupTarget | NamedTarget,
   options: BackupToOptions = {},
 ): RemoteBackups {
   if (!isClient(db))

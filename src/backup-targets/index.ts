@@ -1,10 +1,10 @@
-export { TargetError, type TargetErrorCode } from '../errors/target-error.ts';
 export type { RemoteBackupStatus } from '../transport/channel/remote-backup-status.ts';
 export { folder } from './adapters/folder.ts';
 export { type S3Options, s3 } from './adapters/s3.ts';
 export { type WebDavOptions, webdav } from './adapters/webdav.ts';
 export type { BackupTarget, NamedTarget } from './backup-target.ts';
 export { backupTo } from './backup-to.ts';
+export { TargetError, type TargetErrorCode } from './calls/target-error.ts';
 export type { TargetBackup } from './manifest/backup-list.ts';
 export type {
   CallOptions,

@@ -1,5 +1,5 @@
-import type { TargetError } from '../errors/target-error.ts';
 import type { RemoteBackupStatus } from '../transport/channel/remote-backup-status.ts';
+import type { TargetError } from './calls/target-error.ts';
 import type { BackupRun } from './runs/back-up.ts';
 import type { UploadProgress } from './runs/upload.ts';
 

@@ -1,12 +1,12 @@
 import type { DatabaseClient } from '../client/database-client.ts';
 import { Emitter } from '../collection/emitter.ts';
 import type { ClientStatus } from '../collection/events.ts';
-import { TargetError } from '../errors/target-error.ts';
 import { storageEvicted } from '../transport/channel/eviction-watch.ts';
 import type { RemoteBackupStatus } from '../transport/channel/remote-backup-status.ts';
 import { evictedKey } from '../transport/unload/kept-marks.ts';
 import { type BackupTarget, targetIdOf } from './backup-target.ts';
 import { TargetCalls } from './calls/target-calls.ts';
+import { TargetError } from './calls/target-error.ts';
 import { PartStore } from './content/part-store.ts';
 import { BackupList, type TargetBackup } from './manifest/backup-list.ts';
 import type { TargetManifest } from './manifest/target-manifest.ts';

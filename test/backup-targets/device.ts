@@ -19,7 +19,7 @@ export interface Row {
 }
 
 /** A memory that a test can look into. */
-export function textMemory(): Memory & { readonly texts: Map<string, string> } {
+function textMemory(): Memory & { readonly texts: Map<string, string> } {
   const texts = new Map<string, string>();
   return {
     texts,

@@ -1,6 +1,6 @@
 import { OptionError } from '../../errors/option-error.ts';
-import { TargetError } from '../../errors/target-error.ts';
 import type { NamedTarget } from '../backup-target.ts';
+import { TargetError } from '../calls/target-error.ts';
 
 /** The part of directory handles that lists them, which TypeScript's library lacks in some versions. */
 interface Entries {

@@ -1,9 +1,9 @@
 import { type Check, number } from '../../collection/options/option-checks.ts';
 import { OptionError } from '../../errors/option-error.ts';
-import { TargetError, type TargetErrorCode } from '../../errors/target-error.ts';
+import { TargetError, type TargetErrorCode } from '../calls/target-error.ts';
 
 /** The part of `fetch` that targets use. */
-export type TargetFetch = (url: string, init: RequestInit) => Promise<Response>;
+type TargetFetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** Options of every target that is reached by HTTP. */
 export interface HttpOptions {

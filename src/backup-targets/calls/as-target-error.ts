@@ -1,5 +1,5 @@
 import { CairnError } from '../../errors/cairn-error.ts';
-import { TargetError, type TargetErrorCode } from '../../errors/target-error.ts';
+import { TargetError, type TargetErrorCode } from './target-error.ts';
 
 /** The errors of file systems and of `fetch`, by their names in the web platform. */
 const CODES: Readonly<Record<string, TargetErrorCode>> = {

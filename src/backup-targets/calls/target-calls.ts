@@ -1,8 +1,8 @@
 import type { Clock } from '../../engine/scheduling/clock.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
-import { TargetError } from '../../errors/target-error.ts';
 import type { BackupTarget } from '../backup-target.ts';
 import { asTargetError } from './as-target-error.ts';
+import { TargetError } from './target-error.ts';
 
 /** How often a call is tried. */
 const ATTEMPTS = 4;

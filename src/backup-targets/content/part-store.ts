@@ -1,7 +1,7 @@
 import { gunzip, gzip } from '../../backup/file/gzip.ts';
 import { joinBytes } from '../../backup/file/join-bytes.ts';
-import { TargetError } from '../../errors/target-error.ts';
 import type { TargetCalls } from '../calls/target-calls.ts';
+import { TargetError } from '../calls/target-error.ts';
 import { partPath, partsPrefix } from '../manifest/target-paths.ts';
 import { sha256 } from './sha256.ts';
 

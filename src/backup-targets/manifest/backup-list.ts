@@ -1,7 +1,7 @@
 import { BackupError } from '../../errors/backup-error.ts';
-import { TargetError } from '../../errors/target-error.ts';
 import { inParallel } from '../calls/in-parallel.ts';
 import type { TargetCalls } from '../calls/target-calls.ts';
+import { TargetError } from '../calls/target-error.ts';
 import { bytesOf, readManifest, type TargetManifest } from './target-manifest.ts';
 import { backupsPrefix, manifestPath, parseManifestPath } from './target-paths.ts';
 

@@ -6,11 +6,11 @@ import {
   asString,
   Malformed,
 } from '../../codec/exact-json/json-checks.ts';
-import { TargetError } from '../../errors/target-error.ts';
+import { TargetError } from '../calls/target-error.ts';
 import type { PartRef } from '../content/part-store.ts';
 import { sha256 } from '../content/sha256.ts';
 
-export const FORMAT_NAME = 'cairn-target-backup';
+const FORMAT_NAME = 'cairn-target-backup';
 
 /** The format of new manifests. A change that older readers would not understand increases it. */
 const FORMAT_NUMBER = 1;

@@ -7,7 +7,7 @@ import {
 } from '../../collection/options/option-checks.ts';
 import { OptionError } from '../../errors/option-error.ts';
 import { evictedKey } from '../../transport/unload/kept-marks.ts';
-import { type BackupTarget, isTarget } from '../backup-target.ts';
+import { type BackupTarget, isTarget, type NamedTarget } from '../backup-target.ts';
 import { TargetCalls } from '../calls/target-calls.ts';
 import { PartStore } from '../content/part-store.ts';
 import { BackupList } from '../manifest/backup-list.ts';
@@ -67,7 +67,7 @@ export interface Restored {
  * ```
  */
 export async function restoreFrom(
-  target: BackupTarget,
+  target: BackupTarget | NamedTarget,
   options: RestoreOptions,
 ): Promise<Restored> {
   const given = parseRestoreOptions(target, options);

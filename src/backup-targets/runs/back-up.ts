@@ -1,6 +1,6 @@
 import type { DatabaseClient } from '../../client/database-client.ts';
 import type { Clock } from '../../engine/scheduling/clock.ts';
-import { TargetError } from '../../errors/target-error.ts';
+import { TargetError } from '../calls/target-error.ts';
 import type { TargetManifest } from '../manifest/target-manifest.ts';
 import { writeManifest } from '../manifest/target-manifest.ts';
 import { manifestPath, newBackupName } from '../manifest/target-paths.ts';

@@ -1,4 +1,4 @@
-import { TargetError } from '../../errors/target-error.ts';
+import { TargetError } from '../calls/target-error.ts';
 import { TaskPool } from '../calls/task-pool.ts';
 import { exportedPieces } from '../content/exported-pieces.ts';
 import type { PartRef, PartStore } from '../content/part-store.ts';

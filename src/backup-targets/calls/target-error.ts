@@ -1,4 +1,4 @@
-import { CairnError } from './cairn-error.ts';
+import { CairnError } from '../../errors/cairn-error.ts';
 
 /** Codes of {@link TargetError}. */
 export type TargetErrorCode =
