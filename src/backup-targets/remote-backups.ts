@@ -173,6 +173,7 @@ export class RemoteBackups {
             this.#last.note(this.#last.now);
             return true;
           }
+          if (await this.#hasNothing()) return false;
           // It reports its failure itself.
           return (await this.run().catch(() => undefined)) !== undefined;
         },
@@ -222,6 +223,12 @@ export class RemoteBackups {
       this.#changed();
     }
     return false;
+  }
+
+  /** An empty database on a new device is no news: as the newest backup it would hide those of other devices. */
+  async #hasNothing(): Promise<boolean> {
+    if ((await this.#newestOwn()) !== undefined) return false;
+    return (await this.#db.collections()).every(({ documents }) => documents === 0);
   }
 
   /** When this device has made its newest backup in the target. */

@@ -160,3 +160,27 @@ test('it stops with its database', async () => {
   expect(remote.status.state).toBe('stopped');
   expect(environment.clock.waiting).toBe(0);
 });
+
+test('an empty database on a new device is not backed up, until it holds something', async () => {
+  const { rows, target, environment, begin, db } = setUp('day');
+  const { clock } = environment;
+  const old = newDatabase();
+  await old.rows.insert({ n: 1 });
+  const { name } = await backUpIn(newEnvironment(), old.db, target).run();
+  const remote = begin();
+  await pass(clock, remote, 3);
+  await expect.poll(async () => (await remote.list())[0]?.name).toBe(name);
+  expect(remote.status.last_error).toBeUndefined();
+  await rows.insert({ n: 0 });
+  await rows.save();
+  await pass(clock, remote, 1);
+  await expect.poll(() => target.paths('backups').length).toBe(2);
+  // From then on, what is deleted here is deleted in the next backup too.
+  await made(remote, target);
+  await rows.deleteMany({});
+  await rows.save();
+  await pass(clock, remote, 24);
+  await expect.poll(() => target.paths('backups').length).toBe(3);
+  expect((await remote.list())[0]).toMatchObject({ own: true, documents: 0 });
+  expect(await db.collections()).toHaveLength(1);
+});
