@@ -10,7 +10,7 @@ import { TargetError } from './calls/target-error.ts';
 import { PartStore } from './content/part-store.ts';
 import { BackupList, type TargetBackup } from './manifest/backup-list.ts';
 import type { TargetManifest } from './manifest/target-manifest.ts';
-import { databaseKey } from './manifest/target-paths.ts';
+import { databaseKey, timeOf } from './manifest/target-paths.ts';
 import type {
   CallOptions,
   RemoteBackupEvents,
@@ -235,7 +235,8 @@ export class RemoteBackups {
   async #newestOwn(): Promise<number | undefined> {
     const { list } = await this.#open(this.#device, undefined);
     const [newest] = await list.paths(this.#device);
-    return newest && (await list.read(newest)).created_at;
+    // By its name: one that is damaged must not end the schedule.
+    return newest && timeOf(newest.name);
   }
 
   async #open(device: string, signal: AbortSignal | undefined): Promise<OwnBackups> {

@@ -90,3 +90,33 @@ test('a failure to remove expired backups is reported, and does not fail the bac
   expect(await remote.run()).toMatchObject({ unchanged: false });
   expect(errors).toMatchObject([{ code: 'target_denied' }]);
 });
+
+test('a damaged backup keeps all parts until it has expired, and blocks no schedule', async () => {
+  const target = new MemoryTarget();
+  const { db, rows } = newDatabase();
+  const environment = newEnvironment();
+  const remote = () => backUpIn(environment, db, target, { retention_days: 3, every: 'day' });
+  await rows.insertMany(rowsFrom(0, 400));
+  const first = remote();
+  await expect.poll(() => target.paths('backups').length).toBe(1);
+  await expect.poll(() => first.status.state).toBe('idle');
+  first.stop();
+  const [damaged = ''] = target.paths('backups');
+  target.objects.set(damaged, new Uint8Array([123]));
+  const parts = target.paths('parts');
+  for (let day = 1; day < 4; day++) {
+    await environment.clock.advance(DAY);
+    await rows.deleteMany({});
+    await rows.insertMany(rowsFrom(day * 1000, 400));
+    // A new page each day, which asks the target when it was last there.
+    const next = remote();
+    await expect
+      .poll(() => (target.objects.has(damaged) ? target.paths('backups').length : 0))
+      .toBe(day < 3 ? day + 1 : 0);
+    await expect.poll(() => next.status.state).toBe('idle');
+    next.stop();
+    if (day < 3) expect(target.paths('parts')).toEqual(expect.arrayContaining(parts));
+  }
+  expect(target.paths('backups')).toHaveLength(3);
+  for (const path of parts) expect(target.objects.has(path)).toBe(false);
+});

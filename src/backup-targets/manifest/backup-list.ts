@@ -3,7 +3,7 @@ import { inParallel } from '../calls/in-parallel.ts';
 import type { TargetCalls } from '../calls/target-calls.ts';
 import { TargetError } from '../calls/target-error.ts';
 import { bytesOf, readManifest, type TargetManifest } from './target-manifest.ts';
-import { backupsPrefix, manifestPath, parseManifestPath } from './target-paths.ts';
+import { backupsPrefix, manifestPath, parseManifestPath, timeOf } from './target-paths.ts';
 
 /** Where a backup is. */
 export interface BackupPath {
@@ -107,9 +107,4 @@ export class BackupList {
       throw error;
     }
   }
-}
-
-function timeOf(name: string): number {
-  const [date = '', time = ''] = name.split('_');
-  return Date.parse(`${date}T${time.replaceAll('-', ':')}Z`);
 }

@@ -39,6 +39,12 @@ export function newBackupName(at: number, random: () => number): string {
   return `${date}_${time.replaceAll(':', '-')}_${letters.padStart(6, '0')}`;
 }
 
+/** When a backup was made, in Unix milliseconds, by its name: to the second. */
+export function timeOf(name: string): number {
+  const [date = '', time = ''] = name.split('_');
+  return Date.parse(`${date}T${time.replaceAll('-', ':')}Z`);
+}
+
 /** The key of a database in paths, which do not show its name. */
 export async function databaseKey(name: string): Promise<string> {
   return (await sha256(`cairn ${name}`)).slice(0, 16);
