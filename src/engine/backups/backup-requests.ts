@@ -1,5 +1,4 @@
 import { untilNextCheck } from '../../backup/daily.ts';
-import { versionIn } from '../../backup/file/document-version.ts';
 import type { FileHeader } from '../../backup/file/file-contents.ts';
 import type { Snapshot } from '../../backup/snapshot.ts';
 import { SnapshotReader } from '../../backup/snapshot-reader.ts';
@@ -9,11 +8,18 @@ import { StorageError } from '../../errors/storage-error.ts';
 import { otherVersion } from '../collection-errors.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
 import type { Verification } from '../protocol/backup-protocol.ts';
-import { type BackupRequest, isFed } from '../protocol/request-kinds.ts';
+import {
+  type BackupRequest,
+  isFed,
+  isOfBackup,
+  type ReadOfBackup,
+} from '../protocol/request-kinds.ts';
 import type { Request } from '../protocol/requests.ts';
+import { openDiff } from '../time-travel/backup-diff.ts';
+import { BackupViews } from '../time-travel/backup-views.ts';
 import { CollectionBackups, type PinnedSnapshot } from './collection-backups.ts';
 import { Exports } from './exports.ts';
-import { headerOf } from './file-header.ts';
+import { headerOf, importedVersion } from './file-header.ts';
 import { Imports, severalCollections } from './imports.ts';
 import { Migrations } from './migrations.ts';
 import { type ReplacedBy, Replacement } from './replacement.ts';
@@ -29,6 +35,7 @@ export interface PinnedCollection extends Pick<PinnedSnapshot, 'segments' | 'rel
 /** Executes the requests about a collection's backups, and makes and expires backups by itself. */
 export class BackupRequests {
   readonly backups: CollectionBackups;
+  readonly views: BackupViews;
   readonly #context: CollectionContext;
   readonly #restored: (before: number, report: () => void) => void;
   readonly #exports = new Exports();
@@ -47,12 +54,14 @@ export class BackupRequests {
     this.#context = context;
     this.#restored = restored;
     this.backups = new CollectionBackups(context);
+    this.views = new BackupViews(context, this.backups);
     this.#migrations = new Migrations(context, this.backups, (reason, by) =>
       this.#replacement(reason, by),
     );
   }
 
-  async execute(request: BackupRequest): Promise<unknown> {
+  async execute(request: BackupRequest | ReadOfBackup): Promise<unknown> {
+    if (isOfBackup(request)) return this.views.execute(request);
     const damage = this.#context.availability.error;
     switch (request.op) {
       case 'migrate':
@@ -76,6 +85,10 @@ export class BackupRequests {
         return damage ? this.#verifyDamaged(damage) : this.backups.verify();
       case 'exportBackup':
         return this.#export(request.name);
+      case 'diffBackups':
+        return this.#diff(request);
+      case 'viewEnd':
+        return this.views.end(request.reader);
       case 'exportNext':
         return this.#exports.next(request.cursor);
       case 'exportEnd':
@@ -128,6 +141,7 @@ export class BackupRequests {
   stop(): Promise<void> {
     this.#stopped = true;
     this.#stopLooking?.();
+    this.views.endAll();
     return this.#tending;
   }
 
@@ -200,6 +214,13 @@ export class BackupRequests {
     }
   }
 
+  async #diff(request: Request<'diffBackups'>): Promise<{ cursor: number }> {
+    const { error } = this.#context.availability;
+    if (error && request.to === undefined) throw error;
+    const { parts, release } = await openDiff(this.#context, this.backups, request);
+    return this.#exports.begin(parts, release);
+  }
+
   #import({ call, merge }: Request<'importBackup'>): Promise<number> {
     let sections = 0;
     return this.#imports.run(call, {
@@ -224,7 +245,7 @@ export class BackupRequests {
     const why = context.availability.error;
     // Damaged data cannot be merged with a file.
     if (why && merge) throw why;
-    const version = this.#importedVersion(header, merge);
+    const version = importedVersion(context, header, merge);
     const replacement = await this.#replacement('import', { version });
     return context.saves.alone(() =>
       read(new SectionImport(context, replacement, header.type, { merge })),
@@ -258,18 +279,6 @@ export class BackupRequests {
     };
     const replaced = () => this.#restored(before, report);
     return new Replacement(context, { safety, version, isMigration, replaced });
-  }
-
-  /** The version that the documents of a file have, where it suits those that are there. */
-  #importedVersion(header: FileHeader, merge: boolean): number {
-    const { settings, declared, records } = this.#context;
-    const { exists, version: own } = records.log;
-    const version = versionIn(header);
-    // Where nobody has it open, the next handle migrates it.
-    const isFree = declared.size === 0 && !(merge && exists);
-    if (version === own || isFree) return version;
-    const { name } = settings;
-    throw otherVersion(name, version, own, `the file for collection "${name}"`);
   }
 
   /** The readable part of damaged data. From now on the collection can be written to. */

@@ -41,7 +41,11 @@ async function bring(replacing: Replacement, snapshot: Snapshot): Promise<void> 
   } catch (cause) {
     throw backupDamage(snapshot, cause);
   }
-  const { length: size } = replacing.records.list;
+  checkCount(snapshot, replacing.records.list.length);
+}
+
+/** @throws {BackupError} `backup_damaged` */
+export function checkCount(snapshot: Snapshot, size: number): void {
   if (size === snapshot.documents) return;
   throw damaged(snapshot, `It holds ${size} documents instead of ${snapshot.documents}.`);
 }

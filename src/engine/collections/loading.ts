@@ -8,8 +8,10 @@ import { extractKeys, lackingColumns, writeColumns } from '../documents/index-bu
 import type { IndexSlot } from '../documents/index-slot.ts';
 import type { CheckpointWriter } from '../first-reads/checkpoint-writer.ts';
 import type { FirstReads } from '../first-reads/first-reads.ts';
+import { RecordStore } from '../records/record-store.ts';
 import { FoldedRecords } from '../records/table/folded-records.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
+import { OpenSnapshots } from '../snapshots/open-snapshots.ts';
 import type { CollectionContext } from './collection-context.ts';
 
 /** The parts of a collection that work with its checkpoint. */
@@ -54,12 +56,19 @@ export class Loading {
   /** The segments that lack the column of an index. */
   readonly #lacking = new Map<IndexSlot, Set<number>>();
 
-  /** @param version Of the documents. */
-  constructor(context: CollectionContext, version: number) {
+  /**
+   * @param version Of the documents.
+   * @param caching Whether the bodies will be in memory too.
+   */
+  constructor(
+    context: CollectionContext,
+    version: number,
+    caching: boolean = context.settings.caching,
+  ) {
     const { settings, declared, expiry } = context;
     this.#context = context;
     this.#indexes = new DocumentIndexes(settings, declared.of(version), expiry);
-    this.records = new FoldedRecords(this.#indexes.wantedColumns, settings.caching);
+    this.records = new FoldedRecords(this.#indexes.wantedColumns, caching);
     for (const slot of this.#indexes.all) this.#lacking.set(slot, new Set());
   }
 
@@ -129,6 +138,14 @@ export class Loading {
     if (isMigration) replica?.noteMigration(before);
     else replica?.noteReplacement(before);
     this.#context.indexes = this.#indexes;
+  }
+
+  /** The records and indexes, beside those of the collection. */
+  aside(): { readonly records: RecordStore; readonly indexes: DocumentIndexes } {
+    const { clock, records: present } = this.#context;
+    const records = new RecordStore(present.log, clock, false, new OpenSnapshots(), present.guard);
+    records.open(this.records);
+    return { records, indexes: this.#indexes };
   }
 
   /** Whether segments lack a column of an index; known once it is taken. */

@@ -59,6 +59,11 @@ export class DocumentScans {
     }
   }
 
+  /** Whether a scan was not read to its end. */
+  get isOpen(): boolean {
+    return this.#open.size > 0;
+  }
+
   /** Ids of the documents that match, in their order. */
   *idsOf(selection: Partial<Selection>): Coroutine<string[]> {
     const pace = this.#pace(selection);

@@ -102,7 +102,7 @@ function cursorOf(reply: unknown): number | undefined {
 
 /** Whether a checkpoint may have the answer. Shared documents are those of the open collection. */
 function isAnswerable(request: Request): boolean {
-  if (request.transaction !== undefined || request.mayHang) return false;
+  if (request.transaction !== undefined || request.at || request.mayHang) return false;
   switch (request.op) {
     case 'get':
     case 'getMany':
