@@ -1,6 +1,5 @@
 import type { Result } from '../engine/scheduling/coroutine.ts';
 import type { DocumentCalls } from './calls/document-calls.ts';
-import { loadFailed } from './calls/first-call.ts';
 import { checkId } from './calls/item-checks.ts';
 import { CollectionHandle } from './collection-handle.ts';
 import type {
@@ -18,7 +17,7 @@ import type { LiveCountOptions, LiveOptions } from './live/live-options.ts';
 import { documentsSource } from './live/live-params.ts';
 import { LiveQuery } from './live/live-query.ts';
 import type { SyncDocuments } from './sync-documents.ts';
-import { DOCUMENT_READS, type OpenView, viewOf } from './time-travel/backup-view.ts';
+import { DOCUMENT_READS, diffOf, type OpenView, viewOf } from './time-travel/backup-view.ts';
 import type { DocumentChange } from './time-travel/change-types.ts';
 
 /**
@@ -190,12 +189,7 @@ export abstract class DocumentQueries<
    * ```
    */
   at(backup: string): BackupView<T, S> {
-    const { version } = this.settings;
-    const viewed = { call: this.call.bind(this), owner: this.owner, version };
-    return viewOf(viewed as never, DocumentQueries.prototype, DOCUMENT_READS, backup) as BackupView<
-      T,
-      S
-    >;
+    return viewOf(this, DocumentQueries.prototype, DOCUMENT_READS, backup);
   }
 
   /**
@@ -211,13 +205,8 @@ export abstract class DocumentQueries<
    *   if (change.type === 'changed') console.log(change.id, change.changes);
    * ```
    */
-  async *diff(from: string, to?: string): AsyncGenerator<DocumentChange<T, S>, void, undefined> {
-    const { version } = this.settings;
-    const [{ cursor }, { documentChanges }] = await Promise.all([
-      this.call([from, to], (calls, sender, one, other) => calls.diff(sender, one, other, version)),
-      import('./time-travel/read-changes.ts').catch(loadFailed),
-    ]);
-    yield* documentChanges(cursor, this.liveBase) as AsyncGenerator<DocumentChange<T, S>>;
+  diff(from: string, to?: string): AsyncGenerator<DocumentChange<T, S>, void, undefined> {
+    return diffOf(this, from, to);
   }
 
   /**

@@ -1,7 +1,6 @@
 import type { Key } from '../engine/protocol/key-value-protocol.ts';
 import type { Coroutine } from '../engine/scheduling/coroutine.ts';
 import type { CallOrder } from './calls/call-order.ts';
-import { loadFailed } from './calls/first-call.ts';
 import { checkKey } from './calls/item-checks.ts';
 import type { KeyValueCalls } from './calls/key-value-calls.ts';
 import type { HandleCalls, Runtime } from './calls/runtime.ts';
@@ -9,7 +8,7 @@ import { CollectionHandle } from './collection-handle.ts';
 import type { ItemParams } from './item-params.ts';
 import { LiveQuery } from './live/live-query.ts';
 import type { SyncKeyValues } from './sync-key-values.ts';
-import { type OpenView, VALUE_READS, viewOf } from './time-travel/backup-view.ts';
+import { diffOf, type OpenView, VALUE_READS, viewOf } from './time-travel/backup-view.ts';
 import type { ValueChange } from './time-travel/change-types.ts';
 import type { ModifyOptions } from './update/modify-attempts.ts';
 
@@ -152,24 +151,12 @@ export class KeyValueCollection<V = unknown> extends CollectionHandle<
 
   /** Shows the collection as a backup has it, without restoring it, as `at` of a document collection does. */
   at(backup: string): KeyValueBackupView<V> {
-    const { version } = this.settings;
-    const viewed = { call: this.call.bind(this), owner: this.owner, version };
-    return viewOf(
-      viewed as never,
-      KeyValueCollection.prototype,
-      VALUE_READS,
-      backup,
-    ) as KeyValueBackupView<V>;
+    return viewOf(this, KeyValueCollection.prototype, VALUE_READS, backup);
   }
 
   /** Compares a backup with a later one, or with now, as `diff` of a document collection does. Paths lie in the value. */
-  async *diff(from: string, to?: string): AsyncGenerator<ValueChange<V>, void, undefined> {
-    const { version } = this.settings;
-    const [{ cursor }, { valueChanges }] = await Promise.all([
-      this.call([from, to], (calls, sender, one, other) => calls.diff(sender, one, other, version)),
-      import('./time-travel/read-changes.ts').catch(loadFailed),
-    ]);
-    yield* valueChanges(cursor, this.liveBase) as AsyncGenerator<ValueChange<V>>;
+  diff(from: string, to?: string): AsyncGenerator<ValueChange<V>, void, undefined> {
+    return diffOf(this, from, to);
   }
 
   /**

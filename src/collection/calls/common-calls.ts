@@ -75,19 +75,10 @@ export class CommonCalls {
     return yield* importFile(sender, 'importBackup', file, options, () => this);
   }
 
-  /** Compares a backup with another, or with now. */
-  *diff(
-    sender: Sender,
-    from: unknown,
-    to: unknown,
-    version: number,
-  ): Coroutine<{ readonly cursor: number }> {
-    return yield* request(sender, {
-      op: 'diffBackups',
-      from: checkName(from),
-      to: to === undefined ? undefined : checkName(to),
-      version,
-    });
+  /** Compares a backup with another, or with now. @returns the cursor of the changes. */
+  *diff(sender: Sender, version: number, from: unknown, to: unknown): Coroutine<number> {
+    const names = { from: checkName(from), to: to === undefined ? undefined : checkName(to) };
+    return (yield* request(sender, { op: 'diffBackups', ...names, version })).cursor;
   }
 
   /** The sender of calls that read a backup. @throws {BackupError} `view_closed` */

@@ -1,7 +1,9 @@
 import type { BackupRead } from '../../engine/protocol/backup-protocol.ts';
 import type { Result } from '../../engine/scheduling/coroutine.ts';
 import type { CommonCalls } from '../calls/common-calls.ts';
+import { loadFailed } from '../calls/first-call.ts';
 import type { Sender } from '../calls/sender.ts';
+import type { ChangeSource } from './change-source.ts';
 
 /** What views of both types of collection have. */
 export interface OpenView {
@@ -21,16 +23,15 @@ export const DOCUMENT_READS = [
 
 export const VALUE_READS = ['get', 'has', 'find', 'filter', 'keys', 'entries', 'count'] as const;
 
-type Start<Calls> = (calls: Calls, sender: Sender, ...args: never) => Result<unknown>;
+type Start = (calls: CommonCalls, sender: Sender, ...args: never) => Result<unknown>;
 
-/** Runs a call of a collection. */
-type Call<Calls> = (args: never, start: Start<Calls>, mode?: never) => Promise<unknown>;
-
-interface Viewed<Calls> {
-  readonly call: Call<Calls>;
-  readonly version: number;
-  /** Of the collection, for `explain`. */
+/** What views and diffs need of a collection, whose members are protected. */
+interface Viewed {
+  readonly settings: { readonly version: number };
+  /** For `explain`. */
   readonly owner: object;
+  readonly liveBase: ChangeSource;
+  call(args: readonly unknown[], start: Start, mode?: never): Promise<unknown>;
 }
 
 /**
@@ -38,25 +39,42 @@ interface Viewed<Calls> {
  *
  * @param methods Those of the collection's class.
  */
-export function viewOf<Calls extends CommonCalls>(
-  { call, version, owner }: Viewed<Calls>,
+export function viewOf<View extends OpenView>(
+  collection: object,
   methods: object,
   names: readonly PropertyKey[],
   backup: string,
-): object {
-  const at: BackupRead = { backup, reader: Math.random(), version };
-  const view = {
+): View {
+  const viewed = collection as Viewed;
+  const { owner, settings } = viewed;
+  const at: BackupRead = { backup, reader: Math.random(), version: settings.version };
+  const view: Record<PropertyKey, unknown> = {
     backup,
     owner,
-    call: (args: never, start: Start<Calls>, mode?: never) =>
-      call(
+    call: (args: readonly unknown[], start: Start, mode?: never) =>
+      viewed.call(
         args,
         (calls, sender, ...given) => start(calls, calls.sendingTo(sender, at), ...given),
         mode,
       ),
-    close: () => call([] as never, (calls, sender) => calls.endView(sender, at)),
+    close: () => viewed.call([], (calls, sender) => calls.endView(sender, at)),
   };
-  for (const name of names)
-    Object.assign(view, { [name]: (methods as Record<PropertyKey, unknown>)[name] });
-  return view;
+  for (const name of names) view[name] = (methods as typeof view)[name];
+  return view as unknown as View;
+}
+
+/** Sends the request at once, so that it keeps its place among the calls. */
+export async function* diffOf<C>(
+  collection: object,
+  from: string,
+  to: string | undefined,
+): AsyncGenerator<C, void, undefined> {
+  const viewed = collection as Viewed;
+  const [cursor, { readChanges }] = await Promise.all([
+    viewed.call([from, to], (calls, sender, ...given: [unknown, unknown]) =>
+      calls.diff(sender, viewed.settings.version, ...given),
+    ) as Promise<number>,
+    import('./read-changes.ts').catch(loadFailed),
+  ]);
+  yield* readChanges<C>(cursor, viewed.liveBase);
 }

@@ -2,43 +2,19 @@ import { decode } from '../../codec/body.ts';
 import type { ChangedRecord, RecordSide } from '../../engine/protocol/backup-protocol.ts';
 import { documentBuilder } from '../../engine/protocol/managed.ts';
 import type { CollectionSettings } from '../../engine/protocol/settings.ts';
-import type { HandleChannel } from '../calls/handle-channel.ts';
-import type { DocumentChange, ValueChange } from './change-types.ts';
+import type { ChangeSource } from './change-source.ts';
+import type { ValueChange } from './change-types.ts';
 import { fieldChanges } from './field-changes.ts';
-
-/** Where the changes of a diff come from. */
-interface Source {
-  readonly settings: CollectionSettings;
-  readonly channel: () => Promise<HandleChannel>;
-}
-
-/** The changes of a diff between documents, part by part. */
-export function documentChanges<C extends DocumentChange>(
-  cursor: number,
-  source: Source,
-): AsyncGenerator<C, void, undefined> {
-  const build = documentBuilder(source.settings);
-  return readChanges(cursor, source, (key, [flags, stamps, body]) =>
-    build(key, flags, stamps, decode(body) as object),
-  );
-}
-
-/** The changes of a diff between values. */
-export function valueChanges<C extends ValueChange>(
-  cursor: number,
-  source: Source,
-): AsyncGenerator<C, void, undefined> {
-  return readChanges(cursor, source, (_, [, , body]) => decode(body));
-}
 
 type Build = (key: string, side: RecordSide) => unknown;
 
-async function* readChanges<C>(
+/** The changes of a diff, part by part. */
+export async function* readChanges<C>(
   cursor: number,
-  source: Source,
-  build: Build,
+  { settings, channel: open }: ChangeSource,
 ): AsyncGenerator<C, void, undefined> {
-  const channel = await source.channel();
+  const channel = await open();
+  const build = builderOf(settings);
   try {
     for (;;) {
       const part = await channel.send({ op: 'exportNext', cursor, urgent: true });
@@ -52,6 +28,13 @@ async function* readChanges<C>(
     // An engine that was lost, or has closed, compares no more.
     await channel.send({ op: 'exportEnd', cursor, urgent: true }).catch(() => undefined);
   }
+}
+
+/** Builds a document, or a value, of a version. */
+function builderOf(settings: CollectionSettings): Build {
+  if (settings.type === 'KEY_VALUE_BASED') return (_, [, , body]) => decode(body);
+  const build = documentBuilder(settings);
+  return (key, [flags, stamps, body]) => build(key, flags, stamps, decode(body) as object);
 }
 
 /** `undefined` where the two versions turn out to be equal. */
