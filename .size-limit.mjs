@@ -50,7 +50,7 @@ export default [
     name: 'client, before its first call',
     path: 'dist/index.js',
     import: '{ connect }',
-    limit: '8.9 kB',
+    limit: '9.3 kB',
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({
       ...config,
@@ -62,7 +62,7 @@ export default [
     name: 'worker',
     path: 'dist/worker.js',
     // docs/decisions/014-size-of-the-worker.md
-    limit: '86 kB',
+    limit: '87.3 kB',
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },

@@ -17,7 +17,7 @@ import type { LiveCountOptions, LiveOptions } from './live/live-options.ts';
 import { documentsSource } from './live/live-params.ts';
 import { LiveQuery } from './live/live-query.ts';
 import type { SyncDocuments } from './sync-documents.ts';
-import { DOCUMENT_READS, diffOf, type OpenView, viewOf } from './time-travel/backup-view.ts';
+import { type DocumentReads, type OpenView, viewOf } from './time-travel/backup-view.ts';
 import type { DocumentChange } from './time-travel/change-types.ts';
 
 /**
@@ -32,7 +32,7 @@ import type { DocumentChange } from './time-travel/change-types.ts';
  */
 export interface BackupView<T extends object, S extends Stamp = never>
   extends OpenView,
-    Pick<DocumentQueries<T, S, T>, (typeof DOCUMENT_READS)[number]> {}
+    Pick<DocumentQueries<T, S, T>, DocumentReads> {}
 
 /** The methods of a document collection that read. */
 export abstract class DocumentQueries<
@@ -189,7 +189,7 @@ export abstract class DocumentQueries<
    * ```
    */
   at(backup: string): BackupView<T, S> {
-    return viewOf(this, DocumentQueries.prototype, DOCUMENT_READS, backup);
+    return viewOf(this, DocumentQueries.prototype, backup);
   }
 
   /**
@@ -205,8 +205,10 @@ export abstract class DocumentQueries<
    *   if (change.type === 'changed') console.log(change.id, change.changes);
    * ```
    */
-  diff(from: string, to?: string): AsyncGenerator<DocumentChange<T, S>, void, undefined> {
-    return diffOf(this, from, to);
+  async *diff(from: string, to?: string): AsyncGenerator<DocumentChange<T, S>, void, undefined> {
+    yield* await this.call([from, to], (calls, sender, ...given) =>
+      calls.diff<DocumentChange<T, S>>(sender, this.liveBase, ...given),
+    );
   }
 
   /**

@@ -8,14 +8,14 @@ import { CollectionHandle } from './collection-handle.ts';
 import type { ItemParams } from './item-params.ts';
 import { LiveQuery } from './live/live-query.ts';
 import type { SyncKeyValues } from './sync-key-values.ts';
-import { diffOf, type OpenView, VALUE_READS, viewOf } from './time-travel/backup-view.ts';
+import { type OpenView, type ValueReads, viewOf } from './time-travel/backup-view.ts';
 import type { ValueChange } from './time-travel/change-types.ts';
 import type { ModifyOptions } from './update/modify-attempts.ts';
 
 /** A key-value collection as a backup has it, to be read. */
 export interface KeyValueBackupView<V = unknown>
   extends OpenView,
-    Pick<KeyValueCollection<V>, (typeof VALUE_READS)[number]> {}
+    Pick<KeyValueCollection<V>, ValueReads> {}
 
 /**
  * A collection of keys and values.
@@ -151,12 +151,14 @@ export class KeyValueCollection<V = unknown> extends CollectionHandle<
 
   /** Shows the collection as a backup has it, without restoring it, as `at` of a document collection does. */
   at(backup: string): KeyValueBackupView<V> {
-    return viewOf(this, KeyValueCollection.prototype, VALUE_READS, backup);
+    return viewOf(this, KeyValueCollection.prototype, backup);
   }
 
   /** Compares a backup with a later one, or with now, as `diff` of a document collection does. Paths lie in the value. */
-  diff(from: string, to?: string): AsyncGenerator<ValueChange<V>, void, undefined> {
-    return diffOf(this, from, to);
+  async *diff(from: string, to?: string): AsyncGenerator<ValueChange<V>, void, undefined> {
+    yield* await this.call([from, to], (calls, sender, ...given) =>
+      calls.diff<ValueChange<V>>(sender, this.liveBase, ...given),
+    );
   }
 
   /**

@@ -8,8 +8,10 @@ import { BackupError } from '../../errors/backup-error.ts';
 import type { HandleMigration } from '../migration/handle-migration.ts';
 import { type Check, checkOptions, flag } from '../options/option-checks.ts';
 import type { CollectionSchema } from '../schema/collection-schema.ts';
+import type { ChangeSource } from '../time-travel/change-source.ts';
 import { importFile } from './file-calls.ts';
-import { type HandleRequest, request, type Sender } from './sender.ts';
+import { loadFailed } from './first-call.ts';
+import { type HandleRequest, post, replyOf, request, type Sender } from './sender.ts';
 
 const text: Check = { allowed: 'a string', test: (value) => typeof value === 'string' };
 
@@ -75,10 +77,19 @@ export class CommonCalls {
     return yield* importFile(sender, 'importBackup', file, options, () => this);
   }
 
-  /** Compares a backup with another, or with now. @returns the cursor of the changes. */
-  *diff(sender: Sender, version: number, from: unknown, to: unknown): Coroutine<number> {
+  /** Compares a backup with another, or with now. */
+  *diff<C>(
+    sender: Sender,
+    source: ChangeSource,
+    from: unknown,
+    to: unknown,
+  ): Coroutine<AsyncGenerator<C, void, undefined>> {
     const names = { from: checkName(from), to: to === undefined ? undefined : checkName(to) };
-    return (yield* request(sender, { op: 'diffBackups', ...names, version })).cursor;
+    const { version } = source.settings;
+    const begun = post(sender, { op: 'diffBackups', ...names, version });
+    const code = import('../time-travel/read-changes.ts').catch(loadFailed);
+    const { readChanges } = yield* wait(code);
+    return readChanges<C>((yield* replyOf(begun)).cursor, source);
   }
 
   /** The sender of calls that read a backup. @throws {BackupError} `view_closed` */

@@ -1,9 +1,7 @@
 import type { BackupRead } from '../../engine/protocol/backup-protocol.ts';
 import type { Result } from '../../engine/scheduling/coroutine.ts';
 import type { CommonCalls } from '../calls/common-calls.ts';
-import { loadFailed } from '../calls/first-call.ts';
 import type { Sender } from '../calls/sender.ts';
-import type { ChangeSource } from './change-source.ts';
 
 /** What views of both types of collection have. */
 export interface OpenView {
@@ -16,21 +14,27 @@ export interface OpenView {
   close(): Promise<void>;
 }
 
-export const DOCUMENT_READS = [
-  ...(['get', 'getMany', 'find', 'filter', 'has', 'count', 'explain', 'each'] as const),
-  Symbol.asyncIterator,
-] as const;
+/** The methods of document collections that views have. */
+export type DocumentReads =
+  | ('get' | 'getMany' | 'find' | 'filter' | 'has' | 'count' | 'explain' | 'each')
+  | typeof Symbol.asyncIterator;
 
-export const VALUE_READS = ['get', 'has', 'find', 'filter', 'keys', 'entries', 'count'] as const;
+/** The methods of key-value collections that views have. */
+export type ValueReads = 'get' | 'has' | 'find' | 'filter' | 'count' | 'keys' | 'entries';
+
+/** Those of both. */
+const READS: readonly (DocumentReads | ValueReads)[] = [
+  ...(['get', 'getMany', 'find', 'filter', 'has', 'count', 'explain', 'each'] as const),
+  ...([Symbol.asyncIterator, 'keys', 'entries'] as const),
+];
 
 type Start = (calls: CommonCalls, sender: Sender, ...args: never) => Result<unknown>;
 
-/** What views and diffs need of a collection, whose members are protected. */
+/** What a view needs of a collection, whose members are protected. */
 interface Viewed {
   readonly settings: { readonly version: number };
   /** For `explain`. */
   readonly owner: object;
-  readonly liveBase: ChangeSource;
   call(args: readonly unknown[], start: Start, mode?: never): Promise<unknown>;
 }
 
@@ -42,7 +46,6 @@ interface Viewed {
 export function viewOf<View extends OpenView>(
   collection: object,
   methods: object,
-  names: readonly PropertyKey[],
   backup: string,
 ): View {
   const viewed = collection as Viewed;
@@ -59,22 +62,6 @@ export function viewOf<View extends OpenView>(
       ),
     close: () => viewed.call([], (calls, sender) => calls.endView(sender, at)),
   };
-  for (const name of names) view[name] = (methods as typeof view)[name];
+  for (const name of READS) if (name in methods) view[name] = (methods as typeof view)[name];
   return view as unknown as View;
-}
-
-/** Sends the request at once, so that it keeps its place among the calls. */
-export async function* diffOf<C>(
-  collection: object,
-  from: string,
-  to: string | undefined,
-): AsyncGenerator<C, void, undefined> {
-  const viewed = collection as Viewed;
-  const [cursor, { readChanges }] = await Promise.all([
-    viewed.call([from, to], (calls, sender, ...given: [unknown, unknown]) =>
-      calls.diff(sender, viewed.settings.version, ...given),
-    ) as Promise<number>,
-    import('./read-changes.ts').catch(loadFailed),
-  ]);
-  yield* readChanges<C>(cursor, viewed.liveBase);
 }
