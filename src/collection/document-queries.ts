@@ -206,8 +206,8 @@ export abstract class DocumentQueries<
    * ```
    */
   async *diff(from: string, to?: string): AsyncGenerator<DocumentChange<T, S>, void, undefined> {
-    yield* await this.call([from, to], (calls, sender, ...given) =>
-      calls.diff<DocumentChange<T, S>>(sender, this.liveBase, ...given),
+    yield* await this.call([from, to], (calls, sender, one, other) =>
+      calls.diff<DocumentChange<T, S>>(sender, this.liveBase, one, other),
     );
   }
 

@@ -156,8 +156,8 @@ export class KeyValueCollection<V = unknown> extends CollectionHandle<
 
   /** Compares a backup with a later one, or with now, as `diff` of a document collection does. Paths lie in the value. */
   async *diff(from: string, to?: string): AsyncGenerator<ValueChange<V>, void, undefined> {
-    yield* await this.call([from, to], (calls, sender, ...given) =>
-      calls.diff<ValueChange<V>>(sender, this.liveBase, ...given),
+    yield* await this.call([from, to], (calls, sender, one, other) =>
+      calls.diff<ValueChange<V>>(sender, this.liveBase, one, other),
     );
   }
 

@@ -85,7 +85,7 @@ export function timeTravelSuite(fixture: ClientFixture): void {
         if (n !== 0) continue;
         await notes.deleteMany({});
         await notes.deleteBackup(name);
-        // Rewrites what is left, and removes what nobody needs.
+        // Writes more, so that garbage is collected.
         await notes.insertMany(Array.from({ length: 200 }, () => ({ n: -1, text })));
         await notes.save();
       }

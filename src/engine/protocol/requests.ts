@@ -96,7 +96,7 @@ export interface RequestFlags {
 }
 
 /** The managed values that a document keeps, where a change would give it new ones. */
-export interface KeptManaged {
+interface KeptManaged {
   readonly flags: number;
   readonly stamps: Stamps | undefined;
 }
