@@ -12,14 +12,21 @@ import { OpenBackup } from './open-backup.ts';
 /** After so long without a read a backup is closed: its keys leave memory, and its segments are no longer pinned. */
 const IDLE_MS = 60_000;
 
+/** A backup that is open, or being opened. */
+interface View {
+  readonly opening: Promise<OpenBackup>;
+  /** Numbers of the readers that have asked. */
+  readonly readers: Set<number>;
+  /** Cancels the timer. */
+  stopWaiting: () => void;
+}
+
 /** Answers reads of backups. The first one of a backup brings its keys and index columns into memory. */
 export class BackupViews {
   readonly #context: CollectionContext;
   readonly #backups: CollectionBackups;
-  /** By name. */
-  readonly #open = new Map<string, Promise<OpenBackup>>();
-  /** Cancel the timers of open backups, by name. */
-  readonly #timers = new Map<string, () => void>();
+  /** By the name of the backup. */
+  readonly #open = new Map<string, View>();
 
   constructor(context: CollectionContext, backups: CollectionBackups) {
     this.#context = context;
@@ -30,24 +37,21 @@ export class BackupViews {
   async execute(request: ReadOfBackup): Promise<unknown> {
     // Nothing is opened to end a scan.
     if (request.op === 'scanEnd') return this.endScan(request);
-    const { backup, reader } = request.at;
-    const opened = await this.#opened(request.at);
-    opened.readers.add(reader);
-    this.#closeLater(backup, opened);
+    const view = this.#viewOf(request.at);
+    const opened = await view.opening;
+    this.#closeLater(request.at.backup, view, opened);
     return opened.execute(request);
   }
 
   /** A reader reads no more. */
-  async end(reader: number): Promise<undefined> {
-    for (const [name, opening] of this.#open) {
-      const opened = await opening.catch(() => undefined);
-      if (opened?.readers.delete(reader) && opened.readers.size === 0) this.#close(name);
-    }
+  end(reader: number): undefined {
+    for (const [name, { readers }] of this.#open)
+      if (readers.delete(reader) && readers.size === 0) this.#close(name);
   }
 
   /** Ends a scan, whichever backup it reads. */
   async endScan(request: Request<'scanEnd'>): Promise<undefined> {
-    for (const opening of this.#open.values())
+    for (const { opening } of this.#open.values())
       (await opening.catch(() => undefined))?.endScan(request);
   }
 
@@ -56,15 +60,17 @@ export class BackupViews {
     for (const name of this.#open.keys()) this.#close(name);
   }
 
-  #opened(read: BackupRead): Promise<OpenBackup> {
-    const { backup } = read;
-    let opening = this.#open.get(backup);
-    if (!opening) {
-      opening = this.#load(read);
-      this.#open.set(backup, opening);
-      opening.catch(() => this.#open.get(backup) === opening && this.#open.delete(backup));
+  /** At once, so that the backup stays open for the reader. */
+  #viewOf(read: BackupRead): View {
+    const { backup, reader } = read;
+    let view = this.#open.get(backup);
+    if (!view) {
+      view = { opening: this.#load(read), readers: new Set(), stopWaiting: () => undefined };
+      this.#open.set(backup, view);
+      view.opening.catch(() => this.#open.get(backup) === view && this.#open.delete(backup));
     }
-    return opening;
+    view.readers.add(reader);
+    return view;
   }
 
   async #load({ backup, version }: BackupRead): Promise<OpenBackup> {
@@ -83,18 +89,18 @@ export class BackupViews {
   }
 
   /** Waits anew until nobody has asked for a while. */
-  #closeLater(name: string, opened: OpenBackup): void {
-    this.#timers.get(name)?.();
-    const look = () => (opened.isBusy ? this.#closeLater(name, opened) : this.#close(name));
-    this.#timers.set(name, this.#context.clock.after(IDLE_MS, look, true));
+  #closeLater(name: string, view: View, opened: OpenBackup): void {
+    view.stopWaiting();
+    if (this.#open.get(name) !== view) return;
+    const look = () => (opened.isBusy ? this.#closeLater(name, view, opened) : this.#close(name));
+    view.stopWaiting = this.#context.clock.after(IDLE_MS, look, true);
   }
 
   #close(name: string): void {
-    const opening = this.#open.get(name);
+    const view = this.#open.get(name);
     this.#open.delete(name);
-    this.#timers.get(name)?.();
-    this.#timers.delete(name);
+    view?.stopWaiting();
     // One that cannot be opened has unpinned its segments.
-    opening?.then((opened) => opened.close()).catch(() => undefined);
+    view?.opening.then((opened) => opened.close()).catch(() => undefined);
   }
 }

@@ -7,8 +7,6 @@ import { isCoroutine, run } from '../scheduling/coroutine.ts';
 
 /** A backup that is being read: its records in memory, its segments pinned in storage. */
 export class OpenBackup {
-  /** Numbers of the readers that have asked. */
-  readonly readers = new Set<number>();
   readonly #snapshot: Snapshot;
   readonly #store: DocumentStore | KeyValueStore;
   readonly #release: () => void;
