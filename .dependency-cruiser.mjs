@@ -1,7 +1,7 @@
 /** The folders of src: each may import only folders to its right; the last group, any may import. */
 const layers = [
   ['bindings', 'devtools', 'testing'],
-  ['replication'],
+  ['replication', 'encryption', 'backup-targets'],
   ['client'],
   ['collection'],
   ['transport'],
@@ -14,6 +14,7 @@ const everywhere = { codec: ['errors'], errors: [] };
 const apart = {
   server: ['replication/protocol', ...Object.keys(everywhere)],
   text: Object.keys(everywhere),
+  node: ['storage', ...Object.keys(everywhere)],
   'replication/protocol': Object.keys(everywhere),
 };
 
@@ -106,11 +107,24 @@ export default {
       name: 'declared-packages-only',
       comment: 'At run time the library needs its declared dependencies and no Node module',
       severity: 'error',
-      from: { path: '^(src|worker)/' },
+      from: { path: '^(src|worker)/', pathNot: '^src/node/' },
       to: {
         dependencyTypes: ['core', 'npm-dev', 'npm-no-pkg', 'npm-unknown', 'npm-optional'],
         pathNot: '^node_modules/(react|vue|svelte|solid-js)/',
       },
+    },
+    {
+      name: 'node-in-its-entry-only',
+      comment: 'cairndb/node needs Node and its optional peer, and nothing imports it',
+      severity: 'error',
+      from: { path: '^(src|worker|demo|bench/page)/', pathNot: '^src/node/' },
+      to: { path: '^src/node/|^node_modules/classic-level/' },
+    },
+    {
+      name: 'node-without-other-packages',
+      severity: 'error',
+      from: { path: '^src/node/' },
+      to: { path: '^node_modules/', pathNot: '^node_modules/(classic-level|@types/node)/' },
     },
     ...['react', 'vue', 'svelte', 'solid'].map((framework) => ({
       name: `${framework}-in-its-binding-only`,

@@ -50,7 +50,7 @@ export default [
     name: 'client, before its first call',
     path: 'dist/index.js',
     import: '{ connect }',
-    limit: '8.9 kB',
+    limit: '9.3 kB',
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({
       ...config,
@@ -62,7 +62,7 @@ export default [
     name: 'worker',
     path: 'dist/worker.js',
     // docs/decisions/014-size-of-the-worker.md
-    limit: '86 kB',
+    limit: '91 kB',
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },
@@ -74,11 +74,34 @@ export default [
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },
   {
+    name: 'encryption, in a page',
+    path: 'dist/encryption.js',
+    import: '{ encrypted, changePassword }',
+    limit: '25 kB',
+    gzip: true,
+    modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({
+      ...config,
+      format: 'esm',
+      plugins: [stopAtLazyImports],
+    }),
+  },
+  {
     name: 'text',
     path: 'dist/text.js',
     limit: '0.6 kB',
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
+  },
+  {
+    name: 'backup targets, on demand',
+    path: 'dist/backup-targets.js',
+    limit: '13.2 kB',
+    gzip: true,
+    modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({
+      ...config,
+      format: 'esm',
+      plugins: [stopAtLazyImports],
+    }),
   },
   {
     name: 'devtools, on demand',

@@ -20,7 +20,10 @@ const common: UserConfig = {
   dts: true,
   // The two ends of the worker's wire have to be of one version, and a page without a bundler
   // cannot resolve package names: dist carries what it needs.
-  deps: { alwaysBundle: [/^(comlink|idb|nanoid)(\/|$)/], onlyBundle: ['comlink', 'idb', 'nanoid'] },
+  deps: {
+    alwaysBundle: [/^(comlink|idb|nanoid|@noble\/ciphers)(\/|$)/],
+    onlyBundle: ['comlink', 'idb', 'nanoid', '@noble/ciphers'],
+  },
 };
 
 /** A worker is one file without imports: bundlers and copies of it need nothing else. */
@@ -44,8 +47,11 @@ export default defineConfig([
       svelte: 'src/bindings/svelte/index.ts',
       solid: 'src/bindings/solid/index.ts',
       devtools: 'src/devtools/index.ts',
+      encryption: 'src/encryption/index.ts',
       testing: 'src/testing/index.ts',
       text: 'src/text/index.ts',
+      node: 'src/node/index.ts',
+      'backup-targets': 'src/backup-targets/index.ts',
     },
     plugins: [workerScript(), workerUrl(), libReference('testing.d.ts', 'esnext.disposable')],
     // A chunk of its own, which knows itself by its name.

@@ -14,6 +14,7 @@ export type { CollectionConstructor } from './collection/collection-constructor.
 export type { BackupOptions, DropOptions } from './collection/collection-handle.ts';
 export type { CriteriaOf, DocumentOf, SortOf } from './collection/collection-types.ts';
 export type { DocumentCollection } from './collection/document-collection.ts';
+export type { BackupView } from './collection/document-queries.ts';
 export type {
   AnyDocument,
   Explanation,
@@ -30,7 +31,7 @@ export type {
 export type { Change, ClientStatus, EventMap, EventName, Listener } from './collection/events.ts';
 export type { SlowQuery } from './collection/inspection/slow-query.ts';
 export type { ItemParams } from './collection/item-params.ts';
-export type { KeyValueCollection } from './collection/key-value-collection.ts';
+export type { KeyValueBackupView, KeyValueCollection } from './collection/key-value-collection.ts';
 export type { LiveCountOptions, LiveOptions } from './collection/live/live-options.ts';
 export type { LiveQuery } from './collection/live/live-query.ts';
 export type { LiveListener, LiveSnapshot } from './collection/live/live-snapshot.ts';
@@ -52,6 +53,11 @@ export type {
 export type { DeepReadonly } from './collection/shared/deep-readonly.ts';
 export type { SyncDocuments } from './collection/sync-documents.ts';
 export type { SyncKeyValues } from './collection/sync-key-values.ts';
+export type {
+  DocumentChange,
+  FieldChange,
+  ValueChange,
+} from './collection/time-travel/change-types.ts';
 export type { TransactionDocuments } from './collection/transaction/transaction-documents.ts';
 export type { TransactionKeyValues } from './collection/transaction/transaction-key-values.ts';
 export type { TransactionOptions } from './collection/transaction/transaction-options.ts';

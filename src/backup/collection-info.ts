@@ -1,7 +1,8 @@
 import { StorageError } from '../errors/storage-error.ts';
 import type { Storage } from '../storage/drivers/driver.ts';
 import type { Manifest } from '../storage/log/manifest.ts';
-import { listLive, readListed } from '../storage/log/open-log.ts';
+import { listLive } from '../storage/log/open-log.ts';
+import { readListed } from '../storage/segments/read-segments.ts';
 import { LiveRecords } from './live-records.ts';
 import type { CollectionUsage } from './usage.ts';
 

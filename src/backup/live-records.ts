@@ -1,11 +1,10 @@
-import { hash, hashKeys, repeatedHashes } from '../storage/segments/key-hashes.ts';
+import { hashText } from '../storage/integrity/checksum.ts';
+import { hashKeys, repeatedHashes } from '../storage/segments/key-hashes.ts';
+import type { TakeSegment } from '../storage/segments/read-segments.ts';
 import type { Segment } from '../storage/segments/segment.ts';
 
 /** Reads segments by their numbers, in the order given. */
-export type ReadSegments = (
-  numbers: readonly number[],
-  take: (segment: Segment) => void,
-) => Promise<void>;
+export type ReadSegments = (numbers: readonly number[], take: TakeSegment) => Promise<void>;
 
 /**
  * The live records of a list of segments: the latest version of each key. Hashes of the keys find the few keys that
@@ -21,9 +20,9 @@ export class LiveRecords {
     const rows = new LiveRecords();
     /** Hashes of put and deleted keys, by segment. */
     const hashes = new Map<number, Uint32Array>();
-    await read(numbers, ({ number, keys, deletes }) => {
+    await read(numbers, ({ number, keys, deletes }, put) => {
       rows.#count += keys.length;
-      hashes.set(number, hashKeys([...keys, ...deletes]));
+      hashes.set(number, deletes.length > 0 ? hashKeys([...keys, ...deletes]) : put);
     });
     const repeated = repeatedHashes(hashes.values());
     const again = numbers
@@ -53,14 +52,14 @@ export class LiveRecords {
   ): void {
     const dead = new Uint8Array(keys.length);
     for (const [index, key] of keys.entries()) {
-      if (!repeated.has(hash(key))) continue;
+      if (!repeated.has(hashText(key))) continue;
       if (newer.has(key)) {
         dead[index] = 1;
         this.#count--;
       } else newer.add(key);
     }
     // Deletes of a segment apply before its records.
-    for (const key of deletes) if (repeated.has(hash(key))) newer.add(key);
+    for (const key of deletes) if (repeated.has(hashText(key))) newer.add(key);
     this.#dead.set(number, dead);
   }
 }

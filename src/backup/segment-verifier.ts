@@ -1,17 +1,20 @@
-import type { Body } from '../codec/body.ts';
 import type { Storage } from '../storage/drivers/driver.ts';
-import { readListed } from '../storage/log/open-log.ts';
-import {
-  bytesOf,
-  type Segment,
-  type SegmentBodies,
-  segmentProblem,
-} from '../storage/segments/segment.ts';
+import { intactBodies } from '../storage/integrity/body-checks.ts';
+import { readListed } from '../storage/segments/read-segments.ts';
+import { bytesOf, type Segment, type SegmentBodies } from '../storage/segments/segment.ts';
+import { readSegment, segmentProblem } from '../storage/segments/stored-segment.ts';
 import { LiveRecords } from './live-records.ts';
 
 /** A defect of the stored data, found by `verify()`. */
 export interface Defect {
-  readonly code: 'manifest_missing' | 'segment_missing' | 'segment_damaged' | 'count_wrong';
+  readonly code:
+    | 'manifest_missing'
+    | 'manifest_damaged'
+    | 'segment_missing'
+    | 'segment_damaged'
+    | 'backup_missing'
+    | 'backup_damaged'
+    | 'count_wrong';
   /** Number of the segment, if the defect is in one. */
   readonly segment: number | undefined;
   readonly message: string;
@@ -30,6 +33,9 @@ export interface VerificationResult {
 
 /** Segments read in one request: about 1.5 MB of documents. */
 const AT_ONCE = 16;
+
+/** Damaged documents that a message names. */
+const NAMED = 10;
 
 interface VerifiedSegment {
   readonly bytes: number;
@@ -86,18 +92,14 @@ export class SegmentVerifier {
     const [segments, bodies] = (await Promise.all([
       this.#storage.getMany('segments', keys),
       this.#storage.getMany('bodies', keys),
-    ])) as [(Segment | undefined)[], (SegmentBodies | undefined)[]];
+    ])) as [unknown[], (SegmentBodies | undefined)[]];
     for (const [index, number] of numbers.entries()) {
-      const segment = segments[index];
-      const defect = segmentProblem(segment, number);
-      const readable = defect === undefined ? segment : undefined;
+      const value = segments[index];
+      const segment = readSegment(this.#collection, number, value)?.segment;
+      const problem = segment ? bodiesDefect(segment, bodies[index]) : segmentProblem(value);
       this.#verified.set(number, {
-        bytes: readable ? bytesOf(readable) : 0,
-        problem: defectOf(
-          number,
-          segment,
-          defect ?? bodiesDefect(segment as Segment, bodies[index]),
-        ),
+        bytes: segment ? bytesOf(segment) : 0,
+        problem: defectOf(number, value, problem),
       });
     }
   }
@@ -109,21 +111,15 @@ function defectOf(segment: number, found: unknown, defect: string | undefined): 
   return { code, segment, message: `Segment ${segment} ${defect}.` };
 }
 
-function bodiesDefect({ keys, bodies: inline }: Segment, apart: SegmentBodies | undefined) {
-  const bodies = inline ?? apart?.bodies;
+function bodiesDefect({ keys, checks, bodies: inline }: Segment, apart: SegmentBodies | undefined) {
+  const stored = inline ?? apart?.bodies;
+  const bodies = intactBodies(stored, checks);
   if (!bodies) return 'has lost its documents';
-  if (bodies.length !== keys.length)
-    return `has ${bodies.length} documents, and there should be ${keys.length}`;
-  const unreadable = bodies.findIndex((body) => !isReadable(body));
-  return unreadable < 0 ? undefined : `cannot be read at its document "${keys[unreadable]}"`;
-}
-
-function isReadable(body: Body | undefined): boolean {
-  if (typeof body !== 'string') return body !== undefined && 'exact' in body;
-  try {
-    JSON.parse(body);
-    return true;
-  } catch {
-    return false;
-  }
+  if (stored?.length !== keys.length)
+    return `has ${stored?.length} documents, and there should be ${keys.length}`;
+  const damaged = keys.filter((_, index) => bodies[index] === undefined);
+  if (damaged.length === 0) return undefined;
+  const named = damaged.slice(0, NAMED).map((key) => `"${key}"`);
+  const more = damaged.length > NAMED ? ` and ${damaged.length - NAMED} more` : '';
+  return `has damaged documents: ${named.join(', ')}${more}`;
 }

@@ -1,8 +1,10 @@
 import type { Body } from '../codec/body.ts';
 import type { Storage } from '../storage/drivers/driver.ts';
-import { readListed } from '../storage/log/open-log.ts';
-import { segmentLost } from '../storage/segments/lost-data.ts';
+import { intactBodies } from '../storage/integrity/body-checks.ts';
+import { documentLost, segmentLost } from '../storage/segments/lost-data.ts';
+import { readListed } from '../storage/segments/read-segments.ts';
 import { readStamps, type Segment, type SegmentBodies } from '../storage/segments/segment.ts';
+import { readIntact } from '../storage/segments/stored-segment.ts';
 import type { FileHeader, FilePart, FileRecord } from './file/file-contents.ts';
 import { LiveRecords } from './live-records.ts';
 
@@ -29,7 +31,7 @@ export class SnapshotReader {
     this.#rows = rows;
   }
 
-  /** @throws {StorageError} `data_damaged` when a segment is missing. */
+  /** @throws {StorageError} `data_damaged` when a segment is missing or damaged. */
   static async open(
     storage: Storage,
     collection: string,
@@ -38,9 +40,9 @@ export class SnapshotReader {
     const sizes = new Map<number, number>();
     const rows = await LiveRecords.find(
       (numbers, take) =>
-        readListed(storage, collection, numbers, (segment) => {
+        readListed(storage, collection, numbers, (segment, hashes) => {
           sizes.set(segment.number, segment.size);
-          take(segment);
+          take(segment, hashes);
         }),
       segments,
     );
@@ -61,26 +63,29 @@ export class SnapshotReader {
       const [segments, bodies] = await reading;
       reading = this.#read(index + 1);
       for (const [at, number] of numbers.entries()) {
-        const segment = segments[at];
-        const whole = segment?.bodies ?? bodies[at]?.bodies;
-        if (!segment || !whole) throw segmentLost(this.#collection, number);
+        const { segment } = readIntact(this.#collection, number, segments[at]);
+        const whole = intactBodies(segment.bodies ?? bodies[at]?.bodies, segment.checks);
+        if (!whole) throw segmentLost(this.#collection, number, 'has lost its documents');
         yield this.#liveOf(segment, whole);
       }
     }
   }
 
-  #liveOf(segment: Segment, bodies: readonly Body[]): readonly FileRecord[] {
+  #liveOf(segment: Segment, bodies: readonly (Body | undefined)[]): readonly FileRecord[] {
     const { number, keys, ranks, flags, stamps } = segment;
     const isLive = this.#rows.isLive(number);
     const live: FileRecord[] = [];
     for (let index = 0; index < keys.length; index++) {
       if (!isLive(index)) continue;
+      const key = keys[index] as string;
+      const body = bodies[index];
+      if (body === undefined) throw documentLost(this.#collection, number, key);
       live.push({
-        key: keys[index] as string,
+        key,
         order: ranks[index] as number,
         flags: flags[index] as number,
         stamps: stamps && readStamps(stamps, index),
-        body: bodies[index] as Body,
+        body,
       });
     }
     return live;
@@ -89,7 +94,7 @@ export class SnapshotReader {
   #read(index: number) {
     const keys = (this.#groups[index] ?? []).map((number) => [this.#collection, number]);
     const reading = Promise.all([
-      this.#storage.getMany('segments', keys) as Promise<(Segment | undefined)[]>,
+      this.#storage.getMany('segments', keys),
       this.#storage.getMany('bodies', keys) as Promise<(SegmentBodies | undefined)[]>,
     ]);
     // Awaited later: a failure must not count as unhandled until then.

@@ -1,9 +1,7 @@
 import { BackupError } from '../errors/backup-error.ts';
-import type { Storage, StorageOperation, StoragePut } from '../storage/drivers/driver.ts';
+import type { Storage } from '../storage/drivers/driver.ts';
 import type { Snapshot } from './snapshot.ts';
-
-/** More backups than a collection ever has. */
-const ALL = 100_000;
+import { type LostSnapshot, readSnapshots, type StoredSnapshots } from './stored-snapshots.ts';
 
 /** The snapshots of a collection, read on first use: opening needs none. */
 export class Snapshots {
@@ -12,23 +10,41 @@ export class Snapshots {
   #taken = 0;
   /** Sequence numbers of failed writes. Their snapshots may be stored nevertheless, and are ignored. */
   readonly #failed = new Set<number>();
-  #list: Promise<readonly Snapshot[]> | undefined;
+  #read: Promise<StoredSnapshots> | undefined;
+  #known: StoredSnapshots | undefined;
 
   constructor(storage: Storage, collection: string) {
     this.#storage = storage;
     this.#collection = collection;
   }
 
-  /** All of them, oldest first. */
-  list(): Promise<readonly Snapshot[]> {
-    this.#list ??= this.#read();
-    return this.#list;
+  /** All that are whole, oldest first. */
+  async list(): Promise<readonly Snapshot[]> {
+    const { whole } = await this.stored();
+    return whole;
+  }
+
+  stored(): Promise<StoredSnapshots> {
+    this.#read ??= this.#readAll();
+    return this.#read;
+  }
+
+  /** What {@link stored} has returned; `undefined` if that may have changed since. */
+  get known(): StoredSnapshots | undefined {
+    return this.#known;
+  }
+
+  /** @throws {BackupError} `backup_unknown`, `backup_damaged` */
+  async find(name: string): Promise<Snapshot> {
+    const found = await this.findAny(name);
+    if ('sequence' in found) return found;
+    throw lostBackup(this.#collection, found);
   }
 
   /** @throws {BackupError} `backup_unknown` */
-  async find(name: string): Promise<Snapshot> {
-    const snapshots = await this.list();
-    const found = snapshots.find((snapshot) => snapshot.name === name);
+  async findAny(name: string): Promise<Snapshot | LostSnapshot> {
+    const { whole: snapshots, lost } = await this.stored();
+    const found = [...snapshots, ...lost].find((snapshot) => snapshot.name === name);
     if (found) return found;
     const names = snapshots.map((snapshot) => snapshot.name).reverse();
     const labelled = snapshots.findLast(({ label }) => label === name);
@@ -43,8 +59,9 @@ export class Snapshots {
 
   /** Reserves a sequence number for a new snapshot. */
   async takeSequence(): Promise<number> {
-    const stored = (await this.list()).at(-1)?.sequence ?? 0;
-    this.#taken = Math.max(this.#taken, stored) + 1;
+    const { whole, lost } = await this.stored();
+    const stored = [...whole.map(({ sequence }) => sequence), ...lost.map(sequenceOf)];
+    this.#taken = Math.max(this.#taken, ...stored) + 1;
     return this.#taken;
   }
 
@@ -68,29 +85,35 @@ export class Snapshots {
 
   /** Discards the cached list. */
   forget(): void {
-    this.#list = undefined;
+    this.#read = undefined;
+    this.#known = undefined;
   }
 
-  async #read(): Promise<readonly Snapshot[]> {
-    try {
-      const range = { prefix: [this.#collection], limit: ALL };
-      const stored = (await this.#storage.list('snapshots', range)) as Snapshot[];
-      return stored.filter(({ sequence }) => !this.#failed.has(sequence));
-    } catch (error) {
-      this.forget();
-      throw error;
-    }
+  #readAll(): Promise<StoredSnapshots> {
+    const reading = readSnapshots(this.#storage, this.#collection).then(({ whole, lost }) => ({
+      whole: whole.filter(({ sequence }) => !this.#failed.has(sequence)),
+      lost,
+    }));
+    reading.then(
+      (stored) => {
+        if (this.#read === reading) this.#known = stored;
+      },
+      () => this.forget(),
+    );
+    return reading;
   }
 }
 
-export function putSnapshot(snapshot: Snapshot): StoragePut {
-  return { type: 'put', store: 'snapshots', key: keyOf(snapshot), value: snapshot };
+/** The error of a backup that is missing or damaged. */
+export function lostBackup(collection: string, { name, key }: LostSnapshot): BackupError {
+  const problem = key ? 'is damaged in storage (its checksum differs)' : 'is missing from storage';
+  return new BackupError(
+    'backup_damaged',
+    `Backup "${name}" of collection "${collection}" ${problem}. The collection is as it was; verify() says which backups are whole, deleteBackup() forgets this one.`,
+    { place: collection },
+  );
 }
 
-export function deleteSnapshot(snapshot: Snapshot): StorageOperation {
-  return { type: 'delete', store: 'snapshots', key: keyOf(snapshot) };
-}
-
-function keyOf({ collection, sequence }: Snapshot): [string, number] {
-  return [collection, sequence];
+function sequenceOf({ key }: LostSnapshot): number {
+  return (key?.[1] ?? 0) as number;
 }

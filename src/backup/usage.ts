@@ -1,7 +1,8 @@
 import type { Storage } from '../storage/drivers/driver.ts';
 import type { Manifest } from '../storage/log/manifest.ts';
 import { listLive } from '../storage/log/open-log.ts';
-import { bytesOf, type Segment } from '../storage/segments/segment.ts';
+import { bytesOf } from '../storage/segments/segment.ts';
+import { readSegment } from '../storage/segments/stored-segment.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Storage that a collection uses, in rough bytes before the browser compresses them, Blobs included. */
@@ -45,7 +46,7 @@ export function usageOf(
 }
 
 /**
- * The sizes of a collection that is not open. Missing segments count nothing: another tab may be compacting it.
+ * The sizes of a collection that is not open. Missing and damaged segments count nothing: another tab may be compacting it.
  */
 export async function storedSizes(storage: Storage, manifest: Manifest): Promise<LiveSizes> {
   const sizes = new Map<number, { bytes: number }>();
@@ -53,9 +54,12 @@ export async function storedSizes(storage: Storage, manifest: Manifest): Promise
   const live = await listLive(storage, manifest.name, manifest);
   for (let from = 0; from < live.length; from += AT_ONCE) {
     const keys = live.slice(from, from + AT_ONCE).map((number) => [manifest.name, number]);
-    const segments = (await storage.getMany('segments', keys)) as (Segment | undefined)[];
-    for (const segment of segments)
-      if (segment) sizes.set(segment.number, { bytes: bytesOf(segment) });
+    const values = await storage.getMany('segments', keys);
+    for (const [index, value] of values.entries()) {
+      const number = live[from + index] as number;
+      const found = readSegment(manifest.name, number, value);
+      if (found) sizes.set(number, { bytes: bytesOf(found.segment) });
+    }
   }
   return sizes;
 }

@@ -119,8 +119,8 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
     return this.#call((calls) => calls.renameCollection(this, from, to));
   }
 
-  destroy(): Promise<void> {
-    return this.#call((calls) => calls.destroy(), false);
+  destroy(options?: unknown): Promise<void> {
+    return this.#call((calls) => calls.destroy(options), false);
   }
 
   async save(): Promise<void> {

@@ -9,6 +9,7 @@ import {
 } from '../collection/options/option-checks.ts';
 import type { StorageDriver } from '../storage/drivers/driver.ts';
 import type { DatabaseSettings } from '../transport/channel/channel.ts';
+import type { EncryptedDriver } from '../transport/encryption/client-encryption.ts';
 import type { WorkerSource } from '../transport/worker/worker-start.ts';
 
 /** Options of every client. */
@@ -38,7 +39,8 @@ export interface ClientOptions {
 /** Options of {@link Database}. */
 export interface DatabaseOptions extends ClientOptions {
   /**
-   * Where to store data: `indexeddb` (the default where it exists), `memory`, or a driver.
+   * Where to store data: `indexeddb` (the default where it exists), `memory`, or a driver; encrypted with `encrypted(…, { key })` of
+   * `cairndb/encryption`.
    */
   storage?: 'indexeddb' | 'memory' | StorageDriver | undefined;
 }
@@ -46,12 +48,18 @@ export interface DatabaseOptions extends ClientOptions {
 /** Options of {@link connect}. */
 export interface ConnectOptions extends ClientOptions {
   /**
-   * Where to store data: `indexeddb` (the default where it exists), `opfs` or `memory`. A driver cannot be sent to a worker.
+   * Where to store data: `indexeddb` (the default where it exists), `opfs` or `memory`; encrypted with `encrypted(…, { key })` of
+   * `cairndb/encryption`. A driver cannot be sent to a worker.
    *
    * `opfs`: files of the origin private file system, with IndexedDB where a browser has none; `status.storage_reason` says why. Data that is in
    * IndexedDB stays there until `migrateStorage()`.
    */
-  storage?: 'indexeddb' | 'opfs' | 'memory' | undefined;
+  storage?:
+    | 'indexeddb'
+    | 'opfs'
+    | 'memory'
+    | EncryptedDriver<'indexeddb' | 'opfs' | 'memory'>
+    | undefined;
   /**
    * The worker to use, or a function that makes one. It must run the module `cairndb/worker`. By default Cairn starts
    * its own. Cairn cannot replace a single worker that hangs in a pattern: pass a function.
@@ -94,8 +102,14 @@ const common = {
 
 const storage: Check = {
   allowed: "'indexeddb', 'memory' or a driver { kind, open }",
-  test: (value) => value === 'indexeddb' || value === 'memory' || isDriver(value),
+  test: (value) =>
+    inner(value) === 'indexeddb' || inner(value) === 'memory' || isDriver(inner(value)),
 };
+
+const placed = oneOf(['indexeddb', 'opfs', 'memory']);
+
+/** A driver cannot be sent to a worker. */
+const connected: Check = { ...placed, test: (value) => placed.test(inner(value)) };
 
 const worker: Check = {
   allowed: 'a Worker or a function',
@@ -113,9 +127,7 @@ export function parseDatabaseOptions(options: unknown): DatabaseSettings {
 
 /** @throws {OptionError} with the option, the given value and the allowed ones. */
 export function parseConnectOptions(options: unknown): ConnectSettings {
-  // A driver cannot be sent to a worker.
-  const storage = oneOf(['indexeddb', 'opfs', 'memory']);
-  const checks = { ...common, storage, worker, answer_timeout };
+  const checks = { ...common, storage: connected, worker, answer_timeout };
   return parse(options, checks, 'connect(options)') as ConnectSettings;
 }
 
@@ -128,7 +140,16 @@ export function parseMigrateOptions(options: unknown): MigrateSettings {
 
 function parse(options: unknown, checks: Record<string, Check>, taker: string): DatabaseSettings {
   const settings = checkOptions(options, checks, taker) as unknown as DatabaseSettings;
-  return { ...settings, name: settings.name.toWellFormed() };
+  const { storage, encryption } = (settings.storage ?? {}) as Partial<EncryptedDriver>;
+  const sealed = encryption && ({ storage, encryption } as Partial<DatabaseSettings>);
+  return { ...settings, ...sealed, name: settings.name.toWellFormed() };
+}
+
+/** What is encrypted, if it is. */
+function inner(value: unknown): unknown {
+  return (value as Partial<EncryptedDriver> | null)?.encryption
+    ? (value as EncryptedDriver).storage
+    : value;
 }
 
 function isDriver(value: unknown): value is StorageDriver {

@@ -72,7 +72,14 @@ export class DatabaseCalls {
     owner.noteDropped(names.from);
   }
 
-  destroy(): Promise<void> {
+  async destroy(options: unknown): Promise<void> {
+    // As `Drop` has one: who asks for a backup must not lose everything.
+    if ((options as { backup?: unknown } | undefined)?.backup)
+      throw new OptionError(
+        'option_unknown',
+        'destroy() keeps no backup: export one by exportAll() before. Nothing was deleted.',
+        { place: 'backup' },
+      );
     return this.#runtime.channel.destroy(destroyDatabase);
   }
 
@@ -96,6 +103,7 @@ export class DatabaseCalls {
   /** @param kind Kind of the storage, as in `status.storage`. */
   async status(kind: string | undefined): Promise<StorageStatus> {
     if (kind === 'memory') return 'memory';
+    if (kind === 'files') return 'persistent';
     const persisted =
       kind === 'indexeddb' || kind === 'opfs' ? await storageManager()?.persisted?.() : undefined;
     if (persisted === undefined) return 'unsupported';

@@ -152,6 +152,28 @@ export class DocumentCollection<
     );
   }
 
+  /**
+   * Puts a document back as a backup has it, managed fields included. One that exists keeps its place in insertion order, another
+   * comes last. An ordinary change: it is saved, replicated and shown by live queries as any.
+   *
+   * @returns the document.
+   * @throws {BackupError} `document_unknown` if the backup does not have it, `backup_unknown`, `backup_damaged`; {ValueError}
+   *   `unique_violation`, `schema_violation`. Nothing is changed then.
+   *
+   * @example
+   * ```ts
+   * await notes.restoreDocument(id, backup);
+   * ```
+   */
+  restoreDocument(id: string, backup: string): Promise<Stored<T, S>> {
+    const { version } = this.settings;
+    return this.call(
+      [id, backup],
+      (calls, sender, key, name) => calls.restoreDocument(sender, key, name, version),
+      { exclusive: true },
+    );
+  }
+
   /** Archives a document. Resolves with `false` if no document has this id, or it is archived already. */
   archive(id: string): Promise<boolean> {
     return this.call([id], (calls, sender, key) => calls.archive(sender, key));

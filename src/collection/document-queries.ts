@@ -17,6 +17,22 @@ import type { LiveCountOptions, LiveOptions } from './live/live-options.ts';
 import { documentsSource } from './live/live-params.ts';
 import { LiveQuery } from './live/live-query.ts';
 import type { SyncDocuments } from './sync-documents.ts';
+import { type DocumentReads, type OpenView, viewOf } from './time-travel/backup-view.ts';
+import type { DocumentChange } from './time-travel/change-types.ts';
+
+/**
+ * A collection as a backup has it, to be read. Methods, options and types are those of the collection; nothing is copied or
+ * restored.
+ *
+ * @example
+ * ```ts
+ * const before = notes.at(backup);
+ * await before.filter({ done: false }, { sort: { title: 1 } });
+ * ```
+ */
+export interface BackupView<T extends object, S extends Stamp = never>
+  extends OpenView,
+    Pick<DocumentQueries<T, S, T>, DocumentReads> {}
 
 /** The methods of a document collection that read. */
 export abstract class DocumentQueries<
@@ -156,6 +172,43 @@ export abstract class DocumentQueries<
   /** Iterates over all documents that are not archived, like {@link each}. */
   [Symbol.asyncIterator](): AsyncGenerator<Read<T, S>, void, undefined> {
     return this.each() as AsyncGenerator<Read<T, S>, void, undefined>;
+  }
+
+  /**
+   * Shows the collection as a backup has it, without restoring it. The backup is opened by the first call, and cannot be deleted or
+   * expire while it is read.
+   *
+   * @param backup Name of the backup. Calls reject with {BackupError} `backup_unknown`, `backup_damaged`, and with
+   *   {CollectionError} `schema_older`, `schema_newer` if its documents have another version.
+   *
+   * @example
+   * ```ts
+   * const yesterday = notes.at(backup);
+   * console.log(await yesterday.count({ done: true }));
+   * await yesterday.close();
+   * ```
+   */
+  at(backup: string): BackupView<T, S> {
+    return viewOf(this, DocumentQueries.prototype, backup);
+  }
+
+  /**
+   * Compares a backup with a later one, or with now: the documents that were added, changed and removed, in insertion order, part by
+   * part. Reads little more than what differs.
+   *
+   * @param to Name of the other backup. @default the collection at the time of the call, which is saved
+   * @throws {BackupError} `backup_unknown`, `backup_damaged`; {CollectionError} `schema_older`, `schema_newer`
+   *
+   * @example
+   * ```ts
+   * for await (const change of notes.diff(backup))
+   *   if (change.type === 'changed') console.log(change.id, change.changes);
+   * ```
+   */
+  async *diff(from: string, to?: string): AsyncGenerator<DocumentChange<T, S>, void, undefined> {
+    yield* await this.call([from, to], (calls, sender, one, other) =>
+      calls.diff<DocumentChange<T, S>>(sender, this.liveBase, one, other),
+    );
   }
 
   /**

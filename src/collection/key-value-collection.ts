@@ -8,7 +8,14 @@ import { CollectionHandle } from './collection-handle.ts';
 import type { ItemParams } from './item-params.ts';
 import { LiveQuery } from './live/live-query.ts';
 import type { SyncKeyValues } from './sync-key-values.ts';
+import { type OpenView, type ValueReads, viewOf } from './time-travel/backup-view.ts';
+import type { ValueChange } from './time-travel/change-types.ts';
 import type { ModifyOptions } from './update/modify-attempts.ts';
+
+/** A key-value collection as a backup has it, to be read. */
+export interface KeyValueBackupView<V = unknown>
+  extends OpenView,
+    Pick<KeyValueCollection<V>, ValueReads> {}
 
 /**
  * A collection of keys and values.
@@ -140,6 +147,18 @@ export class KeyValueCollection<V = unknown> extends CollectionHandle<
   /** The number of records. */
   count(): Promise<number> {
     return this.call([], (calls, sender) => calls.count(sender));
+  }
+
+  /** Shows the collection as a backup has it, without restoring it, as `at` of a document collection does. */
+  at(backup: string): KeyValueBackupView<V> {
+    return viewOf(this, KeyValueCollection.prototype, backup);
+  }
+
+  /** Compares a backup with a later one, or with now, as `diff` of a document collection does. Paths lie in the value. */
+  async *diff(from: string, to?: string): AsyncGenerator<ValueChange<V>, void, undefined> {
+    yield* await this.call([from, to], (calls, sender, one, other) =>
+      calls.diff<ValueChange<V>>(sender, this.liveBase, one, other),
+    );
   }
 
   /**

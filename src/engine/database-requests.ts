@@ -1,11 +1,12 @@
 import { type CollectionInfo, countStored } from '../backup/collection-info.ts';
 import type { FileHeader, FilePart } from '../backup/file/file-contents.ts';
-import type { Snapshot } from '../backup/snapshot.ts';
 import { SnapshotReader } from '../backup/snapshot-reader.ts';
+import { isSnapshot } from '../backup/stored-snapshots.ts';
 import type { CollectionUsage } from '../backup/usage.ts';
 import { storedSizes, usageOf } from '../backup/usage.ts';
 import { asCairnError } from '../errors/as-cairn-error.ts';
 import { BackupError } from '../errors/backup-error.ts';
+import type { StorageError } from '../errors/storage-error.ts';
 import { isHidden } from '../storage/collection-name.ts';
 import type { Manifest } from '../storage/log/manifest.ts';
 import { listLive, listManifests } from '../storage/log/open-log.ts';
@@ -28,6 +29,8 @@ export class DatabaseRequests implements Executor {
   readonly #collections: OpenCollections;
   readonly #exports = new Exports();
   readonly #imports = new Imports();
+  /** Names of the damaged collections that were reported. */
+  readonly #reported = new Set<string>();
   /** Imports run one after the other: two could wait for each other's collections. */
   #importing: Promise<unknown> | undefined;
 
@@ -74,7 +77,11 @@ export class DatabaseRequests implements Executor {
 
   async #export(): Promise<{ cursor: number }> {
     const open = this.#openByName();
-    const stored = (await this.#manifests()).filter(({ name }) => !open.has(name));
+    const manifests = await this.#listed((error) => {
+      // All or nothing.
+      throw error;
+    });
+    const stored = manifests.filter(({ name, dropped }) => !dropped && !open.has(name));
     const pinned = await Promise.allSettled([
       ...Array.from(open.values(), (one) => one.freeze()),
       ...stored.map((manifest) => this.#pin(manifest)),
@@ -160,7 +167,7 @@ export class DatabaseRequests implements Executor {
   async #usage(): Promise<(CollectionUsage & Pick<CollectionInfo, 'name' | 'backups'>)[]> {
     const { storage } = this.#environment;
     const range = { prefix: [], limit: ALL };
-    const snapshots = (await storage.list('snapshots', range)) as Snapshot[];
+    const snapshots = (await storage.list('snapshots', range)).filter(isSnapshot);
     const manifests = await this.#listed();
     const open = this.#openByName();
     const shown = manifests.filter(({ kept_until }) => kept_until === undefined);
@@ -190,11 +197,11 @@ export class DatabaseRequests implements Executor {
       const documents = open.has(name) ? counts.get(name) : await countStored(storage, manifest);
       listed.push({ name, type, documents, bytes, backups, backup_bytes, open: open.delete(name) });
     }
-    // What is not saved yet.
+    // What is not saved yet, or has lost its manifest.
     for (const [name, { settings }] of open) {
-      const documents = counts.get(name) ?? 0;
+      const documents = counts.get(name);
       const stored = { bytes: 0, backups: 0, backup_bytes: 0 };
-      if (documents > 0)
+      if (documents !== 0)
         listed.push({ name, type: settings.type, documents, ...stored, open: true });
     }
     return listed.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -204,15 +211,18 @@ export class DatabaseRequests implements Executor {
     return new Map(this.#collections.usable.map((one) => [one.settings.name, one]));
   }
 
-  /** The manifests of stored collections. */
-  async #manifests(): Promise<Manifest[]> {
-    return (await this.#listed()).filter(({ dropped }) => !dropped);
+  /** The manifests of collections, dropped ones included. */
+  async #listed(damaged = (error: StorageError): void => this.#report(error)): Promise<Manifest[]> {
+    const all = await listManifests(this.#environment.storage, damaged);
+    return all.filter(({ name }) => !isHidden(name));
   }
 
-  /** The manifests of collections, dropped ones included. */
-  async #listed(): Promise<Manifest[]> {
-    const all = await listManifests(this.#environment.storage);
-    return all.filter(({ name }) => !isHidden(name));
+  /** Reports a collection without a readable manifest, once. */
+  #report(error: StorageError): void {
+    const { place = '' } = error;
+    if (this.#reported.has(place)) return;
+    this.#reported.add(place);
+    this.#environment.events.reportError(error, place);
   }
 }
 

@@ -29,6 +29,8 @@ export interface EngineOptions {
   readonly storageKind: string;
   /** Why it is another than requested, for the status. */
   readonly storageReason?: string | undefined;
+  /** Whether what is stored is encrypted, for the status. @default false */
+  readonly isEncrypted?: boolean | undefined;
   readonly durability: Durability;
   readonly clock: Clock;
   readonly newId: IdGenerator;

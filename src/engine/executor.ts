@@ -4,7 +4,7 @@ import type { IdempotencyKey } from './protocol/idempotency-key.ts';
 import type { Request } from './protocol/requests.ts';
 
 /** A request that ends what its client does not go on with. */
-export type GiveUp = Request<'scanEnd' | 'exportEnd' | 'abort' | 'insertAbandon'>;
+export type GiveUp = Request<'scanEnd' | 'exportEnd' | 'viewEnd' | 'abort' | 'insertAbandon'>;
 
 /** Executes requests: a collection, or the whole database. */
 export interface Executor {

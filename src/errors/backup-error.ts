@@ -4,6 +4,8 @@ import { CairnError } from './cairn-error.ts';
 export type BackupErrorCode =
   | 'backup_unknown'
   | 'backup_damaged'
+  | 'document_unknown'
+  | 'view_closed'
   | 'export_lost'
   | 'import_lost'
   | 'file_several'

@@ -8,11 +8,19 @@ export type StorageErrorCode =
   | 'storage_failed'
   | 'storage_timeout'
   | 'storage_moved'
+  | 'directory_unusable'
+  | 'driver_missing'
+  | 'storage_evicted'
   | 'database_busy'
   | 'database_taken'
   | 'database_destroyed'
   | 'format_newer'
-  | 'data_damaged';
+  | 'encryption_unavailable'
+  | 'key_missing'
+  | 'key_wrong'
+  | 'not_encrypted'
+  | 'data_damaged'
+  | 'data_foreign';
 
 /** Storage could not be opened, read or written. */
 export class StorageError extends CairnError<StorageErrorCode> {

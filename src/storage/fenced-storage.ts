@@ -11,6 +11,7 @@ import type {
   StorageRange,
   StoreName,
 } from './drivers/driver.ts';
+import { ENCRYPTION_KEY, keyMissing } from './drivers/encryption-key.ts';
 import { databaseTaken, epochOf } from './drivers/epoch.ts';
 import { isMoved, MOVED_KEY, storageMoved } from './drivers/moved.ts';
 
@@ -203,9 +204,11 @@ export class FencedStorage implements Storage {
   }
 
   async #stored(): Promise<number> {
-    const keys = [EPOCH, DATABASE_ID, MOVED_KEY];
-    const [value, id, moved] = await this.getMany('leadership', keys);
+    const keys = [EPOCH, DATABASE_ID, MOVED_KEY, ENCRYPTION_KEY];
+    const [value, id, moved, keyRecord] = await this.getMany('leadership', keys);
     if (isMoved(moved)) throw storageMoved(moved);
+    // Encrypted storage shows it to nobody.
+    if (keyRecord) throw keyMissing();
     this.#id ??= databaseIdOf(id);
     return epochOf(value);
   }

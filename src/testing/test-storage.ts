@@ -28,11 +28,19 @@ const CODES: Record<StorageErrorCode, string> = {
   storage_failed: 'The call failed.',
   storage_timeout: 'Storage did not answer.',
   storage_moved: 'The data has been moved to other storage.',
+  directory_unusable: 'Nothing can be stored in the directory.',
+  driver_missing: 'A package that the storage needs is not installed.',
+  storage_evicted: 'The browser has removed the data.',
   database_busy: 'The database is open elsewhere.',
   database_taken: 'Another tab has taken over the database.',
   database_destroyed: 'The database was deleted.',
   format_newer: 'The data was written by a newer version.',
+  encryption_unavailable: 'There is no cipher here.',
+  key_missing: 'The database is encrypted.',
+  key_wrong: 'The key does not open the database.',
+  not_encrypted: 'The database is not encrypted.',
   data_damaged: 'Stored data is damaged.',
+  data_foreign: 'The folder has files of another program.',
 };
 
 const CHECKS = {

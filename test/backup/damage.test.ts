@@ -39,7 +39,7 @@ async function make(): Promise<Made> {
   const both = await things.createBackup();
   await things.insert({ _id: 'c', n: 3 });
   await things.save();
-  // The last segment: its loss would show nowhere.
+  // The last segment: no later one names it.
   await things.insert({ _id: 'd', n: 4 });
   await client.close();
   return { stored: await readStored(driver), both, one };
@@ -147,14 +147,14 @@ const unopenable: {
     damage: segment(3, (value) => ({ ...value, ranks: new Float64Array(0) })),
     whole: ['both', 'one'],
     place: 3,
-    says: 'different lengths',
+    says: 'is damaged in storage',
   },
   {
-    name: 'more bodies than keys',
-    damage: segment(3, (value) => ({ ...value, bodies: [...value.bodies, '{}'] })),
+    name: 'a missing last segment',
+    damage: segment(4, () => undefined),
     whole: ['both', 'one'],
-    place: 3,
-    says: 'of collection "things"',
+    place: 4,
+    says: 'is missing',
   },
   {
     name: 'an invalid segment',

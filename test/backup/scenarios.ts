@@ -38,7 +38,7 @@ const load = (label: string) => (world: World) => [
 
 /** Removes the segment that only the labelled backup uses, with its bodies. */
 const lost = (stored: Parameters<NonNullable<Scenario['tamper']>>[0]) => {
-  const named = new Set(stored.snapshots.flatMap(([, { segments }]) => segments as number[]));
+  const named = new Set(stored.snapshots.flatMap(([, { segments = [] }]) => segments as number[]));
   const gone = stored.segments.find(([key]) => !named.has(key[1] as number))?.[0][1];
   return tampered(stored, 'segments', (value, key) => (key[1] === gone ? undefined : value));
 };
@@ -161,6 +161,8 @@ export const scenarios: readonly Scenario[] = [
     before: threeBackups,
     tamper: lost,
     act: load('two'),
+    // The rest of the damaged data becomes a backup.
+    between: () => ['a*=2 b=1+71680 d=3+71680'],
   },
   {
     name: 'loadBackup into a collection without its manifest',

@@ -58,8 +58,10 @@ export function numberAt({ segments }: Stored, place: number, name = 'things'): 
 export function segmentsOf(stored: Stored, name = 'things'): { there: number[]; named: number[] } {
   const there = stored.segments.filter(([key]) => key[0] === name).map(([key]) => key[1] as number);
   const named = new Set<number>();
-  for (const [[collection], snapshot] of stored.snapshots) {
-    if (collection === name) for (const one of snapshot.segments) named.add(one);
+  for (const [[collection, sequence], snapshot] of stored.snapshots) {
+    // Beside the snapshots lies a list of their names.
+    if (collection === name && typeof sequence === 'number')
+      for (const one of snapshot.segments) named.add(one);
   }
   for (const [[collection], { segments, next }] of stored.collections) {
     if (collection !== name) continue;

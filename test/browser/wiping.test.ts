@@ -32,7 +32,8 @@ test.each([
     const shown = others.live({});
     const stop = shown.subscribe(() => undefined);
     await shown.ready;
-    expect(await leftOf(name)).toHaveLength(1);
+    // The database, and the mark by which an eviction is noticed.
+    expect(await leftOf(name)).toHaveLength(2);
 
     await db.destroy();
     stop();

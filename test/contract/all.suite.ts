@@ -49,6 +49,7 @@ import { sortingSuite } from './sorting.suite.ts';
 import { storageSuite } from './storage.suite.ts';
 import { storedBytesSuite } from './stored-bytes.suite.ts';
 import { syncSuite } from './sync.suite.ts';
+import { timeTravelSuite } from './time-travel.suite.ts';
 import { transactionConflictsSuite } from './transactions/conflicts.suite.ts';
 import { transactionKeyValuesSuite } from './transactions/key-values.suite.ts';
 import { transactionMisuseSuite } from './transactions/misuse.suite.ts';
@@ -103,6 +104,7 @@ export function contractSuite(fixture: ClientFixture): void {
   eventsSuite(fixture);
   backupsSuite(fixture);
   backupFilesSuite(fixture);
+  timeTravelSuite(fixture);
   storageSuite(fixture);
   storedBytesSuite(fixture);
   syncSuite(fixture);

@@ -19,7 +19,7 @@ export interface ClientKind {
   /** Where the engine runs. */
   readonly engine: 'thread' | 'worker';
   /** The storage it uses. */
-  readonly storage: 'memory' | 'indexeddb' | 'opfs';
+  readonly storage: 'memory' | 'indexeddb' | 'opfs' | 'files';
   /** Makes a client of the named database, with the data saved by earlier ones. */
   readonly make: (name: string) => DatabaseClient;
 }

@@ -83,6 +83,17 @@ export function destroySuite(fixture: ClientFixture): void {
       await fixture.renew();
     });
 
+    test('refuses to keep a backup, and deletes nothing then', async () => {
+      const db = await fixture.renew();
+      await fixture.documents().insert({ _id: 'a' });
+      const destroy = db.destroy.bind(db) as (options: object) => Promise<void>;
+      expect(await rejection(destroy({ backup: true }))).toMatchObject({
+        code: 'option_unknown',
+        place: 'backup',
+      });
+      expect(await fixture.documents().count()).toBe(1);
+    });
+
     test('works before the first call, and not after a close', async () => {
       const before = await fixture.renew();
       await before.destroy();

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { ClientFixture } from './client-fixture.ts';
+import type { ClientFixture, ClientKind } from './client-fixture.ts';
 import { EventLog } from './outcomes.ts';
 
 /** Replaces `navigator.storage` until the test ends; Node has none. */
@@ -32,6 +32,11 @@ async function saveUntilEstimated(fixture: ClientFixture, estimate: StorageManag
     await new Promise((resolve) => setTimeout(resolve));
   }
   return things;
+}
+
+/** The status of storage that no browser keeps. */
+function statusOf({ storage }: ClientKind): string | undefined {
+  return storage === 'memory' ? 'memory' : storage === 'files' ? 'persistent' : undefined;
 }
 
 /** db.storage: persistence and quota. */
@@ -82,7 +87,7 @@ export function storageSuite(fixture: ClientFixture): void {
     });
 
     test('status says whether the browser may evict the data', async () => {
-      const inMemory = fixture.kind.storage === 'memory';
+      const known = statusOf(fixture.kind);
       const answers = [
         [true, 'persistent'],
         [false, 'best_effort'],
@@ -90,16 +95,16 @@ export function storageSuite(fixture: ClientFixture): void {
       ] as const;
       for (const [persisted, status] of answers) {
         replaceStorageManager(persisted === undefined ? {} : { persisted: async () => persisted });
-        expect(await fixture.db.storage.status).toBe(inMemory ? 'memory' : status);
+        expect(await fixture.db.storage.status).toBe(known ?? status);
       }
       replaceStorageManager(undefined);
-      expect(await fixture.db.storage.status).toBe(inMemory ? 'memory' : 'unsupported');
+      expect(await fixture.db.storage.status).toBe(known ?? 'unsupported');
     });
 
     test('status has the answer of this browser', async () => {
       const persisted = await globalThis.navigator?.storage?.persisted?.();
       const said = { true: 'persistent', false: 'best_effort', undefined: 'unsupported' };
-      const expected = fixture.kind.storage === 'memory' ? 'memory' : said[`${persisted}`];
+      const expected = statusOf(fixture.kind) ?? said[`${persisted}`];
       expect(await fixture.db.storage.status).toBe(expected);
     });
 

@@ -1,7 +1,9 @@
 import ts from 'typescript';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import * as cairndb from '../../src/index.ts';
+import { files } from '../../src/node/index.ts';
 import * as testing from '../../src/testing/index.ts';
+import { makeFolder } from '../../tools/browsers/child.mjs';
 import { fakeWorker } from '../contract/fake-worker.ts';
 import { readExamples } from './pages.ts';
 
@@ -80,8 +82,13 @@ test.each(runnable.map((example) => [`${example.page}:${example.line}`, example.
 function importModule(name: string): Promise<unknown> {
   if (name === 'cairndb') return Promise.resolve(library);
   if (name === 'cairndb/replication') return import('../../src/replication/index.ts');
+  // Wherever an example stores, it is a folder of its own.
+  if (name === 'cairndb/node')
+    return Promise.resolve({ files: () => files(makeFolder('example')) });
+  if (name === 'cairndb/encryption') return import('../../src/encryption/index.ts');
   if (name === 'cairndb/text') return import('../../src/text/index.ts');
   if (name === 'cairndb/testing') return Promise.resolve(testing);
+  if (name === 'cairndb/backup-targets') return import('../../src/backup-targets/index.ts');
   if (name === 'cairndb/devtools') return import('../../src/devtools/index.ts');
   return import(/* @vite-ignore */ name);
 }

@@ -47,6 +47,37 @@ describe.runIf(runs('chromium'))('backups', () => {
     expect(await site.part('backup').first().innerText()).toContain('automatic');
   });
 
+  test('what changed between two moments is shown, and one document put back', async () => {
+    const { page } = site;
+    const counts = () => site.part('changed-counts').innerText();
+    await page.getByRole('textbox', { name: 'Label' }).fill('after the restore');
+    await page.getByRole('button', { name: 'Create a backup' }).click();
+    await expect.poll(() => site.part('backup').count(), PATIENCE).toBe(3);
+    await page.getByRole('button', { name: 'Delete every second document' }).click();
+    await expect.poll(news, PATIENCE).toMatch(/^120 documents deleted/);
+    await page.getByRole('button', { name: 'Show what changed' }).click();
+    await expect.poll(counts, PATIENCE).toMatch(/added\s+0\s+changed\s+0\s+removed\s+120/);
+    const changes = site.part('changes').getByRole('listitem');
+    expect(await changes.count()).toBe(100);
+    await changes
+      .first()
+      .getByRole('button', { name: /^Put back/ })
+      .click();
+    await expect.poll(counts, PATIENCE).toMatch(/removed\s+119/);
+    await expect.poll(news, PATIENCE).toContain('Restored one document');
+    await site.screenshot('backups-changes');
+
+    const automatic = (
+      await page.getByRole('combobox', { name: 'To' }).locator('option').allInnerTexts()
+    ).find((text) => text.includes('before loadBackup()'));
+    await page.getByRole('combobox', { name: 'To' }).selectOption({ label: automatic as string });
+    await page.getByRole('button', { name: 'Show what changed' }).click();
+    await expect.poll(counts, PATIENCE).toMatch(/added\s+0\s+changed\s+0\s+removed\s+120/);
+
+    await page.getByRole('button', { name: 'Restore before the clean-up' }).click();
+    await expect.poll(news, PATIENCE).toContain('Restored "before the clean-up"');
+  });
+
   test('a backup is exported to a file and imported', async () => {
     const { page } = site;
     const coming = page.waitForEvent('download');

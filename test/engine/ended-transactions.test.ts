@@ -59,10 +59,10 @@ test.each([
   const reading = settled(ask(session, scan));
   const sorted = settled(ask(session, { ...scan, sort: { n: 1 } }));
   await Promise.resolve();
-  expect(context.records.pinned).toBe(true);
+  expect(context.records.guard.pinned).toBe(true);
   end(session);
   await Promise.all([reading, sorted]);
-  expect(context.records.pinned).toBe(false);
+  expect(context.records.guard.pinned).toBe(false);
   expect(context.snapshots.isEmpty).toBe(true);
 });
 

@@ -130,7 +130,7 @@ test('ended live queries leave nothing behind in any state', async () => {
   db.session.leave();
   await settled();
   expect(lives.size).toBe(0);
-  expect(records.pinned).toBe(false);
+  expect(records.guard.pinned).toBe(false);
   // The timers of cache retention and of backups.
   expect(db.clock.waiting).toBe(2);
   const reported = db.news.length;
@@ -153,7 +153,7 @@ test('a live query that ends while its result is read leaves nothing behind', as
   await settled();
   await settled();
   expect(db.collection.lives.size).toBe(0);
-  expect(db.collection.records.pinned).toBe(false);
+  expect(db.collection.records.guard.pinned).toBe(false);
 });
 
 test('two sessions read independently; a drop ends the live queries of the open one', async () => {

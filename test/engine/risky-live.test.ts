@@ -93,5 +93,5 @@ test('a mayHang request is answered also if its live query has ended or failed',
   await live(3);
   expect(db.news.at(-1)?.[1]).toMatchObject({ error: { code: 'subject_too_long' } });
   expect(db.collection.lives.size).toBe(0);
-  expect(db.collection.records.pinned).toBe(false);
+  expect(db.collection.records.guard.pinned).toBe(false);
 });

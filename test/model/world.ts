@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { CairnError, DatabaseClient } from '../../src/index.ts';
+import type { StorageDriver } from '../../src/storage/drivers/driver.ts';
 import { openClient } from '../engine/engine-client.ts';
 import { FakeClock, settled } from '../engine/fake-clock.ts';
 import { type FaultMoment, faultyDriver, outage } from '../storage/faulty-driver.ts';
@@ -78,13 +79,18 @@ export interface Subject<Collection, Command, State> {
   expected(state: State): unknown;
 }
 
-/** Takes a collection and its model through the same steps. */
+/**
+ * Takes a collection and its model through the same steps.
+ *
+ * @param inner The driver that stores, with a new database; by default in memory.
+ */
 export async function runSteps<Collection extends { ready: Promise<void> }, Command, State>(
   subject: Subject<Collection, Command, State>,
   script: readonly Step<Command>[],
   startCached: boolean,
+  inner?: StorageDriver,
 ): Promise<void> {
-  const driver = faultyDriver();
+  const driver = faultyDriver(inner);
   let caching = startCached;
   let clock = new FakeClock();
   let { client } = openClient(driver, clock);

@@ -1,7 +1,9 @@
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { removeFolder } from '../../tools/browsers/child.mjs';
 import { makeApp } from './consumers.ts';
-import { run } from './tarball.ts';
+import { ROOT, run } from './tarball.ts';
 
 let app: string;
 
@@ -103,6 +105,38 @@ test('connect() on a server runs in the thread', async () => {
   `);
   expect(JSON.parse(stdout)).toEqual({ engine: 'thread', started: 'thread', storage: 'memory' });
   expect(stderr).toBe('');
+});
+
+test('cairndb/node keeps data in files, with the package classic-level', async () => {
+  symlinkSync(join(ROOT, 'node_modules/classic-level'), join(app, 'node_modules/classic-level'));
+  const count = () =>
+    node(`
+      import { Database } from 'cairndb';
+      import { files } from 'cairndb/node';
+      const db = new Database({ name: 'shop', storage: files('./data') });
+      const orders = new db.Collection({ name: 'orders', type: 'DOCUMENT_BASED' });
+      await orders.insert({ total: 12 });
+      console.log(JSON.stringify({ count: await orders.count(), storage: db.status.storage }));
+      await db.close();
+    `);
+  for (const expected of [1, 2]) {
+    const { stdout, stderr } = await count();
+    expect(JSON.parse(stdout)).toEqual({ count: expected, storage: 'files' });
+    expect(stderr).toBe('');
+  }
+});
+
+test('errors of cairndb/node are of the class that cairndb exports', async () => {
+  const { stdout } = await node(`
+    import { OptionError } from 'cairndb';
+    import { files } from 'cairndb/node';
+    try {
+      files('');
+    } catch (error) {
+      console.log(error instanceof OptionError, error.code);
+    }
+  `);
+  expect(stdout).toBe('true option_invalid\n');
 });
 
 /** Stores, saves late and reads; never closes. */

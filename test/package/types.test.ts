@@ -10,6 +10,7 @@ const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 const APP = `
 import { CairnError, connect, type Connection, Database, type DatabaseClient, type DocumentCollection } from 'cairndb';
 import { inlineWorker } from 'cairndb/inline';
+import { files } from 'cairndb/node';
 import { testDatabase } from 'cairndb/testing';
 import 'cairndb/worker';
 
@@ -40,6 +41,7 @@ export async function shop(db: DatabaseClient): Promise<number> {
 
 export const databases: DatabaseClient[] = [
   new Database({ name: 'a', storage: 'memory' }),
+  new Database({ name: 'c', storage: files('./data') }),
   connect({ name: 'b', worker: inlineWorker }),
   testDatabase(),
 ];

@@ -7,7 +7,7 @@ import type {
   StorageOperation,
 } from '../../src/storage/drivers/driver.ts';
 import { emptyStores, MemoryStorage } from '../../src/storage/drivers/memory-storage.ts';
-import type { UnloadJournals, UnloadWriter } from '../../src/transport/platform/platform.ts';
+import type { UnloadJournals, UnloadWriter } from '../../src/transport/platform/unload-writer.ts';
 import type { Owner, World } from './world.ts';
 
 /** How storage treats those who use it. */

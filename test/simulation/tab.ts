@@ -1,5 +1,6 @@
 import { BaseClient } from '../../src/client/base-client.ts';
-import type { Platform, UnloadWriter } from '../../src/transport/platform/platform.ts';
+import type { Platform } from '../../src/transport/platform/platform.ts';
+import type { UnloadWriter } from '../../src/transport/platform/unload-writer.ts';
 import { connectInThread } from '../../src/transport/thread/connect-in-thread.ts';
 import type { Browser } from './browser.ts';
 import type { Owner } from './world.ts';

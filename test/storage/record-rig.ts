@@ -104,7 +104,7 @@ export async function openRecords(
   const folded = new FoldedRecords([], caching);
   await log.open(
     () => undefined,
-    (segment) => folded.fold(segment),
+    (segment, hashes) => folded.fold(segment, hashes),
   );
   folded.finish(log.segments);
   rig.records.take(folded);

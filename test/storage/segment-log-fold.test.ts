@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { hashText } from '../../src/storage/integrity/checksum.ts';
 import type { Manifest } from '../../src/storage/log/manifest.ts';
-import { hash } from '../../src/storage/segments/key-hashes.ts';
 import type { Segment } from '../../src/storage/segments/segment.ts';
 import { SEGMENT_SIZE } from '../../src/storage/segments/segment.ts';
 import { fc, runs } from '../setup/properties.ts';
@@ -87,8 +87,8 @@ describe.each([true, false])('a log, caching %s', (caching) => {
   test('distinguishes keys with the same hash', async () => {
     const driver = faultyDriver();
     const rig = await openRecords(driver, { caching });
-    const [first, second] = ['costarring', 'liquid'];
-    expect(hash(first)).toBe(hash(second));
+    const [first, second] = ['jueb', 'lkzh'];
+    expect(hashText(first)).toBe(hashText(second));
     await rig.saveEach({ [first]: 1, [second]: 2, other: 3 });
     const reopened = await openRecords(driver, { caching });
     expect((await reopened.all()).map(([key]) => key)).toEqual([first, second, 'other']);
@@ -102,7 +102,7 @@ describe.each([true, false])('a log, caching %s', (caching) => {
   });
 
   test('folds to the content of a model after random puts, deletes, saves and merges', async () => {
-    const key = fc.constantFrom('a', 'b', 'c', 'costarring', 'liquid');
+    const key = fc.constantFrom('a', 'b', 'c', 'jueb', 'lkzh');
     const step = fc.oneof(
       { weight: 4, arbitrary: fc.record({ put: key, kilobytes: fc.constantFrom(0, 1, 50) }) },
       { weight: 2, arbitrary: fc.record({ delete: key }) },

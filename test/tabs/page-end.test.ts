@@ -49,7 +49,7 @@ const hide = (tab: Tab) =>
 const countJournals = (tab: Tab) => tab.evaluate(() => Object.keys(localStorage).length);
 
 // Pages that return from the back/forward cache: back-forward.test.ts.
-describe.each(['connect', 'Database', 'opfs'] as const)(
+describe.each(['connect', 'Database', 'opfs', 'encrypted', 'encrypted opfs'] as const)(
   '%s: acknowledged changes are kept',
   (client) => {
     test('after a reload', async () => {

@@ -12,8 +12,8 @@ export type Site = Awaited<ReturnType<typeof serveFolder>>;
 /** The server of all browsers of a test; a restarted browser needs the same one. */
 export const serveSite = () => serveFolder(inject('tabPage'));
 
-/** The client of a tab; `opfs`: `connect()` with its data in files. */
-export type TabClient = 'connect' | 'Database' | 'opfs';
+/** The client of a tab; `opfs`: `connect()` with its data in files; `encrypted`: in IndexedDB, `encrypted opfs`: in files. */
+export type TabClient = 'connect' | 'Database' | 'opfs' | 'encrypted' | 'encrypted opfs';
 
 export interface BrowserOptions {
   /** By default its own server, which ends with it. */
@@ -125,10 +125,13 @@ export async function crash(tab: Tab): Promise<void> {
 export async function openDatabase([client, name]: readonly [TabClient, string]) {
   const scope = window;
   const seldomSaved = { save_timeout: 3600, save_directly_after: 1_000_000 };
+  const inner = client.endsWith('opfs') ? 'opfs' : 'indexeddb';
+  const key = new Uint8Array(32).fill(4);
+  const where = client.startsWith('encrypted') ? scope.encrypted(inner, { key }) : inner;
   scope.db =
     client === 'Database'
       ? (new scope.Database({ name }) as TabScope['db'])
-      : scope.connect({ name, ...(client === 'opfs' && { storage: 'opfs' }) });
+      : scope.connect({ name, storage: where });
   scope.things = new scope.db.Collection({
     name: 'things',
     type: 'DOCUMENT_BASED',
@@ -141,7 +144,7 @@ export async function openDatabase([client, name]: readonly [TabClient, string])
   });
   await Promise.all([scope.things.ready, scope.numbers.ready]);
   const { storage, storage_reason: why } = scope.db.status;
-  if (client === 'opfs' && storage !== 'opfs') throw new Error(`The storage is ${storage}: ${why}`);
+  if (inner === 'opfs' && storage !== 'opfs') throw new Error(`The storage is ${storage}: ${why}`);
 }
 
 /** Runs in a page: an endless transaction of a worker, like a large save. */

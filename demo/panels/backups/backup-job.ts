@@ -1,25 +1,34 @@
 import { effect, signal } from '@preact/signals';
-import type { BackupInfo, CollectionUsage } from 'cairndb';
+import type { BackupInfo, CollectionUsage, DocumentChange } from 'cairndb';
 import { announce } from '../../app/announcer.tsx';
 import { collectionOf, connection } from '../../database/database.ts';
 import { formatBytes, formatCount } from '../../parts/format.ts';
 import { messageOf } from '../../parts/message-of.ts';
 import { create, restore } from './recipes/backups.ts';
-import { compare } from './recipes/compare.ts';
+import { compare, restoreOne } from './recipes/compare.ts';
 import { download, restoreFrom } from './recipes/files.ts';
 
-/** The difference between a backup and the current collection. */
-export interface Comparison {
-  readonly backup: string;
+/** Two moments: a backup, and another one or, where it is empty, now. */
+export interface Moments {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The difference between two moments. */
+export interface Comparison extends Moments {
   readonly added: number;
   readonly changed: number;
   readonly removed: number;
+  /** The first changes. */
+  readonly first: readonly DocumentChange[];
 }
 
 export const backedUp = signal('cities');
 export const backups = signal<readonly BackupInfo[]>([]);
 export const use = signal<CollectionUsage | undefined>(undefined);
 export const comparison = signal<Comparison | undefined>(undefined);
+/** The moments that are chosen; without a backup the newest one. */
+export const moments = signal<Moments>({ from: '', to: '' });
 
 /** The running action as text, empty when idle. */
 export const doing = signal('');
@@ -34,6 +43,7 @@ export const watchBackups = (): (() => void) =>
   effect(() => {
     const name = backedUp.value;
     comparison.value = undefined;
+    moments.value = { from: '', to: '' };
     const stop = connection().on('restore', ({ collection }) => {
       if (collection === name) refresh();
     });
@@ -103,10 +113,21 @@ export const downloadNow = ({ name }: BackupInfo): Promise<void> =>
     return `Downloaded a file of ${formatBytes(bytes)}.`;
   });
 
-export const compareNow = ({ name }: BackupInfo): Promise<void> =>
+export const compareMoments = (chosen: Moments): Promise<void> =>
   perform('Comparing', async () => {
-    comparison.value = { backup: name, ...(await compare(connection(), current(), name)) };
-    return 'Compared.';
+    const { from, to } = chosen;
+    moments.value = chosen;
+    const began = performance.now();
+    comparison.value = { from, to, ...(await compare(current(), from, to || undefined)) };
+    return `Compared in ${Math.round(performance.now() - began)} ms.`;
+  });
+
+/** Puts one document back as it was at the first of the moments. */
+export const restoreDocumentNow = (id: string, { from, to }: Moments): Promise<void> =>
+  perform('Restoring one document', async () => {
+    await restoreOne(current(), id, from);
+    comparison.value = { from, to, ...(await compare(current(), from, to || undefined)) };
+    return 'Restored one document.';
   });
 
 export const importNow = (file: File): Promise<void> =>

@@ -21,6 +21,7 @@ import backupsSource from './recipes/backups.ts?raw';
 import compareSource from './recipes/compare.ts?raw';
 import filesSource from './recipes/files.ts?raw';
 import { TimeLine } from './time-line.tsx';
+import { WhatChanged } from './what-changed.tsx';
 import '../../parts/field.css';
 import './backups-panel.css';
 
@@ -44,10 +45,14 @@ export function BackupsPanel() {
           </div>
         </section>
       </div>
+      <section class="card" aria-labelledby="changed-title">
+        <h2 id="changed-title">What changed</h2>
+        <WhatChanged />
+      </section>
       <CodeSection>
         <CodeSample title="Create and restore" source={backupsSource} />
         <CodeSample title="Export and import" source={filesSource} />
-        <CodeSample title="Compare with a backup" source={compareSource} />
+        <CodeSample title="Compare, and restore one document" source={compareSource} />
       </CodeSection>
     </PanelFrame>
   );

@@ -1,21 +1,16 @@
 import type { BackupInfo } from 'cairndb';
 import { ConfirmButton } from '../../parts/confirm.tsx';
-import {
-  formatBytes,
-  formatCount,
-  formatDay,
-  formatMoment,
-  formatNumber,
-} from '../../parts/format.ts';
+import { formatBytes, formatCount, formatDay, formatMoment } from '../../parts/format.ts';
 import {
   backups,
-  compareNow,
+  compareMoments,
   comparison,
   doing,
   downloadNow,
   removeNow,
   restoreNow,
 } from './backup-job.ts';
+import { Counts } from './counts.tsx';
 import './time-line.css';
 
 /** The backups, newest first. */
@@ -61,7 +56,7 @@ function Item({ backup, place }: { backup: BackupInfo; place: number }) {
           type="button"
           class="button compact"
           disabled={isBusy}
-          onClick={() => compareNow(backup)}
+          onClick={() => compareMoments({ from: name, to: '' })}
         >
           Compare<span class="hidden"> {title}</span>
         </button>
@@ -91,22 +86,9 @@ function Item({ backup, place }: { backup: BackupInfo; place: number }) {
   );
 }
 
+/** What has changed since a backup. */
 function Difference({ backup }: { backup: string }) {
   const found = comparison.value;
-  if (found?.backup !== backup) return null;
-  const parts = [
-    ['added', found.added],
-    ['changed', found.changed],
-    ['removed', found.removed],
-  ] as const;
-  return (
-    <dl class="difference" data-part="difference">
-      {parts.map(([what, count]) => (
-        <div key={what} data-what={what}>
-          <dt>{what}</dt>
-          <dd class="figures">{formatNumber(count)}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  if (found?.from !== backup || found.to) return null;
+  return <Counts {...found} part="difference" />;
 }

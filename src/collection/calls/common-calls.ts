@@ -1,10 +1,17 @@
-import type { BackupInfo, Verification } from '../../engine/protocol/backup-protocol.ts';
+import type {
+  BackupInfo,
+  BackupRead,
+  Verification,
+} from '../../engine/protocol/backup-protocol.ts';
 import { type Coroutine, wait } from '../../engine/scheduling/coroutine.ts';
+import { BackupError } from '../../errors/backup-error.ts';
 import type { HandleMigration } from '../migration/handle-migration.ts';
 import { type Check, checkOptions, flag } from '../options/option-checks.ts';
 import type { CollectionSchema } from '../schema/collection-schema.ts';
+import type { ChangeSource } from '../time-travel/change-source.ts';
 import { importFile } from './file-calls.ts';
-import { request, type Sender } from './sender.ts';
+import { loadFailed } from './first-call.ts';
+import { type HandleRequest, post, replyOf, request, type Sender } from './sender.ts';
 
 const text: Check = { allowed: 'a string', test: (value) => typeof value === 'string' };
 
@@ -22,6 +29,8 @@ export class CommonCalls {
   schema: CollectionSchema | undefined;
   /** Of a handle above version 1. */
   migration: HandleMigration | undefined;
+  /** The views of backups that were closed. */
+  readonly #closed = new WeakSet<BackupRead>();
 
   *ready(sender: Sender): Coroutine<void> {
     yield* request(sender, { op: 'ready' });
@@ -68,12 +77,46 @@ export class CommonCalls {
     return yield* importFile(sender, 'importBackup', file, options, () => this);
   }
 
+  /** Compares a backup with another, or with now. */
+  *diff<C>(
+    sender: Sender,
+    source: ChangeSource,
+    from: unknown,
+    to: unknown,
+  ): Coroutine<AsyncGenerator<C, void, undefined>> {
+    const names = { from: checkName(from), to: to === undefined ? undefined : checkName(to) };
+    const { version } = source.settings;
+    const begun = post(sender, { op: 'diffBackups', ...names, version });
+    const code = import('../time-travel/read-changes.ts').catch(loadFailed);
+    const { readChanges } = yield* wait(code);
+    return readChanges<C>((yield* replyOf(begun)).cursor, source);
+  }
+
+  /** The sender of calls that read a backup. @throws {BackupError} `view_closed` */
+  sendingTo(sender: Sender, at: BackupRead): Sender {
+    checkName(at.backup);
+    if (this.#closed.has(at)) throw viewClosed(at.backup);
+    const send = ((ask: HandleRequest) => sender.send({ ...ask, at })) as Sender['send'];
+    return { started: sender.started, isSync: false, send, pause: () => sender.pause() };
+  }
+
+  *endView(sender: Sender, at: BackupRead): Coroutine<void> {
+    if (this.#closed.has(at)) return;
+    this.#closed.add(at);
+    yield* request(sender, { op: 'viewEnd', reader: at.reader });
+  }
+
   *verify(sender: Sender): Coroutine<Verification> {
     return yield* request(sender, { op: 'verify' });
   }
 }
 
-function checkName(name: unknown): string {
+function viewClosed(backup: string): BackupError {
+  const message = `This view of backup "${backup}" was closed: call at() again.`;
+  return new BackupError('view_closed', message, { place: backup });
+}
+
+export function checkName(name: unknown): string {
   const given = checkOptions({ name }, { name: { ...text, required: true } }, 'options');
   return given.name as string;
 }

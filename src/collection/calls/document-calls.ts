@@ -4,7 +4,7 @@ import { documentBuilder } from '../../engine/protocol/managed.ts';
 import type { ManagedColumns } from '../../engine/protocol/managed-columns.ts';
 import type { Explained } from '../../engine/protocol/requests.ts';
 import type { CollectionSettings } from '../../engine/protocol/settings.ts';
-import type { Coroutine, Result } from '../../engine/scheduling/coroutine.ts';
+import { type Coroutine, type Result, wait } from '../../engine/scheduling/coroutine.ts';
 import { ValueError } from '../../errors/value-error.ts';
 import type { Stamp, Stored } from '../document-types.ts';
 import { type Build, DocumentStream } from '../find/document-stream.ts';
@@ -17,6 +17,7 @@ import { type EncodedChanges, encodeChanges } from '../update/encode-changes.ts'
 import { ModifyAttempts, modifyTurnsOf } from '../update/modify-attempts.ts';
 import type { CallOrder } from './call-order.ts';
 import { CommonCalls } from './common-calls.ts';
+import { loadFailed } from './first-call.ts';
 import { checkId } from './item-checks.ts';
 import { exclusively, pause, replyOf, request, type Sender } from './sender.ts';
 
@@ -162,6 +163,16 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     this.#checkExpiry?.(encoded.fields, place);
     return encoded;
   };
+
+  /** Later calls must wait meanwhile. */
+  *restoreDocument(
+    sender: Sender,
+    ...given: readonly [id: unknown, backup: unknown, version: number]
+  ): Coroutine<Stored<T, S>> {
+    const code = import('../time-travel/restore-document.ts').catch(loadFailed);
+    const { restoreDocument } = yield* wait(code);
+    return (yield* restoreDocument(sender, this.#build, this.#encode, given)) as Stored<T, S>;
+  }
 
   *archive(sender: Sender, id: unknown): Coroutine<boolean> {
     checkId(id);

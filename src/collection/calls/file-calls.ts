@@ -118,6 +118,6 @@ async function* exportedParts(
   for (;;) {
     const part = await channel.send({ op: 'exportNext', cursor, urgent: true });
     if (!part) return;
-    yield part;
+    yield part as FilePart;
   }
 }

@@ -4,6 +4,7 @@ import { nameCollection } from '../../errors/criteria-error.ts';
 import type { ChannelEvents, DatabaseSettings } from '../../transport/channel/channel.ts';
 import { ClientChannel } from '../../transport/channel/client-channel.ts';
 import type { Connect } from '../../transport/channel/engine-access.ts';
+import { EvictionWatch } from '../../transport/unload/eviction-watch.ts';
 import type { Stamp } from '../document-types.ts';
 import { Inspection } from '../inspection/inspection.ts';
 import { logHandle } from '../inspection/log-handle.ts';
@@ -42,7 +43,21 @@ export class Runtime {
       return access;
     };
     const isObserved = slow_query_ms !== undefined;
-    this.channel = new ClientChannel(settings, isObserved ? observed : connect, events);
+    const eviction = new EvictionWatch(settings.name, (error) => {
+      const storage_evicted = () => (eviction.isEvicted ? { storage_evicted: true } : {});
+      this.channel.show('eviction', storage_evicted);
+      events.event({ type: 'error', detail: { collection: undefined, error } });
+    });
+    this.channel = new ClientChannel(settings, isObserved ? observed : connect, {
+      event(event) {
+        eviction.take(event);
+        events.event(event);
+      },
+      state: (state) => {
+        events.state(state);
+        if (state === 'open') void eviction.opened(this.channel.link?.replayer);
+      },
+    });
   }
 
   /** The error of a rejected call, with the names of its collection and its caller. */

@@ -10,8 +10,8 @@ interface Observers {
 
 type Method = (this: unknown, ...args: unknown[]) => Result<unknown>;
 
-/** Not calls: the iterator decides how long they take. */
-const NO_CALLS: ReadonlySet<PropertyKey> = new Set(['stream']);
+/** Not calls: the iterator decides how long they take, and a view makes calls of its own. */
+const NO_CALLS: ReadonlySet<PropertyKey> = new Set(['stream', 'sendingTo', 'endView']);
 
 /** Reports the calls of a handle from now on. */
 export function watchCalls({ handle, settings }: OpenHandle, observers: Observers): void {

@@ -2,6 +2,7 @@ import type { FileRecord } from '../../backup/file/file-contents.ts';
 import { type Body, decode, encode } from '../../codec/body.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { sameValue } from '../../codec/same-value.ts';
+import { type ExpiryCheck, expiryCheck } from '../../engine/expiry/expiry-check.ts';
 import { type DocumentBuilder, documentBuilder } from '../../engine/protocol/managed.ts';
 import type { CollectionSettings } from '../../engine/protocol/settings.ts';
 import { reasonOf } from '../../errors/as-cairn-error.ts';
@@ -20,6 +21,7 @@ export class RecordMigration {
   readonly #schema: CollectionSchema | undefined;
   /** Left out for values. */
   readonly #build: DocumentBuilder | undefined;
+  readonly #checkExpiry: ExpiryCheck | undefined;
 
   /** @throws {OptionError} `migration_gap`, where a step is missing */
   constructor(
@@ -31,6 +33,7 @@ export class RecordMigration {
     const { name, type, version: to } = settings;
     this.#schema = schema;
     this.#to = to;
+    this.#checkExpiry = expiryCheck(settings);
     if (type === 'DOCUMENT_BASED') this.#build = documentBuilder(settings);
     for (let version = from + 1; version <= to; version++) {
       const step = Object.hasOwn(steps, version) ? (steps[version] as Step) : undefined;
@@ -48,13 +51,17 @@ export class RecordMigration {
       if (migrated === undefined) return undefined;
       body = migrated;
     }
-    const migrated = { ...record, body };
+    return attempt(this.#to, key, () => this.#checked({ ...record, body }));
+  }
+
+  /** What newer code may store of a migrated record. */
+  #checked(migrated: FileRecord): FileRecord {
     const schema = this.#schema;
-    if (!schema) return migrated;
-    const passed = attempt(this.#to, key, () =>
-      schema.importedPart({ kind: 'records', records: [migrated] }),
-    );
-    return passed.records[0];
+    const passed = schema
+      ? (schema.importedPart({ kind: 'records', records: [migrated] }).records[0] as FileRecord)
+      : migrated;
+    this.#checkExpiry?.(decode(passed.body) as object, 'result');
+    return passed;
   }
 
   #take(
@@ -66,7 +73,8 @@ export class RecordMigration {
     const value = decode(body);
     const given = this.#build ? this.#build(key, flags, stamps, value as object) : value;
     const made = attempt(version, key, () => resultOf(step(given, key), version, key));
-    if (made === undefined) {
+    // A value that is `undefined` already: a step that returns what it gets must not remove it.
+    if (made === undefined && value !== undefined) {
       // A step that forgets to return the document would remove all of them.
       const left = this.#build ? ownFields(given as object) : given;
       if (sameValue(left, decode(body))) return undefined;

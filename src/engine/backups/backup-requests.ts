@@ -1,19 +1,25 @@
 import { untilNextCheck } from '../../backup/daily.ts';
-import { versionIn } from '../../backup/file/document-version.ts';
 import type { FileHeader } from '../../backup/file/file-contents.ts';
 import type { Snapshot } from '../../backup/snapshot.ts';
 import { SnapshotReader } from '../../backup/snapshot-reader.ts';
-import { putSnapshot } from '../../backup/snapshots.ts';
+import { putSnapshots } from '../../backup/stored-snapshots.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import { StorageError } from '../../errors/storage-error.ts';
 import { otherVersion } from '../collection-errors.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
 import type { Verification } from '../protocol/backup-protocol.ts';
-import { type BackupRequest, isFed } from '../protocol/request-kinds.ts';
+import {
+  type BackupRequest,
+  isFed,
+  isOfBackup,
+  type ReadOfBackup,
+} from '../protocol/request-kinds.ts';
 import type { Request } from '../protocol/requests.ts';
+import { openDiff } from '../time-travel/backup-diff.ts';
+import { BackupViews } from '../time-travel/backup-views.ts';
 import { CollectionBackups, type PinnedSnapshot } from './collection-backups.ts';
 import { Exports } from './exports.ts';
-import { headerOf } from './file-header.ts';
+import { headerOf, importedVersion } from './file-header.ts';
 import { Imports, severalCollections } from './imports.ts';
 import { Migrations } from './migrations.ts';
 import { type ReplacedBy, Replacement } from './replacement.ts';
@@ -29,6 +35,7 @@ export interface PinnedCollection extends Pick<PinnedSnapshot, 'segments' | 'rel
 /** Executes the requests about a collection's backups, and makes and expires backups by itself. */
 export class BackupRequests {
   readonly backups: CollectionBackups;
+  readonly views: BackupViews;
   readonly #context: CollectionContext;
   readonly #restored: (before: number, report: () => void) => void;
   readonly #exports = new Exports();
@@ -39,20 +46,19 @@ export class BackupRequests {
   /** The automatic work under way. One at a time: two at once would both make the daily backup. */
   #tending: Promise<void> = Promise.resolve();
 
-  /**
-   * @param restored Called when a backup, a file or a migration has replaced all records; with the version of those, and what
-   *   reports it.
-   */
+  /** @param restored Called when all records were replaced, with the version of those before, and what reports it. */
   constructor(context: CollectionContext, restored: (before: number, report: () => void) => void) {
     this.#context = context;
     this.#restored = restored;
     this.backups = new CollectionBackups(context);
+    this.views = new BackupViews(context, this.backups);
     this.#migrations = new Migrations(context, this.backups, (reason, by) =>
       this.#replacement(reason, by),
     );
   }
 
-  async execute(request: BackupRequest): Promise<unknown> {
+  async execute(request: BackupRequest | ReadOfBackup): Promise<unknown> {
+    if (isOfBackup(request)) return this.views.execute(request);
     const damage = this.#context.availability.error;
     switch (request.op) {
       case 'migrate':
@@ -70,12 +76,16 @@ export class BackupRequests {
       case 'loadBackup':
         return this.#load(request);
       case 'deleteBackup':
-        await this.backups.remove([await this.backups.snapshots.find(request.name)]);
+        await this.backups.remove([await this.backups.snapshots.findAny(request.name)]);
         return true;
       case 'verify':
         return damage ? this.#verifyDamaged(damage) : this.backups.verify();
       case 'exportBackup':
         return this.#export(request.name);
+      case 'diffBackups':
+        return this.#diff(request);
+      case 'viewEnd':
+        return this.views.end(request.reader);
       case 'exportNext':
         return this.#exports.next(request.cursor);
       case 'exportEnd':
@@ -128,6 +138,7 @@ export class BackupRequests {
   stop(): Promise<void> {
     this.#stopped = true;
     this.#stopLooking?.();
+    this.views.endAll();
     return this.#tending;
   }
 
@@ -142,7 +153,10 @@ export class BackupRequests {
     const snapshot = this.#context.availability.error
       ? await this.#remains()
       : await this.backups.create({ reason: 'drop' });
-    return snapshot && { snapshot: putSnapshot(snapshot), segments: new Set(snapshot.segments) };
+    if (!snapshot) return undefined;
+    const stored = { whole: [snapshot], lost: [] };
+    const { collection, segments } = snapshot;
+    return { snapshot: putSnapshots(collection, stored), segments: new Set(segments) };
   }
 
   /** The error of a collection that cannot be opened, with the remedy. */
@@ -159,7 +173,7 @@ export class BackupRequests {
     const remedy =
       whole.length > 0
         ? `Whole backups: ${whole.join(', ')}. loadBackup('${whole[0]}') restores the newest.`
-        : 'There is no whole backup.';
+        : 'There is no whole backup; Drop({ backup: true }) keeps what is whole as one.';
     return new StorageError('data_damaged', `${error.message} ${remedy}`, { place, cause: error });
   }
 
@@ -200,6 +214,13 @@ export class BackupRequests {
     }
   }
 
+  async #diff(request: Request<'diffBackups'>): Promise<{ cursor: number }> {
+    const { error } = this.#context.availability;
+    if (error && request.to === undefined) throw error;
+    const { parts, release } = await openDiff(this.#context, this.backups, request);
+    return this.#exports.begin(parts, release);
+  }
+
   #import({ call, merge }: Request<'importBackup'>): Promise<number> {
     let sections = 0;
     return this.#imports.run(call, {
@@ -224,7 +245,7 @@ export class BackupRequests {
     const why = context.availability.error;
     // Damaged data cannot be merged with a file.
     if (why && merge) throw why;
-    const version = this.#importedVersion(header, merge);
+    const version = importedVersion(context, header, merge);
     const replacement = await this.#replacement('import', { version });
     return context.saves.alone(() =>
       read(new SectionImport(context, replacement, header.type, { merge })),
@@ -258,18 +279,6 @@ export class BackupRequests {
     };
     const replaced = () => this.#restored(before, report);
     return new Replacement(context, { safety, version, isMigration, replaced });
-  }
-
-  /** The version that the documents of a file have, where it suits those that are there. */
-  #importedVersion(header: FileHeader, merge: boolean): number {
-    const { settings, declared, records } = this.#context;
-    const { exists, version: own } = records.log;
-    const version = versionIn(header);
-    // Where nobody has it open, the next handle migrates it.
-    const isFree = declared.size === 0 && !(merge && exists);
-    if (version === own || isFree) return version;
-    const { name } = settings;
-    throw otherVersion(name, version, own, `the file for collection "${name}"`);
   }
 
   /** The readable part of damaged data. From now on the collection can be written to. */

@@ -9,10 +9,12 @@ import {
   type SnapshotCause,
   type SnapshotHead,
 } from '../../backup/snapshot.ts';
-import { deleteSnapshot, putSnapshot, Snapshots } from '../../backup/snapshots.ts';
-import { listLive, readManifest } from '../../storage/log/open-log.ts';
+import { lostBackup, Snapshots } from '../../backup/snapshots.ts';
+import { addSnapshot, type LostSnapshot, removeSnapshots } from '../../backup/stored-snapshots.ts';
+import { findManifest, listLive } from '../../storage/log/open-log.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
 import type { BackupInfo, Verification } from '../protocol/backup-protocol.ts';
+import { lostVerdict, manifestDefect, withDefect } from './verdicts.ts';
 
 /** The state of a collection at one instant, pinned in storage until it is released. */
 export interface PinnedSnapshot {
@@ -29,6 +31,8 @@ export class CollectionBackups {
   readonly snapshots: Snapshots;
   readonly #context: CollectionContext;
   readonly #daily = new DailyBackups();
+  /** The names of the lost backups that were reported. */
+  readonly #reported = new Set<string>();
 
   constructor(context: CollectionContext) {
     this.#context = context;
@@ -47,15 +51,22 @@ export class CollectionBackups {
     if (made) return made;
     const head = await this.#head(0, cause);
     let snapshot: Snapshot | undefined;
-    await this.#change(() => {
-      const { size: documents } = records;
-      const created_at = clock.now();
-      return saves.saveWith((live) => {
-        if (live.changed === since) return undefined;
-        snapshot = makeSnapshot({ ...head, created_at, documents }, live);
-        return putSnapshot(snapshot);
-      });
-    }, head);
+    for (let isWritten = false; !isWritten; ) {
+      await this.snapshots.stored();
+      await this.#change(async () => {
+        const { known } = this.snapshots;
+        // Another one was made or removed in between.
+        if (!known) return;
+        isWritten = true;
+        const { size: documents } = records;
+        const created_at = clock.now();
+        await saves.saveWith((live) => {
+          if (live.changed === since) return [];
+          snapshot = makeSnapshot({ ...head, created_at, documents }, live);
+          return addSnapshot(known, snapshot);
+        });
+      }, head);
+    }
     return snapshot as unknown as Snapshot;
   }
 
@@ -67,11 +78,12 @@ export class CollectionBackups {
   }
 
   /** Removes backups. A segment goes with the last backup that names it. */
-  async remove(gone: readonly Snapshot[]): Promise<void> {
+  async remove(gone: readonly (Snapshot | LostSnapshot)[]): Promise<void> {
     if (gone.length === 0) return;
     const { log } = this.#context.records;
     await this.#change(async () => {
-      await log.write(gone.map(deleteSnapshot));
+      const stored = await this.snapshots.stored();
+      await log.write(removeSnapshots(log.name, stored, gone));
       for (const { segments } of gone) log.addOrphans(segments);
     });
   }
@@ -80,8 +92,10 @@ export class CollectionBackups {
   async tend(): Promise<void> {
     const { settings, clock } = this.#context;
     const { auto_create_backup, backup_retention_time: days } = settings;
+    const { whole, lost } = await this.snapshots.stored();
+    for (const one of lost) this.#report(one);
     // In this order: a new backup must not make the last two expire.
-    await this.remove(expired(await this.snapshots.list(), clock.now(), days));
+    await this.remove(expired(whole, clock.now(), days));
     if (auto_create_backup) await this.#makeDaily();
   }
 
@@ -100,8 +114,8 @@ export class CollectionBackups {
   /** Segments that are not live and must stay: backups name them, or a lease does. */
   async kept(): Promise<ReadonlySet<number>> {
     const kept = new Set<number>();
-    for (const { segments } of await this.snapshots.list())
-      for (const one of segments) kept.add(one);
+    const { whole, lost } = await this.snapshots.stored();
+    for (const { segments } of [...whole, ...lost]) for (const one of segments) kept.add(one);
     const { leases, settings } = this.#context;
     for (const one of leases.of(settings.name)) kept.add(one);
     return kept;
@@ -144,7 +158,7 @@ export class CollectionBackups {
         return saves.saveWith((live) => {
           segments = live.segments.map(({ number }) => number).sort((a, b) => a - b);
           release = this.hold(segments);
-          return undefined;
+          return [];
         });
       });
     } catch (error) {
@@ -158,7 +172,11 @@ export class CollectionBackups {
   async verify(): Promise<Verification> {
     const { segments, documents, release } = await this.freeze();
     try {
-      return await this.#examine((examiner) => examiner.verify(segments, documents));
+      return await this.#examine(async (examiner) => {
+        const { storage, settings } = this.#context;
+        const defect = await manifestDefect(storage, settings.name);
+        return withDefect(defect, await examiner.verify(segments, documents));
+      });
     } finally {
       release();
     }
@@ -167,12 +185,9 @@ export class CollectionBackups {
   /** As {@link verify}, of a collection that could not be opened. */
   verifyDamaged(): Promise<Verification> {
     return this.#examine(async (examiner) => {
-      const { manifest, segments } = await this.#stored();
-      const verdict = await examiner.verify(segments);
-      if (manifest) return verdict;
-      const message = 'The manifest, which lists the segments, is missing.';
-      const problem = { code: 'manifest_missing', segment: undefined, message } as const;
-      return { ...verdict, whole: false, problems: [problem, ...verdict.problems] };
+      const { storage, settings } = this.#context;
+      const defect = await manifestDefect(storage, settings.name);
+      return withDefect(defect, await examiner.verify(await this.#stored()));
     });
   }
 
@@ -185,7 +200,7 @@ export class CollectionBackups {
 
   /** A backup of the readable part of a collection that could not be opened, if any. */
   async remains(): Promise<Snapshot | undefined> {
-    const { segments } = await this.#stored();
+    const segments = await this.#stored();
     const examiner = this.#examiner();
     const { problems, documents } = await examiner.verify(segments);
     if (documents === 0) return undefined;
@@ -220,7 +235,9 @@ export class CollectionBackups {
     look: (examiner: SegmentVerifier) => Promise<VerificationResult>,
   ): Promise<Verification> {
     const examiner = this.#examiner();
-    const snapshots = [...(await this.snapshots.list())].reverse();
+    const { settings } = this.#context;
+    const { whole, lost } = await this.snapshots.stored();
+    const snapshots = [...whole].reverse();
     // Some may be deleted, or expire, meanwhile.
     return this.holding(snapshots, async () => {
       const verdict = await look(examiner);
@@ -228,6 +245,7 @@ export class CollectionBackups {
       for (const { name, segments, documents } of snapshots) {
         backups.push({ name, ...(await examiner.verify(segments, documents)) });
       }
+      for (const one of lost) backups.push({ name: one.name, ...lostVerdict(settings.name, one) });
       return { ...verdict, backups };
     });
   }
@@ -236,11 +254,18 @@ export class CollectionBackups {
     return new SegmentVerifier(this.#context.storage, this.#context.settings.name);
   }
 
-  async #stored() {
+  /** Reports a lost backup, once. */
+  #report(one: LostSnapshot): void {
+    if (this.#reported.has(one.name)) return;
+    this.#reported.add(one.name);
+    const { events, settings } = this.#context;
+    events.failed(lostBackup(settings.name, one));
+  }
+
+  async #stored(): Promise<readonly number[]> {
     const { storage, settings } = this.#context;
-    const { name } = settings;
-    const manifest = await readManifest(storage, name);
-    return { manifest, segments: await listLive(storage, name, manifest) };
+    const manifest = await findManifest(storage, settings.name);
+    return listLive(storage, settings.name, manifest);
   }
 }
 

@@ -1,7 +1,11 @@
 import type { FilePart } from '../../backup/file/file-contents.ts';
 import { BackupError } from '../../errors/backup-error.ts';
+import type { ChangedPart } from '../protocol/backup-protocol.ts';
 
-type Parts = AsyncGenerator<FilePart, void>;
+/** What is handed out: the content of a file, or changes. */
+type Part = FilePart | ChangedPart;
+
+type Parts = AsyncGenerator<Part, void>;
 
 interface OpenExport {
   readonly parts: Parts;
@@ -10,7 +14,7 @@ interface OpenExport {
   readonly release: () => void;
 }
 
-/** The pinned snapshots that clients write to files, by cursor. */
+/** The pinned snapshots that clients write to files, or compare, by cursor. */
 export class Exports {
   readonly #open = new Map<number, OpenExport>();
 
@@ -23,12 +27,12 @@ export class Exports {
   }
 
   /** The next part, `undefined` at the end. */
-  async next(cursor: number): Promise<FilePart | undefined> {
+  async next(cursor: number): Promise<Part | undefined> {
     const open = this.#open.get(cursor);
     if (!open) {
       throw new BackupError(
         'export_lost',
-        'The engine was replaced in the middle of this export. Export again.',
+        'The engine was replaced in the middle of this export or diff. Begin it again.',
       );
     }
     try {

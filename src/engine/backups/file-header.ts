@@ -1,4 +1,6 @@
+import { versionIn } from '../../backup/file/document-version.ts';
 import type { FileHeader } from '../../backup/file/file-contents.ts';
+import { otherVersion } from '../collection-errors.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
 
 /**
@@ -21,4 +23,23 @@ export function headerOf(
   const indexes = declared.of(version);
   const options = { ...others, ...Object.fromEntries(stamps), indexes, version };
   return { collection: name, type, options, ...snapshot };
+}
+
+/**
+ * The version that the documents of a file have, where it suits those that are there.
+ *
+ * @throws {CollectionError} `schema_newer`, `schema_older`
+ */
+export function importedVersion(
+  { settings, declared, records }: CollectionContext,
+  header: FileHeader,
+  merge: boolean,
+): number {
+  const { exists, version: own } = records.log;
+  const version = versionIn(header);
+  // Where nobody has it open, the next handle migrates it.
+  const isFree = declared.size === 0 && !(merge && exists);
+  if (version === own || isFree) return version;
+  const { name } = settings;
+  throw otherVersion(name, version, own, `the file for collection "${name}"`);
 }

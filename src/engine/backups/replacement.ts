@@ -57,13 +57,13 @@ export class Replacement {
    * Brings segments into memory, in ascending order.
    *
    * @param look Called with each, before it is folded.
-   * @throws {StorageError} `data_damaged` when one is missing; {ValueError} `unique_violation`.
+   * @throws {StorageError} `data_damaged` when one is missing or damaged; {ValueError} `unique_violation`.
    */
   async bring(segments: readonly number[], look?: (segment: Segment) => void): Promise<void> {
     const { log } = this.#context.records;
-    this.#states = await log.read(segments, (segment) => {
+    this.#states = await log.read(segments, (segment, hashes) => {
       look?.(segment);
-      this.#loading.fold(segment);
+      this.#loading.fold(segment, hashes);
     });
     await log.bodies.check(segments);
     await run(this.#loading.build(this.#states));

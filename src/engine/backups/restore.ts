@@ -1,3 +1,4 @@
+import { SegmentVerifier } from '../../backup/segment-verifier.ts';
 import type { Snapshot } from '../../backup/snapshot.ts';
 import { BackupError } from '../../errors/backup-error.ts';
 import { StorageError } from '../../errors/storage-error.ts';
@@ -17,6 +18,7 @@ export async function restore(
   snapshot: Snapshot,
 ): Promise<void> {
   checkSnapshot(context, snapshot);
+  await verify(context, snapshot);
   await bring(replacing, snapshot);
   await context.saves.alone(() => replacing.write());
   await replacing.settleIn();
@@ -35,13 +37,25 @@ export function checkSnapshot({ settings }: CollectionContext, snapshot: Snapsho
   if (snapshot.type !== type) throw typeMismatch(name, snapshot.type, type);
 }
 
+/** Reads the documents too: what replaces a collection must be whole. */
+async function verify({ storage, settings }: CollectionContext, snapshot: Snapshot): Promise<void> {
+  const verifier = new SegmentVerifier(storage, settings.name);
+  const { problems } = await verifier.verify(snapshot.segments, snapshot.documents);
+  const [first] = problems;
+  if (first) throw damaged(snapshot, first.message);
+}
+
 async function bring(replacing: Replacement, snapshot: Snapshot): Promise<void> {
   try {
     await replacing.bring(snapshot.segments);
   } catch (cause) {
     throw backupDamage(snapshot, cause);
   }
-  const { length: size } = replacing.records.list;
+  checkCount(snapshot, replacing.records.list.length);
+}
+
+/** @throws {BackupError} `backup_damaged` */
+export function checkCount(snapshot: Snapshot, size: number): void {
   if (size === snapshot.documents) return;
   throw damaged(snapshot, `It holds ${size} documents instead of ${snapshot.documents}.`);
 }

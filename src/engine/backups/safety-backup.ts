@@ -1,5 +1,5 @@
 import type { BackupReason, Snapshot } from '../../backup/snapshot.ts';
-import { putSnapshot } from '../../backup/snapshots.ts';
+import { addSnapshot } from '../../backup/stored-snapshots.ts';
 import type { StoragePut } from '../../storage/drivers/driver.ts';
 import type { CollectionBackups } from './collection-backups.ts';
 
@@ -26,7 +26,9 @@ export class SafetyBackup {
   /** To be called where nothing is unsaved, and nothing else is being written. */
   async operations(): Promise<readonly StoragePut[]> {
     this.#snapshot = await this.#make();
-    return this.#snapshot ? [putSnapshot(this.#snapshot)] : [];
+    return this.#snapshot
+      ? addSnapshot(await this.#backups.snapshots.stored(), this.#snapshot)
+      : [];
   }
 
   /** Its name, once it is made. */

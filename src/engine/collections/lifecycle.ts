@@ -69,6 +69,7 @@ export class CollectionLifecycle {
       if (stolen) yield saves.alone(() => records.log.recordTakeover());
       // A first read that waits must not see the changes behind it.
       yield first.end();
+      if (first.foundDamage) this.#parts.checkpoints.found(undefined);
       indexes.opened();
       this.#finishOpening();
     } catch (error) {

@@ -1,15 +1,18 @@
 import type { Checkpoint } from '../../storage/checkpoint/checkpoint-format.ts';
 import type { Manifest } from '../../storage/log/manifest.ts';
 import type { SegmentState } from '../../storage/segments/compaction.ts';
-import { columnOf, type Segment } from '../../storage/segments/segment.ts';
+import type { TakeSegment } from '../../storage/segments/read-segments.ts';
+import { columnOf } from '../../storage/segments/segment.ts';
 import { typeMismatch } from '../collection-errors.ts';
 import { DocumentIndexes } from '../documents/document-indexes.ts';
 import { extractKeys, lackingColumns, writeColumns } from '../documents/index-builder.ts';
 import type { IndexSlot } from '../documents/index-slot.ts';
 import type { CheckpointWriter } from '../first-reads/checkpoint-writer.ts';
 import type { FirstReads } from '../first-reads/first-reads.ts';
+import { RecordStore } from '../records/record-store.ts';
 import { FoldedRecords } from '../records/table/folded-records.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
+import { OpenSnapshots } from '../snapshots/open-snapshots.ts';
 import type { CollectionContext } from './collection-context.ts';
 
 /** The parts of a collection that work with its checkpoint. */
@@ -37,7 +40,7 @@ export function* openCollection(
     // Handles that were opened since the collection was have declared their indexes by now.
     loading = new Loading(context, log.version);
   };
-  yield log.open(begin, (segment) => loading?.fold(segment));
+  yield log.open(begin, (segment, hashes) => loading?.fold(segment, hashes));
   loading ??= new Loading(context, log.version);
   loading.open(log.segments);
   loading.takeFirst();
@@ -54,18 +57,25 @@ export class Loading {
   /** The segments that lack the column of an index. */
   readonly #lacking = new Map<IndexSlot, Set<number>>();
 
-  /** @param version Of the documents. */
-  constructor(context: CollectionContext, version: number) {
+  /**
+   * @param version Of the documents.
+   * @param caching Whether the bodies will be in memory too.
+   */
+  constructor(
+    context: CollectionContext,
+    version: number,
+    caching: boolean = context.settings.caching,
+  ) {
     const { settings, declared, expiry } = context;
     this.#context = context;
     this.#indexes = new DocumentIndexes(settings, declared.of(version), expiry);
-    this.records = new FoldedRecords(this.#indexes.wantedColumns, settings.caching);
+    this.records = new FoldedRecords(this.#indexes.wantedColumns, caching);
     for (const slot of this.#indexes.all) this.#lacking.set(slot, new Set());
   }
 
   /** Folds a segment in; lowest number first. */
-  readonly fold = (segment: Segment): void => {
-    this.records.fold(segment);
+  readonly fold: TakeSegment = (segment, hashes) => {
+    this.records.fold(segment, hashes);
     for (const [{ column }, lacking] of this.#lacking)
       if (!columnOf(segment, column)) lacking.add(segment.number);
   };
@@ -129,6 +139,14 @@ export class Loading {
     if (isMigration) replica?.noteMigration(before);
     else replica?.noteReplacement(before);
     this.#context.indexes = this.#indexes;
+  }
+
+  /** The records and indexes, beside those of the collection. */
+  aside(): { readonly records: RecordStore; readonly indexes: DocumentIndexes } {
+    const { clock, records: present } = this.#context;
+    const records = new RecordStore(present.log, clock, false, new OpenSnapshots(), present.guard);
+    records.open(this.records);
+    return { records, indexes: this.#indexes };
   }
 
   /** Whether segments lack a column of an index; known once it is taken. */

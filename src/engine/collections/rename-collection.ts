@@ -1,14 +1,17 @@
 import type { Snapshot } from '../../backup/snapshot.ts';
-import { putSnapshot } from '../../backup/snapshots.ts';
+import { putSnapshots, readSnapshots } from '../../backup/stored-snapshots.ts';
 import { hiddenName } from '../../storage/collection-name.ts';
 import type { Durability, Storage, StorageOperation } from '../../storage/drivers/driver.ts';
 import { type Manifest, noManifest, putManifest } from '../../storage/log/manifest.ts';
 import { readManifest } from '../../storage/log/open-log.ts';
+import {
+  lastSegmentKey,
+  lastSegmentOf,
+  noteLastSegment,
+} from '../../storage/segments/last-segment.ts';
 import type { Segment, SegmentBodies } from '../../storage/segments/segment.ts';
+import { putSegment, readSegment } from '../../storage/segments/stored-segment.ts';
 import { type Watermark, Watermarks } from '../../storage/segments/watermarks.ts';
-
-/** More backups than a collection ever has. */
-const ALL = 100_000;
 
 /** Segments copied in one write: about 2 MB. */
 const AT_ONCE = 20;
@@ -100,12 +103,15 @@ async function copy(
       storage.getMany('segments', some) as Promise<(Segment | undefined)[]>,
       storage.getMany('bodies', some) as Promise<(SegmentBodies | undefined)[]>,
     ]);
-    await storage.write(puts(to, segments, bodies), durability);
+    await storage.write(puts(from, to, segments, bodies), durability);
   }
+  const [noted] = await storage.getMany('bodies', [lastSegmentKey(from)]);
+  await storage.write([noteLastSegment(to, lastSegmentOf(from, noted))], durability);
   return { ...manifest, name: to };
 }
 
 function* puts(
+  from: string,
   to: string,
   segments: readonly (Segment | undefined)[],
   bodies: readonly (SegmentBodies | undefined)[],
@@ -113,7 +119,11 @@ function* puts(
   for (const [index, segment] of segments.entries()) {
     if (!segment) continue;
     const key = [to, segment.number];
-    yield { type: 'put', store: 'segments', key, value: segment };
+    const intact = readSegment(from, segment.number, segment);
+    // A damaged one stays so: its checksum is of the old name.
+    yield intact
+      ? putSegment(to, segment)
+      : { type: 'put', store: 'segments', key, value: segment };
     const own = bodies[index];
     if (own) yield { type: 'put', store: 'bodies', key, value: own, size: own.size };
   }
@@ -124,8 +134,9 @@ async function moveSnapshots(
   from: string,
   to: string,
 ): Promise<StorageOperation[]> {
-  const snapshots = (await storage.list('snapshots', { prefix: [from], limit: ALL })) as Snapshot[];
-  return snapshots.map((snapshot) => putSnapshot({ ...snapshot, collection: to }));
+  const { whole, lost } = await readSnapshots(storage, from);
+  const moved = whole.map((snapshot): Snapshot => ({ ...snapshot, collection: to }));
+  return putSnapshots(to, { whole: moved, lost });
 }
 
 function removal(name: string): StorageOperation[] {

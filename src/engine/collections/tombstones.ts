@@ -15,7 +15,8 @@ export async function sweepTombstones(
   now: number,
   isUsed: (name: string) => boolean,
 ): Promise<void> {
-  const outlived = (await listManifests(storage)).filter(
+  // A damaged one is no tombstone for sure.
+  const outlived = (await listManifests(storage, () => undefined)).filter(
     ({ name, kept_until: until }) => until !== undefined && until < now && !isUsed(name),
   );
   if (outlived.length === 0) return;

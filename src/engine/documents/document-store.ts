@@ -85,7 +85,7 @@ export class DocumentStore {
     return this.#parts;
   }
 
-  #insert({ id, body, now }: Request<'insert' | 'upsert'>): ManagedReply {
+  #insert({ id, body, now, kept }: Omit<Request<'upsert'>, 'op'>): ManagedReply {
     const { records, settings, clock, newId } = this.#context;
     if (id !== undefined && !records.vacate(id)) throw idTaken(settings.name, id);
     const key =
@@ -94,10 +94,13 @@ export class DocumentStore {
         (made) => !records.vacate(made),
         () => newId(settings.id_length),
       );
-    const stamps = stamped(undefined, 'created', settings, now ?? clock.now());
-    const record = new StoredRecord(key, records.takeRank(), 0, stamps, body);
+    const { flags, stamps } = kept ?? {
+      flags: 0,
+      stamps: stamped(undefined, 'created', settings, now ?? clock.now()),
+    };
+    const record = new StoredRecord(key, records.takeRank(), flags, stamps, body);
     this.#context.versions.put({ record, before: undefined, kind: 'insert' });
-    return stamps ? [key, 0, stamps] : [key, 0];
+    return stamps ? [key, flags, stamps] : [key, flags];
   }
 
   #upsert(request: Request<'upsert'>): ManagedReply {
@@ -111,12 +114,18 @@ export class DocumentStore {
     id,
     body,
     now,
-  }: Pick<Request<'update'>, 'id' | 'body' | 'now'>): ManagedReply | undefined {
+    kept,
+  }: Pick<Request<'update'>, 'id' | 'body' | 'now'> & Pick<Request<'upsert'>, 'kept'>):
+    | ManagedReply
+    | undefined {
     const { records, settings, clock } = this.#context;
     const before = records.get(id);
     if (!before) return undefined;
-    const stamps = stamped(before.stamps, 'updated', settings, now ?? clock.now());
-    return this.#replace(before, before.flags | UPDATED, stamps, body, 'update');
+    const { flags, stamps } = kept ?? {
+      flags: before.flags | UPDATED,
+      stamps: stamped(before.stamps, 'updated', settings, now ?? clock.now()),
+    };
+    return this.#replace(before, flags, stamps, body, 'update');
   }
 
   #replaceIf({ version, ...update }: Request<'replaceIf'>): ManagedReply | false {

@@ -1,6 +1,7 @@
 import type { Body } from '../../codec/body.ts';
 import type { ValueError } from '../../errors/value-error.ts';
 import { addColumns } from '../../storage/log/add-columns.ts';
+import { documentLost } from '../../storage/segments/lost-data.ts';
 import { readRecords } from '../../storage/segments/parts/record-part.ts';
 import { columnOf, indexedColumns, type Segment } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
@@ -81,7 +82,9 @@ async function columnsFor(
     const { bodies } = await log.bodies.load(segment.number);
     for (const record of readRecords(segment, [])) {
       if (records[record.index]) continue;
-      indexes.extract(record, bodies[record.index] as Body);
+      const body = bodies[record.index];
+      if (body === undefined) throw documentLost(log.name, segment.number, record.key);
+      indexes.extract(record, body);
       records[record.index] = record;
     }
   }

@@ -20,6 +20,7 @@ export type Backlog = Pick<EngineStatus, 'unsaved' | 'unsaved_since'>;
 interface StorageInUse {
   readonly storageKind: string;
   readonly storageReason?: string | undefined;
+  readonly isEncrypted?: boolean | undefined;
 }
 
 /** The events of an engine, and its status, for all sessions. */
@@ -100,6 +101,7 @@ export class EngineEvents {
     return {
       storage: this.#storage.storageKind,
       storage_reason: this.#storage.storageReason,
+      encrypted: this.#storage.isEncrypted === true,
       // The name of a client begins with that of its page.
       tabs: new Set(Array.from(this.#sessions, ({ client }) => client.split('.', 1)[0])).size,
       ...this.#backlog(),

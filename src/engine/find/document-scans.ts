@@ -59,6 +59,11 @@ export class DocumentScans {
     }
   }
 
+  /** Whether a scan was not read to its end. */
+  get isOpen(): boolean {
+    return this.#open.size > 0;
+  }
+
   /** Ids of the documents that match, in their order. */
   *idsOf(selection: Partial<Selection>): Coroutine<string[]> {
     const pace = this.#pace(selection);
@@ -128,7 +133,7 @@ export class DocumentScans {
     const { delivery, pace, select, end } = open;
     try {
       yield* pace.resume(call);
-      const found = yield* delivery.next(open.chunk, CHUNK_SIZE);
+      const found = this.#unexpired(yield* delivery.next(open.chunk, CHUNK_SIZE));
       open.chunk = Math.min(open.chunk * 2, LARGEST_CHUNK);
       const { done, floor, sorted } = delivery;
       if (done) this.#end(cursor);
@@ -143,6 +148,14 @@ export class DocumentScans {
       this.#end(cursor);
       throw nameCollection(error, this.#context.settings.name);
     }
+  }
+
+  /** Its reader may take its time: leaves out what has expired since the scan began, unless it has a newer version. */
+  #unexpired(found: Visited[]): Visited[] {
+    const { records } = this.#context;
+    const { hides } = records;
+    if (!hides) return found;
+    return found.filter(({ record }) => !hides(record) || records.get(record.key));
   }
 
   endAll(): void {

@@ -3,12 +3,14 @@ import {
   directoryKey,
   HASHES,
   type IndexDirectory,
+  noCheckpoint,
   noPages,
   pageKey,
   ROWS,
 } from '../../storage/checkpoint/checkpoint-format.ts';
 import { HashPages, IndexPages } from '../../storage/checkpoint/checkpoint-pages.ts';
 import type { StorageOperation } from '../../storage/drivers/driver.ts';
+import { seal } from '../../storage/integrity/seal.ts';
 import type { DocumentIndexes } from '../documents/document-indexes.ts';
 import type { IndexSlot } from '../documents/index-slot.ts';
 import type { RecordStore } from '../records/record-store.ts';
@@ -46,12 +48,14 @@ export function* buildCheckpoint(
   const slotOf = (segment: number, index: number): number =>
     (offsets.get(segment) as number) * ROWS + index;
   if (numbers.length > ROWS) return undefined;
-  const writes: StorageOperation[][] = [[noPages(name, generation)]];
+  // What there is of a damaged one goes.
+  const outdated = before === 0 ? noCheckpoint(name) : noPages(name, generation);
+  const writes: StorageOperation[][] = [[outdated]];
   const put = (part: number, pages: readonly object[]): void => {
     for (const [page, value] of pages.entries()) {
       if ((writes.at(-1) as StorageOperation[]).length >= AT_ONCE) writes.push([]);
       const key = pageKey(name, { generation }, part, page);
-      writes.at(-1)?.push({ type: 'put', store: 'bodies', key, value });
+      writes.at(-1)?.push({ type: 'put', store: 'bodies', key, value: seal(key, value) });
     }
   };
   const hashes = new HashPages(records.size);
@@ -71,8 +75,9 @@ export function* buildCheckpoint(
     put(part, pages.pages);
   }
   const checkpoint = { generation, segments: numbers, bits: hashes.bits, indexes: directories };
+  const key = directoryKey(name);
   writes.push([
-    { type: 'put', store: 'bodies', key: directoryKey(name), value: checkpoint },
+    { type: 'put', store: 'bodies', key, value: seal(key, checkpoint) },
     noPages(name, before),
   ]);
   return { checkpoint, writes };

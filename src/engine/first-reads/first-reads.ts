@@ -24,6 +24,7 @@ export class FirstReads {
   /** By cursor, the stores of scans that were not read to their end. */
   readonly #scans = new Map<number, DocumentStore>();
   #isOver = false;
+  #records: StoredRecords | undefined;
 
   constructor(context: CollectionContext) {
     this.#context = context;
@@ -35,11 +36,17 @@ export class FirstReads {
   /** Lets the first reads go ahead. Resolves when those that have come by now are answered. */
   async begin(manifest: Manifest, checkpoint: Checkpoint | undefined): Promise<void> {
     const records = checkpoint && new StoredRecords(this.#context, manifest, checkpoint);
+    this.#records = records;
     this.#settle(records);
     if (!records) return;
     // The first calls follow the request that opens the collection.
     await nextTurn();
     await Promise.all(this.#inFlight);
+  }
+
+  /** Whether the checkpoint was found to be damaged. */
+  get foundDamage(): boolean {
+    return this.#records?.isDamaged === true;
   }
 
   /** No more are answered: the collection is open, or has failed to. Resolves when those in flight are. */
@@ -102,7 +109,7 @@ function cursorOf(reply: unknown): number | undefined {
 
 /** Whether a checkpoint may have the answer. Shared documents are those of the open collection. */
 function isAnswerable(request: Request): boolean {
-  if (request.transaction !== undefined || request.mayHang) return false;
+  if (request.transaction !== undefined || request.at || request.mayHang) return false;
   switch (request.op) {
     case 'get':
     case 'getMany':

@@ -2,12 +2,14 @@ import { type IndexKey, isUnkeyed } from '../../query/index/index-key.ts';
 import type { PlanByKeys } from '../../query/plan/plan.ts';
 import type { Checkpoint } from '../../storage/checkpoint/checkpoint-format.ts';
 import type { KeyBounds } from '../../storage/checkpoint/checkpoint-reader.ts';
-import type { Storage } from '../../storage/drivers/driver.ts';
 import { stateOf } from '../../storage/log/live-segments.ts';
 import type { Manifest } from '../../storage/log/manifest.ts';
 import type { SegmentState } from '../../storage/segments/compaction.ts';
-import type { Segment } from '../../storage/segments/segment.ts';
+import { lastSegmentKey, lastSegmentOf } from '../../storage/segments/last-segment.ts';
+import { type FoundSegment, readSegmentsAfter } from '../../storage/segments/read-segments.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+import type { IntactSegment } from '../../storage/segments/stored-segment.ts';
+import type { CollectionContext } from '../collections/collection-context.ts';
 import { FoldedRecords } from '../records/table/folded-records.ts';
 import type { StoredIndex } from './stored-index.ts';
 
@@ -25,41 +27,53 @@ export class NewerSegments {
   /** By name, with the offsets of their keys in the records. */
   readonly #indexes: ReadonlyMap<string, readonly [index: StoredIndex, offset: number]>;
 
-  /** @returns `undefined` where there are too many, or the manifest has older ones that are not covered. */
+  /** @returns `undefined` where there are too many, one is missing or damaged, or the manifest has older ones that are not covered. */
   static async read(
-    storage: Storage,
+    { storage, records }: Pick<CollectionContext, 'storage' | 'records'>,
     manifest: Manifest,
     { segments: covered }: Checkpoint,
     indexes: readonly StoredIndex[],
   ): Promise<NewerSegments | undefined> {
+    const { name, next } = manifest;
     const last = covered.at(-1) ?? 0;
     const known = new Set(covered);
     if (manifest.segments.some((number) => number <= last && !known.has(number))) return undefined;
+    const [noted] = await storage.getMany('bodies', [lastSegmentKey(name)]);
     const listed = new Set(manifest.segments);
-    const found: Segment[] = [];
+    const found: IntactSegment[] = [];
     for (let after = last; ; ) {
-      const range = { prefix: [manifest.name], after: [manifest.name, after], limit: AT_ONCE };
-      const some = (await storage.list('segments', range)) as Segment[];
+      const some = await readSegmentsAfter(storage, name, after, AT_ONCE);
       // As the opening does.
-      for (const segment of some)
-        if (segment.number < manifest.next ? listed.has(segment.number) : !segment.staged)
-          found.push(segment);
-      if (some.length < AT_ONCE) return new NewerSegments(found, indexes);
+      for (const { number, intact } of some) {
+        const isLive = number < next ? listed.has(number) : !intact?.segment.staged;
+        if (!isLive) continue;
+        if (!intact || (intact.segment.after >= next && !known.has(intact.segment.after)))
+          return undefined;
+        known.add(number);
+        found.push(intact);
+        records.log.bodies.note(intact.segment);
+      }
+      if (some.length < AT_ONCE) {
+        const newest = lastSegmentOf(name, noted);
+        const wanted = newest >= next ? [...manifest.segments, newest] : manifest.segments;
+        const isWhole = wanted.every((number) => known.has(number));
+        return isWhole ? new NewerSegments(found, indexes) : undefined;
+      }
       if (found.length > MOST) return undefined;
-      after = (some.at(-1) as Segment).number;
+      after = (some.at(-1) as FoundSegment).number;
     }
   }
 
-  constructor(segments: readonly Segment[], indexes: readonly StoredIndex[]) {
+  constructor(segments: readonly IntactSegment[], indexes: readonly StoredIndex[]) {
     const columns = indexes.map(({ column }) => column);
     const folded = new FoldedRecords(columns, true);
     const keys = new Set<string>();
     const states = new Map<number, SegmentState>();
-    for (const segment of segments) {
+    for (const { segment, hashes } of segments) {
       for (const key of segment.keys) keys.add(key);
       for (const key of segment.deletes) keys.add(key);
       states.set(segment.number, stateOf(segment));
-      folded.fold(segment);
+      folded.fold(segment, hashes);
     }
     folded.finish(states);
     this.keys = keys;

@@ -3,8 +3,8 @@ import { planQuery } from '../../query/plan/plan-query.ts';
 import type { Checkpoint } from '../../storage/checkpoint/checkpoint-format.ts';
 import { CheckpointReader } from '../../storage/checkpoint/checkpoint-reader.ts';
 import type { Manifest } from '../../storage/log/manifest.ts';
-import { readListed } from '../../storage/log/open-log.ts';
 import { partOf, RecordPart } from '../../storage/segments/parts/record-part.ts';
+import { readListed } from '../../storage/segments/read-segments.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext, OperationContext } from '../collections/collection-context.ts';
 import { DocumentIndexes } from '../documents/document-indexes.ts';
@@ -44,8 +44,13 @@ export class StoredRecords {
       return directory ? new StoredIndex(definition, column, directory) : [];
     });
     this.#indexes = new Map(stored.map((index) => [index.definition.name, index]));
-    this.#newer = NewerSegments.read(storage, manifest, checkpoint, [...this.#indexes.values()]);
+    this.#newer = NewerSegments.read(context, manifest, checkpoint, [...this.#indexes.values()]);
     this.#newer.catch(() => undefined);
+  }
+
+  /** Whether a page of the checkpoint was missing or damaged. */
+  get isDamaged(): boolean {
+    return this.#reader.isDamaged;
   }
 
   /**

@@ -1,5 +1,7 @@
 import type { FilePart, FileRecord } from '../../backup/file/file-contents.ts';
 import type { VerificationResult } from '../../backup/segment-verifier.ts';
+import type { Body } from '../../codec/body.ts';
+import type { Stamps } from '../../storage/segments/stored-record.ts';
 
 /** A backup of a collection. */
 export interface BackupInfo {
@@ -38,6 +40,32 @@ export interface MigrationPart {
   readonly records: readonly FileRecord[];
 }
 
+/** Asks a backup, which is pinned until the reader has ended or reads nothing for a minute. */
+export interface BackupRead {
+  /** Name of the backup. */
+  readonly backup: string;
+  /** Number of the reader. */
+  readonly reader: number;
+  /** Of the handle: documents of other versions are refused. */
+  readonly version: number;
+}
+
+/** A record that differs between two snapshots; a side is left out where it does not exist. */
+export interface ChangedRecord {
+  readonly key: string;
+  readonly before: RecordSide | undefined;
+  readonly after: RecordSide | undefined;
+}
+
+/** A version of a record. */
+export type RecordSide = readonly [flags: number, stamps: Stamps | undefined, body: Body];
+
+/** Changed records, by rank. Their values may be equal: where they cannot be compared as they are stored. */
+export interface ChangedPart {
+  readonly kind: 'changes';
+  readonly changes: readonly ChangedRecord[];
+}
+
 /** The operations on backups. */
 export interface BackupOperations {
   createBackup: {
@@ -53,8 +81,15 @@ export interface BackupOperations {
   /** Pins a backup, to export it. */
   exportBackup: { ask: { name: string }; reply: { readonly cursor: number } };
   /** The next part of the file, `undefined` at its end. */
-  exportNext: { ask: { cursor: number }; reply: FilePart | undefined };
+  exportNext: { ask: { cursor: number }; reply: FilePart | ChangedPart | undefined };
   exportEnd: { ask: { cursor: number }; reply: undefined };
+  /** Compares a backup with another, or with what the collection holds now. `exportNext` hands out the changes. */
+  diffBackups: {
+    ask: { from: string; to: string | undefined; version: number };
+    reply: { readonly cursor: number };
+  };
+  /** A reader of backups reads no more. */
+  viewEnd: { ask: { reader: number }; reply: undefined };
   /** Imports a file whose parts follow; answered with the number of documents once the data is live. */
   importBackup: { ask: { call: number; merge: boolean }; reply: number };
   /** The next part, none at the end. Replies with the documents so far; `undefined` if the import has ended. */

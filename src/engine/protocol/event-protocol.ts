@@ -14,6 +14,8 @@ export interface EngineStatus {
   readonly storage: string | undefined;
   /** Why it is another storage than requested; `undefined` if it is not. */
   readonly storage_reason?: string | undefined;
+  /** Whether everything stored is encrypted; `undefined` before the engine runs. */
+  readonly encrypted?: boolean | undefined;
   /** Pages and threads that use the database now. */
   readonly tabs: number;
   /** Changes that are not in storage yet, of all collections. */

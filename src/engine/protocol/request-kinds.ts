@@ -1,4 +1,4 @@
-import type { BackupOperations } from './backup-protocol.ts';
+import type { BackupOperations, BackupRead } from './backup-protocol.ts';
 import type { ReplicaOperations } from './replica-protocol.ts';
 import type { OperationName, Request } from './requests.ts';
 
@@ -69,6 +69,7 @@ const ON_BACKUPS: ReadonlySet<OperationName> = new Set<keyof BackupOperations>([
   'deleteBackup',
   'verify',
   'exportBackup',
+  'diffBackups',
   'importBackup',
   'migrate',
 ]);
@@ -78,6 +79,7 @@ const PARTS_OF_FILES: ReadonlySet<OperationName> = new Set<PartOfFile>([
   'importPart',
   'exportNext',
   'exportEnd',
+  'viewEnd',
   'migratePart',
 ]);
 
@@ -116,12 +118,19 @@ export function isOfReplica(request: Request): request is Request<keyof ReplicaO
   return request.op.startsWith('replica');
 }
 
-type PartOfFile = 'importPart' | 'exportNext' | 'exportEnd' | 'migratePart';
+type PartOfFile = 'importPart' | 'exportNext' | 'exportEnd' | 'viewEnd' | 'migratePart';
 
 export function isOnBackups(
   request: Request,
-): request is Request<Exclude<keyof BackupOperations, PartOfFile>> {
-  return ON_BACKUPS.has(request.op);
+): request is Request<Exclude<keyof BackupOperations, PartOfFile>> | ReadOfBackup {
+  return ON_BACKUPS.has(request.op) || isOfBackup(request);
+}
+
+/** A request that reads a backup, and not the collection. */
+export type ReadOfBackup = Request & { readonly at: BackupRead };
+
+export function isOfBackup(request: Request): request is ReadOfBackup {
+  return request.at !== undefined;
 }
 
 export function isPartOfFile(request: Request): request is Request<PartOfFile> {

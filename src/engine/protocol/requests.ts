@@ -1,7 +1,7 @@
 import type { Body, DecodedBody } from '../../codec/body.ts';
 import type { Plan } from '../../query/plan/plan.ts';
 import type { Stamps } from '../../storage/segments/stored-record.ts';
-import type { BackupOperations } from './backup-protocol.ts';
+import type { BackupOperations, BackupRead } from './backup-protocol.ts';
 import type { DatabaseOperations } from './database-protocol.ts';
 import type { KeyValueOperations } from './key-value-protocol.ts';
 import type { LiveOperations } from './live-protocol.ts';
@@ -91,6 +91,14 @@ export interface RequestFlags {
   readonly now?: number | undefined;
   /** The client's number of the transaction that it belongs to: it reads a snapshot, and its changes are staged. */
   readonly transaction?: number | undefined;
+  /** Of a read: the backup that it asks instead of the collection. */
+  readonly at?: BackupRead | undefined;
+}
+
+/** The managed values that a document keeps, where a change would give it new ones. */
+interface KeptManaged {
+  readonly flags: number;
+  readonly stamps: Stamps | undefined;
 }
 
 /** The plan of a query, with its costs in the engine. */
@@ -181,7 +189,10 @@ export interface Operations
   };
   /** Discards the parts of an `insertMany`: a later part could not be encoded. */
   insertAbandon: { ask: { call: number }; reply: undefined };
-  upsert: { ask: { id?: string | undefined; body: Body }; reply: ManagedReply };
+  upsert: {
+    ask: { id?: string | undefined; body: Body; kept?: KeptManaged | undefined };
+    reply: ManagedReply;
+  };
   update: { ask: { id: string; body: Body }; reply: ManagedReply | undefined };
   /** The changes are fields to set, or update operators. Replies with the time in Unix milliseconds too. */
   patch: {

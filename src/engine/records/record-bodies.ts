@@ -1,6 +1,6 @@
 import type { Body } from '../../codec/body.ts';
 import type { SegmentLog } from '../../storage/log/segment-log.ts';
-import { segmentLost } from '../../storage/segments/lost-data.ts';
+import { documentLost } from '../../storage/segments/lost-data.ts';
 import type { RecordPart } from '../../storage/segments/parts/record-part.ts';
 import type { SegmentBodies } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
@@ -115,7 +115,7 @@ export class RecordBodies {
     if (record.segment !== segment?.number) return undefined;
     const body = segment.bodies[record.index];
     // Returning `undefined` would send the reader to the same segment for ever.
-    if (body === undefined) throw segmentLost(this.#log.name, segment.number);
+    if (body === undefined) throw documentLost(this.#log.name, segment.number, record.key);
     if (this.#caching) record.body = body;
     return body;
   }
@@ -167,7 +167,7 @@ export class RecordBodies {
     const { segment, index } = record;
     const body = yield* wait(this.#log.bodies.loadItem(segment, index));
     if (body === undefined && record.segment === segment && record.body === undefined)
-      throw segmentLost(this.#log.name, segment);
+      throw documentLost(this.#log.name, segment, record.key);
     // A saved version never changes: that holds where compaction has moved the record meanwhile, too.
     if (body !== undefined && this.#caching) record.body = body;
     return body ?? record.body;

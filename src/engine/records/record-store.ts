@@ -35,7 +35,7 @@ export class RecordStore {
   readonly applied: AppliedChanges;
   readonly #clock: Clock;
   readonly #caching: boolean;
-  readonly #guard: CompactionGuard;
+  readonly guard: CompactionGuard;
   readonly table = new RecordTable();
   /** The decoded values of all records, in order. */
   #decoded: DecodedDocuments | undefined;
@@ -46,12 +46,18 @@ export class RecordStore {
   #saving: PendingChanges | undefined;
   #nextRank = 1;
 
-  constructor(log: SegmentLog, clock: Clock, caching: boolean, snapshots: OpenSnapshots) {
+  constructor(
+    log: SegmentLog,
+    clock: Clock,
+    caching: boolean,
+    snapshots: OpenSnapshots,
+    guard = new CompactionGuard(log),
+  ) {
     this.log = log;
     this.#clock = clock;
     this.#caching = caching;
-    this.#guard = new CompactionGuard(log);
-    this.bodies = new RecordBodies(log, this.table, this.#guard, caching);
+    this.guard = guard;
+    this.bodies = new RecordBodies(log, this.table, guard, caching);
     this.applied = new AppliedChanges(clock);
     this.history = new VersionHistory(
       snapshots,
@@ -183,12 +189,7 @@ export class RecordStore {
 
   /** Keeps compaction away while a reader remembers where records are stored. Returns the release. */
   pin(): () => void {
-    return this.#guard.pin();
-  }
-
-  /** Whether compaction has to wait. */
-  get pinned(): boolean {
-    return this.#guard.pinned;
+    return this.guard.pin();
   }
 
   /** Replaces all records; nothing may be unsaved. Running reads continue with the old ones. */
@@ -253,12 +254,12 @@ export class RecordStore {
 
   /**
    * Collects garbage, and merges segments if that is due. Must not be called during a write, or while records are
-   * {@link pinned}.
+   * pinned.
    *
    * @returns whether there may be more to do.
    */
   tidy(): Promise<boolean> {
-    return this.#guard.compact(async () => {
+    return this.guard.compact(async () => {
       await this.log.collectGarbage();
       return compactLog(this.log, (key) => this.#saved(key));
     });

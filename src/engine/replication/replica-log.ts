@@ -75,7 +75,7 @@ export class ReplicaLog {
     const folded = new FoldedRecords([], true);
     await log.open(
       () => undefined,
-      (segment) => folded.fold(segment),
+      (segment, hashes) => folded.fold(segment, hashes),
     );
     folded.finish(log.segments);
     this.#records.take(folded);

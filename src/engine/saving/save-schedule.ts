@@ -282,7 +282,7 @@ export class SaveSchedule {
       return;
     }
     try {
-      while (!this.#stopped && !this.#records.pinned && (await this.#records.tidy()));
+      while (!this.#stopped && !this.#records.guard.pinned && (await this.#records.tidy()));
     } catch (cause) {
       this.#events.failed(asCairnError(cause));
     }

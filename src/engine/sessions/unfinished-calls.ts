@@ -34,7 +34,8 @@ export class UnfinishedCalls {
 
   /** To be called with every request that was answered. */
   note(executor: Executor, request: Request, reply: unknown): void {
-    const { handle } = request;
+    const { handle, at } = request;
+    if (at) this.#add(executor, at.reader, { op: 'viewEnd', handle, reader: at.reader });
     switch (request.op) {
       case 'scan':
       case 'scanNext': {
@@ -44,6 +45,7 @@ export class UnfinishedCalls {
         return;
       }
       case 'exportBackup':
+      case 'diffBackups':
       case 'exportAll': {
         const { cursor } = reply as { cursor: number };
         this.#add(executor, cursor, { op: 'exportEnd', handle, cursor });
@@ -55,6 +57,9 @@ export class UnfinishedCalls {
       case 'scanEnd':
       case 'exportEnd':
         this.#ends.delete(request.cursor);
+        return;
+      case 'viewEnd':
+        this.#ends.delete(request.reader);
         return;
     }
   }

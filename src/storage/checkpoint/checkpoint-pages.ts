@@ -1,4 +1,4 @@
-import { hash } from '../segments/key-hashes.ts';
+import { hashText } from '../integrity/checksum.ts';
 import { type HashPage, type IndexDirectory, type IndexPage, PAGE } from './checkpoint-format.ts';
 import { pageOfHash } from './checkpoint-reader.ts';
 
@@ -16,7 +16,7 @@ export class HashPages {
   }
 
   add(key: string, slot: number): void {
-    this.#hashes[this.#length] = hash(key);
+    this.#hashes[this.#length] = hashText(key);
     this.#slots[this.#length++] = slot;
   }
 

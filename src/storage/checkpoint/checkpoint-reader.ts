@@ -1,5 +1,6 @@
-import type { Storage } from '../drivers/driver.ts';
-import { hash } from '../segments/key-hashes.ts';
+import type { Storage, StorageKey } from '../drivers/driver.ts';
+import { hashText } from '../integrity/checksum.ts';
+import { isIntact } from '../integrity/seal.ts';
 import {
   type Checkpoint,
   HASHES,
@@ -28,6 +29,8 @@ export class CheckpointReader {
   readonly #storage: Storage;
   readonly #collection: string;
   readonly #pages = new Map<string, Promise<unknown>>();
+  /** Whether a page was missing or damaged. */
+  isDamaged = false;
 
   constructor(storage: Storage, collection: string, checkpoint: Checkpoint) {
     this.#storage = storage;
@@ -35,12 +38,12 @@ export class CheckpointReader {
     this.checkpoint = checkpoint;
   }
 
-  /** The slots that may have records with these keys; `undefined` where a page is missing. */
+  /** The slots that may have records with these keys; `undefined` where one is missing or damaged. */
   async slotsOfKeys(keys: readonly string[]): Promise<Set<number> | undefined> {
     const { bits } = this.checkpoint;
-    const wanted = keys.map(hash);
+    const wanted = keys.map(hashText);
     const numbers = wanted.map((value) => pageOfHash(value, bits));
-    const pages = (await this.#read(HASHES, numbers)) as (HashPage | undefined)[];
+    const pages = (await this.#readAll(HASHES, numbers)) as (HashPage | undefined)[];
     const slots = new Set<number>();
     for (const [at, page] of pages.entries()) {
       if (!page) return undefined;
@@ -55,7 +58,7 @@ export class CheckpointReader {
   /**
    * The slots of an index whose keys are in some ranges, and those without a key.
    *
-   * @returns `undefined` where a page is missing.
+   * @returns `undefined` where a page is missing or damaged.
    */
   async slotsInRanges(
     index: IndexDirectory,
@@ -65,14 +68,14 @@ export class CheckpointReader {
     for (const bounds of ranges) {
       const { from, to } = pagesOf(index, bounds);
       const numbers = Array.from({ length: to - from }, (_, at) => from + at);
-      const pages = (await this.#read(index.part, numbers)) as (IndexPage | undefined)[];
+      const pages = (await this.#readAll(index.part, numbers)) as (IndexPage | undefined)[];
       for (const page of pages) {
         if (!page) return undefined;
         addSlots(page, bounds, slots);
       }
     }
     if (index.unkeyed === 0) return slots;
-    const [page] = (await this.#read(index.part, [index.firsts.length])) as (
+    const [page] = (await this.#readAll(index.part, [index.firsts.length])) as (
       | Pick<IndexPage, 'slots'>
       | undefined
     )[];
@@ -86,17 +89,23 @@ export class CheckpointReader {
     return { segment, row: slot % ROWS };
   }
 
-  #read(part: number, pages: readonly number[]): Promise<unknown[]> {
+  #readAll(part: number, pages: readonly number[]): Promise<unknown[]> {
     return Promise.all(pages.map((page) => this.#page(part, page)));
   }
 
   #page(part: number, page: number): Promise<unknown> {
     const key = pageKey(this.#collection, this.checkpoint, part, page);
     const name = `${part}/${page}`;
-    const reading =
-      this.#pages.get(name) ?? this.#storage.getMany('bodies', [key]).then(([value]) => value);
+    const reading = this.#pages.get(name) ?? this.#read(key);
     this.#pages.set(name, reading);
     return reading;
+  }
+
+  async #read(key: StorageKey): Promise<unknown> {
+    const [page] = (await this.#storage.getMany('bodies', [key])) as [object | undefined];
+    if (isIntact(key, page)) return page;
+    this.isDamaged = true;
+    return undefined;
   }
 }
 

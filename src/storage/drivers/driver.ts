@@ -21,6 +21,7 @@ export const STORE_NAMES = [
  * | `leadership` | `['epoch']` | epoch and claim of the newest leader |
  * | `leadership` | `['database']` | id of the database, put by the driver that creates it (`putDatabaseId`) |
  * | `leadership` | `['destroyed']` | ids of databases that were emptied here |
+ * | `leadership` | `['encryption']` | salt and wrapped key of an encrypted database |
  * | `leadership` | `['moved']` | where the data is, if it is not here |
  * | `recovery` | `[client, ending]` | recovery record of a page that ended |
  */
@@ -110,7 +111,7 @@ export type GetItem = (
 export interface Storage {
   /** The values of the keys, in the order of the keys, `undefined` for a missing one. */
   getMany(store: StoreName, keys: readonly StorageKey[]): Promise<unknown[]>;
-  /** The values in a range, in the order of their keys. */
+  /** The values in a range, in the order of their keys; `undefined` for one that cannot be read. */
   list(store: StoreName, range: StorageRange): Promise<unknown[]>;
   /** The keys that start with a prefix, in order. */
   keys(store: StoreName, prefix: StorageKey): Promise<StorageKey[]>;

@@ -1,5 +1,5 @@
-import type { StorageOperation } from '../drivers/driver.ts';
 import type { Segment } from '../segments/segment.ts';
+import { putSegment } from '../segments/stored-segment.ts';
 import type { SegmentLog } from './segment-log.ts';
 
 /** Adds the columns of new indexes to live segments. Nothing else may be written meanwhile. */
@@ -14,11 +14,7 @@ export async function addColumns(
   const values = await Promise.all(
     segments.map(async (segment) => ({ ...segment, indexed: await columnsOf(segment) })),
   );
-  await log.write(
-    values.map((value): StorageOperation => {
-      return { type: 'put', store: 'segments', key: [log.name, value.number], value };
-    }),
-  );
+  await log.write(values.map((value) => putSegment(log.name, value)));
   for (const { number, indexed } of values) {
     const state = log.segments.get(number);
     if (state) state.columns = indexed && Object.keys(indexed);

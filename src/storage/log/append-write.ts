@@ -1,5 +1,6 @@
 import type { Body } from '../../codec/body.ts';
 import type { StorageOperation, StoragePut } from '../drivers/driver.ts';
+import { noteLastSegment } from '../segments/last-segment.ts';
 import { cutPart } from '../segments/parts/cut-part.ts';
 import { cutSegments, type SegmentContent } from '../segments/segment.ts';
 import type { SegmentWriter, Written } from '../segments/segment-writer.ts';
@@ -20,7 +21,7 @@ export class AppendWrite {
   readonly #writer: SegmentWriter;
   readonly #changes: Changes;
   readonly #written: Written[] = [];
-  #attached: StoragePut | undefined;
+  #attached: readonly StoragePut[] = [];
   #manifest: Manifest | undefined;
 
   constructor(state: LogState, writer: SegmentWriter, changes: Changes, attach?: Attachment) {
@@ -32,8 +33,10 @@ export class AppendWrite {
 
   /** Undoes the operations drawn so far. */
   get undoing(): StorageOperation[] {
+    const { live } = this.#state;
     const deletions = this.#writer.deletions(this.#written.map(({ segment }) => segment.number));
-    return this.#attached ? [...deletions, undoPut(this.#attached)] : deletions;
+    const noted = noteLastSegment(live.name, live.noted);
+    return [...deletions, noted, ...this.#attached.map(undoPut)];
   }
 
   /** Must be called when the write has succeeded. */
@@ -44,6 +47,7 @@ export class AppendWrite {
     if (this.#changes.watermarks) live.watermarks.merge(this.#changes.watermarks);
     live.changed = this.#written.at(-1)?.segment.number ?? live.changed;
     live.append(this.#written);
+    live.noted = this.#written.at(-1)?.segment.number ?? live.noted;
     bodies.noteWritten(this.#written);
   }
 
@@ -66,6 +70,8 @@ export class AppendWrite {
     }
     const segments = this.#writer.build(contentsOf(this.#changes), live.newest, { watermarks });
     yield* this.#writer.puts(segments, this.#written);
+    const newest = this.#written.at(-1)?.segment.number;
+    if (newest !== undefined) yield noteLastSegment(live.name, newest);
     if (!attach) return;
     const appended = this.#written.map(({ segment }) => stateOf(segment));
     this.#attached = attach({
@@ -73,7 +79,7 @@ export class AppendWrite {
       changed: appended.at(-1)?.number ?? live.changed,
       version: live.version,
     });
-    if (this.#attached) yield this.#attached;
+    yield* this.#attached;
   }
 }
 

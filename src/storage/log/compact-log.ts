@@ -1,13 +1,16 @@
 import { planCompaction } from '../segments/compaction.ts';
-import { mergeSegments, type WholeSegment } from '../segments/merge-segments.ts';
+import { segmentLost } from '../segments/lost-data.ts';
+import { hasDamage, mergeSegments, type WholeSegment } from '../segments/merge-segments.ts';
 import type { StoredRecord } from '../segments/stored-record.ts';
 import type { SegmentLog } from './segment-log.ts';
 
 /**
- * Merges segments when too many are small or mostly dead. Nothing else may be written meanwhile.
+ * Merges segments when too many are small or mostly dead. Nothing else may be written meanwhile. A segment with a damaged
+ * document stays as it is from then on, so that the document is not lost without a word.
  *
  * @param saved Returns the latest saved version of a key.
  * @returns whether anything was merged.
+ * @throws {StorageError} `data_damaged`, once for each such segment.
  */
 export async function compactLog(
   log: SegmentLog,
@@ -19,6 +22,12 @@ export async function compactLog(
   const numbers = new Set(plan.map(({ number }) => number));
   const oldestLeft = [...log.segments.keys()].find((number) => !numbers.has(number));
   const merged = await loadWhole(log, [...numbers]);
+  for (const one of merged) {
+    const state = log.segments.get(one.segment.number);
+    if (!state || !hasDamage(one, saved)) continue;
+    state.isDamaged = true;
+    throw segmentLost(log.name, state.number, 'has damaged documents and is not merged');
+  }
   await log.replace(numbers, mergeSegments(merged, oldestLeft ?? Number.POSITIVE_INFINITY, saved));
   return true;
 }

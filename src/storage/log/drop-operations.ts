@@ -9,7 +9,7 @@ import { readManifest } from './open-log.ts';
 /** A backup that outlives its collection. */
 export interface LeftBackup {
   /** Stores it. */
-  readonly snapshot: StorageOperation;
+  readonly snapshot: readonly StorageOperation[];
   /** The segments that it references. */
   readonly segments: ReadonlySet<number>;
 }
@@ -38,7 +38,7 @@ export async function dropOperations(
     const gone = stored.filter(([, number]) => !left.segments.has(number as number));
     const tombstone: Manifest = { ...empty, dropped: true };
     return [
-      ...[snapshots, left.snapshot, ...deletionsOf(gone), noCheckpoint(name)],
+      ...[snapshots, ...left.snapshot, ...deletionsOf(gone), noCheckpoint(name)],
       putManifest(tombstone),
     ];
   }

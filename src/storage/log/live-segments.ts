@@ -28,17 +28,19 @@ export class LiveSegments {
   changed = 0;
   /** Number of the newest segment. */
   newest = 0;
+  /** The number that is noted in storage, see `segments/last-segment.ts`. */
+  noted = 0;
   /** As {@link Manifest.replicated}; 0 where the collection is not. */
   replicated = 0;
   /** The version of the documents. */
   version = 1;
   /** `false` where data is damaged: then the list is unknown, and nothing may be garbage-collected. */
   isKnown = false;
-  readonly #name: string;
+  readonly name: string;
   readonly #type: string;
 
   constructor(name: string, type: string) {
-    this.#name = name;
+    this.name = name;
     this.#type = type;
   }
 
@@ -89,7 +91,7 @@ export class LiveSegments {
     const watermarks = known.recent();
     return {
       format: FORMAT,
-      name: this.#name,
+      name: this.name,
       type: this.#type,
       segments: [...segments],
       next: last + 1,
@@ -102,7 +104,7 @@ export class LiveSegments {
 
   /** Undoes a write of another manifest. */
   undoManifest(): StorageOperation {
-    return this.manifest ? putManifest(this.manifest) : noManifest(this.#name);
+    return this.manifest ? putManifest(this.manifest) : noManifest(this.name);
   }
 }
 

@@ -17,8 +17,8 @@ export interface Changes {
   readonly watermarks?: readonly Watermark[] | undefined;
 }
 
-/** Makes a value to put in the transaction of a save, from the segments that are live after it. */
-export type Attachment = (live: LiveSegmentList) => StoragePut | undefined;
+/** Makes values to put in the transaction of a save, from the segments that are live after it. */
+export type Attachment = (live: LiveSegmentList) => readonly StoragePut[];
 
 /** The state that the writes of a log change. */
 export interface LogState {

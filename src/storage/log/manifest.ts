@@ -1,4 +1,5 @@
 import type { StorageOperation } from '../drivers/driver.ts';
+import { seal } from '../integrity/seal.ts';
 import type { Watermark } from '../segments/watermarks.ts';
 
 /** Format of manifests, segments and snapshots. A higher one in storage is refused with `format_newer`. */
@@ -39,7 +40,8 @@ export interface Manifest {
 }
 
 export function putManifest(manifest: Manifest): StorageOperation {
-  return { type: 'put', store: 'collections', key: [manifest.name], value: manifest };
+  const key = [manifest.name];
+  return { type: 'put', store: 'collections', key, value: seal(key, manifest) };
 }
 
 export function isSameList(stored: Manifest | undefined, { next, segments }: Manifest): boolean {

@@ -1,13 +1,19 @@
 import { StorageError } from '../../errors/storage-error.ts';
 import { type Checkpoint, directoryKey } from '../checkpoint/checkpoint-format.ts';
 import type { Storage } from '../drivers/driver.ts';
+import { isIntact } from '../integrity/seal.ts';
+import { lastSegmentKey, lastSegmentOf } from '../segments/last-segment.ts';
 import { manifestLost, segmentLost } from '../segments/lost-data.ts';
-import { type Segment, segmentProblem } from '../segments/segment.ts';
+import {
+  type FoundSegment,
+  later,
+  READ_AHEAD,
+  readSegmentsAfter,
+  type TakeSegment,
+} from '../segments/read-segments.ts';
+import { readSegment } from '../segments/stored-segment.ts';
 import type { Watermark } from '../segments/watermarks.ts';
 import { FORMAT, type Manifest } from './manifest.ts';
-
-/** Segments read in one request: about 2 MB. */
-const READ_AHEAD = 100;
 
 /** Segments read with the manifest: all of a small collection. Of a large one, the first reads come before the others. */
 const FIRST = 16;
@@ -22,22 +28,66 @@ export interface StoredLog {
   readonly highest: number;
   /** Segments that are not live: backups reference them, or they are orphans. */
   readonly others: readonly number[];
+  /** As {@link lastSegmentOf}. */
+  readonly last: number;
 }
 
-/** The manifest of a collection, `undefined` where there is none. */
+/**
+ * The manifest of a collection, `undefined` where there is none.
+ *
+ * @throws {StorageError} `format_newer`, `data_damaged`
+ */
 export async function readManifest(storage: Storage, name: string): Promise<Manifest | undefined> {
-  const [manifest] = (await storage.getMany('collections', [[name]])) as [Manifest | undefined];
-  if (manifest) checkFormat(name, manifest.format);
-  return manifest;
+  const [value] = await storage.getMany('collections', [[name]]);
+  return checkManifest(name, value);
 }
 
-/** Above any number of collections. */
-const ALL_COLLECTIONS = 100_000;
+/** The same; `undefined` where it is damaged, too. */
+export async function findManifest(storage: Storage, name: string): Promise<Manifest | undefined> {
+  try {
+    return await readManifest(storage, name);
+  } catch (error) {
+    if (error instanceof StorageError && error.code === 'data_damaged') return undefined;
+    throw error;
+  }
+}
 
-/** The manifests of all collections, dropped ones included. */
-export function listManifests(storage: Storage): Promise<Manifest[]> {
-  const range = { prefix: [], limit: ALL_COLLECTIONS };
-  return storage.list('collections', range) as Promise<Manifest[]>;
+/**
+ * The manifests of all collections, dropped ones included.
+ *
+ * @param damaged Called with the errors of those that are missing or cannot be read.
+ */
+export async function listManifests(
+  storage: Storage,
+  damaged: (error: StorageError) => void,
+): Promise<Manifest[]> {
+  // In this order: a collection that is made meanwhile has a manifest.
+  const segments = await storage.keys('segments', []);
+  const keys = await storage.keys('collections', []);
+  const values = await storage.getMany('collections', keys);
+  const suspects = new Set(segments.map(([name]) => name as string));
+  for (const [name] of keys) suspects.delete(name as string);
+  for (const name of suspects) {
+    // It may have been dropped meanwhile.
+    const left = await storage.keys('segments', [name]);
+    if (left.length > 0) damaged(manifestLost(name));
+  }
+  return values.flatMap((value, index) => {
+    try {
+      return checkManifest(keys[index]?.[0] as string, value) ?? [];
+    } catch (error) {
+      damaged(error as StorageError);
+      return [];
+    }
+  });
+}
+
+function checkManifest(name: string, value: unknown): Manifest | undefined {
+  const manifest = value as Manifest | undefined;
+  // A newer one may have another checksum.
+  if (typeof manifest?.format === 'number') checkFormat(name, manifest.format);
+  if (manifest === undefined || isIntact([name], manifest)) return manifest;
+  throw manifestLost(name, 'is damaged in storage (its checksum differs)');
 }
 
 /** @throws {StorageError} `format_newer` */
@@ -54,57 +104,65 @@ export function checkFormat(name: string, format: number): void {
  * Reads a collection: its manifest, then the live segments, lowest number first. Reads ahead while segments are folded.
  *
  * @param begin Called with the manifest and the checkpoint, before any segment; what it returns is waited for.
- * @throws {StorageError} `data_damaged` when the manifest or a segment is missing, or cannot be read.
+ * @throws {StorageError} `data_damaged` when the manifest or a segment is missing, or damaged.
  */
 export async function readLog(
   storage: Storage,
   name: string,
   begin: (manifest: Manifest, checkpoint: Checkpoint | undefined) => void | Promise<void>,
-  take: (segment: Segment) => void,
+  take: TakeSegment,
 ): Promise<StoredLog> {
   // Read at once, in parallel with the manifest.
-  const first = readChunk(storage, name, 0, FIRST);
-  const directory = later(storage.getMany('bodies', [directoryKey(name)]));
+  const first = later(readSegmentsAfter(storage, name, 0, FIRST));
+  const beside = later(storage.getMany('bodies', [directoryKey(name), lastSegmentKey(name)]));
   const manifest = await readManifest(storage, name);
   if (!manifest) {
     if ((await first).length > 0) throw manifestLost(name);
-    return { manifest, watermarks: [], highest: 0, others: [] };
+    return { manifest, watermarks: [], highest: 0, others: [], last: 0 };
   }
   const { segments: named, next, watermarks = [] } = manifest;
-  if (manifest.dropped) return { manifest: undefined, watermarks, highest: next - 1, others: [] };
-  const [checkpoint] = (await directory) as [Checkpoint | undefined];
-  await begin(manifest, checkpoint);
+  if (manifest.dropped)
+    return { manifest: undefined, watermarks, highest: next - 1, others: [], last: 0 };
+  const [directory, noted] = await beside;
+  const checkpoint = directory as Checkpoint | undefined;
+  await begin(manifest, isIntact(directoryKey(name), checkpoint) ? checkpoint : undefined);
   const applied = [...watermarks];
   const wanted = new Set(named);
   const seen = new Set<number>();
   const others: number[] = [];
   let highest = next - 1;
-  let chunk: Promise<Segment[]> | undefined = first;
+  let chunk: Promise<FoundSegment[]> | undefined = first;
   let size = FIRST;
   while (chunk) {
-    const segments: Segment[] = await chunk;
-    const last = segments.at(-1);
-    chunk = last && segments.length === size ? readChunk(storage, name, last.number) : undefined;
+    const segments: FoundSegment[] = await chunk;
+    const end = segments.at(-1);
+    chunk =
+      end && segments.length === size
+        ? later(readSegmentsAfter(storage, name, end.number, READ_AHEAD))
+        : undefined;
     size = READ_AHEAD;
-    for (const segment of segments) {
-      const { number, after, staged } = segment;
+    for (const { number, intact, problem } of segments) {
       highest = Math.max(highest, number);
       // Below `next` the manifest decides: it does not name replaced segments.
-      const isLive = number < next ? wanted.has(number) : !staged;
+      const isLive = number < next ? wanted.has(number) : !intact?.segment.staged;
       if (!isLive) {
         others.push(number);
         continue;
       }
+      if (!intact) throw segmentLost(name, number, problem);
+      const { segment, hashes } = intact;
+      const { after } = segment;
       if (number >= next && after >= next && !seen.has(after)) throw segmentLost(name, after);
-      checkSegment(name, number, segment);
       // The manifest includes the watermarks below `next`.
       if (number >= next) applied.push(...(segment.watermarks ?? []));
       seen.add(number);
-      take(segment);
+      take(segment, hashes);
     }
   }
   for (const number of named) if (!seen.has(number)) throw segmentLost(name, number);
-  return { manifest, watermarks: applied, highest, others };
+  const last = lastSegmentOf(name, noted);
+  if (last >= next && !seen.has(last)) throw segmentLost(name, last);
+  return { manifest, watermarks: applied, highest, others, last };
 }
 
 /** The numbers of the live segments, in ascending order, missing ones included. */
@@ -116,60 +174,17 @@ export async function listLive(
   const { segments: named = [], next = 1 } = manifest ?? {};
   const keys = await storage.keys('segments', [name]);
   const later = keys.filter(([, number]) => (number as number) >= next);
-  const live: number[] = [];
+  const live = new Set(named);
   for (let from = 0; from < later.length; from += READ_AHEAD) {
     const some = later.slice(from, from + READ_AHEAD);
-    const segments = (await storage.getMany('segments', some)) as (Segment | undefined)[];
-    for (const [index, [, number]] of some.entries()) {
-      if (!segments[index]?.staged) live.push(number as number);
+    const segments = await storage.getMany('segments', some);
+    for (const [index, [, key]] of some.entries()) {
+      const number = key as number;
+      if (!readSegment(name, number, segments[index])?.segment.staged) live.add(number);
     }
   }
-  return [...named, ...live].sort((a, b) => a - b);
-}
-
-/**
- * Reads segments by number; reads ahead while segments are folded.
- *
- * @throws {StorageError} `data_damaged` when one is missing or cannot be read.
- */
-export async function readListed(
-  storage: Storage,
-  name: string,
-  numbers: readonly number[],
-  take: (segment: Segment) => void,
-): Promise<void> {
-  const read = (from: number): Promise<unknown[]> => {
-    const keys = numbers.slice(from, from + READ_AHEAD).map((number) => [name, number]);
-    return later(storage.getMany('segments', keys));
-  };
-  let chunk = read(0);
-  for (let from = 0; from < numbers.length; from += READ_AHEAD) {
-    const segments = await chunk;
-    chunk = read(from + READ_AHEAD);
-    for (const [index, segment] of segments.entries()) {
-      checkSegment(name, numbers[from + index] as number, segment);
-      take(segment as Segment);
-    }
-  }
-}
-
-function readChunk(
-  storage: Storage,
-  name: string,
-  after: number,
-  limit = READ_AHEAD,
-): Promise<Segment[]> {
-  const range = { prefix: [name], after: [name, after], limit };
-  return later(storage.list('segments', range)) as Promise<Segment[]>;
-}
-
-/** Marks a promise that may be awaited late or never: its failure must not count as unhandled. */
-function later<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => undefined);
-  return promise;
-}
-
-function checkSegment(name: string, number: number, segment: unknown): void {
-  const problem = segmentProblem(segment, number);
-  if (problem) throw segmentLost(name, number, problem);
+  const [noted] = await storage.getMany('bodies', [lastSegmentKey(name)]);
+  const last = lastSegmentOf(name, noted);
+  if (last >= next) live.add(last);
+  return [...live].sort((a, b) => a - b);
 }

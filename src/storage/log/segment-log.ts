@@ -2,6 +2,7 @@ import type { Checkpoint } from '../checkpoint/checkpoint-format.ts';
 import type { StorageOperation } from '../drivers/driver.ts';
 import type { SegmentState } from '../segments/compaction.ts';
 import { LogBodies } from '../segments/log-bodies.ts';
+import { readListed, type TakeSegment } from '../segments/read-segments.ts';
 import type { Segment, SegmentContent } from '../segments/segment.ts';
 import { SegmentWriter, type Written } from '../segments/segment-writer.ts';
 import type { Watermark, Watermarks } from '../segments/watermarks.ts';
@@ -13,7 +14,7 @@ import type { SegmentLogOptions } from './log-options.ts';
 import type { Attachment, Changes, LogState } from './log-writes.ts';
 import { EPOCH_SPAN, type Manifest, putManifest } from './manifest.ts';
 import { ManifestSwap, type SwapOptions } from './manifest-swap.ts';
-import { readListed, readLog, readManifest } from './open-log.ts';
+import { findManifest, readLog } from './open-log.ts';
 import { Orphans } from './orphans.ts';
 import { UndoLog } from './undo-log.ts';
 
@@ -93,22 +94,23 @@ export class SegmentLog {
    */
   async open(
     begin: (manifest: Manifest, checkpoint: Checkpoint | undefined) => void | Promise<void>,
-    fold: (segment: Segment) => void,
+    fold: TakeSegment,
   ): Promise<void> {
     const states = new Map<number, SegmentState>();
-    const { manifest, watermarks, highest, others } = await readLog(
+    const { manifest, watermarks, highest, others, last } = await readLog(
       this.#options.storage,
       this.name,
       (found, checkpoint) => {
         this.#live.version = found.version ?? 1;
         return begin(found, checkpoint);
       },
-      (segment) => {
+      (segment, hashes) => {
         this.#note(states, segment);
-        fold(segment);
+        fold(segment, hashes);
       },
     );
     this.#live.replaceAll(states, manifest);
+    this.#live.noted = last;
     this.watermarks.merge(watermarks);
     this.#orphans.add(others);
     await this.#begin(highest);
@@ -117,7 +119,7 @@ export class SegmentLog {
   /** Makes a damaged collection writable, without knowing which of its segments are live. */
   async openDamaged(): Promise<void> {
     const { storage } = this.#options;
-    const manifest = await readManifest(storage, this.name);
+    const manifest = await findManifest(storage, this.name);
     this.#live.manifest = manifest;
     if (manifest) this.#live.version = manifest.version ?? 1;
     const keys = await storage.keys('segments', [this.name]);
@@ -224,16 +226,13 @@ export class SegmentLog {
    * Reads segments, live or not, in ascending order.
    *
    * @returns their states, for {@link prepareSwap}.
-   * @throws {StorageError} `data_damaged` when one is missing.
+   * @throws {StorageError} `data_damaged` when one is missing or damaged.
    */
-  async read(
-    numbers: readonly number[],
-    fold: (segment: Segment) => void,
-  ): Promise<Map<number, SegmentState>> {
+  async read(numbers: readonly number[], fold: TakeSegment): Promise<Map<number, SegmentState>> {
     const states = new Map<number, SegmentState>();
-    await readListed(this.#options.storage, this.name, numbers, (segment) => {
+    await readListed(this.#options.storage, this.name, numbers, (segment, hashes) => {
       this.#note(states, segment);
-      fold(segment);
+      fold(segment, hashes);
     });
     return states;
   }

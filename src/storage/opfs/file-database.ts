@@ -77,8 +77,7 @@ export class FileDatabase {
 
   async list(store: StoreName, range: StorageRange): Promise<unknown[]> {
     await this.#settled();
-    // A damaged value counts as missing.
-    return this.#log.index.list(store, range).flatMap((entry) => this.#read(entry) ?? []);
+    return this.#log.index.list(store, range).map((entry) => this.#read(entry));
   }
 
   async keys(store: StoreName, prefix: StorageKey): Promise<StorageKey[]> {

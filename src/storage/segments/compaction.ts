@@ -12,6 +12,8 @@ export interface SegmentState {
   columns?: readonly string[] | undefined;
   /** Size of its live records: the latest saved versions of their keys. */
   live: number;
+  /** Whether it is known to have a damaged document: then it stays as it is. */
+  isDamaged?: boolean;
 }
 
 /** Candidates that are merged however small they are: opening reads every segment. */
@@ -42,6 +44,7 @@ export function planCompaction(segments: readonly SegmentState[]): SegmentState[
     // A delete only matters while an older segment has records.
     const live = segment.live + (olderRecords ? segment.deletes : 0);
     olderRecords ||= segment.size > segment.deletes;
+    if (segment.isDamaged) continue;
     if (segment.size >= SMALL_SEGMENT && live > segment.size / 2) continue;
     if (candidates.length > 0 && liveSize + live > AT_ONCE) break;
     candidates.push(segment);
@@ -57,6 +60,8 @@ export function planCompaction(segments: readonly SegmentState[]): SegmentState[
  * merges the segments from the oldest on.
  */
 function planCleanup(segments: readonly SegmentState[]): SegmentState[] {
+  // The deletes could not go: an older segment stays.
+  if (segments.some(({ isDamaged }) => isDamaged)) return [];
   const live = segments.reduce((sum, segment) => sum + segment.live, 0);
   const deletes = segments.reduce((sum, segment) => sum + segment.deletes, 0);
   if (deletes < SEGMENT_SIZE || deletes <= live) return [];

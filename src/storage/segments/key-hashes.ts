@@ -1,7 +1,9 @@
+import { hashText } from '../integrity/checksum.ts';
+
 /** Hashes of keys. A hash takes 4 bytes, a key about 50, an entry in a map of keys more than 100. */
 export function hashKeys(keys: readonly string[]): Uint32Array {
   const hashes = new Uint32Array(keys.length);
-  for (let index = 0; index < keys.length; index++) hashes[index] = hash(keys[index] as string);
+  for (let index = 0; index < keys.length; index++) hashes[index] = hashText(keys[index] as string);
   return hashes;
 }
 
@@ -20,13 +22,4 @@ export function repeatedHashes(lists: Iterable<Uint32Array>): ReadonlySet<number
     if (all[index] === all[index - 1]) repeated.add(all[index] as number);
   }
   return repeated;
-}
-
-/** FNV-1a (Fowler, Noll, Vo), 32 bits. */
-export function hash(key: string): number {
-  let value = 0x811c9dc5;
-  for (let index = 0; index < key.length; index++) {
-    value = Math.imul(value ^ key.charCodeAt(index), 0x01000193);
-  }
-  return value >>> 0;
 }

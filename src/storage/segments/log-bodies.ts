@@ -1,8 +1,9 @@
 import type { Body } from '../../codec/body.ts';
 import type { GetItem, Storage } from '../drivers/driver.ts';
+import { isBodyIntact } from '../integrity/body-checks.ts';
 import { segmentLost } from './lost-data.ts';
 import type { Segment, SegmentBodies } from './segment.ts';
-import type { SegmentPool } from './segment-pool.ts';
+import type { BodiesPlace, SegmentPool } from './segment-pool.ts';
 import type { Written } from './segment-writer.ts';
 
 /** Loads the encoded documents of a collection's segments, from memory or storage. */
@@ -12,8 +13,8 @@ export class LogBodies {
   readonly #getItem: GetItem | undefined;
   readonly #pool: SegmentPool;
   readonly #caching: boolean;
-  /** By number, for every segment read or written: whether its encoded documents are inline in the segment. */
-  readonly #inline = new Map<number, boolean>();
+  /** By number, where the encoded documents of each segment are that was read or written. */
+  readonly #places = new Map<number, BodiesPlace>();
   /**
    * Encoded documents of segments that a compaction replaces, for readers that started before it: storage may no longer
    * have them. {@link LogBodies.forgetReplaced} empties it.
@@ -30,8 +31,9 @@ export class LogBodies {
   }
 
   /** Must be called with each segment that is read. */
-  note({ number, bodies }: Segment): void {
-    this.#inline.set(number, bodies !== undefined);
+  note({ number, size, checks, bodies }: Segment): void {
+    const inline = bodies !== undefined;
+    this.#places.set(number, { collection: this.#collection, number, size, checks, inline });
   }
 
   /** Must be called with segments that are stored. */
@@ -47,7 +49,7 @@ export class LogBodies {
     const keys = await this.#storage.keys('bodies', [this.#collection]);
     const stored = new Set(keys.map(([, number]) => number));
     for (const number of numbers) {
-      if (this.#inline.get(number) === false && !stored.has(number))
+      if (this.#places.get(number)?.inline === false && !stored.has(number))
         throw segmentLost(this.#collection, number);
     }
   }
@@ -56,8 +58,8 @@ export class LogBodies {
   load(number: number): Promise<SegmentBodies> {
     const found = this.peek(number);
     if (found) return Promise.resolve(found);
-    const inline = this.#inline.get(number) ?? false;
-    return this.#pool.load({ collection: this.#collection, number, inline });
+    const place = this.#places.get(number);
+    return place ? this.#pool.load(place) : Promise.reject(segmentLost(this.#collection, number));
   }
 
   /** Whether storage reads one encoded document without the others of its segment. */
@@ -65,11 +67,12 @@ export class LogBodies {
     return this.#getItem !== undefined;
   }
 
-  /** Loads one encoded document; `undefined` where storage has none, or cannot read it by itself. */
+  /** Loads one encoded document; `undefined` where storage has none, or a damaged one, or cannot read it by itself. */
   async loadItem(number: number, index: number): Promise<Body | undefined> {
-    const store = this.#inline.get(number) ? 'segments' : 'bodies';
+    const place = this.#places.get(number);
+    const store = place?.inline ? 'segments' : 'bodies';
     const item = await this.#getItem?.(store, [this.#collection, number], 'bodies', index);
-    return item as Body | undefined;
+    return isBodyIntact(item, place?.checks[index]) ? item : undefined;
   }
 
   /** The encoded documents of a segment, if they are in memory. */
@@ -94,7 +97,7 @@ export class LogBodies {
   /** Forgets deleted segments. */
   forget(numbers: Iterable<number>): void {
     for (const number of numbers) {
-      this.#inline.delete(number);
+      this.#places.delete(number);
       this.release(number);
     }
   }

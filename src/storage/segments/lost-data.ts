@@ -3,7 +3,7 @@ import { StorageError } from '../../errors/storage-error.ts';
 const REMEDY =
   'verify() lists the damage and the intact backups, loadBackup() restores one, Drop() starts anew.';
 
-/** @param problem Half a sentence, as of {@link segmentProblem}. */
+/** @param problem Half a sentence. */
 export function segmentLost(
   name: string,
   number: number,
@@ -16,10 +16,23 @@ export function segmentLost(
   );
 }
 
-export function manifestLost(name: string): StorageError {
+/** One document cannot be read; the others can. */
+export function documentLost(name: string, number: number, key: string): StorageError {
   return new StorageError(
     'data_damaged',
-    `The manifest of collection "${name}" is missing from storage, though it has documents. ${REMEDY}`,
+    `Document "${key}" of collection "${name}" is damaged, in segment ${number}; others can be read. ${REMEDY}`,
+    { place: name },
+  );
+}
+
+/** @param problem Half a sentence. */
+export function manifestLost(
+  name: string,
+  problem = 'is missing from storage, though it has documents',
+): StorageError {
+  return new StorageError(
+    'data_damaged',
+    `The manifest of collection "${name}" ${problem}. ${REMEDY}`,
     { place: name },
   );
 }

@@ -1,5 +1,6 @@
 import type { Storage, StoreName } from '../drivers/driver.ts';
 import { inMicrotask } from '../in-microtask.ts';
+import { intactBodies } from '../integrity/body-checks.ts';
 import { segmentLost } from './lost-data.ts';
 import type { SegmentBodies } from './segment.ts';
 
@@ -10,6 +11,10 @@ const POOL_SIZE = 16 * 1024 * 1024;
 export interface BodiesPlace {
   readonly collection: string;
   readonly number: number;
+  /** Rough size in bytes. */
+  readonly size: number;
+  /** Their checksums. */
+  readonly checks: Uint32Array;
   /** Whether they are inline in the segment. */
   readonly inline: boolean;
 }
@@ -95,13 +100,14 @@ export class SegmentPool {
     try {
       const keys = wanted.map(({ collection, number }) => [collection, number]);
       const found = await this.#storage.getMany(store, keys);
-      wanted.forEach(({ collection, number, resolve, reject }, index) => {
-        const { size, bodies } = (found[index] ?? {}) as Partial<SegmentBodies>;
+      wanted.forEach(({ collection, number, size, checks, resolve, reject }, index) => {
+        const { bodies: stored } = (found[index] ?? {}) as Partial<SegmentBodies>;
+        const bodies = intactBodies(stored, checks);
         if (!bodies) {
-          reject(segmentLost(collection, number));
+          reject(segmentLost(collection, number, 'has lost its documents'));
           return;
         }
-        const entry = { number, size: size as number, bodies };
+        const entry = { number, size, bodies };
         this.keep(collection, entry);
         resolve(entry);
       });

@@ -7,6 +7,7 @@ import {
   type SegmentContent,
 } from './segment.ts';
 import type { StoredRecord } from './stored-record.ts';
+import { putSegment } from './stored-segment.ts';
 
 /** A segment that is being written, with its records. */
 export interface Written {
@@ -65,7 +66,7 @@ export class SegmentWriter {
       drawn.push(one);
       const { segment, bodies } = one;
       const key = [this.#name, segment.number];
-      yield { type: 'put', store: 'segments', key, value: segment };
+      yield putSegment(this.#name, segment);
       if (!segment.bodies)
         yield { type: 'put', store: 'bodies', key, value: bodies, size: bodies.size };
     }

@@ -1,5 +1,6 @@
 import type { Body } from '../../codec/body.ts';
 import { type BlobBytes, bodySize } from '../../codec/size.ts';
+import { bodyChecks } from '../integrity/body-checks.ts';
 import type { Stamps, StoredRecord } from './stored-record.ts';
 import type { Watermark } from './watermarks.ts';
 
@@ -45,28 +46,10 @@ export interface Segment {
   readonly size: number;
   /** Bytes of Blobs, left out for none. */
   readonly blobBytes?: number | undefined;
+  /** The checksum of each encoded document, wherever that is. */
+  readonly checks: Uint32Array;
   /** Inline encoded documents of a small segment; `undefined` where they are a value of their own. */
   readonly bodies: readonly Body[] | undefined;
-}
-
-/**
- * The defect of a stored segment, as half a sentence; `undefined` if it is valid.
- *
- * @param value The value in storage.
- */
-export function segmentProblem(value: unknown, number: number): string | undefined {
-  if (value === undefined) return 'is missing from storage';
-  const segment = value as Partial<Segment>;
-  if (segment.number !== number) return `has number ${segment.number}`;
-  const { keys, deletes, ranks, flags, sizes, stamps, bodies, remoteVersions } = segment;
-  if (!Array.isArray(keys) || !Array.isArray(deletes)) return 'has no keys';
-  const lengths = [ranks?.length, flags?.length, sizes?.length];
-  if (stamps) lengths.push(stamps.length / 4);
-  if (bodies) lengths.push(bodies.length);
-  if (remoteVersions) lengths.push(remoteVersions.length);
-  return lengths.some((length) => length !== keys.length)
-    ? 'has columns of different lengths'
-    : undefined;
 }
 
 /**
@@ -78,7 +61,8 @@ export type IndexColumns = readonly (string | undefined)[];
 export interface SegmentBodies {
   readonly number: number;
   readonly size: number;
-  readonly bodies: readonly Body[];
+  /** `undefined` in place of one that is damaged. */
+  readonly bodies: readonly (Body | undefined)[];
 }
 
 /** The columns of a segment that say something of each record. */
@@ -174,13 +158,14 @@ export function buildSegment(
   const { records, rows, deletes, size, blobBytes } = content;
   const { number } = position;
   const bodies: SegmentBodies = { number, size, bodies: content.bodies };
-  const inline = size < SMALL_SEGMENT ? bodies.bodies : undefined;
+  const inline = size < SMALL_SEGMENT ? content.bodies : undefined;
   const segment: Segment = {
     ...position,
     deletes,
     ...(rows && records.length === 0 ? rows.columns(columns) : recordColumns(records, columns)),
     size,
     ...(blobBytes > 0 && { blobBytes }),
+    checks: bodyChecks(content.bodies),
     bodies: inline,
   };
   return { segment, bodies };

@@ -1,5 +1,7 @@
 import type { ClientEvent, EngineStatus } from '../../engine/protocol/event-protocol.ts';
 import type { Durability, StorageDriver } from '../../storage/drivers/driver.ts';
+import type { ClientEncryption, EngineEncryption } from '../encryption/client-encryption.ts';
+import type { RemoteBackupStatus } from './remote-backup-status.ts';
 
 /** A database's name and storage. */
 export interface DatabaseSettings {
@@ -10,11 +12,19 @@ export interface DatabaseSettings {
   readonly opfs_script?: string | undefined;
   /** Where to move the data before it is opened, with storage `opfs`. */
   readonly move_to?: 'opfs' | 'indexeddb' | undefined;
+  /** How what is stored is encrypted, if it is. Stays in the page. */
+  readonly encryption?: ClientEncryption | undefined;
+  /** As {@link encryption}, for an engine in a worker. */
+  readonly engine_encryption?: EngineEncryption | undefined;
   readonly durability: Durability;
   /** Whether a SharedWorker may bring a port to the leader's tab; `undefined` leaves it to the client. */
   readonly shared_worker?: boolean | undefined;
   /** Milliseconds after which a query is reported as slow. */
   readonly slow_query_ms?: number | undefined;
+}
+
+export function isEncrypted({ encryption, engine_encryption }: DatabaseSettings): boolean {
+  return (encryption ?? engine_encryption) !== undefined;
 }
 
 /** How the engine started: a worker from its file, from a Blob or from the caller; in this thread; in another tab. */
@@ -28,6 +38,10 @@ export interface EnginePlace {
   readonly started: Started | undefined;
   /** Whether this page is the leader: it runs the engine of the database. */
   readonly leader: boolean | undefined;
+  /** The backups to targets outside of the browser that this page has begun, by `backupTo()`. */
+  readonly backups?: readonly RemoteBackupStatus[];
+  /** `true` where the browser has evicted the data, until a backup or file is restored, or a new backup is made elsewhere. */
+  readonly storage_evicted?: boolean;
 }
 
 export function placeOf(started: Started, leader: boolean): EnginePlace {

@@ -5,33 +5,24 @@ import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
 import { databaseDestroyed } from '../../storage/drivers/database-id.ts';
 import { inMicrotask } from '../../storage/in-microtask.ts';
+import { refusesEngine } from '../encryption/same-encryption.ts';
 import type { ChannelEvents, ChannelState, DatabaseSettings, EnginePlace } from './channel.ts';
 import { closedError } from './closed-error.ts';
-import type { Connect, EngineAccess } from './engine-access.ts';
+import type { Connect, DestroyDatabase, EngineAccess } from './engine-access.ts';
 import { type PendingCall, refuse } from './in-flight-requests.ts';
 import { LeaderLink } from './leader-link.ts';
-
-/**
- * Deletes a database.
- *
- * @param database Its id, where the client knows it.
- */
-export type DestroyDatabase = (
-  settings: DatabaseSettings,
-  access: EngineAccess,
-  database: string | undefined,
-) => Promise<void>;
 
 /**
  * A client's channel to the engine. The requests of one microtask travel as one batch. The first request starts the
  * engine. Every request settles, also when the engine dies.
  */
 export class ClientChannel {
+  /** The link to the engine, from the first request on. */
+  link: LeaderLink | undefined;
   readonly #settings: DatabaseSettings;
   readonly #connect: Connect;
   readonly #events: ChannelEvents;
   #state: ChannelState = 'idle';
-  #link: LeaderLink | undefined;
   #access: EngineAccess | undefined;
   #destroying: Promise<void> | undefined;
   #opening: Promise<LeaderLink> | undefined;
@@ -45,6 +36,7 @@ export class ClientChannel {
   #opened: { resolve: (link: LeaderLink) => void; reject: (error: CairnError) => void } | undefined;
   /** Listeners of live queries, by number. */
   readonly #lives = new Map<number, (news: LiveNews) => void>();
+  readonly #shown = new Map<string, () => Partial<EnginePlace>>();
   #lastHandle = 0;
   #engines = 0;
 
@@ -60,7 +52,14 @@ export class ClientChannel {
 
   /** `undefined` before the engine has run. */
   get place(): EnginePlace | undefined {
-    return this.#opened ? undefined : this.#link?.place;
+    const place = this.#opened ? undefined : this.link?.place;
+    return place && Object.assign({}, place, ...Array.from(this.#shown.values(), (show) => show()));
+  }
+
+  /** Adds to the status, in place of what had the name before, and reports it. */
+  show(name: string, show: () => Partial<EnginePlace>): void {
+    this.#shown.set(name, show);
+    this.#events.state(this.#state);
   }
 
   /** How many engines there have been: one that is lost takes its open transactions along. */
@@ -119,7 +118,7 @@ export class ClientChannel {
     const refusal = this.#refusal;
     if (refusal) throw refusal;
     this.#flush();
-    return this.#link?.executeSync(request);
+    return this.link?.executeSync(request);
   }
 
   /** Starts the engine if it is not running. */
@@ -129,7 +128,7 @@ export class ClientChannel {
 
   /** Turns the reports of changes on or off. */
   watch(on: boolean): Promise<void> | undefined {
-    return this.#link?.watch(on);
+    return this.link?.watch(on);
   }
 
   /** Saves every collection. */
@@ -167,7 +166,7 @@ export class ClientChannel {
     if (this.#state === 'closed' && this.#ended?.code === 'closed') throw this.#ended;
     this.#end('closed', databaseDestroyed(this.#settings.name));
     this.#access ??= await this.#connect(this.#settings);
-    await task(this.#settings, this.#access, this.#link?.database);
+    await task(this.#settings, this.#access, this.link?.replayer.database);
   }
 
   async #close(): Promise<void> {
@@ -209,7 +208,7 @@ export class ClientChannel {
       if (this.#ended) throw this.#ended;
       return await new Promise<LeaderLink>((resolve, reject) => {
         this.#opened = { resolve, reject };
-        this.#link = new LeaderLink(this.#settings, access, {
+        this.link = new LeaderLink(this.#settings, access, {
           up: () => this.#up(),
           down: () => this.#enterIfOpen('opening'),
           failed: (error) => this.#end('failed', error),
@@ -228,7 +227,7 @@ export class ClientChannel {
     this.#opened = undefined;
     this.#engines++;
     this.#enterIfOpen('open');
-    if (opened) opened.resolve(this.#link as LeaderLink);
+    if (opened) opened.resolve(this.link as LeaderLink);
     else for (const listener of this.#lives.values()) listener({ restarted: true });
     this.#flush();
   }
@@ -236,7 +235,7 @@ export class ClientChannel {
   #flush(): void {
     this.#flushing = false;
     if (this.#queue.length === 0) return;
-    const requests = this.#opened ? undefined : this.#link?.requests;
+    const requests = this.#opened ? undefined : this.link?.requests;
     if (!requests) {
       // A failure rejects every queued call.
       this.#connected().catch(() => undefined);
@@ -264,6 +263,10 @@ export class ClientChannel {
   #take(event: ClientEvent | LiveEvent): void {
     if (event.type === 'live') this.#lives.get(event.detail.live)?.(event.detail.news);
     else this.#events.event(event);
+    const refusal = event.type === 'status' && refusesEngine(this.#settings, event.detail);
+    if (!refusal || this.#ended) return;
+    this.#end('failed', refusal);
+    this.link?.close().catch(() => undefined);
   }
 
   #end(state: 'closed' | 'failed', error: CairnError): void {
@@ -271,7 +274,7 @@ export class ClientChannel {
     this.#ended = error;
     this.#opened?.reject(error);
     refuse(this.#queue.splice(0), error);
-    this.#link?.requests.refuseAll(error);
+    this.link?.requests.refuseAll(error);
     for (const listener of this.#lives.values()) listener({ error });
     this.#enter(state);
   }

@@ -10,3 +10,14 @@ export interface EngineAccess {
 
 /** Loads the code to reach an engine in this thread, or in a worker. */
 export type Connect = (settings: DatabaseSettings) => EngineAccess | Promise<EngineAccess>;
+
+/**
+ * Deletes a database.
+ *
+ * @param database Its id, where the client knows it.
+ */
+export type DestroyDatabase = (
+  settings: DatabaseSettings,
+  access: EngineAccess,
+  database: string | undefined,
+) => Promise<void>;

@@ -29,13 +29,13 @@ import type { Route, RouteEvents } from './route.ts';
  */
 export class LeaderLink {
   readonly requests: InFlightRequests;
+  readonly replayer: Replayer;
   readonly #events: LinkEvents;
   readonly #client: string;
   readonly #finder: LeaderFinder;
   readonly #guard: UnloadGuard | undefined;
   readonly #handles = new OpenHandles();
   readonly #unsaved = new ReplayBuffer();
-  readonly #replayer: Replayer;
   #route: Route | undefined;
   /** Counts attempts to take a route: only the latest counts. */
   #attempt = 0;
@@ -57,7 +57,7 @@ export class LeaderLink {
     this.requests = new InFlightRequests(name, this.#handles, (batch, first, reply) =>
       this.#noteReply(batch, first, reply),
     );
-    this.#replayer = new Replayer(this.#unsaved, this.#handles, platform.clock, (error, request) =>
+    this.replayer = new Replayer(this.#unsaved, this.#handles, platform.clock, (error, request) =>
       this.#report(error, request),
     );
     this.#finder = new LeaderFinder(name, this.#client, leadership, platform, {
@@ -65,18 +65,13 @@ export class LeaderLink {
       lost: (cause) => this.#lose(cause),
       failed: (error) => this.#fail(error),
       destroyed: () => this.#fail(databaseDestroyed(name)),
-      database: () => this.database,
+      database: () => this.replayer.database,
     });
     const { page } = platform;
     const shared = isShared(settings, platform);
     if (page && shared)
       this.#guard = new UnloadGuard(this.#guarded(), page, platform.pageWriting(name));
     this.#finder.begin(shared);
-  }
-
-  /** As {@link Replayer.database}. */
-  get database() {
-    return this.#replayer.database;
   }
 
   get place(): EnginePlace {
@@ -102,7 +97,7 @@ export class LeaderLink {
   /** Saves every collection. */
   save(): Promise<void> {
     return this.requests.run(async (route) => {
-      await this.#replayer.finish();
+      await this.replayer.finish();
       await route.save();
     });
   }
@@ -126,7 +121,7 @@ export class LeaderLink {
     this.#unsaved.note(batch, first, reply);
     if (this.#unsaved.size === 0) return undefined;
     const secured = this.#guard?.secure();
-    const { joining } = this.#replayer;
+    const { joining } = this.replayer;
     return joining ? joining.then(() => secured) : secured;
   }
 
@@ -149,7 +144,7 @@ export class LeaderLink {
     try {
       route = await make(events);
       if (!isCurrent()) return route.leave();
-      const replayed = this.#replayer.replay(route);
+      const replayed = this.replayer.replay(route);
       if (this.#wasUp) {
         await replayed;
         if (!isCurrent()) return route.leave();
@@ -165,6 +160,7 @@ export class LeaderLink {
     this.#route = route;
     this.#started = route.started;
     this.#wasUp = true;
+    this.#guard?.begin();
     // Live queries must start anew before the engine reports the changes of retried requests.
     this.#events.up();
     if (!isCurrent()) return;
@@ -215,7 +211,7 @@ export class LeaderLink {
     const route = this.#route;
     if (!route) return;
     this.#route = undefined;
-    this.#replayer.joined();
+    this.replayer.joined();
     this.requests.stop();
     route.leave();
     this.#events.down();
@@ -249,7 +245,7 @@ export class LeaderLink {
     this.#route?.leave();
     this.#route = undefined;
     this.requests.stop();
-    this.#replayer.stop();
+    this.replayer.stop();
     this.#guard?.close();
   }
 
@@ -268,7 +264,7 @@ export class LeaderLink {
         return link.#route?.executeSync !== undefined;
       },
       get database() {
-        return link.database;
+        return link.replayer.database;
       },
       get opened() {
         return link.#handles.all();

@@ -1,5 +1,6 @@
 import type { DatabaseSettings } from '../channel/channel.ts';
 import type { EngineAccess } from '../channel/engine-access.ts';
+import { openingJournals } from '../encryption/sealed-journals.ts';
 import type { Platform } from '../platform/platform.ts';
 import { isShared } from '../platform/platform.ts';
 import { Leadership, type StartEngine } from './leadership.ts';
@@ -28,10 +29,14 @@ export class SharedLeaderships {
     const leadership =
       shared?.get(name) ?? new Leadership(name, isShared(settings, platform), platform, start);
     shared?.set(name, leadership);
-    leadership.replaceStart(start);
+    const { encryption } = settings;
+    leadership.replaceStart(encryption ? openingJournals(start, name, encryption) : start);
     // Its other properties may be getters.
-    const without = { switchboard: { value: undefined } };
-    return { leadership, platform: usesPorts ? platform : Object.create(platform, without) };
+    const own: PropertyDescriptorMap = {};
+    if (!usesPorts) own.switchboard = { value: undefined };
+    if (encryption) own.pageWriting = { value: (of: string) => encryption.pageWriting(of) };
+    const isOwn = !usesPorts || encryption !== undefined;
+    return { leadership, platform: isOwn ? Object.create(platform, own) : platform };
   }
 
   #of({ storage }: DatabaseSettings, platform: Platform): Map<string, Leadership> | undefined {

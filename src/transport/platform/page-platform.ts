@@ -2,7 +2,8 @@ import { sharedWorkerSwitchboard } from '../tabs/switchboard.ts';
 import { PageUnloadWriter } from '../unload/recovery-record.ts';
 import { unloadJournals } from '../unload/unload-journal.ts';
 import { enginePlatform } from './engine-platform.ts';
-import type { PageLifecycle, Platform, UnloadJournals } from './platform.ts';
+import type { PageLifecycle, Platform } from './platform.ts';
+import type { UnloadJournals } from './unload-writer.ts';
 
 const scope = globalThis as typeof globalThis & { document?: Document };
 const PAGE = Math.random().toString(36).slice(2) + Date.now().toString(36);

@@ -3,7 +3,7 @@ import { Engine } from '../../engine/engine.ts';
 import type { RecoveryKey, RecoveryRecord } from '../../engine/recovery/recovery-records.ts';
 import { nextTurn } from '../../engine/scheduling/next-turn.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
-import type { DatabaseSettings } from '../channel/channel.ts';
+import { type DatabaseSettings, isEncrypted } from '../channel/channel.ts';
 import type { EnginePlatform } from '../platform/platform.ts';
 import { TabServer } from '../tabs/tab-server.ts';
 import { openStorage } from './open-storage.ts';
@@ -67,6 +67,7 @@ export async function hostEngine(
     storage,
     storageKind: kind,
     storageReason: why,
+    isEncrypted: isEncrypted(settings),
     durability,
     clock: platform.clock,
     terminable: platform.terminable,

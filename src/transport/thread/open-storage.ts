@@ -1,21 +1,13 @@
 import type { CairnError } from '../../errors/cairn-error.ts';
 import { StorageError } from '../../errors/storage-error.ts';
-import type { Storage, StorageDriver } from '../../storage/drivers/driver.ts';
+import type { StorageDriver } from '../../storage/drivers/driver.ts';
 import { memoryDriver } from '../../storage/drivers/memory-driver.ts';
+import type { OpfsModule } from '../../storage/opfs/opfs-module.ts';
 import type { DatabaseSettings } from '../channel/channel.ts';
 import type { EnginePlatform } from '../platform/platform.ts';
 import { serverRuntime } from '../platform/server-runtime.ts';
-
-/** The storage that an engine has opened. */
-export interface OpenedStorage {
-  readonly storage: Storage;
-  /** As in `status.storage`. */
-  readonly kind: string;
-  /** Why it is another than requested. */
-  readonly why?: string | undefined;
-  /** Whether all tabs share it: not a driver of the caller's, nor the memory that replaces unusable storage. */
-  readonly shared: boolean;
-}
+import { encryptStorage } from './encrypt-storage.ts';
+import type { OpenedStorage } from './opened-storage.ts';
 
 type Damaged = (error: CairnError) => void;
 
@@ -25,6 +17,14 @@ type Damaged = (error: CairnError) => void;
  * @param damaged Called where the browser has lost stored data.
  */
 export async function openStorage(
+  settings: DatabaseSettings,
+  platform: EnginePlatform,
+  damaged: Damaged,
+): Promise<OpenedStorage> {
+  return encryptStorage(openPlain(settings, platform, damaged), settings, platform, damaged);
+}
+
+async function openPlain(
   settings: DatabaseSettings,
   platform: EnginePlatform,
   damaged: Damaged,
@@ -45,12 +45,13 @@ export async function openStorage(
 /** @throws {StorageError} `storage_unavailable` */
 async function openFiles(
   { name, opfs_script: script, move_to: moveTo }: DatabaseSettings,
-  { storage: indexedDb, loadOpfs }: EnginePlatform,
+  { storage: indexedDb, loadModule }: EnginePlatform,
   damaged: Damaged,
 ): Promise<OpenedStorage> {
-  if (!loadOpfs || !indexedDb) throw unavailable('The engine runs in no worker: it has no files.');
+  if (!loadModule || !indexedDb)
+    throw unavailable('The engine runs in no worker: it has no files.');
   if (!script) throw unavailable("The code of storage: 'opfs' could not be loaded.");
-  const { openOpfs } = await loadOpfs(script).catch((cause: unknown) => {
+  const { openOpfs } = await loadModule<OpfsModule>(script).catch((cause: unknown) => {
     throw unavailable(`The code of storage: 'opfs' did not start (${cause}).`, cause);
   });
   const opened = await openOpfs(name, { events: { damaged }, indexedDb, moveTo, StorageError });

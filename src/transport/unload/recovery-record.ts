@@ -1,8 +1,19 @@
 import { type IDBPDatabase, openDB, unwrap } from 'idb';
 import type { RecoveryKey, RecoveryRecord } from '../../engine/recovery/recovery-records.ts';
 import { databaseName } from '../../storage/drivers/indexeddb-connection.ts';
-import type { UnloadWriter } from '../platform/platform.ts';
+import type { UnloadJournals, UnloadWriter } from '../platform/unload-writer.ts';
 import { holdStorage, unloadJournals } from './unload-journal.ts';
+
+/** How the records of an encrypted database are written. */
+export interface RecordSealing {
+  /** Gets the key ready, if it is not. */
+  prepare(): void;
+  /** As {@link UnloadWriter.pending}. */
+  readonly pending: Promise<void> | undefined;
+  /** @returns the value to store, with as many changes as it can have, and whether these are all. */
+  seal(record: RecoveryRecord): { readonly value: object; readonly isWhole: boolean };
+  readonly journals: Pick<UnloadJournals, 'write'>;
+}
 
 /**
  * Writes the unsaved changes of a page that is hidden or ends; the next leader replays them. A worker is too late for
@@ -14,6 +25,8 @@ import { holdStorage, unloadJournals } from './unload-journal.ts';
  */
 export class PageUnloadWriter implements UnloadWriter {
   readonly #database: string;
+  readonly #sealing: RecordSealing | undefined;
+  readonly #journals: Pick<UnloadJournals, 'write'>;
   #opening: Promise<void> | undefined;
   #connection: IDBPDatabase | undefined;
   /** Counts attempts to open it: the connection of an earlier one is not kept, and must not stay open. */
@@ -22,8 +35,18 @@ export class PageUnloadWriter implements UnloadWriter {
   #stored: RecoveryKey[] = [];
   #journaled: RecoveryKey[] = [];
 
-  constructor(database: string) {
+  constructor(database: string, sealing?: RecordSealing) {
     this.#database = database;
+    this.#sealing = sealing;
+    this.#journals = sealing?.journals ?? unloadJournals;
+  }
+
+  begin(): void {
+    this.#sealing?.prepare();
+  }
+
+  get pending(): Promise<void> | undefined {
+    return this.#sealing?.pending;
   }
 
   /** Opens the connection with the first unsaved change. */
@@ -35,20 +58,22 @@ export class PageUnloadWriter implements UnloadWriter {
     // The faster first: Firefox may end this script anywhere, and the journal goes to another process.
     const isStored = !prefersJournal && this.store(record);
     this.#journaled.push([record.client, record.ending]);
-    const isJournaled = unloadJournals.write(this.#database, record);
+    const isJournaled = !this.pending && this.#journals.write(this.#database, record);
     return isJournaled || isStored || (prefersJournal && this.store(record));
   }
 
   store(record: RecoveryRecord): boolean {
     const key: RecoveryKey = [record.client, record.ending];
-    const isStored = this.#change((records) => records.put(record, [...key]));
+    if (this.pending) return false;
+    const { value, isWhole } = this.#sealing?.seal(record) ?? { value: record, isWhole: true };
+    const isStored = this.#change((records) => records.put(value, [...key]));
     if (isStored) this.#stored.push(key);
-    return isStored;
+    return isStored && isWhole;
   }
 
   journal(record: RecoveryRecord): void {
     this.#journaled.push([record.client, record.ending]);
-    unloadJournals.write(this.#database, record, true);
+    if (!this.pending) this.#journals.write(this.#database, record, true);
   }
 
   forget(): void {

@@ -1,7 +1,8 @@
 import { UNACKNOWLEDGED } from '../../engine/protocol/idempotency-key.ts';
 import type { AcknowledgedChange, OpenedHandles, Request } from '../../engine/protocol/requests.ts';
 import type { RecoveryRecord } from '../../engine/recovery/recovery-records.ts';
-import type { PageLifecycle, UnloadWriter } from '../platform/platform.ts';
+import type { PageLifecycle } from '../platform/platform.ts';
+import type { UnloadWriter } from '../platform/unload-writer.ts';
 import { JOURNAL_ROOM } from './journal-size.ts';
 
 /** The client of an {@link UnloadGuard}. */
@@ -62,6 +63,11 @@ export class UnloadGuard {
     ];
   }
 
+  /** Must be called when the engine is open. */
+  begin(): void {
+    this.#writer.begin?.();
+  }
+
   /**
    * Must be called before changes are acknowledged to the caller.
    *
@@ -70,8 +76,10 @@ export class UnloadGuard {
   secure(): Promise<void> | undefined {
     this.#writer.prepare();
     const isJournalable = this.#client.journalSize <= JOURNAL_ROOM;
-    if (isJournalable && !this.#page.isHidden) return undefined;
+    const { pending } = this.#writer;
+    if (isJournalable && !pending && !this.#page.isHidden) return undefined;
     const saved = this.#save();
+    if (pending) return Promise.race([saved, pending.then(() => this.#writer.pending && saved)]);
     // A hidden page may end without an event. It saves at once, but does not wait: long imports run in hidden pages.
     return isJournalable ? undefined : saved;
   }

@@ -3,11 +3,15 @@ import { decodeExact } from '../../codec/exact-json/exact-decoding.ts';
 import { type ExactJson, encodeExact, TooLong } from '../../codec/exact-json/exact-encoding.ts';
 import type { AcknowledgedChange, OpenedHandles } from '../../engine/protocol/requests.ts';
 import type { RecoveryKey, RecoveryRecord } from '../../engine/recovery/recovery-records.ts';
-import type { UnloadJournals } from '../platform/platform.ts';
+import type { UnloadJournals } from '../platform/unload-writer.ts';
 import { JOURNAL_ROOM } from './journal-size.ts';
+import { clearMarks } from './kept-marks.ts';
 
 /** Longest change that is encoded at all, in characters. */
 const MAX_ENCODED_LENGTH = 32 * 1024 * 1024;
+
+/** Begins the text of a journal that only the key of the database opens: `sealedJournals`. */
+export const SEALED_JOURNAL = 'sealed ';
 
 let held: Storage | undefined;
 
@@ -38,12 +42,12 @@ export const unloadJournals: UnloadJournals = {
       room -= line.length;
       lines.push(line);
     }
-    const key = keyOf(database, [head.client, head.ending]);
+    const key = journalKey(database, [head.client, head.ending]);
     // Finds by bisection how many lines fit, from the first on. A head alone is not worth a write.
     let fitting = 1;
     let tooMany = lines.length + 1;
     for (let tried = lines.length; tried > fitting; tried = (fitting + tooMany) >> 1) {
-      if (store(key, lines.slice(0, tried).join('\n'))) fitting = tried;
+      if (storeJournal(key, lines.slice(0, tried).join('\n'))) fitting = tried;
       else tooMany = tried;
     }
     return fitting > changes.length;
@@ -51,12 +55,13 @@ export const unloadJournals: UnloadJournals = {
 
   read(database) {
     const journals: RecoveryRecord[] = [];
-    for (const key of keysOf(database)) {
+    for (const key of journalKeys(database)) {
       const text = localStorage.getItem(key) as string;
+      if (text.startsWith(SEALED_JOURNAL)) continue;
       try {
         const journal = readJournal(text);
         // Under another key `forget` would never find it.
-        if (key !== keyOf(database, [journal.client, journal.ending]))
+        if (key !== journalKey(database, [journal.client, journal.ending]))
           throw new TypeError('another key');
         journals.push(journal);
       } catch (error) {
@@ -71,13 +76,14 @@ export const unloadJournals: UnloadJournals = {
   },
 
   forget(database, journals) {
-    const keys = keysOf(database);
-    for (const key of journals.map((journal) => keyOf(database, journal)))
+    const keys = journalKeys(database);
+    for (const key of journals.map((journal) => journalKey(database, journal)))
       if (keys.includes(key)) localStorage.removeItem(key);
   },
 
   clear(database) {
-    for (const key of keysOf(database)) localStorage.removeItem(key);
+    for (const key of journalKeys(database)) localStorage.removeItem(key);
+    clearMarks(database);
   },
 
   onWritten(database, listener) {
@@ -89,7 +95,8 @@ export const unloadJournals: UnloadJournals = {
   },
 };
 
-function keysOf(database: string): string[] {
+/** The keys of the journals of a database. */
+export function journalKeys(database: string): string[] {
   const prefix = prefixOf(database);
   try {
     return Object.keys(localStorage).filter((key) => key.startsWith(prefix));
@@ -100,7 +107,7 @@ function keysOf(database: string): string[] {
 }
 
 /** @returns `false` where there is no room, or the user forbids `localStorage`. */
-function store(key: string, text: string): boolean {
+export function storeJournal(key: string, text: string): boolean {
   try {
     (held ?? localStorage).setItem(key, text);
     return true;
@@ -165,6 +172,6 @@ function prefixOf(database: string): string {
 }
 
 /** In JSON: both names may contain any character. */
-function keyOf(database: string, left: RecoveryKey): string {
+export function journalKey(database: string, left: RecoveryKey): string {
   return `cairn:${JSON.stringify([database, ...left])}`;
 }

@@ -45,17 +45,22 @@ export function connectToWorker(
     isStarted = true;
     const reasons: string[] = [];
     const script = settings.storage === 'opfs' ? loadScript() : undefined;
+    // In parallel: a key of a password takes a tenth of a second.
+    const encrypting = settings.encryption?.forEngine(settings.name, true);
+    encrypting?.catch(() => undefined);
     const started = await startWorker(worker, (reason) => {
       reasons.push(reason instanceof WorkerError ? reason.message : String(reason));
     });
-    if (started)
-      return workerEngine(
-        started,
-        script ? { ...settings, opfs_script: await script } : settings,
-        { answer_timeout, clock: platform.clock },
-        term,
-        events,
-      );
+    if (started) {
+      const { encryption, ...rest } = settings;
+      const known = {
+        ...rest,
+        opfs_script: await script,
+        engine_encryption: await encrypting,
+      };
+      const timing = { answer_timeout, clock: platform.clock };
+      return workerEngine(started, known, timing, term, events);
+    }
     if (reasons.length > 0) {
       console.warn(`cairndb runs in this thread, because no worker started: ${reasons.join(' ')}`);
     }

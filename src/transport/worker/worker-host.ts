@@ -18,9 +18,11 @@ import {
   type WireOpened,
   type WireStatus,
 } from '../wire/wire-protocol.ts';
-import { loadOpfs } from './load-opfs.ts';
+import { loadModule } from './load-module.ts';
 
-const platform: EnginePlatform = Object.create(enginePlatform, { loadOpfs: { value: loadOpfs } });
+const platform: EnginePlatform = Object.create(enginePlatform, {
+  loadModule: { value: loadModule },
+});
 
 /** What a worker sends: events of the session, a notice for the page, or a reply of comlink. */
 export type WorkerMessage =

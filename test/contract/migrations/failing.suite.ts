@@ -104,6 +104,22 @@ export function failingMigrationsSuite(fixture: ClientFixture): void {
       expect(error.cause).toMatchObject({ code: 'schema_violation', issues: [{ path: ['n'] }] });
     });
 
+    test('a document whose time of expire_after is no Date', async () => {
+      const old = fixture.documents();
+      await old.insert({ _id: 'a', at: Date.now() });
+      const expire_after = 'at';
+      const forgets = fixture.documents({ version: 2, expire_after, migrate: { 2: (it) => it } });
+      const error = await rejection(forgets.ready);
+      expect(error).toMatchObject({ code: 'migration_failed', version: 2, place: 'a' });
+      expect(error.cause).toMatchObject({ code: 'expiry_not_a_date', place: 'result.at' });
+      expect(await old.count()).toBe(1);
+      const converts = fixture.documents<{ at: Date | number }>({
+        ...{ version: 2, expire_after },
+        migrate: { 2: ({ at, ...rest }: { at: number }) => ({ ...rest, at: new Date(at + 9e9) }) },
+      });
+      expect((await converts.get('a'))?.at).toBeInstanceOf(Date);
+    });
+
     test('documents that violate a unique index', async () => {
       const old = fixture.documents();
       await old.insertMany([{ n: 1 }, { n: 2 }]);

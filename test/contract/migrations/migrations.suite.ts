@@ -121,6 +121,17 @@ export function migrationsSuite(fixture: ClientFixture): void {
       ]);
     });
 
+    test('a value that is undefined stays, where a step returns what it gets', async () => {
+      const old = fixture.keyValues();
+      await old.set('none', undefined);
+      await old.set('b', 5);
+      const things = fixture.keyValues({ version: 2, migrate: { 2: (value) => value } });
+      expect(await things.entries()).toEqual([
+        ['none', undefined],
+        ['b', 5],
+      ]);
+    });
+
     test('calls made meanwhile wait, and take effect in order', async () => {
       const old = fixture.documents<Named>();
       await old.insert({ _id: 'a', name: 'Ada' });

@@ -42,6 +42,24 @@ describe.each([true, false])('caching: %s', (caching) => {
     await client.close();
   });
 
+  test('who iterates slowly gets nothing that expires meanwhile but what was read already', async () => {
+    const { client, clock, entries, inSeconds } = openRig({ caching, indexes: ['n'] });
+    const many = Array.from({ length: 3000 }, (_, n) => ({ _id: `e${n}`, at: inSeconds(10), n }));
+    await entries.insertMany([...many, { _id: 'never', n: 5000 }]);
+    for (const sort of [undefined, { n: 1 } as const]) {
+      await entries.upsertMany(many.map((entry) => ({ ...entry, at: inSeconds(10) })));
+      const seen: string[] = [];
+      for await (const { _id } of entries.each({}, { sort })) {
+        if (seen.push(_id) > 1) continue;
+        await entries.patch('e2999', { at: null });
+        await clock.advance(10_000);
+      }
+      expect(seen.slice(-2)).toEqual(['e2999', 'never']);
+      expect(seen.length).toBeLessThan(1000);
+    }
+    await client.close();
+  });
+
   test('a document in the past is stored, and never found', async () => {
     const { client, entries, inSeconds } = openRig({ caching });
     await entries.insert({ _id: 'old', at: inSeconds(-1) });

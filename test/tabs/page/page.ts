@@ -1,9 +1,11 @@
+import { encrypted } from '../../../src/encryption/index.ts';
 import { type Connection, connect, Database, type LiveQuery } from '../../../src/index.ts';
 
 /** Globals of the page for tests. */
 export interface TabScope {
   connect: typeof connect;
   Database: typeof Database;
+  encrypted: typeof encrypted;
   /** The client of a test. */
   db: Connection;
   lives: LiveQuery<number | undefined>[];
@@ -13,4 +15,4 @@ export interface TabScope {
 /** Only the tests of replication load it. */
 const loadReplication = () => import('../../../src/replication/index.ts');
 
-Object.assign(window, { connect, Database, loadReplication });
+Object.assign(window, { connect, Database, encrypted, loadReplication });

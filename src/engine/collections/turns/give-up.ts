@@ -13,7 +13,10 @@ export function giveUp(
   { events }: CollectionContext,
   queue: SerialQueue,
 ): void {
-  if (request.op === 'scanEnd') store.execute(request);
+  if (request.op === 'scanEnd') {
+    store.execute(request);
+    void backups.views.endScan(request);
+  } else if (request.op === 'viewEnd') backups.views.end(request.reader);
   // Earlier parts may wait in the queue.
   else if (request.op === 'insertAbandon') void queue.enter(false, () => store.execute(request));
   else if (request.op === 'abort') backups.abort(request.call);

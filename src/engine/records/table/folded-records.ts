@@ -1,3 +1,4 @@
+import { intactBodies } from '../../../storage/integrity/body-checks.ts';
 import type { SegmentState } from '../../../storage/segments/compaction.ts';
 import { hashKeys, repeatedHashes } from '../../../storage/segments/key-hashes.ts';
 import { partOf, RecordPart, readRecords } from '../../../storage/segments/parts/record-part.ts';
@@ -47,12 +48,12 @@ export class FoldedRecords {
     );
   }
 
-  /** Folds a segment in; lowest number first, then {@link finish}. */
-  fold(segment: Segment): void {
+  /** Folds a segment in; lowest number first, then {@link finish}. @param hashes Of its keys. */
+  fold(segment: Segment, hashes: Uint32Array): void {
     const { number, keys, ranks, deletes } = segment;
     if (deletes.length > 0) this.#deletes.push({ number, deletes });
     if (keys.length === 0) return;
-    this.#hashes.push(hashKeys(keys));
+    this.#hashes.push(hashes);
     for (const rank of ranks) {
       if (rank < this.last) this.#sorted = false;
       else this.last = rank;
@@ -67,8 +68,10 @@ export class FoldedRecords {
 
   /** Loading the other bodies needs objects, and here they are made while the next segments are read. */
   #withBodies(segment: Segment): StoredRecord[] {
-    if (!segment.bodies) this.resident = false;
-    return readRecords(segment, this.#columns, segment.bodies);
+    const bodies = intactBodies(segment.bodies, segment.checks);
+    // Reading a damaged one by itself says so.
+    if (!bodies || bodies.includes(undefined)) this.resident = false;
+    return readRecords(segment, this.#columns, bodies);
   }
 
   /** Removes superseded records, counts live sizes, sorts: compaction moves old records into new segments. */

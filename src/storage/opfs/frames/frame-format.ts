@@ -1,5 +1,5 @@
 import type { StorageKey, StoreName } from '../../drivers/driver.ts';
-import { frameChecksum } from './frame-checksum.ts';
+import { byteChecksum } from '../../integrity/byte-checksum.ts';
 
 /**
  * A frame is one step of a write: a header, a head (JSON: store, key, kind), the bytes of a value. Head and value are padded to
@@ -86,5 +86,5 @@ export function readHeader(view: DataView, offset: number, at: number): FrameHea
 
 function headerChecksum({ buffer, byteOffset }: DataView, offset: number): number {
   // A copy: a header may lie at any offset.
-  return frameChecksum(new Uint8Array(buffer, byteOffset + offset + 8, HEADER_SIZE - 8).slice());
+  return byteChecksum(new Uint8Array(buffer, byteOffset + offset + 8, HEADER_SIZE - 8).slice());
 }

@@ -1,9 +1,9 @@
 import type { StorageKey, StoreName } from '../../drivers/driver.ts';
+import { byteChecksum } from '../../integrity/byte-checksum.ts';
 import { ByteBuffer } from '../values/byte-buffer.ts';
 import { itemRange, readItem } from '../values/text-lists.ts';
 import { type ListRange, readLists, readValue } from '../values/value-bytes.ts';
 import { type Entry, FileIndex } from './file-index.ts';
-import { frameChecksum } from './frame-checksum.ts';
 import { dataStart } from './frame-format.ts';
 import { scanFrames } from './frame-scan.ts';
 import { FrameWrite } from './frame-write.ts';
@@ -85,7 +85,7 @@ export class FrameLog {
     if (!entry) return undefined;
     const { frame } = entry;
     const bytes = readRange(this.#file, dataStart(frame), frame.dataLength);
-    if (bytes.length < frame.dataLength || frameChecksum(bytes) !== frame.dataChecksum)
+    if (bytes.length < frame.dataLength || byteChecksum(bytes) !== frame.dataChecksum)
       return undefined;
     return readValue(bytes);
   }
@@ -94,8 +94,20 @@ export class FrameLog {
     return this.read(this.index.get(store, key));
   }
 
-  /** One item of a list of a value, without the rest; `undefined` where there is none. */
+  /**
+   * One item of a list of a value, without the rest; `undefined` where there is none. It is not checked against the checksum
+   * of the frame: the engine has one of each encoded document.
+   */
   readItem(entry: Entry, field: string, index: number): unknown {
+    try {
+      return this.#readItem(entry, field, index);
+    } catch {
+      // Damaged bytes are no item.
+      return undefined;
+    }
+  }
+
+  #readItem(entry: Entry, field: string, index: number): unknown {
     const list = this.#listsOf(entry).get(field);
     if (!list || index >= list.ends.length) return undefined;
     const { from, to, isText } = itemRange(list.ends, index);

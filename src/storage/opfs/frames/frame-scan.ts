@@ -1,5 +1,5 @@
+import { byteChecksum } from '../../integrity/byte-checksum.ts';
 import type { FileIndex } from './file-index.ts';
-import { frameChecksum } from './frame-checksum.ts';
 import {
   dataStart,
   type FrameHead,
@@ -23,13 +23,13 @@ export interface ScanResult {
   readonly end: number;
   /** Up to here the file is known to be flushed. */
   readonly flushed: number;
-  /** Damaged ranges that no torn write explains: their frames are lost. */
+  /** Damaged ranges that the kill of a browser does not explain: their frames are lost. */
   readonly damage: readonly (readonly [from: number, to: number])[];
 }
 
 /**
  * Reads the heads of all frames of a file into an index. Values are read and verified only where no later flush covers
- * them. A write that is not whole ends the file; damage below a flushed offset is skipped and reported.
+ * them. A write that is not whole ends the file; damage below a flushed offset is skipped. Damage is reported.
  *
  * @param start Offset of the first frame.
  */
@@ -80,7 +80,11 @@ class FrameScan {
       this.#end = this.#at;
     }
     const torn = unverified.find((frame) => !this.#isWhole(frame));
-    if (torn) this.#end = cutBefore(torn, applied, this.#end);
+    if (torn) {
+      // The bytes are all there: it was no kill of the browser.
+      this.#damage.push([torn.at, this.#end]);
+      this.#end = cutBefore(torn, applied, this.#end);
+    }
     for (const write of applied) for (const { head, frame } of write) index.apply(head, frame);
     return { end: this.#end, flushed: this.#flushed, damage: this.#damage };
   }
@@ -97,7 +101,7 @@ class FrameScan {
     const view = this.#view(at + HEADER_SIZE, padded(headLength));
     if (!view) return null;
     const bytes = new Uint8Array(view.buffer, view.byteOffset, headLength).slice();
-    if (frameChecksum(bytes) !== headChecksum) return null;
+    if (byteChecksum(bytes) !== headChecksum) return null;
     return JSON.parse(decoder.decode(bytes)) as FrameHead;
   }
 
@@ -105,11 +109,22 @@ class FrameScan {
   #skipDamage(): boolean {
     const from = this.#at;
     const next = this.#search(from + 8);
-    // What was never flushed may be torn in any order: the file ends here.
-    if (!next || Math.max(next.flushed, this.#flushed) <= from) return false;
-    this.#damage.push([from, next.at]);
+    if (!next) return false;
+    const isFlushed = this.#flushed > from || this.#isNotedBehind(next, from);
+    // What was never flushed may be torn in any order: the file ends here, and writes behind are lost.
+    this.#damage.push([from, isFlushed ? next.at : this.#size]);
     this.#at = next.at;
-    return true;
+    return isFlushed;
+  }
+
+  /** Whether a frame from here on notes that the file was flushed behind an offset. */
+  #isNotedBehind(first: FrameHeader, offset: number): boolean {
+    for (let frame: FrameHeader | undefined = first; frame; ) {
+      if (frame.flushed > offset) return true;
+      const end: number = frameEnd(frame);
+      frame = this.#headerAt(end) ?? this.#search(end);
+    }
+    return false;
   }
 
   /** The next valid frame. Frames begin at multiples of eight. */
@@ -128,7 +143,7 @@ class FrameScan {
 
   #isWhole(frame: FrameHeader): boolean {
     const bytes = readRange(this.#file, dataStart(frame), frame.dataLength);
-    return bytes.length === frame.dataLength && frameChecksum(bytes) === frame.dataChecksum;
+    return bytes.length === frame.dataLength && byteChecksum(bytes) === frame.dataChecksum;
   }
 
   #view(at: number, length: number): DataView | undefined {

@@ -1,9 +1,9 @@
 import type { StorageKey, StoreName } from '../../drivers/driver.ts';
+import { byteChecksum } from '../../integrity/byte-checksum.ts';
 import type { ByteBuffer } from '../values/byte-buffer.ts';
 import type { BlobContents } from '../values/exact-parts.ts';
 import { addValue } from '../values/value-bytes.ts';
 import type { Entry } from './file-index.ts';
-import { frameChecksum } from './frame-checksum.ts';
 import {
   type FrameHead,
   type FrameHeader,
@@ -110,14 +110,14 @@ export class FrameWrite {
   #add(head: FrameHead | undefined, addData: () => void, checksum?: number): void {
     const offset = this.#buffer.skip(HEADER_SIZE);
     const headLength = head ? this.#buffer.addText(JSON.stringify(head)) : 0;
-    const headChecksum = frameChecksum(
+    const headChecksum = byteChecksum(
       this.#buffer.written.subarray(offset + HEADER_SIZE, offset + HEADER_SIZE + headLength),
     );
     this.#buffer.skip(padded(headLength) - headLength);
     const data = this.#buffer.length;
     addData();
     const dataLength = this.#buffer.length - data;
-    const dataChecksum = checksum ?? frameChecksum(this.#buffer.written.subarray(data));
+    const dataChecksum = checksum ?? byteChecksum(this.#buffer.written.subarray(data));
     this.#buffer.align();
     const header: FrameHeader = {
       at: this.#bufferAt + offset,

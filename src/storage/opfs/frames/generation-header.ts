@@ -1,5 +1,5 @@
 import { StorageError } from '../../../errors/storage-error.ts';
-import { frameChecksum } from './frame-checksum.ts';
+import { byteChecksum } from '../../integrity/byte-checksum.ts';
 import { readRange, type SyncFile, writeAll } from './sync-file.ts';
 
 /** Offset of the first frame. */
@@ -17,7 +17,7 @@ export function readGeneration(file: SyncFile): number {
   const view = new DataView(bytes.buffer);
   const isValid =
     view.getUint32(0, true) === MAGIC &&
-    view.getUint32(COVERED, true) === frameChecksum(bytes.subarray(0, COVERED));
+    view.getUint32(COVERED, true) === byteChecksum(bytes.subarray(0, COVERED));
   if (!isValid) return 0;
   const format = view.getUint32(4, true);
   if (format > FORMAT) {
@@ -36,7 +36,7 @@ export function writeGeneration(file: SyncFile, generation: number): void {
   view.setUint32(0, MAGIC, true);
   view.setUint32(4, FORMAT, true);
   view.setFloat64(8, generation, true);
-  view.setUint32(COVERED, frameChecksum(bytes.subarray(0, COVERED)), true);
+  view.setUint32(COVERED, byteChecksum(bytes.subarray(0, COVERED)), true);
   writeAll(file, bytes, 0);
   file.flush();
 }

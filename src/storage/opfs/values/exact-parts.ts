@@ -37,7 +37,9 @@ export function addExact(buffer: ByteBuffer, value: unknown, blobs: BlobContents
   };
   const json = JSON.stringify(encodeExactTree(value, Number.POSITIVE_INFINITY, place));
   const at = buffer.skip(4);
-  buffer.view.setUint32(at, buffer.addText(json), true);
+  const length = buffer.addText(json);
+  // Behind the text, which may have moved the buffer.
+  buffer.view.setUint32(at, length, true);
   for (const bytes of binaries) buffer.add(bytes);
 }
 

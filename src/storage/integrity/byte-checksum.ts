@@ -4,10 +4,11 @@
  *
  * @param bytes At an offset that is a multiple of four.
  */
-export function frameChecksum(bytes: Uint8Array): number {
+export function byteChecksum(bytes: Uint8Array): number {
   const count = bytes.length >> 2;
   const words = new Uint32Array(bytes.buffer, bytes.byteOffset, count);
-  let even = bytes.length;
+  // Not the length itself, which the last bytes could cancel.
+  let even = Math.imul(bytes.length + 1, 0x85ebca6b);
   let odd = 0x9747b28c;
   const pairs = count & ~1;
   for (let index = 0; index < pairs; index += 2) {

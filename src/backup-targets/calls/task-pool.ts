@@ -1,0 +1,29 @@
+import { AT_ONCE } from './in-parallel.ts';
+
+/** Runs tasks a few at a time, for a producer that waits for room. The first failure ends it. */
+export class TaskPool {
+  readonly #running = new Set<Promise<void>>();
+  #failure: { readonly cause: unknown } | undefined;
+
+  /** Resolves once the task has begun. */
+  async add(task: () => Promise<void>): Promise<void> {
+    while (this.#running.size >= AT_ONCE) await Promise.race(this.#running);
+    this.#check();
+    const running: Promise<void> = task()
+      .catch((cause: unknown) => {
+        this.#failure ??= { cause };
+      })
+      .finally(() => this.#running.delete(running));
+    this.#running.add(running);
+  }
+
+  /** Resolves once all tasks have. */
+  async end(): Promise<void> {
+    await Promise.all(this.#running);
+    this.#check();
+  }
+
+  #check(): void {
+    if (this.#failure) throw this.#failure.cause;
+  }
+}

@@ -1,0 +1,17 @@
+import { fileUnsupported } from '../../errors/backup-error.ts';
+
+/**
+ * SHA-256 in hexadecimal digits.
+ *
+ * @throws {BackupError} `file_unsupported` in insecure contexts.
+ */
+export async function sha256(bytes: Uint8Array | string): Promise<string> {
+  const { subtle } = globalThis.crypto ?? {};
+  if (!subtle) throw fileUnsupported('WebCrypto (pages have it over https and on localhost)');
+  const given = typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes;
+  return toHex(await subtle.digest('SHA-256', given as Uint8Array<ArrayBuffer>));
+}
+
+export function toHex(bytes: ArrayBuffer): string {
+  return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,290 @@
+import type { DatabaseClient } from '../client/database-client.ts';
+import { Emitter } from '../collection/emitter.ts';
+import type { ClientStatus } from '../collection/events.ts';
+import type { RemoteBackupStatus } from '../transport/channel/remote-backup-status.ts';
+import { storageEvicted } from '../transport/unload/eviction-watch.ts';
+import { evictedKey } from '../transport/unload/kept-marks.ts';
+import { type BackupTarget, targetIdOf } from './backup-target.ts';
+import { TargetCalls } from './calls/target-calls.ts';
+import { TargetError } from './calls/target-error.ts';
+import { PartStore } from './content/part-store.ts';
+import { BackupList, type TargetBackup } from './manifest/backup-list.ts';
+import type { TargetManifest } from './manifest/target-manifest.ts';
+import { databaseKey } from './manifest/target-paths.ts';
+import type {
+  CallOptions,
+  RemoteBackupEvents,
+  TargetVerification,
+} from './remote-backup-events.ts';
+import { readContent } from './restore/backup-content.ts';
+import { type BackupRun, backUp } from './runs/back-up.ts';
+import { expireBackups, type OwnBackups, removeDevice } from './runs/expire-backups.ts';
+import { BackupSchedule } from './schedule/backup-schedule.ts';
+import { deviceName } from './schedule/device-name.ts';
+import { LastCheck } from './schedule/last-check.ts';
+import type { BackupEnvironment } from './schedule/page-environment.ts';
+import { showStatus } from './schedule/show-status.ts';
+import type { BackupToSettings } from './target-options.ts';
+
+/** The backups of a database in one target. Made by `backupTo()`. */
+export class RemoteBackups {
+  readonly #db: DatabaseClient;
+  readonly #target: BackupTarget;
+  readonly #settings: BackupToSettings;
+  readonly #environment: BackupEnvironment;
+  readonly #device: string;
+  readonly #database: Promise<string>;
+  readonly #emitter = new Emitter<RemoteBackupEvents>(['status', 'progress', 'backup', 'error']);
+  readonly #manifests = new Map<string, TargetManifest>();
+  readonly #last: LastCheck;
+  readonly #schedule: BackupSchedule | undefined;
+  readonly #stopping = new AbortController();
+  readonly #ends: (() => void)[] = [];
+  /** Whether this page is the leader, as of the last status: the status of the database asks for this one. */
+  #leads = false;
+  #running = 0;
+  #lastRun: Date | undefined;
+  #lastError: Error | undefined;
+
+  /** @internal */
+  constructor(
+    db: DatabaseClient,
+    target: BackupTarget,
+    settings: BackupToSettings,
+    environment: BackupEnvironment,
+  ) {
+    this.#db = db;
+    this.#target = target;
+    this.#settings = settings;
+    this.#environment = environment;
+    this.#device = settings.device ?? deviceName(environment);
+    this.#database = databaseKey(db.name);
+    // Every call awaits it.
+    this.#database.catch(() => undefined);
+    this.#last = new LastCheck(db, targetIdOf(target), environment);
+    if (settings.every !== undefined) this.#schedule = this.#begin(settings.every);
+    showStatus(db, this);
+  }
+
+  get status(): RemoteBackupStatus {
+    const next = this.#schedule?.next;
+    return {
+      state: this.#stopping.signal.aborted ? 'stopped' : this.#running > 0 ? 'running' : 'idle',
+      target: targetIdOf(this.#target),
+      device: this.#device,
+      last_run: this.#lastRun,
+      next_run: next === undefined || !this.#leads ? undefined : new Date(next),
+      last_error: this.#lastError,
+    };
+  }
+
+  /** Listens to an event. @returns a function that removes the listener. */
+  on<Name extends keyof RemoteBackupEvents>(
+    name: Name,
+    listener: (event: RemoteBackupEvents[Name]) => void,
+  ): () => void {
+    return this.#emitter.on(name, listener);
+  }
+
+  /**
+   * Backs up all collections, each as of now: uploads the parts that the target lacks, then what makes them a backup.
+   * Ended in the middle, it leaves no backup; the next run uploads only what is missing. Afterwards expired backups of
+   * this device are removed. Runs of one device wait for each other, in all tabs.
+   *
+   * @throws {TargetError} `target_unreachable` after four attempts, `target_denied`, `target_full`, `target_refused`,
+   *   `target_stopped`; errors of `exportAll()`. The backups that are there stay as they are.
+   */
+  async run({ signal }: CallOptions = {}): Promise<BackupRun> {
+    this.#running++;
+    this.#changed();
+    try {
+      const run = await this.#locked(signal, (own) => this.#backUp(own));
+      this.#lastRun = new Date(this.#environment.clock.now());
+      this.#lastError = undefined;
+      this.#emitter.emit('backup', run);
+      return run;
+    } catch (error) {
+      if (!signal?.aborted) this.#failed(error as Error);
+      throw error;
+    } finally {
+      this.#running--;
+      this.#changed();
+    }
+  }
+
+  /** The backups of this database from all devices, newest first. */
+  async list({ signal }: CallOptions = {}): Promise<TargetBackup[]> {
+    const { list } = await this.#open(this.#device, signal);
+    return list.describe(this.#device);
+  }
+
+  /**
+   * Downloads a backup and checks all of it.
+   *
+   * @param name Left out: the newest one.
+   * @throws {BackupError} `backup_unknown`; {TargetError} where the target cannot be read.
+   */
+  async verify(name?: string, { signal }: CallOptions = {}): Promise<TargetVerification> {
+    const { list } = await this.#open(this.#device, signal);
+    const path = await list.find(name);
+    const { parts } = await this.#open(path.device, signal);
+    try {
+      // Each part is checked as it comes.
+      for await (const _ of readContent(await list.read(path), parts));
+    } catch (error) {
+      const own = ['target_damaged', 'target_foreign', 'target_newer'];
+      if (!(error instanceof TargetError && own.includes(error.code))) throw error;
+      return { name: path.name, whole: false, problem: error };
+    }
+    return { name: path.name, whole: true, problem: undefined };
+  }
+
+  /**
+   * Removes all backups of a device from the target: of one that is gone for good, as nobody else lets them expire.
+   *
+   * @param device As in `list()`. One that still backs up uploads everything again.
+   */
+  async forget(device: string, { signal }: CallOptions = {}): Promise<void> {
+    await removeDevice(await this.#open(device, signal));
+  }
+
+  /** Ends the schedule and a run that is under way. The backups in the target stay. */
+  stop(): void {
+    if (this.#stopping.signal.aborted) return;
+    this.#schedule?.stop();
+    this.#stopping.abort(stopped());
+    for (const end of this.#ends.splice(0)) end();
+    this.#changed();
+  }
+
+  #begin(every: 'day' | number): BackupSchedule {
+    const schedule = new BackupSchedule(
+      every,
+      {
+        isLeader: () => this.#leads,
+        last: () => this.#last.read(() => this.#newestOwn()),
+        failed: (error) => {
+          this.#failed(error);
+          this.#changed();
+        },
+        run: async () => {
+          if (this.#isEvicted) return this.#refuseEvicted();
+          if (!this.#last.hasChanged) {
+            this.#last.note(this.#last.now);
+            return true;
+          }
+          if (await this.#hasNothing()) return false;
+          // It reports its failure itself.
+          return (await this.run().catch(() => undefined)) !== undefined;
+        },
+      },
+      this.#environment.clock,
+    );
+    const note = ({ state, leader = false }: ClientStatus) => {
+      if (state === 'closed' || state === 'failed') return this.stop();
+      const isNew = leader && !this.#leads;
+      this.#leads = leader;
+      if (isNew) void schedule.check();
+    };
+    this.#ends.push(this.#db.on('status', note), this.#last.watch());
+    // The engine tells who is the leader; it reports its own failure.
+    this.#db.ready.then(
+      () => note(this.#db.status),
+      () => undefined,
+    );
+    return schedule;
+  }
+
+  async #backUp(own: OwnBackups): Promise<BackupRun> {
+    const { clock } = this.#environment;
+    const seen = this.#last.now;
+    const run = await backUp(this.#db, own, this.#environment, (progress) =>
+      this.#emitter.emit('progress', progress),
+    );
+    this.#last.note(seen);
+    this.#environment.memory.remove(evictedKey(this.#db.name));
+    try {
+      await expireBackups(own, this.#settings.retention_days, clock.now());
+    } catch (error) {
+      // The backup is there; the next run removes them.
+      this.#failed(error as Error);
+    }
+    return run;
+  }
+
+  get #isEvicted(): boolean {
+    return this.#environment.memory.read(evictedKey(this.#db.name)) !== undefined;
+  }
+
+  /** A backup of what an eviction has left would become the newest. */
+  #refuseEvicted(): false {
+    if ((this.#lastError as { code?: string } | undefined)?.code !== 'storage_evicted') {
+      this.#failed(storageEvicted(this.#db.name));
+      this.#changed();
+    }
+    return false;
+  }
+
+  /** An empty database on a new device is no news: as the newest backup it would hide those of other devices. */
+  async #hasNothing(): Promise<boolean> {
+    if ((await this.#newestOwn()) !== undefined) return false;
+    return (await this.#db.collections()).every(({ documents }) => documents === 0);
+  }
+
+  /** When this device has made its newest backup in the target. */
+  async #newestOwn(): Promise<number | undefined> {
+    const { list } = await this.#open(this.#device, undefined);
+    const [newest] = await list.paths(this.#device);
+    return newest && (await list.read(newest)).created_at;
+  }
+
+  async #open(device: string, signal: AbortSignal | undefined): Promise<OwnBackups> {
+    const { clock, random } = this.#environment;
+    const stopping = this.#stopping.signal;
+    stopping.throwIfAborted();
+    const calls = new TargetCalls(this.#target, {
+      ...{ clock, random, timeout: this.#settings.timeout * 1000 },
+      signal: signal ? AbortSignal.any([stopping, signal]) : stopping,
+    });
+    const database = await this.#database;
+    const list = new BackupList(calls, database, this.#manifests);
+    return { calls, list, parts: new PartStore(calls, database, device), database, device };
+  }
+
+  /** Runs alone among all tabs of this device. */
+  async #locked<T>(
+    signal: AbortSignal | undefined,
+    run: (own: OwnBackups) => Promise<T>,
+  ): Promise<T> {
+    const stopping = this.#stopping.signal;
+    const either = signal ? AbortSignal.any([stopping, signal]) : stopping;
+    either.throwIfAborted();
+    const name = `cairn-backup:${JSON.stringify([this.#db.name, this.#device])}`;
+    try {
+      return (await this.#environment.locks.request(name, { signal: either }, async () =>
+        run(await this.#open(this.#device, signal)),
+      )) as T;
+    } catch (error) {
+      either.throwIfAborted();
+      throw error;
+    }
+  }
+
+  #failed(error: Error): void {
+    if (this.#stopping.signal.aborted) return;
+    this.#lastError = error;
+    this.#emitter.emit('error', { error });
+  }
+
+  #changed(): void {
+    this.#emitter.emit('status', this.status);
+    showStatus(this.#db, this, this.#stopping.signal.aborted);
+  }
+}
+
+function stopped(): TargetError {
+  return new TargetError(
+    'target_stopped',
+    'The backups to this target were stopped. Call backupTo() again.',
+  );
+}

@@ -1,0 +1,94 @@
+import type { Clock } from '../../engine/scheduling/clock.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+
+/** The first delay after a failure; each further one doubles it, up to an hour. */
+const RETRY_MS = 60_000;
+
+/** What a schedule runs. */
+export interface ScheduledRun {
+  /** Whether this page is the one that runs it. */
+  readonly isLeader: () => boolean;
+  /** When the last check ended, in this page or an earlier one: Unix milliseconds. */
+  readonly last: () => Promise<number | undefined>;
+  /** Backs up if something has changed. @returns whether it is done; it reports a failure itself. */
+  readonly run: () => Promise<boolean>;
+  /** Reports that it cannot be found out whether a backup is due. */
+  readonly failed: (error: Error) => void;
+}
+
+/** Runs a backup when it is due, in the leader alone. */
+export class BackupSchedule {
+  readonly #every: 'day' | number;
+  readonly #task: ScheduledRun;
+  readonly #clock: Clock;
+  #cancel: () => void = () => undefined;
+  #checking = false;
+  #failures = 0;
+  #isStopped = false;
+  #next: number | undefined;
+
+  constructor(every: 'day' | number, task: ScheduledRun, clock: Clock) {
+    this.#every = every;
+    this.#task = task;
+    this.#clock = clock;
+  }
+
+  /** When the next check is due, in Unix milliseconds. */
+  get next(): number | undefined {
+    return this.#next;
+  }
+
+  /** Checks now whether a backup is due. To be called at the start, and when the leader may be another. */
+  async check(): Promise<void> {
+    if (this.#checking || this.#isStopped || !this.#task.isLeader()) return;
+    this.#checking = true;
+    this.#cancel();
+    try {
+      const wait = await this.#wait();
+      if (wait > 0) return this.#checkIn(wait);
+      if (!(await this.#task.run())) return this.#retry();
+      this.#failures = 0;
+      this.#checkIn(await this.#wait());
+    } catch (error) {
+      this.#task.failed(error as Error);
+      this.#retry();
+    } finally {
+      this.#checking = false;
+    }
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancel();
+    this.#next = undefined;
+  }
+
+  /** Milliseconds until a backup is due. */
+  async #wait(): Promise<number> {
+    const last = await this.#task.last();
+    const now = this.#clock.now();
+    // A check in the future: the clock was set back.
+    if (last === undefined || last > now) return 0;
+    const due = this.#every === 'day' ? nextDay(last) : last + this.#every * 1000;
+    return due - now;
+  }
+
+  #retry(): void {
+    this.#checkIn(Math.min(RETRY_MS * 2 ** this.#failures++, HOUR_MS));
+  }
+
+  #checkIn(ms: number): void {
+    if (this.#isStopped) return;
+    this.#next = this.#clock.now() + ms;
+    // At least hourly: the clock may jump, and a device may sleep.
+    const delay = Math.min(Math.max(ms, 1000), HOUR_MS);
+    this.#cancel = this.#clock.after(delay, () => void this.check(), true);
+  }
+}
+
+/** The beginning of the next day of the user's calendar. */
+function nextDay(at: number): number {
+  const day = new Date(at);
+  return new Date(day.getFullYear(), day.getMonth(), day.getDate() + 1).getTime();
+}

@@ -1,0 +1,109 @@
+import { BaseClient } from '../client/base-client.ts';
+import { loadFailed } from '../collection/calls/first-call.ts';
+import { OptionError } from '../errors/option-error.ts';
+import { StorageError } from '../errors/storage-error.ts';
+import type { Storage } from '../storage/drivers/driver.ts';
+import { notEncrypted } from '../storage/drivers/encryption-key.ts';
+import { indexedDbDriver } from '../storage/drivers/indexeddb-driver.ts';
+import { changeKey, copyRecord, readRecord } from '../storage/encryption/open-encrypted.ts';
+import type { EncryptionKey } from '../storage/encryption/wrapping-key.ts';
+import {
+  checkedKey,
+  checkedStorage,
+  clientEncryption,
+  type EncryptableStorage,
+} from './encrypted.ts';
+import { isInIndexedDb, storedRecord } from './page-key-record.ts';
+import { PageKeys } from './page-keys.ts';
+
+/** Options of {@link changePassword}. */
+export interface ChangePasswordOptions {
+  /** Name of the database. */
+  name: string;
+  /** What is encrypted, as `encrypted()` has it. */
+  storage: Exclude<EncryptableStorage, 'memory'>;
+  /** The key that opens it now. */
+  key: EncryptionKey;
+  /** The key that is to open it from now on; of any kind. */
+  new_key: EncryptionKey;
+}
+
+/**
+ * Gives a database another key. Only the wrapped data key is written anew, so it takes as long with any amount of data. Clients that have the
+ * database open go on. All or nothing.
+ *
+ * With storage `opfs` no client may have the database open, in any tab.
+ *
+ * @throws {StorageError} `key_wrong`, `not_encrypted`; `database_busy` where a client has files open; {OptionError} `option_invalid`.
+ *
+ * @example
+ * ```ts
+ * await changePassword({
+ *   name: 'notes',
+ *   storage: 'indexeddb',
+ *   key: { password: 'correct horse battery staple' },
+ *   new_key: { password: 'another one' },
+ * });
+ * ```
+ */
+export async function changePassword(options: ChangePasswordOptions): Promise<void> {
+  const { name, storage } = options;
+  const keys = new PageKeys(checkedKey(options.key, 'key'));
+  const next = new PageKeys(checkedKey(options.new_key, 'new_key'));
+  if (typeof name !== 'string' || name === '' || (storage as string) === 'memory')
+    throw new OptionError(
+      'option_invalid',
+      "changePassword() takes the name of a database, and a storage other than 'memory'.",
+      { place: name ? 'storage' : 'name' },
+    );
+  checkedStorage(storage);
+  // To open it would make one.
+  if (typeof storage === 'string' && !(await storedRecord(name))) throw notEncrypted();
+  if (storage === 'opfs' && !(await isInIndexedDb(name))) return changeInWorker(name, keys, next);
+  const driver = typeof storage === 'object' ? storage : indexedDbDriver();
+  const opened = await driver.open(name, { damaged: () => undefined });
+  try {
+    await changeIn(opened, name, keys, next, typeof storage === 'string');
+  } finally {
+    await opened.close();
+  }
+}
+
+async function changeIn(
+  storage: Storage,
+  name: string,
+  keys: PageKeys,
+  next: PageKeys,
+  hasPages: boolean,
+): Promise<void> {
+  const record = await readRecord(storage);
+  if (!record) throw notEncrypted();
+  const [{ key }, derived] = await Promise.all([keys.derive(record.origin), next.deriveNew()]);
+  const changed = await changeKey(storage, name, record, key, derived);
+  if (hasPages) await copyRecord(storage, changed);
+}
+
+/** Files open in one worker alone. */
+async function changeInWorker(name: string, keys: PageKeys, next: PageKeys): Promise<void> {
+  const settings = {
+    ...{ name, storage: 'opfs' as const, durability: 'strict' as const },
+    encryption: clientEncryption(keys, next),
+  };
+  const client = new BaseClient(settings, async () => {
+    const { connectToWorker } = await import('../transport/worker/connect-to-worker.ts').catch(
+      loadFailed,
+    );
+    return connectToWorker({ worker: undefined, answer_timeout: 20 }, settings);
+  });
+  try {
+    await client.ready;
+    if (client.status.leader) return;
+    throw new StorageError(
+      'database_busy',
+      `The key is unchanged: a client has the database "${name}" open. Close all clients, in all tabs, and call changePassword() again.`,
+      { place: name },
+    );
+  } finally {
+    await client.close();
+  }
+}

@@ -1,0 +1,142 @@
+import { loadFailed } from '../collection/calls/first-call.ts';
+import { OptionError } from '../errors/option-error.ts';
+import { StorageError } from '../errors/storage-error.ts';
+import type { StorageDriver } from '../storage/drivers/driver.ts';
+import { indexedDbDriver } from '../storage/drivers/indexeddb-driver.ts';
+import { memoryDriver } from '../storage/drivers/memory-driver.ts';
+import type { EncryptionModule } from '../storage/encryption/encryption-module.ts';
+import {
+  ALLOWED_KEYS,
+  type EncryptionKey,
+  isEncryptionKey,
+  type KeyOrigin,
+} from '../storage/encryption/wrapping-key.ts';
+import type {
+  ClientEncryption,
+  EncryptedDriver,
+  EngineEncryption,
+} from '../transport/encryption/client-encryption.ts';
+import { PageUnloadWriter } from '../transport/unload/recovery-record.ts';
+import { PageKeys } from './page-keys.ts';
+import { openJournals, PageSealing } from './page-sealing.ts';
+
+/** Options of {@link encrypted}. */
+export interface EncryptedStorageOptions {
+  /**
+   * What opens the database: a password, the PRF output of a passkey, 32 random bytes, or a CryptoKey for AES-GCM or AES-KW.
+   */
+  key: EncryptionKey;
+}
+
+/** What can be encrypted. */
+export type EncryptableStorage = 'indexeddb' | 'opfs' | 'memory' | StorageDriver;
+
+/**
+ * Encrypts everything that a database stores, with AES-256-GCM: documents, names, indexes, backups, unload journals. Queries work as before: they
+ * run in memory.
+ *
+ * A lost key is lost data.
+ *
+ * @param storage As the option `storage`; a driver for `new Database()` only.
+ * @throws {OptionError} `option_invalid`. Opening rejects with {StorageError} `key_wrong`, `not_encrypted`, `data_damaged` or
+ *   `encryption_unavailable`.
+ *
+ * @example
+ * ```ts
+ * const db = connect({
+ *   name: 'notes',
+ *   storage: encrypted('indexeddb', { key: { password: 'correct horse battery staple' } }),
+ * });
+ * ```
+ */
+export function encrypted<Inner extends EncryptableStorage>(
+  storage: Inner,
+  options: EncryptedStorageOptions,
+): EncryptedDriver<Inner> {
+  const keys = new PageKeys(checkedKey(options?.key, 'key'));
+  return encryptedWith(checkedStorage(storage), clientEncryption(keys));
+}
+
+/** @throws {OptionError} */
+export function checkedKey(key: unknown, option: string): EncryptionKey {
+  if (isEncryptionKey(key)) return key;
+  // Not the key itself: messages end up in logs.
+  throw new OptionError('option_invalid', `The option "${option}" must be ${ALLOWED_KEYS}.`, {
+    place: option,
+  });
+}
+
+/** @throws {OptionError} */
+export function checkedStorage<Inner extends EncryptableStorage>(storage: Inner): Inner {
+  const isKnown = storage === 'indexeddb' || storage === 'opfs' || storage === 'memory';
+  if (isKnown || typeof (storage as Partial<StorageDriver> | undefined)?.open === 'function')
+    return storage;
+  throw new OptionError(
+    'option_invalid',
+    "encrypted() takes 'indexeddb', 'opfs', 'memory' or a driver.",
+    { place: 'storage' },
+  );
+}
+
+/** @param next The keys that the database is to have. */
+export function clientEncryption(keys: PageKeys, next?: PageKeys): ClientEncryption {
+  return {
+    forEngine: async (name, inWorker) => {
+      const [derived, newKey, code] = await Promise.all([
+        inWorker && keys.isSlow ? keys.derivedFor(name) : undefined,
+        next?.deriveNew(),
+        (inWorker ? loadScript() : loadCode()).catch(loadFailed),
+      ]);
+      const isCloneable = !('deriveKey' in keys.key) || !keys.key.deriveKey;
+      const key = isCloneable || !inWorker ? keys.key : undefined;
+      const derive = inWorker ? undefined : (origin: KeyOrigin) => keys.derive(origin);
+      return { code, key, derived, derive, next: newKey } satisfies EngineEncryption;
+    },
+    pageWriting: (name) => new PageUnloadWriter(name, new PageSealing(name, keys)),
+    readJournals: (name) => openJournals(name, keys),
+  };
+}
+
+/** A driver over storage of this thread, for the suite of drivers and whatever else opens one. */
+function encryptedWith<Inner extends EncryptableStorage>(
+  storage: Inner,
+  encryption: ClientEncryption,
+): EncryptedDriver<Inner> {
+  const driver = driverOf(storage);
+  return {
+    kind: driver.kind,
+    storage,
+    encryption,
+    open: async (name, events) => {
+      const { code, ...key } = await encryption.forEngine(name, false);
+      const opened = await driver.open(name, events);
+      try {
+        const options = { ...key, name, hasPages: false, events, StorageError };
+        return await (code as EncryptionModule).openEncrypted(opened, options);
+      } catch (error) {
+        await opened.close();
+        throw error;
+      }
+    },
+    ...(driver.delete && { delete: (name) => driver.delete?.(name) as Promise<void> }),
+  };
+}
+
+function driverOf(storage: EncryptableStorage): StorageDriver {
+  if (typeof storage === 'object') return storage;
+  if (storage === 'memory') return memoryDriver();
+  if (storage === 'indexeddb') return indexedDbDriver();
+  const open = async () => {
+    throw new StorageError('storage_unavailable', "Storage 'opfs' needs connect().");
+  };
+  return { kind: storage, open };
+}
+
+function loadCode(): Promise<EncryptionModule> {
+  return import('../storage/encryption/open-encrypted.ts');
+}
+
+async function loadScript(): Promise<string> {
+  const { encryptionScript } = await import('./inline-encryption.ts');
+  return encryptionScript;
+}

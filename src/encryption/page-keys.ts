@@ -1,0 +1,55 @@
+import type { DataKeys } from '../storage/encryption/data-keys.ts';
+import { keyWrong } from '../storage/encryption/encryption-errors.ts';
+import type { DerivedKey } from '../storage/encryption/encryption-module.ts';
+import { openKeyRecord } from '../storage/encryption/key-record.ts';
+import {
+  type EncryptionKey,
+  type KeyOrigin,
+  newOrigin,
+  wrappingKey,
+} from '../storage/encryption/wrapping-key.ts';
+import { storedRecord } from './page-key-record.ts';
+
+/** Derives the keys of databases in a page from one key of the app; each derivation runs once. */
+export class PageKeys {
+  readonly key: EncryptionKey;
+  /** By salt. */
+  readonly #derived = new Map<string, Promise<CryptoKey>>();
+
+  constructor(key: EncryptionKey) {
+    this.key = key;
+  }
+
+  /** Whether it takes a tenth of a second to derive from, or only this page can. */
+  get isSlow(): boolean {
+    return 'password' in this.key;
+  }
+
+  /** The wrapping key for a database, or for a new one. @throws {StorageError} `key_wrong` */
+  async derivedFor(name: string): Promise<DerivedKey> {
+    const record = await storedRecord(name);
+    return this.derive(record?.origin ?? newOrigin(this.key));
+  }
+
+  /** A wrapping key of an origin of its own. */
+  deriveNew(): Promise<DerivedKey> {
+    return this.derive(newOrigin(this.key));
+  }
+
+  async derive(origin: KeyOrigin): Promise<DerivedKey> {
+    const salt = origin.salt.join();
+    const deriving = this.#derived.get(salt) ?? wrappingKey(this.key, origin);
+    this.#derived.set(salt, deriving);
+    // A callback may fail for once.
+    deriving.catch(() => this.#derived.delete(salt));
+    return { origin, key: await deriving };
+  }
+
+  /** The keys of a database. @throws {StorageError} `key_wrong` */
+  async dataKeys(name: string): Promise<DataKeys> {
+    const record = await storedRecord(name);
+    if (!record) throw keyWrong('the database is not encrypted, or not open yet');
+    const { key } = await this.derive(record.origin);
+    return openKeyRecord(name, record, key);
+  }
+}

@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+
+/** File systems take 255 bytes. */
+const LONGEST = 120;
+const KEPT = 40;
+
+/** Names of devices on Windows. */
+const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)$/;
+
+/**
+ * The name of the folder of a database. Different names have different folders everywhere: on file systems that ignore case
+ * or normalise Unicode, too.
+ *
+ * | Name | Folder |
+ * |---|---|
+ * | `shop-2` | `shop-2` |
+ * | `Shop` | `%53hop` |
+ * | 128 times `Ä` | `%c3%84…~` and a SHA-256 |
+ */
+export function folderNameOf(database: string): string {
+  if (database === '') return '%';
+  let name = '';
+  for (const byte of new TextEncoder().encode(database)) {
+    const sign = String.fromCharCode(byte);
+    name += /[a-z0-9_-]/.test(sign) ? sign : hex(byte);
+  }
+  if (RESERVED.test(name)) return hex(name.charCodeAt(0)) + name.slice(1);
+  if (name.length <= LONGEST) return name;
+  const digest = createHash('sha256').update(name).digest('hex');
+  return `${name.slice(0, KEPT)}~${digest}`;
+}
+
+function hex(byte: number): string {
+  return `%${byte.toString(16).padStart(2, '0')}`;
+}

@@ -1,0 +1,19 @@
+import { StorageError } from '../../errors/storage-error.ts';
+import type { StorageKey } from './driver.ts';
+
+/** The key, in `leadership`, of what an encrypted database says of its keys. An engine without a key must not go on. */
+export const ENCRYPTION_KEY: StorageKey = ['encryption'];
+
+export function keyMissing(): StorageError {
+  return new StorageError(
+    'key_missing',
+    'This database is encrypted. Open it with storage: encrypted(…, { key }) of cairndb/encryption; nothing was changed.',
+  );
+}
+
+export function notEncrypted(): StorageError {
+  return new StorageError(
+    'not_encrypted',
+    'This database is not encrypted, so it is not opened with a key; nothing was changed. Open it without encrypted(), exportAll(), and importAll() the file into an encrypted database of another name. If it is encrypted, a client without a key is open: close that.',
+  );
+}

@@ -1,0 +1,39 @@
+import type { StorageError } from '../../errors/storage-error.ts';
+import type { Storage, StorageEvents } from '../drivers/driver.ts';
+import type { EncryptionKey, KeyOrigin } from './wrapping-key.ts';
+
+/** A wrapping key that the page has derived already: that takes a tenth of a second. */
+export interface DerivedKey {
+  readonly origin: KeyOrigin;
+  readonly key: CryptoKey;
+}
+
+/** The key of a database, as an engine gets it. */
+export interface GivenKey {
+  /** Derives from the key, in this thread: each origin once. */
+  readonly derive?: ((origin: KeyOrigin) => Promise<DerivedKey>) | undefined;
+  /** Left out where a function derives it, which a worker cannot get. */
+  readonly key: EncryptionKey | undefined;
+  readonly derived: DerivedKey | undefined;
+}
+
+/** How to open encrypted storage. */
+export interface EncryptedOptions extends GivenKey {
+  readonly name: string;
+  /** Another key that the database is to have. */
+  readonly next?: DerivedKey | undefined;
+  /** Whether pages read a copy of the key record in `recovery`: no save locks that, and it is in IndexedDB always. */
+  readonly hasPages: boolean;
+  readonly events: StorageEvents;
+  /** The caller's own class of errors: the script has a copy of its own. */
+  readonly StorageError: typeof StorageError;
+}
+
+/** What the script of encryption exports, which a worker loads when it is requested. */
+export interface EncryptionModule {
+  /**
+   * @param storage An opened one. It stays open where this fails.
+   * @throws {StorageError} `key_wrong`, `not_encrypted`, `data_damaged`, `format_newer`, `encryption_unavailable`
+   */
+  openEncrypted(storage: Storage, options: EncryptedOptions): Promise<Storage>;
+}

@@ -1,0 +1,125 @@
+import type { StorageError } from '../../errors/storage-error.ts';
+import { STORE_NAMES, type Storage, type StorageKey } from '../drivers/driver.ts';
+import { ENCRYPTION_KEY, notEncrypted } from '../drivers/encryption-key.ts';
+import { translatedStorage, translator } from '../opfs/translated-storage.ts';
+import { EncryptedStorage } from './encrypted-storage.ts';
+import { keyWrong, webCrypto } from './encryption-errors.ts';
+import type { DerivedKey, EncryptedOptions } from './encryption-module.ts';
+import {
+  type KeyRecord,
+  newKeyRecord,
+  openKeyRecord,
+  putKeyRecord,
+  readKeyRecord,
+  rewrapped,
+} from './key-record.ts';
+import { type KeyOrigin, newOrigin, wrappingKey } from './wrapping-key.ts';
+
+/** Where pages find a copy of the key record: in IndexedDB, also of a database in files, and locked by no save. */
+export const COPY_KEY: StorageKey = ['encryption', 0];
+
+/** Where the data is. Leadership and the key record are empty in a new database. */
+const DATA_STORES = STORE_NAMES.filter((store) => store !== 'leadership');
+
+/** As {@link EncryptionModule.openEncrypted}, with errors of the caller's class. */
+export async function openEncrypted(storage: Storage, options: EncryptedOptions): Promise<Storage> {
+  const { translated, translating } = translator(options.StorageError);
+  try {
+    const opened = await open(storage, {
+      ...options,
+      events: { damaged: (error) => options.events.damaged(translated(error) as StorageError) },
+    });
+    return translatedStorage(opened, translating);
+  } catch (error) {
+    throw translated(error);
+  }
+}
+
+async function open(storage: Storage, options: EncryptedOptions): Promise<Storage> {
+  webCrypto();
+  const { name, next, events, hasPages } = options;
+  let record = await readRecord(storage);
+  if (!record) {
+    if (next) throw notEncrypted();
+    await checkEmpty(storage);
+    record = await create(storage, options);
+  }
+  const key = await wrappingKeyOf(record.origin, options);
+  if (next) record = await changeKey(storage, name, record, key, next);
+  const keys = await openKeyRecord(name, record, next?.key ?? key);
+  if (hasPages) await copyRecord(storage, record);
+  return new EncryptedStorage(storage, keys, events);
+}
+
+/** Stores the key record of a new database; that of another opening, if it was first. */
+async function create(storage: Storage, options: EncryptedOptions): Promise<KeyRecord> {
+  const { name, key, derived } = options;
+  const origin = derived?.origin ?? (key && newOrigin(key));
+  if (!origin) throw keyWrong('there is none');
+  const record = await newKeyRecord(name, await wrappingKeyOf(origin, options), origin);
+  try {
+    await storage.write([putKeyRecord(record)], 'strict');
+    return record;
+  } catch (error) {
+    if ((error as StorageError).code !== 'database_taken') throw error;
+    return (await readRecord(storage)) as KeyRecord;
+  }
+}
+
+/**
+ * Wraps the data key by another key.
+ *
+ * @throws {StorageError} `key_wrong` where the key has changed meanwhile.
+ */
+export async function changeKey(
+  storage: Storage,
+  name: string,
+  record: KeyRecord,
+  key: CryptoKey,
+  next: DerivedKey,
+): Promise<KeyRecord> {
+  const changed = await rewrapped(name, record, key, next);
+  try {
+    await storage.write([putKeyRecord(changed)], 'strict');
+  } catch (error) {
+    if ((error as StorageError).code !== 'database_taken') throw error;
+    throw keyWrong('another tab has changed it meanwhile', error);
+  }
+  return changed;
+}
+
+export async function readRecord(storage: Storage): Promise<KeyRecord | undefined> {
+  const [stored] = await storage.getMany('leadership', [ENCRYPTION_KEY]);
+  return readKeyRecord(stored);
+}
+
+/** Recovery records are in IndexedDB, and this one is no record. */
+export async function copyRecord(storage: Storage, { version, wrapped }: KeyRecord): Promise<void> {
+  const [[value], [copy]] = await Promise.all([
+    storage.getMany('leadership', [ENCRYPTION_KEY]),
+    storage.getMany('recovery', [COPY_KEY]),
+  ]);
+  const known = copy === undefined ? undefined : readKeyRecord(copy);
+  if (known?.version === version && sameBytes(known.wrapped, wrapped)) return;
+  const put = { type: 'put', store: 'recovery', key: COPY_KEY, value: value as object } as const;
+  await storage.write([put], 'relaxed');
+}
+
+async function checkEmpty(storage: Storage): Promise<void> {
+  for (const store of DATA_STORES)
+    if ((await storage.keys(store, [])).some((key) => key[0] !== COPY_KEY[0])) throw notEncrypted();
+}
+
+async function wrappingKeyOf(
+  origin: KeyOrigin,
+  { key, derived, derive }: EncryptedOptions,
+): Promise<CryptoKey> {
+  if (derived && sameBytes(derived.origin.salt, origin.salt)) return derived.key;
+  if (derive) return (await derive(origin)).key;
+  if (key) return wrappingKey(key, origin);
+  throw keyWrong('it was made for another salt. Connect again');
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, at) => byte === b[at]);
+}

@@ -1,0 +1,131 @@
+import type { Storage, StorageKey, StorageOperation } from '../drivers/driver.ts';
+import type { Manifest } from '../log/manifest.ts';
+import type { NameCodes } from './name-codes.ts';
+import type { SealedValues } from './sealed-values.ts';
+
+/** Where the guard keeps its values, beside the encoded documents of a collection: they go with it. */
+const TWIN = 'manifest';
+const NEWEST = 'newest';
+
+/** A manifest as it is sealed, with a random token that its twin has, too. */
+export interface MarkedManifest {
+  readonly manifest: object;
+  readonly token: string;
+}
+
+/** Whether a key belongs to the guard: nobody else sees it. */
+export function isGuardKey(key: StorageKey): boolean {
+  return key.length === 2 && (key[1] === TWIN || key[1] === NEWEST);
+}
+
+/**
+ * Notices when a single value of a collection is put back to an older one, or taken away. Segments never change, and each names the one before
+ * it. A manifest changes: it has a random token that a second value repeats. The number of the newest segment is a value, too.
+ */
+export class RollbackGuard {
+  readonly #storage: Storage;
+  readonly #values: SealedValues;
+  readonly #codes: NameCodes;
+  /** The newest segments that this opening has put, by collection. */
+  readonly #newest = new Map<string | number, number>();
+
+  constructor(storage: Storage, values: SealedValues, codes: NameCodes) {
+    this.#storage = storage;
+    this.#values = values;
+    this.#codes = codes;
+  }
+
+  /** Begins a write. */
+  begin(): GuardedWrite {
+    return new GuardedWrite(this.#values, this.#codes, this.#newest);
+  }
+
+  /**
+   * Compares a manifest with its twin, and looks for the newest segment.
+   *
+   * @param found The stored manifest, `undefined` where there is none.
+   * @returns a clause: what is wrong.
+   */
+  async verify(
+    name: string | number,
+    found: MarkedManifest | undefined,
+  ): Promise<string | undefined> {
+    const code = await this.#codes.codeOf(name);
+    const keys = [TWIN, NEWEST].map((place): StorageKey => [code, place]);
+    const stored = await this.#storage.getMany('bodies', keys);
+    const [twin, newest] = await Promise.all(
+      stored.map(async (one, at) =>
+        one === undefined ? undefined : this.#values.open('bodies', keys[at] as StorageKey, one),
+      ),
+    );
+    const { token } = (twin?.value ?? {}) as { token?: string };
+    if (token !== found?.token) return 'an older one, or none, is in its place';
+    const { number } = (newest?.value ?? {}) as { number?: number };
+    if (!found || number === undefined || number < (found.manifest as Manifest).next)
+      return undefined;
+    const [segment] = await this.#storage.keys('segments', [code, number]);
+    return segment ? undefined : `segment ${number}, the newest, is missing`;
+  }
+}
+
+/** The guard's part of a write. */
+class GuardedWrite {
+  readonly #values: SealedValues;
+  readonly #codes: NameCodes;
+  readonly #known: Map<string | number, number>;
+  /** Tokens of manifests; `undefined` where one is deleted. */
+  readonly #tokens = new Map<string | number, string | undefined>();
+  readonly #puts = new Map<string | number, number>();
+  readonly #gone = new Set<string | number>();
+
+  constructor(values: SealedValues, codes: NameCodes, known: Map<string | number, number>) {
+    this.#values = values;
+    this.#codes = codes;
+    this.#known = known;
+  }
+
+  /** @returns the value to store. */
+  put(store: string, key: StorageKey, value: object): object {
+    const [name, number] = key as [string | number, ...(string | number)[]];
+    if (store === 'segments' && typeof number === 'number')
+      this.#puts.set(name, Math.max(number, this.#puts.get(name) ?? 0));
+    if (store !== 'collections' || key.length > 1) return value;
+    const token = Math.random().toString(36).slice(2) + Date.now().toString(36);
+    this.#tokens.set(name, token);
+    return { manifest: value, token } satisfies MarkedManifest;
+  }
+
+  delete(store: string, key: StorageKey): void {
+    const [name, number] = key;
+    if (name === undefined) return;
+    if (store === 'collections' && key.length === 1) this.#tokens.set(name, undefined);
+    if (store !== 'segments') return;
+    // An import that was given up, or a write that is undone.
+    const newest = Math.max(this.#known.get(name) ?? 0, this.#puts.get(name) ?? 0);
+    if (typeof number !== 'number' || (newest > 0 && number >= newest)) this.#gone.add(name);
+  }
+
+  /** What the guard writes behind all else. */
+  async end(): Promise<StorageOperation[]> {
+    const operations: StorageOperation[] = [];
+    const write = async (name: string | number, place: string, value: object | undefined) => {
+      const key: StorageKey = [await this.#codes.codeOf(name), place];
+      if (value) {
+        const bytes = await this.#values.encode(name, value);
+        const sealed = await this.#values.seal('bodies', key, bytes);
+        operations.push({ type: 'put', store: 'bodies', key, value: sealed });
+      } else operations.push({ type: 'delete', store: 'bodies', key });
+    };
+    for (const [name, token] of this.#tokens)
+      await write(name, TWIN, token ? { token } : undefined);
+    for (const name of this.#gone) {
+      this.#known.delete(name);
+      if (!this.#puts.has(name)) await write(name, NEWEST, undefined);
+    }
+    for (const [name, number] of this.#puts) {
+      this.#known.set(name, number);
+      await write(name, NEWEST, { number });
+    }
+    return operations;
+  }
+}

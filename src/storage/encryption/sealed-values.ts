@@ -1,0 +1,74 @@
+import type { StorageKey, StoreName } from '../drivers/driver.ts';
+import { ByteBuffer } from '../opfs/values/byte-buffer.ts';
+import { type BlobContents, UnreadBlob } from '../opfs/values/exact-parts.ts';
+import { addValue, readValue } from '../opfs/values/value-bytes.ts';
+import { type Bytes, SEALED, seal, unseal } from './sealing.ts';
+
+/** A value as it is stored. */
+export interface SealedValue {
+  readonly sealed: Bytes;
+  /** Its key in storage, which a listing of values does not tell. The seal holds for no other. */
+  readonly key: StorageKey;
+}
+
+/** An opened value, with the name that its key has a code for. */
+export interface OpenedValue {
+  readonly name: string | number;
+  readonly value: object;
+}
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** Turns values into sealed bytes: the length of the name, the name as JSON, the value. */
+export class SealedValues {
+  readonly #key: CryptoKey;
+  readonly #buffer = new ByteBuffer();
+
+  constructor(key: CryptoKey) {
+    this.#key = key;
+  }
+
+  /**
+   * The bytes of a value. Blobs are read before.
+   *
+   * @param name What the key has a code for.
+   */
+  async encode(name: string | number, value: object): Promise<Bytes> {
+    const blobs = new Map<Blob, Bytes>();
+    for (;;) {
+      try {
+        return this.#encode(name, value, blobs);
+      } catch (error) {
+        if (!(error instanceof UnreadBlob)) throw error;
+        blobs.set(error.blob, new Uint8Array(await error.blob.arrayBuffer()));
+      }
+    }
+  }
+
+  async seal(store: StoreName, key: StorageKey, bytes: Bytes): Promise<SealedValue> {
+    return { sealed: await seal(this.#key, SEALED.value, bytes, placeOf(store, key)), key };
+  }
+
+  /** @throws {Error} unless it was sealed for this place with this key. */
+  async open(store: StoreName, key: StorageKey, stored: unknown): Promise<OpenedValue> {
+    const { sealed } = stored as SealedValue;
+    const bytes = await unseal(this.#key, SEALED.value, sealed, placeOf(store, key));
+    const length = new DataView(bytes.buffer).getUint32(0, true);
+    const name = JSON.parse(decoder.decode(bytes.subarray(4, 4 + length)));
+    return { name, value: readValue(bytes.subarray(4 + length)) };
+  }
+
+  #encode(name: string | number, value: object, blobs: BlobContents): Bytes {
+    const buffer = this.#buffer;
+    buffer.clear();
+    const at = buffer.skip(4);
+    const length = buffer.addText(JSON.stringify(name));
+    buffer.view.setUint32(at, length, true);
+    addValue(buffer, value, blobs);
+    return buffer.written.slice();
+  }
+}
+
+function placeOf(store: StoreName, key: StorageKey): string {
+  return JSON.stringify([store, ...key]);
+}

@@ -1,0 +1,87 @@
+import type { Storage } from '../drivers/driver.ts';
+import type { Segment } from './segment.ts';
+import { type IntactSegment, readIntact, readSegment, segmentProblem } from './stored-segment.ts';
+
+/** Segments read in one request: about 2 MB. */
+export const READ_AHEAD = 100;
+
+/** Takes a segment, with the hashes of its keys. */
+export type TakeSegment = (segment: Segment, hashes: Uint32Array) => void;
+
+/** A segment in storage, live or not. */
+export interface FoundSegment {
+  readonly number: number;
+  /** `undefined` where it is damaged. */
+  readonly intact: IntactSegment | undefined;
+  /** What is wrong with it, as half a sentence. */
+  readonly problem?: string | undefined;
+}
+
+/** Reads the segments behind a number, lowest number first. */
+export async function readSegmentsAfter(
+  storage: Storage,
+  name: string,
+  after: number,
+  limit: number,
+): Promise<FoundSegment[]> {
+  const range = { prefix: [name], after: [name, after], limit };
+  const found: FoundSegment[] = [];
+  let last = after;
+  for (const value of await storage.list('segments', range)) {
+    const { number = 0 } = (value ?? {}) as Partial<Segment>;
+    const intact = number > last ? readSegment(name, number, value) : undefined;
+    if (!intact) return readByKeys(storage, name, after, limit);
+    found.push({ number, intact });
+    last = number;
+  }
+  return found;
+}
+
+/** The same, by their keys: a damaged value does not say its number. */
+async function readByKeys(
+  storage: Storage,
+  name: string,
+  after: number,
+  limit: number,
+): Promise<FoundSegment[]> {
+  const all = await storage.keys('segments', [name]);
+  const keys = all.filter(([, number]) => (number as number) > after).slice(0, limit);
+  const values = await storage.getMany('segments', keys);
+  return keys.map(([, key], index) => {
+    const number = key as number;
+    const value = values[index];
+    return { number, intact: readSegment(name, number, value), problem: segmentProblem(value) };
+  });
+}
+
+/**
+ * Reads segments by number; reads ahead while segments are taken.
+ *
+ * @throws {StorageError} `data_damaged` when one is missing or damaged.
+ */
+export async function readListed(
+  storage: Storage,
+  name: string,
+  numbers: readonly number[],
+  take: TakeSegment,
+): Promise<void> {
+  const read = (from: number): Promise<unknown[]> => {
+    const keys = numbers.slice(from, from + READ_AHEAD).map((number) => [name, number]);
+    return later(storage.getMany('segments', keys));
+  };
+  let chunk = read(0);
+  for (let from = 0; from < numbers.length; from += READ_AHEAD) {
+    const segments = await chunk;
+    chunk = read(from + READ_AHEAD);
+    for (const [index, value] of segments.entries()) {
+      const { segment, hashes } = readIntact(name, numbers[from + index] as number, value);
+      take(segment, hashes);
+    }
+  }
+}
+
+/** Marks a promise that may be awaited late or never: its failure must not count as unhandled. */
+export function later<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined);
+  return promise;
+}

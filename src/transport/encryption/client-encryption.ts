@@ -1,0 +1,32 @@
+import type { RecoveryRecord } from '../../engine/recovery/recovery-records.ts';
+import type { StorageDriver } from '../../storage/drivers/driver.ts';
+import type {
+  DerivedKey,
+  EncryptionModule,
+  GivenKey,
+} from '../../storage/encryption/encryption-module.ts';
+import type { UnloadWriter } from '../platform/unload-writer.ts';
+
+/** What an engine needs to encrypt: the code, or its text for a worker, and the key. */
+export interface EngineEncryption extends GivenKey {
+  readonly code: EncryptionModule | string;
+  /** Another key that the database is to have. */
+  readonly next?: DerivedKey | undefined;
+}
+
+/** The encryption of a client, which `encrypted()` makes: an app without it loads no code for it. */
+export interface ClientEncryption {
+  /** @param inWorker Whether the engine runs in a worker. */
+  forEngine(name: string, inWorker: boolean): Promise<EngineEncryption>;
+  /** Seals what the page writes as it ends. */
+  pageWriting(name: string): UnloadWriter;
+  /** The unload journals of a database, opened. */
+  readJournals(name: string): Promise<readonly RecoveryRecord[]>;
+}
+
+/** What `encrypted()` of `cairndb/encryption` returns: pass it as the option `storage`. */
+export interface EncryptedDriver<Inner = unknown> extends StorageDriver {
+  /** What is encrypted. */
+  readonly storage: Inner;
+  readonly encryption: ClientEncryption;
+}

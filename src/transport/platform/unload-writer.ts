@@ -1,0 +1,43 @@
+import type { RecoveryKey, RecoveryRecord } from '../../engine/recovery/recovery-records.ts';
+
+/** Writes recovery records when a page is hidden or ends, to IndexedDB and to an unload journal. */
+export interface UnloadWriter {
+  /** Prepares, so that later records are written at once. */
+  prepare(): void;
+  /**
+   * Writes the record of a page that ends, synchronously, to IndexedDB and the unload journal.
+   *
+   * @param prefersJournal Whether to leave IndexedDB out if the journal has all changes.
+   * @returns whether one of them has all changes.
+   */
+  write(record: RecoveryRecord, prefersJournal?: boolean): boolean;
+  /** As {@link write}, to IndexedDB alone. */
+  store(record: RecoveryRecord): boolean;
+  /** Gets ready what takes time, once the engine is open. */
+  begin?(): void;
+  /** While it cannot write, settles when that may have changed; until then a change is acknowledged once it is saved. */
+  readonly pending?: Promise<void> | undefined;
+  /** Journals the record of a page that may live on: changes up to the first that the journal cannot hold. */
+  journal(record: RecoveryRecord): void;
+  /** Removes the records: all of their changes are saved. */
+  forget(): void;
+  close(): void;
+}
+
+/** The unload journals of pages, outside of IndexedDB. */
+export interface UnloadJournals {
+  /**
+   * Writes a journal synchronously: as many changes as fit, the oldest first.
+   *
+   * @param isGapless Whether the journal ends before the first change that does not fit. A page that lives on may replay
+   *   that change itself, and later ones must not be applied before it.
+   * @returns whether the journal has all changes.
+   */
+  write(database: string, record: RecoveryRecord, isGapless?: boolean): boolean;
+  read(database: string): readonly RecoveryRecord[];
+  forget(database: string, left: readonly RecoveryKey[]): void;
+  /** Removes all journals of a database. */
+  clear(database: string): void;
+  /** Called when another page has written a journal. Returns a function that removes the listener. */
+  onWritten(database: string, listener: () => void): () => void;
+}

@@ -1,0 +1,18 @@
+import fc from 'fast-check';
+import { expect, inject, test } from 'vitest';
+import { packBytes, unpackBytes } from '../../src/encryption/packed-text.ts';
+
+test('bytes come back from text, which has characters that every storage keeps', () => {
+  const property = fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+    const text = packBytes(bytes);
+    expect(text).toMatch(/^[\u4000-\ubfff]*$/);
+    expect(text.length).toBeLessThanOrEqual(Math.ceil((bytes.length * 8) / 15) + 1);
+    expect(unpackBytes(text)).toEqual(bytes);
+  });
+  fc.assert(property, { seed: inject('seed'), numRuns: 500 * inject('effort') });
+});
+
+test('a million bytes come back', () => {
+  const bytes = new Uint8Array(1_000_000).map((_, at) => at % 253);
+  expect(unpackBytes(packBytes(bytes)).join()).toBe(bytes.join());
+});

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { encryptedTarget } from '../../src/encryption/index.ts';
+
+const key = new Uint8Array(32).fill(6);
+const text = (bytes: Uint8Array | undefined) => bytes && new TextDecoder().decode(bytes);
+const bytes = (content: string) => new TextEncoder().encode(content);
+const code = (value: string) => expect.objectContaining({ code: value });
+
+function memoryTarget(files = new Map<string, Uint8Array>()) {
+  return {
+    files,
+    put: async (path: string, content: Uint8Array) => void files.set(path, content.slice()),
+    get: async (path: string) => files.get(path),
+    list: async (prefix: string) => [...files.keys()].filter((path) => path.startsWith(prefix)),
+    delete: async (path: string) => void files.delete(path),
+  };
+}
+
+test('objects come back, under their paths, and are unreadable in the target', async () => {
+  const inner = memoryTarget();
+  const target = encryptedTarget(inner, { key });
+  await Promise.all(['a/1', 'a/2', 'b/1'].map((path) => target.put(path, bytes(`secret ${path}`))));
+  const again = encryptedTarget(inner, { key });
+  expect(text(await again.get('a/2'))).toBe('secret a/2');
+  expect(await again.get('a/3')).toBeUndefined();
+  expect((await again.list('a/')).sort()).toEqual(['a/1', 'a/2']);
+  expect((await again.list('')).sort()).toEqual(['a/1', 'a/2', 'b/1']);
+  for (const content of inner.files.values()) expect(text(content)).not.toContain('secret');
+  await again.delete('a/1');
+  expect(await again.list('')).toEqual(['a/2', 'b/1']);
+});
+
+test('an object that was changed or moved to another path is damaged', async () => {
+  const inner = memoryTarget();
+  const target = encryptedTarget(inner, { password: 'one' });
+  await target.put('a', bytes('a'));
+  await target.put('b', bytes('b'));
+  inner.files.set('a', inner.files.get('b') as Uint8Array);
+  await expect(target.get('a')).rejects.toEqual(code('data_damaged'));
+  inner.files.set('b', (inner.files.get('b') as Uint8Array).slice(0, -1));
+  await expect(target.get('b')).rejects.toEqual(code('data_damaged'));
+  inner.files.set('b', new Uint8Array());
+  await expect(target.get('b')).rejects.toEqual(code('data_damaged'));
+});
+
+test('another key, a damaged key record and a target with other files are refused', async () => {
+  const inner = memoryTarget();
+  await encryptedTarget(inner, { key }).put('a', bytes('a'));
+  const other = encryptedTarget(inner, { key: new Uint8Array(32) });
+  await expect(other.get('a')).rejects.toEqual(code('key_wrong'));
+  await expect(other.put('a', bytes('b'))).rejects.toEqual(code('key_wrong'));
+  expect(text(await encryptedTarget(inner, { key }).get('a'))).toBe('a');
+  inner.files.set('cairn-key.json', bytes('{'));
+  const damaged = encryptedTarget(inner, { key });
+  await expect(damaged.get('a')).rejects.toEqual(code('data_damaged'));
+  const plain = memoryTarget(new Map([['a', bytes('a')]]));
+  const refused = encryptedTarget(plain, { key }).put('b', bytes('b'));
+  await expect(refused).rejects.toEqual(code('not_encrypted'));
+  expect([...plain.files.keys()]).toEqual(['a']);
+});
+
+test('a target that fails once is asked again', async () => {
+  const inner = memoryTarget();
+  let fails = true;
+  const get = async (path: string) => {
+    if (!fails) return inner.get(path);
+    fails = false;
+    throw new TypeError('offline');
+  };
+  const target = encryptedTarget({ ...inner, get }, { key });
+  await expect(target.put('a', bytes('a'))).rejects.toThrow('offline');
+  await target.put('a', bytes('a'));
+  expect(text(await target.get('a'))).toBe('a');
+});

@@ -1,0 +1,92 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { ClassicLevel } from 'classic-level';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { Database } from '../../src/index.ts';
+import { files } from '../../src/node/index.ts';
+import { storageDriverSuite } from '../../src/testing/index.ts';
+import { makeFolder } from '../../tools/browsers/child.mjs';
+
+storageDriverSuite(files(makeFolder('files')), { describe, test });
+
+const SILENT = { damaged: () => undefined };
+
+test('two clients of a process share a database; the last one to close releases it', async () => {
+  const directory = makeFolder('shared');
+  const clients = [1, 2].map(() => new Database({ name: 'shop', storage: files(directory) }));
+  const [mine, theirs] = clients.map(
+    (db) => new db.Collection<{ n: number }>({ name: 'things', type: 'DOCUMENT_BASED' }),
+  );
+  await mine?.insert({ _id: 'a', n: 1 });
+  expect(await theirs?.get('a')).toMatchObject({ n: 1 });
+  await clients[0]?.close();
+  await theirs?.insert({ _id: 'b', n: 2 });
+  expect(await theirs?.count()).toBe(2);
+  await clients[1]?.close();
+  const later = new Database({ name: 'shop', storage: files(directory) });
+  const things = new later.Collection({ name: 'things', type: 'DOCUMENT_BASED' });
+  expect(await things.count()).toBe(2);
+  expect(later.status).toMatchObject({ storage: 'files', engine: 'thread', leader: true });
+  expect(await later.storage.status).toBe('persistent');
+  await later.close();
+});
+
+test("durability: 'strict' syncs, 'relaxed' does not", async () => {
+  const directory = makeFolder('sync');
+  const level = new ClassicLevel(join(directory, 'other'));
+  await level.open();
+  const written = vi.spyOn(Object.getPrototypeOf(level.batch()), '_write');
+  await level.close();
+  onTestFinished(() => written.mockRestore());
+  for (const durability of ['strict', 'relaxed'] as const) {
+    const db = new Database({ name: durability, durability, storage: files(directory) });
+    await db.ready;
+    written.mockClear();
+    await new db.Collection({ name: 'things', type: 'DOCUMENT_BASED' }).insert({});
+    await db.save();
+    const syncs = written.mock.calls.map(([options]) => (options as { sync: boolean }).sync);
+    expect(new Set(syncs)).toEqual(new Set([durability === 'strict']));
+    await db.close();
+  }
+});
+
+test('openings and closings that overlap wait for each other', async () => {
+  const driver = files(makeFolder('overlap'));
+  for (let round = 0; round < 20; round++) {
+    const opening = driver.open('shop', SILENT);
+    const [one, other] = await Promise.all([opening, driver.open('shop', SILENT)]);
+    const closing = one.close();
+    const third = driver.open('shop', SILENT);
+    await Promise.all([closing, other.close(), (await third).close()]);
+  }
+  const storage = await driver.open('shop', SILENT);
+  expect(await storage.keys('leadership', [])).toEqual([['database']]);
+  await storage.close();
+});
+
+test('destroy() removes the folder of the database and no other', async () => {
+  const directory = makeFolder('destroy');
+  for (const name of ['shop', 'Shop']) {
+    const db = new Database({ name, storage: files(directory) });
+    await new db.Collection({ name: 'things', type: 'DOCUMENT_BASED' }).insert({ name });
+    await db.save();
+    if (name === 'Shop') await db.destroy();
+    else await db.close();
+  }
+  expect(readdirSync(directory)).toEqual(['shop']);
+  expect(existsSync(join(directory, 'shop', 'CURRENT'))).toBe(true);
+});
+
+test('many saves and a large import leave few files, and close() waits for what runs', async () => {
+  const directory = makeFolder('large');
+  const db = new Database({ name: 'shop', storage: files(directory) });
+  const things = new db.Collection({ name: 'things', type: 'DOCUMENT_BASED', caching: false });
+  const text = 'x'.repeat(1000);
+  await things.insertMany(Array.from({ length: 20_000 }, (_, n) => ({ _id: `d${n}`, n, text })));
+  await Promise.all([db.close(), things.count().catch(() => undefined)]);
+  const again = new Database({ name: 'shop', storage: files(directory) });
+  const stored = new again.Collection<{ n: number }>({ name: 'things', type: 'DOCUMENT_BASED' });
+  expect(await stored.count()).toBe(20_000);
+  expect(await stored.get('d19999')).toMatchObject({ n: 19_999 });
+  await again.close();
+});

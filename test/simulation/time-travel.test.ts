@@ -1,0 +1,43 @@
+import { beforeAll, expect, test } from 'vitest';
+import { simulateBrowser } from './browser.ts';
+import { warmUp } from './run-seeds.ts';
+import { Tab } from './tab.ts';
+import { World } from './world.ts';
+
+beforeAll(async () => {
+  await warmUp();
+  // What loads during a run takes real time.
+  await Promise.all([
+    import('../../src/collection/time-travel/read-changes.ts'),
+    import('../../src/collection/time-travel/restore-document.ts'),
+  ]);
+});
+
+const open = ({ db }: Tab) =>
+  new db.Collection<{ n: number }>({ name: 'log', type: 'DOCUMENT_BASED', save_timeout: 3600 });
+
+test('a follower reads, compares and restores from backups, whenever the leader ends', async () => {
+  for (let seed = 1; seed <= 30; seed++) {
+    const world = new World(seed);
+    const browser = simulateBrowser(world);
+    const leader = new Tab(0, browser);
+    await world.hear(open(leader).insert({ _id: 'a', n: 1 }));
+    const log = open(new Tab(1, browser));
+    const name = await world.hear(log.createBackup());
+    await world.hear(log.update('a', { n: 2 }));
+    const then = log.at(name);
+    const restored = log.restoreDocument('a', name);
+    const reads = [then.get('a'), then.count(), log.diff(name).next()] as const;
+    await world.runUntil(world.now + seed / 8);
+    leader.kill();
+    expect(await world.hear(restored)).toMatchObject({ n: 1, _updated: false });
+    const [document, count] = [await world.hear(reads[0]), await world.hear(reads[1])];
+    expect([seed, document, count]).toMatchObject([seed, { n: 1 }, 1]);
+    // It compares what the restored document has become, or its engine was lost.
+    const outcome = await world.hear(reads[2].catch(({ code }) => code));
+    expect(['export_lost', true]).toContain(typeof outcome === 'string' ? outcome : outcome.done);
+    // The change is unsaved, and was acknowledged.
+    expect(await world.hear(log.get('a'))).toMatchObject({ n: 1, _updated: false });
+    expect(await world.hear(then.get('a'))).toMatchObject({ n: 1 });
+  }
+});
