@@ -24,7 +24,8 @@ interface Held {
 /** Leaves out of replies what the caches of a client have: an unchanged document is sent once. */
 export class SentDocuments {
   readonly #held = new Map<number, Held>();
-  #replies = 0;
+  /** Begins anywhere: a client may confirm the replies of an earlier engine. */
+  #replies = Math.random();
 
   /** The reply to a request as its client gets it. */
   reply(request: Request, value: unknown): unknown {
