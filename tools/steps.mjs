@@ -13,7 +13,7 @@ import { bin, ROOT } from './setup.mjs';
  * @property {string} [behind] of the steps beside it, the one that it follows
  * @property {boolean} [browsers] whether it starts browsers
  * @property {boolean} [servers] whether it starts PostgreSQL
- * @property {number} [minutes] after which a command of it is ended; 3 if not given
+ * @property {number} [minutes] after which a command of it is ended, several times what it takes on a quiet machine; 3 if not given
  * @property {(output: string) => string[]} [note] a short note from the output
  */
 
@@ -40,12 +40,14 @@ export const steps = [
   {
     name: 'types',
     beside: true,
+    minutes: 10,
     shows: 'everything, and what tests say of types',
     commands: () => [[bin('tsc'), '--noEmit']],
   },
   {
     name: 'library',
     beside: true,
+    minutes: 10,
     shows: 'types of the library without Node, and what they cost an editor',
     commands: () => [
       [bin('tsc'), '--noEmit', '--project', 'tsconfig.library.json'],
@@ -97,14 +99,14 @@ export const steps = [
   {
     name: 'suite',
     browsers: true,
-    minutes: 25,
+    minutes: 40,
     shows: 'tests',
     commands: () => [vitest('node', 'happy-dom', 'chromium', 'firefox', 'webkit')],
     note: testCounts,
   },
   {
     name: 'simulation',
-    minutes: 10,
+    minutes: 20,
     shows: 'tabs that write, end, freeze and fail, by seeds: nothing is lost, nothing made twice',
     commands: () => [vitest('simulation')],
     note: (output) => output.match(/\d+ seeds, \d+ a second/g) ?? [],
@@ -122,7 +124,7 @@ export const steps = [
     beside: true,
     behind: 'servers',
     browsers: true,
-    minutes: 10,
+    minutes: 20,
     shows: 'the packed tarball works for its users',
     commands: () => [vitest('package')],
     note: testCounts,
@@ -131,7 +133,7 @@ export const steps = [
     name: 'tabs',
     beside: true, // it waits for a good part of its time
     browsers: true,
-    minutes: 10,
+    minutes: 20,
     shows: 'tabs in real browsers: closed, crashed, frozen, killed',
     commands: () => [vitest('tabs')],
     note: testCounts,
@@ -141,7 +143,7 @@ export const steps = [
     beside: true,
     behind: 'package',
     browsers: true,
-    minutes: 10,
+    minutes: 20,
     shows: 'the playground works',
     commands: () => [vitest('e2e')],
     note: testCounts,
@@ -151,7 +153,7 @@ export const steps = [
     beside: true,
     behind: 'e2e',
     browsers: true,
-    minutes: 5,
+    minutes: 10,
     shows: 'the documentation site builds, its links lead somewhere, no request leaves it',
     commands: () => [vitest('site')],
     note: testCounts,
@@ -162,7 +164,7 @@ export const steps = [
     beside: true,
     behind: 'tabs',
     browsers: true,
-    minutes: 8,
+    minutes: 15,
     shows: 'the benchmarks run, in their short form, and every database answers as it must',
     commands: () => [[process.execPath, 'bench/run.mjs', '--smoke']],
   },
