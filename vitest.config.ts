@@ -15,7 +15,7 @@ const browsers = asked ? ALL_BROWSERS.filter((name) => asked.includes(name)) : B
 
 const contract = 'test/contract/**/*.test.ts';
 /** Memory is the same everywhere, so Node alone tests it. */
-const inMemory = 'test/contract/database-memory.test.ts';
+const inMemory = ['memory', 'encrypted'].map((name) => `test/contract/database-${name}.test.ts`);
 /** In Chromium alone: the driver's own suite runs in every browser that has files. */
 const inFiles = 'test/contract/connect-opfs.test.ts';
 const withPrograms = ['package', 'tabs', 'e2e', 'servers', 'site'].map(
@@ -56,7 +56,7 @@ export default defineConfig({
   // known at once, so that no page is reloaded in the middle of its tests
   optimizeDeps: {
     include: [
-      ...['axe-core', 'comlink', 'fast-check', 'idb', 'mingo', 'nanoid'],
+      ...['@noble/ciphers/aes.js', 'axe-core', 'comlink', 'fast-check', 'idb', 'mingo', 'nanoid'],
       ...['dexie', 'localforage', 'lokijs', 'pouchdb-browser'],
       ...['incremental-indexeddb', 'loki-indexed'].map((name) => `lokijs/src/${name}-adapter.js`),
       ...['core', 'storage-dexie', 'storage-localstorage'].map((name) => `rxdb/plugins/${name}`),
@@ -88,7 +88,7 @@ export default defineConfig({
           environment: 'happy-dom',
           include: [contract],
           // Here connect() has no worker: it runs the same engine in the thread, with the same IndexedDB, as Database.
-          exclude: [inMemory, inFiles, 'test/contract/database-indexeddb.test.ts'],
+          exclude: [...inMemory, inFiles, 'test/contract/database-indexeddb.test.ts'],
           setupFiles,
         },
       },
@@ -100,6 +100,7 @@ export default defineConfig({
             contract,
             'test/storage/**/*.test.ts',
             'test/backup/file/**/*.test.ts',
+            'test/encryption/known-answers.test.ts',
             'test/browser/**/*.test.ts',
             inBrowsers,
           ],
@@ -113,7 +114,7 @@ export default defineConfig({
             instances: browsers.map((browser) => ({
               browser,
               name: browser,
-              exclude: browser === 'chromium' ? [inMemory] : [inMemory, inFiles],
+              exclude: browser === 'chromium' ? inMemory : [...inMemory, inFiles],
             })),
           },
         },
