@@ -108,13 +108,17 @@ export function faultyDriver(
       if (born !== life) throw outage;
       const fault = faultFor(call);
       const cutHere = cutNow();
+      /** Of this connection: a crash may have ended it meanwhile. */
+      const die = () => {
+        if (cutHere?.dies && born === life) life++;
+      };
       if (interruption && interruption.left-- === 0) interruption.act();
       if (slow) await new Promise((resolve) => setTimeout(resolve));
-      if (cutHere?.when === 'before' && cutHere.dies) life++;
+      if (cutHere?.when === 'before') die();
       if (fault?.when === 'before') throw fault.error ?? outage;
       if (cutHere?.when === 'before') throw outage;
       const result = await run();
-      if (cutHere?.dies) life++;
+      die();
       if (fault) throw fault.error ?? outage;
       if (cutHere) throw outage;
       return result;

@@ -148,6 +148,8 @@ const server = createServer(async (request, response) => {
   }
 });
 
+// A busy machine reuses a connection in the moment in which it would be closed for being idle.
+server.keepAliveTimeout = 600_000;
 server.listen(Number(port), '127.0.0.1', () => {
   const address = /** @type {import('node:net').AddressInfo} */ (server.address());
   console.log(address.port);

@@ -18,6 +18,8 @@ const server = new v2.WebDAVServer({
 server.setFileSystem('/', new v2.PhysicalFileSystem(folder), (mounted) => {
   if (!mounted) throw new Error('The folder cannot be mounted.');
   server.start((http) => {
+    // A busy machine reuses a connection in the moment in which it would be closed for being idle.
+    if (http) http.keepAliveTimeout = 600_000;
     const address = /** @type {import('node:net').AddressInfo} */ (http?.address());
     console.log(address.port);
   });
