@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { makeFolder, removeFolder } from '../../tools/browsers/child.mjs';
@@ -14,9 +14,10 @@ test('npm installs the tarball, without the network if its dependencies are cach
     }
     writeFileSync(join(app, 'package.json'), JSON.stringify({ private: true, overrides }));
     await run('npm', ['install', '--offline', '--no-audit', '--no-fund', inject('tarball')], app);
-    expect(readdirSync(join(app, 'node_modules')).sort()).toEqual(
-      expect.arrayContaining(['cairndb', ...Object.keys(dependencies)]),
+    const missing = ['cairndb', ...Object.keys(dependencies)].filter(
+      (name) => !existsSync(join(app, 'node_modules', name)),
     );
+    expect(missing).toEqual([]);
     const script = "console.log(Object.keys(await import('cairndb')).includes('connect'))";
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], app);
     expect(stdout.trim()).toBe('true');
