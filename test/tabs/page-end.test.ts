@@ -43,10 +43,11 @@ const hide = (tab: Tab) =>
   tab.evaluate(() => {
     Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
     document.dispatchEvent(new Event('visibilitychange'));
-    return Object.keys(localStorage).length;
+    return Object.keys(localStorage).filter((key) => key.startsWith('cairn:')).length;
   });
 
-const countJournals = (tab: Tab) => tab.evaluate(() => Object.keys(localStorage).length);
+const countJournals = (tab: Tab) =>
+  tab.evaluate(() => Object.keys(localStorage).filter((key) => key.startsWith('cairn:')).length);
 
 // Pages that return from the back/forward cache: back-forward.test.ts.
 describe.each(['connect', 'Database', 'opfs', 'encrypted', 'encrypted opfs'] as const)(
