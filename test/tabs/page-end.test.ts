@@ -70,13 +70,15 @@ describe.each(['connect', 'Database', 'opfs', 'encrypted', 'encrypted opfs'] as 
       await expectKept(client);
     });
 
-    test('after a navigation to another site', async () => {
-      const tab = await open(client);
-      await write(tab);
-      await tab.goto('data:text/html,elsewhere');
-      await tab.close();
-      await expectKept(client);
-    });
+    // A sealed journal may come too late: docs/guides/encryption.md.
+    if (!client.startsWith('encrypted'))
+      test('after a navigation to another site', async () => {
+        const tab = await open(client);
+        await write(tab);
+        await tab.goto('data:text/html,elsewhere');
+        await tab.close();
+        await expectKept(client);
+      });
 
     test('after the tab was closed', async () => {
       const tab = await open(client);
