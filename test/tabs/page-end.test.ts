@@ -49,15 +49,6 @@ const hide = (tab: Tab) =>
 const countJournals = (tab: Tab) =>
   tab.evaluate(() => Object.keys(localStorage).filter((key) => key.startsWith('cairn:')).length);
 
-/** Expects all documents in a new tab. */
-async function expectKept(client: NonNullable<Parameters<typeof open>[0]>): Promise<void> {
-  const tab = await open(client);
-  // The journal of a page that ends in another process may come behind the start of this one, and a sealed one is opened
-  // asynchronously.
-  if (client.startsWith('encrypted')) await expect.poll(() => ids(tab)).toEqual(NAMES);
-  else expect(await ids(tab)).toEqual(NAMES);
-}
-
 // Pages that return from the back/forward cache: back-forward.test.ts.
 describe.each(['connect', 'Database', 'opfs', 'encrypted', 'encrypted opfs'] as const)(
   '%s: acknowledged changes are kept',
@@ -67,7 +58,7 @@ describe.each(['connect', 'Database', 'opfs', 'encrypted', 'encrypted opfs'] as 
       await write(tab);
       await tab.reload();
       await tab.close();
-      await expectKept(client);
+      expect(await ids(await open(client))).toEqual(NAMES);
     });
 
     // A sealed journal may come too late: docs/guides/encryption.md.
@@ -77,7 +68,7 @@ describe.each(['connect', 'Database', 'opfs', 'encrypted', 'encrypted opfs'] as 
         await write(tab);
         await tab.goto('data:text/html,elsewhere');
         await tab.close();
-        await expectKept(client);
+        expect(await ids(await open(client))).toEqual(NAMES);
       });
 
     test('after the tab was closed', async () => {
@@ -85,7 +76,7 @@ describe.each(['connect', 'Database', 'opfs', 'encrypted', 'encrypted opfs'] as 
       await write(tab);
       await tab.close({ runBeforeUnload: true });
       await expect.poll(() => tab.isClosed()).toBe(true);
-      await expectKept(client);
+      expect(await ids(await open(client))).toEqual(NAMES);
     });
 
     // Chromium sends only `visibilitychange` when it quits. No save succeeds here.
