@@ -17,8 +17,9 @@ import type {
   EngineEncryption,
 } from '../transport/encryption/client-encryption.ts';
 import { PageUnloadWriter } from '../transport/unload/recovery-record.ts';
+import { openJournals } from './open-journals.ts';
 import { PageKeys } from './page-keys.ts';
-import { openJournals, PageSealing } from './page-sealing.ts';
+import { PageSealing } from './page-sealing.ts';
 
 /** Options of {@link encrypted}. */
 export interface EncryptedStorageOptions {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, inject, test } from 'vitest';
-import { packBytes, unpackBytes } from '../../src/encryption/packed-text.ts';
+import { packBytes, unpackBytes } from '../../src/storage/encryption/packed-text.ts';
 
 test('bytes come back from text, which has characters that every storage keeps', () => {
   const property = fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {

@@ -51,7 +51,7 @@ test(
 test(
   'a client that keeps nothing is found out',
   async () => {
-    vi.spyOn(ReplayBuffer.prototype, 'note').mockImplementation(() => undefined);
+    vi.spyOn(ReplayBuffer.prototype, 'note').mockImplementation(() => []);
     expect(await firstFailure()).toBeDefined();
   },
   PATIENCE,

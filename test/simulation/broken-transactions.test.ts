@@ -117,8 +117,9 @@ test(
       this: ReplayBuffer,
       ...args
     ) {
-      note.apply(this, args);
+      const added = note.apply(this, args);
       this.drop(new Set(this.all().filter(({ request }) => request.op === 'commit')));
+      return added;
     });
     await expectFound();
   },

@@ -109,8 +109,9 @@ test(
       first,
       reply,
     ) {
-      note.call(this, batch, first, reply);
+      const added = note.call(this, batch, first, reply);
       this.drop(new Set(this.all().filter(({ request }) => request.op === 'patchMany')));
+      return added;
     });
     expect(await firstFailure()).toBeLessThan(SOON);
   },

@@ -13,10 +13,9 @@ import { compareKeys, startsWith } from '../drivers/key-order.ts';
 import type { DataKeys } from './data-keys.ts';
 import { sealDamaged } from './encryption-errors.ts';
 import { NameCodes } from './name-codes.ts';
-import { openPageRecord } from './page-records.ts';
+import { openPageRecord, type SealedPageRecord } from './page-records.ts';
 import { isGuardKey, type MarkedManifest, RollbackGuard } from './rollback-guard.ts';
 import { type OpenedValue, type SealedValue, SealedValues } from './sealed-values.ts';
-import { SEALED } from './sealing.ts';
 
 /** Bytes that are encoded in one turn: a large write must not block the thread. */
 const AHEAD = 1024 * 1024;
@@ -211,10 +210,10 @@ export class EncryptedStorage implements Storage {
 
   async #open(store: StoreName, key: StorageKey, value: unknown): Promise<Entry> {
     try {
-      const { sealed } = value as SealedValue;
-      if (store !== 'recovery' || sealed[0] !== SEALED.page)
+      if (store !== 'recovery' || !isOfPage(value))
         return { key, opened: await this.#values.open(store, key, value) };
-      const record = await openPageRecord(this.#keys.pages, key, sealed);
+      const [client, ending] = key as SealedPageRecord['key'];
+      const record = await openPageRecord(this.#keys.pages, [client, ending], value.sealed);
       return { key, opened: { name: '', value: record } };
     } catch (cause) {
       return this.#refuse(store, key, cause);
@@ -236,6 +235,11 @@ export class EncryptedStorage implements Storage {
     if (problem) throw sealDamaged(`The manifest of collection "${name}" is damaged (${problem})`);
     return found?.manifest;
   }
+}
+
+/** Whether a page wrote a value of the store `recovery`, and not the engine. */
+function isOfPage(value: unknown): value is SealedPageRecord {
+  return typeof (value as Partial<SealedPageRecord>).sealed === 'string';
 }
 
 function unmarked(store: StoreName, value: object): object {

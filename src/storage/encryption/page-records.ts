@@ -1,27 +1,71 @@
-import type { StorageKey } from '../drivers/driver.ts';
 import { ByteBuffer } from '../opfs/values/byte-buffer.ts';
 import { addValue, readValue } from '../opfs/values/value-bytes.ts';
+import { packBytes, unpackBytes } from './packed-text.ts';
 import { type Bytes, SEALED, unseal } from './sealing.ts';
+
+/** What one frame of a page's record has: changes, and the collections that they are about. */
+export interface PageFrame {
+  readonly client: string;
+  readonly database?: string | undefined;
+  readonly opened: readonly (readonly [handle: number, settings: object])[];
+  readonly changes: readonly object[];
+}
+
+/** A recovery record as an encrypted database stores it: text, as in `localStorage`. */
+export interface SealedPageRecord {
+  readonly sealed: string;
+  /** Its key in storage, which a listing of values does not tell. */
+  readonly key: readonly [client: string, ending: number];
+}
 
 const NO_BLOBS = new Map<Blob, Bytes>();
 
-/** The bytes of a recovery record. @throws {UnreadBlob}: a page that ends cannot read Blobs. */
-export function pageRecordBytes(record: object): Bytes {
+/** The bytes of a frame. @throws {UnreadBlob}: a page that ends cannot read Blobs. */
+export function frameBytes(frame: PageFrame): Bytes {
   const buffer = new ByteBuffer();
-  addValue(buffer, record, NO_BLOBS);
+  addValue(buffer, frame, NO_BLOBS);
   return buffer.written;
 }
 
-/** Where a recovery record or an unload journal is, for the seal. */
-export function pageRecordPlace(key: StorageKey): string {
-  return JSON.stringify(['recovery', ...key]);
+/** What a frame is sealed for: it may be written each time its page is hidden, so no ending. */
+export function framePlace(client: string): string {
+  return JSON.stringify(['page', client]);
 }
 
-/** Opens what a page sealed as it ended. @throws {Error} for anything else. */
+/** A sealed frame as text. */
+export function frameText(sealed: Bytes): string {
+  return packBytes(sealed);
+}
+
+/**
+ * A line of a sealed record: a frame, and the positions of its changes that no longer count. Those are in clear: who can
+ * change them can remove the record as well.
+ */
+export function frameLine(text: string, omitted: readonly number[]): string {
+  return omitted.join() + text;
+}
+
+/**
+ * Opens what a page wrote as it was hidden or ended: its frames, as one recovery record.
+ *
+ * @throws {Error} for anything else.
+ */
 export async function openPageRecord(
   pages: CryptoKey,
-  key: StorageKey,
-  sealed: Bytes,
-): Promise<object> {
-  return readValue(await unseal(pages, SEALED.page, sealed, pageRecordPlace(key)));
+  [client, ending]: SealedPageRecord['key'],
+  sealed: string,
+): Promise<PageFrame & { readonly ending: number }> {
+  const lines = sealed.split('\n');
+  const frames = await Promise.all(lines.map((line) => openFrame(pages, client, line)));
+  const database = frames.findLast((frame) => frame.database !== undefined)?.database;
+  const opened = [...new Map(frames.flatMap((frame) => frame.opened))];
+  return { client, ending, database, opened, changes: frames.flatMap(({ changes }) => changes) };
+}
+
+async function openFrame(pages: CryptoKey, client: string, line: string): Promise<PageFrame> {
+  const [omitted = ''] = /^[\d,]*/.exec(line) ?? [];
+  const bytes = unpackBytes(line.slice(omitted.length));
+  const frame = readValue(await unseal(pages, SEALED.page, bytes, framePlace(client))) as PageFrame;
+  const isOmitted = new Set(omitted === '' ? [] : omitted.split(',').map(Number));
+  return { ...frame, changes: frame.changes.filter((_, at) => !isOmitted.has(at)) };
 }

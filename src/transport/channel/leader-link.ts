@@ -118,11 +118,11 @@ export class LeaderLink {
   ): Promise<void> | undefined {
     this.#finder.confirm();
     this.#handles.noteReplies(batch, reply);
-    this.#unsaved.note(batch, first, reply);
+    const added = this.#unsaved.note(batch, first, reply);
     if (this.#unsaved.size === 0) return undefined;
-    const secured = this.#guard?.secure();
+    const secure = () => this.#guard?.secure(added);
     const { joining } = this.replayer;
-    return joining ? joining.then(() => secured) : secured;
+    return joining ? joining.then(secure) : secure();
   }
 
   /** Switches to another engine. */

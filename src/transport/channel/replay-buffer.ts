@@ -29,12 +29,13 @@ export class ReplayBuffer {
     return this.#journalSize;
   }
 
-  /** Adds the acknowledged changes of a batch. */
+  /** Adds the acknowledged changes of a batch, and returns them. */
   note(
     batch: readonly Request[],
     first: FirstSequenceNumbers,
     { values, failures, turn }: BatchReply,
-  ): void {
+  ): readonly AcknowledgedChange[] {
+    const added: AcknowledgedChange[] = [];
     for (const [request, index, number] of numberedChanges(batch, first)) {
       const failure = failures?.get(index) as { code?: string } | undefined;
       // Applied, but the reply was lost with its engine, so the change may be unsaved.
@@ -46,10 +47,13 @@ export class ReplayBuffer {
       }
       const replay = isApplied ? uncompared(request) : asAcknowledged(request, values[index]);
       if (!replay) continue;
-      this.#changes.push({ number, turn, request: replay });
+      const change = { number, turn, request: replay };
+      this.#changes.push(change);
+      added.push(change);
       if (this.#journalSize !== undefined) this.#journalSize += journalSize(replay);
     }
     for (const request of batch) if (request.op === 'insertAbandon') this.#abandon(request);
+    return added;
   }
 
   /** Forgets the changes of a handle up to a sequence number, except the missed ones. */

@@ -9,17 +9,20 @@ export function openingJournals(
   encryption: ClientEncryption,
 ): StartEngine {
   return async (term, events) => {
-    // A database that is not open yet may have none: its own failure is reported.
-    const journals = encryption.readJournals(name).catch((): RecoveryRecord[] => []);
+    let isUnread = false;
+    const journals = encryption.readJournals(name).catch((): RecoveryRecord[] => {
+      isUnread = true;
+      return [];
+    });
     const engine = await start({ ...term, journals }, events);
-    return {
-      ...engine,
-      replayJournals: (found) =>
-        void encryption.readJournals(name).then(
-          (opened) => engine.replayJournals(opened),
-          // They stay, for the next engine.
-          () => found.length,
-        ),
-    };
+    const replay = () =>
+      encryption.readJournals(name).then(engine.replayJournals, (error: unknown) => {
+        console.warn(
+          `cairndb cannot read the unload journals of "${name}" (${error}). They stay in localStorage; the next opening reads them.`,
+        );
+      });
+    // Now the database is open, with its key.
+    if (isUnread) void replay();
+    return { ...engine, replayJournals: () => void replay() };
   };
 }

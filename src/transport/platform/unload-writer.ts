@@ -11,14 +11,16 @@ export interface UnloadWriter {
    * @returns whether one of them has all changes.
    */
   write(record: RecoveryRecord, prefersJournal?: boolean): boolean;
-  /** As {@link write}, to IndexedDB alone. */
-  store(record: RecoveryRecord): boolean;
   /** Gets ready what takes time, once the engine is open. */
   begin?(): void;
   /** While it cannot write, settles when that may have changed; until then a change is acknowledged once it is saved. */
   readonly pending?: Promise<void> | undefined;
+  /** Does for changes what takes time, before they are acknowledged. Must not be called while `pending`. */
+  seal?(record: RecoveryRecord): Promise<void> | undefined;
   /** Journals the record of a page that may live on: changes up to the first that the journal cannot hold. */
   journal(record: RecoveryRecord): void;
+  /** Writes the record of a page that may live on to IndexedDB, without gaps as {@link journal}. */
+  store(record: RecoveryRecord): boolean;
   /** Removes the records: all of their changes are saved. */
   forget(): void;
   close(): void;

@@ -1,8 +1,20 @@
 import { type IDBPDatabase, openDB, unwrap } from 'idb';
 import type { RecoveryKey, RecoveryRecord } from '../../engine/recovery/recovery-records.ts';
 import { databaseName } from '../../storage/drivers/indexeddb-connection.ts';
-import type { UnloadJournals, UnloadWriter } from '../platform/unload-writer.ts';
+import type { UnloadWriter } from '../platform/unload-writer.ts';
 import { holdStorage, unloadJournals } from './unload-journal.ts';
+
+/** A recovery record as it is written. */
+export interface RecordForm {
+  /** The value to store. */
+  readonly value: object;
+  /** Whether the value has all changes. */
+  readonly isWhole: boolean;
+  /** Whether the text of the journal is made already. */
+  readonly isText: boolean;
+  /** Writes it as an unload journal. @returns whether the journal has all changes. */
+  journal(database: string): boolean;
+}
 
 /** How the records of an encrypted database are written. */
 export interface RecordSealing {
@@ -10,9 +22,10 @@ export interface RecordSealing {
   prepare(): void;
   /** As {@link UnloadWriter.pending}. */
   readonly pending: Promise<void> | undefined;
-  /** @returns the value to store, with as many changes as it can have, and whether these are all. */
-  seal(record: RecoveryRecord): { readonly value: object; readonly isWhole: boolean };
-  readonly journals: Pick<UnloadJournals, 'write'>;
+  /** As {@link UnloadWriter.seal}. */
+  seal(record: RecoveryRecord): Promise<void>;
+  /** The forms of a record to write one after the other: what takes time comes last. */
+  forms(record: RecoveryRecord, isGapless: boolean): Iterable<RecordForm>;
 }
 
 /**
@@ -26,7 +39,6 @@ export interface RecordSealing {
 export class PageUnloadWriter implements UnloadWriter {
   readonly #database: string;
   readonly #sealing: RecordSealing | undefined;
-  readonly #journals: Pick<UnloadJournals, 'write'>;
   #opening: Promise<void> | undefined;
   #connection: IDBPDatabase | undefined;
   /** Counts attempts to open it: the connection of an earlier one is not kept, and must not stay open. */
@@ -38,7 +50,6 @@ export class PageUnloadWriter implements UnloadWriter {
   constructor(database: string, sealing?: RecordSealing) {
     this.#database = database;
     this.#sealing = sealing;
-    this.#journals = sealing?.journals ?? unloadJournals;
   }
 
   begin(): void {
@@ -54,26 +65,33 @@ export class PageUnloadWriter implements UnloadWriter {
     this.#opening ??= this.#open();
   }
 
+  seal(record: RecoveryRecord): Promise<void> | undefined {
+    return this.#sealing?.seal(record);
+  }
+
   write(record: RecoveryRecord, prefersJournal = false): boolean {
-    // The faster first: Firefox may end this script anywhere, and the journal goes to another process.
-    const isStored = !prefersJournal && this.store(record);
-    this.#journaled.push([record.client, record.ending]);
-    const isJournaled = !this.pending && this.#journals.write(this.#database, record);
-    return isJournaled || isStored || (prefersJournal && this.store(record));
+    const key = this.#journalKey(record);
+    let isWritten = false;
+    for (const form of this.#forms(record, false)) {
+      const store = () => this.#store(key, form);
+      const journal = () => form.journal(this.#database);
+      if (prefersJournal) isWritten = journal() || store();
+      // The faster first: Firefox may end this script anywhere, and the journal goes to another process.
+      else isWritten = (form.isText ? [journal(), store()] : [store(), journal()]).includes(true);
+    }
+    return isWritten;
   }
 
   store(record: RecoveryRecord): boolean {
-    const key: RecoveryKey = [record.client, record.ending];
-    if (this.pending) return false;
-    const { value, isWhole } = this.#sealing?.seal(record) ?? { value: record, isWhole: true };
-    const isStored = this.#change((records) => records.put(value, [...key]));
-    if (isStored) this.#stored.push(key);
-    return isStored && isWhole;
+    let isStored = false;
+    for (const form of this.#forms(record, true))
+      isStored = this.#store([record.client, record.ending], form);
+    return isStored;
   }
 
   journal(record: RecoveryRecord): void {
-    this.#journaled.push([record.client, record.ending]);
-    if (!this.pending) this.#journals.write(this.#database, record, true);
+    this.#journalKey(record);
+    for (const form of this.#forms(record, true)) form.journal(this.#database);
   }
 
   forget(): void {
@@ -92,6 +110,25 @@ export class PageUnloadWriter implements UnloadWriter {
     const connection = this.#connection;
     this.#connection = undefined;
     connection?.close();
+  }
+
+  #journalKey({ client, ending }: RecoveryRecord): RecoveryKey {
+    const key: RecoveryKey = [client, ending];
+    this.#journaled.push(key);
+    return key;
+  }
+
+  *#forms(record: RecoveryRecord, isGapless: boolean): Iterable<RecordForm> {
+    if (!this.#sealing) {
+      const journal = (database: string) => unloadJournals.write(database, record, isGapless);
+      yield { value: record, isWhole: true, isText: false, journal };
+    } else if (!this.pending) yield* this.#sealing.forms(record, isGapless);
+  }
+
+  #store(key: RecoveryKey, { value, isWhole }: RecordForm): boolean {
+    const isStored = this.#change((records) => records.put(value, [...key]));
+    if (isStored) this.#stored.push(key);
+    return isStored && isWhole;
   }
 
   /** @returns whether the transaction began. */

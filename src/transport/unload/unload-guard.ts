@@ -71,17 +71,19 @@ export class UnloadGuard {
   /**
    * Must be called before changes are acknowledged to the caller.
    *
-   * @returns resolves when changes that no journal has room for are saved; `undefined` where the caller need not wait.
+   * @returns resolves when the journal can have the changes, or when they are saved; `undefined` where the caller need
+   *   not wait.
    */
-  secure(): Promise<void> | undefined {
+  secure(changes: readonly AcknowledgedChange[]): Promise<void> | undefined {
     this.#writer.prepare();
     const isJournalable = this.#client.journalSize <= JOURNAL_ROOM;
+    if (!isJournalable) return this.#save();
     const { pending } = this.#writer;
-    if (isJournalable && !pending && !this.#page.isHidden) return undefined;
-    const saved = this.#save();
-    if (pending) return Promise.race([saved, pending.then(() => this.#writer.pending && saved)]);
     // A hidden page may end without an event. It saves at once, but does not wait: long imports run in hidden pages.
-    return isJournalable ? undefined : saved;
+    const saved = pending || this.#page.isHidden ? this.#save() : undefined;
+    if (!pending) return this.#seal(changes);
+    const sealed = pending.then(() => (this.#writer.pending ? saved : this.#seal(changes)));
+    return Promise.race([saved, sealed]);
   }
 
   /** Must be called when changes are released. */
@@ -95,6 +97,10 @@ export class UnloadGuard {
   close(): void {
     this.#writer.close();
     for (const stop of this.#stopListening) stop();
+  }
+
+  #seal(changes: readonly AcknowledgedChange[]): Promise<void> | undefined {
+    return this.#writer.seal?.(this.#recordOf(changes))?.catch(() => this.#save());
   }
 
   /** One save at a time; changes acknowledged meanwhile go with the next. The engine reports failures. */
@@ -151,8 +157,12 @@ export class UnloadGuard {
   }
 
   #record(changes: readonly AcknowledgedChange[]): RecoveryRecord {
+    return { ...this.#recordOf(changes), ending: ++this.#endings };
+  }
+
+  #recordOf(changes: readonly AcknowledgedChange[]): RecoveryRecord {
     const { id, opened, database } = this.#client;
-    return { client: id, ending: ++this.#endings, database, opened, changes };
+    return { client: id, ending: this.#endings, database, opened, changes };
   }
 }
 

@@ -43,14 +43,8 @@ export const unloadJournals: UnloadJournals = {
       lines.push(line);
     }
     const key = journalKey(database, [head.client, head.ending]);
-    // Finds by bisection how many lines fit, from the first on. A head alone is not worth a write.
-    let fitting = 1;
-    let tooMany = lines.length + 1;
-    for (let tried = lines.length; tried > fitting; tried = (fitting + tooMany) >> 1) {
-      if (storeJournal(key, lines.slice(0, tried).join('\n'))) fitting = tried;
-      else tooMany = tried;
-    }
-    return fitting > changes.length;
+    // A head alone is not worth a write.
+    return storeLines(key, lines, '', 1) > changes.length;
   },
 
   read(database) {
@@ -106,8 +100,29 @@ export function journalKeys(database: string): string[] {
   }
 }
 
-/** @returns `false` where there is no room, or the user forbids `localStorage`. */
-export function storeJournal(key: string, text: string): boolean {
+/**
+ * Stores as many lines as there is room for, the first ones; none where the user forbids `localStorage`.
+ *
+ * @param worthless How many lines are not worth a write.
+ * @returns how many lines are stored, `worthless` if none.
+ */
+export function storeLines(
+  key: string,
+  lines: readonly string[],
+  prefix: string,
+  worthless = 0,
+): number {
+  let fitting = worthless;
+  let tooMany = lines.length + 1;
+  // By bisection.
+  for (let tried = lines.length; tried > fitting; tried = (fitting + tooMany) >> 1) {
+    if (store(key, prefix + lines.slice(0, tried).join('\n'))) fitting = tried;
+    else tooMany = tried;
+  }
+  return fitting;
+}
+
+function store(key: string, text: string): boolean {
   try {
     (held ?? localStorage).setItem(key, text);
     return true;

@@ -4,7 +4,8 @@ const FIRST = 0x4000;
 
 /** Bytes as text, at 15 bits a character: `localStorage` counts characters. The last one tells the length. */
 export function packBytes(bytes: Uint8Array): string {
-  const codes: number[] = [];
+  const codes = new Uint16Array(Math.ceil((bytes.length * 8) / BITS) + 1);
+  let count = 0;
   let bits = 0;
   let held = 0;
   for (const byte of bytes) {
@@ -12,15 +13,16 @@ export function packBytes(bytes: Uint8Array): string {
     bits += 8;
     if (bits < BITS) continue;
     bits -= BITS;
-    codes.push(FIRST + (held >> bits));
+    codes[count++] = FIRST + (held >> bits);
     held &= (1 << bits) - 1;
   }
-  if (bits > 0) codes.push(FIRST + (held << (BITS - bits)));
-  codes.push(FIRST + (bytes.length % BITS));
+  if (bits > 0) codes[count++] = FIRST + (held << (BITS - bits));
+  codes[count] = FIRST + (bytes.length % BITS);
   let text = '';
+  // More arguments than this overflow the stack of some engines.
   const SLICE = 8192;
   for (let at = 0; at < codes.length; at += SLICE)
-    text += String.fromCharCode.apply(null, codes.slice(at, at + SLICE));
+    text += String.fromCharCode(...codes.subarray(at, at + SLICE));
   return text;
 }
 

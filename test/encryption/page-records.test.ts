@@ -1,0 +1,138 @@
+import fc from 'fast-check';
+import { expect, inject, test, vi } from 'vitest';
+import { PageKeys } from '../../src/encryption/page-keys.ts';
+import { PageSealing } from '../../src/encryption/page-sealing.ts';
+import type { AcknowledgedChange } from '../../src/engine/protocol/requests.ts';
+import { plainSettings } from '../../src/engine/protocol/settings.ts';
+import type { RecoveryRecord } from '../../src/engine/recovery/recovery-records.ts';
+import { deriveKeys } from '../../src/storage/encryption/data-keys.ts';
+import {
+  openPageRecord,
+  type SealedPageRecord,
+} from '../../src/storage/encryption/page-records.ts';
+import { openingJournals } from '../../src/transport/encryption/sealed-journals.ts';
+import type { LeaderEngine } from '../../src/transport/leadership/leadership.ts';
+
+const COLLECTIONS: RecoveryRecord['opened'] = [1, 2].map((handle) => [
+  handle,
+  plainSettings(`notes ${handle}`, 'KEY_VALUE_BASED'),
+]);
+
+const opened = (...handles: number[]) => COLLECTIONS.filter(([handle]) => handles.includes(handle));
+
+/** A page with its keys. */
+async function openPage() {
+  const dataKeys = await deriveKeys(new Uint8Array(32).fill(7));
+  const keys = new PageKeys(new Uint8Array(32));
+  vi.spyOn(keys, 'dataKeys').mockResolvedValue(dataKeys);
+  const sealing = new PageSealing('notes', keys);
+  await sealing.pending;
+  return { sealing, pages: dataKeys.pages };
+}
+
+const recordOf = (changes: readonly AcknowledgedChange[], ending = 1): RecoveryRecord => ({
+  ...{ client: 'page.1', ending, database: 'a' },
+  opened: COLLECTIONS,
+  changes,
+});
+
+const changeOf = (number: number, handle = 1, body: unknown = `${number}`): AcknowledgedChange =>
+  ({ number, turn: number, request: { op: 'kvSet', handle, key: 'a', body } }) as never;
+
+/** What a page writes, one after the other. */
+const written = (sealing: PageSealing, record: RecoveryRecord, isGapless = false) =>
+  Array.from(sealing.forms(record, isGapless), ({ value, isWhole }) => ({
+    ...(value as SealedPageRecord),
+    isWhole,
+  }));
+
+test('acknowledged changes are written before calls in flight are sealed', async () => {
+  const { sealing, pages } = await openPage();
+  const [acknowledged, inFlight] = [changeOf(1), changeOf(2, 2)];
+  await sealing.seal(recordOf([acknowledged]));
+  const forms = written(sealing, recordOf([acknowledged, inFlight], 3));
+  expect(forms.map(({ isWhole }) => isWhole)).toEqual([false, true]);
+  const records = forms.map(({ key, sealed }) => openPageRecord(pages, key, sealed));
+  expect(await Promise.all(records)).toEqual([
+    { ...recordOf([acknowledged], 3), opened: opened(1) },
+    recordOf([acknowledged, inFlight], 3),
+  ]);
+});
+
+test('a record opens for its own client alone, and with its own key', async () => {
+  const { sealing, pages } = await openPage();
+  await sealing.seal(recordOf([changeOf(1)]));
+  const [form] = written(sealing, recordOf([changeOf(1)]));
+  const sealed = form?.sealed as string;
+  const { pages: others } = await deriveKeys(new Uint8Array(32).fill(8));
+  await expect(openPageRecord(pages, ['page.2', 1], sealed)).rejects.toThrow();
+  await expect(openPageRecord(others, ['page.1', 1], sealed)).rejects.toThrow();
+  const damaged = `${sealed.slice(0, 20)}\u4001${sealed.slice(21)}`;
+  await expect(openPageRecord(pages, ['page.1', 1], damaged)).rejects.toThrow();
+});
+
+test('every change that is not released is in the record, however it was sealed', async () => {
+  const { sealing, pages } = await openPage();
+  const kinds = fc.record({
+    isReleased: fc.boolean(),
+    isSealed: fc.boolean(),
+    hasBlob: fc.boolean(),
+  });
+  const property = fc.asyncProperty(
+    fc.array(fc.array(kinds, { maxLength: 4 }), { maxLength: 5 }),
+    fc.boolean(),
+    async (batches, isGapless) => {
+      let number = 0;
+      const left: AcknowledgedChange[] = [];
+      for (const batch of batches) {
+        const all = batch.map(({ hasBlob }) =>
+          changeOf(++number, 1, hasBlob ? new Blob(['x']) : `${number}`),
+        );
+        await sealing.seal(recordOf(all.filter((_, at) => batch[at]?.isSealed)));
+        left.push(...all.filter((_, at) => !batch[at]?.isReleased));
+      }
+      const hasBlob = ({ request }: AcknowledgedChange) =>
+        'body' in request && !isText(request.body);
+      const firstBlob = left.findIndex(hasBlob);
+      const expected =
+        isGapless && firstBlob >= 0
+          ? left.slice(0, firstBlob)
+          : left.filter((change) => !hasBlob(change));
+      const last = written(sealing, recordOf(left), isGapless).at(-1);
+      expect(last !== undefined).toBe(expected.length > 0);
+      if (!last) return;
+      const found = await openPageRecord(pages, ['page.1', 1], last.sealed);
+      expect([...found.changes].sort(byNumber)).toEqual(expected);
+      expect(last.isWhole).toBe(expected.length === left.length);
+    },
+  );
+  await fc.assert(property, { seed: inject('seed'), numRuns: 50 * inject('effort') });
+});
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string';
+}
+
+function byNumber(a: object, b: object): number {
+  return (a as AcknowledgedChange).number - (b as AcknowledgedChange).number;
+}
+
+test('journals that could not be read while the database opened are read afterwards', async () => {
+  const journal = recordOf([changeOf(1)]);
+  const readJournals = vi
+    .fn()
+    .mockResolvedValue([journal])
+    .mockRejectedValueOnce(new Error('busy'));
+  const replayJournals = vi.fn();
+  const start = openingJournals(
+    async ({ journals }) => {
+      expect(await journals).toEqual([]);
+      return { replayJournals } as unknown as LeaderEngine;
+    },
+    'notes',
+    { readJournals } as never,
+  );
+  await start({} as never, {} as never);
+  await vi.waitUntil(() => replayJournals.mock.calls.length > 0);
+  expect(replayJournals).toHaveBeenCalledWith([journal]);
+});
