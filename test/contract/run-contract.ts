@@ -12,13 +12,15 @@ export function runContract(kind: ClientKind): void {
 }
 
 /**
- * Node, happy-dom and Chromium run both. The engine is the same everywhere, so Firefox and WebKit, which differ in storage
- * and workers, run one with each kind of client, and not the same.
+ * The engine is the same everywhere, so Node runs both, Chromium both with a worker. Other combinations run one, and none
+ * of these two the same: they differ in storage, workers and the globals of a page.
  */
 function cachingsOf({ engine }: ClientKind): readonly boolean[] {
   const { userAgent = '' } = globalThis.navigator ?? {};
   const isWorker = engine === 'worker';
+  if (typeof document === 'undefined') return [false, true];
+  if (userAgent.includes('HappyDOM')) return [true];
   if (userAgent.includes('Firefox/')) return [isWorker];
   if (/Version\/\S+ Safari\//.test(userAgent)) return [!isWorker];
-  return [false, true];
+  return isWorker ? [false, true] : [false];
 }
