@@ -26,8 +26,11 @@ export type EncryptedTargetOptions =
   | { readonly key: EncryptionKey }
   | { readonly password: string };
 
-/** The object that has the salt and the wrapped key. */
-const KEY_PATH = 'cairn-key.json';
+/**
+ * Objects with a salt and a wrapped key. Devices that begin an empty target at once make one each: a target cannot compare
+ * and set, and a key that another overwrites would be lost with all that it sealed.
+ */
+const KEY_PATHS = 'cairn-keys/';
 
 /** Wrapped keys of databases do not open as those of a target. */
 const NAME = 'cairn backup target';
@@ -35,8 +38,6 @@ const NAME = 'cairn backup target';
 /**
  * Encrypts what goes to a backup target: each object is sealed with AES-256-GCM under a random data key, which is wrapped by the key, and opens
  * under its own path only. Paths stay as they are, and sizes can be told.
- *
- * Use a target from one device until it has its first object: two that begin at the same time could each make a key.
  *
  * @throws {OptionError} `option_invalid`. Its methods reject with {StorageError} `key_wrong`, `not_encrypted` or `data_damaged`, and with what
  *   the target rejects with.
@@ -62,55 +63,98 @@ export function encryptedTarget(
 ): EncryptableTarget {
   const given = options && 'password' in options ? options : options?.key;
   const keys = new PageKeys(checkedKey(given, 'key'));
-  let opening: Promise<DataKeys> | undefined;
-  const values = async (): Promise<CryptoKey> => {
+  let opening: Promise<readonly CryptoKey[]> | undefined;
+  const open = (): Promise<readonly CryptoKey[]> => {
     opening ??= openTarget(target, keys);
     // The next call tries again.
     opening.catch(() => {
       opening = undefined;
     });
-    return (await opening).values;
+    return opening;
   };
   return {
-    put: async (path, bytes) =>
-      target.put(path, await seal(await values(), SEALED.object, bytes as Bytes, path)),
+    put: async (path, bytes) => {
+      const [key] = (await open()) as [CryptoKey];
+      await target.put(path, await seal(key, SEALED.object, bytes as Bytes, path));
+    },
     get: async (path) => {
-      const key = await values();
-      const sealed = await target.get(path);
+      const known = await open();
+      const sealed = (await target.get(path)) as Bytes | undefined;
       if (!sealed) return undefined;
       try {
-        return await unseal(key, SEALED.object, sealed as Bytes, path);
-      } catch (cause) {
-        throw sealDamaged(`The object "${path}" of the backup target does not open`, cause);
+        return await unsealByAny(known, sealed, path);
+      } catch {
+        // Another device has made a key since.
+        opening = undefined;
       }
+      return unsealByAny(await open(), sealed, path);
     },
-    list: async (prefix) => (await target.list(prefix)).filter((path) => path !== KEY_PATH),
+    list: async (prefix) =>
+      (await target.list(prefix)).filter((path) => !path.startsWith(KEY_PATHS)),
     delete: (path) => target.delete(path),
   };
 }
 
-async function openTarget(target: EncryptableTarget, keys: PageKeys): Promise<DataKeys> {
-  let record = await readTarget(target);
-  if (!record) {
-    if ((await target.list('')).length > 0) throw notEncrypted();
-    const { key, origin } = await keys.derive(newOrigin(keys.key));
-    const { epoch, claim } = putKeyRecord(await newKeyRecord(NAME, key, origin));
-    await target.put(KEY_PATH, new TextEncoder().encode(JSON.stringify({ epoch, claim })));
-    // What is there now counts: another device may have been later.
-    record = (await readTarget(target)) as KeyRecord;
+/** @throws {StorageError} `data_damaged` */
+async function unsealByAny(
+  keys: readonly CryptoKey[],
+  sealed: Bytes,
+  path: string,
+): Promise<Bytes> {
+  const opened = keys.map((key) => unseal(key, SEALED.object, sealed, path));
+  try {
+    return await Promise.any(opened);
+  } catch (cause) {
+    throw sealDamaged(`The object "${path}" of the backup target does not open`, cause);
   }
+}
+
+/** The keys of a target, all devices in the same order; makes one for an empty target. */
+async function openTarget(
+  target: EncryptableTarget,
+  keys: PageKeys,
+): Promise<readonly CryptoKey[]> {
+  let paths = await target.list(KEY_PATHS);
+  if (paths.length === 0) {
+    const all = await target.list('');
+    paths = all.filter((path) => path.startsWith(KEY_PATHS));
+    if (paths.length === 0 && all.length > 0) throw notEncrypted();
+    if (all.length === 0) {
+      await makeKey(target, keys);
+      paths = await target.list(KEY_PATHS);
+    }
+  }
+  const opened = await Promise.allSettled(paths.sort().map((path) => openKey(target, keys, path)));
+  const open = opened.flatMap((one) => (one.status === 'fulfilled' ? one.value.values : []));
+  if (open.length > 0) return open;
+  const errors = opened.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+  throw errors.find(({ code }) => code !== 'key_wrong') ?? errors[0];
+}
+
+async function makeKey(target: EncryptableTarget, keys: PageKeys): Promise<void> {
+  const { key, origin } = await keys.derive(newOrigin(keys.key));
+  const { epoch, claim } = putKeyRecord(await newKeyRecord(NAME, key, origin));
+  const id = Array.from(origin.salt, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const content = new TextEncoder().encode(JSON.stringify({ epoch, claim }));
+  await target.put(`${KEY_PATHS}${id}.json`, content);
+}
+
+async function openKey(target: EncryptableTarget, keys: PageKeys, path: string): Promise<DataKeys> {
+  const record = await readKey(target, path);
   const { key } = await keys.derive(record.origin);
   return openKeyRecord(NAME, record, key);
 }
 
-async function readTarget(target: EncryptableTarget): Promise<KeyRecord | undefined> {
-  const bytes = await target.get(KEY_PATH);
-  if (!bytes) return undefined;
+async function readKey(target: EncryptableTarget, path: string): Promise<KeyRecord> {
+  const bytes = await target.get(path);
+  if (!bytes) throw keyRecordDamaged('it is gone');
   let stored: unknown;
   try {
     stored = JSON.parse(new TextDecoder().decode(bytes));
   } catch (cause) {
     throw keyRecordDamaged('it is no JSON', cause);
   }
-  return readKeyRecord(stored);
+  const record = stored === null ? undefined : readKeyRecord(stored);
+  if (!record) throw keyRecordDamaged('it is empty');
+  return record;
 }

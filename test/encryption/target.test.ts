@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import fc from 'fast-check';
+import { expect, inject, test } from 'vitest';
 import { encryptedTarget } from '../../src/encryption/index.ts';
 
 const key = new Uint8Array(32).fill(6);
@@ -50,9 +51,12 @@ test('another key, a damaged key record and a target with other files are refuse
   await expect(other.get('a')).rejects.toEqual(code('key_wrong'));
   await expect(other.put('a', bytes('b'))).rejects.toEqual(code('key_wrong'));
   expect(text(await encryptedTarget(inner, { key }).get('a'))).toBe('a');
-  inner.files.set('cairn-key.json', bytes('{'));
-  const damaged = encryptedTarget(inner, { key });
-  await expect(damaged.get('a')).rejects.toEqual(code('data_damaged'));
+  const record = [...inner.files.keys()].find((path) => path.startsWith('cairn-keys/')) as string;
+  for (const content of ['{', 'null', '1', '{}', '']) {
+    inner.files.set(record, bytes(content));
+    const damaged = encryptedTarget(inner, { key });
+    await expect(damaged.get('a')).rejects.toEqual(code('data_damaged'));
+  }
   const plain = memoryTarget(new Map([['a', bytes('a')]]));
   const refused = encryptedTarget(plain, { key }).put('b', bytes('b'));
   await expect(refused).rejects.toEqual(code('not_encrypted'));
@@ -71,4 +75,47 @@ test('a target that fails once is asked again', async () => {
   await expect(target.put('a', bytes('a'))).rejects.toThrow('offline');
   await target.put('a', bytes('a'));
   expect(text(await target.get('a'))).toBe('a');
+});
+
+test('two devices that begin an empty target at once lose nothing, in whatever order it answers', async () => {
+  const property = fc.asyncProperty(fc.scheduler(), async (scheduler) => {
+    const inner = memoryTarget();
+    const slow = {
+      put: scheduler.scheduleFunction(inner.put),
+      get: scheduler.scheduleFunction(inner.get),
+      list: scheduler.scheduleFunction(inner.list),
+      delete: scheduler.scheduleFunction(inner.delete),
+    };
+    const devices = ['a', 'b'].map((name) => ({ name, target: encryptedTarget(slow, { key }) }));
+    const written = devices.map(async ({ name, target }) => {
+      for (const n of [1, 2]) await target.put(`${name}/${n}`, bytes(`${name}${n}`));
+    });
+    let isDone = false;
+    const all = Promise.all(written).finally(() => {
+      isDone = true;
+    });
+    // Cryptography is not scheduled: it ends at its own time.
+    while (!isDone) {
+      await scheduler.waitIdle();
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+    await all;
+    const plain = memoryTarget(inner.files);
+    for (const target of [encryptedTarget(plain, { key }), encryptedTarget(plain, { key })]) {
+      for (const name of ['a/1', 'a/2', 'b/1', 'b/2'])
+        expect(text(await target.get(name))).toBe(name.replace('/', ''));
+    }
+  });
+  await fc.assert(property, { seed: inject('seed'), numRuns: 50 * inject('effort') });
+});
+
+test('a device finds what another one sealed with a key of its own, made meanwhile', async () => {
+  const [one, other] = [memoryTarget(), memoryTarget()];
+  const early = encryptedTarget(one, { key });
+  await early.put('a', bytes('a'));
+  await encryptedTarget(other, { key }).put('b', bytes('b'));
+  for (const [path, content] of other.files) one.files.set(path, content);
+  expect(text(await early.get('b'))).toBe('b');
+  const stranger = encryptedTarget(one, { key: new Uint8Array(32) });
+  await expect(stranger.get('a')).rejects.toEqual(code('key_wrong'));
 });

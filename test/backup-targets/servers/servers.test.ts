@@ -9,6 +9,7 @@ import {
   s3,
   webdav,
 } from '../../../src/backup-targets/index.ts';
+import { encryptedTarget } from '../../../src/encryption/index.ts';
 import { systemClock } from '../../../src/engine/scheduling/clock.ts';
 import { rejection } from '../../contract/outcomes.ts';
 import { backUpIn, newDatabase, newEnvironment, rowsFrom } from '../device.ts';
@@ -88,6 +89,24 @@ describe.each(Object.entries(kinds))('%s, a server in a process of its own', (na
     await target.delete('a/b/large');
     expect(await target.get('a/b/large')).toBeUndefined();
     expect(await target.list('a/c_d-e/none/')).toEqual([]);
+  });
+
+  test('keeps the backups of two devices that encrypt and begin at once', async () => {
+    const server = await start(kind);
+    const open = () =>
+      encryptedTarget(kind.target(server.port), { key: new Uint8Array(32).fill(5) });
+    const runs = ['phone', 'laptop'].map(async (device, at) => {
+      const { db, rows } = newDatabase();
+      await rows.insertMany(rowsFrom(at * 100, 100));
+      const own = { ...environment(), random: Math.random };
+      const { name } = await backUpIn(own, db, open(), { device }).run();
+      return { name, documents: await rows.filter({}) };
+    });
+    for (const { name, documents } of await Promise.all(runs)) {
+      const other = newDatabase();
+      await restoreFrom(open(), { db: other.db, name });
+      expect(await other.rows.filter({})).toEqual(documents);
+    }
   });
 
   test('killed in the middle of a backup: what is listed restores exactly, and the next run goes on', async () => {
