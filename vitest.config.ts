@@ -64,7 +64,9 @@ export default defineConfig({
     ],
   },
   test: {
-    testTimeout: 3 * MINUTE, // ends what hangs; a busy machine takes ten times as long as a quiet one
+    // They end what hangs; a busy machine takes ten times as long as a quiet one.
+    testTimeout: 3 * MINUTE,
+    hookTimeout: 3 * MINUTE,
     // Vitest keeps one core for itself, and of two that is half: what transforms has little to do most of the time.
     maxWorkers: availableParallelism(),
     provide: { seed: Number(process.env.SEED ?? 1), effort: Number(process.env.EFFORT ?? 1) },

@@ -1,4 +1,4 @@
-import { DATABASE } from '../engine/protocol/database-protocol.ts';
+import { changedHandles } from '../engine/protocol/request-kinds.ts';
 import type { AcknowledgedChange, OpenedHandles } from '../engine/protocol/requests.ts';
 import type { RecoveryKey, RecoveryRecord } from '../engine/recovery/recovery-records.ts';
 import {
@@ -6,6 +6,7 @@ import {
   frameLine,
   framePlace,
   frameText,
+  type PageFrame,
   type SealedPageRecord,
 } from '../storage/encryption/page-records.ts';
 import {
@@ -43,6 +44,8 @@ export class PageSealing implements RecordSealing {
   readonly #name: string;
   readonly #keys: PageKeys;
   readonly #frames = new WeakMap<AcknowledgedChange, Frame>();
+  /** Frames of the settings of collections, which many changes share. */
+  readonly #settings = new WeakMap<object, string>();
   #preparing: Promise<void> | undefined;
   #ciphers: PageCiphers | undefined;
 
@@ -67,23 +70,40 @@ export class PageSealing implements RecordSealing {
   async seal(record: RecoveryRecord): Promise<void> {
     const changes = record.changes.filter(isWithoutBlob);
     if (changes.length === 0) return;
-    const { pages } = this.#ciphers as PageCiphers;
-    const bytes = bytesOf(record, changes);
-    const sealed = await seal(pages, SEALED.page, bytes, framePlace(record.client));
-    const frame = { changes, text: frameText(sealed) };
+    const { client, database } = record;
+    const settings = openedOf(record, changes).filter((one) => !this.#settings.has(one[1]));
+    const [text, ...settingsTexts] = await Promise.all([
+      this.#frame(client, { database, opened: [], changes }),
+      ...settings.map((one) => this.#frame(client, { database, opened: [one], changes: [] })),
+    ]);
+    for (const [at, [, one]] of settings.entries())
+      this.#settings.set(one, settingsTexts[at] as string);
+    const frame = { changes, text };
     for (const change of changes) this.#frames.set(change, frame);
   }
 
   *forms(record: RecoveryRecord, isGapless: boolean): Iterable<RecordForm> {
     const changes = sealable(record.changes, isGapless);
-    const sealed = changes.filter((change) => this.#frames.has(change));
-    const lines = this.#sealedLines(sealed);
+    const isSealed = (change: AcknowledgedChange) => this.#frames.has(change);
+    const firstLate = changes.findIndex((change) => !isSealed(change));
+    const sealed =
+      isGapless && firstLate >= 0 ? changes.slice(0, firstLate) : changes.filter(isSealed);
+    const lines = this.#sealedLines(record, sealed);
     if (lines.length > 0) yield formOf(record, lines, sealed.length);
-    // What was acknowledged is written by now.
-    const late = withinRoom(changes.filter((change) => !this.#frames.has(change)));
-    if (late.length === 0) return;
-    const all = [...lines, this.#sealAtOnce(record, late)];
-    yield formOf(record, all, sealed.length + late.length);
+    // What is sealed is written by now. The others are calls in flight, changes that wait for their seal or their save,
+    // and changes of synchronous calls.
+    const isDone = new Set(sealed);
+    const late = changes.filter((change) => !isDone.has(change));
+    const fitting = withinRoom(late);
+    const count = sealed.length + fitting.length;
+    if (fitting.length > 0) {
+      lines.push(this.#sealAtOnce(record, fitting));
+      yield formOf(record, lines, count);
+    }
+    const rest = late.slice(fitting.length);
+    if (rest.length === 0) return;
+    lines.push(this.#sealAtOnce(record, rest));
+    yield { ...formOf(record, lines, count + rest.length), journal: () => false };
   }
 
   async #prepare(): Promise<void> {
@@ -98,24 +118,32 @@ export class PageSealing implements RecordSealing {
     };
   }
 
-  /** The frames of the changes, without their changes that are released since. */
-  #sealedLines(changes: readonly AcknowledgedChange[]): string[] {
+  async #frame(client: string, frame: PageFrame): Promise<string> {
+    const { pages } = this.#ciphers as PageCiphers;
+    return frameText(await seal(pages, SEALED.page, frameBytes(frame), framePlace(client)));
+  }
+
+  /** The frames of the changes, without their changes that are released since, behind those of their collections. */
+  #sealedLines(record: RecoveryRecord, changes: readonly AcknowledgedChange[]): string[] {
     const wanted = new Set(changes);
     const frames = new Set(changes.flatMap((change) => this.#frames.get(change) ?? []));
-    return Array.from(frames, (frame) =>
+    const settings = openedOf(record, changes).flatMap((one) => this.#settings.get(one[1]) ?? []);
+    const lines = Array.from(frames, (frame) =>
       frameLine(
         frame.text,
         frame.changes.flatMap((change, at) => (wanted.has(change) ? [] : [at])),
       ),
     );
+    return [...settings.map((text) => frameLine(text, [])), ...lines];
   }
 
-  /** Seals calls in flight, and changes that wait for their seal: none is acknowledged yet. */
   #sealAtOnce(record: RecoveryRecord, changes: readonly AcknowledgedChange[]): string {
     const { encrypt } = this.#ciphers as PageCiphers;
     const nonce = crypto.getRandomValues(new Uint8Array(NONCE_LENGTH));
     const place = placeBytes(SEALED.page, framePlace(record.client));
-    const sealed = encrypt(nonce, bytesOf(record, changes), place);
+    const opened = openedOf(record, changes);
+    const bytes = frameBytes({ database: record.database, opened, changes });
+    const sealed = encrypt(nonce, bytes, place);
     return frameLine(frameText(join(SEALED.page, nonce, sealed)), []);
   }
 }
@@ -133,15 +161,13 @@ function formOf(record: RecoveryRecord, lines: readonly string[], count: number)
   };
 }
 
-function bytesOf(
-  { client, database, opened }: RecoveryRecord,
+/** The collections that the changes are about. */
+function openedOf(
+  { opened }: RecoveryRecord,
   changes: readonly AcknowledgedChange[],
-): Bytes {
-  const handles = new Set(changes.map(({ request }) => request.handle));
-  const isWanted = ([handle]: OpenedHandles[number]) => handles.has(handle);
-  // A commit is about several collections.
-  const wanted = handles.has(DATABASE) ? opened : opened.filter(isWanted);
-  return frameBytes({ client, database, opened: wanted, changes });
+): OpenedHandles {
+  const handles = new Set(changes.flatMap(({ request }) => changedHandles(request)));
+  return opened.filter(([handle]) => handles.has(handle));
 }
 
 /** The changes without those that have Blobs, or those before the first that has one. */

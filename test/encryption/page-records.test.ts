@@ -12,6 +12,7 @@ import {
 } from '../../src/storage/encryption/page-records.ts';
 import { openingJournals } from '../../src/transport/encryption/sealed-journals.ts';
 import type { LeaderEngine } from '../../src/transport/leadership/leadership.ts';
+import { journalSize } from '../../src/transport/unload/journal-size.ts';
 
 const COLLECTIONS: RecoveryRecord['opened'] = [1, 2].map((handle) => [
   handle,
@@ -94,11 +95,17 @@ test('every change that is not released is in the record, however it was sealed'
       const hasBlob = ({ request }: AcknowledgedChange) =>
         'body' in request && !isText(request.body);
       const firstBlob = left.findIndex(hasBlob);
+      const forms = written(sealing, recordOf(left), isGapless);
+      // A page that lives on replays what is missing: later changes must not be there before.
+      for (const { sealed } of isGapless ? forms : []) {
+        const { changes } = await openPageRecord(pages, ['page.1', 1], sealed);
+        expect(changes).toEqual(left.slice(0, changes.length));
+      }
       const expected =
         isGapless && firstBlob >= 0
           ? left.slice(0, firstBlob)
           : left.filter((change) => !hasBlob(change));
-      const last = written(sealing, recordOf(left), isGapless).at(-1);
+      const last = forms.at(-1);
       expect(last !== undefined).toBe(expected.length > 0);
       if (!last) return;
       const found = await openPageRecord(pages, ['page.1', 1], last.sealed);
@@ -116,6 +123,35 @@ function isText(value: unknown): boolean {
 function byNumber(a: object, b: object): number {
   return (a as AcknowledgedChange).number - (b as AcknowledgedChange).number;
 }
+
+test('a sealed change takes no more room in a journal than its estimate', async () => {
+  const { sealing } = await openPage();
+  const settings = Array.from({ length: 50 }, (_, handle) => [
+    handle,
+    plainSettings(`notes ${handle}`, 'DOCUMENT_BASED'),
+  ]) as unknown as RecoveryRecord['opened'];
+  const numbers = [[1, 1]];
+  const put = { op: 'kvSet', handle: 1, key: 'a', body: '1' };
+  const requests = [put, { op: 'commit', handle: 0, changes: [put], numbers }];
+  for (const request of requests as unknown as AcknowledgedChange['request'][]) {
+    const changes = Array.from({ length: 100 }, (_, number) => ({ number, turn: number, request }));
+    for (const change of changes) await sealing.seal({ ...recordOf([change]), opened: settings });
+    const [form] = written(sealing, { ...recordOf(changes), opened: settings });
+    expect(form?.sealed.length).toBeLessThan(100 * journalSize(request));
+  }
+});
+
+test('what a journal has no room for is sealed for the store alone', async () => {
+  const { sealing, pages } = await openPage();
+  const large = [changeOf(1, 1, 'x'.repeat(600_000)), changeOf(2, 2)];
+  const forms = written(sealing, recordOf(large));
+  expect(forms.map(({ isWhole }) => isWhole)).toEqual([true]);
+  const [form] = sealing.forms(recordOf(large), false);
+  expect(form?.journal('notes')).toBe(false);
+  expect(await openPageRecord(pages, ['page.1', 1], forms[0]?.sealed ?? '')).toEqual(
+    recordOf(large),
+  );
+});
 
 test('journals that could not be read while the database opened are read afterwards', async () => {
   const journal = recordOf([changeOf(1)]);

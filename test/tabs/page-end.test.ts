@@ -61,6 +61,19 @@ describe.each(['connect', 'Database', 'opfs', 'encrypted', 'encrypted opfs'] as 
       expect(await ids(await open(client))).toEqual(NAMES);
     });
 
+    test('in the order of their calls', async () => {
+      const tab = await open(client);
+      await tab.evaluate(() => window.things.insert({ _id: 'a', n: 1 }));
+      await tab.evaluate(() => window.db.save());
+      await tab.evaluate(() =>
+        Promise.all([window.things.delete('a'), window.things.insertMany([{ _id: 'a', n: 2 }])]),
+      );
+      await tab.reload();
+      await tab.close();
+      const later = await open(client);
+      expect(await later.evaluate(() => window.things.get('a'))).toMatchObject({ n: 2 });
+    });
+
     test('after a navigation to another site', async () => {
       const tab = await open(client);
       await write(tab);

@@ -42,13 +42,16 @@ export class RecoveryRecords {
     this.#journals = Promise.resolve(journals);
   }
 
-  /** Most pages write both; the journal of a stored record is left out. */
+  /** Most pages write both; the one with fewer changes is left out. */
   async list(): Promise<readonly RecoveryRecord[]> {
     const stored = (await this.#storage.left()) as RecoveryRecord[];
-    const journals = await this.#journals;
-    const isStored = (one: RecoveryRecord) =>
-      stored.some(({ client, ending }) => hasKey(one, [client, ending]));
-    return [...stored, ...journals.filter((one) => !isStored(one))];
+    const isShorter = (one: RecoveryRecord, other: RecoveryRecord) =>
+      one.changes.length < other.changes.length && hasKey(one, [other.client, other.ending]);
+    const isOther = (one: RecoveryRecord) =>
+      !stored.some((other) => hasKey(one, [other.client, other.ending]) && !isShorter(other, one));
+    const journals = (await this.#journals).filter(isOther);
+    const isWhole = (one: RecoveryRecord) => !journals.some((journal) => isShorter(one, journal));
+    return [...stored.filter(isWhole), ...journals];
   }
 
   /** Removes records. Their changes must be saved. */

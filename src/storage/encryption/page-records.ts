@@ -3,9 +3,8 @@ import { addValue, readValue } from '../opfs/values/value-bytes.ts';
 import { packBytes, unpackBytes } from './packed-text.ts';
 import { type Bytes, SEALED, unseal } from './sealing.ts';
 
-/** What one frame of a page's record has: changes, and the collections that they are about. */
+/** What one frame of a page's record has: changes, collections that changes are about, or both. */
 export interface PageFrame {
-  readonly client: string;
   readonly database?: string | undefined;
   readonly opened: readonly (readonly [handle: number, settings: object])[];
   readonly changes: readonly object[];
@@ -39,7 +38,7 @@ export function frameText(sealed: Bytes): string {
 
 /**
  * A line of a sealed record: a frame, and the positions of its changes that no longer count. Those are in clear: who can
- * change them can remove the record as well.
+ * write to the disk can remove a record as well.
  */
 export function frameLine(text: string, omitted: readonly number[]): string {
   return omitted.join() + text;
@@ -54,7 +53,7 @@ export async function openPageRecord(
   pages: CryptoKey,
   [client, ending]: SealedPageRecord['key'],
   sealed: string,
-): Promise<PageFrame & { readonly ending: number }> {
+): Promise<PageFrame & { readonly client: string; readonly ending: number }> {
   const lines = sealed.split('\n');
   const frames = await Promise.all(lines.map((line) => openFrame(pages, client, line)));
   const database = frames.findLast((frame) => frame.database !== undefined)?.database;

@@ -61,6 +61,8 @@ export class InFlightRequests {
   /** The request in flight that may hang. */
   #hanging: InFlight | undefined;
   #route: Route | undefined;
+  /** Set once no engine will answer any more. */
+  #refusal: CairnError | undefined;
   /** Called when nothing is in flight. */
   #drained: (() => void)[] = [];
 
@@ -111,6 +113,7 @@ export class InFlightRequests {
 
   /** Runs a command about the whole client, on this route or the next. */
   run<T>(command: (route: Route) => Promise<T>): Promise<T> {
+    if (this.#refusal) return Promise.reject(this.#refusal);
     return new Promise((settle, reject) => {
       const entry: InFlight = {
         send: command,
@@ -162,7 +165,9 @@ export class InFlightRequests {
     return { request, error };
   }
 
+  /** Refuses everything, for good. */
   refuseAll(error: CairnError): void {
+    this.#refusal = error;
     for (const entry of this.#all) this.#refuse(entry, error);
   }
 

@@ -246,6 +246,8 @@ export class LeaderLink {
     this.#route = undefined;
     this.requests.stop();
     this.replayer.stop();
+    // Replies that wait for the id of the database settle, refused or not.
+    this.replayer.joined();
     this.#guard?.close();
   }
 

@@ -21,8 +21,8 @@ export function openingJournals(
           `cairndb cannot read the unload journals of "${name}" (${error}). They stay in localStorage; the next opening reads them.`,
         );
       });
-    // Now the database is open, with its key.
-    if (isUnread) void replay();
+    // By then the database is open, with its key.
+    void journals.then(() => (isUnread ? replay() : undefined));
     return { ...engine, replayJournals: () => void replay() };
   };
 }

@@ -30,7 +30,9 @@ export class SharedLeaderships {
       shared?.get(name) ?? new Leadership(name, isShared(settings, platform), platform, start);
     shared?.set(name, leadership);
     const { encryption } = settings;
-    leadership.replaceStart(encryption ? openingJournals(start, name, encryption) : start);
+    // Storage that no other tab shares has no journals: those of this name are another database's.
+    const hasJournals = encryption && isShared(settings, platform);
+    leadership.replaceStart(hasJournals ? openingJournals(start, name, encryption) : start);
     // Its other properties may be getters.
     const own: PropertyDescriptorMap = {};
     if (!usesPorts) own.switchboard = { value: undefined };

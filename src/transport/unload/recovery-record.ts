@@ -72,14 +72,17 @@ export class PageUnloadWriter implements UnloadWriter {
   write(record: RecoveryRecord, prefersJournal = false): boolean {
     const key = this.#journalKey(record);
     let isWritten = false;
+    let last: RecordForm | undefined;
     for (const form of this.#forms(record, false)) {
       const store = () => this.#store(key, form);
       const journal = () => form.journal(this.#database);
-      if (prefersJournal) isWritten = journal() || store();
+      if (prefersJournal) isWritten = journal();
       // The faster first: Firefox may end this script anywhere, and the journal goes to another process.
       else isWritten = (form.isText ? [journal(), store()] : [store(), journal()]).includes(true);
+      last = form;
     }
-    return isWritten;
+    if (!prefersJournal || isWritten || !last) return isWritten;
+    return this.#store(key, last);
   }
 
   store(record: RecoveryRecord): boolean {

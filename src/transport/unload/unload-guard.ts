@@ -45,6 +45,7 @@ export class UnloadGuard {
   /** The save that follows the running one; all that wait meanwhile share it. */
   #nextSave: Promise<void> | undefined;
   #saving: Promise<void> = Promise.resolve();
+  #sealed: Promise<void> = Promise.resolve();
   /** The changes in the records of a page that lives on. */
   #written: ReadonlySet<AcknowledgedChange> | undefined;
   /** Counts the recovery records of this client. */
@@ -75,7 +76,8 @@ export class UnloadGuard {
    *   not wait.
    */
   secure(changes: readonly AcknowledgedChange[]): Promise<void> | undefined {
-    this.#writer.prepare();
+    // A frozen page would block a deletion of the database.
+    if (!this.#suspended) this.#writer.prepare();
     const isJournalable = this.#client.journalSize <= JOURNAL_ROOM;
     if (!isJournalable) return this.#save();
     const { pending } = this.#writer;
@@ -100,7 +102,28 @@ export class UnloadGuard {
   }
 
   #seal(changes: readonly AcknowledgedChange[]): Promise<void> | undefined {
-    return this.#writer.seal?.(this.#recordOf(changes))?.catch(() => this.#save());
+    const { seal } = this.#writer;
+    const complete = seal ? this.#withBegunParts(changes) : [];
+    if (complete.length === 0) return undefined;
+    const sealing = this.#writer.seal?.(this.#recordOf(complete))?.catch(() => this.#save());
+    // Changes are acknowledged in their order.
+    this.#sealed = Promise.all([this.#sealed, sealing]).then(() => undefined);
+    return this.#sealed;
+  }
+
+  /**
+   * The changes, with the earlier parts of an `insertMany` whose last part is among them. Its caller waits for all of them,
+   * and most that have parts are too large for a journal: to seal these would be in vain.
+   */
+  #withBegunParts(changes: readonly AcknowledgedChange[]): readonly AcknowledgedChange[] {
+    if (!changes.some(({ request }) => request.op === 'insertPart')) return changes;
+    const ended = new Set(changes.flatMap(({ request }) => callOf(request, true)));
+    const others = new Set(changes.filter(({ request }) => request.op !== 'insertPart'));
+    // In their order: it is that of a replay.
+    return this.#client.unsaved.filter(
+      (change) =>
+        others.has(change) || callOf(change.request, false).some((call) => ended.has(call)),
+    );
   }
 
   /** One save at a time; changes acknowledged meanwhile go with the next. The engine reports failures. */
@@ -164,6 +187,11 @@ export class UnloadGuard {
     const { id, opened, database } = this.#client;
     return { client: id, ending: this.#endings, database, opened, changes };
   }
+}
+
+/** The call that a part belongs to, or that it ends. */
+function callOf(request: Request, isLast: boolean): number[] {
+  return request.op === 'insertPart' && (!isLast || request.last) ? [request.call] : [];
 }
 
 /** The changes without the parts of an unfinished `insertMany`, which continues while the page lives. */

@@ -10,7 +10,7 @@ import { clearMarks } from './kept-marks.ts';
 /** Longest change that is encoded at all, in characters. */
 const MAX_ENCODED_LENGTH = 32 * 1024 * 1024;
 
-/** Begins the text of a journal that only the key of the database opens: `sealedJournals`. */
+/** Begins the text of a journal that only the key of the database opens. */
 export const SEALED_JOURNAL = 'sealed ';
 
 let held: Storage | undefined;
