@@ -2,11 +2,9 @@ import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key
 import { isRead } from '../../engine/protocol/request-kinds.ts';
 import type { BatchReply, Request } from '../../engine/protocol/requests.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
-import { BackupError } from '../../errors/backup-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
-import { CollectionError } from '../../errors/collection-error.ts';
-import { WorkerError } from '../../errors/worker-error.ts';
 import { numberedChanges, type OpenHandles } from './open-handles.ts';
+import { hungError, outcomeUnknown, tooManyAttempts } from './request-errors.ts';
 import type { Route } from './route.ts';
 
 /** A request that ends every engine must not be retried for ever. */
@@ -138,8 +136,12 @@ export class InFlightRequests {
     this.#unsent.clear();
     for (const entry of this.#all) {
       const [request] = entry.batch;
-      if (entry.route && request?.once) this.#refuse(entry, this.#outcomeUnknown(request));
-      else if (entry.attempts >= ATTEMPTS) this.#refuse(entry, tooManyAttempts());
+      if (entry.route && request?.once)
+        this.#refuse(
+          entry,
+          outcomeUnknown(request, this.#handles.nameOf(request) ?? this.#database),
+        );
+      else if (entry.attempts >= ATTEMPTS) this.#refuse(entry, tooManyAttempts(ATTEMPTS));
       else this.#unsent.add(entry);
     }
     this.#advance();
@@ -245,19 +247,6 @@ export class InFlightRequests {
     settleCalls();
     if (entry.mayHang) this.#advance();
   }
-
-  #outcomeUnknown(request: Request): CairnError {
-    const { op } = request;
-    const place = this.#handles.nameOf(request) ?? this.#database;
-    const method = op === 'drop' ? 'Drop' : op;
-    const lost = `The engine was replaced before it answered ${method}() of "${place}".`;
-    if (op.startsWith('import')) {
-      const message = `${lost} The file was imported as a whole or not at all: import it again.`;
-      return new BackupError('import_lost', message, { place });
-    }
-    const message = `${lost} It may have been executed: check, and call it again if not.`;
-    return new CollectionError('answer_lost', message, { place });
-  }
 }
 
 function settle(calls: readonly PendingCall[], { values, failures }: BatchReply): void {
@@ -286,20 +275,4 @@ function isEngineLost(error: unknown): boolean {
 
 function codeOf(error: unknown): unknown {
   return (error as { code?: unknown } | undefined)?.code;
-}
-
-function tooManyAttempts(): WorkerError {
-  return new WorkerError(
-    'worker_lost',
-    `${ATTEMPTS} engines ended while they executed this request, so it is not retried. It may have been executed.`,
-  );
-}
-
-function hungError(place: string | undefined, cause: CairnError): WorkerError {
-  return new WorkerError(
-    'query_hung',
-    'A pattern of this call or live query did not end, so the worker was restarted. Only this call failed. ' +
-      'Use a pattern that cannot backtrack without end: no repetition of a repetition, as in (a+)+.',
-    { place, cause },
-  );
 }
