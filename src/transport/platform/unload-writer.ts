@@ -15,8 +15,11 @@ export interface UnloadWriter {
   begin?(): void;
   /** While it cannot write, settles when that may have changed; until then a change is acknowledged once it is saved. */
   readonly pending?: Promise<void> | undefined;
-  /** Does for changes what takes time, before they are acknowledged. Must not be called while `pending`. */
-  seal?(record: RecoveryRecord): Promise<void> | undefined;
+  /**
+   * Does for changes what takes time, before they are acknowledged; left out where nothing does. Must not be called while
+   * `pending`.
+   */
+  readonly seal?: ((record: RecoveryRecord) => Promise<void>) | undefined;
   /** Journals the record of a page that may live on: changes up to the first that the journal cannot hold. */
   journal(record: RecoveryRecord): void;
   /** Writes the record of a page that may live on to IndexedDB, without gaps as {@link journal}. */

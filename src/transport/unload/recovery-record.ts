@@ -37,6 +37,7 @@ export interface RecordSealing {
  * for the worker's write. A journal in `localStorage` always arrives, but has little room.
  */
 export class PageUnloadWriter implements UnloadWriter {
+  readonly seal: UnloadWriter['seal'];
   readonly #database: string;
   readonly #sealing: RecordSealing | undefined;
   #opening: Promise<void> | undefined;
@@ -50,6 +51,7 @@ export class PageUnloadWriter implements UnloadWriter {
   constructor(database: string, sealing?: RecordSealing) {
     this.#database = database;
     this.#sealing = sealing;
+    this.seal = sealing && ((record) => sealing.seal(record));
   }
 
   begin(): void {
@@ -65,12 +67,9 @@ export class PageUnloadWriter implements UnloadWriter {
     this.#opening ??= this.#open();
   }
 
-  seal(record: RecoveryRecord): Promise<void> | undefined {
-    return this.#sealing?.seal(record);
-  }
-
   write(record: RecoveryRecord, prefersJournal = false): boolean {
-    const key = this.#journalKey(record);
+    const key = keyOf(record);
+    this.#journaled.push(key);
     let isWritten = false;
     let last: RecordForm | undefined;
     for (const form of this.#forms(record, false)) {
@@ -87,13 +86,12 @@ export class PageUnloadWriter implements UnloadWriter {
 
   store(record: RecoveryRecord): boolean {
     let isStored = false;
-    for (const form of this.#forms(record, true))
-      isStored = this.#store([record.client, record.ending], form);
+    for (const form of this.#forms(record, true)) isStored = this.#store(keyOf(record), form);
     return isStored;
   }
 
   journal(record: RecoveryRecord): void {
-    this.#journalKey(record);
+    this.#journaled.push(keyOf(record));
     for (const form of this.#forms(record, true)) form.journal(this.#database);
   }
 
@@ -113,12 +111,6 @@ export class PageUnloadWriter implements UnloadWriter {
     const connection = this.#connection;
     this.#connection = undefined;
     connection?.close();
-  }
-
-  #journalKey({ client, ending }: RecoveryRecord): RecoveryKey {
-    const key: RecoveryKey = [client, ending];
-    this.#journaled.push(key);
-    return key;
   }
 
   *#forms(record: RecoveryRecord, isGapless: boolean): Iterable<RecordForm> {
@@ -173,4 +165,8 @@ export class PageUnloadWriter implements UnloadWriter {
       if (this.#attempt === attempt) this.#opening = undefined;
     }
   }
+}
+
+function keyOf({ client, ending }: RecoveryRecord): RecoveryKey {
+  return [client, ending];
 }

@@ -103,9 +103,10 @@ export class UnloadGuard {
 
   #seal(changes: readonly AcknowledgedChange[]): Promise<void> | undefined {
     const { seal } = this.#writer;
-    const complete = seal ? this.#withBegunParts(changes) : [];
+    if (!seal) return undefined;
+    const complete = this.#withBegunParts(changes);
     if (complete.length === 0) return undefined;
-    const sealing = this.#writer.seal?.(this.#recordOf(complete))?.catch(() => this.#save());
+    const sealing = seal(this.#recordOf(complete)).catch(() => this.#save());
     // Changes are acknowledged in their order.
     this.#sealed = Promise.all([this.#sealed, sealing]).then(() => undefined);
     return this.#sealed;

@@ -1,0 +1,95 @@
+import { expect, test, vi } from 'vitest';
+import type { AcknowledgedChange } from '../../src/engine/protocol/requests.ts';
+import type { RecoveryRecord } from '../../src/engine/recovery/recovery-records.ts';
+import type { PageLifecycle } from '../../src/transport/platform/platform.ts';
+import { JOURNAL_ROOM } from '../../src/transport/unload/journal-size.ts';
+import { type GuardedClient, UnloadGuard } from '../../src/transport/unload/unload-guard.ts';
+
+const change = (number: number, request: object = { op: 'kvSet' }) =>
+  ({ number, turn: 1, request: { handle: 1, ...request } }) as unknown as AcknowledgedChange;
+
+const part = (number: number, call: number, last: boolean) =>
+  change(number, { op: 'insertPart', call, last });
+
+/** A guard of a client whose changes are `unsaved`; `seal` as the writer of an encrypted database has it. */
+function guarded(seal?: (record: RecoveryRecord) => Promise<void>) {
+  const client = {
+    ...{ id: 'page.1', isLeader: true, isFollower: false, database: 'a', isInThread: false },
+    ...{ opened: [], unsaved: [] as AcknowledgedChange[], journalSize: 0, inFlight: [] },
+    ...{ save: vi.fn(), whenSaved: vi.fn(async () => undefined) },
+    ...{ suspend: vi.fn(), resume: vi.fn() },
+  } satisfies GuardedClient;
+  let leave: (mayReturn: boolean) => void = () => undefined;
+  const page: PageLifecycle = {
+    isHidden: false,
+    onHidden: () => () => undefined,
+    onLeft: (listener) => {
+      leave = listener;
+      return () => undefined;
+    },
+    onReturned: () => () => undefined,
+  };
+  const prepare = vi.fn();
+  const guard = new UnloadGuard(client, page, {
+    ...{ prepare, write: () => true, journal: () => undefined, store: () => true },
+    ...{ forget: () => undefined, close: () => undefined, seal },
+  });
+  const secure = (...changes: AcknowledgedChange[]) => {
+    client.unsaved.push(...changes);
+    return guard.secure(changes);
+  };
+  return { client, secure, prepare, leave: () => leave(true) };
+}
+
+test('changes that the journal has room for are acknowledged at once where nothing is sealed', () => {
+  expect(guarded().secure(change(1), part(2, 1, true))).toBeUndefined();
+});
+
+test('sealed changes are acknowledged in their order', async () => {
+  const sealed: (() => void)[] = [];
+  const acknowledged: number[] = [];
+  const { secure } = guarded(() => new Promise((resolve) => void sealed.push(resolve)));
+  const outcomes = [1, 2].map((n) => secure(change(n))?.then(() => acknowledged.push(n)));
+  sealed[1]?.();
+  await new Promise((resolve) => setTimeout(resolve));
+  expect(acknowledged).toEqual([]);
+  sealed[0]?.();
+  await Promise.all(outcomes);
+  expect(acknowledged).toEqual([1, 2]);
+});
+
+test('a change whose seal fails is acknowledged once it is saved', async () => {
+  const { secure, client } = guarded(() => Promise.reject(new Error('no cipher')));
+  await secure(change(1));
+  expect(client.whenSaved).toHaveBeenCalledOnce();
+});
+
+test('parts of an insertMany are sealed with the last one, in the order of the batch', async () => {
+  const records: RecoveryRecord[] = [];
+  const { secure } = guarded(async (record) => void records.push(record));
+  const [first, last, before, after] = [
+    part(1, 7, false),
+    part(3, 7, true),
+    change(2),
+    change(4, { op: 'delete' }),
+  ];
+  expect(secure(first)).toBeUndefined();
+  await secure(before, last, after);
+  expect(records.map(({ changes }) => changes)).toEqual([[first, before, last, after]]);
+});
+
+test('what no journal has room for is saved, and not sealed', async () => {
+  const seal = vi.fn(async () => undefined);
+  const { secure, client } = guarded(seal);
+  client.journalSize = JOURNAL_ROOM + 1;
+  await secure(change(1));
+  expect(client.whenSaved).toHaveBeenCalledOnce();
+  expect(seal).not.toHaveBeenCalled();
+});
+
+test('a frozen page opens no connection for a late reply', () => {
+  const { secure, prepare, leave } = guarded();
+  leave();
+  secure(change(1));
+  expect(prepare).not.toHaveBeenCalled();
+});
