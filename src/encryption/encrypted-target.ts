@@ -1,3 +1,5 @@
+import { toHex } from '../codec/hex.ts';
+import { StorageError } from '../errors/storage-error.ts';
 import { notEncrypted } from '../storage/drivers/encryption-key.ts';
 import type { DataKeys } from '../storage/encryption/data-keys.ts';
 import { keyRecordDamaged, sealDamaged } from '../storage/encryption/encryption-errors.ts';
@@ -109,34 +111,47 @@ async function unsealByAny(
   }
 }
 
-/** The keys of a target, all devices in the same order; makes one for an empty target. */
+/**
+ * The keys of a target, all devices in the same order; makes one for an empty target.
+ *
+ * @throws {StorageError} `key_wrong`, `data_damaged` or `format_newer` where none opens, and what the target rejects with.
+ */
 async function openTarget(
   target: EncryptableTarget,
   keys: PageKeys,
 ): Promise<readonly CryptoKey[]> {
-  let paths = await target.list(KEY_PATHS);
-  if (paths.length === 0) {
-    const all = await target.list('');
-    paths = all.filter((path) => path.startsWith(KEY_PATHS));
-    if (paths.length === 0 && all.length > 0) throw notEncrypted();
-    if (all.length === 0) {
-      await makeKey(target, keys);
-      paths = await target.list(KEY_PATHS);
-    }
+  const records = await Promise.allSettled(
+    (await keyPaths(target, keys)).map((path) => openKey(target, keys, path)),
+  );
+  const opened: CryptoKey[] = [];
+  const errors: unknown[] = [];
+  for (const record of records) {
+    if (record.status === 'fulfilled') opened.push(record.value.values);
+    // Else what the other key sealed would seem to be damaged.
+    else if (!(record.reason instanceof StorageError)) throw record.reason;
+    else errors.push(record.reason);
   }
-  const opened = await Promise.allSettled(paths.sort().map((path) => openKey(target, keys, path)));
-  const open = opened.flatMap((one) => (one.status === 'fulfilled' ? one.value.values : []));
-  if (open.length > 0) return open;
-  const errors = opened.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
-  throw errors.find(({ code }) => code !== 'key_wrong') ?? errors[0];
+  if (opened.length > 0) return opened;
+  throw errors.find((error) => (error as StorageError).code !== 'key_wrong') ?? errors[0];
+}
+
+/** @throws {StorageError} `not_encrypted` */
+async function keyPaths(target: EncryptableTarget, keys: PageKeys): Promise<string[]> {
+  const known = await target.list(KEY_PATHS);
+  if (known.length > 0) return known.sort();
+  const all = await target.list('');
+  const isOfKey = (path: string) => path.startsWith(KEY_PATHS);
+  if (all.length === 0) await makeKey(target, keys);
+  // Another device may have made one between the two lists.
+  else if (!all.some(isOfKey)) throw notEncrypted();
+  return (await target.list(KEY_PATHS)).sort();
 }
 
 async function makeKey(target: EncryptableTarget, keys: PageKeys): Promise<void> {
   const { key, origin } = await keys.derive(newOrigin(keys.key));
   const { epoch, claim } = putKeyRecord(await newKeyRecord(NAME, key, origin));
-  const id = Array.from(origin.salt, (byte) => byte.toString(16).padStart(2, '0')).join('');
   const content = new TextEncoder().encode(JSON.stringify({ epoch, claim }));
-  await target.put(`${KEY_PATHS}${id}.json`, content);
+  await target.put(`${KEY_PATHS}${toHex(origin.salt)}.json`, content);
 }
 
 async function openKey(target: EncryptableTarget, keys: PageKeys, path: string): Promise<DataKeys> {

@@ -1,3 +1,4 @@
+import { toHex } from '../codec/hex.ts';
 import { ServerError } from './server-error.ts';
 
 /** A place in the history of a collection. */
@@ -24,6 +25,5 @@ export function parseCheckpoint(text: string): Checkpoint {
 
 /** Hexadecimal digits that no other call returns. */
 export function randomHex(bytes: number): string {
-  const random = crypto.getRandomValues(new Uint8Array(bytes));
-  return Array.from(random, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return toHex(crypto.getRandomValues(new Uint8Array(bytes)));
 }

@@ -119,3 +119,20 @@ test('a device finds what another one sealed with a key of its own, made meanwhi
   const stranger = encryptedTarget(one, { key: new Uint8Array(32) });
   await expect(stranger.get('a')).rejects.toEqual(code('key_wrong'));
 });
+
+test('a target that cannot give one of two keys is unreachable, and its objects are not damaged', async () => {
+  const [one, other] = [memoryTarget(), memoryTarget()];
+  await encryptedTarget(one, { key }).put('a', bytes('a'));
+  await encryptedTarget(other, { key }).put('b', bytes('b'));
+  for (const [path, content] of one.files) other.files.set(path, content);
+  for (const path of [...other.files.keys()].filter((path) => path.startsWith('cairn-keys/'))) {
+    const get = async (asked: string) => {
+      if (asked === path) throw new TypeError('offline');
+      return other.get(asked);
+    };
+    const target = encryptedTarget({ ...other, get }, { key });
+    for (const name of ['a', 'b']) await expect(target.get(name)).rejects.toThrow('offline');
+  }
+  const target = encryptedTarget(other, { key });
+  expect([text(await target.get('a')), text(await target.get('b'))]).toEqual(['a', 'b']);
+});

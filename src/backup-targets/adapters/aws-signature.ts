@@ -1,4 +1,5 @@
-import { sha256, toHex } from '../content/sha256.ts';
+import { toHex } from '../../codec/hex.ts';
+import { sha256 } from '../content/sha256.ts';
 
 /** The credentials of a request. */
 export interface AwsCredentials {
@@ -59,7 +60,7 @@ export async function signedHeaders(
   const text = [ALGORITHM, time, scope, await sha256(canonical)].join('\n');
   let key: Uint8Array = encoder.encode(`AWS4${secretAccessKey}`);
   for (const part of scope.split('/')) key = await hmac(key, part);
-  const signature = toHex((await hmac(key, text)).buffer);
+  const signature = toHex(await hmac(key, text));
   const authorization = `${ALGORITHM} Credential=${accessKeyId}/${scope},SignedHeaders=${names},Signature=${signature}`;
   return { ...sent, authorization };
 }

@@ -1,3 +1,4 @@
+import { toHex } from '../../codec/hex.ts';
 import { fileUnsupported } from '../../errors/backup-error.ts';
 
 /**
@@ -9,9 +10,5 @@ export async function sha256(bytes: Uint8Array | string): Promise<string> {
   const { subtle } = globalThis.crypto ?? {};
   if (!subtle) throw fileUnsupported('WebCrypto (pages have it over https and on localhost)');
   const given = typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes;
-  return toHex(await subtle.digest('SHA-256', given as Uint8Array<ArrayBuffer>));
-}
-
-export function toHex(bytes: ArrayBuffer): string {
-  return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return toHex(new Uint8Array(await subtle.digest('SHA-256', given as Uint8Array<ArrayBuffer>)));
 }
