@@ -1,11 +1,11 @@
 import { changedHandles } from '../engine/protocol/request-kinds.ts';
 import type { AcknowledgedChange, OpenedHandles } from '../engine/protocol/requests.ts';
 import type { RecoveryKey, RecoveryRecord } from '../engine/recovery/recovery-records.ts';
+import { packBytes } from '../storage/encryption/packed-text.ts';
 import {
   frameBytes,
   frameLine,
   framePlace,
-  frameText,
   type PageFrame,
   type SealedPageRecord,
 } from '../storage/encryption/page-records.ts';
@@ -96,14 +96,12 @@ export class PageSealing implements RecordSealing {
     const late = changes.filter((change) => !isDone.has(change));
     const fitting = withinRoom(late);
     const count = sealed.length + fitting.length;
-    if (fitting.length > 0) {
-      lines.push(this.#sealAtOnce(record, fitting));
-      yield formOf(record, lines, count);
-    }
+    const journaled = fitting.length > 0 ? [...lines, this.#sealAtOnce(record, fitting)] : lines;
+    if (fitting.length > 0) yield formOf(record, journaled, count);
     const rest = late.slice(fitting.length);
     if (rest.length === 0) return;
-    lines.push(this.#sealAtOnce(record, rest));
-    yield { ...formOf(record, lines, count + rest.length), journal: () => false };
+    const all = [...journaled, this.#sealAtOnce(record, rest)];
+    yield { ...formOf(record, all, changes.length), journal: () => false };
   }
 
   async #prepare(): Promise<void> {
@@ -120,7 +118,7 @@ export class PageSealing implements RecordSealing {
 
   async #frame(client: string, frame: PageFrame): Promise<string> {
     const { pages } = this.#ciphers as PageCiphers;
-    return frameText(await seal(pages, SEALED.page, frameBytes(frame), framePlace(client)));
+    return packBytes(await seal(pages, SEALED.page, frameBytes(frame), framePlace(client)));
   }
 
   /** The frames of the changes, without their changes that are released since, behind those of their collections. */
@@ -144,7 +142,7 @@ export class PageSealing implements RecordSealing {
     const opened = openedOf(record, changes);
     const bytes = frameBytes({ database: record.database, opened, changes });
     const sealed = encrypt(nonce, bytes, place);
-    return frameLine(frameText(join(SEALED.page, nonce, sealed)), []);
+    return frameLine(packBytes(join(SEALED.page, nonce, sealed)), []);
   }
 }
 

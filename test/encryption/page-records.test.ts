@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, inject, test, vi } from 'vitest';
+import { afterEach, expect, inject, test, vi } from 'vitest';
 import { PageKeys } from '../../src/encryption/page-keys.ts';
 import { PageSealing } from '../../src/encryption/page-sealing.ts';
 import type { AcknowledgedChange } from '../../src/engine/protocol/requests.ts';
@@ -11,8 +11,11 @@ import {
   type SealedPageRecord,
 } from '../../src/storage/encryption/page-records.ts';
 import { openingJournals } from '../../src/transport/encryption/sealed-journals.ts';
-import type { LeaderEngine } from '../../src/transport/leadership/leadership.ts';
+import { type LeaderEngine, Leadership } from '../../src/transport/leadership/leadership.ts';
+import { SharedLeaderships } from '../../src/transport/leadership/shared-leaderships.ts';
 import { journalSize } from '../../src/transport/unload/journal-size.ts';
+
+afterEach(() => vi.restoreAllMocks());
 
 const COLLECTIONS: RecoveryRecord['opened'] = [1, 2].map((handle) => [
   handle,
@@ -171,4 +174,15 @@ test('journals that could not be read while the database opened are read afterwa
   await start({} as never, {} as never);
   await vi.waitUntil(() => replayJournals.mock.calls.length > 0);
   expect(replayJournals).toHaveBeenCalledWith([journal]);
+});
+
+test('encrypted memory leaves the journals of a shared database of its name alone', async () => {
+  const replaced = vi.spyOn(Leadership.prototype, 'replaceStart');
+  const readJournals = vi.fn(async () => []);
+  const settings = { name: 'notes', storage: 'memory', encryption: { readJournals } };
+  const start = vi.fn(async () => ({}));
+  new SharedLeaderships().access(settings as never, {} as never, start as never, true);
+  await replaced.mock.calls[0]?.[0]({} as never, {} as never);
+  expect(start).toHaveBeenCalledOnce();
+  expect(readJournals).not.toHaveBeenCalled();
 });

@@ -45,13 +45,13 @@ export class RecoveryRecords {
   /** Most pages write both; the one with fewer changes is left out. */
   async list(): Promise<readonly RecoveryRecord[]> {
     const stored = (await this.#storage.left()) as RecoveryRecord[];
-    const isShorter = (one: RecoveryRecord, other: RecoveryRecord) =>
-      one.changes.length < other.changes.length && hasKey(one, [other.client, other.ending]);
-    const isOther = (one: RecoveryRecord) =>
-      !stored.some((other) => hasKey(one, [other.client, other.ending]) && !isShorter(other, one));
-    const journals = (await this.#journals).filter(isOther);
-    const isWhole = (one: RecoveryRecord) => !journals.some((journal) => isShorter(one, journal));
-    return [...stored.filter(isWhole), ...journals];
+    const longest = new Map<string, RecoveryRecord>();
+    for (const one of [...stored, ...(await this.#journals)]) {
+      const key = JSON.stringify([one.client, one.ending]);
+      const other = longest.get(key);
+      if (!other || other.changes.length < one.changes.length) longest.set(key, one);
+    }
+    return [...longest.values()];
   }
 
   /** Removes records. Their changes must be saved. */

@@ -212,8 +212,8 @@ export class EncryptedStorage implements Storage {
     try {
       if (store !== 'recovery' || !isOfPage(value))
         return { key, opened: await this.#values.open(store, key, value) };
-      const [client, ending] = key as SealedPageRecord['key'];
-      const record = await openPageRecord(this.#keys.pages, [client, ending], value.sealed);
+      const place = key as SealedPageRecord['key'];
+      const record = await openPageRecord(this.#keys.pages, place, value.sealed);
       return { key, opened: { name: '', value: record } };
     } catch (cause) {
       return this.#refuse(store, key, cause);

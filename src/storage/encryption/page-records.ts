@@ -1,6 +1,6 @@
 import { ByteBuffer } from '../opfs/values/byte-buffer.ts';
 import { addValue, readValue } from '../opfs/values/value-bytes.ts';
-import { packBytes, unpackBytes } from './packed-text.ts';
+import { unpackBytes } from './packed-text.ts';
 import { type Bytes, SEALED, unseal } from './sealing.ts';
 
 /** What one frame of a page's record has: changes, collections that changes are about, or both. */
@@ -31,13 +31,8 @@ export function framePlace(client: string): string {
   return JSON.stringify(['page', client]);
 }
 
-/** A sealed frame as text. */
-export function frameText(sealed: Bytes): string {
-  return packBytes(sealed);
-}
-
 /**
- * A line of a sealed record: a frame, and the positions of its changes that no longer count. Those are in clear: who can
+ * A line of a sealed record: a sealed frame as `packBytes` returns it, and the positions of its changes that no longer count. Those are in clear: who can
  * write to the disk can remove a record as well.
  */
 export function frameLine(text: string, omitted: readonly number[]): string {

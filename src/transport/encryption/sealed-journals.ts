@@ -9,11 +9,8 @@ export function openingJournals(
   encryption: ClientEncryption,
 ): StartEngine {
   return async (term, events) => {
-    let isUnread = false;
-    const journals = encryption.readJournals(name).catch((): RecoveryRecord[] => {
-      isUnread = true;
-      return [];
-    });
+    const reading = encryption.readJournals(name);
+    const journals = reading.catch((): RecoveryRecord[] => []);
     const engine = await start({ ...term, journals }, events);
     const replay = () =>
       encryption.readJournals(name).then(engine.replayJournals, (error: unknown) => {
@@ -21,8 +18,8 @@ export function openingJournals(
           `cairndb cannot read the unload journals of "${name}" (${error}). They stay in localStorage; the next opening reads them.`,
         );
       });
-    // By then the database is open, with its key.
-    void journals.then(() => (isUnread ? replay() : undefined));
+    // Now the database is open, with its key.
+    void reading.catch(replay);
     return { ...engine, replayJournals: () => void replay() };
   };
 }

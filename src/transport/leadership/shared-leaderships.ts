@@ -26,12 +26,12 @@ export class SharedLeaderships {
   ): EngineAccess {
     const { name } = settings;
     const shared = this.#of(settings, platform);
-    const leadership =
-      shared?.get(name) ?? new Leadership(name, isShared(settings, platform), platform, start);
+    const isOfAllTabs = isShared(settings, platform);
+    const leadership = shared?.get(name) ?? new Leadership(name, isOfAllTabs, platform, start);
     shared?.set(name, leadership);
     const { encryption } = settings;
     // Storage that no other tab shares has no journals: those of this name are another database's.
-    const hasJournals = encryption && isShared(settings, platform);
+    const hasJournals = encryption && isOfAllTabs;
     leadership.replaceStart(hasJournals ? openingJournals(start, name, encryption) : start);
     // Its other properties may be getters.
     const own: PropertyDescriptorMap = {};
