@@ -2,6 +2,7 @@
 import { publishFile } from './databases/publish.mjs';
 import { runComparison } from './databases/run-comparison.mjs';
 import { runDatabases } from './databases/run-databases.mjs';
+import { runEncryption } from './encryption/run-encryption.mjs';
 import { runLimits } from './limits/run-limits.mjs';
 import { runNode } from './node/run-node.mjs';
 import { runReplication } from './replication/run-replication.mjs';
@@ -13,13 +14,15 @@ const args = process.argv.slice(2);
 function choose() {
   if (args.includes('--help')) return () => console.log(usage);
   if (args[0] === 'limits') return () => runLimits(args.slice(1));
+  if (args[0] === 'encryption') return () => runEncryption(args.slice(1));
   if (args[0] === 'node') return () => runNode(args.slice(1));
   if (args[0] === 'tabs') return () => runTabs(args.slice(1));
   if (args[0] === 'replication') return () => runReplication(args.slice(1));
   if (args.some((arg) => arg.startsWith('--compare'))) return () => runComparison(args);
   if (args.length === 1 && args[0] === '--smoke') {
     // Times do not matter then, and the limits keep one core busy.
-    return () => Promise.all([runLimits(args), runDatabases(args), runNode(args)]);
+    return () =>
+      Promise.all([runLimits(args), runDatabases(args), runNode(args), runEncryption(args)]);
   }
   const [first, file] = args;
   if (first === '--publish' && file) return () => publishFile(file);
