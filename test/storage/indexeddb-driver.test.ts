@@ -17,3 +17,12 @@ test('writes of the engine do not lock the stores of recovery records', async ()
   begun.mockRestore();
   await storage.close();
 });
+
+test('a read of no keys begins no transaction', async () => {
+  const storage = await indexedDbDriver().open('no-keys', { damaged: () => undefined });
+  const begun = vi.spyOn(IDBDatabase.prototype, 'transaction');
+  expect(await storage.getMany('snapshots', [])).toEqual([]);
+  expect(begun).not.toHaveBeenCalled();
+  begun.mockRestore();
+  await storage.close();
+});

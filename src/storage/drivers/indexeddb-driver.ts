@@ -43,6 +43,8 @@ class IndexedDbStorage implements Storage {
   }
 
   getMany(store: StoreName, keys: readonly StorageKey[]): Promise<unknown[]> {
+    // In WebKit an empty transaction that a worker began as its page closed stayed open: later writes waited for ever.
+    if (keys.length === 0) return Promise.resolve([]);
     return this.#connection.run('reading', async (database) => {
       const transaction = this.#begin(database, store);
       const values = await Promise.all(
