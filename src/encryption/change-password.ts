@@ -79,8 +79,8 @@ async function changeIn(
   const record = await readRecord(storage);
   if (!record) throw notEncrypted();
   const [{ key }, derived] = await Promise.all([keys.derive(record.origin), next.deriveNew()]);
-  const changed = await changeKey(storage, name, record, key, derived);
-  if (hasPages) await copyRecord(storage, changed);
+  await changeKey(storage, name, record, key, derived);
+  if (hasPages) await copyRecord(storage);
 }
 
 /** Files open in one worker alone. */

@@ -134,6 +134,10 @@ export class FencedStorage implements Storage {
     return getItem && ((...item) => this.#track(getItem(...item)));
   }
 
+  get valueLimit(): number | undefined {
+    return this.#storage.valueLimit;
+  }
+
   list(store: StoreName, range: StorageRange): Promise<unknown[]> {
     return this.#track(this.#storage.list(store, range));
   }

@@ -3,7 +3,7 @@ import { LiveRecords } from '../../src/backup/live-records.ts';
 import { SnapshotReader } from '../../src/backup/snapshot-reader.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { hashKeys } from '../../src/storage/segments/key-hashes.ts';
-import { buildSegment, type Segment } from '../../src/storage/segments/segment.ts';
+import { buildSegment, type Segment, segmentSizes } from '../../src/storage/segments/segment.ts';
 import { StoredRecord } from '../../src/storage/segments/stored-record.ts';
 import { putSegment } from '../../src/storage/segments/stored-segment.ts';
 import { fc, runs } from '../setup/properties.ts';
@@ -88,7 +88,7 @@ test('each read is bounded in bytes', async () => {
       size: each.length,
       blobBytes: 0,
     };
-    const built = buildSegment(content, { number, after: at }, []);
+    const built = buildSegment(content, { number, after: at }, [], segmentSizes({}));
     await storage.write(
       [
         putSegment('c', built.segment),

@@ -16,7 +16,11 @@ export interface BinarySource {
  */
 export function decodeExact(encoded: unknown, binaries: BinarySource): unknown {
   if (typeof encoded !== 'object' || encoded === null) return encoded;
-  if (Array.isArray(encoded)) return encoded.map((item) => decodeExact(item, binaries));
+  if (Array.isArray(encoded)) {
+    // The columns of a segment: most of its JSON.
+    if (encoded.every((item) => typeof item !== 'object')) return encoded.slice();
+    return encoded.map((item) => decodeExact(item, binaries));
+  }
   const keys = Object.keys(encoded);
   const [name] = keys;
   if (keys.length === 1 && name?.startsWith('$')) {

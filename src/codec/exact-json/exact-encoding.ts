@@ -61,7 +61,7 @@ class Encoding {
         this.#count(value.length);
         return value;
       case 'number':
-        if (Number.isFinite(value) && !Object.is(value, -0)) return value;
+        if (isJsonNumber(value)) return value;
         return { $number: Object.is(value, -0) ? '-0' : String(value) };
       case 'undefined':
         return { $undefined: true };
@@ -119,6 +119,11 @@ class Encoding {
   }
 
   #array(value: readonly unknown[]): unknown {
+    const length = lengthOfColumn(value);
+    if (length !== undefined) {
+      this.#count(length);
+      return value.slice();
+    }
     if (!hasHoles(value)) {
       this.#count(value.length);
       return value.map((item) => this.encode(item));
@@ -143,6 +148,21 @@ class Encoding {
     this.#length += characters;
     if (this.#length > this.#maxLength) throw new TooLong();
   }
+}
+
+/** Rough length in JSON of an array of texts and numbers, which are JSON already; `undefined` for any other. */
+function lengthOfColumn(value: readonly unknown[]): number | undefined {
+  let length = 2 * value.length;
+  for (let index = 0; index < value.length; index++) {
+    const item = value[index];
+    if (typeof item === 'string') length += item.length;
+    else if (!isJsonNumber(item)) return undefined;
+  }
+  return length;
+}
+
+function isJsonNumber(value: unknown): value is number {
+  return Number.isFinite(value) && !Object.is(value, -0);
 }
 
 /** Whether an array is sparse. */

@@ -80,11 +80,12 @@ export class Staging {
 
   /** @param more Whether more will come, so that a segment that is not full can wait. */
   async #write(more: boolean): Promise<void> {
-    const contents = [...cutSegments([], this.#waiting, ({ body }) => body as Body)];
+    const { log } = this.#context.records;
+    const contents = [...cutSegments([], this.#waiting, ({ body }) => body as Body, log.sizes)];
     const last = more ? contents.pop() : undefined;
     this.#waiting = last ? [...last.records] : [];
     this.#size = last?.size ?? 0;
     if (contents.length === 0) return;
-    this.segments.push(...(await this.#context.records.log.stage(contents)));
+    this.segments.push(...(await log.stage(contents)));
   }
 }

@@ -104,6 +104,12 @@ export type GetItem = (
   index: number,
 ) => Promise<unknown>;
 
+/** As {@link Storage.writePending}. */
+type WritePending = (
+  operations: Iterable<Promise<StorageOperation>>,
+  durability: Durability,
+) => Promise<void>;
+
 /**
  * An opened database. Values are anything that the structured clone algorithm takes. Every failure is a
  * {@link StorageError}; every promise settles.
@@ -120,6 +126,8 @@ export interface Storage {
    * the rest: the engine then reads single encoded documents, else whole segments.
    */
   readonly getItem?: GetItem | undefined;
+  /** Rough bytes above which values cost this storage much more. The engine cuts what it stores below that. */
+  readonly valueLimit?: number | undefined;
   /**
    * Applies all operations or none, in order. Resolves when they are stored.
    *
@@ -127,6 +135,11 @@ export interface Storage {
    * serialised, in one go. Operations on `recovery` come in an array, and with no others.
    */
   write(operations: Iterable<StorageOperation>, durability: Durability): Promise<void>;
+  /**
+   * As {@link write}, with operations that are computed while the transaction runs, without this storage. For storage whose
+   * transaction can stay open meanwhile; for others the caller awaits all operations first.
+   */
+  readonly writePending?: WritePending | undefined;
   /** Releases the database. Later calls reject. */
   close(): Promise<void>;
 }

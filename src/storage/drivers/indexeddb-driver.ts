@@ -19,6 +19,11 @@ import { abort, ScriptGuard } from './script-guard.ts';
 /** Bytes put in one turn: a large batch must not block the thread while it is serialised. */
 const PUT_AHEAD = 1024 * 1024;
 
+type PendingOperation = StorageOperation | Promise<StorageOperation>;
+
+/** Read to keep a transaction open. */
+const EPOCH: IDBValidKey = ['epoch'];
+
 /** All stores but `recovery`. */
 const ENGINE_STORES = STORE_NAMES.filter((name) => name !== 'recovery');
 
@@ -71,7 +76,25 @@ class IndexedDbStorage implements Storage {
   }
 
   write(operations: Iterable<StorageOperation>, durability: Durability): Promise<void> {
-    const stores = storesOf(operations);
+    return this.#write(storesOf(operations), operations, durability);
+  }
+
+  writePending(
+    operations: Iterable<Promise<StorageOperation>>,
+    durability: Durability,
+  ): Promise<void> {
+    return this.#write(ENGINE_STORES, operations, durability);
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  #write(
+    stores: StoreName[],
+    operations: Iterable<PendingOperation>,
+    durability: Durability,
+  ): Promise<void> {
     // A retry starts over with the operations drawn so far.
     const drawn = replayable(operations);
     return this.#connection.run('writing', (database) =>
@@ -80,10 +103,6 @@ class IndexedDbStorage implements Storage {
         drawn,
       ),
     );
-  }
-
-  close(): Promise<void> {
-    return this.#connection.close();
   }
 
   #begin(database: IDBPDatabase, store: StoreName) {
@@ -103,7 +122,7 @@ function storesOf(operations: Iterable<StorageOperation>): StoreName[] {
 /** Applies a batch in one transaction; resolves when it is committed. */
 async function writeBatch(
   wrapped: IDBPTransaction<unknown, StoreName[], 'readwrite'>,
-  operations: Iterable<StorageOperation>,
+  operations: Iterable<PendingOperation>,
 ): Promise<void> {
   const done = wrapped.done;
   // The reason is thrown below; `done` must not count as unhandled until then.
@@ -114,7 +133,9 @@ async function writeBatch(
   try {
     let behind: (() => Promise<unknown>) | undefined;
     let ahead = 0;
-    for (const operation of operations) {
+    for (const pending of operations) {
+      const operation =
+        pending instanceof Promise ? await computed(pending, transaction, guard) : pending;
       const store = transaction.objectStore(operation.store);
       let request: IDBRequest | undefined;
       switch (operation.type) {
@@ -148,6 +169,28 @@ async function writeBatch(
   }
   // A full disk fails here alone: every put has fired success by then.
   await done;
+}
+
+/** Awaits an operation. The transaction stays open: it ends when control returns to the event loop without a request. */
+async function computed(
+  pending: Promise<StorageOperation>,
+  transaction: IDBTransaction,
+  guard: ScriptGuard,
+): Promise<StorageOperation> {
+  let isSettled = false;
+  const settle = () => {
+    isSettled = true;
+  };
+  pending.then(settle, settle);
+  await undefined;
+  while (!isSettled) {
+    const store = transaction.objectStore('leadership');
+    const request = guard.waiter(store.getKey(EPOCH));
+    // Still runs when the first is answered: the guard notices by it that this script was ended.
+    store.getKey(EPOCH);
+    await request();
+  }
+  return pending;
 }
 
 /** @throws {StorageError} `database_taken` */

@@ -14,11 +14,15 @@ import type { DataKeys } from './data-keys.ts';
 import { sealDamaged } from './encryption-errors.ts';
 import { NameCodes } from './name-codes.ts';
 import { openPageRecord, type SealedPageRecord } from './page-records.ts';
-import { isGuardKey, type MarkedManifest, RollbackGuard } from './rollback-guard.ts';
+import { isGuardKey, type MarkedManifest, RollbackGuard, rollbackOf } from './rollback-guard.ts';
+import { type PendingSeal, pendingSeal, SealedOperations } from './sealed-operations.ts';
 import { type OpenedValue, type SealedValue, SealedValues } from './sealed-values.ts';
 
-/** Bytes that are encoded in one turn: a large write must not block the thread. */
-const AHEAD = 1024 * 1024;
+/**
+ * Chromium compresses values above 64 KB in IndexedDB, and puts what is larger nevertheless, as ciphertext is, into a file of its own: to write 9 MB in values
+ * of 73 KB takes 120 ms, of 60 KB 55 ms (docs/decisions/042-encryption.md).
+ */
+const VALUE_LIMIT = 60 * 1024;
 
 /** Above any number of values that are listed without a name. */
 const ALL = 1_000_000;
@@ -32,13 +36,16 @@ interface Entry {
   readonly opened: OpenedValue | undefined;
 }
 
+/** Returns what is wrong with a manifest that was found. */
+type RollbackCheck = (found: MarkedManifest | undefined) => string | undefined;
+
 /**
  * Storage whose values are sealed in another one. Names in keys are codes there.
  *
- * A write is sealed before it begins: a transaction of IndexedDB ends while something else is awaited. So its ciphertext is in memory, as the
- * segments of the write are anyway.
+ * A large write is sealed while its transaction runs, where storage can keep that open; else before it begins, and its ciphertext is in memory.
  */
 export class EncryptedStorage implements Storage {
+  readonly valueLimit = VALUE_LIMIT;
   readonly #storage: Storage;
   readonly #keys: DataKeys;
   readonly #values: SealedValues;
@@ -64,14 +71,17 @@ export class EncryptedStorage implements Storage {
       const values = await this.#storage.getMany(store, keys);
       return values.map((value, at) => (isKeyRecord(keys[at]) ? undefined : value));
     }
+    // Beside the manifests.
+    const rollbacks = store === 'collections' ? keys.map((key) => this.#rollback(key)) : [];
     const coded = await this.#codedAll(store, keys);
     const stored = await this.#storage.getMany(store, coded);
     return Promise.all(
       stored.map(async (value, at) => {
         const place = coded[at] as StorageKey;
         const entry = value === undefined ? undefined : await this.#open(store, place, value);
-        if (store === 'collections') return this.#manifest(keys[at] as StorageKey, entry, value);
-        return entry?.opened?.value;
+        if (store !== 'collections') return entry?.opened?.value;
+        const check = await rollbacks[at];
+        return checkedManifest(keys[at] as StorageKey, entry, value, check);
       }),
     );
   }
@@ -102,10 +112,7 @@ export class EncryptedStorage implements Storage {
 
   write(operations: Iterable<StorageOperation>, durability: Durability): Promise<void> {
     // One after the other: a write must not overtake an earlier one.
-    const begun = Promise.resolve(this.#begun).then(async () => {
-      const sealed = await this.#prepare(operations);
-      return { done: this.#storage.write(sealed, durability) };
-    });
+    const begun = Promise.resolve(this.#begun).then(() => this.#begin(operations, durability));
     const all = begun.then(
       () => undefined,
       () => undefined,
@@ -129,39 +136,41 @@ export class EncryptedStorage implements Storage {
     if (this.#begun) await this.#begun;
   }
 
-  async #prepare(operations: Iterable<StorageOperation>): Promise<StorageOperation[]> {
+  /** Resolves when storage has all operations. */
+  async #begin(
+    operations: Iterable<StorageOperation>,
+    durability: Durability,
+  ): Promise<{ readonly done: Promise<void> }> {
+    const sealed = new SealedOperations(this.#seal(operations));
+    if (!sealed.drawAhead() && this.#storage.writePending) {
+      const done = this.#storage.writePending(sealed, durability);
+      const ended = done.then(
+        () => undefined,
+        () => undefined,
+      );
+      await Promise.race([sealed.drawn, ended]);
+      return { done };
+    }
+    // A small write, which keeps no transaction open, or storage that cannot.
+    const all: StorageOperation[] = [];
+    for (const operation of sealed) all.push(await operation);
+    return { done: this.#storage.write(all, durability) };
+  }
+
+  *#seal(operations: Iterable<StorageOperation>): Generator<PendingSeal> {
     const guard = this.#guard.begin();
-    const sealed: Promise<StorageOperation>[] = [];
-    let size = 0;
-    try {
-      for (const operation of operations) {
-        if (operation.type !== 'put' || operation.store === 'leadership') {
-          if (operation.type === 'delete') guard.delete(operation.store, operation.key);
-          if (operation.type === 'deletePrefix') guard.delete(operation.store, operation.prefix);
-          sealed.push(this.#coded(operation));
-          continue;
-        }
+    for (const operation of operations) {
+      if (operation.type === 'put' && operation.store !== 'leadership') {
         const { store, key } = operation;
         const value = guard.put(store, key, operation.value);
-        const bytes = await this.#values.encode(key[0] ?? '', value);
-        sealed.push(
-          this.#key(store, key).then(async (place) => ({
-            ...{ type: 'put', store, key: place, size: bytes.length },
-            value: await this.#values.seal(store, place, bytes),
-          })),
-        );
-        size += bytes.length;
-        if (size < AHEAD) continue;
-        size = 0;
-        // A turn of the event loop, too.
-        await sealed.at(-1);
+        yield this.#values.put(store, key[0] ?? '', this.#key(store, key), value);
+        continue;
       }
-    } catch (error) {
-      await Promise.allSettled(sealed);
-      throw error;
+      if (operation.type === 'delete') guard.delete(operation.store, operation.key);
+      if (operation.type === 'deletePrefix') guard.delete(operation.store, operation.prefix);
+      yield pendingSeal(0, () => this.#coded(operation));
     }
-    const all = await Promise.all(sealed);
-    return [...all, ...(await guard.end())];
+    yield* guard.end();
   }
 
   async #coded(operation: StorageOperation): Promise<StorageOperation> {
@@ -225,16 +234,28 @@ export class EncryptedStorage implements Storage {
     return { key, opened: undefined };
   }
 
-  /** @throws {StorageError} `data_damaged`: a manifest that is not read would be replaced. */
-  async #manifest(key: StorageKey, entry: Entry | undefined, stored: unknown): Promise<unknown> {
-    const [name] = key;
-    if (name === undefined || key.length > 1) return entry?.opened?.value;
-    const found = entry?.opened?.value as MarkedManifest | undefined;
-    const problem =
-      stored && !found ? 'it does not open' : await this.#guard.verify(name, found).catch(String);
-    if (problem) throw sealDamaged(`The manifest of collection "${name}" is damaged (${problem})`);
-    return found?.manifest;
+  /** Never rejects: a failure to read is one more reason not to trust the manifest. */
+  #rollback([name, ...rest]: StorageKey): Promise<RollbackCheck> | undefined {
+    if (name === undefined || rest.length > 0) return undefined;
+    return this.#guard.read(name).then(
+      (guarded) => (found) => rollbackOf(found, guarded),
+      (error) => () => String(error),
+    );
   }
+}
+
+/** @throws {StorageError} `data_damaged`: a manifest that is not read would be replaced. */
+function checkedManifest(
+  [name]: StorageKey,
+  entry: Entry | undefined,
+  stored: unknown,
+  check: RollbackCheck | undefined,
+): unknown {
+  if (!check) return entry?.opened?.value;
+  const found = entry?.opened?.value as MarkedManifest | undefined;
+  const problem = stored && !found ? 'it does not open' : check(found);
+  if (problem) throw sealDamaged(`The manifest of collection "${name}" is damaged (${problem})`);
+  return found?.manifest;
 }
 
 /** Whether a page wrote a value of the store `recovery`, and not the engine. */

@@ -38,7 +38,8 @@ export async function openEncrypted(storage: Storage, options: EncryptedOptions)
 async function open(storage: Storage, options: EncryptedOptions): Promise<Storage> {
   webCrypto();
   const { name, next, events, hasPages } = options;
-  let record = await readRecord(storage);
+  const found = await Promise.all([readRecord(storage), hasPages && readCopy(storage)]);
+  let [record] = found;
   if (!record) {
     if (next) throw notEncrypted();
     await checkEmpty(storage);
@@ -47,7 +48,7 @@ async function open(storage: Storage, options: EncryptedOptions): Promise<Storag
   const key = await wrappingKeyOf(record.origin, options);
   if (next) record = await changeKey(storage, name, record, key, next);
   const keys = await openKeyRecord(name, record, next?.key ?? key);
-  if (hasPages) await copyRecord(storage, record);
+  if (hasPages && !isSameRecord(found[1], record)) await copyRecord(storage);
   return new EncryptedStorage(storage, keys, events);
 }
 
@@ -94,15 +95,20 @@ export async function readRecord(storage: Storage): Promise<KeyRecord | undefine
 }
 
 /** Recovery records are in IndexedDB, and this one is no record. */
-export async function copyRecord(storage: Storage, { version, wrapped }: KeyRecord): Promise<void> {
-  const [[value], [copy]] = await Promise.all([
-    storage.getMany('leadership', [ENCRYPTION_KEY]),
-    storage.getMany('recovery', [COPY_KEY]),
-  ]);
-  const known = copy === undefined ? undefined : readKeyRecord(copy);
-  if (known?.version === version && sameBytes(known.wrapped, wrapped)) return;
+export async function copyRecord(storage: Storage): Promise<void> {
+  const [value] = await storage.getMany('leadership', [ENCRYPTION_KEY]);
   const put = { type: 'put', store: 'recovery', key: COPY_KEY, value: value as object } as const;
   await storage.write([put], 'relaxed');
+}
+
+async function readCopy(storage: Storage): Promise<KeyRecord | undefined> {
+  const [copy] = await storage.getMany('recovery', [COPY_KEY]);
+  return readKeyRecord(copy);
+}
+
+function isSameRecord(one: KeyRecord | false | undefined, other: KeyRecord): boolean {
+  if (!one) return false;
+  return one.version === other.version && sameBytes(one.wrapped, other.wrapped);
 }
 
 async function checkEmpty(storage: Storage): Promise<void> {

@@ -1,6 +1,7 @@
-import type { Storage, StorageKey, StorageOperation } from '../drivers/driver.ts';
+import type { Storage, StorageKey } from '../drivers/driver.ts';
 import type { Manifest } from '../log/manifest.ts';
 import type { NameCodes } from './name-codes.ts';
+import { type PendingSeal, pendingSeal } from './sealed-operations.ts';
 import type { SealedValues } from './sealed-values.ts';
 
 /** Where the guard keeps its values, beside the encoded documents of a collection: they go with it. */
@@ -11,6 +12,15 @@ const NEWEST = 'newest';
 export interface MarkedManifest {
   readonly manifest: object;
   readonly token: string;
+}
+
+/** What the guard has of a collection. */
+interface Guarded {
+  /** That of the manifest's twin. */
+  readonly token: string | undefined;
+  /** The number of the newest segment. */
+  readonly newest: number | undefined;
+  readonly hasNewest: boolean;
 }
 
 /** Whether a key belongs to the guard: nobody else sees it. */
@@ -40,16 +50,8 @@ export class RollbackGuard {
     return new GuardedWrite(this.#values, this.#codes, this.#newest);
   }
 
-  /**
-   * Compares a manifest with its twin, and looks for the newest segment.
-   *
-   * @param found The stored manifest, `undefined` where there is none.
-   * @returns a clause: what is wrong.
-   */
-  async verify(
-    name: string | number,
-    found: MarkedManifest | undefined,
-  ): Promise<string | undefined> {
+  /** Reads what the guard has of a collection, beside its manifest: each read after another is a turn of the opening. */
+  async read(name: string | number): Promise<Guarded> {
     const code = await this.#codes.codeOf(name);
     const keys = [TWIN, NEWEST].map((place): StorageKey => [code, place]);
     const stored = await this.#storage.getMany('bodies', keys);
@@ -59,13 +61,26 @@ export class RollbackGuard {
       ),
     );
     const { token } = (twin?.value ?? {}) as { token?: string };
-    if (token !== found?.token) return 'an older one, or none, is in its place';
     const { number } = (newest?.value ?? {}) as { number?: number };
-    if (!found || number === undefined || number < (found.manifest as Manifest).next)
-      return undefined;
-    const [segment] = await this.#storage.keys('segments', [code, number]);
-    return segment ? undefined : `segment ${number}, the newest, is missing`;
+    const found = number === undefined ? [] : await this.#storage.keys('segments', [code, number]);
+    return { token, newest: number, hasNewest: found.length > 0 };
   }
+}
+
+/**
+ * Compares a manifest with what the guard has.
+ *
+ * @param found The stored manifest, `undefined` where there is none.
+ * @returns a clause: what is wrong.
+ */
+export function rollbackOf(
+  found: MarkedManifest | undefined,
+  { token, newest, hasNewest }: Guarded,
+): string | undefined {
+  if (token !== found?.token) return 'an older one, or none, is in its place';
+  if (!found || newest === undefined || newest < (found.manifest as Manifest).next)
+    return undefined;
+  return hasNewest ? undefined : `segment ${newest}, the newest, is missing`;
 }
 
 /** The guard's part of a write. */
@@ -106,26 +121,22 @@ class GuardedWrite {
   }
 
   /** What the guard writes behind all else. */
-  async end(): Promise<StorageOperation[]> {
-    const operations: StorageOperation[] = [];
-    const write = async (name: string | number, place: string, value: object | undefined) => {
-      const key: StorageKey = [await this.#codes.codeOf(name), place];
-      if (value) {
-        const bytes = await this.#values.encode(name, value);
-        const sealed = await this.#values.seal('bodies', key, bytes);
-        operations.push({ type: 'put', store: 'bodies', key, value: sealed });
-      } else operations.push({ type: 'delete', store: 'bodies', key });
-    };
+  *end(): Generator<PendingSeal> {
     for (const [name, token] of this.#tokens)
-      await write(name, TWIN, token ? { token } : undefined);
+      yield this.#write(name, TWIN, token ? { token } : undefined);
     for (const name of this.#gone) {
       this.#known.delete(name);
-      if (!this.#puts.has(name)) await write(name, NEWEST, undefined);
+      if (!this.#puts.has(name)) yield this.#write(name, NEWEST, undefined);
     }
     for (const [name, number] of this.#puts) {
       this.#known.set(name, number);
-      await write(name, NEWEST, { number });
+      yield this.#write(name, NEWEST, { number });
     }
-    return operations;
+  }
+
+  #write(name: string | number, place: string, value: object | undefined): PendingSeal {
+    const key = this.#codes.codeOf(name).then((code): StorageKey => [code, place]);
+    if (value) return this.#values.put('bodies', name, key, value);
+    return pendingSeal(0, async () => ({ type: 'delete', store: 'bodies', key: await key }));
   }
 }

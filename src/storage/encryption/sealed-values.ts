@@ -2,6 +2,7 @@ import type { StorageKey, StoreName } from '../drivers/driver.ts';
 import { ByteBuffer } from '../opfs/values/byte-buffer.ts';
 import { type BlobContents, UnreadBlob } from '../opfs/values/exact-parts.ts';
 import { addValue, readValue } from '../opfs/values/value-bytes.ts';
+import { type PendingSeal, pendingSeal } from './sealed-operations.ts';
 import { type Bytes, SEALED, seal, unseal } from './sealing.ts';
 
 /** A value as it is stored. */
@@ -29,24 +30,25 @@ export class SealedValues {
   }
 
   /**
-   * The bytes of a value. Blobs are read before.
+   * Begins to seal a value, which is encoded at once.
    *
    * @param name What the key has a code for.
+   * @param coded The key in storage.
    */
-  async encode(name: string | number, value: object): Promise<Bytes> {
-    const blobs = new Map<Blob, Bytes>();
-    for (;;) {
-      try {
-        return this.#encode(name, value, blobs);
-      } catch (error) {
-        if (!(error instanceof UnreadBlob)) throw error;
-        blobs.set(error.blob, new Uint8Array(await error.blob.arrayBuffer()));
-      }
-    }
-  }
-
-  async seal(store: StoreName, key: StorageKey, bytes: Bytes): Promise<SealedValue> {
-    return { sealed: await seal(this.#key, SEALED.value, bytes, placeOf(store, key)), key };
+  put(
+    store: StoreName,
+    name: string | number,
+    coded: Promise<StorageKey>,
+    value: object,
+  ): PendingSeal {
+    const encoded = this.#encodeWithBlobs(name, value);
+    const size = encoded instanceof Promise ? 0 : encoded.length;
+    return pendingSeal(size, async () => {
+      const [key, bytes] = await Promise.all([coded, encoded]);
+      const sealed = await seal(this.#key, SEALED.value, bytes, placeOf(store, key));
+      const stored: SealedValue = { sealed, key };
+      return { type: 'put', store, key, size: bytes.length, value: stored };
+    });
   }
 
   /** @throws {Error} unless it was sealed for this place with this key. */
@@ -56,6 +58,23 @@ export class SealedValues {
     const length = new DataView(bytes.buffer).getUint32(0, true);
     const name = JSON.parse(decoder.decode(bytes.subarray(4, 4 + length)));
     return { name, value: readValue(bytes.subarray(4 + length)) };
+  }
+
+  #encodeWithBlobs(name: string | number, value: object): Bytes | Promise<Bytes> {
+    const blobs = new Map<Blob, Bytes>();
+    const encode = (): Bytes | Promise<Bytes> => {
+      try {
+        return this.#encode(name, value, blobs);
+      } catch (error) {
+        if (!(error instanceof UnreadBlob)) throw error;
+        const { blob } = error;
+        return blob.arrayBuffer().then((content) => {
+          blobs.set(blob, new Uint8Array(content));
+          return encode();
+        });
+      }
+    };
+    return encode();
   }
 
   #encode(name: string | number, value: object, blobs: BlobContents): Bytes {

@@ -69,6 +69,6 @@ export async function unseal(
   place: string,
 ): Promise<Bytes> {
   if (sealed[0] !== kind) throw new TypeError('It is sealed as something else.');
-  const nonce = sealed.slice(1, 1 + NONCE_LENGTH);
-  return decryptGcm(key, nonce, sealed.slice(1 + NONCE_LENGTH), placeBytes(kind, place));
+  const nonce = sealed.subarray(1, 1 + NONCE_LENGTH);
+  return decryptGcm(key, nonce, sealed.subarray(1 + NONCE_LENGTH), placeBytes(kind, place));
 }

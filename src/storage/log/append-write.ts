@@ -2,7 +2,7 @@ import type { Body } from '../../codec/body.ts';
 import type { StorageOperation, StoragePut } from '../drivers/driver.ts';
 import { noteLastSegment } from '../segments/last-segment.ts';
 import { cutPart } from '../segments/parts/cut-part.ts';
-import { cutSegments, type SegmentContent } from '../segments/segment.ts';
+import { cutSegments, type SegmentContent, type SegmentSizes } from '../segments/segment.ts';
 import type { SegmentWriter, Written } from '../segments/segment-writer.ts';
 import type { StoredRecord } from '../segments/stored-record.ts';
 import { stateOf } from './live-segments.ts';
@@ -68,7 +68,11 @@ export class AppendWrite {
       this.#manifest = live.makeManifest(live.states.keys(), this.#writer.last);
       yield putManifest(this.#manifest);
     }
-    const segments = this.#writer.build(contentsOf(this.#changes), live.newest, { watermarks });
+    const segments = this.#writer.build(
+      contentsOf(this.#changes, this.#writer.sizes),
+      live.newest,
+      { watermarks },
+    );
     yield* this.#writer.puts(segments, this.#written);
     const newest = this.#written.at(-1)?.segment.number;
     if (newest !== undefined) yield noteLastSegment(live.name, newest);
@@ -83,9 +87,12 @@ export class AppendWrite {
   }
 }
 
-function* contentsOf({ deletes, records, parts }: Changes): Generator<SegmentContent> {
-  yield* cutSegments(deletes, records, pendingBody);
-  for (const part of parts) yield* cutPart(part);
+function* contentsOf(
+  { deletes, records, parts }: Changes,
+  sizes: SegmentSizes,
+): Generator<SegmentContent> {
+  yield* cutSegments(deletes, records, pendingBody, sizes);
+  for (const part of parts) yield* cutPart(part, sizes);
 }
 
 /** Invariant: a record that is in no segment has its encoded document. */

@@ -17,7 +17,7 @@ export async function compactLog(
   saved: (key: string) => StoredRecord | undefined,
 ): Promise<boolean> {
   await log.resolveDoubt();
-  const plan = planCompaction([...log.segments.values()]);
+  const plan = planCompaction([...log.segments.values()], log.sizes);
   if (plan.length === 0) return false;
   const numbers = new Set(plan.map(({ number }) => number));
   const oldestLeft = [...log.segments.keys()].find((number) => !numbers.has(number));
@@ -28,7 +28,8 @@ export async function compactLog(
     state.isDamaged = true;
     throw segmentLost(log.name, state.number, 'has damaged documents and is not merged');
   }
-  await log.replace(numbers, mergeSegments(merged, oldestLeft ?? Number.POSITIVE_INFINITY, saved));
+  const oldest = oldestLeft ?? Number.POSITIVE_INFINITY;
+  await log.replace(numbers, mergeSegments(merged, oldest, saved, log.sizes));
   return true;
 }
 

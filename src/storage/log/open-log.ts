@@ -11,12 +11,13 @@ import {
   readSegmentsAfter,
   type TakeSegment,
 } from '../segments/read-segments.ts';
+import { SEGMENT_SIZE, segmentSizes } from '../segments/segment.ts';
 import { readSegment } from '../segments/stored-segment.ts';
 import type { Watermark } from '../segments/watermarks.ts';
 import { FORMAT, type Manifest } from './manifest.ts';
 
-/** Segments read with the manifest: all of a small collection. Of a large one, the first reads come before the others. */
-const FIRST = 16;
+/** Size of the segments read with the manifest: all of a small collection. Of a large one, the first reads come before the others. */
+const FIRST = 16 * SEGMENT_SIZE;
 
 /** The stored log of a collection. */
 export interface StoredLog {
@@ -113,7 +114,8 @@ export async function readLog(
   take: TakeSegment,
 ): Promise<StoredLog> {
   // Read at once, in parallel with the manifest.
-  const first = later(readSegmentsAfter(storage, name, 0, FIRST));
+  const few = Math.ceil(FIRST / segmentSizes(storage).full);
+  const first = later(readSegmentsAfter(storage, name, 0, few));
   const beside = later(storage.getMany('bodies', [directoryKey(name), lastSegmentKey(name)]));
   const manifest = await readManifest(storage, name);
   if (!manifest) {
@@ -132,7 +134,7 @@ export async function readLog(
   const others: number[] = [];
   let highest = next - 1;
   let chunk: Promise<FoundSegment[]> | undefined = first;
-  let size = FIRST;
+  let size = few;
   while (chunk) {
     const segments: FoundSegment[] = await chunk;
     const end = segments.at(-1);

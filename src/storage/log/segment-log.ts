@@ -3,7 +3,12 @@ import type { StorageOperation } from '../drivers/driver.ts';
 import type { SegmentState } from '../segments/compaction.ts';
 import { LogBodies } from '../segments/log-bodies.ts';
 import { readListed, type TakeSegment } from '../segments/read-segments.ts';
-import type { Segment, SegmentContent } from '../segments/segment.ts';
+import {
+  type Segment,
+  type SegmentContent,
+  type SegmentSizes,
+  segmentSizes,
+} from '../segments/segment.ts';
 import { SegmentWriter, type Written } from '../segments/segment-writer.ts';
 import type { Watermark, Watermarks } from '../segments/watermarks.ts';
 import { AppendWrite } from './append-write.ts';
@@ -27,6 +32,7 @@ import { UndoLog } from './undo-log.ts';
 export class SegmentLog {
   readonly name: string;
   readonly bodies: LogBodies;
+  readonly sizes: SegmentSizes;
   readonly #options: SegmentLogOptions;
   readonly #writer: SegmentWriter;
   readonly #live: LiveSegments;
@@ -41,7 +47,8 @@ export class SegmentLog {
     this.#options = options;
     this.name = name;
     this.bodies = new LogBodies(name, storage, pool, caching);
-    this.#writer = new SegmentWriter(name, columns);
+    this.sizes = segmentSizes(storage);
+    this.#writer = new SegmentWriter(name, columns, this.sizes);
     this.#live = new LiveSegments(name, type);
     this.#orphans = new Orphans(this.#live, options.referenced);
     this.#state = {

@@ -28,12 +28,15 @@ export function translator(Their: typeof StorageError): Translator {
 
 export function translatedStorage(storage: Storage, translating: Translating): Storage {
   const getItem = storage.getItem?.bind(storage);
+  const writePending = storage.writePending?.bind(storage);
   return {
+    valueLimit: storage.valueLimit,
     getMany: translating((...given) => storage.getMany(...given)),
     list: translating((...given) => storage.list(...given)),
     keys: translating((...given) => storage.keys(...given)),
     getItem: getItem && translating(getItem),
     write: translating((...given) => storage.write(...given)),
+    writePending: writePending && translating(writePending),
     close: translating(() => storage.close()),
   };
 }

@@ -1,4 +1,4 @@
-import { SEGMENT_SIZE, SMALL_SEGMENT } from './segment.ts';
+import { SEGMENT_SIZE, type SegmentSizes } from './segment.ts';
 
 /** A live segment, as compaction sees it; sizes in the unit of {@link SEGMENT_SIZE}. */
 export interface SegmentState {
@@ -33,7 +33,10 @@ const AT_ONCE = 10 * SEGMENT_SIZE;
  * dead bytes. Write amplification is therefore at most 3. Segments without live records are removed earlier, without a
  * rewrite.
  */
-export function planCompaction(segments: readonly SegmentState[]): SegmentState[] {
+export function planCompaction(
+  segments: readonly SegmentState[],
+  { full, small }: SegmentSizes,
+): SegmentState[] {
   const cleanup = planCleanup(segments);
   if (cleanup.length > 0) return cleanup;
   const candidates: SegmentState[] = [];
@@ -45,13 +48,13 @@ export function planCompaction(segments: readonly SegmentState[]): SegmentState[
     const live = segment.live + (olderRecords ? segment.deletes : 0);
     olderRecords ||= segment.size > segment.deletes;
     if (segment.isDamaged) continue;
-    if (segment.size >= SMALL_SEGMENT && live > segment.size / 2) continue;
+    if (segment.size >= small && live > segment.size / 2) continue;
     if (candidates.length > 0 && liveSize + live > AT_ONCE) break;
     candidates.push(segment);
     liveSize += live;
     if (live === 0) empty.push(segment);
   }
-  if (liveSize >= SEGMENT_SIZE || candidates.length >= MANY) return candidates;
+  if (liveSize >= full || candidates.length >= MANY) return candidates;
   return empty.length >= EMPTY ? empty : [];
 }
 

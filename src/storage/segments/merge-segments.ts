@@ -1,5 +1,5 @@
 import type { Body } from '../../codec/body.ts';
-import { cutSegments, type Segment, type SegmentContent } from './segment.ts';
+import { cutSegments, type Segment, type SegmentContent, type SegmentSizes } from './segment.ts';
 import type { StoredRecord } from './stored-record.ts';
 
 /** A segment with its encoded documents. */
@@ -21,6 +21,7 @@ export function mergeSegments(
   merged: readonly WholeSegment[],
   oldestLeft: number,
   saved: (key: string) => StoredRecord | undefined,
+  sizes: SegmentSizes,
 ): SegmentContent[] {
   const live = new Map<StoredRecord, Body>();
   const deletes = new Set<string>();
@@ -31,7 +32,7 @@ export function mergeSegments(
     for (const key of segment.deletes) if (!saved(key)) deletes.add(key);
   }
   const records = [...live.keys()].sort((a, b) => a.rank - b.rank);
-  return [...cutSegments(deletes, records, (record) => live.get(record) as Body)];
+  return [...cutSegments(deletes, records, (record) => live.get(record) as Body, sizes)];
 }
 
 /** Whether the encoded document of a live record is damaged. */

@@ -5,6 +5,7 @@ import {
   type Segment,
   type SegmentBodies,
   type SegmentContent,
+  type SegmentSizes,
 } from './segment.ts';
 import type { StoredRecord } from './stored-record.ts';
 import { putSegment } from './stored-segment.ts';
@@ -21,10 +22,12 @@ export interface Written {
 export class SegmentWriter {
   /** The highest number so far. Invariant: no segment in storage has a higher one. */
   last = 0;
+  readonly sizes: SegmentSizes;
   readonly #name: string;
   readonly #columns: () => IndexColumns;
 
-  constructor(name: string, columns: () => IndexColumns) {
+  constructor(name: string, columns: () => IndexColumns, sizes: SegmentSizes) {
+    this.sizes = sizes;
     this.#name = name;
     this.#columns = columns;
   }
@@ -51,7 +54,7 @@ export class SegmentWriter {
       };
       first = false;
       const { records, rows } = content;
-      yield { ...buildSegment(content, position, this.#columns()), records, rows };
+      yield { ...buildSegment(content, position, this.#columns(), this.sizes), records, rows };
       before = number;
     }
   }

@@ -1,5 +1,6 @@
 import type { Body } from '../../codec/body.ts';
 import { type BlobBytes, bodySize } from '../../codec/size.ts';
+import type { Storage } from '../drivers/driver.ts';
 import { bodyChecks } from '../integrity/body-checks.ts';
 import type { Stamps, StoredRecord } from './stored-record.ts';
 import type { Watermark } from './watermarks.ts';
@@ -10,8 +11,19 @@ import type { Watermark } from './watermarks.ts';
  */
 export const SEGMENT_SIZE = 96 * 1024;
 
-/** A segment below this size is small: it is one value, documents included, and compaction merges it. */
-export const SMALL_SEGMENT = 64 * 1024;
+/** How large segments are, in the unit of {@link SEGMENT_SIZE}. */
+export interface SegmentSizes {
+  /** A segment is cut at this size. */
+  readonly full: number;
+  /** One below this size is small: it is one value, documents included, and compaction merges it. */
+  readonly small: number;
+}
+
+/** The sizes for a storage. */
+export function segmentSizes({ valueLimit }: Pick<Storage, 'valueLimit'>): SegmentSizes {
+  const full = Math.min(SEGMENT_SIZE, valueLimit ?? SEGMENT_SIZE);
+  return { full, small: (full * 2) / 3 };
+}
 
 /**
  * A segment as opening reads it: columns of all record fields but the encoded documents, a sixth of its bytes.
@@ -97,17 +109,18 @@ export function bytesOf({ size, blobBytes = 0 }: Pick<Segment, 'size' | 'blobByt
   return size + blobBytes;
 }
 
-/** Splits changes into contents of about {@link SEGMENT_SIZE}, deletes first. */
+/** Splits changes into contents of full segments, deletes first. */
 export function* cutSegments(
   deletes: Iterable<string>,
   records: Iterable<StoredRecord>,
   bodyOf: (record: StoredRecord) => Body,
+  { full }: SegmentSizes,
 ): Generator<SegmentContent> {
   let content = emptyContent();
   for (const key of deletes) {
     content.deletes.push(key);
     content.size += key.length;
-    if (content.size >= SEGMENT_SIZE) {
+    if (content.size >= full) {
       yield content;
       content = emptyContent();
     }
@@ -119,7 +132,7 @@ export function* cutSegments(
     const { key, stamps, remoteVersion } = record;
     record.size = rowSize(key, body, stamps !== undefined, remoteVersion, content);
     content.size += record.size;
-    if (content.size >= SEGMENT_SIZE) {
+    if (content.size >= full) {
       yield content;
       content = emptyContent();
     }
@@ -154,11 +167,12 @@ export function buildSegment(
   content: SegmentContent,
   position: Pick<Segment, 'number' | 'after' | 'staged' | 'watermarks'>,
   columns: IndexColumns,
+  { small }: SegmentSizes,
 ) {
   const { records, rows, deletes, size, blobBytes } = content;
   const { number } = position;
   const bodies: SegmentBodies = { number, size, bodies: content.bodies };
-  const inline = size < SMALL_SEGMENT ? content.bodies : undefined;
+  const inline = size < small ? content.bodies : undefined;
   const segment: Segment = {
     ...position,
     deletes,

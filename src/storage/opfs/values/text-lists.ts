@@ -11,6 +11,13 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 /** Marks the end of an item that is no text. Lists have less than 2 GB. */
 const EXACT = 0x8000_0000;
 
+/** Items of fewer characters on average are keys and the like, and no documents. */
+const SHORT = 64;
+
+/** What JSON escapes. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes these.
+const ESCAPED = /["\\\u0000-\u001f]/;
+
 /** Whether an array is stored as a list: its items can be read one by one. */
 export function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value) && value.length > 0 && value.every(isItem);
@@ -60,12 +67,25 @@ export function readList(content: Bytes, ends: ItemEnds): unknown[] {
   const text = decoder.decode(content);
   const isAscii = text.length === content.length;
   const items: unknown[] = [];
+  let hasTexts = isAscii;
   for (let index = 0; index < ends.length; index++) {
     const { from, to, isText } = itemRange(ends, index);
     if (isText && isAscii) items.push(text.slice(from, to));
-    else items.push(readItem(content.subarray(from, to), isText));
+    else {
+      items.push(readItem(content.subarray(from, to), isText));
+      hasTexts = false;
+    }
   }
-  return items;
+  const isShort = hasTexts && text.length < ends.length * SHORT;
+  return isShort && !ESCAPED.test(text) ? withoutParent(items) : items;
+}
+
+/**
+ * Parsed anew. V8 makes `slice()` a view of the whole text, which is hashed four times slower than a text of its own (10,000 keys in an
+ * opening: 7.8 and 1.9 ms).
+ */
+function withoutParent(items: readonly unknown[]): unknown[] {
+  return JSON.parse(`["${items.join('","')}"]`);
 }
 
 /** Where an item lies in the list, in bytes. */

@@ -1,10 +1,10 @@
 import type { Body } from '../../../codec/body.ts';
-import { rowSize, SEGMENT_SIZE, type SegmentContent } from '../segment.ts';
+import { rowSize, type SegmentContent, type SegmentSizes } from '../segment.ts';
 import type { StoredRecord } from '../stored-record.ts';
 import type { RecordPart, Rows } from './record-part.ts';
 
-/** Splits a part of new records into contents of about {@link SEGMENT_SIZE}. They are drawn as they are written. */
-export function* cutPart(part: RecordPart): Generator<SegmentContent> {
+/** Splits a part of new records into contents of full segments. They are drawn as they are written. */
+export function* cutPart(part: RecordPart, { full }: SegmentSizes): Generator<SegmentContent> {
   const { keys, length } = part;
   const hasStamps = part.hasStamps;
   for (let from = 0; from < length; ) {
@@ -13,7 +13,7 @@ export function* cutPart(part: RecordPart): Generator<SegmentContent> {
     const blobs = { blobBytes: 0 };
     let size = 0;
     let to = from;
-    for (; to < length && size < SEGMENT_SIZE; to++) {
+    for (; to < length && size < full; to++) {
       const body = part.body(to) as Body;
       const own = rowSize(keys[to] as string, body, hasStamps, undefined, blobs);
       bodies.push(body);
