@@ -62,7 +62,7 @@ export default [
     name: 'worker',
     path: 'dist/worker.js',
     // docs/decisions/014-size-of-the-worker.md
-    limit: '91 kB',
+    limit: '91.4 kB',
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },
@@ -77,7 +77,7 @@ export default [
     name: 'encryption, in a page',
     path: 'dist/encryption.js',
     import: '{ encrypted, changePassword }',
-    limit: '25 kB',
+    limit: '25.6 kB',
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({
       ...config,

@@ -52,10 +52,8 @@ export class SegmentLog {
     this.#live = new LiveSegments(name, type);
     this.#orphans = new Orphans(this.#live, options.referenced);
     this.#state = {
-      live: this.#live,
-      undo: this.#undo,
-      bodies: this.bodies,
-      orphans: this.#orphans,
+      ...{ live: this.#live, undo: this.#undo },
+      ...{ bodies: this.bodies, orphans: this.#orphans },
     };
   }
 
