@@ -122,7 +122,7 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'simulation', include: ['test/simulation/**/*.test.ts'] } },
-      // a test of these keeps one core busy, or waits; eight tabs of one test need both
+      // a test of these keeps one core busy, or waits
       slow('servers', 1, 2, 'test/servers/start-postgres.ts'),
       slow('package', 2, 2, 'test/package/pack.ts'),
       slow('tabs', 3, 2, 'test/tabs/build-page.ts'),
