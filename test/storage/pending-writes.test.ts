@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { encrypted } from '../../src/encryption/index.ts';
 import { Database, memoryDriver, type StorageDriver } from '../../src/index.ts';
 import type { Storage, StorageOperation } from '../../src/storage/drivers/driver.ts';
@@ -64,6 +64,22 @@ describe('operations that are computed while a transaction of IndexedDB runs', (
     await storage.write([put(2, { number: 2 })], 'relaxed');
     expect(await all(storage)).toHaveLength(2);
   });
+
+  test('are given up when one takes too long: later writes do not wait for them', async () => {
+    const storage = await open(indexedDbDriver());
+    await storage.write([put(1, { number: 'old' })], 'relaxed');
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const never = new Promise<StorageOperation>(() => undefined);
+      const operations = [Promise.resolve(put(1, { number: 1 })), never];
+      const outcome = storage.writePending?.(operations, 'relaxed').catch(({ code }) => code);
+      await vi.advanceTimersByTimeAsync(61_000);
+      expect(await outcome).toBe('storage_timeout');
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(await all(storage)).toEqual([{ number: 'old' }]);
+  });
 });
 
 describe.each([
@@ -103,6 +119,29 @@ describe.each([
     await storage.write(values('c'), 'relaxed');
     expect(await texts(storage)).toEqual(new Set(['c']));
   });
+});
+
+test('an encrypted write reads its Blobs one after the other', async () => {
+  const storage = await open(encrypted('indexeddb', { key }));
+  const real = Blob.prototype.arrayBuffer;
+  let [reading, most] = [0, 0];
+  const spy = vi.spyOn(Blob.prototype, 'arrayBuffer').mockImplementation(async function (
+    this: Blob,
+  ) {
+    most = Math.max(most, ++reading);
+    await wait(5);
+    const content = await real.call(this);
+    reading--;
+    return content;
+  });
+  const numbers = [1, 2, 3, 4, 5];
+  const texts = numbers.map((number) => `content ${number}`);
+  const puts = numbers.map((number) => put(number, { blob: new Blob([`content ${number}`]) }));
+  await storage.write(puts, 'relaxed');
+  spy.mockRestore();
+  expect(most).toBe(1);
+  const found = (await all(storage)) as { blob: Blob }[];
+  expect(await Promise.all(found.map(({ blob }) => blob.text()))).toEqual(texts);
 });
 
 test('encrypted segments stay below the size from which Chromium stores values in files', async () => {

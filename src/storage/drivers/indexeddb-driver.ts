@@ -48,9 +48,9 @@ class IndexedDbStorage implements Storage {
   }
 
   getMany(store: StoreName, keys: readonly StorageKey[]): Promise<unknown[]> {
-    // In WebKit an empty transaction that a worker began as its page closed stayed open: later writes waited for ever.
-    if (keys.length === 0) return Promise.resolve([]);
     return this.#connection.run('reading', async (database) => {
+      // In WebKit an empty transaction that a worker began as its page closed stayed open: later writes waited for ever.
+      if (keys.length === 0) return [];
       const transaction = this.#begin(database, store);
       const values = await Promise.all(
         keys.map((key) => transaction.store.get(key as IDBValidKey)),
@@ -97,12 +97,16 @@ class IndexedDbStorage implements Storage {
   ): Promise<void> {
     // A retry starts over with the operations drawn so far.
     const drawn = replayable(operations);
-    return this.#connection.run('writing', (database) =>
-      writeBatch(
-        this.#connection.begun(database.transaction(stores, 'readwrite', { durability })),
-        drawn,
-      ),
-    );
+    let transaction: IDBPTransaction<unknown, StoreName[], 'readwrite'> | undefined;
+    const writing = this.#connection.run('writing', (database) => {
+      transaction = database.transaction(stores, 'readwrite', { durability });
+      return writeBatch(this.#connection.begun(transaction), drawn);
+    });
+    return writing.catch((error) => {
+      // One that took too long must not go on: the caller undoes what was drawn until now.
+      if (transaction) abort(transaction);
+      throw error;
+    });
   }
 
   #begin(database: IDBPDatabase, store: StoreName) {
@@ -134,8 +138,7 @@ async function writeBatch(
     let behind: (() => Promise<unknown>) | undefined;
     let ahead = 0;
     for (const pending of operations) {
-      const operation =
-        pending instanceof Promise ? await computed(pending, transaction, guard) : pending;
+      const operation = 'then' in pending ? await computed(pending, transaction, guard) : pending;
       const store = transaction.objectStore(operation.store);
       let request: IDBRequest | undefined;
       switch (operation.type) {
@@ -218,11 +221,21 @@ function endOf(prefix: StorageKey): IDBValidKey {
 function replayable<T>(source: Iterable<T>): Iterable<T> {
   const iterator = source[Symbol.iterator]();
   const drawn: T[] = [];
+  let failure: { readonly error: unknown } | undefined;
+  const draw = () => {
+    if (failure) throw failure.error;
+    try {
+      return iterator.next();
+    } catch (error) {
+      failure = { error };
+      throw error;
+    }
+  };
   return {
     *[Symbol.iterator]() {
       for (let index = 0; ; index++) {
         if (index === drawn.length) {
-          const next = iterator.next();
+          const next = draw();
           if (next.done) return;
           drawn.push(next.value);
         }

@@ -1,4 +1,5 @@
 import { StorageError } from '../../errors/storage-error.ts';
+import { withDeadline } from '../drivers/deadline.ts';
 import type {
   Durability,
   Storage,
@@ -23,6 +24,8 @@ import { type OpenedValue, type SealedValue, SealedValues } from './sealed-value
  * of 73 KB takes 120 ms, of 60 KB 55 ms (docs/decisions/042-encryption.md).
  */
 const VALUE_LIMIT = 60 * 1024;
+
+const CLOSE_DEADLINE_MS = 2000;
 
 /** Above any number of values that are listed without a name. */
 const ALL = 1_000_000;
@@ -126,7 +129,9 @@ export class EncryptedStorage implements Storage {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#begun;
+    const begun = Promise.resolve(this.#begun);
+    // A write that is drawn while storage does not answer never begins.
+    await withDeadline(begun, CLOSE_DEADLINE_MS, () => new Error()).catch(() => undefined);
     await this.#storage.close();
   }
 

@@ -52,6 +52,13 @@ export class RollbackGuard {
 
   /** Reads what the guard has of a collection, beside its manifest: each read after another is a turn of the opening. */
   async read(name: string | number): Promise<Guarded> {
+    const first = await this.#read(name);
+    if (first.newest === undefined || first.hasNewest) return first;
+    // A compaction that came between the two reads has deleted it.
+    return { ...(await this.#read(name)), token: first.token };
+  }
+
+  async #read(name: string | number): Promise<Guarded> {
     const code = await this.#codes.codeOf(name);
     const keys = [TWIN, NEWEST].map((place): StorageKey => [code, place]);
     const stored = await this.#storage.getMany('bodies', keys);

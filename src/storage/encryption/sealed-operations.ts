@@ -5,12 +5,15 @@ const AHEAD = 256 * 1024;
 
 /** An operation that is being sealed. */
 export interface PendingSeal {
-  /** Bytes of its value, if they are known. */
-  readonly size: number;
+  /** Bytes of its value; `undefined` for one with Blobs, which are read first. */
+  readonly size: number | undefined;
   readonly operation: Promise<StorageOperation>;
 }
 
-export function pendingSeal(size: number, seal: () => Promise<StorageOperation>): PendingSeal {
+export function pendingSeal(
+  size: number | undefined,
+  seal: () => Promise<StorageOperation>,
+): PendingSeal {
   const operation = seal();
   // Who awaits it gets the reason; nobody does when an earlier one has failed.
   operation.catch(() => undefined);
@@ -42,7 +45,7 @@ export class SealedOperations implements Iterable<Promise<StorageOperation>> {
         return true;
       }
       this.#queue.push(next.value);
-      this.#ahead += next.value.size;
+      this.#ahead += sizeOf(next.value);
     }
     return false;
   }
@@ -52,8 +55,13 @@ export class SealedOperations implements Iterable<Promise<StorageOperation>> {
       this.drawAhead();
       const next = this.#queue.shift();
       if (!next) return;
-      this.#ahead -= next.size;
+      this.#ahead -= sizeOf(next);
       yield next.operation;
     }
   }
+}
+
+/** Blobs are read one value after the other: they may be large. */
+function sizeOf({ size }: PendingSeal): number {
+  return size ?? AHEAD;
 }

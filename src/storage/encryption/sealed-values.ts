@@ -42,7 +42,7 @@ export class SealedValues {
     value: object,
   ): PendingSeal {
     const encoded = this.#encodeWithBlobs(name, value);
-    const size = encoded instanceof Promise ? 0 : encoded.length;
+    const size = encoded instanceof Uint8Array ? encoded.length : undefined;
     return pendingSeal(size, async () => {
       const [key, bytes] = await Promise.all([coded, encoded]);
       const sealed = await seal(this.#key, SEALED.value, bytes, placeOf(store, key));
