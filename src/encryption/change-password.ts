@@ -58,8 +58,10 @@ export async function changePassword(options: ChangePasswordOptions): Promise<vo
     );
   checkedStorage(storage);
   // To open it would make one.
-  if (typeof storage === 'string' && !(await storedRecord(name))) throw notEncrypted();
-  if (storage === 'opfs' && !(await isInIndexedDb(name))) return changeInWorker(name, keys, next);
+  const stored = typeof storage === 'string' ? await storedRecord(name) : undefined;
+  if (typeof storage === 'string' && !stored) throw notEncrypted();
+  if (storage === 'opfs' && !(await isInIndexedDb(name)))
+    return changeInWorker(name, keys, next, stored?.version);
   const driver = typeof storage === 'object' ? storage : indexedDbDriver();
   const opened = await driver.open(name, { damaged: () => undefined });
   try {
@@ -84,7 +86,12 @@ async function changeIn(
 }
 
 /** Files open in one worker alone. */
-async function changeInWorker(name: string, keys: PageKeys, next: PageKeys): Promise<void> {
+async function changeInWorker(
+  name: string,
+  keys: PageKeys,
+  next: PageKeys,
+  version: number | undefined,
+): Promise<void> {
   const settings = {
     ...{ name, storage: 'opfs' as const, durability: 'strict' as const },
     encryption: clientEncryption(keys, next),
@@ -97,7 +104,8 @@ async function changeInWorker(name: string, keys: PageKeys, next: PageKeys): Pro
   });
   try {
     await client.ready;
-    if (client.status.leader) return;
+    // Not whether it leads: another client of this page may have begun to.
+    if ((await storedRecord(name))?.version !== version) return;
     throw new StorageError(
       'database_busy',
       `The key is unchanged: a client has the database "${name}" open. Close all clients, in all tabs, and call changePassword() again.`,

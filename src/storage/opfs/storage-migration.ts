@@ -6,9 +6,16 @@ import {
   type StorageOperation,
   type StoreName,
 } from '../drivers/driver.ts';
+import { ENCRYPTION_KEY } from '../drivers/encryption-key.ts';
 import { epochOf } from '../drivers/epoch.ts';
 import { MOVED_KEY, movedTo } from '../drivers/moved.ts';
 import type { FileDatabase } from './file-database.ts';
+
+const EPOCH: StorageKey = ['epoch'];
+
+const deleteKeyRecord: StorageOperation = {
+  ...{ type: 'delete', store: 'leadership', key: ENCRYPTION_KEY },
+};
 
 /** Segments copied at a time: about 2 MB. */
 const CHUNK = 20;
@@ -30,15 +37,15 @@ export async function moveToFiles(files: FileDatabase, pages: Storage): Promise<
       await files.write(putAll(store, some, values), 'relaxed');
     }
   }
-  const key = ['epoch'];
-  const [stored, id] = await pages.getMany('leadership', [key, DATABASE_ID]);
-  const epoch: StorageOperation[] = stored
-    ? [{ type: 'put', store: 'leadership', key, value: stored }]
-    : [];
+  const keys = [EPOCH, ENCRYPTION_KEY];
+  const [stored, record, id] = await pages.getMany('leadership', [...keys, DATABASE_ID]);
+  const leadership = putAll('leadership', keys, [stored, record]);
+  const forget: StorageOperation = { type: 'deletePrefix', store: 'recovery', prefix: [] };
   // All must survive a power cut before IndexedDB forgets it.
-  await files.write([...epoch, { type: 'deletePrefix', store: 'recovery', prefix: [] }], 'strict');
+  await files.write([...leadership, forget], 'strict');
   const since = epochOf(stored) + 1;
-  await pages.write([...emptied(), movedTo('opfs', since)], 'strict');
+  // The key that is left here would be opened by an old password.
+  await pages.write([...emptied(), deleteKeyRecord, movedTo('opfs', since)], 'strict');
   await files.settle(since, databaseIdOf(id));
 }
 
@@ -48,11 +55,13 @@ export async function moveToFiles(files: FileDatabase, pages: Storage): Promise<
  */
 export async function moveToIndexedDb(files: FileDatabase, pages: Storage): Promise<void> {
   const value = { epoch: files.epoch + 1, claim: '' };
+  const keyRecord = await files.getMany('leadership', [ENCRYPTION_KEY]);
   function* operations(): Generator<StorageOperation> {
     yield* emptied();
     for (const { store, key, value, size } of files.everything())
       if (store !== 'leadership') yield { type: 'put', store, key, value, size };
-    yield { type: 'put', store: 'leadership', key: ['epoch'], value };
+    yield { type: 'put', store: 'leadership', key: EPOCH, value };
+    yield* putAll('leadership', [ENCRYPTION_KEY], keyRecord);
     yield { type: 'delete', store: 'leadership', key: MOVED_KEY };
   }
   await pages.write(operations(), 'strict');
@@ -62,10 +71,14 @@ function emptied(): StorageOperation[] {
   return MOVING.map((store) => ({ type: 'deletePrefix', store, prefix: [] }));
 }
 
+/** Puts the values that there are. */
 function putAll(
   store: StoreName,
   keys: readonly StorageKey[],
   values: readonly unknown[],
 ): StorageOperation[] {
-  return keys.map((key, index) => ({ type: 'put', store, key, value: values[index] as object }));
+  return keys.flatMap((key, index) => {
+    const value = values[index] as object | undefined;
+    return value === undefined ? [] : [{ type: 'put', store, key, value }];
+  });
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Storage, StorageOperation } from '../../../src/storage/drivers/driver.ts';
+import { ENCRYPTION_KEY } from '../../../src/storage/drivers/encryption-key.ts';
 import { memoryDriver } from '../../../src/storage/drivers/memory-driver.ts';
 import { findHome } from '../../../src/storage/opfs/database-home.ts';
 import { moveToFiles, moveToIndexedDb } from '../../../src/storage/opfs/storage-migration.ts';
@@ -11,12 +12,16 @@ const MANIFEST: StorageOperation = {
 const EPOCH: StorageOperation = {
   ...{ type: 'put', store: 'leadership', key: ['epoch'], value: { epoch: 3, claim: 'x' } },
 };
+const KEY_RECORD = { epoch: 1, claim: 'a wrapped key' };
+const KEY: StorageOperation = {
+  ...{ type: 'put', store: 'leadership', key: ENCRYPTION_KEY, value: KEY_RECORD },
+};
 const VALUES = Array.from({ length: 50 }, (_, n) => ({ n }));
 
 /** IndexedDB with data, and files that nobody has used. */
 async function makeHomes() {
   const pages = await memoryDriver().open('db', { damaged: () => undefined });
-  await pages.write([MANIFEST, EPOCH, ...VALUES.map((value, n) => put(n, value))], 'strict');
+  await pages.write([MANIFEST, EPOCH, KEY, ...VALUES.map((value, n) => put(n, value))], 'strict');
   return { pages, ...openFiles() };
 }
 
@@ -43,7 +48,12 @@ async function readHome(first: Files['first'], second: Files['second'], pages: S
   const home = await findHome(database, pages, (error) => damage.push(error));
   const storage = home.in === 'files' ? database : pages;
   const range = { prefix: ['a'], limit: 1000 };
-  return { in: home.in, values: await storage.list('segments', range), damage };
+  const values = await storage.list('segments', range);
+  const [keyRecord] = await storage.getMany('leadership', [ENCRYPTION_KEY]);
+  const [left] = await pages.getMany('leadership', [ENCRYPTION_KEY]);
+  // A key that is left behind would be opened by an old password.
+  const isLeft = home.in === 'files' && left !== undefined;
+  return { in: home.in, values, keyRecord, isLeft, damage };
 }
 
 test('a crash at any write of a migration to files leaves all data in one place', async () => {
@@ -59,7 +69,7 @@ test('a crash at any write of a migration to files leaves all data in one place'
     };
     await moveToFiles(database, endingAt(pages, writes > 4 ? 1 : 0)).catch(() => undefined);
     const found = await readHome(first, second, pages);
-    expect(found.values).toEqual(VALUES);
+    expect(found).toMatchObject({ values: VALUES, keyRecord: KEY_RECORD, isLeft: false });
     expect(found.damage).toEqual([]);
     places.push(found.in);
     expect(writes).toBeLessThan(20);
@@ -79,9 +89,10 @@ test('a crash after the way back leaves the data in IndexedDB, not the old files
   const { pages, database, first, second } = await makeHomes();
   await moveToFiles(database, pages);
   await expect(moveToIndexedDb(database, endingAt(pages, 0))).rejects.toThrow('ended');
-  expect(await readHome(first, second, pages)).toMatchObject({ in: 'files', values: VALUES });
+  const whole = { values: VALUES, keyRecord: KEY_RECORD, isLeft: false };
+  expect(await readHome(first, second, pages)).toMatchObject({ in: 'files', ...whole });
   await moveToIndexedDb(database, pages);
-  expect(await readHome(first, second, pages)).toMatchObject({ in: 'indexeddb', values: VALUES });
+  expect(await readHome(first, second, pages)).toMatchObject({ in: 'indexeddb', ...whole });
 });
 
 test('files whose marker the browser has lost still count; lost files are reported', async () => {

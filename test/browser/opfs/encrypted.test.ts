@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import { changePassword, type EncryptionKey, encrypted } from '../../../src/encryption/index.ts';
+import { connect, migrateStorage } from '../../../src/index.ts';
+import { hasFiles } from './has-files.ts';
+
+type Kind = 'opfs' | 'indexeddb';
+
+const files = await hasFiles();
+const key = new Uint8Array(32).fill(1);
+const NUMBERS = Array.from({ length: 900 }, (_, n) => n);
+
+let names = 0;
+const newName = () => `encrypted ${++names} ${Math.random()}`;
+const code = (expected: string) => expect.objectContaining({ code: expected });
+
+function open(name: string, storage: Kind, with_key: EncryptionKey = key) {
+  const db = connect({ name, storage: encrypted(storage, { key: with_key }) });
+  return {
+    db,
+    people: new db.Collection<{ n: number }>({ name: 'people', type: 'DOCUMENT_BASED' }),
+  };
+}
+
+async function fill(name: string, storage: Kind, with_key?: EncryptionKey) {
+  const { db, people } = open(name, storage, with_key);
+  await people.insertMany(Array.from({ length: 1000 }, (_, n) => ({ _id: `p${n}`, n })));
+  await people.createBackup({ label: 'before' });
+  await people.deleteMany({ n: { $gte: 900 } });
+  await db.close();
+}
+
+async function read(name: string, storage: Kind, with_key?: EncryptionKey) {
+  const { db, people } = open(name, storage, with_key);
+  try {
+    const found = await people.filter({});
+    const backups = await people.listBackups();
+    const { storage: kind, encrypted: isEncrypted } = db.status;
+    return {
+      numbers: found.map(({ n }) => n),
+      labels: backups.map(({ label }) => label),
+      ...{ kind, isEncrypted },
+    };
+  } finally {
+    await db.close();
+  }
+}
+
+const whole = (kind: Kind) => ({
+  ...{ numbers: NUMBERS, labels: ['before'] },
+  ...{ kind, isEncrypted: true },
+});
+
+if (files) {
+  test('an encrypted database moves to files and back, and its key with it', async () => {
+    const name = newName();
+    await fill(name, 'indexeddb');
+    await migrateStorage({ name, to: 'opfs' });
+    expect(await read(name, 'opfs')).toEqual(whole('opfs'));
+    const other = new Uint8Array(32).fill(2);
+    await expect(read(name, 'opfs', other)).rejects.toEqual(code('key_wrong'));
+    const plain = connect({ name, storage: 'opfs' });
+    const people = new plain.Collection({ name: 'people', type: 'DOCUMENT_BASED' });
+    await expect(people.count({})).rejects.toEqual(code('key_missing'));
+    await plain.close();
+
+    await migrateStorage({ name, to: 'indexeddb' });
+    expect(await read(name, 'indexeddb')).toEqual(whole('indexeddb'));
+  });
+
+  test('the password of a database in files is changed while no client has it open', async () => {
+    const name = newName();
+    const [old, new_key] = [{ password: 'old' }, { password: 'new' }];
+    const options = { name, storage: 'opfs', key: old, new_key } as const;
+    await expect(changePassword(options)).rejects.toEqual(code('not_encrypted'));
+    await fill(name, 'opfs', old);
+
+    const { db, people } = open(name, 'opfs', old);
+    expect(await people.count({})).toBe(900);
+    await expect(changePassword(options)).rejects.toEqual(code('database_busy'));
+    await db.close();
+
+    const wrong = { ...options, key: { password: 'another' } };
+    await expect(changePassword(wrong)).rejects.toEqual(code('key_wrong'));
+    expect(await read(name, 'opfs', old)).toEqual(whole('opfs'));
+    await changePassword(options);
+    await expect(read(name, 'opfs', old)).rejects.toEqual(code('key_wrong'));
+    expect(await read(name, 'opfs', new_key)).toEqual(whole('opfs'));
+  });
+} else {
+  test('where there are no files an encrypted database is in IndexedDB, encrypted', async () => {
+    const name = newName();
+    await fill(name, 'opfs');
+    expect(await read(name, 'opfs')).toEqual(whole('indexeddb'));
+  });
+}
