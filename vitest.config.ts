@@ -34,7 +34,6 @@ const slow = (name: string, groupOrder: number, maxWorkers: number, globalSetup:
     globalSetup: [globalSetup],
     testTimeout: 3 * MINUTE,
     hookTimeout: 4 * MINUTE,
-    expect: { poll: { timeout: MINUTE / 2 } }, // what comes at all is waited for, on a busy machine too
     maxWorkers,
     maxConcurrency: 3,
     sequence: { groupOrder },
@@ -67,6 +66,7 @@ export default defineConfig({
     // They end what hangs; a busy machine takes ten times as long as a quiet one.
     testTimeout: 3 * MINUTE,
     hookTimeout: 3 * MINUTE,
+    expect: { poll: { timeout: MINUTE } },
     // Vitest keeps one core for itself, and of two that is half: what transforms has little to do most of the time.
     maxWorkers: availableParallelism(),
     provide: { seed: Number(process.env.SEED ?? 1), effort: Number(process.env.EFFORT ?? 1) },
