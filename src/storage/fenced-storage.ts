@@ -12,7 +12,7 @@ import type {
   StoreName,
 } from './drivers/driver.ts';
 import { ENCRYPTION_KEY, keyMissing } from './drivers/encryption-key.ts';
-import { databaseTaken, epochOf } from './drivers/epoch.ts';
+import { databaseTaken, EPOCH_KEY, epochOf } from './drivers/epoch.ts';
 import { isMoved, MOVED_KEY, storageMoved } from './drivers/moved.ts';
 
 /**
@@ -23,8 +23,6 @@ const SILENCE_MS = 2000;
 
 /** Above any number of recovery records. */
 const ALL = 100_000;
-
-const EPOCH: StorageKey = ['epoch'];
 
 export interface FenceOptions {
   /** Milliseconds of a monotonic clock. */
@@ -208,7 +206,7 @@ export class FencedStorage implements Storage {
   }
 
   async #stored(): Promise<number> {
-    const keys = [EPOCH, DATABASE_ID, MOVED_KEY, ENCRYPTION_KEY];
+    const keys = [EPOCH_KEY, DATABASE_ID, MOVED_KEY, ENCRYPTION_KEY];
     const [value, id, moved, keyRecord] = await this.getMany('leadership', keys);
     if (isMoved(moved)) throw storageMoved(moved);
     // Encrypted storage shows it to nobody.
@@ -237,7 +235,7 @@ export class FencedStorage implements Storage {
     const claim: StorageClaim = {
       type: 'claim',
       store: 'leadership',
-      key: EPOCH,
+      key: EPOCH_KEY,
       epoch,
       claim: this.#claim,
     };
@@ -262,7 +260,7 @@ function* checked(
     name ??= appendedTo;
     if (!isChecked && (always || appendedTo === undefined || appendedTo !== name)) {
       isChecked = true;
-      const check: StorageCheck = { type: 'check', store: 'leadership', key: EPOCH, epoch };
+      const check: StorageCheck = { type: 'check', store: 'leadership', key: EPOCH_KEY, epoch };
       yield check;
     }
     yield operation;

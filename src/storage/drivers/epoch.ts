@@ -1,5 +1,8 @@
 import { StorageError } from '../../errors/storage-error.ts';
-import type { StorageClaim } from './driver.ts';
+import type { StorageClaim, StorageKey } from './driver.ts';
+
+/** Where the leadership is, in the store of that name. */
+export const EPOCH_KEY: StorageKey = ['epoch'];
 
 /** The stored leadership: the epoch of the newest leader that has written, and its claim token. */
 export interface StoredEpoch {

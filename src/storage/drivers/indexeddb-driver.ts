@@ -12,7 +12,7 @@ import {
   type StorageRange,
   type StoreName,
 } from './driver.ts';
-import { databaseTaken, epochOf, resolveClaim } from './epoch.ts';
+import { databaseTaken, EPOCH_KEY, epochOf, resolveClaim } from './epoch.ts';
 import { IndexedDbConnection } from './indexeddb-connection.ts';
 import { abort, ScriptGuard } from './script-guard.ts';
 
@@ -20,9 +20,6 @@ import { abort, ScriptGuard } from './script-guard.ts';
 const PUT_AHEAD = 1024 * 1024;
 
 type PendingOperation = StorageOperation | Promise<StorageOperation>;
-
-/** Read to keep a transaction open. */
-const EPOCH: IDBValidKey = ['epoch'];
 
 /** All stores but `recovery`. */
 const ENGINE_STORES = STORE_NAMES.filter((name) => name !== 'recovery');
@@ -188,9 +185,10 @@ async function computed(
   await undefined;
   while (!isSettled) {
     const store = transaction.objectStore('leadership');
-    const request = guard.waiter(store.getKey(EPOCH));
+    const key = EPOCH_KEY as IDBValidKey;
+    const request = guard.waiter(store.getKey(key));
     // Still runs when the first is answered: the guard notices by it that this script was ended.
-    store.getKey(EPOCH);
+    store.getKey(key);
     await request();
   }
   return pending;

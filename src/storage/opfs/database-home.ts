@@ -1,7 +1,7 @@
 import type { StorageError } from '../../errors/storage-error.ts';
 import { DATABASE_ID, DESTROYED_KEY, databaseIdOf, destroyedIds } from '../drivers/database-id.ts';
 import type { Storage } from '../drivers/driver.ts';
-import { epochOf } from '../drivers/epoch.ts';
+import { EPOCH_KEY, epochOf } from '../drivers/epoch.ts';
 import { isMoved, MOVED_KEY, movedTo } from '../drivers/moved.ts';
 import type { FileDatabase } from './file-database.ts';
 import { fileDamaged } from './opfs-failure.ts';
@@ -28,7 +28,7 @@ export async function findHome(
   pages: Storage,
   damaged: (error: StorageError) => void,
 ): Promise<Home> {
-  const keys = [['epoch'], DATABASE_ID, MOVED_KEY, DESTROYED_KEY];
+  const keys = [EPOCH_KEY, DATABASE_ID, MOVED_KEY, DESTROYED_KEY];
   const [stored, newest, marker, destroyed] = await pages.getMany('leadership', keys);
   const id = databaseIdOf(newest);
   // `destroy()` could not delete them.

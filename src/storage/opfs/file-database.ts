@@ -7,7 +7,7 @@ import type {
   StorageRange,
   StoreName,
 } from '../drivers/driver.ts';
-import { databaseTaken, epochOf, resolveClaim } from '../drivers/epoch.ts';
+import { databaseTaken, EPOCH_KEY, epochOf, resolveClaim } from '../drivers/epoch.ts';
 import type { Entry } from './frames/file-index.ts';
 import type { FrameLog } from './frames/frame-log.ts';
 import type { FrameWrite } from './frames/frame-write.ts';
@@ -53,7 +53,7 @@ export class FileDatabase {
 
   /** The epoch of the newest leader, or that of the migration. */
   get epoch(): number {
-    return Math.max(this.since, epochOf(this.#log.get('leadership', ['epoch'])));
+    return Math.max(this.since, epochOf(this.#log.get('leadership', EPOCH_KEY)));
   }
 
   /** The id of the database; empty before the data is here. */

@@ -7,11 +7,9 @@ import {
   type StoreName,
 } from '../drivers/driver.ts';
 import { ENCRYPTION_KEY } from '../drivers/encryption-key.ts';
-import { epochOf } from '../drivers/epoch.ts';
+import { EPOCH_KEY, epochOf } from '../drivers/epoch.ts';
 import { MOVED_KEY, movedTo } from '../drivers/moved.ts';
 import type { FileDatabase } from './file-database.ts';
-
-const EPOCH: StorageKey = ['epoch'];
 
 const deleteKeyRecord: StorageOperation = {
   ...{ type: 'delete', store: 'leadership', key: ENCRYPTION_KEY },
@@ -37,9 +35,9 @@ export async function moveToFiles(files: FileDatabase, pages: Storage): Promise<
       await files.write(putAll(store, some, values), 'relaxed');
     }
   }
-  const keys = [EPOCH, ENCRYPTION_KEY];
+  const keys = [EPOCH_KEY, ENCRYPTION_KEY];
   const [stored, record, id] = await pages.getMany('leadership', [...keys, DATABASE_ID]);
-  const leadership = putAll('leadership', keys, [stored, record]);
+  const leadership = putFound(keys, [stored, record]);
   const forget: StorageOperation = { type: 'deletePrefix', store: 'recovery', prefix: [] };
   // All must survive a power cut before IndexedDB forgets it.
   await files.write([...leadership, forget], 'strict');
@@ -60,8 +58,8 @@ export async function moveToIndexedDb(files: FileDatabase, pages: Storage): Prom
     yield* emptied();
     for (const { store, key, value, size } of files.everything())
       if (store !== 'leadership') yield { type: 'put', store, key, value, size };
-    yield { type: 'put', store: 'leadership', key: EPOCH, value };
-    yield* putAll('leadership', [ENCRYPTION_KEY], keyRecord);
+    yield { type: 'put', store: 'leadership', key: EPOCH_KEY, value };
+    yield* putFound([ENCRYPTION_KEY], keyRecord);
     yield { type: 'delete', store: 'leadership', key: MOVED_KEY };
   }
   await pages.write(operations(), 'strict');
@@ -71,14 +69,20 @@ function emptied(): StorageOperation[] {
   return MOVING.map((store) => ({ type: 'deletePrefix', store, prefix: [] }));
 }
 
-/** Puts the values that there are. */
+/** Puts what there is of leadership. Of data nothing may be missing. */
+function putFound(keys: readonly StorageKey[], values: readonly unknown[]): StorageOperation[] {
+  const found = keys.filter((_, index) => values[index] !== undefined);
+  return putAll(
+    'leadership',
+    found,
+    values.filter((value) => value !== undefined),
+  );
+}
+
 function putAll(
   store: StoreName,
   keys: readonly StorageKey[],
   values: readonly unknown[],
 ): StorageOperation[] {
-  return keys.flatMap((key, index) => {
-    const value = values[index] as object | undefined;
-    return value === undefined ? [] : [{ type: 'put', store, key, value }];
-  });
+  return keys.map((key, index) => ({ type: 'put', store, key, value: values[index] as object }));
 }

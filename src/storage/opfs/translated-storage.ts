@@ -28,7 +28,6 @@ export function translator(Their: typeof StorageError): Translator {
 
 export function translatedStorage(storage: Storage, translating: Translating): Storage {
   const getItem = storage.getItem?.bind(storage);
-  const writePending = storage.writePending?.bind(storage);
   return {
     valueLimit: storage.valueLimit,
     getMany: translating((...given) => storage.getMany(...given)),
@@ -36,7 +35,6 @@ export function translatedStorage(storage: Storage, translating: Translating): S
     keys: translating((...given) => storage.keys(...given)),
     getItem: getItem && translating(getItem),
     write: translating((...given) => storage.write(...given)),
-    writePending: writePending && translating(writePending),
     close: translating(() => storage.close()),
   };
 }

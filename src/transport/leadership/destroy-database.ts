@@ -12,7 +12,7 @@ import {
   type StorageDriver,
   type StorageOperation,
 } from '../../storage/drivers/driver.ts';
-import { epochOf } from '../../storage/drivers/epoch.ts';
+import { EPOCH_KEY, epochOf } from '../../storage/drivers/epoch.ts';
 import { deleteFiles } from '../../storage/opfs/delete-files.ts';
 import type { DatabaseSettings } from '../channel/channel.ts';
 import type { EngineAccess } from '../channel/engine-access.ts';
@@ -29,8 +29,6 @@ const CLIENTS_MS = 2000;
 
 /** Time to empty the database: a frozen page may hold a transaction open. */
 const EMPTY_MS = 5000;
-
-const EPOCH = ['epoch'];
 
 /** The lead of a database that other tabs do not share. */
 const UNSHARED = { stolen: false, release: () => undefined };
@@ -114,7 +112,7 @@ async function empty(
   try {
     const storage = await driver.open(name, { damaged: () => undefined });
     try {
-      const keys = [EPOCH, DATABASE_ID, DESTROYED_KEY];
+      const keys = [EPOCH_KEY, DATABASE_ID, DESTROYED_KEY];
       const [leader, id, destroyed] = await storage.getMany('leadership', keys);
       const epoch = epochOf(leader);
       const isOther = database !== undefined && databaseIdOf(id) !== database;
@@ -126,7 +124,7 @@ async function empty(
         [
           ...deletes,
           {
-            ...{ type: 'put', store: 'leadership', key: EPOCH },
+            ...{ type: 'put', store: 'leadership', key: EPOCH_KEY },
             value: { epoch: epoch + 1, claim },
           },
           putDatabaseId(),

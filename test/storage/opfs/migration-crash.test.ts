@@ -104,3 +104,18 @@ test('files whose marker the browser has lost still count; lost files are report
   const { damage } = await readHome(empty, other, pages);
   expect(damage.map(({ code }) => code)).toEqual(['data_damaged']);
 });
+
+test('data that cannot be read is not left out: nothing moves', async () => {
+  const { pages, database, first, second } = await makeHomes();
+  const unread: Storage = {
+    ...endingAt(pages, 10),
+    getMany: async (store, keys) => {
+      const values = await pages.getMany(store, keys);
+      return store === 'segments'
+        ? values.map((value, n) => (n === 7 ? undefined : value))
+        : values;
+    },
+  };
+  await expect(moveToFiles(database, unread)).rejects.toThrow();
+  expect(await readHome(first, second, pages)).toMatchObject({ in: 'indexeddb', values: VALUES });
+});
