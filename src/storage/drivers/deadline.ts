@@ -1,3 +1,6 @@
+/** What `close()` waits for longer has lost its database. */
+export const CLOSE_DEADLINE_MS = 2000;
+
 /** Settles as the promise does, or rejects with the error made by `late` when it takes too long. */
 export function withDeadline<T>(promise: Promise<T>, ms: number, late: () => Error): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;

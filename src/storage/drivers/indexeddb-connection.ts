@@ -1,7 +1,7 @@
 import { type IDBPDatabase, type OpenDBCallbacks, openDB } from 'idb';
 import { StorageError } from '../../errors/storage-error.ts';
 import { DATABASE_ID, databaseDestroyed, putDatabaseId } from './database-id.ts';
-import { withDeadline } from './deadline.ts';
+import { CLOSE_DEADLINE_MS, withDeadline } from './deadline.ts';
 import { STORE_NAMES, type StorageEvents } from './driver.ts';
 import { storageErrorOf } from './storage-failure.ts';
 
@@ -13,9 +13,6 @@ const OPEN_DEADLINE_MS = 10_000;
 
 /** Far above any write of ours: a transaction that takes longer has lost its database. */
 const TRANSACTION_DEADLINE_MS = 60_000;
-
-/** One that takes longer has lost its database. */
-const CLOSE_DEADLINE_MS = 2000;
 
 /** An app may have a database of its own under the same name. */
 const NAME_PREFIX = 'cairn:';

@@ -1,5 +1,5 @@
 import { StorageError } from '../../errors/storage-error.ts';
-import { withDeadline } from '../drivers/deadline.ts';
+import { CLOSE_DEADLINE_MS, withDeadline } from '../drivers/deadline.ts';
 import type {
   Durability,
   Storage,
@@ -24,8 +24,6 @@ import { type OpenedValue, type SealedValue, SealedValues } from './sealed-value
  * of 73 KB takes 120 ms, of 60 KB 55 ms (docs/decisions/042-encryption.md).
  */
 const VALUE_LIMIT = 60 * 1024;
-
-const CLOSE_DEADLINE_MS = 2000;
 
 /** Above any number of values that are listed without a name. */
 const ALL = 1_000_000;
@@ -149,11 +147,7 @@ export class EncryptedStorage implements Storage {
     const sealed = new SealedOperations(this.#seal(operations));
     if (!sealed.drawAhead() && this.#storage.writePending) {
       const done = this.#storage.writePending(sealed, durability);
-      const ended = done.then(
-        () => undefined,
-        () => undefined,
-      );
-      await Promise.race([sealed.drawn, ended]);
+      await Promise.race([sealed.drawn, Promise.allSettled([done])]);
       return { done };
     }
     // A small write, which keeps no transaction open, or storage that cannot.
