@@ -80,6 +80,26 @@ function show(make: () => ReactNode) {
   return { element, texts, draw, reads, unmount: () => root.unmount() };
 }
 
+/** How many subscriptions the live documents of `tasks` have from now on. */
+function countFollowers(): () => number {
+  let followers = 0;
+  const { liveDocument } = tasks;
+  vi.spyOn(tasks, 'liveDocument').mockImplementation((id) => {
+    const query = liveDocument.call(tasks, id);
+    const { subscribe } = query;
+    vi.spyOn(query, 'subscribe').mockImplementation((listener) => {
+      const stop = subscribe.call(query, listener);
+      followers++;
+      return () => {
+        followers--;
+        stop();
+      };
+    });
+    return query;
+  });
+  return () => followers;
+}
+
 function Titles({ least = 0 }: { least?: number }) {
   const { data, is_stale } = useLiveSuspenseQuery(tasks, { size: { $gte: least } });
   return `${data.map(({ title }) => title)}${is_stale ? ' (stale)' : ''}`;
@@ -168,6 +188,7 @@ test('many components that suspend below one boundary are no endless loop', asyn
 
 test('a document that was hidden shows what it had until the next result', async () => {
   const { _id } = await tasks.insert({ title: 'sweep', size: -1 });
+  const followers = countFollowers();
   const shown: (string | undefined)[] = [];
   function Title() {
     const { data, status, is_stale } = useLiveDocument(tasks, _id);
@@ -179,8 +200,9 @@ test('a document that was hidden shows what it had until the next result', async
   await page.reads('sweep');
   mode = 'hidden';
   page.draw();
-  // Its query ends a turn after it was hidden.
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await vi.waitFor(() => expect(followers()).toBe(0), { interval: 5, timeout: 50_000 });
+  // Its query ends a turn later.
+  await new Promise((resolve) => setTimeout(resolve));
   await tasks.patch(_id, { title: 'mop' });
   mode = 'visible';
   shown.length = 0;
