@@ -1,4 +1,4 @@
-import { beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import { encode } from '../../src/codec/body.ts';
 import type { AcknowledgedChange } from '../../src/engine/protocol/requests.ts';
 import { plainSettings } from '../../src/engine/protocol/settings.ts';
@@ -14,6 +14,8 @@ function change(number: number, value: unknown): AcknowledgedChange {
 }
 
 beforeEach(() => localStorage.clear());
+// One of them leaves it full, and the next file has the same page.
+afterAll(() => localStorage.clear());
 
 test('a journal survives a round trip', () => {
   const changes = [

@@ -119,3 +119,25 @@ export function contractSuite(fixture: ClientFixture): void {
   failingMigrationsSuite(fixture);
   versionsSuite(fixture);
 }
+
+/** What depends on the globals of its environment: values and their copies, Blobs, streams, timers, events. */
+export function globalsSuite(fixture: ClientFixture): void {
+  documentsSuite(fixture);
+  copiesSuite(fixture);
+  sharedDocumentsSuite(fixture);
+  valuesSuite(fixture);
+  refusedValuesSuite(fixture);
+  keyValueSuite(fixture);
+  modifyValuesSuite(fixture);
+  criteriaSuite(fixture);
+  predicatesSuite(fixture);
+  abortingSuite(fixture);
+  optionsSuite(fixture);
+  lifecycleSuite(fixture);
+  eventsSuite(fixture);
+  backupFilesSuite(fixture);
+  storedBytesSuite(fixture);
+  errorsSuite(fixture);
+  liveSuite(fixture);
+  schemaValuesSuite(fixture);
+}

@@ -1,4 +1,7 @@
+import { describe, inject } from 'vitest';
 import * as lib from '../../src/index.ts';
+import { contractSuite, globalsSuite } from './all.suite.ts';
+import { type ClientKind, useClient } from './client-fixture.ts';
 import { fakeWorker } from './fake-worker.ts';
 import { runContract } from './run-contract.ts';
 
@@ -20,11 +23,13 @@ if (typeof Worker !== 'undefined') {
     make: (name) => lib.connect({ name, worker: fakeWorker }),
   });
 } else {
-  // The situation of an app tested in happy-dom.
-  runContract({
+  // The situation of an app tested in happy-dom: the engine of Database in Node, with other globals.
+  const kind: ClientKind = {
     ...common,
     title: 'connect() where there are no workers',
     engine: 'thread',
     make: (name) => lib.connect({ name }),
-  });
+  };
+  const suite = inject('effort') > 1 ? contractSuite : globalsSuite;
+  describe(`${kind.title}, caching: true`, () => suite(useClient(kind, true)));
 }

@@ -1,4 +1,4 @@
-import { describe } from 'vitest';
+import { describe, inject } from 'vitest';
 import { contractSuite } from './all.suite.ts';
 import { type ClientKind, useClient } from './client-fixture.ts';
 
@@ -12,15 +12,15 @@ export function runContract(kind: ClientKind): void {
 }
 
 /**
- * The engine is the same everywhere, so Node runs both, Chromium both with a worker. Other combinations run one, and none
- * of these two the same: they differ in storage, workers and the globals of a page.
+ * Node runs both over IndexedDB: the engine is the same with other storage, in a worker and in browsers. Those run one, and each
+ * browser the other one with a worker than without. `EFFORT=2` runs all.
  */
-function cachingsOf({ engine }: ClientKind): readonly boolean[] {
+function cachingsOf({ engine, storage }: ClientKind): readonly boolean[] {
   const { userAgent = '' } = globalThis.navigator ?? {};
+  const isNode = typeof document === 'undefined';
   const isWorker = engine === 'worker';
-  if (typeof document === 'undefined') return [false, true];
-  if (userAgent.includes('HappyDOM')) return [true];
-  if (userAgent.includes('Firefox/')) return [isWorker];
-  if (/Version\/\S+ Safari\//.test(userAgent)) return [!isWorker];
-  return isWorker ? [false, true] : [false];
+  if (inject('effort') > 1 || (isNode && storage === 'indexeddb' && !isWorker))
+    return [false, true];
+  if (isNode) return [isWorker];
+  return [/Version\/\S+ Safari\//.test(userAgent) ? !isWorker : isWorker];
 }

@@ -195,6 +195,7 @@ export function versionsSuite(fixture: ClientFixture): void {
     });
 
     test('importAll migrates the collections that this page has open, and keeps the version of others', async () => {
+      await fixture.renew();
       const [one, two] = [older('one'), older('two')];
       await one.insert({ n: 1 });
       await two.insert({ n: 2 });

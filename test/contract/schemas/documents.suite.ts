@@ -197,6 +197,7 @@ export function schemaDocumentsSuite(fixture: ClientFixture): void {
     });
 
     test('importBackup and importAll check each document, all or none', async () => {
+      await fixture.renew();
       const source = fixture.documents({ name: 'people' }) as DocumentCollection;
       const exported = async () => {
         const name = await source.createBackup();
