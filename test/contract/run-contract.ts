@@ -12,15 +12,13 @@ export function runContract(kind: ClientKind): void {
 }
 
 /**
- * Node runs both over IndexedDB: the engine is the same with other storage, in a worker and in browsers. Those run one, and each
- * browser the other one with a worker than without. `EFFORT=2` runs all.
+ * Node runs both over IndexedDB, and one elsewhere, as the engine is the same: in memory without a cache. Browsers run one,
+ * WebKit without a cache. `EFFORT=2` runs all.
  */
 function cachingsOf({ engine, storage }: ClientKind): readonly boolean[] {
   const { userAgent = '' } = globalThis.navigator ?? {};
   const isNode = typeof document === 'undefined';
-  const isWorker = engine === 'worker';
-  if (inject('effort') > 1 || (isNode && storage === 'indexeddb' && !isWorker))
-    return [false, true];
-  if (isNode) return [isWorker];
-  return [/Version\/\S+ Safari\//.test(userAgent) ? !isWorker : isWorker];
+  const isBoth = isNode && engine === 'thread' && storage === 'indexeddb';
+  if (isBoth || inject('effort') > 1) return [false, true];
+  return [isNode ? engine === 'worker' : !/Version\/\S+ Safari\//.test(userAgent)];
 }

@@ -94,8 +94,7 @@ test.concurrent.each([
   { module: 'ESNext', moduleResolution: 'Bundler' },
   // `node10`, deprecated, reads neither `exports` nor their `types`
   { module: 'ESNext', moduleResolution: 'Node10', ignoreDeprecations: '6.0' },
-  { module: 'Node16', moduleResolution: 'Node16' },
-  { module: 'NodeNext', moduleResolution: 'NodeNext' },
+  { module: 'NodeNext', moduleResolution: 'NodeNext' }, // resolves as Node16
   { module: 'NodeNext', moduleResolution: 'NodeNext', lib: ['ES2022', 'WebWorker'] },
 ])('the types compile in a strict app with %j', async (options) => {
   expect(await compile('app.ts', options)).toBe('');
