@@ -71,5 +71,5 @@ test(
       `${crashed} tabs crashed, ${ledger.length} transfers; sums: ${transaction}, ${live}`,
     );
   },
-  (SECONDS + 120) * 1000,
+  (SECONDS + 300) * 1000,
 );
