@@ -36,5 +36,5 @@ test.each<[string, () => void]>([
   ],
 ])('%s is found out', { timeout: PATIENCE }, async (_, breakIt) => {
   breakIt();
-  expect(await firstFailure(runExpiry, SOON)).toBeDefined();
+  expect(await firstFailure(runExpiry, { seeds: SOON })).toBeDefined();
 });

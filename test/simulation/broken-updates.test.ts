@@ -132,8 +132,8 @@ test(
         return { ...change, request: { ...request, ids } };
       });
     });
-    // Few seeds have an upsertMany in parts that is replayed.
-    expect(await firstFailure()).toBeDefined();
+    // Few seeds have an upsertMany in parts that is replayed: 3731 is the first that fails.
+    expect(await firstFailure(undefined, { from: 3700 })).toBeDefined();
   },
   PATIENCE,
 );
