@@ -13,7 +13,7 @@ import { bin, ROOT } from './setup.mjs';
  * @property {string} [behind] of the steps beside it, the one that it follows
  * @property {boolean} [browsers] whether it starts browsers
  * @property {boolean} [servers] whether it starts PostgreSQL
- * @property {number} [minutes] after which a command of it is ended, several times what it takes on a quiet machine; 3 if not given
+ * @property {number} [minutes] after which a command of it is ended, several times what it takes on a quiet machine; 10 if not given
  * @property {(output: string) => string[]} [note] a short note from the output
  */
 
@@ -40,14 +40,12 @@ export const steps = [
   {
     name: 'types',
     beside: true,
-    minutes: 10,
     shows: 'everything, and what tests say of types',
     commands: () => [[bin('tsc'), '--noEmit']],
   },
   {
     name: 'library',
     beside: true,
-    minutes: 10,
     shows: 'types of the library without Node, and what they cost an editor',
     commands: () => [
       [bin('tsc'), '--noEmit', '--project', 'tsconfig.library.json'],
@@ -114,6 +112,7 @@ export const steps = [
   {
     name: 'servers',
     servers: true,
+    minutes: 20,
     shows: 'replication with PostgreSQL and PouchDB: many writers, crashes, restored copies',
     commands: () => [vitest('servers')],
     note: testCounts,
@@ -124,7 +123,7 @@ export const steps = [
     beside: true,
     behind: 'servers',
     browsers: true,
-    minutes: 20,
+    minutes: 30,
     shows: 'the packed tarball works for its users',
     commands: () => [vitest('package')],
     note: testCounts,
@@ -133,7 +132,7 @@ export const steps = [
     name: 'tabs',
     beside: true, // it waits for a good part of its time
     browsers: true,
-    minutes: 20,
+    minutes: 30,
     shows: 'tabs in real browsers: closed, crashed, frozen, killed',
     commands: () => [vitest('tabs')],
     note: testCounts,
@@ -143,7 +142,7 @@ export const steps = [
     beside: true,
     behind: 'package',
     browsers: true,
-    minutes: 20,
+    minutes: 30,
     shows: 'the playground works',
     commands: () => [vitest('e2e')],
     note: testCounts,
@@ -153,7 +152,6 @@ export const steps = [
     beside: true,
     behind: 'e2e',
     browsers: true,
-    minutes: 10,
     shows: 'the documentation site builds, its links lead somewhere, no request leaves it',
     commands: () => [vitest('site')],
     note: testCounts,
@@ -164,7 +162,7 @@ export const steps = [
     beside: true,
     behind: 'tabs',
     browsers: true,
-    minutes: 15,
+    minutes: 30,
     shows: 'the benchmarks run, in their short form, and every database answers as it must',
     commands: () => [[process.execPath, 'bench/run.mjs', '--smoke']],
   },

@@ -44,7 +44,7 @@ async function perform(step) {
   /** @type {string[]} */
   const notes = [];
   for (const command of step.commands()) {
-    const { ok, output } = await run(command, step.minutes ?? 3);
+    const { ok, output } = await run(command, step.minutes ?? 10);
     if (!ok) {
       console.log(`✗ ${step.name.padEnd(8)} ${seconds(start).padStart(6)} s`);
       console.log(`\n$ ${command.join(' ').replaceAll(ROOT, '')}\n${output}`);
