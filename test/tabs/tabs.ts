@@ -115,7 +115,7 @@ export const ids = (tab: Tab) =>
 
 /** Crashes the renderer of a tab. The page can only be closed afterwards. */
 export async function crash(tab: Tab): Promise<void> {
-  const crashed = tab.waitForEvent('crash');
+  const crashed = tab.waitForEvent('crash', { timeout: 120_000 });
   // The navigation never completes.
   tab.goto('chrome://crash').catch(() => undefined);
   await crashed;
