@@ -71,5 +71,5 @@ test(
       `${crashed} tabs crashed, ${ledger.length} transfers; sums: ${transaction}, ${live}`,
     );
   },
-  (SECONDS + 300) * 1000,
+  (SECONDS + 900) * 1000,
 );
