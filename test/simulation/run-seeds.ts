@@ -31,13 +31,14 @@ export async function runEverySecond(first: number): Promise<void> {
 /**
  * The first seed that shows something wrong, `undefined` where none does.
  *
- * @param from A seed that is known to fail, where the first one comes late. Goes on behind it: a change of the simulation moves it.
+ * @param seeds The last seed.
+ * @param from The first seed: shortly before one that is known to fail, where that comes late.
  */
 export async function firstFailure(
   simulate = run,
   { seeds = 5000, from = 1 } = {},
 ): Promise<number | undefined> {
-  for (let seed = from; seed < from + seeds; seed++) {
+  for (let seed = from; seed <= seeds; seed++) {
     if ((await simulate(seed)).length > 0) return seed;
   }
   return undefined;
