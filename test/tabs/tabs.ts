@@ -61,6 +61,13 @@ async function shareOrigin(
   const tabs = new Set<Page>();
   return {
     url: site.url,
+    /** A page of the site without a database. */
+    async watch() {
+      const page = await browser.newPage();
+      tabs.add(page);
+      await page.goto(site.url);
+      return page;
+    },
     /** Errors of pages. */
     errors,
     context: browser.context,
