@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { backupTo, folder, restoreFrom } from '../../src/backup-targets/index.ts';
+import { deviceName } from '../../src/backup-targets/schedule/device-name.ts';
+import { pageEnvironment } from '../../src/backup-targets/schedule/page-environment.ts';
 import { Database } from '../../src/index.ts';
 
 let name: string;
@@ -64,6 +66,13 @@ test('a database in IndexedDB is backed up to a folder, and restored after it wa
   const again = open(name);
   await restoreFrom(folder(directory), { db: again.db });
   expect(await again.rows.filter({})).toEqual(before);
+});
+
+test('a device keeps its name where an app clears localStorage', () => {
+  const device = deviceName(pageEnvironment);
+  localStorage.clear();
+  expect(deviceName(pageEnvironment)).toBe(device);
+  expect(localStorage.getItem('cairn:device')).toBe(device);
 });
 
 test('a folder that the user has removed is target_unreachable, where users can pick one', async () => {

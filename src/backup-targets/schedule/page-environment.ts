@@ -31,7 +31,13 @@ export const pageEnvironment: BackupEnvironment = {
 function pageMemory(): Memory {
   const texts = new Map<string, string>();
   return {
-    read: (key) => readMark(key) ?? texts.get(key),
+    read(key) {
+      const mark = readMark(key);
+      const text = texts.get(key);
+      // An app may clear `localStorage` while its page lives on.
+      if (mark === undefined && text !== undefined) writeMark(key, text);
+      return mark ?? text;
+    },
     write(key, value) {
       texts.set(key, value);
       writeMark(key, value);
