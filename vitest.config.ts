@@ -18,6 +18,21 @@ const contract = 'test/contract/**/*.test.ts';
 const inMemory = ['memory', 'encrypted'].map((name) => `test/contract/database-${name}.test.ts`);
 /** In Chromium alone: the driver's own suite runs in every browser that has files. */
 const inFiles = 'test/contract/connect-opfs.test.ts';
+const effort = Number(process.env.EFFORT ?? 1);
+/** Each time, browsers run what depends on them; with `EFFORT=2`, what is the same in each JavaScript engine as well. */
+const alike = [
+  'test/storage/{memory,record,segment,watermarks}*.test.ts',
+  'test/storage/opfs/{file-compaction,migration-crash,torn-tails}.test.ts',
+  'test/backup/file/hostile-lines.test.ts',
+];
+/** The same in Node: Chromium has its engine. */
+const alikeInV8 = ['test/backup/file/limits.test.ts'];
+/** `connect()` has the same engine and driver: Chromium alone tests them in the thread as well. */
+const inThread = 'test/contract/database-indexeddb.test.ts';
+const eachTime = (browser: string) => [
+  ...alike,
+  ...(browser === 'chromium' ? alikeInV8 : [inThread]),
+];
 const withPrograms = ['package', 'tabs', 'e2e', 'servers', 'site'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
@@ -69,7 +84,7 @@ export default defineConfig({
     expect: { poll: { timeout: MINUTE } },
     // Vitest keeps one core for itself, and of two that is half: what transforms has little to do most of the time.
     maxWorkers: availableParallelism(),
-    provide: { seed: Number(process.env.SEED ?? 1), effort: Number(process.env.EFFORT ?? 1) },
+    provide: { seed: Number(process.env.SEED ?? 1), effort },
     projects: [
       {
         extends: true,
@@ -90,7 +105,7 @@ export default defineConfig({
           environment: 'happy-dom',
           include: [contract],
           // Here connect() has no worker: it runs the same engine in the thread, with the same IndexedDB, as Database.
-          exclude: [...inMemory, inFiles, 'test/contract/database-indexeddb.test.ts'],
+          exclude: [...inMemory, inFiles, inThread],
           setupFiles,
         },
       },
@@ -116,7 +131,11 @@ export default defineConfig({
             instances: browsers.map((browser) => ({
               browser,
               name: browser,
-              exclude: browser === 'chromium' ? inMemory : [...inMemory, inFiles],
+              exclude: [
+                ...inMemory,
+                ...(browser === 'chromium' ? [] : [inFiles]),
+                ...(effort > 1 ? [] : eachTime(browser)),
+              ],
             })),
           },
         },

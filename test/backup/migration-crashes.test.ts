@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import type {
   DatabaseClient,
   DocumentCollection,
@@ -104,7 +104,7 @@ async function close(client: DatabaseClient, driver: FaultyDriver): Promise<void
   await atRest(driver);
 }
 
-describe.each([true, false])(
+describe.each(inject('effort') > 1 ? [true, false] : [true])(
   'a migration that is cut at any storage call, caching %s',
   (caching) => {
     async function prepare() {

@@ -58,86 +58,87 @@ import { uniqueIndexesSuite } from './unique-indexes.suite.ts';
 import { upsertManySuite } from './upsert-many.suite.ts';
 import { valuesSuite } from './values.suite.ts';
 
-/** The whole contract, for one kind of fixture. */
-export function contractSuite(fixture: ClientFixture): void {
-  documentsSuite(fixture);
-  patchSuite(fixture);
-  operatorsSuite(fixture);
-  patchManySuite(fixture);
-  getManySuite(fixture);
-  upsertManySuite(fixture);
-  manyUniqueSuite(fixture);
-  modifySuite(fixture);
-  modifyTogetherSuite(fixture);
-  modifyValuesSuite(fixture);
-  transactionsSuite(fixture);
-  transactionConflictsSuite(fixture);
-  transactionKeyValuesSuite(fixture);
-  transactionMisuseSuite(fixture);
-  managedFieldsSuite(fixture);
-  criteriaSuite(fixture);
-  predicatesSuite(fixture);
-  indexesSuite(fixture);
-  uniqueIndexesSuite(fixture);
-  indexDeclarationsSuite(fixture);
-  sortingSuite(fixture);
-  pagingSuite(fixture);
-  iterationSuite(fixture);
-  explainSuite(fixture);
-  expirySuite(fixture);
-  abortingSuite(fixture);
-  badOptionsSuite(fixture);
-  orderSuite(fixture);
-  copiesSuite(fixture);
-  sharedDocumentsSuite(fixture);
-  valuesSuite(fixture);
-  refusedValuesSuite(fixture);
-  keyValueSuite(fixture);
-  keyValueItemsSuite(fixture);
-  optionsSuite(fixture);
-  lifecycleSuite(fixture);
-  dropSuite(fixture);
-  destroySuite(fixture);
-  collectionsSuite(fixture);
-  renameSuite(fixture);
-  savingSuite(fixture);
-  eventsSuite(fixture);
-  backupsSuite(fixture);
-  backupFilesSuite(fixture);
-  timeTravelSuite(fixture);
-  storageSuite(fixture);
-  storedBytesSuite(fixture);
-  syncSuite(fixture);
-  errorsSuite(fixture);
-  liveSuite(fixture);
-  liveReadingSuite(fixture);
-  liveOwnChangesSuite(fixture);
-  schemaDocumentsSuite(fixture);
-  schemaValuesSuite(fixture);
-  badSchemasSuite(fixture);
-  migrationsSuite(fixture);
-  failingMigrationsSuite(fixture);
-  versionsSuite(fixture);
-}
+type Suite = (fixture: ClientFixture) => void;
 
 /** What depends on the globals of its environment: values and their copies, Blobs, streams, timers, events. */
-export function globalsSuite(fixture: ClientFixture): void {
-  documentsSuite(fixture);
-  copiesSuite(fixture);
-  sharedDocumentsSuite(fixture);
-  valuesSuite(fixture);
-  refusedValuesSuite(fixture);
-  keyValueSuite(fixture);
-  modifyValuesSuite(fixture);
-  criteriaSuite(fixture);
-  predicatesSuite(fixture);
-  abortingSuite(fixture);
-  optionsSuite(fixture);
-  lifecycleSuite(fixture);
-  eventsSuite(fixture);
-  backupFilesSuite(fixture);
-  storedBytesSuite(fixture);
-  errorsSuite(fixture);
-  liveSuite(fixture);
-  schemaValuesSuite(fixture);
+const aboutGlobals: readonly Suite[] = [
+  documentsSuite,
+  copiesSuite,
+  sharedDocumentsSuite,
+  valuesSuite,
+  refusedValuesSuite,
+  keyValueSuite,
+  modifyValuesSuite,
+  criteriaSuite,
+  predicatesSuite,
+  abortingSuite,
+  optionsSuite,
+  lifecycleSuite,
+  eventsSuite,
+  backupFilesSuite,
+  storedBytesSuite,
+  errorsSuite,
+  liveSuite,
+  schemaValuesSuite,
+];
+
+/** What depends on storage: its transactions, what is found after a reload, what is removed. */
+const aboutStorage: readonly Suite[] = [
+  indexDeclarationsSuite,
+  migrationsSuite,
+  failingMigrationsSuite,
+  versionsSuite,
+  expirySuite,
+  dropSuite,
+  destroySuite,
+  collectionsSuite,
+  renameSuite,
+  savingSuite,
+  backupsSuite,
+  timeTravelSuite,
+  storageSuite,
+];
+
+/** What the engine does alike everywhere. */
+const aboutEngine: readonly Suite[] = [
+  patchSuite,
+  operatorsSuite,
+  patchManySuite,
+  getManySuite,
+  upsertManySuite,
+  manyUniqueSuite,
+  modifySuite,
+  modifyTogetherSuite,
+  transactionsSuite,
+  transactionConflictsSuite,
+  transactionKeyValuesSuite,
+  transactionMisuseSuite,
+  managedFieldsSuite,
+  indexesSuite,
+  uniqueIndexesSuite,
+  sortingSuite,
+  pagingSuite,
+  iterationSuite,
+  explainSuite,
+  badOptionsSuite,
+  orderSuite,
+  keyValueItemsSuite,
+  syncSuite,
+  liveReadingSuite,
+  liveOwnChangesSuite,
+  schemaDocumentsSuite,
+  badSchemasSuite,
+];
+
+/** A part of the contract. */
+export type ContractPart = 'globals' | 'storage' | 'engine';
+
+const suites = { globals: aboutGlobals, storage: aboutStorage, engine: aboutEngine };
+
+/** Parts of the contract, by default the whole, for one kind of fixture. */
+export function contractSuite(
+  fixture: ClientFixture,
+  parts: readonly ContractPart[] = ['globals', 'storage', 'engine'],
+): void {
+  for (const part of parts) for (const suite of suites[part]) suite(fixture);
 }

@@ -1,19 +1,13 @@
-import { describe } from 'vitest';
 import * as lib from '../../src/index.ts';
-import { contractSuite } from './all.suite.ts';
-import { useClient } from './client-fixture.ts';
+import { runContract } from './run-contract.ts';
 
-describe("connect(), storage: 'opfs', caching: false", () => {
-  contractSuite(
-    useClient(
-      {
-        title: 'connect() over files',
-        lib,
-        engine: 'worker',
-        storage: 'opfs',
-        make: (name) => lib.connect({ name, storage: 'opfs' }),
-      },
-      false,
-    ),
-  );
-});
+runContract(
+  {
+    title: "connect(), storage: 'opfs'",
+    lib,
+    engine: 'worker',
+    storage: 'opfs',
+    make: (name) => lib.connect({ name, storage: 'opfs' }),
+  },
+  { caching: false, parts: ['storage'] },
+);
