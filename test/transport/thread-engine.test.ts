@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { Database, type DatabaseClient } from '../../src/index.ts';
+import { Database, type DatabaseClient, StorageError } from '../../src/index.ts';
 import type { StorageDriver } from '../../src/storage/drivers/driver.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { faultyDriver, outage } from '../storage/faulty-driver.ts';
@@ -36,6 +36,17 @@ test.each(['SecurityError', 'InvalidStateError'])(
     await db.close();
   },
 );
+
+test('a driver that has no storage is an error: memory does not replace it', async () => {
+  const reason = new StorageError('storage_unavailable', 'not mounted');
+  const storage: StorageDriver = { kind: 'mounted', open: () => Promise.reject(reason) };
+  const db = new Database({ name: freshName(), storage });
+  await expect(notesOf(db).insert({})).rejects.toMatchObject({
+    code: 'storage_unavailable',
+    message: expect.stringContaining('not mounted'),
+  });
+  expect(db.status.state).toBe('failed');
+});
 
 test('without IndexedDB the engine runs in memory, with one warning', async () => {
   vi.stubGlobal('indexedDB', undefined);

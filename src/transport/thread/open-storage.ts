@@ -81,8 +81,8 @@ async function openDriver(
     const storage = await driver.open(name, { damaged });
     return { storage, kind: driver.kind, shared: driver === platform.storage };
   } catch (error) {
-    // Private modes have an IndexedDB that cannot be opened.
-    if (!isUnavailable(error)) throw error;
+    // Private modes have an IndexedDB that cannot be opened. An app that gave a driver counts on it.
+    if (!isUnavailable(error) || driver !== platform.storage) throw error;
     warnAboutMemory(error.message);
     const memory = memoryDriver();
     const storage = await memory.open(name, { damaged });
