@@ -132,7 +132,7 @@ export const steps = [
     name: 'tabs',
     beside: true, // it waits for a good part of its time
     browsers: true,
-    minutes: 30,
+    minutes: 60,
     shows: 'tabs in real browsers: closed, crashed, frozen, killed',
     commands: () => [vitest('tabs')],
     note: testCounts,
