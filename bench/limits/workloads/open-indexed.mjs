@@ -7,8 +7,8 @@ import { defineWorkload } from '../workload.mjs';
 
 const INDEXES = ['group'];
 const GROUP = 1;
-/** Longer than a collection rests before it writes its checkpoint, and that takes. */
-const REST_MS = 4000;
+/** Longer than a collection rests before it writes its checkpoint, and that takes: a large one takes longer. */
+const restOf = (/** @type {number} */ size) => Math.max(4000, size / 25);
 
 /** @param {string} name */
 function openDexie(name) {
@@ -31,7 +31,7 @@ async function fillCairn(client, name, size) {
   await fill(people, size);
   await people.filter({ group: GROUP });
   // A collection that rests writes its checkpoint.
-  if (size > 1) await new Promise((resolve) => setTimeout(resolve, REST_MS));
+  if (size > 1) await new Promise((resolve) => setTimeout(resolve, restOf(size)));
   await database.close();
   return loadedParts({ url: LIBRARY });
 }
