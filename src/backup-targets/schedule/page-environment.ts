@@ -31,13 +31,7 @@ export const pageEnvironment: BackupEnvironment = {
 function pageMemory(): Memory {
   const texts = new Map<string, string>();
   return {
-    read(key) {
-      const mark = readMark(key);
-      const text = texts.get(key);
-      // An app may clear `localStorage` while its page lives on.
-      if (mark === undefined && text !== undefined) writeMark(key, text);
-      return mark ?? text;
-    },
+    read: (key) => readMark(key) ?? texts.get(key),
     write(key, value) {
       texts.set(key, value);
       writeMark(key, value);
