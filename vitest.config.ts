@@ -29,7 +29,7 @@ const alike = [
 const alikeInV8 = ['test/backup/file/limits.test.ts'];
 /** `connect()` has the same engine and driver: Chromium alone tests them in the thread as well. */
 const inThread = 'test/contract/database-indexeddb.test.ts';
-const eachTime = (browser: string) => [
+const atNight = (browser: string) => [
   ...alike,
   ...(browser === 'chromium' ? alikeInV8 : [inThread]),
 ];
@@ -134,7 +134,7 @@ export default defineConfig({
               exclude: [
                 ...inMemory,
                 ...(browser === 'chromium' ? [] : [inFiles]),
-                ...(effort > 1 ? [] : eachTime(browser)),
+                ...(effort > 1 ? [] : atNight(browser)),
               ],
             })),
           },

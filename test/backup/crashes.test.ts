@@ -1,11 +1,10 @@
-import { describe, inject, test } from 'vitest';
+import { describe, test } from 'vitest';
+import { cachings } from '../setup/cachings.ts';
 import { checkWhole, cutAt, forEachCut, prepare } from './cut-world.ts';
 import { scenarios } from './scenarios.ts';
 
-/** `failures.test.ts` runs the same calls without a cache. */
-const cachings = inject('effort') > 1 ? [true, false] : [true];
-
-describe.each(cachings)('a crash at any storage call, caching %s', (caching) => {
+// failures.test.ts runs the same calls without a cache.
+describe.each(cachings(true))('a crash at any storage call, caching %s', (caching) => {
   test.each(scenarios)('in $name', async (scenario) => {
     const prepared = await prepare(scenario, caching);
     await forEachCut(prepared, true, async (cut) => {

@@ -1,12 +1,10 @@
-import { describe, inject, test } from 'vitest';
+import { describe, test } from 'vitest';
+import { cachings } from '../setup/cachings.ts';
 import { checkWhole, cutAt, forEachCut, goOn, prepare } from './cut-world.ts';
 import { scenarios } from './scenarios.ts';
 
-/** One call fails, and the engine goes on with further writes. */
-/** Without a cache an engine reads more. */
-const cachings = inject('effort') > 1 ? [true, false] : [false];
-
-describe.each(cachings)('a failure at any storage call, caching %s', (caching) => {
+// One call fails, and the engine goes on with further writes. Without a cache it reads more.
+describe.each(cachings(false))('a failure at any storage call, caching %s', (caching) => {
   test.each(scenarios)('in $name', async (scenario) => {
     const prepared = await prepare(scenario, caching);
     await forEachCut(prepared, false, async (cut) => {

@@ -1,4 +1,4 @@
-import { describe, expect, inject, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type {
   DatabaseClient,
   DocumentCollection,
@@ -6,6 +6,7 @@ import type {
 } from '../../src/index.ts';
 import { openClient } from '../engine/engine-client.ts';
 import { FakeClock } from '../engine/fake-clock.ts';
+import { cachings } from '../setup/cachings.ts';
 import {
   type Cut,
   type FaultyDriver,
@@ -104,7 +105,7 @@ async function close(client: DatabaseClient, driver: FaultyDriver): Promise<void
   await atRest(driver);
 }
 
-describe.each(inject('effort') > 1 ? [true, false] : [true])(
+describe.each(cachings(true))(
   'a migration that is cut at any storage call, caching %s',
   (caching) => {
     async function prepare() {

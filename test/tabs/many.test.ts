@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { TabScope } from './page/page.ts';
 import { SteadyWork } from './steady-work.ts';
 import { openBrowser, type Tab, type TabBrowser } from './tabs.ts';
@@ -6,7 +6,7 @@ import { openBrowser, type Tab, type TabBrowser } from './tabs.ts';
 declare const window: TabScope;
 
 /** `TABS_SECONDS=300 npx vitest run --project tabs test/tabs/many.test.ts` goes on for five minutes. */
-const SECONDS = Number(process.env.TABS_SECONDS ?? 15 * inject('effort'));
+const SECONDS = Number(process.env.TABS_SECONDS ?? 15);
 const TABS = 8;
 
 let browser: TabBrowser;

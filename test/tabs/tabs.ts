@@ -59,27 +59,26 @@ async function shareOrigin(
   const site = given ?? (await serveSite());
   const errors: string[] = [];
   const tabs = new Set<Page>();
+  /** A page of the site without a database. */
+  const watch = async () => {
+    const page = await browser.newPage();
+    tabs.add(page);
+    page.on('pageerror', (error) => errors.push(String(error)));
+    page.on('console', (message) => {
+      if (message.type() === 'error') errors.push(message.text());
+    });
+    await page.goto(site.url);
+    return page;
+  };
   return {
     url: site.url,
-    /** A page of the site without a database. */
-    async watch() {
-      const page = await browser.newPage();
-      tabs.add(page);
-      await page.goto(site.url);
-      return page;
-    },
+    watch,
     /** Errors of pages. */
     errors,
     context: browser.context,
     /** A tab with an open database. */
     async tab(client: TabClient = 'connect', name = 'shared') {
-      const page = await browser.newPage();
-      tabs.add(page);
-      page.on('pageerror', (error) => errors.push(String(error)));
-      page.on('console', (message) => {
-        if (message.type() === 'error') errors.push(message.text());
-      });
-      await page.goto(site.url);
+      const page = await watch();
       await page.waitForFunction(() => 'connect' in window);
       await page.evaluate(openDatabase, [client, name] as const);
       return page;
