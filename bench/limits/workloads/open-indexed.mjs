@@ -7,7 +7,7 @@ import { defineWorkload } from '../workload.mjs';
 
 const INDEXES = ['group'];
 const GROUP = 1;
-/** Longer than a collection rests before it writes its checkpoint, and that takes: a large one takes longer. */
+/** Longer than a collection rests before it writes its checkpoint, and than writing it takes. */
 const restOf = (/** @type {number} */ size) => Math.max(4000, size / 25);
 
 /** @param {string} name */
