@@ -1,6 +1,6 @@
 import type { Completion, CompletionContext, CompletionSource } from '@codemirror/autocomplete';
-import { syntaxTree } from '@codemirror/language';
 import type { SyntaxNode } from '@lezer/common';
+import { wholeTree } from './language.ts';
 import { keyName } from './locate.ts';
 import { FIELD_OPERATORS, LOGIC_OPERATORS } from './operators.ts';
 
@@ -32,7 +32,7 @@ export function criteriaCompletions(paths: () => readonly string[]): CompletionS
 function objectAround({ state, pos }: CompletionContext): SyntaxNode | undefined {
   const before = state.sliceDoc(0, pos).replace(KEY, '').trimEnd();
   if (!/[{,]$/.test(before)) return undefined;
-  let node: SyntaxNode | null = syntaxTree(state).resolveInner(pos, -1);
+  let node: SyntaxNode | null = wholeTree(state).resolveInner(pos, -1);
   while (node && !OBJECTS.has(node.name)) node = node.parent;
   return node ?? undefined;
 }

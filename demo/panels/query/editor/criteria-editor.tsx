@@ -5,8 +5,7 @@ import {
   completionKeymap,
 } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
-import { javascriptLanguage } from '@codemirror/lang-javascript';
-import { bracketMatching, syntaxHighlighting, syntaxTree } from '@codemirror/language';
+import { bracketMatching, syntaxHighlighting } from '@codemirror/language';
 import { setDiagnostics } from '@codemirror/lint';
 import { EditorState, Prec } from '@codemirror/state';
 import { EditorView, keymap } from '@codemirror/view';
@@ -17,13 +16,11 @@ import { codeClasses } from '../../../parts/code-classes.ts';
 import { fieldPaths } from '../field-paths.ts';
 import { queryError, queryText, run } from '../query.ts';
 import { criteriaCompletions } from './completions.ts';
+import { criteriaLanguage, wholeTree } from './language.ts';
 import { firstSyntaxError, locate } from './locate.ts';
 import { UnreadableQuery } from './read-query.ts';
 import '../../../parts/code-colours.css';
 import './criteria-editor.css';
-
-/** In a program, a leading brace would start a block. */
-const expression = javascriptLanguage.configure({ top: 'SingleExpression' });
 
 /** The editor for criteria or a function, with completion and error marks. */
 export function CriteriaEditor() {
@@ -46,7 +43,7 @@ export function CriteriaEditor() {
           ...historyKeymap,
           ...completionKeymap,
         ]),
-        expression,
+        criteriaLanguage,
         autocompletion({ icons: false, override: [criteriaCompletions(() => fieldPaths.peek())] }),
         syntaxHighlighting(codeClasses),
         EditorView.lineWrapping,
@@ -94,7 +91,7 @@ function showError(view: EditorView, error: Error | undefined): void {
 }
 
 function placeOf(state: EditorState, error: Error | undefined) {
-  const tree = syntaxTree(state);
+  const tree = wholeTree(state);
   if (error instanceof CriteriaError && error.place) {
     return locate(tree, state.doc.toString(), error.place);
   }
