@@ -27,18 +27,47 @@ const item = fc.record({
   tags: fc.array(fc.constantFrom('s', 't', 'u'), { maxLength: 2 }),
 });
 
-type Step =
+type Change =
   | { readonly do: 'put'; readonly id: string; readonly item: Item }
-  | { readonly do: 'delete' | 'archive'; readonly id: string }
-  | { readonly do: 'save' | 'rest' | 'backup' | 'restore' };
+  | { readonly do: 'delete' | 'archive'; readonly id: string };
+
+/** A rest, in which a checkpoint is written. The changes begin so many turns of the event loop later. */
+interface Rest {
+  readonly do: 'rest';
+  readonly turns: number;
+  readonly changes: readonly Change[];
+}
+
+type Step = Change | Rest | { readonly do: 'save' | 'backup' | 'restore' };
+
+interface Life {
+  readonly steps: readonly Step[];
+  /** A crash soon after a rest, which loses what is unsaved. */
+  readonly crash: Rest | undefined;
+}
+
+const change: fc.Arbitrary<Change> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('put' as const), id, item }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('delete', 'archive'), id }) },
+);
+
+const rest: fc.Arbitrary<Rest> = fc.record({
+  do: fc.constant('rest' as const),
+  turns: fc.nat({ max: 6 }),
+  changes: fc.oneof(fc.constant([]), fc.array(change, { maxLength: 4 })),
+});
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('put' as const), id, item }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('delete', 'archive'), id }) },
+  { weight: 8, arbitrary: change },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('save' as const) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('rest' as const) }) },
+  { weight: 3, arbitrary: rest },
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('backup', 'restore') }) },
 );
+
+const life: fc.Arbitrary<Life> = fc.record({
+  steps: fc.array(step, { minLength: 4, maxLength: 30 }),
+  crash: fc.option(rest, { nil: undefined }),
+});
 
 const criteria = fc.oneof(
   fc.record({ a: value }),
@@ -74,36 +103,48 @@ function watchedDriver() {
 
 async function perform(
   { client, clock }: ReturnType<typeof openClient>,
-  steps: readonly Step[],
+  { steps, crash }: Life,
 ): Promise<void> {
   const items = new client.Collection<Item>(options);
+  const apply = (one: Change) => {
+    if (one.do === 'put') return items.upsert({ _id: one.id, ...one.item });
+    return one.do === 'delete' ? items.delete(one.id) : items.archive(one.id);
+  };
+  const resting = async ({ turns: before, changes }: Rest) => {
+    await items.save();
+    const ended = clock.advance(2000);
+    await turns(before);
+    for (const one of changes) await apply(one);
+    await ended;
+    await turns(40);
+  };
   for (const one of steps) {
-    if (one.do === 'put') await items.upsert({ _id: one.id, ...one.item });
-    else if (one.do === 'delete') await items.delete(one.id);
-    else if (one.do === 'archive') await items.archive(one.id);
+    if ('id' in one) await apply(one);
+    else if (one.do === 'rest') await resting(one);
     else if (one.do === 'save') await items.save();
     else if (one.do === 'backup') await items.createBackup();
-    else if (one.do === 'restore') {
+    else {
       const [newest] = await items.listBackups();
       if (newest) await items.loadBackup(newest.name);
-    } else {
-      await items.save();
-      await clock.advance(2000);
-      for (let turn = 0; turn < 40; turn++) await settled();
     }
   }
-  await client.close();
+  if (crash) await resting(crash);
+  else await client.close();
+}
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await settled();
 }
 
 test('first reads answer as an open collection does', async () => {
   let answeredFirst = 0;
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.array(step, { minLength: 4, maxLength: 30 }), { minLength: 1, maxLength: 3 }),
+      fc.array(life, { minLength: 1, maxLength: 3 }),
       fc.array(read, { minLength: 3, maxLength: 6 }),
       async (lives, reads) => {
         const { driver, directory } = watchedDriver();
-        for (const steps of lives) await perform(openClient(driver, undefined, 1), steps);
+        for (const one of lives) await perform(openClient(driver, undefined, 1), one);
         const { client } = openClient(driver, undefined, 1);
         const items = new client.Collection<Item>(options);
         const ask = () =>

@@ -128,6 +128,26 @@ test('newer segments win over the checkpoint', async () => {
   await next.close();
 });
 
+test('a collection that never rests has a checkpoint after half a minute', async () => {
+  const gated = gatedDriver();
+  const { client, clock } = openClient(gated.driver, undefined, 1000);
+  const people = new client.Collection<Person>(options);
+  const pad = 'x'.repeat(300);
+  for (let n = 0; n < 40; n++) {
+    await people.insert({ _id: `p${n}`, n, city: 'c7', pad });
+    await people.save();
+    await clock.advance(1000);
+  }
+  await gated.checkpoint();
+  await client.close();
+  gated.shut();
+  const { client: next } = openClient(gated.driver, undefined, 1000);
+  const again = new next.Collection<Person>(options);
+  expect(await again.count({ city: 'c7' })).toBe(40);
+  gated.open();
+  await next.close();
+});
+
 test('a read before a change does not see it, one behind it does', async () => {
   const { gated, client } = await stored();
   await client.close();

@@ -25,28 +25,36 @@ export interface BuiltCheckpoint {
   readonly writes: readonly (readonly StorageOperation[])[];
 }
 
-/** The records and indexes of a collection at a moment when all of them are saved. */
-interface Saved {
+/** The records and indexes of a collection. */
+interface Content {
   readonly records: RecordStore;
   readonly indexes: DocumentIndexes;
 }
 
+/** The slot of a row; `undefined` where its segment is not covered. */
+type SlotOf = (segment: number, row: number) => number | undefined;
+
 /**
- * Builds a checkpoint of what is in memory, slice by slice. Nothing may change from the first slice to the last.
+ * Builds a checkpoint of what is in memory, slice by slice. It covers the segments that are live at the first slice.
+ *
+ * Records may change meanwhile. A version that is in none of these segments is left out: it will be in a newer one, which
+ * wins. So the directory must not be stored before all changes up to the last slice are.
  *
  * @param before The generation of the stored checkpoint, 0 for none.
  * @returns `undefined` where slots cannot address all records.
  */
 export function* buildCheckpoint(
-  { records, indexes }: Saved,
+  { records, indexes }: Content,
   before: number,
 ): Generator<void, BuiltCheckpoint | undefined> {
   const { name, segments } = records.log;
   const generation = before + 1;
   const numbers = Float64Array.from(segments.keys());
   const offsets = new Map(Array.from(numbers, (number, offset) => [number, offset]));
-  const slotOf = (segment: number, index: number): number =>
-    (offsets.get(segment) as number) * ROWS + index;
+  const slotOf: SlotOf = (segment, index) => {
+    const offset = offsets.get(segment);
+    return offset === undefined ? undefined : offset * ROWS + index;
+  };
   if (numbers.length > ROWS) return undefined;
   // What there is of a damaged one goes.
   const outdated = before === 0 ? noCheckpoint(name) : noPages(name, generation);
@@ -59,7 +67,10 @@ export function* buildCheckpoint(
     }
   };
   const hashes = new HashPages(records.size);
-  yield* records.table.places((key, segment, index) => hashes.add(key, slotOf(segment, index)));
+  yield* records.table.places((key, segment, index) => {
+    const slot = slotOf(segment, index);
+    if (slot !== undefined) hashes.add(key, slot);
+  });
   put(HASHES, hashes.pages());
   yield;
   const directories: Record<string, IndexDirectory> = {};
@@ -67,10 +78,12 @@ export function* buildCheckpoint(
     if (slot.phase !== 'ready') continue;
     const pages = yield* pagesOf(slot, slotOf);
     const part = Object.keys(directories).length + 1;
-    const unkeyed = [...slot.index.unkeyed.values()];
+    const unkeyed = Array.from(slot.index.unkeyed.values(), (one) =>
+      slotOf(one.segment, one.index),
+    );
     directories[slot.column] = pages.finish(
       part,
-      unkeyed.map(({ segment, index }) => slotOf(segment, index)),
+      unkeyed.filter((found) => found !== undefined),
     );
     put(part, pages.pages);
   }
@@ -83,15 +96,13 @@ export function* buildCheckpoint(
   return { checkpoint, writes };
 }
 
-function* pagesOf(
-  { index }: IndexSlot,
-  slotOf: (segment: number, index: number) => number,
-): Generator<void, IndexPages> {
+function* pagesOf({ index }: IndexSlot, slotOf: SlotOf): Generator<void, IndexPages> {
   const pages = new IndexPages((a, b) => index.isSame(a, b));
-  for (const { keys, entries } of index.leaves()) {
+  for (const { keys, entries } of index.batches()) {
     for (const [at, key] of keys.entries()) {
       const { segment, index: row } = entries[at] as (typeof entries)[number];
-      pages.add(key, slotOf(segment, row));
+      const slot = slotOf(segment, row);
+      if (slot !== undefined) pages.add(key, slot);
     }
     yield;
   }

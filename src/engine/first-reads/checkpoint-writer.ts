@@ -7,6 +7,9 @@ import { type BuiltCheckpoint, buildCheckpoint } from './checkpoint-builder.ts';
 /** How long a collection rests before its checkpoint is written. */
 const REST_MS = 2000;
 
+/** How long a collection that never rests goes without. */
+const AT_LATEST_MS = 30_000;
+
 /**
  * Bytes of segments that no checkpoint covers, below which none is written: opening reads so many in a few
  * milliseconds.
@@ -16,12 +19,17 @@ const FEW = 2 * 1024 * 1024;
 /** The share of bytes that may be uncovered. Each page is written again once per so much growth. */
 const SHARE = 1 / 8;
 
-/** Writes the checkpoint of a collection when it rests, and too much was saved since the last one. */
+/**
+ * Writes the checkpoint of a collection when too much was saved since the last one: when the collection rests, or after a
+ * while of changes. Changes may go on meanwhile.
+ */
 export class CheckpointWriter {
   readonly #context: CollectionContext;
   /** The checkpoint in storage. */
   #stored: Pick<Checkpoint, 'generation' | 'segments' | 'indexes'> | undefined;
   #cancel: (() => void) | undefined;
+  /** Since when a rest is waited for. */
+  #waitingSince: number | undefined;
   #writing: Promise<void> = Promise.resolve();
   #stopped = false;
 
@@ -40,7 +48,11 @@ export class CheckpointWriter {
     this.#cancel?.();
     this.#cancel = undefined;
     if (this.#stopped || !this.#isLarge) return;
-    this.#cancel = this.#context.clock.after(REST_MS, () => this.#start(), true);
+    const { clock } = this.#context;
+    const now = clock.elapsed();
+    this.#waitingSince ??= now;
+    const rest = Math.min(REST_MS, Math.max(0, this.#waitingSince + AT_LATEST_MS - now));
+    this.#cancel = clock.after(rest, () => this.#start(), true);
   }
 
   /** Resolves when nothing is being written. */
@@ -89,21 +101,24 @@ export class CheckpointWriter {
   }
 
   #start(): void {
-    this.#cancel = undefined;
-    if (!this.#isDue) return;
+    this.#cancel = this.#waitingSince = undefined;
     this.#writing = this.#writing
       .then(() => this.#write())
       .catch((cause: unknown) => this.#context.events.failed(asCairnError(cause)));
   }
 
   async #write(): Promise<void> {
-    const built = await this.#build();
-    if (!built) return;
+    if (this.#stopped || !this.#isDue) return;
+    const { saves, records, indexes, availability } = this.#context;
+    /** Not when a swap of the manifest, or a drop, has come in between. */
+    const isValid = (): boolean =>
+      !this.#stopped && !availability.error && this.#context.indexes === indexes;
+    const built = await this.#build(isValid);
+    if (!built || !(await this.#areSaved())) return;
     for (const operations of built.writes) {
-      const isWritten = await this.#context.saves.alone(async () => {
-        // A swap of the manifest, or a drop, has come in between.
-        if (this.#stopped || !built.isValid()) return false;
-        await this.#context.records.log.write(operations);
+      const isWritten = await saves.alone(async () => {
+        if (!isValid()) return false;
+        await records.log.write(operations);
         return true;
       });
       if (!isWritten) return;
@@ -111,26 +126,31 @@ export class CheckpointWriter {
     this.#stored = built.checkpoint;
   }
 
-  /** `undefined` where something has changed meanwhile; the next save looks again. */
-  async #build(): Promise<(BuiltCheckpoint & { readonly isValid: () => boolean }) | undefined> {
+  async #build(isValid: () => boolean): Promise<BuiltCheckpoint | undefined> {
     const { records, indexes } = this.#parts;
-    const { newest } = records.log;
-    const isValid = (): boolean =>
-      !this.#context.availability.error && this.#context.indexes === indexes;
-    const isSame = (): boolean =>
-      !this.#stopped && isValid() && records.unsaved === 0 && records.log.newest === newest;
     // Compaction would move records.
     const release = records.pin();
     try {
       const building = buildCheckpoint({ records, indexes }, this.#stored?.generation ?? 0);
-      while (isSame()) {
+      while (isValid()) {
         const { done, value } = building.next();
-        if (done) return value && { ...value, isValid };
+        if (done) return value;
         await nextTurn();
       }
       return undefined;
     } finally {
       release();
     }
+  }
+
+  /** Saves the changes that the checkpoint leaves to newer segments. */
+  async #areSaved(): Promise<boolean> {
+    const { records, saves } = this.#context;
+    if (records.unsaved === 0) return true;
+    // The save reports its failure.
+    return saves.flush().then(
+      () => true,
+      () => false,
+    );
   }
 }

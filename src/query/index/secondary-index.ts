@@ -158,9 +158,12 @@ export class SecondaryIndex<E extends Ranked> {
     );
   }
 
-  /** All keyed entries, in order, with their keys; valid until the index changes. Sorts them on the way. */
-  leaves(): Generator<Pick<Leaf<unknown, E>, 'keys' | 'entries'>> {
-    return this.#pairs.leaves();
+  /**
+   * All keyed entries, in order, with their keys; sorts them on the way. The index may change between batches: entries
+   * that were there all the time are visited once.
+   */
+  batches(): Generator<Pick<Leaf<unknown, E>, 'keys' | 'entries'>> {
+    return this.#pairs.batches();
   }
 
   /** Whether two keys are the same. */

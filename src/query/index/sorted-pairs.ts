@@ -193,10 +193,28 @@ export class SortedPairs<K, E extends Ranked> {
     }
   }
 
-  /** All pairs, leaf by leaf; valid until the next change. */
-  *leaves(): Generator<Leaf<K, E>> {
+  /**
+   * All pairs in order, some hundreds at a time. Changes may come in between: pairs that were there all the time are
+   * visited once.
+   */
+  *batches(): Generator<Pick<Leaf<K, E>, 'keys' | 'entries'>> {
     this.#distribute(Number.POSITIVE_INFINITY);
-    for (let number = 0; number < this.#leaves.length; number++) yield this.#leaves.sorted(number);
+    const leaves = this.#leaves;
+    let behind: Bound<K> = () => true;
+    for (;;) {
+      let { number, at } = leaves.seek(behind);
+      // The first pair behind a bound may be in a later leaf.
+      for (; at === leaves.at(number)?.keys.length; number++) at = 0;
+      if (number >= leaves.length) return;
+      const leaf = leaves.sorted(number);
+      const keys = leaf.keys.slice(at);
+      const entries = leaf.entries.slice(at);
+      const last = keys.at(-1) as K;
+      const { rank } = entries.at(-1) as E;
+      yield { keys, entries };
+      this.#distribute(Number.POSITIVE_INFINITY);
+      behind = leaves.boundAt(last, rank + 1);
+    }
   }
 
   #keysAt(index: number): readonly K[] {

@@ -9,6 +9,7 @@ export class HashPages {
   readonly #slots: Uint32Array;
   #length = 0;
 
+  /** @param records How many are added at most. */
   constructor(records: number) {
     this.#hashes = new Uint32Array(records);
     this.#slots = new Uint32Array(records);
@@ -23,7 +24,8 @@ export class HashPages {
   /** All pages, as typed arrays of their own: a view would be stored with all of its buffer. */
   pages(): HashPage[] {
     const counts = new Uint32Array(2 ** this.bits);
-    for (const value of this.#hashes) (counts[pageOfHash(value, this.bits)] as number)++;
+    for (const value of this.#hashes.subarray(0, this.#length))
+      (counts[pageOfHash(value, this.bits)] as number)++;
     const pages = Array.from(counts, (count): HashPage => {
       return { hashes: new Uint32Array(count), slots: new Uint32Array(count) };
     });

@@ -143,3 +143,39 @@ test('an estimate is approximate before sorting and exact after it', () => {
   while (!sorting.next().done);
   expect(rig.pairs.estimate(low, high)).toBe(real);
 });
+
+test('batches visit each pair once that is there from first to last, whatever else comes and goes', () => {
+  fc.assert(
+    fc.property(
+      fc.record({
+        loaded: fc.constantFrom(1, 700, 3000, 9000),
+        changed: fc.constantFrom(0, 5, 400),
+        below: keysBelow,
+        seed: fc.integer({ min: 1, max: 1_000_000 }),
+      }),
+      ({ loaded, changed, below, seed }) => {
+        const rig = new Rig();
+        rig.load(keys(loaded, below, seed));
+        const staying = new Map(rig.model);
+        const visited: Pair[] = [];
+        let turn = 0;
+        for (const batch of rig.pairs.batches()) {
+          batch.keys.forEach((key, at) => {
+            visited.push([key, batch.entries[at]?.rank as number]);
+          });
+          turn++;
+          if (turn > 8) continue;
+          for (const key of keys(changed, below, seed + turn)) rig.add(key);
+          for (const rank of keys(changed, loaded + 1, seed - turn)) {
+            rig.remove(rank);
+            staying.delete(rank);
+          }
+        }
+        const expected = rig.between(0, below).filter(([, rank]) => staying.has(rank));
+        expect(visited.filter(([, rank]) => staying.has(rank))).toEqual(expected);
+        expect(new Set(visited.map(([, rank]) => rank)).size).toBe(visited.length);
+      },
+    ),
+    runs(60),
+  );
+});

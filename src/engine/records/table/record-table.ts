@@ -135,7 +135,10 @@ export class RecordTable {
     this.#passes = 0;
   }
 
-  /** Visits the place of each saved record, slice by slice, and makes none of them. Nothing may change meanwhile. */
+  /**
+   * Visits the place of each record, slice by slice, and makes none of them. Changes may come in between: what has changed
+   * is visited before, after, both or not at all.
+   */
   *places(visit: (key: string, segment: number, index: number) => void): Generator<void> {
     let left = SLICE;
     for (const [key, found] of this.#enterAll()) {
