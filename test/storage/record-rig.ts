@@ -102,10 +102,7 @@ export async function openRecords(
   });
   const rig = new RecordRig(log, caching);
   const folded = new FoldedRecords([], caching);
-  await log.open(
-    () => undefined,
-    (segment, hashes) => folded.fold(segment, hashes),
-  );
+  await log.open({ take: (segment, hashes) => folded.fold(segment, hashes) });
   folded.finish(log.segments);
   rig.records.take(folded);
   return rig;

@@ -22,7 +22,7 @@ interface Checkpoints {
 }
 
 /**
- * Opens a collection: reads its segments, behind the first reads.
+ * Opens a collection: reads its segments, and lets the first reads go ahead.
  *
  * @throws {StorageError} `data_damaged`, `format_newer` …; {CollectionError} `type_mismatch`.
  */
@@ -40,7 +40,11 @@ export function* openCollection(
     // Handles that were opened since the collection was have declared their indexes by now.
     loading = new Loading(context, log.version);
   };
-  yield log.open(begin, (segment, hashes) => loading?.fold(segment, hashes));
+  yield log.open({
+    begin,
+    take: (segment, hashes) => loading?.fold(segment, hashes),
+    pause: () => first.pause(),
+  });
   loading ??= new Loading(context, log.version);
   loading.open(log.segments);
   loading.takeFirst();

@@ -41,6 +41,11 @@ export class FirstReads {
     if (!records) return;
     // The first calls follow the request that opens the collection.
     await nextTurn();
+    await this.pause();
+  }
+
+  /** Resolves when those in flight are answered, which would compete with the opening for storage. */
+  async pause(): Promise<void> {
     await Promise.all(this.#inFlight);
   }
 

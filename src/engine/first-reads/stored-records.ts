@@ -3,8 +3,7 @@ import { planQuery } from '../../query/plan/plan-query.ts';
 import type { Checkpoint } from '../../storage/checkpoint/checkpoint-format.ts';
 import { CheckpointReader } from '../../storage/checkpoint/checkpoint-reader.ts';
 import type { Manifest } from '../../storage/log/manifest.ts';
-import { partOf, RecordPart } from '../../storage/segments/parts/record-part.ts';
-import { readListed } from '../../storage/segments/read-segments.ts';
+import { RecordPart } from '../../storage/segments/parts/record-part.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext, OperationContext } from '../collections/collection-context.ts';
 import { DocumentIndexes } from '../documents/document-indexes.ts';
@@ -16,6 +15,7 @@ import { run } from '../scheduling/coroutine.ts';
 import { OpenSnapshots } from '../snapshots/open-snapshots.ts';
 import { NewerSegments } from './newer-segments.ts';
 import { StoredIndex } from './stored-index.ts';
+import { readRows } from './stored-rows.ts';
 
 /** Records of an answer, at most: of more, reading all segments takes about as long. */
 const MOST = 1024;
@@ -118,15 +118,7 @@ export class StoredRecords {
       if (known) known.push(row);
       else rows.set(segment, [row]);
     }
-    const { storage, settings, records } = this.#context;
-    const numbers = [...rows.keys()].sort((a, b) => a - b);
-    const found: StoredRecord[] = [];
-    await readListed(storage, settings.name, numbers, (segment) => {
-      records.log.bodies.note(segment);
-      const part = partOf(segment, []);
-      for (const row of rows.get(segment.number) as number[]) found.push(part.at(row));
-    });
-    return found;
+    return readRows(this.#context, rows);
   }
 
   /** A collection of these records alone. */

@@ -73,10 +73,7 @@ export class ReplicaLog {
   async #read(): Promise<void> {
     const { log } = this.#records;
     const folded = new FoldedRecords([], true);
-    await log.open(
-      () => undefined,
-      (segment, hashes) => folded.fold(segment, hashes),
-    );
+    await log.open({ take: (segment, hashes) => folded.fold(segment, hashes) });
     folded.finish(log.segments);
     this.#records.take(folded);
   }

@@ -33,6 +33,16 @@ export interface StoredLog {
   readonly last: number;
 }
 
+/** Takes what the opening of a collection reads. */
+export interface LogReader {
+  /** Called once with the manifest and the checkpoint, before any segment; what it returns is waited for. */
+  readonly begin?: (manifest: Manifest, checkpoint: Checkpoint | undefined) => void | Promise<void>;
+  /** Called with each live segment, lowest number first. */
+  readonly take: TakeSegment;
+  /** Called before more segments are taken and read; what it returns is waited for. */
+  readonly pause?: (() => Promise<unknown>) | undefined;
+}
+
 /**
  * The manifest of a collection, `undefined` where there is none.
  *
@@ -104,14 +114,12 @@ export function checkFormat(name: string, format: number): void {
 /**
  * Reads a collection: its manifest, then the live segments, lowest number first. Reads ahead while segments are folded.
  *
- * @param begin Called with the manifest and the checkpoint, before any segment; what it returns is waited for.
  * @throws {StorageError} `data_damaged` when the manifest or a segment is missing, or damaged.
  */
 export async function readLog(
   storage: Storage,
   name: string,
-  begin: (manifest: Manifest, checkpoint: Checkpoint | undefined) => void | Promise<void>,
-  take: TakeSegment,
+  { begin, take, pause }: LogReader,
 ): Promise<StoredLog> {
   // Read at once, in parallel with the manifest.
   const few = Math.ceil(FIRST / segmentSizes(storage).full);
@@ -127,7 +135,7 @@ export async function readLog(
     return { manifest: undefined, watermarks, highest: next - 1, others: [], last: 0 };
   const [directory, noted] = await beside;
   const checkpoint = directory as Checkpoint | undefined;
-  await begin(manifest, isIntact(directoryKey(name), checkpoint) ? checkpoint : undefined);
+  await begin?.(manifest, isIntact(directoryKey(name), checkpoint) ? checkpoint : undefined);
   const applied = [...watermarks];
   const wanted = new Set(named);
   const seen = new Set<number>();
@@ -137,6 +145,7 @@ export async function readLog(
   let size = few;
   while (chunk) {
     const segments: FoundSegment[] = await chunk;
+    await pause?.();
     const end = segments.at(-1);
     chunk =
       end && segments.length === size

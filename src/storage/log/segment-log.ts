@@ -1,4 +1,3 @@
-import type { Checkpoint } from '../checkpoint/checkpoint-format.ts';
 import type { StorageOperation } from '../drivers/driver.ts';
 import type { SegmentState } from '../segments/compaction.ts';
 import { LogBodies } from '../segments/log-bodies.ts';
@@ -19,7 +18,7 @@ import type { SegmentLogOptions } from './log-options.ts';
 import type { Attachment, Changes, LogState } from './log-writes.ts';
 import { EPOCH_SPAN, type Manifest, putManifest } from './manifest.ts';
 import { ManifestSwap, type SwapOptions } from './manifest-swap.ts';
-import { findManifest, readLog } from './open-log.ts';
+import { findManifest, type LogReader, readLog } from './open-log.ts';
 import { Orphans } from './orphans.ts';
 import { UndoLog } from './undo-log.ts';
 
@@ -91,28 +90,24 @@ export class SegmentLog {
     return this.#doubtful !== undefined;
   }
 
-  /**
-   * Reads the manifest, then the live segments, without encoded documents that are a value of their own.
-   *
-   * @param begin Called once with the manifest and the checkpoint, before any segment; what it returns is waited for.
-   * @param fold Called with each segment, lowest number first.
-   */
-  async open(
-    begin: (manifest: Manifest, checkpoint: Checkpoint | undefined) => void | Promise<void>,
-    fold: TakeSegment,
-  ): Promise<void> {
+  /** Reads the manifest, then the live segments, without encoded documents that are a value of their own. */
+  async open({ begin, take, pause }: LogReader): Promise<void> {
     const states = new Map<number, SegmentState>();
+    const reader: LogReader = {
+      begin: (manifest, checkpoint) => {
+        this.#live.version = manifest.version ?? 1;
+        return begin?.(manifest, checkpoint);
+      },
+      take: (segment, hashes) => {
+        this.#note(states, segment);
+        take(segment, hashes);
+      },
+      pause,
+    };
     const { manifest, watermarks, highest, others, last } = await readLog(
       this.#options.storage,
       this.name,
-      (found, checkpoint) => {
-        this.#live.version = found.version ?? 1;
-        return begin(found, checkpoint);
-      },
-      (segment, hashes) => {
-        this.#note(states, segment);
-        fold(segment, hashes);
-      },
+      reader,
     );
     this.#live.replaceAll(states, manifest);
     this.#live.noted = last;

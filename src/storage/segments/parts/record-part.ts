@@ -228,25 +228,31 @@ export function readRecords(
   columns: IndexColumns,
   bodies?: readonly (Body | undefined)[],
 ): StoredRecord[] {
-  const { number, keys, ranks, flags, stamps, sizes, remoteVersions } = segment;
   const indexed = columns.map((column) => columnOf(segment, column));
   const records: StoredRecord[] = [];
-  for (let index = 0; index < keys.length; index++) {
-    const record = new StoredRecord(
-      keys[index] as string,
-      ranks[index] as number,
-      flags[index] as number,
-      stamps && readStamps(stamps, index),
-      bodies?.[index],
-    );
-    record.segment = number;
-    record.index = index;
-    record.size = sizes[index] as number;
-    if (remoteVersions) record.remoteVersion = remoteVersions[index];
+  for (let index = 0; index < segment.keys.length; index++) {
+    const record = readRecord(segment, index, bodies?.[index]);
     if (indexed.length > 0) record.indexKeys = itemsAt(indexed, index);
     records.push(record);
   }
   return records;
+}
+
+/** A record of a segment, without index keys. */
+export function readRecord(segment: Segment, row: number, body?: Body): StoredRecord {
+  const { number, keys, ranks, flags, stamps, sizes, remoteVersions } = segment;
+  const record = new StoredRecord(
+    keys[row] as string,
+    ranks[row] as number,
+    flags[row] as number,
+    stamps && readStamps(stamps, row),
+    body,
+  );
+  record.segment = number;
+  record.index = row;
+  record.size = sizes[row] as number;
+  if (remoteVersions) record.remoteVersion = remoteVersions[row];
+  return record;
 }
 
 /** The item of each list. Hot path: half the time of `map`. */
