@@ -39,8 +39,9 @@ export interface ClientOptions {
 /** Options of {@link Database}. */
 export interface DatabaseOptions extends ClientOptions {
   /**
-   * Where to store data: `indexeddb` (the default where it exists), `memory`, or a driver; encrypted with `encrypted(…, { key })` of
-   * `cairndb/encryption`.
+   * Where to store data: `indexeddb`, `memory`, or a driver; encrypted with `encrypted(…, { key })` of `cairndb/encryption`. By default
+   * IndexedDB, and memory where the browser has or allows none. Nothing replaces a storage that is named: calls reject with
+   * `storage_unavailable`.
    */
   storage?: 'indexeddb' | 'memory' | StorageDriver | undefined;
 }
@@ -48,8 +49,9 @@ export interface DatabaseOptions extends ClientOptions {
 /** Options of {@link connect}. */
 export interface ConnectOptions extends ClientOptions {
   /**
-   * Where to store data: `indexeddb` (the default where it exists), `opfs` or `memory`; encrypted with `encrypted(…, { key })` of
-   * `cairndb/encryption`. A driver cannot be sent to a worker.
+   * Where to store data: `indexeddb`, `opfs` or `memory`; encrypted with `encrypted(…, { key })` of `cairndb/encryption`. By default
+   * IndexedDB, and memory where the browser has or allows none; with `indexeddb` calls then reject with `storage_unavailable`. A driver
+   * cannot be sent to a worker.
    *
    * `opfs`: files of the origin private file system, with IndexedDB where a browser has none; `status.storage_reason` says why. Data that is in
    * IndexedDB stays there until `migrateStorage()`.

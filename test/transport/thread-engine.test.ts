@@ -70,6 +70,15 @@ test('storage: indexeddb without IndexedDB is an error', async () => {
   await expect(notesOf(db).insert({})).rejects.toMatchObject({ code: 'storage_unavailable' });
 });
 
+test('storage: indexeddb where the browser forbids IndexedDB is an error, and not memory', async () => {
+  forbidToOpen('SecurityError');
+  const warn = vi.spyOn(console, 'warn').mockReturnValue();
+  const db = new Database({ name: freshName(), storage: 'indexeddb' });
+  await expect(notesOf(db).insert({})).rejects.toMatchObject({ code: 'storage_unavailable' });
+  expect(db.status.state).toBe('failed');
+  expect(warn).not.toHaveBeenCalled();
+});
+
 test('after a failed open the next client can open the database', async () => {
   const name = freshName();
   forbidToOpen('UnknownError');

@@ -29,9 +29,8 @@ async function openPlain(
   platform: EnginePlatform,
   damaged: Damaged,
 ): Promise<OpenedStorage> {
-  const { name, storage } = settings;
-  if (storage !== 'opfs')
-    return openDriver(chooseDriver(storage, platform), name, platform, damaged);
+  const { storage } = settings;
+  if (storage !== 'opfs') return openDriver(storage, settings, platform, damaged);
   let why: string;
   try {
     return await openFiles(settings, platform, damaged);
@@ -39,7 +38,7 @@ async function openPlain(
     if (!isUnavailable(error)) throw error;
     why = error.message;
   }
-  return { ...(await openDriver(chooseDriver(undefined, platform), name, platform, damaged)), why };
+  return { ...(await openDriver(undefined, settings, platform, damaged)), why };
 }
 
 /** @throws {StorageError} `storage_unavailable` */
@@ -58,10 +57,9 @@ async function openFiles(
   return { ...opened, shared: true };
 }
 
-function chooseDriver(
-  storage: Exclude<DatabaseSettings['storage'], 'opfs'>,
-  { storage: shared }: EnginePlatform,
-): StorageDriver {
+type Chosen = Exclude<DatabaseSettings['storage'], 'opfs'>;
+
+function chooseDriver(storage: Chosen, { storage: shared }: EnginePlatform): StorageDriver {
   if (typeof storage === 'object') return storage;
   if (storage === 'memory') return memoryDriver();
   if (shared) return shared;
@@ -72,17 +70,18 @@ function chooseDriver(
 }
 
 async function openDriver(
-  driver: StorageDriver,
-  name: string,
+  chosen: Chosen,
+  { name }: DatabaseSettings,
   platform: EnginePlatform,
   damaged: Damaged,
 ): Promise<OpenedStorage> {
+  const driver = chooseDriver(chosen, platform);
   try {
     const storage = await driver.open(name, { damaged });
     return { storage, kind: driver.kind, shared: driver === platform.storage };
   } catch (error) {
-    // Private modes have an IndexedDB that cannot be opened. An app that gave a driver counts on it.
-    if (!isUnavailable(error) || driver !== platform.storage) throw error;
+    // Private modes have an IndexedDB that cannot be opened. An app that chose a storage counts on it.
+    if (!isUnavailable(error) || chosen !== undefined) throw error;
     warnAboutMemory(error.message);
     const memory = memoryDriver();
     const storage = await memory.open(name, { damaged });
