@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { backupTo, folder, restoreFrom } from '../../src/backup-targets/index.ts';
 import { deviceName } from '../../src/backup-targets/schedule/device-name.ts';
+import { LastCheck } from '../../src/backup-targets/schedule/last-check.ts';
 import { pageEnvironment } from '../../src/backup-targets/schedule/page-environment.ts';
 import { Database } from '../../src/index.ts';
 
@@ -73,6 +74,17 @@ test('a device keeps its name where an app clears localStorage', () => {
   localStorage.clear();
   expect(deviceName(pageEnvironment)).toBe(device);
   expect(localStorage.getItem('cairn:device')).toBe(device);
+});
+
+test('a page forgets with a destroyed database when it was backed up', async () => {
+  const lastOf = ({ db }: ReturnType<typeof open>) =>
+    new LastCheck(db, 'test:target', pageEnvironment);
+  const asked = () => Promise.resolve(undefined);
+  const first = open(name);
+  lastOf(first).note(0);
+  expect(await lastOf(first).read(asked)).toBeTypeOf('number');
+  await first.db.destroy();
+  expect(await lastOf(open(name)).read(asked)).toBeUndefined();
 });
 
 test('a folder that the user has removed is target_unreachable, where users can pick one', async () => {

@@ -1,11 +1,14 @@
-import type { BackupEnvironment } from './page-environment.ts';
+import type { BackupEnvironment, Memory } from './page-environment.ts';
 
 const KEY = 'cairn:device';
 
+/** The names that this page uses: an app may clear `localStorage` while its page lives on. */
+const used = new WeakMap<Memory, string>();
+
 /** The name of this device in targets. One that lost its `localStorage` is a new device: its old backups stay. */
 export function deviceName({ memory, random }: BackupEnvironment): string {
-  const name = memory.read(KEY) || newName(random);
-  // A known one too: an app may clear `localStorage` while its page lives on.
+  const name = used.get(memory) || memory.read(KEY) || newName(random);
+  used.set(memory, name);
   memory.write(KEY, name);
   return name;
 }

@@ -27,14 +27,18 @@ export const pageEnvironment: BackupEnvironment = {
   memory: pageMemory(),
 };
 
-/** The marks outside of the database, and what this page has written where there are none. */
+/**
+ * The marks outside of the database, and what this page could not write there. What it could is not kept here as well:
+ * `destroy()` removes the marks of a database.
+ */
 function pageMemory(): Memory {
   const texts = new Map<string, string>();
   return {
     read: (key) => readMark(key) ?? texts.get(key),
     write(key, value) {
-      texts.set(key, value);
       writeMark(key, value);
+      if (readMark(key) === value) texts.delete(key);
+      else texts.set(key, value);
     },
     remove(key) {
       texts.delete(key);
