@@ -148,6 +148,62 @@ test('a collection that never rests has a checkpoint after half a minute', async
   await next.close();
 });
 
+test('an opening that is under way pauses for reads', async () => {
+  const inner = memoryDriver();
+  /** Reads of segments behind the first ones, until they go on. */
+  const held: (() => void)[] = [];
+  let mayGoOn = true;
+  const driver: StorageDriver = {
+    ...inner,
+    async open(name, events) {
+      const storage = await inner.open(name, events);
+      const pass = () => (mayGoOn ? undefined : new Promise<void>((go) => held.push(go)));
+      const isLater = (store: string, { limit }: { limit?: number }) =>
+        store === 'segments' && limit === 100;
+      return {
+        valueLimit: 2048, // many segments
+        async getMany(store, keys) {
+          if (keys[0]?.[1] === 'checkpoint' && keys[0].length > 2) await pass();
+          return storage.getMany(store, keys);
+        },
+        async list(store, range) {
+          if (isLater(store, range)) await pass();
+          return storage.list(store, range);
+        },
+        keys: (store, prefix) => storage.keys(store, prefix),
+        write: (operations, durability) => storage.write(operations, durability),
+        close: () => storage.close(),
+      };
+    },
+  };
+  const { client, clock } = openClient(driver, undefined, 1000);
+  const people = new client.Collection<Person>(options);
+  const pad = 'x'.repeat(300);
+  await people.insertMany(
+    Array.from({ length: 8000 }, (_, n) => ({ _id: `p${n}`, n, city: 'c7', pad })),
+  );
+  await people.save();
+  await clock.advance(2000);
+  for (let turn = 0; turn < 100; turn++) await settled();
+  await client.close();
+  mayGoOn = false;
+  const { client: next } = openClient(driver, undefined, 1000);
+  const again = new next.Collection<Person>(options);
+  await expect.poll(() => held.length).toBe(1); // segments
+  const found = again.get('p77');
+  await expect.poll(() => held.length).toBe(2); // a page
+  held[0]?.();
+  for (let turn = 0; turn < 20; turn++) await settled();
+  expect(held).toHaveLength(2);
+  held[1]?.();
+  await expect.poll(() => held.length).toBe(3); // the row, or segments
+  mayGoOn = true;
+  for (const go of held) go();
+  expect(await found).toMatchObject({ n: 77 });
+  expect(await again.count()).toBe(8000);
+  await next.close();
+});
+
 test('a read before a change does not see it, one behind it does', async () => {
   const { gated, client } = await stored();
   await client.close();
