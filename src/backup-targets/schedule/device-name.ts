@@ -7,7 +7,7 @@ const used = new WeakMap<Memory, string>();
 
 /** The name of this device in targets. One that lost its `localStorage` is a new device: its old backups stay. */
 export function deviceName({ memory, random }: BackupEnvironment): string {
-  const name = used.get(memory) || memory.read(KEY) || newName(random);
+  const name = memory.read(KEY) || used.get(memory) || newName(random);
   used.set(memory, name);
   memory.write(KEY, name);
   return name;

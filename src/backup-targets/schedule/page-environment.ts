@@ -38,7 +38,10 @@ function pageMemory(): Memory {
     write(key, value) {
       writeMark(key, value);
       if (readMark(key) === value) texts.delete(key);
-      else texts.set(key, value);
+      else {
+        removeMark(key); // an older value
+        texts.set(key, value);
+      }
     },
     remove(key) {
       texts.delete(key);
