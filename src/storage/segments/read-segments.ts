@@ -5,8 +5,8 @@ import { type IntactSegment, readIntact, readSegment, segmentProblem } from './s
 /** Segments read in one request: about 2 MB. */
 export const READ_AHEAD = 100;
 
-/** Takes a segment, with the hashes of its keys. */
-export type TakeSegment = (segment: Segment, hashes: Uint32Array) => void;
+/** Takes a segment, with the hashes of its keys; `beside` is what is stored as its bodies, if they were requested. */
+export type TakeSegment = (segment: Segment, hashes: Uint32Array, beside?: unknown) => void;
 
 /** A segment in storage, live or not. */
 export interface FoundSegment {
@@ -57,6 +57,7 @@ async function readByKeys(
 /**
  * Reads segments by number; reads ahead while segments are taken.
  *
+ * @param withBodies Whether to read bodies that are values of their own, in requests that overlap with those of segments.
  * @throws {StorageError} `data_damaged` when one is missing or damaged.
  */
 export async function readListed(
@@ -64,18 +65,20 @@ export async function readListed(
   name: string,
   numbers: readonly number[],
   take: TakeSegment,
+  withBodies = false,
 ): Promise<void> {
-  const read = (from: number): Promise<unknown[]> => {
+  const read = (from: number): Promise<unknown[][]> => {
     const keys = numbers.slice(from, from + READ_AHEAD).map((number) => [name, number]);
-    return later(storage.getMany('segments', keys));
+    const stores = withBodies ? (['segments', 'bodies'] as const) : (['segments'] as const);
+    return later(Promise.all(stores.map((store) => storage.getMany(store, keys))));
   };
   let chunk = read(0);
   for (let from = 0; from < numbers.length; from += READ_AHEAD) {
-    const segments = await chunk;
+    const [segments = [], bodies] = await chunk;
     chunk = read(from + READ_AHEAD);
     for (const [index, value] of segments.entries()) {
       const { segment, hashes } = readIntact(name, numbers[from + index] as number, value);
-      take(segment, hashes);
+      take(segment, hashes, bodies?.[index]);
     }
   }
 }
