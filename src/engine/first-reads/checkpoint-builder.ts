@@ -15,6 +15,9 @@ import type { DocumentIndexes } from '../documents/document-indexes.ts';
 import type { IndexSlot } from '../documents/index-slot.ts';
 import type { RecordStore } from '../records/record-store.ts';
 
+/** Entries of an index that one slice takes: a few milliseconds. */
+const SLICE = 8192;
+
 /** Pages that one write puts: about 2 MB, so that saves never wait long for it. */
 const AT_ONCE = 40;
 
@@ -75,7 +78,8 @@ export function* buildCheckpoint(
   yield;
   const directories: Record<string, IndexDirectory> = {};
   for (const slot of indexes.all) {
-    if (slot.phase !== 'ready') continue;
+    // One that was dropped meanwhile has lost records.
+    if (slot.phase !== 'ready' || !indexes.all.includes(slot)) continue;
     const pages = yield* pagesOf(slot, slotOf);
     const part = Object.keys(directories).length + 1;
     const unkeyed = Array.from(slot.index.unkeyed.values(), (one) =>
@@ -98,12 +102,16 @@ export function* buildCheckpoint(
 
 function* pagesOf({ index }: IndexSlot, slotOf: SlotOf): Generator<void, IndexPages> {
   const pages = new IndexPages((a, b) => index.isSame(a, b));
+  let left = SLICE;
   for (const { keys, entries } of index.batches()) {
     for (const [at, key] of keys.entries()) {
       const { segment, index: row } = entries[at] as (typeof entries)[number];
       const slot = slotOf(segment, row);
       if (slot !== undefined) pages.add(key, slot);
     }
+    left -= keys.length;
+    if (left > 0) continue;
+    left = SLICE;
     yield;
   }
   return pages;

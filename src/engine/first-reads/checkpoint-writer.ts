@@ -25,7 +25,7 @@ const SHARE = 1 / 8;
  */
 export class CheckpointWriter {
   readonly #context: CollectionContext;
-  /** The checkpoint in storage. */
+  /** The checkpoint in storage; `undefined` where there is none, or one may be there in part. */
   #stored: Pick<Checkpoint, 'generation' | 'segments' | 'indexes'> | undefined;
   #cancel: (() => void) | undefined;
   /** Since when a rest is waited for. */
@@ -45,20 +45,22 @@ export class CheckpointWriter {
 
   /** Starts the wait for a rest; to be called after the opening. Each save starts it anew. */
   look(): void {
-    this.#cancel?.();
-    this.#cancel = undefined;
     if (this.#stopped || !this.#isLarge) return;
     const { clock } = this.#context;
     const now = clock.elapsed();
     this.#waitingSince ??= now;
-    const rest = Math.min(REST_MS, Math.max(0, this.#waitingSince + AT_LATEST_MS - now));
-    this.#cancel = clock.after(rest, () => this.#start(), true);
+    const left = this.#waitingSince + AT_LATEST_MS - now;
+    // One that is overdue fires, however fast saves follow one another.
+    if (this.#cancel && left <= 0) return;
+    this.#cancel?.();
+    this.#cancel = clock.after(Math.min(REST_MS, Math.max(0, left)), () => this.#start(), true);
   }
 
   /** Resolves when nothing is being written. */
   stop(): Promise<void> {
     this.#stopped = true;
     this.#cancel?.();
+    this.#cancel = undefined;
     return this.#writing;
   }
 
@@ -115,6 +117,8 @@ export class CheckpointWriter {
       !this.#stopped && !availability.error && this.#context.indexes === indexes;
     const built = await this.#build(isValid);
     if (!built || !(await this.#areSaved())) return;
+    // A write that fails may be stored: then the next checkpoint begins with the removal of all pages.
+    this.#stored = undefined;
     for (const operations of built.writes) {
       const isWritten = await saves.alone(async () => {
         if (!isValid()) return false;

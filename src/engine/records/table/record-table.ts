@@ -141,7 +141,11 @@ export class RecordTable {
    */
   *places(visit: (key: string, segment: number, index: number) => void): Generator<void> {
     let left = SLICE;
-    for (const [key, found] of this.#enterAll()) {
+    const byKey = this.#enterAll();
+    // What is added meanwhile comes behind.
+    let rest = byKey.size;
+    for (const [key, found] of byKey) {
+      if (rest-- === 0) return;
       const { segment, index } = typeof found === 'number' ? this.#parts.placeAt(found) : found;
       visit(key, segment, index);
       if (--left > 0) continue;
