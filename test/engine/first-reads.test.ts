@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { directoryKey } from '../../src/storage/checkpoint/checkpoint-format.ts';
 import type { Storage, StorageDriver } from '../../src/storage/drivers/driver.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
+import { passOn } from '../storage/pass-on.ts';
 import { openClient } from './engine-client.ts';
 import { settled } from './fake-clock.ts';
 
@@ -31,16 +32,13 @@ function gatedDriver() {
       const storage = await inner.open(name, events);
       opened = storage;
       const gated: Storage = {
-        getMany: (store, keys) => storage.getMany(store, keys),
+        ...passOn(storage),
         async list(store, range) {
           const isOpening = store === 'segments' && (range.after?.[1] === 0 || range.limit === 100);
           const found = storage.list(store, range);
           if (isOpening) await gate;
           return found;
         },
-        keys: (store, prefix) => storage.keys(store, prefix),
-        write: (operations, durability) => storage.write(operations, durability),
-        close: () => storage.close(),
       };
       return gated;
     },
@@ -161,6 +159,7 @@ test('an opening that is under way pauses for reads', async () => {
       const isLater = (store: string, { limit }: { limit?: number }) =>
         store === 'segments' && limit === 100;
       return {
+        ...passOn(storage),
         valueLimit: 2048, // many segments
         async getMany(store, keys) {
           if (keys[0]?.[1] === 'checkpoint' && keys[0].length > 2) await pass();
@@ -170,9 +169,6 @@ test('an opening that is under way pauses for reads', async () => {
           if (isLater(store, range)) await pass();
           return storage.list(store, range);
         },
-        keys: (store, prefix) => storage.keys(store, prefix),
-        write: (operations, durability) => storage.write(operations, durability),
-        close: () => storage.close(),
       };
     },
   };

@@ -3,6 +3,7 @@ import { Database, type DatabaseClient, StorageError } from '../../src/index.ts'
 import type { StorageDriver } from '../../src/storage/drivers/driver.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { faultyDriver, outage } from '../storage/faulty-driver.ts';
+import { passOn } from '../storage/pass-on.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -167,14 +168,11 @@ test('a closed database is opened again with the options of the new client', asy
     async open(name, events) {
       const storage = await memory.open(name, events);
       return {
-        getMany: (store, keys) => storage.getMany(store, keys),
-        list: (store, range) => storage.list(store, range),
-        keys: (store, prefix) => storage.keys(store, prefix),
+        ...passOn(storage),
         write: (operations, durability) => {
           durabilities.push(durability);
           return storage.write(operations, durability);
         },
-        close: () => storage.close(),
       };
     },
   };

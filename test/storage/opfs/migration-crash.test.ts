@@ -4,6 +4,7 @@ import { ENCRYPTION_KEY } from '../../../src/storage/drivers/encryption-key.ts';
 import { memoryDriver } from '../../../src/storage/drivers/memory-driver.ts';
 import { findHome } from '../../../src/storage/opfs/database-home.ts';
 import { moveToFiles, moveToIndexedDb } from '../../../src/storage/opfs/storage-migration.ts';
+import { passOn } from '../pass-on.ts';
 import { openFiles, put, reopened } from './file-rig.ts';
 
 const MANIFEST: StorageOperation = {
@@ -29,10 +30,7 @@ async function makeHomes() {
 function endingAt(storage: Storage, writes: number): Storage {
   let left = writes;
   return {
-    getMany: (store, keys) => storage.getMany(store, keys),
-    list: (store, range) => storage.list(store, range),
-    keys: (store, prefix) => storage.keys(store, prefix),
-    close: () => storage.close(),
+    ...passOn(storage),
     write: async (operations, durability) => {
       if (left-- <= 0) throw new Error('The process has ended.');
       await storage.write(operations, durability);
