@@ -1,5 +1,5 @@
 /**
- * node tools/conventions.mjs: checks the sizes and names of files in src, and the words of code, tests and docs.
+ * node tools/conventions.mjs: checks the sizes and names of files in src, the words of code, tests and docs, and how tests wait.
  * With --report it counts breaches by folder and does not fail.
  */
 import { execFileSync } from 'node:child_process';
@@ -137,8 +137,22 @@ function words() {
   );
 }
 
+/** Vitest gives up after a second unless a timeout is given, which a busy machine takes to load a module. @returns {Defect[]} */
+function hastyWaits() {
+  return filesIn('test').flatMap((file) => {
+    const text = readFileSync(`${ROOT}${file}`, 'utf8');
+    return [...text.matchAll(/\bvi\.wait(?:For|Until)\([^;]*;/g)]
+      .filter(([call]) => !/timeout|PATIENCE/.test(call))
+      .map(({ index }) => ({
+        file,
+        line: text.slice(0, index).split('\n').length,
+        says: 'use expect.poll(): it waits for a minute',
+      }));
+  });
+}
+
 const folderOf = (/** @type {string} */ file) => file.split('/').slice(0, 2).join('/');
-const defects = [...sizesAndNames(), ...words()];
+const defects = [...sizesAndNames(), ...words(), ...hastyWaits()];
 
 if (process.argv.includes('--report')) {
   const folders = grouped(

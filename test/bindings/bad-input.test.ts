@@ -26,7 +26,7 @@ afterAll(() => db.close());
 
 /** Reads a source until it matches. */
 async function until<R>(source: Source<R>, matches: (state: R) => boolean): Promise<R> {
-  await vi.waitFor(() => expect(matches(source.view())).toBe(true), { interval: 2 });
+  await expect.poll(() => matches(source.view()), { interval: 2 }).toBe(true);
   return source.view();
 }
 
@@ -115,7 +115,7 @@ test('a reader that throws does not keep a change from the others', async () => 
   try {
     await until(other, ({ status }) => status === 'ready');
     expect(told).toBe(1);
-    await vi.waitFor(() => expect(uncaught).toEqual([thrown]));
+    await expect.poll(() => uncaught).toEqual([thrown]);
   } finally {
     for (const stop of stops) stop();
     process.removeAllListeners('uncaughtException');

@@ -70,7 +70,7 @@ export function runStories({ title, rendersTwice, mount }: Framework): void {
   };
   const last = ({ renders }: Component) => renders.at(-1) as Rendered;
   const until = (component: Component, matches: (state: Rendered) => boolean) =>
-    vi.waitFor(() => expect(matches(last(component))).toBe(true), { interval: 5, timeout: 10_000 });
+    expect.poll(() => matches(last(component)), { interval: 5 }).toBe(true);
   const isReady = ({ status, is_stale }: Rendered) => status === 'ready' && !is_stale;
   const items = ({ data }: Rendered) => data?.map(({ item }: Order) => item).join();
   const collection = async (name: string, documents: Order[]) => {
@@ -206,14 +206,15 @@ export function runStories({ title, rendersTwice, mount }: Framework): void {
       await until(two[1]!, ({ data }) => data.length === 2);
       expect(counts.readers).toBe(1);
       two[1]!.unmount();
-      await vi.waitFor(() => expect(counts.readers).toBe(0));
+      await expect.poll(() => counts.readers).toBe(0);
       // A new component makes a new query: the old one is not kept.
-      await vi.waitFor(async () => {
+      const renderAgain = async () => {
         const again = render(query);
         await until(again, isReady);
         again.unmount();
-        expect(counts.queries).toBeGreaterThan(1);
-      });
+        return counts.queries;
+      };
+      await expect.poll(renderAgain).toBeGreaterThan(1);
       await orders.deleteMany({ item: 'mat' });
     });
 
@@ -431,7 +432,7 @@ export function runStories({ title, rendersTwice, mount }: Framework): void {
       // Before its first result.
       const third = render(({ useLiveQuery }) => useLiveQuery(orders, { item: 'lamp' }));
       third.unmount();
-      await vi.waitFor(() => expect(counts.readers).toBe(0));
+      await expect.poll(() => counts.readers).toBe(0);
     });
 
     test('a closed database shows an error', async () => {

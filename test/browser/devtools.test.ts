@@ -42,7 +42,7 @@ const find = <E extends HTMLElement = HTMLElement>(selector: string): E => {
   return found;
 };
 
-const until = (look: () => void) => vi.waitFor(look, { timeout: 20_000, interval: 20 });
+const until = (look: () => void) => vi.waitFor(look, { timeout: 60_000, interval: 20 });
 const texts = (selector: string) =>
   [...root().querySelectorAll(selector)].map(({ textContent }) => textContent);
 const press = (label: string, within = '') => {

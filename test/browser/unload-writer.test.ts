@@ -29,7 +29,7 @@ async function write(prefersJournal: boolean) {
   const writer = new PageUnloadWriter(name);
   writer.prepare();
   // Its connection is open once this succeeds.
-  await vi.waitUntil(() => writer.store({ ...record, ending: 0 }), { timeout: 30_000 });
+  await expect.poll(() => writer.store({ ...record, ending: 0 })).toBeTruthy();
   const isWritten = writer.write(record, prefersJournal);
   const database = await openDB(databaseName(name));
   const stored = (await database.getAllKeys('recovery')) as [client: string, ending: number][];

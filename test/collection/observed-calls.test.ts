@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ObservedCall } from '../../src/collection/inspection/observed-call.ts';
 import { INSPECTION } from '../../src/collection/inspection/open-handle.ts';
 import { Database, type SlowQuery } from '../../src/index.ts';
@@ -38,7 +38,7 @@ describe('slow_query_ms', () => {
   test('reports a query with its plan and cost', async () => {
     await collection.filter({ name: 'p7' }, { limit: 5 });
     await collection.count({ region: 'north' });
-    await vi.waitFor(() => expect(slow).toHaveLength(2));
+    await expect.poll(() => slow).toHaveLength(2);
     expect(slow[0]).toMatchObject({
       ...{ collection: 'people', method: 'filter', params: { name: 'p7' }, options: { limit: 5 } },
       ...{ plan: { kind: 'scan' }, documents_examined: 50, returned: 1 },
@@ -50,14 +50,14 @@ describe('slow_query_ms', () => {
   test('reports a function, as a scan', async () => {
     const named = ({ name }: Person) => name === 'p7';
     await collection.find(named);
-    await vi.waitFor(() => expect(slow).toHaveLength(1));
+    await expect.poll(() => slow).toHaveLength(1);
     expect(slow[0]).toMatchObject({ method: 'find', params: named, plan: { kind: 'scan' } });
   });
 
   test('reports the first result of a live query', async () => {
     const live = collection.live({ region: 'north' }, { limit: 3, throttle: 5 });
     await live.ready;
-    await vi.waitFor(() => expect(slow).toHaveLength(1));
+    await expect.poll(() => slow).toHaveLength(1);
     expect(slow[0]).toMatchObject({ method: 'live', params: { region: 'north' }, returned: 3 });
     live.close();
   });
@@ -69,7 +69,7 @@ describe('slow_query_ms', () => {
     await collection.insert({ name: 'q', region: 'east' });
     await expect(collection.filter({ name: { $wrong: 1 } } as never)).rejects.toThrow();
     await collection.has({ name: 'q' });
-    await vi.waitFor(() => expect(slow.length).toBeGreaterThan(0));
+    await expect.poll(() => slow.length).toBeGreaterThan(0);
     expect(slow.map(({ method }) => method)).toEqual(['has']);
   });
 
@@ -81,7 +81,7 @@ describe('slow_query_ms', () => {
     });
     await gone.ready;
     await Promise.all([gone.filter({ a: 1 }), gone.Drop()]);
-    await vi.waitFor(() => expect(slow).toHaveLength(1));
+    await expect.poll(() => slow).toHaveLength(1);
     expect(slow[0]).toMatchObject({ collection: 'gone', plan: undefined });
   });
 });
@@ -159,7 +159,7 @@ test('live queries are listed while they have readers', async () => {
   expect(first?.last_emission).toBeInstanceOf(Date);
   stop();
   stopCount();
-  await vi.waitFor(() => expect(lives.size).toBe(0));
+  await expect.poll(() => lives.size).toBe(0);
 });
 
 test('a call with hidden options is not observed', async () => {

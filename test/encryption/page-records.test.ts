@@ -172,7 +172,7 @@ test('journals that could not be read while the database opened are read afterwa
     { readJournals } as never,
   );
   await start({} as never, {} as never);
-  await vi.waitUntil(() => replayJournals.mock.calls.length > 0);
+  await expect.poll(() => replayJournals.mock.calls.length).toBeGreaterThan(0);
   expect(replayJournals).toHaveBeenCalledWith([journal]);
 });
 

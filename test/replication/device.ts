@@ -42,7 +42,7 @@ export class Device {
   }
 
   settled(): Promise<void> {
-    return this.sync.settled({ timeout: 5000 });
+    return this.sync.settled({ timeout: 60_000 });
   }
 
   async close(): Promise<void> {

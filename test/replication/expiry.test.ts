@@ -27,7 +27,7 @@ function device(remote: MemoryRemote) {
   const sync = replicate(entries, { remote, live: false });
   open.push({ sync, db } as never);
   const inSeconds = (seconds: number) => new Date(clock.now() + seconds * 1000);
-  const settled = () => sync.settled({ timeout: 5000 });
+  const settled = () => sync.settled({ timeout: 60_000 });
   return { clock, entries, sync, inSeconds, settled };
 }
 

@@ -28,7 +28,7 @@ test('a collection replicates once in a page', async () => {
   expect(again).toThrow(expect.objectContaining({ code: 'option_conflict', place: 'orders' }));
   await device.sync.stop();
   const second = again();
-  await second.settled({ timeout: 5000 });
+  await second.settled({ timeout: 60_000 });
   await second.stop();
 });
 

@@ -225,12 +225,12 @@ test('keys and values replicate', async () => {
     return { values, sync: replicate(values, { remote }) };
   });
   await a!.values.set('theme.color', 'dark');
-  await a!.sync.settled({ timeout: 5000 });
-  await b!.sync.settled({ timeout: 5000 });
+  await a!.sync.settled({ timeout: 60_000 });
+  await b!.sync.settled({ timeout: 60_000 });
   expect(await b!.values.get('theme')).toEqual({ color: 'dark' });
   await b!.values.set('theme.size', 3);
   await a!.values.set('theme.font', 'mono');
-  for (const one of [a, b, a]) await one!.sync.settled({ timeout: 5000 });
+  for (const one of [a, b, a]) await one!.sync.settled({ timeout: 60_000 });
   expect(await a!.values.get('theme')).toEqual({ color: 'dark', size: 3, font: 'mono' });
   expect(await b!.values.get('theme')).toEqual({ color: 'dark', size: 3, font: 'mono' });
   for (const one of [a, b]) await one!.sync.stop();

@@ -39,7 +39,7 @@ function device(db: DatabaseClient, options: object = {}) {
     open.delete(end);
     await end();
   };
-  return { orders, sync, close, settled: () => sync.settled({ timeout: 5000 }) };
+  return { orders, sync, close, settled: () => sync.settled({ timeout: 60_000 }) };
 }
 
 test.each([true, false])(
@@ -88,7 +88,7 @@ test('a replication goes on from its checkpoint behind a migration', async () =>
   const second = device(new Database(database), NEWER);
   await second.settled();
   remote.write('later', { item: 'later', amount: 7 });
-  await second.sync.settled({ timeout: 5000 });
+  await second.sync.settled({ timeout: 60_000 });
   expect(await second.orders.filter({})).toMatchObject([
     { _id: 'lamp', amount: 10 },
     { _id: 'later', amount: 7 },

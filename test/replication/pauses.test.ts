@@ -10,7 +10,7 @@ test.each(['push', 'both'] as const)(
     const device = new Device(new MemoryRemote(), { direction });
     await device.settled();
     for (let moment = 0; moment < 60; moment++) {
-      const settled = device.sync.settled({ timeout: 1000 });
+      const settled = device.sync.settled({ timeout: 60_000 });
       for (let tasks = 0; tasks < moment; tasks++) await Promise.resolve();
       device.sync.pause();
       device.sync.resume();

@@ -22,7 +22,7 @@ function shop(remote: MemoryRemote) {
     await sync.stop();
     await db.close();
   });
-  return { orders, sync, invalid, settled: () => sync.settled({ timeout: 5000 }) };
+  return { orders, sync, invalid, settled: () => sync.settled({ timeout: 60_000 }) };
 }
 
 test('what the server sends is stored as it is, reported where the schema refuses it, and stops nothing', async () => {

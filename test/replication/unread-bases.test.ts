@@ -29,7 +29,7 @@ describe('while the base of a change is read from storage', () => {
     expect(isReverted).toBe(true);
     expect(await orders.get('o')).toMatchObject({ count: 1 });
     sync.resume();
-    await sync.settled({ timeout: 5000 });
+    await sync.settled({ timeout: 60_000 });
     expect(await orders.get('o')).toMatchObject({ count: 1 });
     expect(sync.status.pending).toBe(0);
     expect(remote.pushes).toEqual([]);
@@ -47,9 +47,9 @@ describe('while the base of a change is read from storage', () => {
       changing ??= orders.update('o', { count: 2, note: '' });
     };
     sync.resume();
-    await sync.settled({ timeout: 5000 });
+    await sync.settled({ timeout: 60_000 });
     await changing;
-    await sync.settled({ timeout: 5000 });
+    await sync.settled({ timeout: 60_000 });
     expect(await orders.get('o')).toMatchObject({ count: 2, note: 'theirs' });
     expect(sync.conflicts()).toEqual([]);
   });

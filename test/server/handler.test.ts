@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { createHandler, memory, type Store } from '../../src/server/index.ts';
 import { ask, request, URL_OF, wire } from './requests.ts';
 
@@ -103,7 +103,7 @@ test('a client that leaves frees its listener at once', async () => {
   const leaving = new AbortController();
   const asked = request(URL_OF('orders', 'watch'), { after: 'a.1' }, { signal: leaving.signal });
   const answer = handler(asked);
-  await vi.waitUntil(() => waiting.length === 1);
+  await expect.poll(() => waiting.length).toBe(1);
   leaving.abort();
   expect(waiting[0]?.aborted).toBe(true);
   expect(await (await answer).json()).toEqual({ changed: false });

@@ -59,10 +59,10 @@ test('a client that leaves frees its listener', async () => {
   const asked = request({ host: '127.0.0.1', port, path, method: 'POST', headers });
   asked.on('error', () => undefined);
   asked.end(JSON.stringify({ after }));
-  await vi.waitUntil(() => watch.mock.calls.length === 1);
+  await expect.poll(() => watch.mock.calls.length).toBe(1);
   const signal = watch.mock.calls[0]?.[2];
   expect(signal?.aborted).toBe(false);
   asked.destroy();
-  await vi.waitUntil(() => signal?.aborted);
+  await expect.poll(() => signal?.aborted).toBe(true);
   expect(await watch.mock.results[0]?.value).toBe(false);
 });

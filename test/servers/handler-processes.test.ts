@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { row } from '../server/store-contract.ts';
 import { openSchema, type SchemaStore } from './stores.ts';
 
@@ -69,7 +69,7 @@ test('a lost connection of LISTEN wakes those that wait, and they hear of the ne
     return (await opened.pool.query(text)).rows.map(({ pid }) => pid as number);
   };
   const waiting = [0, 1].map((server) => call(server, 'orders/watch', { after }));
-  await vi.waitUntil(async () => (await listeners()).length >= 2);
+  await expect.poll(async () => (await listeners()).length).toBeGreaterThanOrEqual(2);
   await opened.pool.query(
     "select pg_terminate_backend(pid) from pg_stat_activity where query = 'listen cairn'",
   );

@@ -86,7 +86,7 @@ test.each(
     // Another component may have the result already.
     const other = document.createElement('div');
     const leave = isRunning ? browsers.vue!(other, which, () => undefined) : undefined;
-    if (isRunning) await vi.waitFor(() => expect(other.textContent).toBe('ready: desk,chair'));
+    if (isRunning) await expect.poll(() => other.textContent).toBe('ready: desk,chair');
     problems.length = 0;
 
     const element = document.createElement('main');
@@ -99,7 +99,7 @@ test.each(
       characterData: true,
     });
     const stop = browsers[name]!(element, which, (error) => problems.push(error));
-    await vi.waitFor(() => expect(element.textContent).toBe('ready: desk,chair'));
+    await expect.poll(() => element.textContent).toBe('ready: desk,chair');
     expect(problems).toEqual([]);
     expect(element.querySelector('p')).toBe(paragraph);
     expect(new Set(texts)).toEqual(new Set([TEXTS[which], 'ready: desk,chair']));

@@ -76,7 +76,7 @@ function show(make: () => ReactNode) {
     );
   draw();
   const reads = (text: string) =>
-    vi.waitFor(() => expect(element.textContent).toBe(text), { interval: 5, timeout: 50_000 });
+    expect.poll(() => element.textContent, { interval: 5 }).toBe(text);
   return { element, texts, draw, reads, unmount: () => root.unmount() };
 }
 
@@ -200,7 +200,7 @@ test('a document that was hidden shows what it had until the next result', async
   await page.reads('sweep');
   mode = 'hidden';
   page.draw();
-  await vi.waitFor(() => expect(followers()).toBe(0), { interval: 5, timeout: 50_000 });
+  await expect.poll(followers, { interval: 5 }).toBe(0);
   // Its query ends a turn later.
   await new Promise((resolve) => setTimeout(resolve));
   await tasks.patch(_id, { title: 'mop' });

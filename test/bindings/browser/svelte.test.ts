@@ -1,5 +1,5 @@
 import { flushSync, mount, unmount } from 'svelte';
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import * as hooks from '../../../src/bindings/svelte/index.ts';
 import { Database } from '../../../src/index.ts';
 import { type Hooks, type Rendered, runStories } from '../stories.ts';
@@ -54,8 +54,8 @@ test('criteria may be deep state', async () => {
       },
     },
   });
-  await vi.waitFor(() => expect(texts.at(-1)).toBe('1'));
+  await expect.poll(() => texts.at(-1)).toBe('1');
   flushSync(() => criteria.size.$in.push(2));
-  await vi.waitFor(() => expect(texts.at(-1)).toBe('2'));
+  await expect.poll(() => texts.at(-1)).toBe('2');
   await unmount(component);
 });

@@ -1,4 +1,4 @@
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { createApp, effectScope, h, reactive, ref, shallowRef, unref } from 'vue';
 import * as hooks from '../../../src/bindings/vue/index.ts';
 import { Database } from '../../../src/index.ts';
@@ -58,10 +58,10 @@ test('a collection and criteria may be reactive, within a scope of its own', asy
   const scope = effectScope();
   const list = scope.run(() => hooks.useLiveQuery(() => shop.lamps as typeof lamps, criteria));
   const count = scope.run(() => hooks.useLiveCount(held as typeof held & { value: typeof lamps }));
-  await vi.waitFor(() => expect(list?.data.value).toHaveLength(1));
-  await vi.waitFor(() => expect(count?.data.value).toBe(2));
+  await expect.poll(() => list?.data.value).toHaveLength(1);
+  await expect.poll(() => count?.data.value).toBe(2);
   criteria.size.$in.push(2);
-  await vi.waitFor(() => expect(list?.data.value).toHaveLength(2));
+  await expect.poll(() => list?.data.value).toHaveLength(2);
   scope.stop();
   await lamps.insert({ size: 1 });
   expect(list?.data.value).toHaveLength(2);
