@@ -14,36 +14,32 @@ const stopAtLazyImports = {
 };
 
 /** What an app has loaded already, as it needs a collection. */
-const inClient = /^\.\/[\w-]+-error\.js$/;
+const inClient = /^\.\/(?:[\w-]+-error|first-call)\.js$/;
+
+/** @type {import('esbuild').Plugin} */
+const withoutClient = {
+  name: 'without-client',
+  setup(build) {
+    build.onResolve({ filter: inClient }, ({ path }) => ({ path, external: true }));
+  },
+};
 
 /**
  * The hooks of a framework, without the framework and the client.
  * @param {string} framework
- * @param {string} name
- * @param {string} hooks
- * @param {string} limit
  */
-const binding = (framework, name, hooks, limit) => ({
-  name: `${framework}, ${name}`,
+const binding = (framework) => ({
+  name: framework,
   path: `dist/${framework}.js`,
-  import: hooks,
-  limit,
+  limit: '2 kB',
   gzip: true,
   ignore: ['react', 'vue', 'svelte', 'solid-js'],
   modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({
     ...config,
     format: 'esm',
-    plugins: [
-      {
-        name: 'without-client',
-        setup(/** @type {import('esbuild').PluginBuild} */ build) {
-          build.onResolve({ filter: inClient }, ({ path }) => ({ path, external: true }));
-        },
-      },
-    ],
+    plugins: [stopAtLazyImports, withoutClient],
   }),
 });
-const readers = '{ useLiveQuery, useLiveDocument, useLiveCount, useLiveValue, useDatabaseStatus }';
 
 export default [
   {
@@ -117,8 +113,16 @@ export default [
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },
-  ...['react', 'vue', 'svelte', 'solid'].flatMap((framework) => [
-    binding(framework, 'hooks that read', readers, '2 kB'),
-    binding(framework, 'all hooks', '*', '3.3 kB'),
-  ]),
+  ...['react', 'vue', 'svelte', 'solid'].map(binding),
+  {
+    name: 'hooks of all frameworks, once a component subscribes',
+    path: 'dist/subscribed.js',
+    limit: '2.4 kB',
+    gzip: true,
+    modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({
+      ...config,
+      format: 'esm',
+      plugins: [withoutClient],
+    }),
+  },
 ];

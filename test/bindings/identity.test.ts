@@ -1,7 +1,11 @@
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { keyOf } from '../../src/bindings/core/canonical-key.ts';
 import { pagesSource, querySource } from '../../src/bindings/core/sources.ts';
-import { settled } from '../../src/bindings/react/suspense.ts';
+import { loadSubscribedCode } from '../../src/bindings/core/subscribed-code.ts';
+import { settled } from '../../src/bindings/core/suspense.ts';
+
+// Identity is of sources that run.
+beforeAll(loadSubscribedCode);
 
 describe('values that are one', () => {
   const equal: [string, () => unknown][] = [

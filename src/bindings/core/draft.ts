@@ -1,6 +1,6 @@
 import type { OwnFields, Stamp, Stored } from '../../collection/document-types.ts';
 import { keyOf } from './canonical-key.ts';
-import type { LiveResult, Source } from './hook-result.ts';
+import type { LiveResult, Running } from './hook-result.ts';
 
 /** A document in a form: what the user changed, over the live document. */
 export interface DraftResult<T extends object, S extends Stamp = never> {
@@ -30,9 +30,9 @@ type Fields = Record<string, unknown>;
 
 /** @param patch Stores fields. */
 export function draftOf<T extends object, S extends Stamp>(
-  live: Source<LiveResult<Stored<T, S> | undefined>>,
+  live: Running<LiveResult<Stored<T, S> | undefined>>,
   patch: (fields: Fields) => Promise<Stored<T, S> | undefined>,
-): Source<DraftResult<T, S>> {
+): Running<DraftResult<T, S>> {
   /** What the user changed. */
   let fields: Fields = {};
   let saves = 0;
@@ -94,13 +94,10 @@ export function draftOf<T extends object, S extends Stamp>(
     is_saving: saves > 0,
     ...methods,
   });
-  const start = viewOf(live.start);
-  let view = start;
+  let view: DraftResult<T, S>;
 
   return {
-    collection: live.collection,
     key: `draft ${live.key}`,
-    start,
     subscribe: (listener) => {
       notify = listener;
       return live.subscribe(listener);

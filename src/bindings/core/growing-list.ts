@@ -1,5 +1,5 @@
 import { keyOf } from './canonical-key.ts';
-import type { LivePages, LiveResult, Source } from './hook-result.ts';
+import type { LivePages, LiveResult, Running, Source } from './hook-result.ts';
 
 type Query<D> = Source<LiveResult<readonly D[]>>;
 
@@ -8,11 +8,13 @@ type Query<D> = Source<LiveResult<readonly D[]>>;
  * and its documents stay the same objects in it.
  *
  * @param open Makes the query with a limit.
+ * @param start Before the first result.
  */
 export function growingList<D extends object>(
   open: (limit: number) => Query<D>,
   page_size: number,
-): Source<LivePages<D>> {
+  start: LivePages<D>,
+): Running<LivePages<D>> {
   let limit = page_size;
   // One more document shows whether there is another page.
   let query = open(limit + 1);
@@ -26,7 +28,6 @@ export function growingList<D extends object>(
     limit += page_size;
     run(open(limit + 1));
   };
-  const start = { ...query.start, has_more: false, loadMore } as LivePages<D>;
   let view = start;
 
   /** Unchanged documents are the same objects in the longer list. */
@@ -67,9 +68,7 @@ export function growingList<D extends object>(
   };
 
   return {
-    ...query,
     key: `pages ${query.key}`,
-    start,
     subscribe: (listener) => {
       notify = listener;
       run(query);

@@ -30,7 +30,7 @@ export interface Source<R> {
   readonly collection: unknown;
   readonly key: string;
   /** Whether it may show the data of another source of the same collection until it has its own. */
-  readonly is_list?: boolean;
+  readonly is_list?: boolean | undefined;
   /** The data until the first of the database. */
   readonly initial?: unknown;
   /** The state on a server, and while a page from a server is hydrated. */
@@ -38,7 +38,12 @@ export interface Source<R> {
   readonly subscribe: (listener: () => void) => () => void;
   /** The current state: the same object until it changes. */
   readonly view: () => R;
+  /** After an error: the next component that asks starts anew. */
+  readonly forget?: (() => void) | undefined;
 }
+
+/** What a source is once its code is there. */
+export type Running<R> = Pick<Source<R>, 'key' | 'subscribe' | 'view' | 'forget'>;
 
 export const OFF = { data: undefined, status: 'off', error: undefined, is_stale: false } as const;
 export const PENDING = { ...OFF, status: 'pending' } as const;

@@ -1,9 +1,6 @@
 import type { LiveQuery } from '../../collection/live/live-query.ts';
 import type { LiveSnapshot } from '../../collection/live/live-snapshot.ts';
-import { type LiveResult, OFF, PENDING, type Source } from './hook-result.ts';
-
-export const OTHER_QUERY =
-  'The query is another in each render: make collections, functions and dates outside, or give `key`.';
+import { type LiveResult, PENDING, type Running } from './hook-result.ts';
 
 /** A live query that all components with the same arguments share. */
 interface SharedQuery {
@@ -15,26 +12,21 @@ interface SharedQuery {
 /** The queries with readers, by collection and key. */
 const running = new WeakMap<object, Map<string, SharedQuery>>();
 
-/** The live query of one hook. It is shared, and runs, once the component has committed. */
-export interface QuerySource<T> extends Source<LiveResult<T>> {
-  /** After an error: the next component that asks starts anew. */
-  readonly forget: () => void;
-}
-
-/** @param collection `undefined`: the source is off. */
-export function sourceOfQuery<T>(
-  collection: object | null | undefined,
+/**
+ * The live query of one hook. It is shared, and runs, once the component has committed.
+ *
+ * @param start Before the first result.
+ */
+export function sharedQuery<T>(
+  collection: object,
   key: string,
   open: () => LiveQuery<T>,
-  rest: Pick<Source<unknown>, 'is_list' | 'initial'>,
-): QuerySource<T> {
-  // An object of its own: React would skip the commit of another query in the same state.
-  const start = { ...(collection ? PENDING : OFF) };
-  const queries = (collection && running.get(collection)) ?? new Map<string, SharedQuery>();
-  if (collection) running.set(collection, queries);
+  start: LiveResult<T>,
+): Running<LiveResult<T>> {
+  const queries = running.get(collection) ?? new Map<string, SharedQuery>();
+  running.set(collection, queries);
   let own: SharedQuery | undefined;
-  /** Before the first result. */
-  let first = start as LiveResult<T>;
+  let first = start;
   const run = () => {
     const shared =
       queries.get(key) ??
@@ -45,12 +37,8 @@ export function sourceOfQuery<T>(
     return shared;
   };
   return {
-    ...rest,
-    collection,
     key,
-    start,
     subscribe: (listener) => {
-      if (!collection) return () => undefined;
       // React's Activity stops a component that it hides: what it has shown stays until the next result.
       const { data } = own?.view() ?? {};
       if (data !== undefined) first = { ...PENDING, data, is_stale: true };

@@ -10,16 +10,16 @@ import type {
 } from '../../collection/document-types.ts';
 import type { ClientStatus } from '../../collection/events.ts';
 import type { KeyValueCollection } from '../../collection/key-value-collection.ts';
-import type { LiveQuery } from '../../collection/live/live-query.ts';
 import type { Patch } from '../../collection/update/update-types.ts';
 import type { Key } from '../../engine/protocol/key-value-protocol.ts';
 import { OptionError } from '../../errors/option-error.ts';
-import { keyOf, sorted } from './canonical-key.ts';
-import { type DraftResult, draftOf } from './draft.ts';
-import { growingList } from './growing-list.ts';
+import type { DraftResult } from './draft.ts';
 import type { CountOptions, Maybe, PagesOptions, QueryOptions } from './hook-options.ts';
-import type { LivePages, Source } from './hook-result.ts';
-import { type QuerySource, sourceOfQuery } from './shared-query.ts';
+import { type LivePages, type LiveResult, OFF, PENDING, type Source } from './hook-result.ts';
+import type { QueryCall } from './query-of.ts';
+import { lazySource, loadSubscribedCode, subscribedCode } from './subscribed-code.ts';
+
+type QuerySource<T> = Source<LiveResult<T>>;
 
 export function querySource<T extends object, S extends Stamp, L extends SelectOption<T, S>>(
   hook: string,
@@ -64,9 +64,17 @@ export function pagesSource<T extends object, S extends Stamp, L extends SelectO
     const message = `"page_size" must be a whole number, 1 or more, not ${page_size}.`;
     throw new OptionError('option_invalid', message, { place: 'page_size' });
   }
-  return growingList(
-    (limit) => listSource('useLivePages', collection, 'live', params, { ...options, limit }),
-    page_size,
+  const open = (limit: number) =>
+    listSource<readonly Found<T, S, L>[]>('useLivePages', collection, 'live', params, {
+      ...options,
+      limit,
+    });
+  const { start: pending, is_list, initial } = open(page_size);
+  const start = { ...pending, has_more: false, loadMore: () => undefined } as LivePages<
+    Found<T, S, L>
+  >;
+  return lazySource({ collection, start, is_list, initial }, ({ growingList }) =>
+    growingList(open, page_size, start),
   );
 }
 
@@ -76,7 +84,33 @@ export function draftSource<T extends object, S extends Stamp>(
 ): Source<DraftResult<T, S>> {
   // Typed as for copies: what it hands out is frozen in any case.
   const live = documentSource('useDraft', collection, id) as QuerySource<Stored<T, S> | undefined>;
-  return draftOf<T, S>(live, async (fields) => collection?.patch(id as string, fields as Patch<T>));
+  const later = (name: 'set' | 'save' | 'reset') => (changes?: unknown) => {
+    const done = loadSubscribedCode().then((): never => {
+      const { error, ...methods } = source.view();
+      if (!subscribedCode()) throw error;
+      return methods[name](changes as never) as never;
+    });
+    // As that of `save`: the failure is in `error`.
+    done.catch(() => undefined);
+    return done;
+  };
+  const start: DraftResult<T, S> = {
+    draft: undefined,
+    status: live.start.status,
+    error: undefined,
+    is_dirty: false,
+    is_saving: false,
+    set: later('set'),
+    save: later('save'),
+    reset: later('reset'),
+  };
+  const source: Source<DraftResult<T, S>> = lazySource(
+    { collection: live.collection, start },
+    ({ draftOf }) =>
+      draftOf<T, S>(live, async (fields) => collection?.patch(id as string, fields as Patch<T>)),
+    `draft ${id}`,
+  );
+  return source;
 }
 
 const idle = { state: 'idle', tabs: 0, unsaved: 0 } as ClientStatus;
@@ -111,12 +145,10 @@ interface ListOptions {
   readonly limit?: number | undefined;
 }
 
-type Method = 'live' | 'liveCount' | 'liveDocument';
-
 function listSource<T>(
   hook: string,
   collection: Maybe<object>,
-  method: Method,
+  method: QueryCall['method'],
   params: unknown,
   given?: ListOptions,
 ): QuerySource<T> {
@@ -127,7 +159,7 @@ function listSource<T>(
 function sourceOf<T>(
   hook: string,
   collection: Maybe<object>,
-  method: Method,
+  method: QueryCall['method'],
   args: readonly unknown[],
   rest: Pick<Source<unknown>, 'is_list' | 'initial'> = {},
   names?: unknown,
@@ -135,19 +167,22 @@ function sourceOf<T>(
 ): QuerySource<T> {
   if (!isNone(collection) && (collection as { type?: unknown }).type !== type)
     throw wrong(hook, collection, `a ${type} collection`);
-  const live = collection as Record<Method, (...given: readonly unknown[]) => LiveQuery<T>>;
-  let key: string;
-  let open = () => live[method](...args);
+  // An object of its own: React would skip the commit of another query in the same state.
+  const start = { ...(isNone(collection) ? OFF : PENDING) } as LiveResult<T>;
+  const call = { method, args, names };
+  if (!subscribedCode()) readAll(args);
+  return lazySource({ ...rest, collection, start }, ({ queryOf }) =>
+    queryOf(hook, collection as object, call, start),
+  );
+}
+
+/** Reads arguments to their depth, as their key will: frameworks track what is reactive in them. */
+function readAll(args: readonly unknown[]): void {
   try {
-    key = method + keyOf([names, args.map(sorted)], names !== undefined);
-  } catch (cause) {
-    // Cycles, for example. They go to `error`, as all that is wrong with a query.
-    key = `${hook}() cannot compare its criteria and options: ${(cause as Error).message}`;
-    open = () => {
-      throw new OptionError('option_invalid', key, { place: hook, cause });
-    };
+    JSON.stringify(args);
+  } catch {
+    // Their key tells what is wrong with them.
   }
-  return sourceOfQuery(collection, key, open, rest);
 }
 
 /** The error of an argument of another kind. */

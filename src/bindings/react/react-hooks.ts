@@ -18,8 +18,8 @@ import {
   valueSource,
   wrong,
 } from '../core/sources.ts';
+import { loadSubscribedCode, subscribedCode } from '../core/subscribed-code.ts';
 import { useSource } from './react-source.ts';
-import { noteRead, settled } from './suspense.ts';
 
 /**
  * The documents that match, as they are now: the component renders again when the result changes.
@@ -72,13 +72,14 @@ export function useLiveSuspenseQuery<
     // Without `initial` a server renders the fallback, so there is nothing to hydrate.
     ({ initial, start, view }) => (initial ? start : view()),
   );
-  if (result.status !== 'pending') noteRead(source);
+  const code = subscribedCode();
+  if (result.status !== 'pending') code?.noteRead(source);
   if (result.status === 'error') {
-    source.forget();
+    source.forget?.();
     throw result.error;
   }
   if (!result.data) {
-    if (typeof window !== 'undefined') throw settled(source);
+    if (typeof window !== 'undefined') throw code ? code.settled(source) : loadSubscribedCode();
     throw new OptionError(
       'option_missing',
       `${hook}() needs \`initial\` on a server; the browser will render this.`,

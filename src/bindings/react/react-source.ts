@@ -1,7 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
-import { OptionError } from '../../errors/option-error.ts';
 import { keep, noteShown, type Shown, type Source, withData } from '../core/hook-result.ts';
-import { OTHER_QUERY } from '../core/shared-query.ts';
+import { subscribedCode } from '../core/subscribed-code.ts';
 
 /** So many results in a row, each with another query in the same render, are an endless loop. */
 const MOST_CHANGES = 20;
@@ -41,9 +40,7 @@ export function useSource<R extends object>(
       isTold: false,
       shown: noteShown(source, result, shown),
     };
-    if (changes > MOST_CHANGES) {
-      throw new OptionError('option_invalid', OTHER_QUERY);
-    }
+    if (changes > MOST_CHANGES) throw subscribedCode()?.otherQuery();
   }, [source, result]);
   return useMemo(() => withData(result, source, last.current.shown), [source, result]);
 }

@@ -1,6 +1,5 @@
 import { OptionError } from '../../errors/option-error.ts';
-import type { LiveResult, Source } from '../core/hook-result.ts';
-import { OTHER_QUERY } from '../core/shared-query.ts';
+import type { LiveResult, Source } from './hook-result.ts';
 
 /**
  * A component that suspends may take so long, after the result, until it commits; then its query ends. Long: hundreds below one
@@ -10,6 +9,14 @@ const UNCOMMITTED_MS = 60_000;
 
 /** So many results that components have waited for and not come back to read are an endless loop. */
 const MOST_UNREAD = 1000;
+
+/** The error of a component that would render for ever. */
+export function otherQuery(): OptionError {
+  return new OptionError(
+    'option_invalid',
+    'The query is another in each render: make collections, functions and dates outside, or give `key`.',
+  );
+}
 
 /** A query that a component waits for. */
 interface Wait {
@@ -39,7 +46,7 @@ export function settled(source: Source<LiveResult<unknown>>): Promise<void> {
     setTimeout(() => {
       for (const { end } of unread) end();
     });
-    throw new OptionError('option_invalid', OTHER_QUERY);
+    throw otherQuery();
   }
   let resolve: () => void;
   const wait: Wait = {
