@@ -14,6 +14,7 @@ beforeEach(() => {
 });
 
 afterEach(() => {
+  vi.useRealTimers();
   vi.doUnmock(CODE);
   return db.close();
 });
@@ -77,34 +78,84 @@ test('what is typed in a draft before its code is there is kept, in order', asyn
   stop();
 });
 
-test('code that does not load is an error of the query and its draft; the next component tries again', async () => {
-  vi.doMock(CODE, () => {
+test('code that does not load is an error of all hooks until a later component succeeds', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  const load = vi.fn(() => {
     throw new Error('offline');
   });
+  vi.doMock(CODE, load);
   const { draftSource, pagesSource, querySource } = await sources();
   const users = openUsers();
   const failed = { status: 'error', error: { code: 'load_failed' } };
   const list = querySource('useLiveQuery', users, {});
   const stop = list.subscribe(() => undefined);
   await expect.poll(() => list.view()).toMatchObject(failed);
-  expect(list.view()).toBe(list.view());
-  stop();
+  // A component that renders again, with another source, gets the same result, and no second request.
+  const again = querySource('useLiveQuery', users, {});
+  const stopAgain = again.subscribe(() => undefined);
+  expect(again.view()).toBe(list.view());
   const draft = draftSource(users, 'ada');
   await expect(draft.view().save()).rejects.toMatchObject({ code: 'load_failed' });
   draft.view().set({ name: 'lost' });
+  expect(querySource('useLiveQuery', undefined, {}).view().status).toBe('off');
+  expect(load).toHaveBeenCalledTimes(1);
   vi.doUnmock(CODE);
+  vi.advanceTimersByTime(5000);
+  vi.useRealTimers();
   const pages = pagesSource(users, {});
   const stopPages = pages.subscribe(() => undefined);
-  await expect
-    .poll(() => pages.view())
-    .toMatchObject({ status: 'ready', data: [], has_more: false });
-  stopPages();
+  const ready = { status: 'ready', data: [] };
+  await expect.poll(() => pages.view()).toMatchObject({ ...ready, has_more: false });
+  await expect.poll(() => list.view()).toMatchObject(ready);
+  for (const leave of [stop, stopAgain, stopPages]) leave();
 });
 
-test('a wrong argument is an error of the hook, before its code is there as well', async () => {
-  const { pagesSource, querySource, valueSource } = await sources();
+test('a wrong argument is in `error` of the component that waits, and thrown by the hook from then on', async () => {
+  const { pagesSource, querySource, statusSource, valueSource } = await sources();
   const users = openUsers();
-  expect(() => valueSource(users as never, 'a')).toThrow(/KEY_VALUE_BASED/);
-  expect(() => querySource('useLiveQuery', users.live({}) as never, {})).toThrow(/a live query/);
-  expect(() => pagesSource(users, {}, { page_size: 0 })).toThrow(/page_size/);
+  const wrong = [
+    [() => valueSource(users as never, 'a'), /KEY_VALUE_BASED/],
+    [() => querySource('useLiveQuery', users.live({}) as never, {}), /a live query/],
+    [() => querySource('useLiveQuery', false as never, {}), /a boolean|got boolean/],
+    [() => pagesSource(users, {}, { page_size: 0 }), /page_size/],
+    [() => statusSource(undefined as never), /a Database or a connection/],
+  ] as const;
+  const waiting = wrong.map(([make]) => make());
+  for (const one of waiting) one.subscribe(() => undefined);
+  for (const [at, [make, message]] of wrong.entries()) {
+    await expect
+      .poll(() => waiting[at]?.view())
+      .toMatchObject({ status: 'error', error: { code: 'option_invalid' } });
+    expect(make).toThrow(message);
+  }
+});
+
+test('results do not differ from render to render before the code is there, nor while a hook is off', async () => {
+  const { draftSource, pagesSource, querySource } = await sources();
+  const { loadSubscribedCode } = await import('../../src/bindings/core/subscribed-code.ts');
+  const users = openUsers();
+  const list = () => querySource('useLiveQuery', users, {});
+  const pages = () => pagesSource(users, {});
+  const off = () => querySource('useLiveQuery', undefined, {});
+  for (const make of [list, pages, off]) expect(make().view()).toBe(make().view());
+  await loadSubscribedCode();
+  expect(off().key).toBe(off().key);
+  const { set, save, reset } = draftSource(users, undefined).view();
+  set({ name: 'nobody' });
+  expect(await save()).toBe(undefined);
+  reset();
+});
+
+test('a listener that leaves as it is told is not told again', async () => {
+  const { pagesSource } = await sources();
+  const users = openUsers();
+  let calls = 0;
+  const stop = pagesSource(users, {}).subscribe(() => {
+    calls++;
+    stop();
+  });
+  await expect.poll(() => calls).toBe(1);
+  await users.insert({ name: 'Ada' });
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(calls).toBe(1);
 });

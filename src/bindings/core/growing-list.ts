@@ -1,3 +1,4 @@
+import { OptionError } from '../../errors/option-error.ts';
 import { keyOf } from './canonical-key.ts';
 import type { LivePages, LiveResult, Running, Source } from './hook-result.ts';
 
@@ -9,12 +10,17 @@ type Query<D> = Source<LiveResult<readonly D[]>>;
  *
  * @param open Makes the query with a limit.
  * @param start Before the first result.
+ * @throws {OptionError} `option_invalid`
  */
 export function growingList<D extends object>(
   open: (limit: number) => Query<D>,
   page_size: number,
   start: LivePages<D>,
 ): Running<LivePages<D>> {
+  if (!(Number.isSafeInteger(page_size) && page_size > 0)) {
+    const message = `"page_size" must be a whole number, 1 or more, not ${page_size}.`;
+    throw new OptionError('option_invalid', message, { place: 'page_size' });
+  }
   let limit = page_size;
   // One more document shows whether there is another page.
   let query = open(limit + 1);

@@ -45,6 +45,8 @@ export interface Source<R> {
 /** What a source is once its code is there. */
 export type Running<R> = Pick<Source<R>, 'key' | 'subscribe' | 'view' | 'forget'>;
 
+export const isNone = (value: unknown) => value === undefined || value === null;
+
 export const OFF = { data: undefined, status: 'off', error: undefined, is_stale: false } as const;
 export const PENDING = { ...OFF, status: 'pending' } as const;
 

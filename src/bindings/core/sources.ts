@@ -12,10 +12,16 @@ import type { ClientStatus } from '../../collection/events.ts';
 import type { KeyValueCollection } from '../../collection/key-value-collection.ts';
 import type { Patch } from '../../collection/update/update-types.ts';
 import type { Key } from '../../engine/protocol/key-value-protocol.ts';
-import { OptionError } from '../../errors/option-error.ts';
 import type { DraftResult } from './draft.ts';
 import type { CountOptions, Maybe, PagesOptions, QueryOptions } from './hook-options.ts';
-import { type LivePages, type LiveResult, OFF, PENDING, type Source } from './hook-result.ts';
+import {
+  isNone,
+  type LivePages,
+  type LiveResult,
+  OFF,
+  PENDING,
+  type Source,
+} from './hook-result.ts';
 import type { QueryCall } from './query-of.ts';
 import { lazySource, loadSubscribedCode, subscribedCode } from './subscribed-code.ts';
 
@@ -60,17 +66,13 @@ export function pagesSource<T extends object, S extends Stamp, L extends SelectO
   given?: PagesOptions<T, S, L>,
 ): Source<LivePages<Found<T, S, L>>> {
   const { page_size = 50, ...options } = given ?? {};
-  if (!(Number.isSafeInteger(page_size) && page_size > 0)) {
-    const message = `"page_size" must be a whole number, 1 or more, not ${page_size}.`;
-    throw new OptionError('option_invalid', message, { place: 'page_size' });
-  }
   const open = (limit: number) =>
     listSource<readonly Found<T, S, L>[]>('useLivePages', collection, 'live', params, {
       ...options,
       limit,
     });
   const { start: pending, is_list, initial } = open(page_size);
-  const start = { ...pending, has_more: false, loadMore: () => undefined } as LivePages<
+  const start = startOf(pending.status === 'off' ? OFF_PAGES : PENDING_PAGES) as LivePages<
     Found<T, S, L>
   >;
   return lazySource({ collection, start, is_list, initial }, ({ growingList }) =>
@@ -85,11 +87,9 @@ export function draftSource<T extends object, S extends Stamp>(
   // Typed as for copies: what it hands out is frozen in any case.
   const live = documentSource('useDraft', collection, id) as QuerySource<Stored<T, S> | undefined>;
   const later = (name: 'set' | 'save' | 'reset') => (changes?: unknown) => {
-    const done = loadSubscribedCode().then((): never => {
-      const { error, ...methods } = source.view();
-      if (!subscribedCode()) throw error;
-      return methods[name](changes as never) as never;
-    });
+    const done = loadSubscribedCode().then(
+      () => (isNone(live.collection) ? undefined : source.view()[name](changes as never)) as never,
+    );
     // As that of `save`: the failure is in `error`.
     done.catch(() => undefined);
     return done;
@@ -116,28 +116,12 @@ export function draftSource<T extends object, S extends Stamp>(
 const idle = { state: 'idle', tabs: 0, unsaved: 0 } as ClientStatus;
 
 export function statusSource(db: DatabaseClient): Source<ClientStatus> {
-  if (!db?.Collection) throw wrong('useDatabaseStatus', db, 'a Database or a connection');
-  // `db.status` makes a new object each time.
-  let last: ClientStatus | undefined;
-  return {
-    collection: db,
-    key: 'status',
-    start: idle,
-    subscribe: (listener) => {
-      last = undefined;
-      return db.on('status', (status) => {
-        last = status;
-        listener();
-      });
-    },
-    view: () => {
-      last ??= db.status;
-      return last;
-    },
-  };
+  return lazySource(
+    { collection: db ?? {}, start: idle },
+    ({ statusOf }) => statusOf(db),
+    'status',
+  );
 }
-
-const isNone = (value: unknown) => value === undefined || value === null;
 
 interface ListOptions {
   readonly initial?: unknown;
@@ -165,37 +149,31 @@ function sourceOf<T>(
   names?: unknown,
   type = 'DOCUMENT_BASED',
 ): QuerySource<T> {
-  if (!isNone(collection) && (collection as { type?: unknown }).type !== type)
-    throw wrong(hook, collection, `a ${type} collection`);
-  // An object of its own: React would skip the commit of another query in the same state.
-  const start = { ...(isNone(collection) ? OFF : PENDING) } as LiveResult<T>;
-  const call = { method, args, names };
-  if (!subscribedCode()) readAll(args);
+  const start = startOf(isNone(collection) ? OFF : PENDING) as LiveResult<T>;
+  const call = { method, args, names, type };
+  if (!subscribedCode()) readAll([names, args]);
   return lazySource({ ...rest, collection, start }, ({ queryOf }) =>
     queryOf(hook, collection as object, call, start),
   );
 }
 
+const OFF_PAGES = { ...OFF, has_more: false, loadMore: () => undefined };
+const PENDING_PAGES = { ...OFF_PAGES, ...PENDING };
+
+/**
+ * What a query shows at first: an object of its own, since React would skip the commit of another query in the same state.
+ * Until there is code no query is known from another, and its result must not be another in each render.
+ */
+const startOf = <R extends object>(result: R): R => (subscribedCode() ? { ...result } : result);
+
 /** Reads arguments to their depth, as their key will: frameworks track what is reactive in them. */
 function readAll(args: readonly unknown[]): void {
   try {
-    JSON.stringify(args);
+    JSON.stringify(args, (_, value) => {
+      if (value instanceof Map || value instanceof Set) return [...value];
+      return typeof value === 'bigint' ? 0 : value;
+    });
   } catch {
     // Their key tells what is wrong with them.
   }
-}
-
-/** The error of an argument of another kind. */
-export function wrong(hook: string, given: unknown, needed: string): OptionError {
-  const { type, then, subscribe } = (given ?? {}) as Record<string, unknown>;
-  const what = type
-    ? `a ${type} collection`
-    : then
-      ? 'a promise'
-      : subscribe
-        ? 'a live query'
-        : typeof given;
-  return new OptionError('option_invalid', `${hook}() got ${what}; pass ${needed}.`, {
-    place: hook,
-  });
 }

@@ -16,7 +16,6 @@ import {
   querySource,
   statusSource,
   valueSource,
-  wrong,
 } from '../core/sources.ts';
 import { loadSubscribedCode, subscribedCode } from '../core/subscribed-code.ts';
 import { useSource } from './react-source.ts';
@@ -65,7 +64,7 @@ export function useLiveSuspenseQuery<
   options?: QueryOptions<T, S, L>,
 ): LiveResult<readonly Found<T, S, L>[]> & { readonly data: readonly Found<T, S, L>[] } {
   const hook = 'useLiveSuspenseQuery';
-  if (!collection) throw wrong(hook, collection, 'a DOCUMENT_BASED collection');
+  if (!collection) throw new OptionError('option_invalid', `${hook}() needs a collection.`);
   const source = querySource(hook, collection, params, options);
   const result = useSource(
     source,

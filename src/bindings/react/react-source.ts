@@ -40,7 +40,8 @@ export function useSource<R extends object>(
       isTold: false,
       shown: noteShown(source, result, shown),
     };
-    if (changes > MOST_CHANGES) throw subscribedCode()?.otherQuery();
+    const code = subscribedCode();
+    if (code && changes > MOST_CHANGES) throw code.otherQuery();
   }, [source, result]);
   return useMemo(() => withData(result, source, last.current.shown), [source, result]);
 }
