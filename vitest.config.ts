@@ -23,20 +23,23 @@ const effort = Number(process.env.EFFORT ?? 1);
 const alike = [
   'test/storage/{memory,record,segment,watermarks}*.test.ts',
   'test/storage/opfs/{file-compaction,migration-crash,torn-tails}.test.ts',
-  'test/backup/file/hostile-lines.test.ts',
+  'test/backup/file/{hostile-lines,limits}.test.ts',
 ];
-/** The same in Node: Chromium has its engine. */
-const alikeInV8 = ['test/backup/file/limits.test.ts'];
+const inBrowsers = 'test/bindings/browser/**/*.test.ts';
 /** `connect()` has the same engine and driver: Chromium alone tests them in the thread as well. */
 const inThread = 'test/contract/database-indexeddb.test.ts';
-const atNight = (browser: string) => [
-  ...alike,
-  ...(browser === 'chromium' ? alikeInV8 : [inThread]),
+/** What streams depend on is in `streams.test.ts`; frameworks are the same in each browser. */
+const inChromium = [
+  inThread,
+  inBrowsers,
+  'test/backup/file/{damaged-files,round-trip.property}.test.ts',
 ];
+const atNight = (browser: string) => [...alike, ...(browser === 'chromium' ? [] : inChromium)];
 const withPrograms = ['package', 'tabs', 'e2e', 'servers', 'site'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
-const inBrowsers = 'test/bindings/browser/**/*.test.ts';
+/** They show at night that the simulation finds faults. */
+const brokenEngines = ['test/simulation/broken-*.test.ts'];
 const setupFiles = ['test/setup/fake-indexeddb.ts'];
 const MINUTE = 60_000;
 
@@ -140,7 +143,14 @@ export default defineConfig({
           },
         },
       },
-      { extends: true, test: { name: 'simulation', include: ['test/simulation/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: {
+          name: 'simulation',
+          include: ['test/simulation/**/*.test.ts'],
+          exclude: effort > 1 ? [] : brokenEngines,
+        },
+      },
       // a test of these keeps one core busy, or waits
       slow('servers', 1, 2, 'test/servers/start-postgres.ts'),
       slow('package', 2, 2, 'test/package/pack.ts'),

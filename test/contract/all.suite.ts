@@ -60,24 +60,28 @@ import { valuesSuite } from './values.suite.ts';
 
 type Suite = (fixture: ClientFixture) => void;
 
-/** What depends on the globals of its environment: values and their copies, Blobs, streams, timers, events. */
-const aboutGlobals: readonly Suite[] = [
+/** What depends on how its environment copies values: structured clone, Blobs, streams, errors. */
+const aboutCopies: readonly Suite[] = [
   documentsSuite,
   copiesSuite,
-  sharedDocumentsSuite,
   valuesSuite,
   refusedValuesSuite,
-  keyValueSuite,
   modifyValuesSuite,
+  backupFilesSuite,
+  storedBytesSuite,
+  errorsSuite,
+];
+
+/** What depends on other globals of its environment: classes, timers, events. */
+const aboutGlobals: readonly Suite[] = [
+  sharedDocumentsSuite,
+  keyValueSuite,
   criteriaSuite,
   predicatesSuite,
   abortingSuite,
   optionsSuite,
   lifecycleSuite,
   eventsSuite,
-  backupFilesSuite,
-  storedBytesSuite,
-  errorsSuite,
   liveSuite,
   schemaValuesSuite,
 ];
@@ -131,9 +135,14 @@ const aboutEngine: readonly Suite[] = [
 ];
 
 /** A part of the contract. */
-export type ContractPart = 'globals' | 'storage' | 'engine';
+export type ContractPart = 'copies' | 'globals' | 'storage' | 'engine';
 
-const suites = { globals: aboutGlobals, storage: aboutStorage, engine: aboutEngine };
+const suites = {
+  copies: aboutCopies,
+  globals: aboutGlobals,
+  storage: aboutStorage,
+  engine: aboutEngine,
+};
 
 /** Parts of the contract, by default the whole, for one kind of fixture. */
 export function contractSuite(

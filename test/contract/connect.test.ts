@@ -32,10 +32,10 @@ const withoutWorkers: ClientKind = {
 const { userAgent = '' } = globalThis.navigator ?? {};
 const others: EachTime = {
   caching: userAgent.includes('Firefox'),
-  parts: ['globals', 'storage'],
+  parts: ['copies', 'storage'],
 };
 
 if (typeof Worker !== 'undefined')
   runContract(inBrowser, userAgent.includes('Chrome') ? { caching: true } : others);
 else if (typeof document === 'undefined') runContract(overChannel, { caching: true });
-else runContract(withoutWorkers, { caching: true, parts: ['globals'] });
+else runContract(withoutWorkers, { caching: true, parts: ['copies', 'globals'] });

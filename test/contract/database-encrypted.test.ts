@@ -13,5 +13,5 @@ runContract(
     storage: 'memory',
     make: (name) => new lib.Database({ name, storage }),
   },
-  { caching: false, parts: ['globals', 'storage'] },
+  { caching: false, parts: ['copies', 'storage'] },
 );

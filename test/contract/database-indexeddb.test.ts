@@ -9,6 +9,9 @@ runContract(
     storage: 'indexeddb',
     make: (name) => new lib.Database({ name, storage: 'indexeddb' }),
   },
-  // In browsers, connect() has the same engine and driver.
-  { caching: false, parts: typeof document === 'undefined' ? undefined : ['globals'] },
+  // connect() has the same engine and driver; in Node, the driver is over another IndexedDB.
+  {
+    caching: false,
+    parts: typeof document === 'undefined' ? ['copies', 'storage'] : ['copies', 'globals'],
+  },
 );

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { removeFolder } from '../../tools/browsers/child.mjs';
+import { allAtNight } from '../setup/at-night.ts';
 import { makeApp } from './consumers.ts';
 import { ROOT, run } from './tarball.ts';
 
@@ -90,19 +91,21 @@ async function compile(file: string, options: Record<string, unknown>): Promise<
 }
 
 // A compiler keeps one core busy.
-test.concurrent.each([
-  { module: 'ESNext', moduleResolution: 'Bundler' },
-  // `node10`, deprecated, reads neither `exports` nor their `types`
-  { module: 'ESNext', moduleResolution: 'Node10', ignoreDeprecations: '6.0' },
-  { module: 'NodeNext', moduleResolution: 'NodeNext' }, // resolves as Node16
-  { module: 'NodeNext', moduleResolution: 'NodeNext', lib: ['ES2022', 'WebWorker'] },
-])('the types compile in a strict app with %j', async (options) => {
+const bundler = { module: 'ESNext', moduleResolution: 'Bundler' };
+/** Deprecated: it reads neither `exports` nor their `types`. */
+const node10 = { module: 'ESNext', moduleResolution: 'Node10', ignoreDeprecations: '6.0' };
+/** Resolves as Node16. */
+const nodeNext = { module: 'NodeNext', moduleResolution: 'NodeNext' };
+const inWorker = { ...nodeNext, lib: ['ES2022', 'WebWorker'] };
+
+test.concurrent.each(
+  allAtNight<typeof bundler>([bundler, node10, nodeNext, inWorker], [bundler, node10, inWorker]),
+)('the types compile in a strict app with %j', async (options) => {
   expect(await compile('app.ts', options)).toBe('');
 });
 
 test.concurrent('the types reject wrong calls', async () => {
-  const options = { module: 'ESNext', moduleResolution: 'Bundler' };
-  const lines = (await compile('wrong.ts', options)).trim().split('\n');
+  const lines = (await compile('wrong.ts', bundler)).trim().split('\n');
   const errors = lines.filter((line) => !line.startsWith(' '));
   expect(errors).toEqual([
     expect.stringMatching(/^wrong\.ts\(7,.*'string' is not assignable to type 'number'/),

@@ -6,7 +6,7 @@ import { openBrowser, type Tab, type TabBrowser } from './tabs.ts';
 declare const window: TabScope;
 
 /** `TABS_SECONDS=300 npx vitest run --project tabs test/tabs/many.test.ts` goes on for five minutes. */
-const SECONDS = Number(process.env.TABS_SECONDS ?? 15);
+const SECONDS = Number(process.env.TABS_SECONDS ?? 10);
 const TABS = 8;
 
 let browser: TabBrowser;

@@ -1,6 +1,7 @@
 import { loadavg } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runs } from '../../e2e/open-playground.ts';
+import { allAtNight } from '../../setup/at-night.ts';
 import { type Campaign, startChromium } from './chromium.ts';
 import { startFirefox } from './firefox.ts';
 import { startWebKit } from './webkit.ts';
@@ -11,6 +12,10 @@ const RUNS = Number(process.env.LOSSES ?? 1);
 const only = process.env.ENDINGS?.split(';');
 /** By default only the ways that no other test covers, and whose outcome does not depend on load. */
 const FEW = ['window.close', 'close two tabs, one after the other', 'reload two tabs'];
+/** firefox.test.ts and webkit.test.ts end their pages each time. */
+const BROWSERS = process.env.LOSSES
+  ? ['chromium', 'firefox', 'webkit']
+  : allAtNight(['chromium', 'firefox', 'webkit'], ['chromium']);
 
 const campaigns: Record<string, () => Promise<Campaign>> = {
   chromium: startChromium,
@@ -28,7 +33,7 @@ const endings: Record<string, readonly string[]> = {
 };
 
 for (const [name, start] of Object.entries(campaigns))
-  describe.runIf(runs(name))(name, () => {
+  describe.runIf(runs(name) && BROWSERS.includes(name))(name, () => {
     let campaign: Campaign;
     beforeAll(async () => {
       campaign = await start();
