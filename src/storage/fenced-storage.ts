@@ -267,7 +267,9 @@ function* checked(
   }
 }
 
+/** Pages of a checkpoint, whose keys are longer, are no appends: a newer leader stores its own under the same keys. */
 function isAppend(operation: StorageOperation): operation is StoragePut {
   const { type, store } = operation;
-  return type === 'put' && (store === 'segments' || store === 'bodies');
+  if (type !== 'put') return false;
+  return store === 'segments' || (store === 'bodies' && operation.key.length === 2);
 }

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { pageKey } from '../../src/storage/checkpoint/checkpoint-format.ts';
 import type { StorageOperation, StoragePut } from '../../src/storage/drivers/driver.ts';
 import { FencedStorage } from '../../src/storage/fenced-storage.ts';
 import { type FaultyDriver, faultyDriver, outage } from './faulty-driver.ts';
@@ -25,6 +26,13 @@ async function lead(locked = true, from = driver) {
   });
   return leader;
 }
+
+const page: StoragePut = {
+  type: 'put',
+  store: 'bodies',
+  key: pageKey('log', { generation: 1 }, 0, 0),
+  value: { generation: 1 },
+};
 
 const append = (number: number, store: 'segments' | 'bodies' = 'segments'): StoragePut => ({
   type: 'put',
@@ -168,6 +176,7 @@ describe('the older of two leaders', () => {
     ['a deletion', [{ type: 'delete', store: 'segments', key: ['log', 1] }]],
     ['the end of a collection', [{ type: 'deletePrefix', store: 'segments', prefix: ['log'] }]],
     ['appends with a manifest', [append(8), append(8, 'bodies'), manifest(9)]],
+    ['a page of a checkpoint', [page]],
   ])('cannot write %s, and gets one taken() call', async (_, operations) => {
     const older = await lead();
     await older.storage.write([append(1), manifest(2)], 'relaxed');
