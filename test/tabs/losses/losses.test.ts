@@ -12,38 +12,38 @@ const RUNS = Number(process.env.LOSSES ?? 1);
 const only = process.env.ENDINGS?.split(';');
 /** By default only the ways that no other test covers, and whose outcome does not depend on load. */
 const FEW = ['window.close', 'close two tabs, one after the other', 'reload two tabs'];
-/** firefox.test.ts and webkit.test.ts end their pages each time. */
-const BROWSERS = process.env.LOSSES
-  ? ['chromium', 'firefox', 'webkit']
-  : allAtNight(['chromium', 'firefox', 'webkit'], ['chromium']);
 
-const campaigns: Record<string, () => Promise<Campaign>> = {
+const campaigns = {
   chromium: startChromium,
   firefox: startFirefox,
   webkit: startWebKit,
-};
+} satisfies Record<string, () => Promise<Campaign>>;
+type Browser = keyof typeof campaigns;
+const ALL: readonly Browser[] = ['chromium', 'firefox', 'webkit'];
+/** firefox.test.ts and webkit.test.ts end their pages each time. */
+const BROWSERS = process.env.LOSSES ? ALL : allAtNight<Browser>(ALL, ['chromium']);
 const common = [
   ...['reload', 'navigation', 'close', 'window.close', 'quit', 'quit, two tabs'],
   ...['close two tabs', 'close two tabs, one after the other', 'reload two tabs'],
 ];
-const endings: Record<string, readonly string[]> = {
+const endings: Record<Browser, readonly string[]> = {
   chromium: [...common, 'SIGTERM'],
   firefox: common,
   webkit: common.filter((ending) => ending !== 'close'),
 };
 
-for (const [name, start] of Object.entries(campaigns))
-  describe.runIf(runs(name) && BROWSERS.includes(name))(name, () => {
+for (const name of BROWSERS)
+  describe.runIf(runs(name))(name, () => {
     let campaign: Campaign;
     beforeAll(async () => {
-      campaign = await start();
+      campaign = await campaigns[name]();
     });
     afterAll(() => campaign.close());
 
     const isAsked = (ending: string) =>
       only?.includes(ending) ?? (process.env.LOSSES ? true : FEW.includes(ending));
 
-    test.for((endings[name] ?? []).filter(isAsked))(
+    test.for(endings[name].filter(isAsked))(
       '%s: no acknowledged change is lost',
       { timeout: 60_000 * RUNS },
       async (ending) => {
