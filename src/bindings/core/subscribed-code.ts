@@ -20,14 +20,10 @@ export const subscribedCode = () => code;
 
 /** Loads it, with the first component that subscribes. @throws {CairnError} `load_failed` */
 export function loadSubscribedCode(): Promise<SubscribedCode> {
-  const tell = () => {
-    // Each for itself: what one throws must not keep it from others.
-    for (const begin of waiting) queueMicrotask(begin);
-  };
   loading ??= import('./subscribed.ts').catch(loadFailed).then(
     ({ subscribed }) => {
       code = subscribed;
-      tell();
+      tellAll();
       return subscribed;
     },
     (error) => {
@@ -36,11 +32,16 @@ export function loadSubscribedCode(): Promise<SubscribedCode> {
       setTimeout(() => {
         loading = undefined;
       }, RETRY_MS);
-      tell();
+      tellAll();
       throw error;
     },
   );
   return loading;
+}
+
+function tellAll(): void {
+  // Each for itself: what one throws must not keep it from others.
+  for (const begin of waiting) queueMicrotask(begin);
 }
 
 /**
@@ -95,10 +96,8 @@ export function lazySource<R extends object>(
         else if (view() !== before) listener();
       };
       waiting.add(begin);
-      loadSubscribedCode().then(
-        () => undefined,
-        () => undefined,
-      );
+      // `begin` shows the failure.
+      loadSubscribedCode().catch(() => undefined);
       return () => {
         waiting.delete(begin);
         stop?.();

@@ -64,7 +64,8 @@ export function useLiveSuspenseQuery<
   options?: QueryOptions<T, S, L>,
 ): LiveResult<readonly Found<T, S, L>[]> & { readonly data: readonly Found<T, S, L>[] } {
   const hook = 'useLiveSuspenseQuery';
-  if (!collection) throw new OptionError('option_invalid', `${hook}() needs a collection.`);
+  if (!collection)
+    throw new OptionError('option_invalid', `${hook}() needs a collection.`, { place: hook });
   const source = querySource(hook, collection, params, options);
   const result = useSource(
     source,
