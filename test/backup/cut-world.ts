@@ -5,6 +5,7 @@ import type { DocumentCollection } from '../../src/collection/document-collectio
 import type { DatabaseClient, DocumentCollectionOptions } from '../../src/index.ts';
 import { ids, openClient } from '../engine/engine-client.ts';
 import { FakeClock, settled } from '../engine/fake-clock.ts';
+import { someEachTime } from '../setup/at-night.ts';
 import {
   type Cut,
   type FaultyDriver,
@@ -154,15 +155,20 @@ export async function forEachCut(
   happen: (cut: Cut) => Promise<void>,
 ): Promise<void> {
   expect(calls).toContain('write');
-  for (const [after, call] of calls.entries()) {
-    // For a read, before and after are the same.
-    for (const when of call === 'write' ? (['before', 'after'] as const) : (['before'] as const)) {
-      try {
-        await happen({ after, when, dies });
-      } catch (error) {
-        throw new Error(`${when} ${call} ${after} of ${calls}`, { cause: error });
-      }
+  for (const cut of someEachTime(cutsOf(calls, dies))) {
+    try {
+      await happen(cut);
+    } catch (error) {
+      throw new Error(`${cut.when} call ${cut.after} of ${calls}`, { cause: error });
     }
+  }
+}
+
+/** Where a series of storage calls can be cut. For a read, before and after are the same. */
+export function* cutsOf(calls: readonly StorageCall[], dies: boolean): Generator<Cut> {
+  for (const [after, call] of calls.entries()) {
+    yield { after, when: 'before', dies };
+    if (call === 'write') yield { after, when: 'after', dies };
   }
 }
 

@@ -6,6 +6,7 @@ import type {
 } from '../../src/index.ts';
 import { openClient } from '../engine/engine-client.ts';
 import { FakeClock } from '../engine/fake-clock.ts';
+import { someEachTime } from '../setup/at-night.ts';
 import { cachings } from '../setup/cachings.ts';
 import {
   type Cut,
@@ -13,7 +14,7 @@ import {
   faultyDriver,
   type StorageCall,
 } from '../storage/faulty-driver.ts';
-import { atRest } from './cut-world.ts';
+import { atRest, cutsOf } from './cut-world.ts';
 import { driverWith, readStored, type Stored, segmentsOf } from './stored.ts';
 
 type Things = DocumentCollection<any>;
@@ -89,13 +90,11 @@ async function forEachCut(
   dies: boolean,
   check: (cut: Cut) => Promise<void>,
 ): Promise<void> {
-  for (const [after, call] of calls.entries()) {
-    for (const when of call === 'write' ? (['before', 'after'] as const) : (['before'] as const)) {
-      try {
-        await check({ after, when, dies });
-      } catch (cause) {
-        throw new Error(`${when} ${call} ${after} of ${calls}`, { cause });
-      }
+  for (const cut of someEachTime(cutsOf(calls, dies))) {
+    try {
+      await check(cut);
+    } catch (cause) {
+      throw new Error(`${cut.when} call ${cut.after} of ${calls}`, { cause });
     }
   }
 }

@@ -144,10 +144,13 @@ const suites = {
   engine: aboutEngine,
 };
 
+/** The whole contract. */
+const ALL_PARTS = Object.keys(suites) as readonly ContractPart[];
+
 /** Parts of the contract, by default the whole, for one kind of fixture. */
 export function contractSuite(
   fixture: ClientFixture,
-  parts: readonly ContractPart[] = ['globals', 'storage', 'engine'],
+  parts: readonly ContractPart[] = ALL_PARTS,
 ): void {
   for (const part of parts) for (const suite of suites[part]) suite(fixture);
 }

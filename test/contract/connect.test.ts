@@ -5,7 +5,7 @@ import { type EachTime, runContract } from './run-contract.ts';
 
 const common = { lib, storage: 'indexeddb' } as const;
 
-/** The engine in a worker of the browser: its whole contract in Chromium, what depends on the browser in the others. */
+/** The engine in a worker of the browser. Node has the whole contract; each time, browsers have what depends on them. */
 const inBrowser: ClientKind = {
   ...common,
   title: 'connect()',
@@ -30,12 +30,11 @@ const withoutWorkers: ClientKind = {
 };
 
 const { userAgent = '' } = globalThis.navigator ?? {};
-const others: EachTime = {
-  caching: userAgent.includes('Firefox'),
-  parts: ['copies', 'storage'],
-};
+/** The driver's own suite has what depends on the storage of Firefox and WebKit. */
+const eachTime: EachTime = userAgent.includes('Chrome')
+  ? { caching: true, parts: ['copies', 'globals', 'storage'] }
+  : { caching: userAgent.includes('Firefox'), parts: ['copies'] };
 
-if (typeof Worker !== 'undefined')
-  runContract(inBrowser, userAgent.includes('Chrome') ? { caching: true } : others);
-else if (typeof document === 'undefined') runContract(overChannel, { caching: true });
+if (typeof Worker !== 'undefined') runContract(inBrowser, eachTime);
+else if (typeof document === 'undefined') runContract(overChannel, { caching: false });
 else runContract(withoutWorkers, { caching: true, parts: ['copies', 'globals'] });

@@ -14,15 +14,15 @@ const SLOW_LINE = {
 
 const PANELS = Object.keys(LONG_VISIT);
 /** Those that need no documents of the panels before. */
-const ON_A_PHONE = ['Durability', 'Tabs', 'Transactions', 'Sync'];
+const ON_A_PHONE = ['Tabs', 'Transactions', 'Sync'];
 
 /**
- * Each as high as its panels, to see shifts below the fold, too. The phone each time, with the long visits that need no
- * documents; with `EFFORT=2` both, with all visits but for Speed on the phone, which looks the same.
+ * Each as high as its panels, to see shifts below the fold, too. Each time the phone, with the short visits that need no
+ * documents; at night both, with all visits but for Speed on the phone, which looks the same, and without a network.
  */
 const SCREENS = [
   {
-    title: '360 wide and dark, over a slow line and without any',
+    title: '360 wide and dark, over a slow line',
     size: { width: 360, height: 5200 },
     colorScheme: 'dark',
     line: SLOW_LINE,
@@ -30,7 +30,7 @@ const SCREENS = [
       PANELS.filter((panel) => panel !== 'Speed'),
       ON_A_PHONE,
     ),
-    offline: PANELS,
+    offline: allAtNight(PANELS, []),
   },
   {
     title: '1280 wide and light',

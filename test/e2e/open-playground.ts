@@ -4,7 +4,7 @@ import { launchChromium } from '../../tools/browsers/chromium.mjs';
 import { servePlayground } from './playground-server.ts';
 
 export const ALL = '135,233';
-export const PATIENCE = { timeout: 90_000, interval: 100 };
+export const PATIENCE = { timeout: 180_000, interval: 100 };
 
 const SCREENSHOTS = fileURLToPath(new URL('screenshots/', import.meta.url));
 

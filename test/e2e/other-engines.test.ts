@@ -1,55 +1,55 @@
 import { expect, inject, test } from 'vitest';
 import { launchFirefox } from '../../tools/browsers/firefox.mjs';
 import { launchWebKit } from '../../tools/browsers/webkit.mjs';
-import { allAtNight } from '../setup/at-night.ts';
+import { testAtNight } from '../setup/at-night.ts';
 import { ALL, PATIENCE, runs } from './open-playground.ts';
 import { servePlayground } from './playground-server.ts';
 import type { RemotePage } from './remote-page.ts';
-
-/** All cities take one of these a minute to import. */
-const WITH_CITIES = allAtNight(['firefox', 'webkit'], ['webkit']);
 
 for (const [name, launch] of [
   ['firefox', launchFirefox],
   ['webkit', launchWebKit],
 ] as const) {
-  const withCities = WITH_CITIES.includes(name) ? test : undefined;
-  withCities?.runIf(runs(name))(`${name}: loaded cities and an edit survive a reload`, async () => {
-    const { remotes, remoteUrls, close } = await servePlayground(inject('playground'));
-    const [remote] = remotes;
-    const browser = await launch();
-    try {
-      const page = await browser.newPage();
-      await page.goto(remoteUrls[0]);
-      const shown = (part: string) => remote.evaluate(textOf, `[data-part="${part}"]`);
-      const cell = () =>
-        remote.evaluate(textOf, '[aria-rowindex="2"] > [aria-colindex="3"] > .cell-text');
+  // All cities take one of these a minute to import.
+  testAtNight?.runIf(runs(name))(
+    `${name}: loaded cities and an edit survive a reload`,
+    async () => {
+      const { remotes, remoteUrls, close } = await servePlayground(inject('playground'));
+      const [remote] = remotes;
+      const browser = await launch();
+      try {
+        const page = await browser.newPage();
+        await page.goto(remoteUrls[0]);
+        const shown = (part: string) => remote.evaluate(textOf, `[data-part="${part}"]`);
+        const cell = () =>
+          remote.evaluate(textOf, '[aria-rowindex="2"] > [aria-colindex="3"] > .cell-text');
 
-      await expect.poll(() => shown('documents'), PATIENCE).toBe('0');
-      await remote.evaluate(click, '.import-control button');
-      await expect.poll(() => shown('import-text'), PATIENCE).toContain('saved in');
-      // A live query counts, so the number may lag.
-      await expect.poll(() => shown('documents'), PATIENCE).toBe(ALL);
-      console.log(`${name}: ${await shown('rate')} a second`);
+        await expect.poll(() => shown('documents'), PATIENCE).toBe('0');
+        await remote.evaluate(click, '.import-control button');
+        await expect.poll(() => shown('import-text'), PATIENCE).toContain('saved in');
+        // A live query counts, so the number may lag.
+        await expect.poll(() => shown('documents'), PATIENCE).toBe(ALL);
+        console.log(`${name}: ${await shown('rate')} a second`);
 
-      await remote.evaluate(click, '[href="#/data"]');
-      await expect.poll(() => shown('count'), PATIENCE).toContain(`${ALL} cities`);
-      await remote.evaluate(type, '[type="search"]', 'Reykjavík');
-      await expect.poll(() => shown('count'), PATIENCE).toMatch(/^1 city/);
-      await expect.poll(cell, PATIENCE).toBe('118,918');
-      await remote.evaluate(edit, '[aria-rowindex="2"] > [aria-colindex="3"]', '123456');
-      await expect.poll(cell, PATIENCE).toBe('123,456');
-      await expect.poll(() => shown('save-state'), PATIENCE).toContain('All saved');
+        await remote.evaluate(click, '[href="#/data"]');
+        await expect.poll(() => shown('count'), PATIENCE).toContain(`${ALL} cities`);
+        await remote.evaluate(type, '[type="search"]', 'Reykjavík');
+        await expect.poll(() => shown('count'), PATIENCE).toMatch(/^1 city/);
+        await expect.poll(cell, PATIENCE).toBe('118,918');
+        await remote.evaluate(edit, '[aria-rowindex="2"] > [aria-colindex="3"]', '123456');
+        await expect.poll(cell, PATIENCE).toBe('123,456');
+        await expect.poll(() => shown('save-state'), PATIENCE).toContain('All saved');
 
-      remote.reload();
-      await expect.poll(() => shown('count'), PATIENCE).toContain(`${ALL} cities`);
-      await remote.evaluate(type, '[type="search"]', 'Reykjavík');
-      await expect.poll(cell, PATIENCE).toBe('123,456');
-    } finally {
-      await browser.close();
-      await close();
-    }
-  });
+        remote.reload();
+        await expect.poll(() => shown('count'), PATIENCE).toContain(`${ALL} cities`);
+        await remote.evaluate(type, '[type="search"]', 'Reykjavík');
+        await expect.poll(cell, PATIENCE).toBe('123,456');
+      } finally {
+        await browser.close();
+        await close();
+      }
+    },
+  );
 
   test.runIf(runs(name))(
     `${name}: two tabs see the writes of both, and lose none when one crashes or closes`,

@@ -14,5 +14,5 @@ runContract(
     make: (name) => new lib.Database({ name, storage }),
   },
   // Without caching every read reaches the files.
-  { caching: false, parts: ['copies', 'storage'] },
+  { caching: false, parts: ['storage'] },
 );

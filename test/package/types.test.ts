@@ -99,7 +99,7 @@ const nodeNext = { module: 'NodeNext', moduleResolution: 'NodeNext' };
 const inWorker = { ...nodeNext, lib: ['ES2022', 'WebWorker'] };
 
 test.concurrent.each(
-  allAtNight<typeof bundler>([bundler, node10, nodeNext, inWorker], [bundler, node10, inWorker]),
+  allAtNight<typeof bundler>([bundler, node10, nodeNext, inWorker], [node10, inWorker]),
 )('the types compile in a strict app with %j', async (options) => {
   expect(await compile('app.ts', options)).toBe('');
 });

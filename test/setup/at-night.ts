@@ -1,9 +1,20 @@
-import { inject } from 'vitest';
+import { inject, test } from 'vitest';
+
+/** Whether this is the thorough run of each night: `EFFORT=2`. */
+export const isNight = inject('effort') > 1;
+
+/** Defines a test that runs at night only. Not `skipIf`: a full run refuses tests that are left out. */
+export const testAtNight = isNight ? test : undefined;
 
 /**
- * What a test runs with: a choice each time, all of it with `EFFORT=2`, as each night. `npm test` has to end soon; the choice
- * has each behaviour once.
+ * What a test runs with: a choice each time, all of it at night. `npm test` has to end soon; the choice has each
+ * behaviour once.
  */
 export function allAtNight<T>(all: readonly T[], eachTime: readonly T[]): readonly T[] {
-  return inject('effort') > 1 ? all : eachTime;
+  return isNight ? all : eachTime;
+}
+
+/** Of a sweep through all places where something can fail: every third each time, all at night. */
+export function someEachTime<T>(places: Iterable<T>): readonly T[] {
+  return [...places].filter((_, index) => isNight || index % 3 === 0);
 }

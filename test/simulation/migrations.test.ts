@@ -1,8 +1,8 @@
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, inject, test } from 'vitest';
 import { type Happening, migrateInTabs } from './migration-run.ts';
 import { warmUp } from './run-seeds.ts';
 
-const SEEDS = 40;
+const SEEDS = 15 * inject('effort');
 
 const HAPPENINGS: readonly (readonly [string, Happening])[] = [
   ['nothing happens', () => undefined],

@@ -5,7 +5,7 @@ import { FIRST, warmUp } from './run-seeds.ts';
 beforeAll(warmUp);
 
 /** `SEEDS=20000` runs more, `SEED=…` begins elsewhere. */
-const SEEDS = Number(process.env.SEEDS ?? 100 * inject('effort'));
+const SEEDS = Number(process.env.SEEDS ?? 50 * inject('effort'));
 
 test('browsers and a server become equal, and nothing is lost without a word', async () => {
   for (let seed = FIRST; seed < FIRST + SEEDS; seed++) {

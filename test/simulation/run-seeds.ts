@@ -3,7 +3,7 @@ import { Database } from '../../src/index.ts';
 import { run } from './run.ts';
 
 /** How many seeds there are in all; `SEEDS=200000 npm run simulate` runs more, `SEED=…` begins elsewhere. */
-export const SEEDS = Number(process.env.SEEDS ?? 2_000);
+export const SEEDS = Number(process.env.SEEDS ?? 1_000);
 export const FIRST = Number(process.env.SEED ?? 1);
 
 /** What loads on demand is loaded: reading modules takes time of no simulated clock. */

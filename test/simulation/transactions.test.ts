@@ -5,7 +5,7 @@ import { runTransactions } from './transaction-simulation.ts';
 beforeAll(warmUp);
 
 /** `SEEDS=20000` runs more, `SEED=…` begins elsewhere. */
-const SEEDS = Number(process.env.SEEDS ?? 400 * inject('effort'));
+const SEEDS = Number(process.env.SEEDS ?? 200 * inject('effort'));
 
 test('transactions of tabs that end, freeze and fail make a serialisable history', async () => {
   for (let seed = FIRST; seed < FIRST + SEEDS; seed++) {

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import { isNight } from '../setup/at-night.ts';
 import type { TabScope } from './page/page.ts';
 import { SteadyWork } from './steady-work.ts';
 import { openBrowser, type Tab, type TabBrowser } from './tabs.ts';
@@ -6,8 +7,8 @@ import { openBrowser, type Tab, type TabBrowser } from './tabs.ts';
 declare const window: TabScope;
 
 /** `TABS_SECONDS=300 npx vitest run --project tabs test/tabs/many.test.ts` goes on for five minutes. */
-const SECONDS = Number(process.env.TABS_SECONDS ?? 10);
-const TABS = 8;
+const SECONDS = Number(process.env.TABS_SECONDS ?? 7 * inject('effort'));
+const TABS = isNight ? 8 : 4;
 
 let browser: TabBrowser;
 

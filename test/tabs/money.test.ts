@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { ACCOUNTS, type Account, type Entry, INITIAL, MoneyWork } from './money-work.ts';
 import type { TabScope } from './page/page.ts';
 import { openBrowser, type Tab, type TabBrowser } from './tabs.ts';
@@ -6,7 +6,7 @@ import { openBrowser, type Tab, type TabBrowser } from './tabs.ts';
 declare const window: TabScope;
 
 /** `TABS_SECONDS=300 npx vitest run --project tabs test/tabs/money.test.ts` goes on for five minutes. */
-const SECONDS = Number(process.env.TABS_SECONDS ?? 12);
+const SECONDS = Number(process.env.TABS_SECONDS ?? 7 * inject('effort'));
 const TABS = 3;
 
 let browser: TabBrowser;

@@ -12,6 +12,7 @@ import {
 import { encryptedTarget } from '../../../src/encryption/index.ts';
 import { systemClock } from '../../../src/engine/scheduling/clock.ts';
 import { rejection } from '../../contract/outcomes.ts';
+import { allAtNight } from '../../setup/at-night.ts';
 import { backUpIn, newDatabase, newEnvironment, rowsFrom } from '../device.ts';
 import { ServerProcess } from './server-process.ts';
 
@@ -120,11 +121,13 @@ describe.each(Object.entries(kinds))('%s, a server in a process of its own', (na
     await rows.insertMany(rowsFrom(800, 3000));
     const after = await rows.filter({});
     const isPart = (path: string) => path.includes('/parts/');
-    for (const [kindOf, fatal] of [
+    const isManifest = (path: string) => !isPart(path);
+    const kills = [
       [isPart, 1],
       [isPart, 3],
-      [(path: string) => !isPart(path), 1],
-    ] as const) {
+      [isManifest, 1],
+    ] as const;
+    for (const [kindOf, fatal] of allAtNight(kills, kills.slice(1))) {
       let puts = 0;
       const dying: BackupTarget = {
         ...own,
