@@ -6,7 +6,6 @@ import { bundleContract } from './contract-script.ts';
 import type { TestResult } from './page/run-suites.ts';
 import { REPLICATED, replicateOrders, startSyncServer } from './sync-server.ts';
 
-
 let chromium: Awaited<ReturnType<typeof launchChromium>>;
 let contract: string;
 let server: Served;
