@@ -1,6 +1,8 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import type { DocumentCollection } from '../../src/index.ts';
 import { directoryKey } from '../../src/storage/checkpoint/checkpoint-format.ts';
+import { WarmSet } from '../../src/storage/checkpoint/warm-set.ts';
 import type { Storage, StorageDriver } from '../../src/storage/drivers/driver.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { openClient } from './engine-client.ts';
@@ -38,7 +40,13 @@ interface Rest {
   readonly changes: readonly Change[];
 }
 
-type Step = Change | Rest | { readonly do: 'save' | 'backup' | 'restore' };
+/** Documents that were read are in the next warm set. */
+interface Read {
+  readonly do: 'read';
+  readonly criteria: object;
+}
+
+type Step = Change | Rest | Read | { readonly do: 'save' | 'backup' | 'restore' };
 
 interface Life {
   readonly steps: readonly Step[];
@@ -61,6 +69,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 8, arbitrary: change },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('save' as const) }) },
   { weight: 3, arbitrary: rest },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('read' as const), criteria: criteria() }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('backup', 'restore') }) },
 );
 
@@ -69,18 +78,22 @@ const life: fc.Arbitrary<Life> = fc.record({
   crash: fc.option(rest, { nil: undefined }),
 });
 
-const criteria = fc.oneof(
-  fc.record({ a: value }),
-  fc.record({ b: fc.integer({ min: 0, max: 3 }), a: value }),
-  fc.record({ a: fc.record({ $gte: fc.integer({ min: 0, max: 3 }) }) }),
-  fc.record({ b: fc.record({ $in: fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 3 }) }) }),
-  fc.record({ tags: fc.constantFrom('s', 't', 'u') }),
-  fc.record({ $or: fc.tuple(fc.record({ a: value }), fc.record({ tags: fc.constant('t') })) }),
-  fc.record({ _id: fc.record({ $in: fc.array(id, { maxLength: 4 }) }) }),
-);
+function criteria() {
+  return fc.oneof(
+    fc.record({ a: value }),
+    fc.record({ b: fc.integer({ min: 0, max: 3 }), a: value }),
+    fc.record({ a: fc.record({ $gte: fc.integer({ min: 0, max: 3 }) }) }),
+    fc.record({
+      b: fc.record({ $in: fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 3 }) }),
+    }),
+    fc.record({ tags: fc.constantFrom('s', 't', 'u') }),
+    fc.record({ $or: fc.tuple(fc.record({ a: value }), fc.record({ tags: fc.constant('t') })) }),
+    fc.record({ _id: fc.record({ $in: fc.array(id, { maxLength: 4 }) }) }),
+  );
+}
 
 const read = fc.record({
-  criteria,
+  criteria: criteria(),
   archived: fc.constantFrom(false, true, 'only' as const),
   sort: fc.constantFrom(undefined, { b: 1 as const }, { a: -1 as const }),
   limit: fc.constantFrom(undefined, 1, 3),
@@ -106,20 +119,17 @@ async function perform(
   { steps, crash }: Life,
 ): Promise<void> {
   const items = new client.Collection<Item>(options);
-  const apply = (one: Change) => {
-    if (one.do === 'put') return items.upsert({ _id: one.id, ...one.item });
-    return one.do === 'delete' ? items.delete(one.id) : items.archive(one.id);
-  };
   const resting = async ({ turns: before, changes }: Rest) => {
     await items.save();
     const ended = clock.advance(2000);
     await turns(before);
-    for (const one of changes) await apply(one);
+    for (const one of changes) await apply(items, one);
     await ended;
     await turns(40);
   };
   for (const one of steps) {
-    if ('id' in one) await apply(one);
+    if ('id' in one) await apply(items, one);
+    else if (one.do === 'read') await items.filter(one.criteria);
     else if (one.do === 'rest') await resting(one);
     else if (one.do === 'save') await items.save();
     else if (one.do === 'backup') await items.createBackup();
@@ -132,35 +142,57 @@ async function perform(
   else await client.close();
 }
 
+function apply(items: DocumentCollection<Item>, one: Change): Promise<unknown> {
+  if (one.do === 'put') return items.upsert({ _id: one.id, ...one.item });
+  return one.do === 'delete' ? items.delete(one.id) : items.archive(one.id);
+}
+
 async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await settled();
 }
 
+/** Counts the documents that are taken from warm sets. */
+function countWarm(): () => number {
+  const record = vi.spyOn(WarmSet.prototype, 'record');
+  onTestFinished(() => record.mockRestore());
+  return () => record.mock.results.filter(({ value: found }) => found !== undefined).length;
+}
+
 test('first reads answer as an open collection does', async () => {
   let answeredFirst = 0;
+  const taken = countWarm();
   await fc.assert(
     fc.asyncProperty(
       fc.array(life, { minLength: 1, maxLength: 3 }),
       fc.array(read, { minLength: 3, maxLength: 6 }),
-      async (lives, reads) => {
+      // Visits that ask the same, each with changes at its end.
+      fc.array(fc.array(change, { maxLength: 3 }), { minLength: 1, maxLength: 3 }),
+      async (lives, reads, visits) => {
         const { driver, directory } = watchedDriver();
         for (const one of lives) await perform(openClient(driver, undefined, 1), one);
-        const { client } = openClient(driver, undefined, 1);
-        const items = new client.Collection<Item>(options);
-        const ask = () =>
-          Promise.all([
-            ...reads.map(({ criteria: by, ...how }) => items.filter(by as object, how)),
-            ...reads.map(({ criteria: by, archived }) => items.count(by as object, { archived })),
-            ...ids.map((one) => items.get(one)),
-          ]);
-        const first = await ask();
-        if (await directory()) answeredFirst++;
-        await items.ready;
-        expect(first).toEqual(await ask());
-        await client.close();
+        for (const changes of visits) {
+          const { client, clock } = openClient(driver, undefined, 1);
+          const items = new client.Collection<Item>(options);
+          const ask = () =>
+            Promise.all([
+              ...reads.map(({ criteria: by, ...how }) => items.filter(by as object, how)),
+              ...reads.map(({ criteria: by, archived }) => items.count(by as object, { archived })),
+              ...ids.map((one) => items.get(one)),
+            ]);
+          const first = await ask();
+          if (await directory()) answeredFirst++;
+          await items.ready;
+          expect(first).toEqual(await ask());
+          await turns(10);
+          await clock.advance(2000);
+          await turns(40);
+          for (const one of changes) await apply(items, one);
+          await client.close();
+        }
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 100 },
   );
   expect(answeredFirst).toBeGreaterThan(50);
+  expect(taken()).toBeGreaterThan(500);
 });

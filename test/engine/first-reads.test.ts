@@ -162,7 +162,7 @@ test('an opening that is under way pauses for reads', async () => {
         ...passOn(storage),
         valueLimit: 2048, // many segments
         async getMany(store, keys) {
-          if (keys[0]?.[1] === 'checkpoint' && keys[0].length > 2) await pass();
+          if (keys[0]?.[1] === 'checkpoint' && keys[0].length > 3) await pass();
           return storage.getMany(store, keys);
         },
         async list(store, range) {

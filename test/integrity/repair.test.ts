@@ -60,7 +60,7 @@ test('a checkpoint with a damaged page is written anew', async () => {
   for (let turn = 0; turn < 100; turn++) await settled();
   await client.close();
   const stored = await readStored(driver);
-  const isPage = (key: readonly unknown[]) => key[1] === 'checkpoint' && key.length > 2;
+  const isPage = (key: readonly unknown[]) => key[1] === 'checkpoint' && key.length > 3;
   const again = await driverWith(
     tampered(stored, 'bodies', (value, key) =>
       isPage(key) ? { ...value, hashes: value.hashes.with(0, 1) } : value,

@@ -3,6 +3,7 @@ import type { DocumentIndexes } from '../documents/document-indexes.ts';
 import type { IndexDeclarations } from '../documents/index-declarations.ts';
 import type { CollectionEvents } from '../events/collection-events.ts';
 import type { ExpiryRules } from '../expiry/expiry-rules.ts';
+import type { RecentReads } from '../first-reads/recent-reads.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import type { RecordStore } from '../records/record-store.ts';
 import type { VersionSink } from '../records/version-sink.ts';
@@ -23,6 +24,8 @@ export interface OperationContext extends Pick<EngineEnvironment, 'clock' | 'new
   readonly aborts: Aborts;
   /** In a transaction: what it reads. */
   readonly reads?: ReadSet | undefined;
+  /** Outside of one: what the first reads of this visit find. */
+  readonly recent?: RecentReads | undefined;
 }
 
 /** The parts of a collection, as they know each other. */
@@ -45,6 +48,7 @@ export interface CollectionContext
   readonly versions: CollectionVersions;
   readonly saves: SaveSchedule;
   readonly events: CollectionEvents;
+  readonly recent: RecentReads;
   /** Of a document collection. A restored backup brings new ones. */
   indexes: DocumentIndexes;
   /** With `expire_after`. */

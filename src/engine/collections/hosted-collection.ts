@@ -15,6 +15,7 @@ import type { Executor, GiveUp } from '../executor.ts';
 import { ExpiringCollection } from '../expiry/expiring-collection.ts';
 import { CheckpointWriter } from '../first-reads/checkpoint-writer.ts';
 import { FirstReads } from '../first-reads/first-reads.ts';
+import { RecentReads } from '../first-reads/recent-reads.ts';
 import { KeyValueStore } from '../key-values/key-value-store.ts';
 import { LiveQueries } from '../live/live-queries.ts';
 import type { LiveReader } from '../live/live-reader.ts';
@@ -95,14 +96,13 @@ export class HostedCollection implements Executor {
       expiry: undefined,
       replica: undefined,
       declared: new IndexDeclarations(),
-      aborts: this.#aborts,
+      ...{ aborts: this.#aborts, recent: new RecentReads() },
     };
     const swept = { queue: this.queue, lives: () => this.lives, settle: () => this.settle() };
     this.#expiring = expire_after && new ExpiringCollection(this.context, expire_after, swept);
     const visible = this.#expiring?.visible ?? this.context;
     this.lives = new LiveQueries(this.context, visible);
     events.watchWith(this.lives);
-    const checkpoints = new CheckpointWriter(this.context);
     this.#store =
       type === 'DOCUMENT_BASED' ? new DocumentStore(visible) : new KeyValueStore(visible);
     this.#backups = new BackupRequests(this.context, (...by) => this.#lifecycle.restored(...by));
@@ -117,7 +117,7 @@ export class HostedCollection implements Executor {
       indexes: this.#indexes,
       replication: this.#replication,
       first: this.#first,
-      checkpoints,
+      checkpoints: new CheckpointWriter(this.context),
       sweep: this.#expiring?.sweep,
     });
     const opened = this.queue.enter(true, () => this.#lifecycle.open(after, environment.stolen));

@@ -168,6 +168,7 @@ export class DocumentStore {
   #get(id: string): Result<RecordReply | undefined> {
     const record = this.#context.records.get(id);
     if (!record) return undefined;
+    this.#context.recent?.note([record]);
     const { key, flags, stamps, body } = record;
     if (body === undefined) return this.#load(record);
     return [key, flags, stamps, this.#context.aborts.immediate ? bodyAtHand(record, body) : body];

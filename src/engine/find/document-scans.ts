@@ -101,9 +101,13 @@ export class DocumentScans {
     const { records } = this.#context;
     const pace = this.#pace(selection);
     const query = new Query(this.#context, selection, pace);
-    const delivery = query.streams
-      ? new ScanDelivery(records, query.compiled, pace)
-      : new ListDelivery(records, yield* query.records());
+    let delivery: Delivery;
+    if (query.streams) delivery = new ScanDelivery(records, query.compiled, pace);
+    else {
+      const found = yield* query.records();
+      if (query.plan.kind !== 'scan') this.#context.recent?.note(found);
+      delivery = new ListDelivery(records, found);
+    }
     const end = delivery instanceof ListDelivery && selection.limit ? query.end : undefined;
     // Not the number of any scan in a worker that was there before this one.
     const cursor = Math.random();

@@ -1,8 +1,10 @@
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { Checkpoint } from '../../storage/checkpoint/checkpoint-format.ts';
+import type { StorageOperation } from '../../storage/drivers/driver.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
 import { nextTurn } from '../scheduling/next-turn.ts';
 import { type BuiltCheckpoint, buildCheckpoint } from './checkpoint-builder.ts';
+import { WarmSetWriter } from './warm-set-writer.ts';
 
 /** How long a collection rests before its checkpoint is written. */
 const REST_MS = 2000;
@@ -25,6 +27,7 @@ const SHARE = 1 / 8;
  */
 export class CheckpointWriter {
   readonly #context: CollectionContext;
+  readonly #warm: WarmSetWriter;
   /** The checkpoint in storage; `undefined` where there is none, or one may be there in part. */
   #stored: Pick<Checkpoint, 'generation' | 'segments' | 'indexes'> | undefined;
   #cancel: (() => void) | undefined;
@@ -35,6 +38,7 @@ export class CheckpointWriter {
 
   constructor(context: CollectionContext) {
     this.#context = context;
+    this.#warm = new WarmSetWriter(context);
     context.events.whenSaved(() => this.look());
   }
 
@@ -45,6 +49,8 @@ export class CheckpointWriter {
 
   /** Starts the wait for a rest; to be called after the opening. Each save starts it anew. */
   look(): void {
+    // Not before: during the opening nothing is known to be missing.
+    this.#context.recent.noted = () => this.look();
     if (this.#stopped || !this.#isLarge) return;
     const { clock } = this.#context;
     const now = clock.elapsed();
@@ -105,29 +111,45 @@ export class CheckpointWriter {
   #start(): void {
     this.#cancel = this.#waitingSince = undefined;
     this.#writing = this.#writing
-      .then(() => this.#write())
+      .then(() => this.#writeDue())
       .catch((cause: unknown) => this.#context.events.failed(asCairnError(cause)));
   }
 
-  async #write(): Promise<void> {
-    if (this.#stopped || !this.#isDue) return;
-    const { saves, records, indexes, availability } = this.#context;
+  async #writeDue(): Promise<void> {
+    if (this.#stopped) return;
+    const { indexes, availability } = this.#context;
     /** Not when a swap of the manifest, or a drop, has come in between. */
     const isValid = (): boolean =>
       !this.#stopped && !availability.error && this.#context.indexes === indexes;
+    const isDue = this.#isDue;
+    if (isDue) await this.#write(isValid);
+    await this.#writeWarmSet(isValid, isDue);
+  }
+
+  async #writeWarmSet(isValid: () => boolean, isRenewed: boolean): Promise<void> {
+    if (!this.#stored || !isValid()) return;
+    const warm = await this.#warm.next(new Set(this.#stored.segments), isRenewed);
+    if (warm && (await this.#put([warm.put(this.#context.settings.name)], isValid)))
+      this.#warm.stored(warm);
+  }
+
+  async #write(isValid: () => boolean): Promise<void> {
     const built = await this.#build(isValid);
     if (!built || !(await this.#areSaved())) return;
     // A write that fails may be stored: then the next checkpoint begins with the removal of all pages.
     this.#stored = undefined;
-    for (const operations of built.writes) {
-      const isWritten = await saves.alone(async () => {
-        if (!isValid()) return false;
-        await records.log.write(operations);
-        return true;
-      });
-      if (!isWritten) return;
-    }
+    for (const operations of built.writes) if (!(await this.#put(operations, isValid))) return;
     this.#stored = built.checkpoint;
+  }
+
+  /** @returns whether it was still valid. */
+  #put(operations: readonly StorageOperation[], isValid: () => boolean): Promise<boolean> {
+    const { saves, records } = this.#context;
+    return saves.alone(async () => {
+      if (!isValid()) return false;
+      await records.log.write(operations);
+      return true;
+    });
   }
 
   async #build(isValid: () => boolean): Promise<BuiltCheckpoint | undefined> {

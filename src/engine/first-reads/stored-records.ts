@@ -2,6 +2,7 @@ import type { IndexPlan, PlanByKeys } from '../../query/plan/plan.ts';
 import { planQuery } from '../../query/plan/plan-query.ts';
 import type { Checkpoint } from '../../storage/checkpoint/checkpoint-format.ts';
 import { CheckpointReader } from '../../storage/checkpoint/checkpoint-reader.ts';
+import { WARM_MOST, WarmSet } from '../../storage/checkpoint/warm-set.ts';
 import type { Manifest } from '../../storage/log/manifest.ts';
 import { RecordPart } from '../../storage/segments/parts/record-part.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
@@ -18,7 +19,7 @@ import { StoredIndex } from './stored-index.ts';
 import { readRows } from './stored-rows.ts';
 
 /** Records of an answer, at most: of more, reading all segments takes about as long. */
-const MOST = 1024;
+const MOST = WARM_MOST;
 
 /** Keys that one plan may look through: four pages. */
 const MOST_KEYS = 16_384;
@@ -28,6 +29,7 @@ export class StoredRecords {
   readonly #context: CollectionContext;
   readonly #reader: CheckpointReader;
   readonly #newer: Promise<NewerSegments | undefined>;
+  readonly #warm: Promise<WarmSet>;
   /** The covered segments that still count. */
   readonly #live: ReadonlySet<number>;
   /** By name. */
@@ -45,7 +47,8 @@ export class StoredRecords {
     });
     this.#indexes = new Map(stored.map((index) => [index.definition.name, index]));
     this.#newer = NewerSegments.read(context, manifest, checkpoint, [...this.#indexes.values()]);
-    this.#newer.catch(() => undefined);
+    this.#warm = WarmSet.read(storage, settings.name);
+    for (const reading of [this.#newer, this.#warm]) reading.catch(() => undefined);
   }
 
   /** Whether a page of the checkpoint was missing or damaged. */
@@ -66,6 +69,7 @@ export class StoredRecords {
     const fresh = newer.candidates(plan);
     if (fresh.length > MOST) return undefined;
     const old = await this.#recordsAt(slots);
+    this.#context.recent.note(old);
     const records = [...old.filter(({ key }) => !newer.keys.has(key)), ...fresh];
     return this.#contextOf(records.sort((a, b) => a.rank - b.rank));
   }
@@ -118,7 +122,23 @@ export class StoredRecords {
       if (known) known.push(row);
       else rows.set(segment, [row]);
     }
-    return readRows(this.#context, rows);
+    return [...(await this.#takeWarm(rows)), ...(await readRows(this.#context, rows))];
+  }
+
+  /** Takes the rows that the warm set has away from those to be read. */
+  async #takeWarm(rows: Map<number, number[]>): Promise<StoredRecord[]> {
+    const warm = await this.#warm;
+    const found: StoredRecord[] = [];
+    for (const [segment, list] of rows) {
+      const left = list.filter((row) => {
+        const record = warm.record(segment, row);
+        if (record) found.push(record);
+        return record === undefined;
+      });
+      if (left.length > 0) rows.set(segment, left);
+      else rows.delete(segment);
+    }
+    return found;
   }
 
   /** A collection of these records alone. */

@@ -64,6 +64,11 @@ export function directoryKey(collection: string): StorageKey {
   return [collection, PLACE];
 }
 
+/** Of a value beside the directory, which goes with all pages. */
+export function checkpointKey(collection: string, name: string): StorageKey {
+  return [collection, PLACE, name];
+}
+
 export function pageKey(
   collection: string,
   { generation }: Pick<Checkpoint, 'generation'>,

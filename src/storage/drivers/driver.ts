@@ -16,7 +16,7 @@ export const STORE_NAMES = [
  * | `collections` | `[name]` | manifest |
  * | `segments` | `[name, number]` | segment, with its encoded documents where it is small |
  * | `bodies` | `[name, number]` | encoded documents of a larger segment |
- * | `bodies` | `[name, 'checkpoint', …]` | directory and pages of a checkpoint |
+ * | `bodies` | `[name, 'checkpoint', …]` | directory, pages and warm set of a checkpoint |
  * | `snapshots` | `[name, sequence]` | backup |
  * | `leadership` | `['epoch']` | epoch and claim of the newest leader |
  * | `leadership` | `['database']` | id of the database, put by the driver that creates it (`putDatabaseId`) |

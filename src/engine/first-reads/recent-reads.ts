@@ -1,0 +1,25 @@
+import { WARM_MOST } from '../../storage/checkpoint/warm-set.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+
+/**
+ * The documents that the first reads of a visit find. Apps begin with the same reads each time, so the next visit will
+ * want them before all others.
+ */
+export class RecentReads {
+  readonly #keys = new Set<string>();
+  /** Called when there are more. */
+  noted: () => void = () => undefined;
+
+  /** Their keys, in the order of the reads. */
+  get keys(): Iterable<string> {
+    return this.#keys;
+  }
+
+  /** Notes what a read by ids or by an index has found. Hot path: does nothing once there are enough. */
+  note(found: readonly Pick<StoredRecord, 'key'>[]): void {
+    const { size } = this.#keys;
+    if (size + found.length > WARM_MOST) return;
+    for (const { key } of found) this.#keys.add(key);
+    if (this.#keys.size > size) this.noted();
+  }
+}

@@ -1,0 +1,109 @@
+import type { Body } from '../../codec/body.ts';
+import type { Storage, StorageKey, StorageOperation } from '../drivers/driver.ts';
+import { isIntact, seal } from '../integrity/seal.ts';
+import { readRecord } from '../segments/parts/record-part.ts';
+import { buildSegment, type Segment } from '../segments/segment.ts';
+import type { StoredRecord } from '../segments/stored-record.ts';
+import { checkpointKey } from './checkpoint-format.ts';
+
+/** Documents of a warm set, at most: as many as a first read may find. */
+export const WARM_MOST = 1024;
+
+/** Characters of a warm set, at most. It is read with each opening. */
+const WARM_SIZE = 256 * 1024;
+
+/** All documents are in the one value. */
+const IN_ONE = { full: Number.POSITIVE_INFINITY, small: Number.POSITIVE_INFINITY };
+
+/**
+ * What is stored: the documents as a segment, and where each was found. A row of a segment never changes, so its copy is
+ * right for as long as that segment counts.
+ */
+interface WarmValue extends Segment {
+  /** The number of the segment of each. */
+  readonly fromSegments: Float64Array;
+  /** The row there. */
+  readonly fromRows: Uint32Array;
+}
+
+/**
+ * Copies of the documents that the last visit read first, in one value. Where they were found in 150 segments, the same
+ * reads need none of these now.
+ */
+export class WarmSet {
+  readonly #value: WarmValue;
+  /** By segment and row, their row here. */
+  readonly #rows = new Map<number, Map<number, number>>();
+
+  /** @returns an empty one where there is none, or it is damaged: the documents are in their segments, too. */
+  static async read(storage: Storage, collection: string): Promise<WarmSet> {
+    const key = warmKey(collection);
+    const [value] = (await storage.getMany('bodies', [key])) as [WarmValue | undefined];
+    return isIntact(key, value) ? new WarmSet(value) : WarmSet.of([], []);
+  }
+
+  static of(records: readonly StoredRecord[], bodies: readonly Body[]): WarmSet {
+    const content = { records, bodies, deletes: [], size: 0, blobBytes: 0 };
+    const { segment } = buildSegment(content, { number: 0, after: 0 }, [], IN_ONE);
+    return new WarmSet({
+      ...segment,
+      fromSegments: Float64Array.from(records, (record) => record.segment),
+      fromRows: Uint32Array.from(records, ({ index }) => index),
+    });
+  }
+
+  private constructor(value: WarmValue) {
+    this.#value = value;
+    for (const [row, number] of value.fromSegments.entries()) {
+      const known = this.#rows.get(number) ?? new Map<number, number>();
+      this.#rows.set(number, known.set(value.fromRows[row] as number, row));
+    }
+  }
+
+  /** The keys of its documents. */
+  get keys(): readonly string[] {
+    return this.#value.keys;
+  }
+
+  /** Whether it has this version. */
+  has({ segment, index }: Pick<StoredRecord, 'segment' | 'index'>): boolean {
+    return this.#rows.get(segment)?.has(index) === true;
+  }
+
+  /** The record of a row of a segment, with its body; `undefined` where it is not here. */
+  record(number: number, index: number): StoredRecord | undefined {
+    const row = this.#rows.get(number)?.get(index);
+    if (row === undefined) return undefined;
+    const record = readRecord(this.#value, row, this.#value.bodies?.[row]);
+    record.segment = number;
+    record.index = index;
+    return record;
+  }
+
+  /** Stores it in place of the one before. */
+  put(collection: string): StorageOperation {
+    const key = warmKey(collection);
+    return { type: 'put', store: 'bodies', key, value: seal(key, this.#value) };
+  }
+}
+
+/** Of some records those that a warm set has room for, from the first on. */
+export function* fitting(
+  records: Iterable<StoredRecord>,
+  { valueLimit }: Pick<Storage, 'valueLimit'>,
+): Generator<StoredRecord> {
+  const most = Math.min(WARM_SIZE, valueLimit ?? WARM_SIZE);
+  let size = 0;
+  let count = 0;
+  for (const record of records) {
+    if (count === WARM_MOST) return;
+    if (size + record.size > most) continue;
+    size += record.size;
+    count++;
+    yield record;
+  }
+}
+
+function warmKey(collection: string): StorageKey {
+  return checkpointKey(collection, 'warm');
+}
