@@ -185,6 +185,7 @@ export class DocumentStore {
     const { records } = this.#context;
     // As of one instant: the segments are read at once, before a compaction could replace them.
     const found = ids.map((id) => records.get(id));
+    this.#context.recent?.note(found);
     const bodies = (yield* records.bodies.ofAll(found.filter((one) => one !== undefined))).values();
     return { records: found, bodies: found.map((one) => one && (bodies.next().value as Body)) };
   }

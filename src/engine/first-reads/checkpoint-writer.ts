@@ -45,13 +45,16 @@ export class CheckpointWriter {
   /** Must be called with what opening has found, and when a swap of the manifest has removed it. */
   found(checkpoint: Checkpoint | undefined): void {
     this.#stored = checkpoint;
+    if (!checkpoint) this.#warm.removed();
   }
 
   /** Starts the wait for a rest; to be called after the opening. Each save starts it anew. */
   look(): void {
     // Not before: during the opening nothing is known to be missing.
-    this.#context.recent.noted = () => this.look();
-    if (this.#stopped || !this.#isLarge) return;
+    this.#context.recent.noted = () => {
+      if (!this.#cancel) this.look();
+    };
+    if (this.#stopped || !(this.#stored || this.#isLarge)) return;
     const { clock } = this.#context;
     const now = clock.elapsed();
     this.#waitingSince ??= now;
@@ -122,6 +125,7 @@ export class CheckpointWriter {
     const isValid = (): boolean =>
       !this.#stopped && !availability.error && this.#context.indexes === indexes;
     const isDue = this.#isDue;
+    if (isDue && !this.#stored) await this.#warm.keep();
     if (isDue) await this.#write(isValid);
     await this.#writeWarmSet(isValid, isDue);
   }

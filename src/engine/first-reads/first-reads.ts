@@ -18,13 +18,14 @@ export interface FirstAnswer {
  */
 export class FirstReads {
   readonly #context: CollectionContext;
-  readonly #ready: Promise<StoredRecords | undefined>;
+  #ready: Promise<StoredRecords | undefined>;
   #settle: (records: StoredRecords | undefined) => void = () => undefined;
   readonly #inFlight = new Set<Promise<unknown>>();
   /** By cursor, the stores of scans that were not read to their end. */
   readonly #scans = new Map<number, DocumentStore>();
   #isOver = false;
   #records: StoredRecords | undefined;
+  #foundDamage = false;
 
   constructor(context: CollectionContext) {
     this.#context = context;
@@ -49,9 +50,9 @@ export class FirstReads {
     await Promise.all(this.#inFlight);
   }
 
-  /** Whether the checkpoint was found to be damaged. */
+  /** Whether the checkpoint was found to be damaged; known at the end. */
   get foundDamage(): boolean {
-    return this.#records?.isDamaged === true;
+    return this.#foundDamage;
   }
 
   /** No more are answered: the collection is open, or has failed to. Resolves when those in flight are. */
@@ -59,6 +60,10 @@ export class FirstReads {
     this.#isOver = true;
     this.#settle(undefined);
     await Promise.all(this.#inFlight);
+    this.#foundDamage = this.#records?.isDamaged === true;
+    // Its pages and documents are not needed any more.
+    this.#records = undefined;
+    this.#ready = Promise.resolve(undefined);
   }
 
   /**

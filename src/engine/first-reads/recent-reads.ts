@@ -16,10 +16,11 @@ export class RecentReads {
   }
 
   /** Notes what a read by ids or by an index has found. Hot path: does nothing once there are enough. */
-  note(found: readonly Pick<StoredRecord, 'key'>[]): void {
+  note(found: readonly (Pick<StoredRecord, 'key'> | undefined)[]): void {
     const { size } = this.#keys;
-    if (size + found.length > WARM_MOST) return;
-    for (const { key } of found) this.#keys.add(key);
+    // What finds more waits for the opening in any case.
+    if (size >= WARM_MOST || found.length > WARM_MOST) return;
+    for (const one of found) if (one && this.#keys.size < WARM_MOST) this.#keys.add(one.key);
     if (this.#keys.size > size) this.noted();
   }
 }

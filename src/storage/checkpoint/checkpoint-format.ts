@@ -8,7 +8,7 @@ import type { StorageKey, StorageOperation } from '../drivers/driver.ts';
  *
  * Invariant: of each key that the covered segments hold, the pages have the newest version alone. Whatever was saved or
  * compacted later is in segments with higher numbers, which win; a slot in a segment that is no longer live does not
- * count. A swap of the manifest may bring old segments back, so it removes the directory.
+ * count. A swap of the manifest may bring old segments back, so it removes the checkpoint.
  */
 export interface Checkpoint {
   /** Of its pages. */
@@ -78,12 +78,7 @@ export function pageKey(
   return [collection, PLACE, generation, part, page];
 }
 
-/** Removes the directory: the pages no longer count. */
-export function noDirectory(collection: string): StorageOperation {
-  return { type: 'delete', store: 'bodies', key: directoryKey(collection) };
-}
-
-/** Removes the directory and all pages. */
+/** Removes the directory, all pages and the warm set. */
 export function noCheckpoint(collection: string): StorageOperation {
   return { type: 'deletePrefix', store: 'bodies', prefix: [collection, PLACE] };
 }

@@ -1,4 +1,5 @@
 import type { Body } from '../../codec/body.ts';
+import { bodySize } from '../../codec/size.ts';
 import type { Storage, StorageKey, StorageOperation } from '../drivers/driver.ts';
 import { isIntact, seal } from '../integrity/seal.ts';
 import { readRecord } from '../segments/parts/record-part.ts';
@@ -11,6 +12,9 @@ export const WARM_MOST = 1024;
 
 /** Characters of a warm set, at most. It is read with each opening. */
 const WARM_SIZE = 256 * 1024;
+
+/** Bytes of a document's place, checksum and size. */
+const PLACE_SIZE = 20;
 
 /** All documents are in the one value. */
 const IN_ONE = { full: Number.POSITIVE_INFINITY, small: Number.POSITIVE_INFINITY };
@@ -35,10 +39,10 @@ export class WarmSet {
   /** By segment and row, their row here. */
   readonly #rows = new Map<number, Map<number, number>>();
 
-  /** @returns an empty one where there is none, or it is damaged: the documents are in their segments, too. */
+  /** @returns an empty one where none can be read: the documents are in their segments, too. */
   static async read(storage: Storage, collection: string): Promise<WarmSet> {
     const key = warmKey(collection);
-    const [value] = (await storage.getMany('bodies', [key])) as [WarmValue | undefined];
+    const [value] = (await storage.getMany('bodies', [key]).catch(() => [])) as [WarmValue?];
     return isIntact(key, value) ? new WarmSet(value) : WarmSet.of([], []);
   }
 
@@ -65,9 +69,10 @@ export class WarmSet {
     return this.#value.keys;
   }
 
-  /** Whether it has this version. */
-  has({ segment, index }: Pick<StoredRecord, 'segment' | 'index'>): boolean {
-    return this.#rows.get(segment)?.has(index) === true;
+  /** The body of this version; `undefined` where it is not here. */
+  body({ segment, index }: Pick<StoredRecord, 'segment' | 'index'>): Body | undefined {
+    const row = this.#rows.get(segment)?.get(index);
+    return row === undefined ? undefined : this.#value.bodies?.[row];
   }
 
   /** The record of a row of a segment, with its body; `undefined` where it is not here. */
@@ -92,16 +97,23 @@ export function* fitting(
   records: Iterable<StoredRecord>,
   { valueLimit }: Pick<Storage, 'valueLimit'>,
 ): Generator<StoredRecord> {
-  const most = Math.min(WARM_SIZE, valueLimit ?? WARM_SIZE);
-  let size = 0;
+  let left = Math.min(WARM_SIZE, valueLimit ?? WARM_SIZE);
   let count = 0;
   for (const record of records) {
     if (count === WARM_MOST) return;
-    if (size + record.size > most) continue;
-    size += record.size;
+    const size = record.size + PLACE_SIZE;
+    if (size > left) continue;
+    left -= size;
     count++;
     yield record;
   }
+}
+
+/** Whether a document may be in a warm set: one with Blobs may not, as their bytes count in no size. */
+export function mayBeWarm(body: Body): boolean {
+  const blobs = { blobBytes: 0 };
+  bodySize(body, blobs);
+  return blobs.blobBytes === 0;
 }
 
 function warmKey(collection: string): StorageKey {

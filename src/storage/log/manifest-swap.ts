@@ -1,4 +1,4 @@
-import { noDirectory } from '../checkpoint/checkpoint-format.ts';
+import { noCheckpoint } from '../checkpoint/checkpoint-format.ts';
 import type { StorageOperation, StoragePut } from '../drivers/driver.ts';
 import type { SegmentState } from '../segments/compaction.ts';
 import type { LiveSegments } from './live-segments.ts';
@@ -54,8 +54,8 @@ export class ManifestSwap {
       changed: number,
     };
     this.#undoing = [...attached.map(undoPut), live.undoManifest()];
-    // What the checkpoint takes for dead may be live again.
-    const removal = noDirectory(manifest.name);
+    // What the checkpoint takes for dead may be live again, and its copies of documents may not be.
+    const removal = noCheckpoint(manifest.name);
     this.operations = [...undo.operations, ...attached, removal, putManifest(this.#manifest)];
   }
 
