@@ -52,10 +52,10 @@ function watchedDriver() {
         },
         async write(operations, durability) {
           const list = [...operations];
-          const puts = list.filter(({ type }) => type === 'put');
-          if (fails.pages && puts.some(({ key }: any) => isPage(key)))
+          const puts = list.filter((one) => one.type === 'put');
+          if (fails.pages && puts.some(({ key }) => isPage(key)))
             throw new StorageError('storage_failed', 'No.');
-          seen.puts += puts.filter(({ key }: any) => isWarm(key)).length;
+          seen.puts += puts.filter(({ key }) => isWarm(key)).length;
           return storage.write(list, durability);
         },
       };
