@@ -71,18 +71,22 @@ export class WarmSet {
 
   /** The body of this version; `undefined` where it is not here. */
   body({ segment, index }: Pick<StoredRecord, 'segment' | 'index'>): Body | undefined {
-    const row = this.#rows.get(segment)?.get(index);
+    const row = this.#rowOf(segment, index);
     return row === undefined ? undefined : this.#value.bodies?.[row];
   }
 
   /** The record of a row of a segment, with its body; `undefined` where it is not here. */
   record(number: number, index: number): StoredRecord | undefined {
-    const row = this.#rows.get(number)?.get(index);
+    const row = this.#rowOf(number, index);
     if (row === undefined) return undefined;
     const record = readRecord(this.#value, row, this.#value.bodies?.[row]);
     record.segment = number;
     record.index = index;
     return record;
+  }
+
+  #rowOf(number: number, index: number): number | undefined {
+    return this.#rows.get(number)?.get(index);
   }
 
   /** Stores it in place of the one before. */
