@@ -150,7 +150,7 @@ export async function prepare(scenario: Scenario, caching: boolean): Promise<Pre
 
 /** Runs `happen` for each storage call of an act, with a fault before and after it takes effect. */
 export async function forEachCut(
-  { calls }: Prepared,
+  { calls }: Pick<Prepared, 'calls'>,
   dies: boolean,
   happen: (cut: Cut) => Promise<void>,
 ): Promise<void> {
@@ -165,7 +165,7 @@ export async function forEachCut(
 }
 
 /** Where a series of storage calls can be cut. For a read, before and after are the same. */
-export function* cutsOf(calls: readonly StorageCall[], dies: boolean): Generator<Cut> {
+function* cutsOf(calls: readonly StorageCall[], dies: boolean): Generator<Cut> {
   for (const [after, call] of calls.entries()) {
     yield { after, when: 'before', dies };
     if (call === 'write') yield { after, when: 'after', dies };

@@ -6,15 +6,9 @@ import type {
 } from '../../src/index.ts';
 import { openClient } from '../engine/engine-client.ts';
 import { FakeClock } from '../engine/fake-clock.ts';
-import { someEachTime } from '../setup/at-night.ts';
 import { cachings } from '../setup/cachings.ts';
-import {
-  type Cut,
-  type FaultyDriver,
-  faultyDriver,
-  type StorageCall,
-} from '../storage/faulty-driver.ts';
-import { atRest, cutsOf } from './cut-world.ts';
+import { type FaultyDriver, faultyDriver } from '../storage/faulty-driver.ts';
+import { atRest, forEachCut } from './cut-world.ts';
 import { driverWith, readStored, type Stored, segmentsOf } from './stored.ts';
 
 type Things = DocumentCollection<any>;
@@ -85,20 +79,6 @@ async function migrate(driver: FaultyDriver, caching: boolean) {
   return { ...world, found };
 }
 
-async function forEachCut(
-  calls: readonly StorageCall[],
-  dies: boolean,
-  check: (cut: Cut) => Promise<void>,
-): Promise<void> {
-  for (const cut of someEachTime(cutsOf(calls, dies))) {
-    try {
-      await check(cut);
-    } catch (cause) {
-      throw new Error(`${cut.when} call ${cut.after} of ${calls}`, { cause });
-    }
-  }
-}
-
 async function close(client: DatabaseClient, driver: FaultyDriver): Promise<void> {
   await client.close();
   await atRest(driver);
@@ -159,7 +139,7 @@ describe.each(cachings(true))(
     test('by a crash starts again, or is done', async () => {
       const prepared = await prepare();
       const ends = new Set<boolean>();
-      await forEachCut(prepared.calls, true, async (cut) => {
+      await forEachCut(prepared, true, async (cut) => {
         const driver = await fresh(prepared.stored);
         driver.cut(cut);
         await migrate(driver, caching);
@@ -173,7 +153,7 @@ describe.each(cachings(true))(
 
     test('by a failure of storage rejects, and the next call tries again', async () => {
       const prepared = await prepare();
-      await forEachCut(prepared.calls, false, async (cut) => {
+      await forEachCut(prepared, false, async (cut) => {
         const driver = await fresh(prepared.stored);
         driver.cut(cut);
         const { client, things, open, found } = await migrate(driver, caching);
@@ -190,7 +170,7 @@ describe.each(cachings(true))(
 
     test('while older code writes: no acknowledged change is lost', async () => {
       const { stored, calls } = await prepare();
-      await forEachCut(calls, false, async ({ after }) => {
+      await forEachCut({ calls }, false, async ({ after }) => {
         const driver = await fresh(stored);
         const { client, things: old, open } = enter(driver, caching, OLD);
         await old.ready;

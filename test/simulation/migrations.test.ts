@@ -2,7 +2,7 @@ import { beforeAll, expect, inject, test } from 'vitest';
 import { type Happening, migrateInTabs } from './migration-run.ts';
 import { warmUp } from './run-seeds.ts';
 
-const SEEDS = 15 * inject('effort');
+const SEEDS = 20 * inject('effort');
 
 const HAPPENINGS: readonly (readonly [string, Happening])[] = [
   ['nothing happens', () => undefined],
