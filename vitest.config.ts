@@ -148,6 +148,8 @@ export default defineConfig({
         test: {
           name: 'simulation',
           include: ['test/simulation/**/*.test.ts'],
+          isolate: false,
+          setupFiles: ['test/simulation/load-code.ts'],
           exclude: effort > 1 ? [] : brokenEngines,
         },
       },

@@ -1,12 +1,11 @@
-import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { Recovery } from '../../src/engine/recovery/recovery.ts';
 import { MemoryStorage } from '../../src/storage/drivers/memory-storage.ts';
 import { ReplayBuffer } from '../../src/transport/channel/replay-buffer.ts';
 import { PairChannel } from '../../src/transport/tabs/pair-channel.ts';
 import { Watchdog } from '../../src/transport/wire/watchdog.ts';
-import { firstFailure, warmUp } from './run-seeds.ts';
+import { firstFailure } from './run-seeds.ts';
 
-beforeAll(warmUp);
 afterEach(() => vi.restoreAllMocks());
 
 const PATIENCE = 600_000;

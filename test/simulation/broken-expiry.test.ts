@@ -1,9 +1,8 @@
-import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { Expiry } from '../../src/engine/expiry/expiry-times.ts';
 import { runExpiry } from './expiry-run.ts';
-import { firstFailure, warmUp } from './run-seeds.ts';
+import { firstFailure } from './run-seeds.ts';
 
-beforeAll(warmUp);
 afterEach(() => vi.restoreAllMocks());
 
 const PATIENCE = 600_000;

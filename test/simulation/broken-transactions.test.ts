@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { AppliedChanges } from '../../src/engine/records/applied-changes.ts';
 import { SaveLinks } from '../../src/engine/saving/save-links.ts';
 import { SessionTransactions } from '../../src/engine/sessions/session-transactions.ts';
@@ -6,10 +6,9 @@ import { ReadSet } from '../../src/engine/snapshots/read-set.ts';
 import { VersionHistory } from '../../src/engine/snapshots/version-history.ts';
 import { TransactionPart } from '../../src/engine/transactions/transaction-part.ts';
 import { ReplayBuffer } from '../../src/transport/channel/replay-buffer.ts';
-import { firstFailure, warmUp } from './run-seeds.ts';
+import { firstFailure } from './run-seeds.ts';
 import { runTransactions } from './transaction-simulation.ts';
 
-beforeAll(warmUp);
 afterEach(() => vi.restoreAllMocks());
 
 const PATIENCE = 600_000;

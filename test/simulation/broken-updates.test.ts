@@ -1,13 +1,12 @@
-import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { HostedCollection } from '../../src/engine/collections/hosted-collection.ts';
 import { DocumentStore } from '../../src/engine/documents/document-store.ts';
 import type { ReplyTo, Request } from '../../src/engine/protocol/requests.ts';
 import { type Coroutine, isCoroutine } from '../../src/engine/scheduling/coroutine.ts';
 import { ReplayBuffer } from '../../src/transport/channel/replay-buffer.ts';
 import { modifyInTabs } from './modify-run.ts';
-import { firstFailure, warmUp } from './run-seeds.ts';
+import { firstFailure } from './run-seeds.ts';
 
-beforeAll(warmUp);
 afterEach(() => vi.restoreAllMocks());
 
 const PATIENCE = 600_000;

@@ -1,15 +1,10 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Browser, simulateBrowser } from './browser.ts';
-import { FIRST, SEEDS, warmUp } from './run-seeds.ts';
+import { FIRST, SEEDS } from './run-seeds.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';
 
 const RUNS = Math.ceil(SEEDS / 20);
-
-beforeAll(async () => {
-  await warmUp();
-  await import('../../src/client/database-calls.ts');
-});
 
 const open = ({ db }: Tab) => new db.Collection({ name: 'things', type: 'DOCUMENT_BASED' });
 

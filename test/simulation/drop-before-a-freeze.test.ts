@@ -1,10 +1,7 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { simulateBrowser } from './browser.ts';
-import { warmUp } from './run-seeds.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';
-
-beforeAll(warmUp);
 
 const open = ({ db }: Tab) =>
   new db.Collection({ name: 'log', type: 'DOCUMENT_BASED', activate_drop_method: true });

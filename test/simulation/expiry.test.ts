@@ -1,8 +1,6 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runExpiry } from './expiry-run.ts';
-import { FIRST, SEEDS, warmUp } from './run-seeds.ts';
-
-beforeAll(warmUp);
+import { FIRST, SEEDS } from './run-seeds.ts';
 
 const RUNS = SEEDS / 10;
 

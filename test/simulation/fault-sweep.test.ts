@@ -1,10 +1,7 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { someEachTime } from '../setup/at-night.ts';
 import { type Ending, FaultRun, type Outcome, type Scenario } from './fault-run.ts';
 import { FAULT_KINDS, type Fault, STORAGE_CALLS } from './faulty-storage.ts';
-import { warmUp } from './run-seeds.ts';
-
-beforeAll(warmUp);
 
 const oneTab: Scenario = async (run) => {
   const user = run.open();

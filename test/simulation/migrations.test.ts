@@ -1,6 +1,5 @@
-import { beforeAll, expect, inject, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { type Happening, migrateInTabs } from './migration-run.ts';
-import { warmUp } from './run-seeds.ts';
 
 const SEEDS = 20 * inject('effort');
 
@@ -12,12 +11,6 @@ const HAPPENINGS: readonly (readonly [string, Happening])[] = [
   ['a tab is frozen for longer than a migration waits', ({ any }) => any.freeze(80_000)],
   ['a tab goes into the back/forward cache', ({ any }) => any.rest(5000)],
 ];
-
-beforeAll(async () => {
-  await warmUp();
-  // The code of a migration.
-  await migrateInTabs(0, () => undefined);
-});
 
 test.each(HAPPENINGS)(
   'each document is migrated once and no change is lost, if %s',

@@ -1,9 +1,6 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { modifyInTabs } from './modify-run.ts';
-import { warmUp } from './run-seeds.ts';
 import type { Tab } from './tab.ts';
-
-beforeAll(warmUp);
 
 const MOMENTS = 60;
 async function expectAll(seed: number, happen: (leader: Tab) => void): Promise<void> {

@@ -1,11 +1,8 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { IndexOption } from '../../src/index.ts';
 import { type Browser, simulateBrowser } from './browser.ts';
-import { warmUp } from './run-seeds.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';
-
-beforeAll(warmUp);
 
 const SEEDS = 20;
 

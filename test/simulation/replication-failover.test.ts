@@ -1,13 +1,10 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { simulateBrowser } from './browser.ts';
 import { ReplicationClient } from './replication-client.ts';
 import { ReplicationLog } from './replication-log.ts';
 import { ReplicationNetwork } from './replication-network.ts';
 import { ReplicationServer } from './replication-server.ts';
-import { warmUp } from './run-seeds.ts';
 import { World } from './world.ts';
-
-beforeAll(warmUp);
 
 /** A browser whose tabs replicate. */
 function replicating(seed = 1) {

@@ -1,8 +1,6 @@
-import { beforeAll, expect, inject, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { runReplication } from './run-replication.ts';
-import { FIRST, warmUp } from './run-seeds.ts';
-
-beforeAll(warmUp);
+import { FIRST } from './run-seeds.ts';
 
 /** `SEEDS=20000` runs more, `SEED=…` begins elsewhere. */
 const SEEDS = Number(process.env.SEEDS ?? 50 * inject('effort'));

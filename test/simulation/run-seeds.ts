@@ -1,20 +1,9 @@
 import { expect } from 'vitest';
-import { Database } from '../../src/index.ts';
 import { run } from './run.ts';
 
 /** How many seeds there are in all; `SEEDS=200000 npm run simulate` runs more, `SEED=…` begins elsewhere. */
 export const SEEDS = Number(process.env.SEEDS ?? 1_000);
 export const FIRST = Number(process.env.SEED ?? 1);
-
-/** What loads on demand is loaded: reading modules takes time of no simulated clock. */
-export async function warmUp(): Promise<void> {
-  const db = new Database({ name: 'warm-up', storage: 'memory' });
-  const notes = new db.Collection({ name: 'notes', type: 'DOCUMENT_BASED' });
-  await db.transaction((tx) => tx(notes).insert({}));
-  await new db.Collection({ name: 'notes', type: 'DOCUMENT_BASED' }).live({}).ready;
-  await new db.Collection({ name: 'log', type: 'KEY_VALUE_BASED' }).push('all', 1);
-  await db.close();
-}
 
 /** Runs every second seed: two processes share the work. */
 export async function runEverySecond(first: number): Promise<void> {

@@ -1,7 +1,5 @@
-import { beforeAll, test } from 'vitest';
-import { FIRST, runEverySecond, warmUp } from './run-seeds.ts';
-
-beforeAll(warmUp);
+import { test } from 'vitest';
+import { FIRST, runEverySecond } from './run-seeds.ts';
 
 test('tabs that write, end, freeze and fail lose nothing and make nothing twice', async () => {
   await runEverySecond(FIRST + 1);

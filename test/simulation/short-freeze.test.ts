@@ -1,10 +1,7 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { simulateBrowser } from './browser.ts';
-import { warmUp } from './run-seeds.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';
-
-beforeAll(warmUp);
 
 // Up to two seconds a leader does not know that it was silent, and appends without looking at the epoch.
 test('a leader that is frozen for less than two seconds is not replaced, even where messages were lost', async () => {

@@ -1,17 +1,7 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { simulateBrowser } from './browser.ts';
-import { warmUp } from './run-seeds.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';
-
-beforeAll(async () => {
-  await warmUp();
-  // What loads during a run takes real time.
-  await Promise.all([
-    import('../../src/collection/time-travel/read-changes.ts'),
-    import('../../src/collection/time-travel/restore-document.ts'),
-  ]);
-});
 
 const open = ({ db }: Tab) =>
   new db.Collection<{ n: number }>({ name: 'log', type: 'DOCUMENT_BASED', save_timeout: 3600 });

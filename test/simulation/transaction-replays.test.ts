@@ -1,11 +1,8 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { CairnError } from '../../src/errors/cairn-error.ts';
 import { simulateBrowser } from './browser.ts';
-import { warmUp } from './run-seeds.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';
-
-beforeAll(warmUp);
 
 /** Nothing is saved but by `save()`, and with a checkpoint. */
 const open = ({ db }: Tab) => {

@@ -274,17 +274,10 @@ class TransactionSimulation {
     for (const client of this.#living) {
       const name = `${when} in tab ${client.tab.id}`;
       if (client.open > 0) this.#problems.push(`${name}: ${client.open} calls wait`);
-      const state = await this.#world.hear(
-        Promise.race([
-          client.read().catch((error: unknown) => {
-            this.#problems.push(`${name}: ${error}`);
-            return undefined;
-          }),
-          this.#world.runUntil(this.#world.now + 20_000).then(() => undefined),
-        ]),
+      await this.#world.hear(client.read(), 20_000).then(
+        (state) => states.push({ when: name, state }),
+        (error: unknown) => this.#problems.push(`${name}: it cannot read: ${error}`),
       );
-      if (state) states.push({ when: name, state });
-      else this.#problems.push(`${name}: it cannot read`);
     }
     return states;
   }

@@ -1,7 +1,6 @@
-import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/engine/scheduling/clock.ts';
 import { simulateBrowser } from './browser.ts';
-import { warmUp } from './run-seeds.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';
 
@@ -10,7 +9,6 @@ interface Account {
   text?: string;
 }
 
-beforeAll(warmUp);
 afterEach(() => void vi.restoreAllMocks());
 
 const open = ({ db }: Tab) =>

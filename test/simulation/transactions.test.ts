@@ -1,8 +1,6 @@
-import { beforeAll, expect, inject, test } from 'vitest';
-import { FIRST, warmUp } from './run-seeds.ts';
+import { expect, inject, test } from 'vitest';
+import { FIRST } from './run-seeds.ts';
 import { runTransactions } from './transaction-simulation.ts';
-
-beforeAll(warmUp);
 
 /** `SEEDS=20000` runs more, `SEED=…` begins elsewhere. */
 const SEEDS = Number(process.env.SEEDS ?? 200 * inject('effort'));

@@ -1,11 +1,8 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { uncloneableBlob } from '../transport/uncloneable-blob.ts';
 import { simulateBrowser } from './browser.ts';
-import { warmUp } from './run-seeds.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';
-
-beforeAll(warmUp);
 
 test('a call of a follower that no message can carry rejects, and keeps no other from being answered', async () => {
   for (let seed = 1; seed <= 20; seed++) {

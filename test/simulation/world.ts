@@ -44,9 +44,18 @@ export class World {
     };
   }
 
-  /** What a promise brings, for which so many milliseconds go by. */
+  /**
+   * What a promise brings, for which so many milliseconds go by.
+   *
+   * @throws {Error} if it has not settled by then.
+   */
   async hear<T>(asked: Promise<T>, ms = 1000): Promise<T> {
-    const [answer] = await Promise.all([asked, this.runUntil(this.#now + ms)]);
+    const end = this.#now + ms;
+    const passed = this.runUntil(end);
+    const late = passed.then(() => {
+      throw new Error(`No answer after ${ms} simulated milliseconds, at ${end}.`);
+    });
+    const [answer] = await Promise.all([Promise.race([asked, late]), passed]);
     return answer;
   }
 
