@@ -28,18 +28,35 @@ const alike = [
 const inBrowsers = 'test/bindings/browser/**/*.test.ts';
 /** `connect()` has the same engine and driver: Chromium alone tests them in the thread as well. */
 const inThread = 'test/contract/database-indexeddb.test.ts';
-/** What streams depend on is in `streams.test.ts`; frameworks are the same in each browser. */
+/**
+ * Each time in Chromium alone: frameworks are the same in each browser, streams have `streams.test.ts`, files the
+ * driver's own tests, and what else there is needs no more of a browser than those and the contract.
+ */
 const inChromium = [
   inThread,
   inBrowsers,
   'test/backup/file/{damaged-files,round-trip.property}.test.ts',
+  'test/browser/{devtools,hung-live,hung-query,wiping}.test.ts',
+  'test/browser/migrating/**',
+  'test/browser/opfs/{destroy,encrypted,migrate}.test.ts',
 ];
-const atNight = (browser: string) => [...alike, ...(browser === 'chromium' ? [] : inChromium)];
+const atNight = (browser: string) => [
+  ...alike,
+  ...(browser === 'chromium' ? [inFiles] : inChromium),
+];
 const withPrograms = ['package', 'tabs', 'e2e', 'servers', 'site'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
-/** They show at night that the simulation finds faults. */
-const brokenEngines = ['test/simulation/broken-*.test.ts'];
+/**
+ * That the simulation finds faults; the panel Speed, whose peers the benchmarks run each time; layout shifts, for which
+ * each panel is visited for long; tabs at steady work, whose changes money.test.ts makes in transactions.
+ */
+const wholeAtNight = [
+  'test/simulation/broken-*.test.ts',
+  'test/e2e/{layout-shift,speed}.test.ts',
+  'test/tabs/many.test.ts',
+];
+const exclude = effort > 1 ? [] : wholeAtNight;
 const setupFiles = ['test/setup/fake-indexeddb.ts'];
 const MINUTE = 60_000;
 
@@ -49,6 +66,7 @@ const slow = (name: string, groupOrder: number, maxWorkers: number, globalSetup:
   test: {
     name,
     include: [`test/${name}/**/*.test.ts`],
+    exclude,
     globalSetup: [globalSetup],
     testTimeout: 8 * MINUTE,
     hookTimeout: 8 * MINUTE,
@@ -150,7 +168,7 @@ export default defineConfig({
           include: ['test/simulation/**/*.test.ts'],
           isolate: false,
           setupFiles: ['test/simulation/load-code.ts'],
-          exclude: effort > 1 ? [] : brokenEngines,
+          exclude,
         },
       },
       // a test of these keeps one core busy, or waits

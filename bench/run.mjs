@@ -10,8 +10,11 @@ import { runTabs } from './tabs/run-tabs.mjs';
 import { usage } from './usage.mjs';
 
 const args = process.argv.slice(2);
-/** The databases of a short run, but for `EFFORT=2`. */
-const OFTEN = 'cairn-worker,cairn-thread,dexie,indexeddb';
+/** What a short run has, but for `EFFORT=2`: other databases change with a dependency alone. */
+const OFTEN = {
+  databases: 'cairn-worker,cairn-thread,dexie,indexeddb',
+  limits: ['gets', 'open-indexed'],
+};
 
 function choose() {
   if (args.includes('--help')) return () => console.log(usage);
@@ -22,14 +25,15 @@ function choose() {
   if (args[0] === 'replication') return () => runReplication(args.slice(1));
   if (args.some((arg) => arg.startsWith('--compare'))) return () => runComparison(args);
   if (args.length === 1 && args[0] === '--smoke') {
-    // Times do not matter then, and the limits keep one core busy. Other databases change with a dependency alone.
-    const some = Number(process.env.EFFORT ?? 1) > 1 ? [] : ['--only', OFTEN];
+    const isThorough = Number(process.env.EFFORT ?? 1) > 1;
+    const some = isThorough ? [] : ['--only', OFTEN.databases];
+    // Times do not matter then, and the limits keep one core busy.
     return () =>
       Promise.all([
-        runLimits(args),
+        runLimits([...args, ...(isThorough ? [] : OFTEN.limits)]),
         runDatabases([...args, ...some]),
         runNode(args),
-        runEncryption(args),
+        isThorough && runEncryption(args),
       ]);
   }
   const [first, file] = args;

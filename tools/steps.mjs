@@ -27,6 +27,9 @@ const vitest = (...projects) => [
   '--reporter=./tools/every-project-ran.ts',
 ];
 
+/** Not `bin('tsc')`: two packages have that name (docs/decisions/046). */
+const tsc = [process.execPath, `${ROOT}node_modules/typescript7/bin/tsc`];
+
 /** @param {string} output */
 const testCounts = (output) => output.match(/(?<=^ *Tests +)\S.*$/m)?.slice(0, 1) ?? [];
 
@@ -41,14 +44,14 @@ export const steps = [
     name: 'types',
     beside: true,
     shows: 'everything, and what tests say of types',
-    commands: () => [[bin('tsc'), '--noEmit']],
+    commands: () => [[...tsc, '--noEmit']],
   },
   {
     name: 'library',
     beside: true,
     shows: 'types of the library without Node, and what they cost an editor',
     commands: () => [
-      [bin('tsc'), '--noEmit', '--project', 'tsconfig.library.json'],
+      [...tsc, '--noEmit', '--project', 'tsconfig.library.json'],
       [process.execPath, 'tools/type-cost.mjs'],
     ],
     note: (output) => output.match(/\d+ instantiations/g) ?? [],

@@ -1,6 +1,6 @@
 /**
- * @typedef {import('../../src/index.ts')} Library
- * @typedef {import('../../src/encryption/index.ts')} Encryption
+ * @typedef {typeof import('../../src/index.ts')} Library
+ * @typedef {typeof import('../../src/encryption/index.ts')} Encryption
  *
  * @typedef {object} Session milliseconds
  * @property {number} acknowledged `insertMany` until it is acknowledged

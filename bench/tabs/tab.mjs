@@ -1,6 +1,6 @@
 /**
  * @typedef {import('playwright-core').Page} Tab
- * @typedef {import('../../src/index.ts')} Library
+ * @typedef {typeof import('../../src/index.ts')} Library
  *
  * @typedef {object} TabScope what is found in the page of a tab
  * @property {import('../../src/index.ts').Connection} db

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type RemoteBackups, restoreFrom } from '../../src/backup-targets/index.ts';
+import { fc, runs } from '../setup/properties.ts';
 import { backUpIn, newDatabase, newEnvironment, type Row, rowsFrom } from './device.ts';
 import { MemoryTarget } from './memory-target.ts';
 
@@ -72,7 +72,7 @@ test('whatever a kill leaves: every listed backup restores exactly, of both devi
         [...named].sort(),
       );
     }),
-    { numRuns: 12 * inject('effort'), seed: inject('seed') },
+    runs(12),
   );
 });
 

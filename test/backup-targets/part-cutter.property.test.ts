@@ -1,6 +1,6 @@
-import fc from 'fast-check';
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type CutPiece, PartCutter } from '../../src/backup-targets/content/part-cutter.ts';
+import { fc, runs } from '../setup/properties.ts';
 
 const LEAST = 64 * 1024;
 const MOST = 1024 * 1024;
@@ -34,7 +34,7 @@ const shown = (piece: CutPiece): string => ('text' in piece ? piece.text : decod
 
 const lines = fc.array(line, { minLength: 1, maxLength: 120 });
 const chunks = fc.array(fc.integer({ min: 1, max: 200_000 }), { minLength: 1, maxLength: 5 });
-const settings = { numRuns: 40 * inject('effort'), seed: inject('seed') };
+const settings = runs(40);
 
 test('the pieces are the lines, cut between lines, whatever the chunks', () => {
   fc.assert(

@@ -32,7 +32,7 @@ const withoutWorkers: ClientKind = {
 const { userAgent = '' } = globalThis.navigator ?? {};
 /** The driver's own suite has what depends on the storage of Firefox and WebKit. */
 const eachTime: EachTime = userAgent.includes('Chrome')
-  ? { caching: true, parts: ['copies', 'globals', 'storage'] }
+  ? { caching: true, parts: ['copies', 'storage'] }
   : { caching: userAgent.includes('Firefox'), parts: ['copies'] };
 
 if (typeof Worker !== 'undefined') runContract(inBrowser, eachTime);

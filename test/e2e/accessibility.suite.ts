@@ -2,10 +2,15 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { AxeResults } from 'axe-core';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { allAtNight } from '../setup/at-night.ts';
 import { ALL, PATIENCE, type Playground } from './open-playground.ts';
 
 const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
-const WIDTHS = [390, 1024, 1600];
+/** A phone, a tablet, a wide screen. */
+const WIDTHS = allAtNight([390, 1024, 1600], [390, 1024]);
+/** The elements are the same at any width. */
+const AXE_WIDTH = 1024;
+const SCHEMES = ['light', 'dark'] as const;
 
 /** The element with the first answer of each panel, and the answer. */
 const FIRST_ANSWERS: Readonly<Record<string, readonly [selector: string, text: string | RegExp]>> =
@@ -47,12 +52,11 @@ export function accessibilitySuite(shared: () => Playground): void {
             () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
           );
           expect(overflow, `${title} at ${width}`).toBeLessThanOrEqual(0);
-          for (const colorScheme of ['light', 'dark'] as const) {
+          const name = title.toLowerCase().replaceAll(' ', '-');
+          for (const colorScheme of allAtNight(SCHEMES, width === AXE_WIDTH ? SCHEMES : [])) {
             await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-            const name = title.toLowerCase().replaceAll(' ', '-');
             await site.screenshot(`${name}-${width}-${colorScheme}`);
-            // The same elements at any width.
-            if (width === WIDTHS[1])
+            if (width === AXE_WIDTH)
               expect(await violations(), `${title}, ${colorScheme}`).toEqual([]);
           }
         }

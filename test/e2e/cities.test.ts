@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { accessibilitySuite } from './accessibility.suite.ts';
+import { dataSuite } from './data.suite.ts';
 import { openPlayground, type Playground, runs } from './open-playground.ts';
 import { querySuite } from './query.suite.ts';
 import { startSuite } from './start.suite.ts';
@@ -16,5 +17,6 @@ describe.runIf(runs('chromium'))('a visit with all cities', () => {
 
   startSuite(() => site);
   querySuite(() => site);
+  dataSuite(() => site);
   accessibilitySuite(() => site);
 });

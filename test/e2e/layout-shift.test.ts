@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { allAtNight } from '../setup/at-night.ts';
 import { watchShifts } from './layout-shifts.ts';
 import { LONG_VISIT } from './long-visit.ts';
 import { openPlayground, type Playground, runs } from './open-playground.ts';
@@ -13,12 +12,9 @@ const SLOW_LINE = {
 };
 
 const PANELS = Object.keys(LONG_VISIT);
-/** Those that need no documents of the panels before. */
-const ON_A_PHONE = ['Tabs', 'Transactions', 'Sync'];
-
 /**
- * Each as high as its panels, to see shifts below the fold, too. Each time the phone, with the short visits that need no
- * documents; at night both, with all visits but for Speed on the phone, which looks the same, and without a network.
+ * Each as high as its panels, to see shifts below the fold, too. Both have all visits but for Speed on the phone, which
+ * looks the same; the phone has those without a network.
  */
 const SCREENS = [
   {
@@ -26,11 +22,8 @@ const SCREENS = [
     size: { width: 360, height: 5200 },
     colorScheme: 'dark',
     line: SLOW_LINE,
-    visited: allAtNight(
-      PANELS.filter((panel) => panel !== 'Speed'),
-      ON_A_PHONE,
-    ),
-    offline: allAtNight(PANELS, []),
+    visited: PANELS.filter((panel) => panel !== 'Speed'),
+    offline: PANELS,
   },
   {
     title: '1280 wide and light',
@@ -47,8 +40,7 @@ const MINUTE = 60_000;
 const everythingOf = (url: string) => ({ origin: new URL(url).origin, storageTypes: 'all' });
 
 describe.runIf(runs('chromium'))('no layout shift', () => {
-  for (const screen of allAtNight(SCREENS, SCREENS.slice(0, 1))) {
-    const { title, size, colorScheme, line, visited, offline } = screen;
+  for (const { title, size, colorScheme, line, visited, offline } of SCREENS) {
     test.concurrent(
       `in any panel, ${title}: as it opens and during a long visit`,
       async () => {

@@ -104,7 +104,8 @@ for (const [name, launch] of [
     },
   );
 
-  test.runIf(runs(name))(
+  // Each time firefox.test.ts and webkit.test.ts end pages.
+  testAtNight?.runIf(runs(name))(
     `${name}: the writes of a tab that closes itself at once are all kept`,
     async () => {
       const { remotes, remoteUrls, close } = await servePlayground(inject('playground'));
@@ -131,24 +132,30 @@ for (const [name, launch] of [
     },
   );
 
-  test.runIf(runs(name))(`${name}: two devices replicate with a server in the page`, async () => {
-    const { remotes, remoteUrls, close } = await servePlayground(inject('playground'));
-    const [remote] = remotes;
-    const browser = await launch();
-    try {
-      await browser.openTabs([`${remoteUrls[0]}#/sync`]);
-      const has = (count: number) =>
-        expect
-          .poll(() => remote.evaluate(countOf, '[data-device="laptop"] .item-list > li'), PATIENCE)
-          .toBe(count);
-      await has(3);
-      await remote.evaluate(click, '[data-device="phone"] .item-delete');
-      await has(2);
-    } finally {
-      await browser.close();
-      await close();
-    }
-  });
+  testAtNight?.runIf(runs(name))(
+    `${name}: two devices replicate with a server in the page`,
+    async () => {
+      const { remotes, remoteUrls, close } = await servePlayground(inject('playground'));
+      const [remote] = remotes;
+      const browser = await launch();
+      try {
+        await browser.openTabs([`${remoteUrls[0]}#/sync`]);
+        const has = (count: number) =>
+          expect
+            .poll(
+              () => remote.evaluate(countOf, '[data-device="laptop"] .item-list > li'),
+              PATIENCE,
+            )
+            .toBe(count);
+        await has(3);
+        await remote.evaluate(click, '[data-device="phone"] .item-delete');
+        await has(2);
+      } finally {
+        await browser.close();
+        await close();
+      }
+    },
+  );
 }
 
 // The rest runs in a remote page and can use nothing from this module.

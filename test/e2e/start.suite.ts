@@ -4,11 +4,16 @@ import { ALL, PATIENCE, type Playground } from './open-playground.ts';
 /** The panel Start; leaves all cities loaded. */
 export function startSuite(shared: () => Playground): void {
   describe('start', () => {
-    test('the cities load while the page stays responsive, and survive a reload', async () => {
+    test('an import can be stopped and resumed, and the cities survive a reload', async () => {
       const site = shared();
       const { page, part } = site;
+      await site.openPanel('Data');
+      await page.getByRole('button', { name: /^Load/ }).click();
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await expect.poll(() => part('import-strip').innerText()).toContain('it was stopped');
+      await site.openPanel('Start');
       await site.loadCities();
-      await expect.poll(() => part('documents').innerText()).toBe(ALL);
+      await expect.poll(() => part('documents').innerText(), PATIENCE).toBe(ALL);
       expect(await part('save-state').innerText()).toContain('All saved');
       console.log(`${await part('rate').innerText()} a second`);
       await page.reload();

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { encrypted } from '../../src/encryption/index.ts';
 import { Database, memoryDriver, type StorageDriver } from '../../src/index.ts';
+import { fc, runs } from '../setup/properties.ts';
 import { type RawValue, readRaw, sameKey, writeRaw } from './raw-values.ts';
 
 const key = new Uint8Array(32).fill(8);
@@ -106,7 +106,7 @@ test('a value that is flipped, swapped, put back or taken away changes nothing, 
       if (content === 'data_damaged') found.add(kind);
       else expect(content).toEqual(intact);
     }),
-    { seed: inject('seed'), numRuns: 120 * inject('effort') },
+    runs(120),
   );
   expect([...found].sort()).toEqual(['copy', 'flip', 'gone', 'old', 'swap']);
 });

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { packBytes, unpackBytes } from '../../src/storage/encryption/packed-text.ts';
+import { fc, runs } from '../setup/properties.ts';
 
 test('bytes come back from text, which has characters that every storage keeps', () => {
   const property = fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
@@ -9,7 +9,7 @@ test('bytes come back from text, which has characters that every storage keeps',
     expect(text.length).toBeLessThanOrEqual(Math.ceil((bytes.length * 8) / 15) + 1);
     expect(unpackBytes(text)).toEqual(bytes);
   });
-  fc.assert(property, { seed: inject('seed'), numRuns: 500 * inject('effort') });
+  fc.assert(property, runs(500));
 });
 
 test('a million bytes come back', () => {

@@ -1,5 +1,4 @@
-import fc from 'fast-check';
-import { afterEach, expect, inject, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { PageKeys } from '../../src/encryption/page-keys.ts';
 import { PageSealing } from '../../src/encryption/page-sealing.ts';
 import type { AcknowledgedChange } from '../../src/engine/protocol/requests.ts';
@@ -14,6 +13,7 @@ import { openingJournals } from '../../src/transport/encryption/sealed-journals.
 import { type LeaderEngine, Leadership } from '../../src/transport/leadership/leadership.ts';
 import { SharedLeaderships } from '../../src/transport/leadership/shared-leaderships.ts';
 import { journalSize } from '../../src/transport/unload/journal-size.ts';
+import { fc, runs } from '../setup/properties.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -116,7 +116,7 @@ test('every change that is not released is in the record, however it was sealed'
       expect(last.isWhole).toBe(expected.length === left.length);
     },
   );
-  await fc.assert(property, { seed: inject('seed'), numRuns: 50 * inject('effort') });
+  await fc.assert(property, runs(50));
 });
 
 function isText(value: unknown): boolean {

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { encryptedTarget } from '../../src/encryption/index.ts';
+import { fc, runs } from '../setup/properties.ts';
 
 const key = new Uint8Array(32).fill(6);
 const text = (bytes: Uint8Array | undefined) => bytes && new TextDecoder().decode(bytes);
@@ -106,7 +106,7 @@ test('two devices that begin an empty target at once lose nothing, in whatever o
         expect(text(await target.get(name))).toBe(name.replace('/', ''));
     }
   });
-  await fc.assert(property, { seed: inject('seed'), numRuns: 50 * inject('effort') });
+  await fc.assert(property, runs(50));
 });
 
 test('a device finds what another one sealed with a key of its own, made meanwhile', async () => {

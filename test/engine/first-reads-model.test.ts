@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { DocumentCollection } from '../../src/index.ts';
 import { directoryKey } from '../../src/storage/checkpoint/checkpoint-format.ts';
 import { WarmSet } from '../../src/storage/checkpoint/warm-set.ts';
 import type { Storage, StorageDriver } from '../../src/storage/drivers/driver.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
+import { fc, runs } from '../setup/properties.ts';
 import { openClient } from './engine-client.ts';
 import { settled } from './fake-clock.ts';
 
@@ -191,7 +191,7 @@ test('first reads answer as an open collection does', async () => {
         }
       },
     ),
-    { numRuns: 100 },
+    runs(100),
   );
   expect(answeredFirst).toBeGreaterThan(50);
   expect(taken()).toBeGreaterThan(500);

@@ -6,7 +6,8 @@ import { allAtNight } from '../setup/at-night.ts';
 import { makeApp } from './consumers.ts';
 import { ROOT, run } from './tarball.ts';
 
-const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
+/** Users have either. The newer does not know `Node10` any more. */
+const TSC = { 6: 'typescript', 7: 'typescript7' } as const;
 
 const APP = `
 import { CairnError, connect, type Connection, Database, type DatabaseClient, type DocumentCollection } from 'cairndb';
@@ -70,7 +71,11 @@ afterAll(() => {
 });
 
 /** The compiler's output for one file, with a check of our declarations. */
-async function compile(file: string, options: Record<string, unknown>): Promise<string> {
+async function compile(
+  file: string,
+  options: Record<string, unknown>,
+  version: keyof typeof TSC,
+): Promise<string> {
   const project = `tsconfig.${JSON.stringify([file, options]).replace(/\W+/g, '-')}.json`;
   const compilerOptions = {
     target: 'ES2022',
@@ -84,7 +89,17 @@ async function compile(file: string, options: Record<string, unknown>): Promise<
     ...options,
   };
   writeFileSync(join(app, project), JSON.stringify({ compilerOptions, files: [file] }));
-  return run(process.execPath, [TSC, '--project', project, '--pretty', 'false'], app).then(
+  return run(
+    process.execPath,
+    [
+      join(ROOT, 'node_modules', TSC[version], 'bin/tsc'),
+      '--project',
+      project,
+      '--pretty',
+      'false',
+    ],
+    app,
+  ).then(
     ({ stdout }) => stdout,
     (error: { stdout: string }) => error.stdout,
   );
@@ -98,14 +113,23 @@ const node10 = { module: 'ESNext', moduleResolution: 'Node10', ignoreDeprecation
 const nodeNext = { module: 'NodeNext', moduleResolution: 'NodeNext' };
 const inWorker = { ...nodeNext, lib: ['ES2022', 'WebWorker'] };
 
-test.concurrent.each(
-  allAtNight<typeof bundler>([bundler, node10, nodeNext, inWorker], [node10, inWorker]),
-)('the types compile in a strict app with %j', async (options) => {
-  expect(await compile('app.ts', options)).toBe('');
-});
+type Case = readonly [version: keyof typeof TSC, options: Record<string, unknown>];
+const CASES: readonly Case[] = [
+  [6, node10],
+  [7, inWorker],
+  [6, nodeNext],
+  [7, bundler],
+];
+
+test.concurrent.each(allAtNight(CASES, CASES.slice(0, 2)))(
+  'the types compile in a strict app by TypeScript %i with %j',
+  async (version, options) => {
+    expect(await compile('app.ts', options, version)).toBe('');
+  },
+);
 
 test.concurrent('the types reject wrong calls', async () => {
-  const lines = (await compile('wrong.ts', bundler)).trim().split('\n');
+  const lines = (await compile('wrong.ts', bundler, 7)).trim().split('\n');
   const errors = lines.filter((line) => !line.startsWith(' '));
   expect(errors).toEqual([
     expect.stringMatching(/^wrong\.ts\(7,.*'string' is not assignable to type 'number'/),

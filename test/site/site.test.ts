@@ -8,10 +8,12 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchChromium } from '../../tools/browsers/chromium.mjs';
 import { ROOT } from '../../tools/setup.mjs';
+import { allAtNight } from '../setup/at-night.ts';
 
 const SITE = `${ROOT}site/dist/`;
 const SCREENSHOTS = fileURLToPath(new URL('screenshots/', import.meta.url));
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+const SCHEMES = allAtNight(['light', 'dark'] as const, ['light'] as const);
 const PAGES = {
   home: '',
   guide: 'guides/queries',
@@ -93,9 +95,9 @@ describe('in Chromium', () => {
   });
 
   test.for(Object.entries(PAGES))(
-    '%s: nothing is cut off on a phone, axe reports nothing in light and dark',
+    '%s: nothing is cut off on a phone, axe reports nothing',
     async ([name, path]) => {
-      for (const colorScheme of ['light', 'dark'] as const) {
+      for (const colorScheme of SCHEMES) {
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
         for (const width of [390, 1280]) {
           await page.setViewportSize({ width, height: width < 600 ? 844 : 900 });

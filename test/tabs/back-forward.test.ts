@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { clients } from '../setup/at-night.ts';
 import type { TabScope } from './page/page.ts';
 import { ids, leads, openUntouchedBrowser, type Tab, type UntouchedBrowser } from './tabs.ts';
 
@@ -70,7 +71,7 @@ async function lockRecords(database: string): Promise<void> {
     });
 }
 
-test.for(['connect', 'Database'] as const)(
+test.for(clients)(
   '%s: a leader in the back/forward cache resigns at once, and follows after its return',
   async (client) => {
     const first = await open(client);
@@ -92,21 +93,18 @@ test.for(['connect', 'Database'] as const)(
   },
 );
 
-test.for(['connect', 'Database'] as const)(
-  '%s: the only page leads again after its return',
-  async (client) => {
-    const tab = await open(client);
-    await tab.evaluate(() => window.things.insert({ _id: 'a' }));
-    await goAway(tab);
-    await comeBack(tab);
-    await tab.evaluate(() => window.things.insert({ _id: 'b' }));
-    expect(await ids(tab)).toEqual(['a', 'b']);
-    expect(await leads(tab)).toBe(true);
-    await tab.close({ runBeforeUnload: true });
-    await expect.poll(() => tab.isClosed()).toBe(true);
-    expect(await ids(await open(client))).toEqual(['a', 'b']);
-  },
-);
+test.for(clients)('%s: the only page leads again after its return', async (client) => {
+  const tab = await open(client);
+  await tab.evaluate(() => window.things.insert({ _id: 'a' }));
+  await goAway(tab);
+  await comeBack(tab);
+  await tab.evaluate(() => window.things.insert({ _id: 'b' }));
+  expect(await ids(tab)).toEqual(['a', 'b']);
+  expect(await leads(tab)).toBe(true);
+  await tab.close({ runBeforeUnload: true });
+  await expect.poll(() => tab.isClosed()).toBe(true);
+  expect(await ids(await open(client))).toEqual(['a', 'b']);
+});
 
 test('a follower in the back/forward cache blocks no other tab, and goes on after its return', async () => {
   const leader = await open('connect');

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeFolder, removeFolder } from '../../tools/browsers/child.mjs';
+import { allAtNight } from '../setup/at-night.ts';
 import type { TabScope } from './page/page.ts';
 import { crash, openUntouchedBrowser, type Site, serveSite, type Tab } from './tabs.ts';
 
@@ -45,7 +46,9 @@ function sizes(all: readonly { batch: number }[]): Map<number, number> {
   return counted;
 }
 
-describe.each(['connect', 'Database', 'opfs'] as const)('%s', (client) => {
+const CLIENTS = allAtNight(['connect', 'Database', 'opfs'] as const, ['connect', 'opfs'] as const);
+
+describe.each(CLIENTS)('%s', (client) => {
   test('a leader crashes: acknowledged changes of another tab are kept, and applied once', async () => {
     const browser = await open();
     try {

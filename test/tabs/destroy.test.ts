@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { allAtNight } from '../setup/at-night.ts';
 import type { TabScope } from './page/page.ts';
 import { ids, leads, openUntouchedBrowser, type Tab, type UntouchedBrowser } from './tabs.ts';
 
@@ -70,7 +71,7 @@ test('two tabs destroy at once', async () => {
 });
 
 for (const frozen of ['leader', 'follower'] as const)
-  for (const isTold of [true, false])
+  for (const isTold of allAtNight([true, false], [true]))
     test(`the frozen ${frozen} brings nothing back, ${isTold ? 'with' : 'without'} the freeze event`, async () => {
       const [leader, follower] = [await open(), await open()];
       await insert(leader, 'a');

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { launchFirefox } from '../../tools/browsers/firefox.mjs';
 import { runs } from '../e2e/open-playground.ts';
+import { clients } from '../setup/at-night.ts';
 import type { TabScope } from './page/page.ts';
 import { openDatabase, type Site, serveSite, writeAllTheTime } from './tabs.ts';
 
@@ -82,7 +83,7 @@ describe.runIf(runs('firefox'))('Firefox', () => {
     await site.close();
   });
 
-  test.for(['connect', 'Database'] as const)('%s: two tabs are one database', async (client) => {
+  test.for(clients)('%s: two tabs are one database', async (client) => {
     const first = await open(client);
     const second = await open(client);
     expect([await leads(first), await leads(second)]).toEqual([true, false]);
@@ -98,15 +99,12 @@ describe.runIf(runs('firefox'))('Firefox', () => {
     expect(await ids(second)).toEqual(['a', 'b']);
   });
 
-  test.for(['connect', 'Database'] as const)(
-    '%s: a reload keeps acknowledged changes',
-    async (client) => {
-      const tab = await open(client);
-      await insert(tab, ['a', 'b']);
-      await tab.reload();
-      expect(await ids(await open(client))).toEqual(['a', 'b']);
-    },
-  );
+  test.for(clients)('%s: a reload keeps acknowledged changes', async (client) => {
+    const tab = await open(client);
+    await insert(tab, ['a', 'b']);
+    await tab.reload();
+    expect(await ids(await open(client))).toEqual(['a', 'b']);
+  });
 
   test('acknowledged changes are kept, although the worker was writing all the time', async () => {
     const tab = await open('connect');
@@ -116,7 +114,7 @@ describe.runIf(runs('firefox'))('Firefox', () => {
     expect(await ids(await open('connect'))).toEqual(['told']);
   });
 
-  test.for(['connect', 'Database'] as const)(
+  test.for(clients)(
     '%s: acknowledged changes are kept, although the script ended during their write',
     async (client) => {
       const tab = await open(client);
@@ -158,7 +156,7 @@ describe.runIf(runs('firefox'))('Firefox', () => {
     expect(await ids(await open('Database'))).toHaveLength(1000);
   });
 
-  test.for(['connect', 'Database'] as const)(
+  test.for(clients)(
     '%s: a leader in the back/forward cache resigns, and follows after its return',
     async (client) => {
       const first = await open(client);

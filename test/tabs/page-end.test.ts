@@ -76,10 +76,10 @@ async function closeLeft(tab: Tab) {
 const countJournals = (tab: Tab) =>
   tab.evaluate(() => Object.keys(localStorage).filter((key) => key.startsWith('cairn:')).length);
 
-/** Files and encryption differ in what they do as a page ends; together they do both. */
+/** Files and encryption differ in what they do as a page ends; together they do both. The losses have `Database`. */
 const CLIENTS = allAtNight<TabClient>(
   ['connect', 'Database', 'opfs', 'encrypted', 'encrypted opfs'],
-  ['connect', 'Database', 'encrypted opfs'],
+  ['connect', 'encrypted opfs'],
 );
 
 // Pages that return from the back/forward cache: back-forward.test.ts.

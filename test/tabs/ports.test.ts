@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { allAtNight } from '../setup/at-night.ts';
 import type { TabScope } from './page/page.ts';
 import { ids, leads, openUntouchedBrowser, type Tab, type UntouchedBrowser } from './tabs.ts';
 
@@ -42,11 +43,13 @@ const sentByCall = (tab: Tab) =>
 
 const usesPort = (tab: Tab) => expect.poll(() => sentByCall(tab), { timeout: 10_000 }).toBe(0);
 
-for (const clients of [
+const PAIRS = [
   ['connect', 'connect'],
   ['Database', 'connect'],
   ['connect', 'Database'],
-] as const) {
+] as const;
+
+for (const clients of allAtNight(PAIRS, PAIRS.slice(0, 1))) {
   test(`${clients.join(' and ')}: calls switch to a port and keep their order`, async () => {
     const leader = await open(clients[0]);
     const follower = await open(clients[1]);

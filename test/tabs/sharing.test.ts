@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { allAtNight } from '../setup/at-night.ts';
 import type { TabScope } from './page/page.ts';
 import { ids, openBrowser, type Tab, type TabBrowser } from './tabs.ts';
 
@@ -26,11 +27,13 @@ const open = (client: 'connect' | 'Database' = 'connect') => browser.tab(client,
 
 const status = (tab: Tab) => tab.evaluate(() => ({ ...window.db.status }));
 
-for (const clients of [
+const PAIRS = [
   ['connect', 'connect'],
   ['Database', 'connect'],
   ['connect', 'Database'],
-] as const) {
+] as const;
+
+for (const clients of allAtNight(PAIRS, PAIRS.slice(0, 2))) {
   test(`${clients.join(' and ')}: the first leads, both see the changes of both`, async () => {
     const first = await open(clients[0]);
     const second = await open(clients[1]);

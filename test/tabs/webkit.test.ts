@@ -3,6 +3,7 @@ import { launchWebKit } from '../../tools/browsers/webkit.mjs';
 import { runs } from '../e2e/open-playground.ts';
 import { servePlayground } from '../e2e/playground-server.ts';
 import type { RemotePage } from '../e2e/remote-page.ts';
+import { clients } from '../setup/at-night.ts';
 import type { TabScope } from './page/page.ts';
 import { openDatabase } from './tabs.ts';
 
@@ -38,26 +39,23 @@ describe.runIf(runs('webkit'))('WebKit', () => {
     await site.close();
   });
 
-  test.for(['connect', 'Database'] as const)(
-    '%s: a reload keeps acknowledged changes',
-    async (client) => {
-      const [tab] = site.remotes;
-      await browser.openTabs([site.remoteUrls[0]]);
-      await open(tab, client);
-      await insert(tab, NAMES);
-      tab.reload();
-      await open(tab, client);
-      expect(await ids(tab)).toEqual(NAMES);
-      // The changes are durable by now, and no recovery record is left.
-      const journals = () => Object.keys(localStorage).filter((key) => key.startsWith('cairn:'));
-      await expect.poll(() => tab.evaluate(journals)).toEqual([]);
-      expect(await tab.evaluate(() => window.things.get('n1'))).toMatchObject({
-        at: new Date(0).toJSON(),
-      });
-    },
-  );
+  test.for(clients)('%s: a reload keeps acknowledged changes', async (client) => {
+    const [tab] = site.remotes;
+    await browser.openTabs([site.remoteUrls[0]]);
+    await open(tab, client);
+    await insert(tab, NAMES);
+    tab.reload();
+    await open(tab, client);
+    expect(await ids(tab)).toEqual(NAMES);
+    // The changes are durable by now, and no recovery record is left.
+    const journals = () => Object.keys(localStorage).filter((key) => key.startsWith('cairn:'));
+    await expect.poll(() => tab.evaluate(journals)).toEqual([]);
+    expect(await tab.evaluate(() => window.things.get('n1'))).toMatchObject({
+      at: new Date(0).toJSON(),
+    });
+  });
 
-  test.for(['connect', 'Database'] as const)(
+  test.for(clients)(
     '%s: the other tab has the acknowledged changes of a tab that went to another site, once',
     async (client) => {
       const [first, second] = site.remotes;
@@ -74,7 +72,7 @@ describe.runIf(runs('webkit'))('WebKit', () => {
     },
   );
 
-  test.for(['connect', 'Database'] as const)(
+  test.for(clients)(
     '%s: the opener has the acknowledged changes of a tab that closed itself, once',
     async (client) => {
       const [first, second] = site.remotes;

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { FileRecord } from '../../../src/backup/file/file-contents.ts';
 import { MAX_LINE } from '../../../src/backup/file/limits.ts';
 import { peek } from '../../../src/codec/body.ts';
+import { testAtNight } from '../../setup/at-night.ts';
 import { read, record, section, write } from './files.ts';
 
 /** Bytes of the line of `record(1)` without its body. */
@@ -30,7 +31,7 @@ test.each<[string, () => FileRecord['body']]>([
   await expectRefused(body());
 });
 
-test('binary data may exceed a line', async () => {
+testAtNight?.('binary data may exceed a line', async () => {
   const bytes = new Uint8Array(MAX_LINE + 5);
   for (let at = 0; at < bytes.length; at++) bytes[at] = at >> 7;
   const blob = new Blob([bytes]);

@@ -6,7 +6,7 @@ import { ReplicaStory } from './replica-story.ts';
 /** A server takes its time to start: what it costs, several stories share. */
 const AT_ONCE = 4;
 /** `STORIES=800` runs more, `SEED=…` begins elsewhere, `TRACE=1` tells what happens. */
-const COUNT = Number(process.env.STORIES ?? 8 * inject('effort'));
+const COUNT = Number(process.env.STORIES ?? 4 * inject('effort') ** 2);
 
 /** The seeds of stories that run at once. */
 export const GROUPS: readonly (readonly number[])[] = Array.from(

@@ -1,6 +1,7 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { StorageOperation } from '../../../src/storage/drivers/driver.ts';
+import { someEachTime } from '../../setup/at-night.ts';
+import { fc, runs } from '../../setup/properties.ts';
 import { contents, drop, openFiles, put, reopened } from './file-rig.ts';
 
 interface Step {
@@ -43,7 +44,8 @@ test('a file that ends anywhere has the writes that are whole, and takes more', 
     fc.asyncProperty(batches, async (all) => {
       const { bytes, states } = await writeAll(all);
       const start = states[0]?.end as number;
-      for (let end = start; end <= bytes.length; end++) {
+      const ends = Array.from({ length: bytes.length - start + 1 }, (_, at) => start + at);
+      for (const end of someEachTime(ends)) {
         const { database, damage } = reopened(bytes.subarray(0, end));
         const expected = states.findLast((state) => state.end <= end)?.model;
         expect(await contents(database)).toEqual(expected);
@@ -78,7 +80,7 @@ test('a tail of zeros or noise, as after a power cut, is cut as well', async () 
         expect(states.slice(whole - 1).map(({ model }) => model)).toContainEqual(found);
       },
     ),
-    { numRuns: 200 },
+    runs(200),
   );
 });
 
@@ -101,7 +103,7 @@ test('damage in what was flushed is reported, and takes no more than its own fra
       if (intact.length < 7) expect(again.damage.length).toBeGreaterThan(0);
       for (const { code } of again.damage) expect(code).toBe('data_damaged');
     }),
-    { numRuns: 300 },
+    runs(300),
   );
 });
 
