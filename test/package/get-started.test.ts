@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { removeFolder } from '../../tools/browsers/child.mjs';
 import { launchChromium } from '../../tools/browsers/chromium.mjs';
 import { readExamples, readText } from '../docs/pages.ts';
+import { allAtNight } from '../setup/at-night.ts';
 import { makeApp } from './consumers.ts';
 import { serveFolder } from './static-server.ts';
 import { ROOT, run } from './tarball.ts';
@@ -69,7 +70,8 @@ beforeAll(async () => {
 
 afterAll(() => chromium?.close());
 
-test.for(templates)(
+// Each time without those whose components are only compiled, by the tests of the docs.
+test.for(allAtNight(templates, templates.slice(0, 2)))(
   'the app of the page for $framework keeps its list, and shows changes of another tab',
   async (template) => {
     const folder = await build(template);

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { makeFolder, removeFolder } from '../../tools/browsers/child.mjs';
 import { requireBrowser } from '../../tools/browsers/find.mjs';
+import { allAtNight } from '../setup/at-night.ts';
 import { ROOT, run, unpackInto } from './tarball.ts';
 
 /** A project of docs/testing.md, with the packages that it installs beside the tarball. */
@@ -19,7 +20,15 @@ const recipes: readonly (readonly [name: string, tests: RegExp, packages: readon
 /** Noise in which a user would look for a mistake of their own. */
 const NOISE = /cairndb (?:keeps|runs)|did not exit|open handle|UnhandledPromise|teardown/i;
 
-test.each(recipes)('the recipe %s passes by npm test', async (name, tests, packages) => {
+/** One for each runner; the others differ in the environment of its tests. */
+const EACH_TIME = ['vitest-happy-dom', 'jest-cjs', 'node-test', 'playwright'];
+
+test.each(
+  allAtNight(
+    recipes,
+    recipes.filter(([name]) => EACH_TIME.includes(name)),
+  ),
+)('the recipe %s passes by npm test', async (name, tests, packages) => {
   const folder = await makeProject(name, packages);
   try {
     const env = { CHROME_BIN: requireBrowser('chromium'), PORT: String(await freePort()), CI: '1' };

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { allAtNight } from '../setup/at-night.ts';
 import type { TabScope } from './page/page.ts';
 import {
   ids,
@@ -55,12 +56,14 @@ const hideFreezing = (tab: Tab) =>
     window.addEventListener('freeze', (event: Event) => event.stopPropagation(), { capture: true });
   });
 
-test.for([
+const CASES = [
   ['connect', 'with the freeze event'],
+  ['connect', 'without the freeze event'],
   ['Database', 'with the freeze event'],
   ['opfs', 'with the freeze event'],
-  ['connect', 'without the freeze event'],
-] as const)(
+] as const;
+
+test.for(allAtNight(CASES, CASES.slice(0, 2)))(
   '%s, %s: a frozen leader is replaced, and follows after it wakes up',
   async ([client, how]) => {
     const leader = await open(client);

@@ -1,10 +1,14 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchChromium } from '../../../tools/browsers/chromium.mjs';
+import { allAtNight } from '../../setup/at-night.ts';
 import type { Served } from '../consumers.ts';
 import { buildExample, taskLists } from './build-example.ts';
 
-describe.each(taskLists)('examples/%s', (name) => {
+/** The bindings have contract tests of their own. */
+const EACH_TIME = taskLists.filter((name) => name === 'vanilla' || name === 'react');
+
+describe.each(allAtNight(taskLists, EACH_TIME))('examples/%s', (name) => {
   let app: Served;
   let chromium: Awaited<ReturnType<typeof launchChromium>>;
   let page: Page;
