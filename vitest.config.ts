@@ -22,7 +22,7 @@ const effort = Number(process.env.EFFORT ?? 1);
 /** Each time, browsers run what depends on them; with `EFFORT=2`, what is the same in each JavaScript engine as well. */
 const alike = [
   'test/storage/{memory,record,segment,watermarks}*.test.ts',
-  'test/storage/opfs/{file-compaction,migration-crash,torn-tails}.test.ts',
+  'test/storage/opfs/{file-compaction,frame-table,migration-crash,torn-tails}.test.ts',
   'test/backup/file/{hostile-lines,limits}.test.ts',
 ];
 const inBrowsers = 'test/bindings/browser/**/*.test.ts';

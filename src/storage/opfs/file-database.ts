@@ -29,8 +29,8 @@ export class FileDatabase {
   #waiting = 0;
   /** Why calls are refused. */
   #ended: StorageError | undefined;
-  /** Whether the next step of a compaction is due. */
-  #compacts = false;
+  /** Whether the next step of a compaction, or a table, is due. */
+  #tidies = false;
 
   /** @throws {StorageError} `format_newer` */
   constructor(files: readonly [SyncFile, SyncFile], damaged: (error: StorageError) => void) {
@@ -154,7 +154,7 @@ export class FileDatabase {
     // Without a turn where nothing is before it.
     const done = this.#waiting === 1 ? begin() : this.#last.then(begin);
     this.#last = done.then(
-      () => this.#compactSoon(),
+      () => this.#tidySoon(),
       () => undefined,
     );
     return done;
@@ -214,13 +214,17 @@ export class FileDatabase {
   }
 
   /** Between the writes, a step at a time. */
-  #compactSoon(): void {
-    if (this.#compacts || this.#ended || !this.#files.wantsCompaction) return;
-    this.#compacts = true;
+  #tidySoon(): void {
+    const { wantsCompaction, wantsTable } = this.#files;
+    if (this.#tidies || this.#ended || !(wantsCompaction || wantsTable)) return;
+    this.#tidies = true;
     nextTask()
       .then(() => {
-        this.#compacts = false;
-        return this.#enqueue(async () => this.#files.compact());
+        this.#tidies = false;
+        return this.#enqueue(async () => {
+          if (this.#files.wantsCompaction) this.#files.compact();
+          else if (this.#files.wantsTable) this.#files.addTable();
+        });
       })
       // The disk is full, or the database is closed: the file stays as it is.
       .catch(() => undefined);

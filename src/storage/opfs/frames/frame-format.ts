@@ -34,7 +34,10 @@ export interface FrameHeader {
   readonly dataChecksum: number;
 }
 
-/** The step of a frame; `undefined` for a mark, which only carries {@link FrameHeader.flushed}. */
+/**
+ * The step of a frame; `undefined` for a mark, which carries {@link FrameHeader.flushed} and perhaps a table of the frames
+ * before it (`frame-table.ts`).
+ */
 export type FrameHead =
   | readonly [store: StoreName, key: StorageKey]
   | readonly [store: StoreName, key: StorageKey, kind: 'delete' | 'deletePrefix'];

@@ -4,13 +4,19 @@ import { ByteBuffer } from '../values/byte-buffer.ts';
 import { itemRange, readItem } from '../values/text-lists.ts';
 import { type ListRange, readLists, readValue } from '../values/value-bytes.ts';
 import { type Entry, FileIndex } from './file-index.ts';
-import { dataStart } from './frame-format.ts';
+import { dataStart, frameEnd } from './frame-format.ts';
 import { scanFrames } from './frame-scan.ts';
+import { pointToTable, readTable, tableOf } from './frame-table.ts';
 import { FrameWrite } from './frame-write.ts';
 import { readRange, type SyncFile } from './sync-file.ts';
 
 /** Bytes without a flush at the most: opening verifies them. */
 const FLUSH_AFTER = 4 * 1024 * 1024;
+
+/** Bytes behind the newest table at the least before another: of shorter files, opening reads the heads. */
+const TABLE_AFTER = 4 * 1024 * 1024;
+/** Bytes of frames for each byte of the table before: tables are one of 64 bytes written at the most. */
+const TABLE_SHARE = 64;
 
 /** Bytes from the end of a value that mostly say where its items are. */
 const DIRECTORY_GUESS = 2048;
@@ -26,6 +32,10 @@ export class FrameLog {
   #flushed: number;
   /** Offset behind the mark at the end of the file. */
   #noted = 0;
+  /** Offset behind the newest table, or of the first frame. */
+  #tabled: number;
+  /** Bytes behind it until another is due. */
+  #tableAfter = TABLE_AFTER;
   readonly #buffer = new ByteBuffer();
   /** By entry; those of entries that are gone go with them. */
   readonly #lists = new WeakMap<Entry, ReadonlyMap<string, ListRange>>();
@@ -37,7 +47,10 @@ export class FrameLog {
    */
   constructor(file: SyncFile, start: number) {
     this.#file = file;
-    const { end, flushed, damage } = scanFrames(file, start, this.index);
+    const table = readTable(file, this.index);
+    this.#tabled = start;
+    if (table) this.#noteTable(table.at, frameEnd(table));
+    const { end, flushed, damage } = scanFrames(file, this.#tabled, this.index, table?.at);
     this.damage = damage;
     this.end = end;
     this.#flushed = Math.min(flushed, end);
@@ -69,15 +82,40 @@ export class FrameLog {
     this.#flushed = this.end;
   }
 
-  /** Flushes, and notes it in the file: the next opening need not verify values. */
+  /** Whether so much has been written since the newest table that another is due. */
+  get wantsTable(): boolean {
+    return this.end - this.#tabled > this.#tableAfter;
+  }
+
+  /**
+   * Flushes, and notes it in the file: the next opening need not verify values. A long file gets a table as well: the
+   * next opening need not read the heads before it.
+   */
   mark(): void {
     if (this.#noted === this.end) return;
     this.flush();
+    const at = this.end;
+    const hasTable = at - this.#tabled > TABLE_AFTER;
     const write = this.begin();
-    write.addMark();
+    write.addMark(hasTable ? tableOf(this.index) : undefined);
     write.complete();
     this.end = write.end;
     this.#noted = this.end;
+    if (!hasTable) return;
+    pointToTable(this.#file, at);
+    // Damage to what was flushed takes no writes behind it along.
+    this.flush();
+    this.#noteTable(at, this.end);
+  }
+
+  /** Waits until as much is written again: the disk took no table. */
+  postponeTable(): void {
+    this.#tabled = this.end;
+  }
+
+  #noteTable(from: number, to: number): void {
+    this.#tabled = to;
+    this.#tableAfter = Math.max(TABLE_AFTER, (to - from) * TABLE_SHARE);
   }
 
   /** A stored value; `undefined` for none, and for a damaged one. */

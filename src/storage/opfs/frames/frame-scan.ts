@@ -31,10 +31,16 @@ export interface ScanResult {
  * Reads the heads of all frames of a file into an index. Values are read and verified only where no later flush covers
  * them. A write that is not whole ends the file; damage below a flushed offset is skipped. Damage is reported.
  *
- * @param start Offset of the first frame.
+ * @param start Offset of the first frame to read.
+ * @param flushed Up to there the file is known to be flushed.
  */
-export function scanFrames(file: SyncFile, start: number, index: FileIndex): ScanResult {
-  return new FrameScan(file, start).run(index);
+export function scanFrames(
+  file: SyncFile,
+  start: number,
+  index: FileIndex,
+  flushed = 0,
+): ScanResult {
+  return new FrameScan(file, start, flushed).run(index);
 }
 
 class FrameScan {
@@ -44,13 +50,14 @@ class FrameScan {
   #windowAt = 0;
   #at: number;
   #end: number;
-  #flushed = 0;
+  #flushed: number;
   readonly #damage: (readonly [number, number])[] = [];
   /** The frames of the write that is being read. */
   #write: { head: FrameHead; frame: FrameHeader }[] = [];
 
-  constructor(file: SyncFile, start: number) {
+  constructor(file: SyncFile, start: number, flushed: number) {
     this.#file = file;
+    this.#flushed = flushed;
     this.#size = file.getSize();
     this.#at = start;
     this.#end = start;

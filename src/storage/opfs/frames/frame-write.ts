@@ -73,9 +73,10 @@ export class FrameWrite {
     this.#add([store, key], () => this.#buffer.add(bytes), frame.dataChecksum);
   }
 
-  addMark(): void {
+  /** @param table Of all frames before: the next opening need not read their heads. */
+  addMark(table = ''): void {
     this.#close(false);
-    this.#add(undefined, () => undefined);
+    this.#add(undefined, () => void this.#buffer.addText(table));
   }
 
   /** Whether enough is gathered to write it. */

@@ -52,6 +52,24 @@ export class LogFiles {
     return this.#compaction !== undefined || isWorthIt;
   }
 
+  /** Whether the next opening should not have to read so many heads. */
+  get wantsTable(): boolean {
+    return this.#compaction === undefined && this.#log.wantsTable;
+  }
+
+  /** Writes a table. */
+  addTable(): void {
+    const log = this.#log;
+    try {
+      log.mark();
+    } catch (error) {
+      // The disk is full: what follows the last whole write could pass for a part of the next.
+      log.file.truncate(log.end);
+      log.postponeTable();
+      throw error;
+    }
+  }
+
   /** Copies some of the live values to the other file, and makes it the live one when it has all. */
   compact(): void {
     const [live, spare] = this.#files;
