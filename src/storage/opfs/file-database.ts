@@ -29,7 +29,7 @@ export class FileDatabase {
   #waiting = 0;
   /** Why calls are refused. */
   #ended: StorageError | undefined;
-  /** Whether the next step of a compaction, or a table, is due. */
+  /** Whether a step of tidying is due. */
   #tidies = false;
 
   /** @throws {StorageError} `format_newer` */
@@ -215,16 +215,12 @@ export class FileDatabase {
 
   /** Between the writes, a step at a time. */
   #tidySoon(): void {
-    const { wantsCompaction, wantsTable } = this.#files;
-    if (this.#tidies || this.#ended || !(wantsCompaction || wantsTable)) return;
+    if (this.#tidies || this.#ended || !this.#files.isUntidy) return;
     this.#tidies = true;
     nextTask()
       .then(() => {
         this.#tidies = false;
-        return this.#enqueue(async () => {
-          if (this.#files.wantsCompaction) this.#files.compact();
-          else if (this.#files.wantsTable) this.#files.addTable();
-        });
+        return this.#enqueue(async () => this.#files.tidy());
       })
       // The disk is full, or the database is closed: the file stays as it is.
       .catch(() => undefined);

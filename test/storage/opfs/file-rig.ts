@@ -1,6 +1,7 @@
 import type { StorageError } from '../../../src/errors/storage-error.ts';
 import type { StorageOperation } from '../../../src/storage/drivers/driver.ts';
 import { FileDatabase } from '../../../src/storage/opfs/file-database.ts';
+import { someEachTime } from '../../setup/at-night.ts';
 import { MemoryFile } from './memory-file.ts';
 
 export const put = (n: number, value: object): StorageOperation => ({
@@ -24,6 +25,10 @@ export async function contents(database: FileDatabase): Promise<Map<number, unkn
   const values = await database.getMany('segments', keys);
   return new Map(keys.map(([, n], index) => [n as number, values[index]]));
 }
+
+/** Where a file can end: some offsets from one to another, all at night. */
+export const endsOf = (from: number, to: number): readonly number[] =>
+  someEachTime(Array.from({ length: to - from + 1 }, (_, at) => from + at));
 
 /** As after a crash: the bytes, in new files. */
 export const reopened = (first: Uint8Array, second = new Uint8Array(0)) =>

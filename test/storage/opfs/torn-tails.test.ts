@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { StorageOperation } from '../../../src/storage/drivers/driver.ts';
-import { someEachTime } from '../../setup/at-night.ts';
 import { fc, runs } from '../../setup/properties.ts';
-import { contents, drop, openFiles, put, reopened } from './file-rig.ts';
+import { contents, drop, endsOf, openFiles, put, reopened } from './file-rig.ts';
 
 interface Step {
   readonly n: number;
@@ -44,8 +43,7 @@ test('a file that ends anywhere has the writes that are whole, and takes more', 
     fc.asyncProperty(batches, async (all) => {
       const { bytes, states } = await writeAll(all);
       const start = states[0]?.end as number;
-      const ends = Array.from({ length: bytes.length - start + 1 }, (_, at) => start + at);
-      for (const end of someEachTime(ends)) {
+      for (const end of endsOf(start, bytes.length)) {
         const { database, damage } = reopened(bytes.subarray(0, end));
         const expected = states.findLast((state) => state.end <= end)?.model;
         expect(await contents(database)).toEqual(expected);

@@ -8,7 +8,7 @@ import { readRange, type SyncFile, writeAll } from './sync-file.ts';
  * Where the header of a file says where its newest table is: the offset of its mark, and a checksum of that. In the
  * first sector, which is written as a whole.
  */
-const POINTER_AT = 40;
+export const POINTER_AT = 40;
 const POINTER_SIZE = 12;
 
 /** A stored value: where it is, and what its frame says of it. */

@@ -29,7 +29,7 @@ export function readGeneration(file: SyncFile): number {
   return view.getFloat64(8, true);
 }
 
-/** Makes a file the live one: that of the highest generation. */
+/** Makes a file the live one: that of the highest generation. It has no table then (`frame-table.ts`). */
 export function writeGeneration(file: SyncFile, generation: number): void {
   const bytes = new Uint8Array(FILE_START);
   const view = new DataView(bytes.buffer);

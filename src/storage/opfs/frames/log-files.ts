@@ -44,21 +44,26 @@ export class LogFiles {
     return this.#log;
   }
 
+  /** Whether there is something to do between writes. */
+  get isUntidy(): boolean {
+    return this.#wantsCompaction || this.#log.wantsTable;
+  }
+
+  /** Does the next step: of a compaction, or a table for the next opening. */
+  tidy(): void {
+    if (this.#wantsCompaction) this.#compact();
+    else if (this.#log.wantsTable) this.#addTable();
+  }
+
   /** Whether a compaction is under way, or would be worth it. */
-  get wantsCompaction(): boolean {
+  get #wantsCompaction(): boolean {
     const { end, index } = this.#log;
     const dead = end - FILE_START - index.live;
     const isWorthIt = dead > WORTH_IT && dead > index.live && end >= this.#retryAt;
     return this.#compaction !== undefined || isWorthIt;
   }
 
-  /** Whether the next opening should not have to read so many heads. */
-  get wantsTable(): boolean {
-    return this.#compaction === undefined && this.#log.wantsTable;
-  }
-
-  /** Writes a table. */
-  addTable(): void {
+  #addTable(): void {
     const log = this.#log;
     try {
       log.mark();
@@ -71,7 +76,7 @@ export class LogFiles {
   }
 
   /** Copies some of the live values to the other file, and makes it the live one when it has all. */
-  compact(): void {
+  #compact(): void {
     const [live, spare] = this.#files;
     this.#compaction ??= new Compaction(live, spare);
     try {
