@@ -1,14 +1,18 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Playground } from './open-playground.ts';
 
+/** The grid of the panel Data. */
+export const gridOf = (shared: () => Playground) => ({
+  search: (text: string) => shared().page.getByRole('searchbox').fill(text),
+  count: () => shared().part('count').innerText(),
+  cell: (text: string) => shared().page.getByRole('gridcell', { name: text, exact: true }),
+});
+
 /** The panel Data, with all cities loaded; leaves them as they were. */
 export function dataSuite(shared: () => Playground): void {
   describe('data', () => {
     let site: Playground;
-
-    const search = (text: string) => site.page.getByRole('searchbox').fill(text);
-    const count = () => site.part('count').innerText();
-    const cell = (text: string) => site.page.getByRole('gridcell', { name: text, exact: true });
+    const { search, count, cell } = gridOf(shared);
 
     beforeAll(async () => {
       site = shared();

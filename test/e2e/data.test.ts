@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { gridOf } from './data.suite.ts';
 import { openPlayground, PATIENCE, type Playground, runs } from './open-playground.ts';
 
 describe.runIf(runs('chromium'))('data without cities', () => {
   let site: Playground;
-
-  const search = (text: string) => site.page.getByRole('searchbox').fill(text);
-  const count = () => site.part('count').innerText();
-  const cell = (text: string) => site.page.getByRole('gridcell', { name: text, exact: true });
+  const { search, count, cell } = gridOf(() => site);
 
   beforeAll(async () => {
     site = await openPlayground();

@@ -14,9 +14,6 @@ export function allAtNight<T>(all: readonly T[], eachTime: readonly T[]): readon
   return isNight ? all : eachTime;
 }
 
-/** Tests of real browsers: the engine is in a worker; at night they run with the one in the page as well. */
-export const clients = allAtNight(['connect', 'Database'] as const, ['connect'] as const);
-
 /** Shares no factor with the kinds of failures of a call, so that each kind is among the chosen. */
 const PERIOD = 13;
 

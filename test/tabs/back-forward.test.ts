@@ -1,7 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { clients } from '../setup/at-night.ts';
 import type { TabScope } from './page/page.ts';
-import { ids, leads, openUntouchedBrowser, type Tab, type UntouchedBrowser } from './tabs.ts';
+import {
+  clients,
+  ids,
+  leads,
+  openUntouchedBrowser,
+  type Tab,
+  type UntouchedBrowser,
+} from './tabs.ts';
 
 declare const window: TabScope;
 

@@ -4,9 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { launchFirefox } from '../../tools/browsers/firefox.mjs';
 import { runs } from '../e2e/open-playground.ts';
-import { clients } from '../setup/at-night.ts';
 import type { TabScope } from './page/page.ts';
-import { openDatabase, type Site, serveSite, writeAllTheTime } from './tabs.ts';
+import { clients, openDatabase, type Site, serveSite, writeAllTheTime } from './tabs.ts';
 
 declare const window: TabScope;
 

@@ -1,7 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { allAtNight } from '../setup/at-night.ts';
 import type { TabScope } from './page/page.ts';
-import { ids, leads, openUntouchedBrowser, type Tab, type UntouchedBrowser } from './tabs.ts';
+import {
+  ids,
+  leads,
+  openUntouchedBrowser,
+  PAIRS,
+  type Tab,
+  type UntouchedBrowser,
+} from './tabs.ts';
 
 declare const window: TabScope;
 
@@ -42,12 +49,6 @@ const sentByCall = (tab: Tab) =>
   });
 
 const usesPort = (tab: Tab) => expect.poll(() => sentByCall(tab), { timeout: 10_000 }).toBe(0);
-
-const PAIRS = [
-  ['connect', 'connect'],
-  ['Database', 'connect'],
-  ['connect', 'Database'],
-] as const;
 
 for (const clients of allAtNight(PAIRS, PAIRS.slice(0, 1))) {
   test(`${clients.join(' and ')}: calls switch to a port and keep their order`, async () => {

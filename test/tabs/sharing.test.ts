@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { allAtNight } from '../setup/at-night.ts';
 import type { TabScope } from './page/page.ts';
-import { ids, openBrowser, type Tab, type TabBrowser } from './tabs.ts';
+import { ids, openBrowser, PAIRS, type Tab, type TabBrowser } from './tabs.ts';
 
 declare const window: TabScope;
 
@@ -26,12 +26,6 @@ afterAll(() => browser.close());
 const open = (client: 'connect' | 'Database' = 'connect') => browser.tab(client, `test ${name}`);
 
 const status = (tab: Tab) => tab.evaluate(() => ({ ...window.db.status }));
-
-const PAIRS = [
-  ['connect', 'connect'],
-  ['Database', 'connect'],
-  ['connect', 'Database'],
-] as const;
 
 for (const clients of allAtNight(PAIRS, PAIRS.slice(0, 2))) {
   test(`${clients.join(' and ')}: the first leads, both see the changes of both`, async () => {

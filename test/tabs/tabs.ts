@@ -3,6 +3,7 @@ import { inject } from 'vitest';
 import { launchChromium } from '../../tools/browsers/chromium.mjs';
 import { launchUntouchedChromium } from '../../tools/browsers/untouched-chromium.mjs';
 import { serveFolder } from '../package/static-server.ts';
+import { allAtNight } from '../setup/at-night.ts';
 import type { TabScope } from './page/page.ts';
 
 declare const window: TabScope;
@@ -14,6 +15,16 @@ export const serveSite = () => serveFolder(inject('tabPage'));
 
 /** The client of a tab; `opfs`: `connect()` with its data in files; `encrypted`: in IndexedDB, `encrypted opfs`: in files. */
 export type TabClient = 'connect' | 'Database' | 'opfs' | 'encrypted' | 'encrypted opfs';
+
+/** The engine is in a worker; at night tests run with the one in the page as well. */
+export const clients = allAtNight(['connect', 'Database'] as const, ['connect'] as const);
+
+/** The clients of two tabs: of the leader, and of the follower. */
+export const PAIRS = [
+  ['connect', 'connect'],
+  ['Database', 'connect'],
+  ['connect', 'Database'],
+] as const;
 
 export interface BrowserOptions {
   /** By default its own server, which ends with it. */

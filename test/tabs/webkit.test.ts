@@ -3,9 +3,8 @@ import { launchWebKit } from '../../tools/browsers/webkit.mjs';
 import { runs } from '../e2e/open-playground.ts';
 import { servePlayground } from '../e2e/playground-server.ts';
 import type { RemotePage } from '../e2e/remote-page.ts';
-import { clients } from '../setup/at-night.ts';
 import type { TabScope } from './page/page.ts';
-import { openDatabase } from './tabs.ts';
+import { clients, openDatabase } from './tabs.ts';
 
 declare const window: TabScope;
 
