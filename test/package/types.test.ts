@@ -128,11 +128,14 @@ test.concurrent.each(allAtNight(CASES, CASES.slice(0, 2)))(
   },
 );
 
-test.concurrent('the types reject wrong calls', async () => {
-  const lines = (await compile('wrong.ts', bundler, 7)).trim().split('\n');
-  const errors = lines.filter((line) => !line.startsWith(' '));
-  expect(errors).toEqual([
-    expect.stringMatching(/^wrong\.ts\(7,.*'string' is not assignable to type 'number'/),
-    expect.stringMatching(/^wrong\.ts\(8,.*'string' is not assignable to type 'WorkerSource/),
-  ]);
-});
+test.concurrent.each(allAtNight<keyof typeof TSC>([6, 7], [7]))(
+  'the types reject wrong calls by TypeScript %i',
+  async (version) => {
+    const lines = (await compile('wrong.ts', bundler, version)).trim().split('\n');
+    const errors = lines.filter((line) => !line.startsWith(' '));
+    expect(errors).toEqual([
+      expect.stringMatching(/^wrong\.ts\(7,.*'string' is not assignable to type 'number'/),
+      expect.stringMatching(/^wrong\.ts\(8,.*'string' is not assignable to type 'WorkerSource/),
+    ]);
+  },
+);

@@ -22,7 +22,7 @@ const SOON = 600;
 
 /** Expects the broken replication to be found out soon. @param from As in {@link firstFailure}. */
 async function expectFound(from = 1): Promise<void> {
-  const seed = await firstFailure(runReplication, { seeds: from + SOON, from });
+  const seed = await firstFailure(runReplication, { seeds: from + SOON - 1, from });
   if (process.env.TRACE) console.log(expect.getState().currentTestName, seed);
   expect(seed).toBeDefined();
 }
