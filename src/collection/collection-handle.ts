@@ -227,13 +227,15 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
     const { refusal } = this.owner;
     if (refusal) throw refusal;
     const signal = signalIn(options);
-    const run = ({ calls, channel }: HandleCalls<Calls>, given: Args) =>
-      channel.run((sender) => start(calls, sender, ...given), { signal, exclusive });
+    const run = ({ calls, channel }: HandleCalls<Calls>, given: Args): Promise<T> =>
+      exclusive || signal
+        ? channel.run((sender) => start(calls, sender, ...given), { signal, exclusive })
+        : channel.settle(start(calls, channel.sender, ...given));
     try {
       const handle = this.#loaded;
       if (handle) return await run(handle, args);
       const copies = args.map(copy) as unknown as Args;
-      const later = this.#first((handle) => run(handle, copies));
+      const later = this.#first(async (handle) => run(handle, copies));
       return await orAborted(later, signal);
     } catch (error) {
       throw this.owner.runtime?.rejection(error, this.name) ?? error;

@@ -37,7 +37,7 @@ export class HandleChannel {
   /** The documents that its readers share; `undefined` where each gets copies. */
   readonly shared: SharedDocuments | undefined;
   /** The sender of calls that are neither exclusive nor abortable. */
-  readonly #sender: Sender;
+  readonly sender: Sender;
   readonly #near: Request;
 
   /** @param handle Number of the handle; {@link DATABASE} addresses the whole database. */
@@ -54,7 +54,7 @@ export class HandleChannel {
     this.#channel = channel;
     this.handle = handle;
     this.#near = { op: 'near', handle };
-    this.#sender = this.#senderOver((request) => this.send(request));
+    this.sender = this.#senderOver((request) => this.send(request));
   }
 
   /** How the engine started; `undefined` before it runs. */
@@ -62,13 +62,19 @@ export class HandleChannel {
     return this.#channel.place?.started;
   }
 
-  /** Runs a call with promises. Sends its first request synchronously, so that calls keep their order. */
+  /** Runs a call that may be exclusive or abortable. Sends its first request synchronously, so that calls keep their order. */
   run<T>(start: StartCall<T>, { signal, exclusive = false }: CallMode = {}): Promise<T> {
-    if (!exclusive && !signal) return drive(start, this.#sender);
+    if (!exclusive && !signal) return this.#drive(start, this.sender);
     const begin = (send: Send): Promise<T> =>
-      exclusive ? this.#alone(start, send) : drive(start, this.#senderOver(send));
+      exclusive ? this.#alone(start, send) : this.#drive(start, this.#senderOver(send));
     const send: Send = (request) => this.send(request);
     return signal ? this.#runUntil(signal, begin) : begin(send);
+  }
+
+  /** Waits for the result of a call over a sender. Not async, which would cost two more turns of the microtask queue. */
+  settle<T>(call: Result<T>): Promise<T> {
+    const result = isCoroutine(call) ? run(call) : call;
+    return result instanceof Promise ? result : Promise.resolve(result);
   }
 
   /** Sends a request, which is the channel's from now on. */
@@ -100,9 +106,17 @@ export class HandleChannel {
     this.#channel.unlisten(live);
   }
 
+  #drive<T>(start: StartCall<T>, sender: Sender): Promise<T> {
+    try {
+      return this.settle(start(sender));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
   /** Runs a call while later ones wait. */
   #alone<T>(start: StartCall<T>, send: Send): Promise<T> {
-    return this.order.enterExclusively(() => drive(start, this.#senderOver(send, true)));
+    return this.order.enterExclusively(() => this.#drive(start, this.#senderOver(send, true)));
   }
 
   /** @param isAlone Whether the call holds the order of calls. */
@@ -148,16 +162,5 @@ export class HandleChannel {
   #addressed<Name extends OperationName>(request: HandleRequest<Name>): Request {
     (request as { handle?: number }).handle = this.handle;
     return request as unknown as Request;
-  }
-}
-
-/** Runs a call. Not async, which would cost two more turns of the microtask queue. */
-function drive<T>(start: StartCall<T>, sender: Sender): Promise<T> {
-  try {
-    const call = start(sender);
-    const result = isCoroutine(call) ? run(call) : call;
-    return result instanceof Promise ? result : Promise.resolve(result);
-  } catch (error) {
-    return Promise.reject(error);
   }
 }
