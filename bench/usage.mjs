@@ -6,7 +6,7 @@ import { parts } from './replication/parts.mjs';
 export const usage = `npm run bench                             every database, every workload; writes docs/benchmarks
 npm run bench -- bulk-insert gets         some workloads
 npm run bench -- --only dexie             single databases; repeatable
-npm run bench -- --compare HEAD~1         this build and that of another commit, by ratio
+npm run bench -- --compare HEAD~1         this build and that of another commit, by ratio; also of limits
 npm run bench -- limits [workload …]      Cairn against its limits
 npm run bench -- node                     in Node: Cairn over files(), NeDB, lmdb, better-sqlite3 if it is installed
 npm run bench -- encryption               encrypted databases against plain ones: --documents 10000, --rounds 11

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { summarize } from '../page/statistics.mjs';
 import { buildIfStale } from '../shared/build.mjs';
+import { buildCommit } from '../shared/build-commit.mjs';
 import { describeMachine, machineLine } from '../shared/machine.mjs';
 import { figure, printTable } from '../shared/print-table.mjs';
 import { writeResults } from '../shared/results.mjs';
 import { startServer } from '../shared/server.mjs';
-import { buildCommit } from './build-commit.mjs';
 import { buildPage } from './build-page.mjs';
 import { workloads } from './catalogue.mjs';
 import { contend } from './contender.mjs';

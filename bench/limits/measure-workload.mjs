@@ -16,56 +16,82 @@ export const launch = () =>
   launchChromium({ args: ['--js-flags=--expose-gc', '--enable-precise-memory-info'] });
 
 /**
- * Runs a workload in its own page: every contender in turn, round by round, so that temporary
- * load affects all of them.
+ * Runs a workload in its own page, in one for each build: every contender in turn, round by round, so that
+ * temporary load affects all of them.
  *
  * @param {Awaited<ReturnType<typeof launch>>} browser
  * @param {import('./workload.mjs').Workload} workload
- * @param {{ origin: string, rounds: number, sizes: number[], without: string[], patient: boolean, profileTo?: string | undefined }} options
- * @returns {Promise<{ measured: Measured[], load: number }>} with how busy the machine was otherwise, from 0 to 1
+ * @param {{ origins: readonly string[], rounds: number, sizes: number[], without: string[], patient: boolean, profileTo?: string | undefined }} options
+ * @returns {Promise<{ builds: Measured[][], load: number }>} the figures of each build, and how busy the machine was
+ *   otherwise, from 0 to 1
  */
 export async function measureWorkload(
   browser,
   workload,
-  { origin, rounds, sizes, without, patient, profileTo },
+  { origins, rounds, sizes, without, patient, profileTo },
 ) {
-  const page = await openPage(browser, origin);
+  const builds = await Promise.all(origins.map((origin) => Build.open(browser, origin)));
   try {
-    const profiles = profileTo ? await recordProfiles(page, profileTo) : undefined;
-    /** @type {Map<string, Measured>} */
-    const measured = new Map();
+    const [first] = builds;
+    const profiles = profileTo && first && (await recordProfiles(first.page, profileTo));
     const quiet = new Quiet();
-    /** @type {Map<number, unknown>} */
-    const prepared = new Map();
-    for (const size of sizes) {
-      const input = { database: `${workload.name}-${size}`, size, prepared: undefined };
-      if (!workload.prepare) continue;
-      if (workload.freshPage) await page.reload();
-      prepared.set(size, await runInPage(page, workload.name, 'prepare', input));
+    for (const { page, prepared } of builds) {
+      for (const size of sizes) {
+        const input = { database: `${workload.name}-${size}`, size, prepared: undefined };
+        if (!workload.prepare) continue;
+        if (workload.freshPage) await page.reload();
+        prepared.set(size, await runInPage(page, workload.name, 'prepare', input));
+      }
     }
     for (let round = 1; round <= rounds; round++) {
       for (const size of sizes) {
         for (const contender of Object.keys(workload.contenders)) {
           if (without.includes(contender)) continue;
-          if (workload.freshPage) await page.reload();
-          const database = `${workload.name}-${contender}-${size}-${round}`;
-          const input = { database, size, prepared: prepared.get(size) };
-          if (patient) await quiet.wait();
-          if (profiles) profiles.name = database;
-          const figures = await runInPage(page, workload.name, contender, input);
-          for (const [metric, value] of Object.entries(figures)) {
-            const key = `${size} ${contender}: ${metric}`;
-            const entry = measured.get(key) ?? { size, contender, metric, values: [] };
-            entry.values.push(value);
-            measured.set(key, entry);
+          // Each build is the first as often as the others.
+          for (const build of round % 2 === 0 ? builds.toReversed() : builds) {
+            const { page, prepared } = build;
+            if (workload.freshPage) await page.reload();
+            const database = `${workload.name}-${contender}-${size}-${round}`;
+            const input = { database, size, prepared: prepared.get(size) };
+            if (patient) await quiet.wait();
+            if (profiles) profiles.name = database;
+            build.note(size, contender, await runInPage(page, workload.name, contender, input));
           }
         }
       }
     }
     const load = patient ? summarize(quiet.loads).median : 0;
-    return { measured: [...measured.values()], load };
+    return { builds: builds.map(({ measured }) => [...measured.values()]), load };
   } finally {
-    await page.close();
+    for (const { page } of builds) await page.close();
+  }
+}
+
+/** A build of Cairn in its page. */
+class Build {
+  /** @type {Map<string, Measured>} */
+  measured = new Map();
+  /** By size. @type {Map<number, unknown>} */
+  prepared = new Map();
+
+  /** @param {import('playwright-core').Page} page */
+  constructor(page) {
+    this.page = page;
+  }
+
+  /** @param {Awaited<ReturnType<typeof launch>>} browser @param {string} origin */
+  static async open(browser, origin) {
+    return new Build(await openPage(browser, origin));
+  }
+
+  /** @param {number} size @param {string} contender @param {Record<string, number>} figures */
+  note(size, contender, figures) {
+    for (const [metric, value] of Object.entries(figures)) {
+      const key = `${size} ${contender}: ${metric}`;
+      const entry = this.measured.get(key) ?? { size, contender, metric, values: [] };
+      entry.values.push(value);
+      this.measured.set(key, entry);
+    }
   }
 }
 

@@ -14,6 +14,7 @@ export function readLimitOptions(args) {
       sizes: { type: 'string' },
       without: { type: 'string', multiple: true, default: [] },
       dist: { type: 'string' },
+      compare: { type: 'string' },
       profile: { type: 'boolean', default: false },
       smoke: { type: 'boolean', default: false },
     },
@@ -31,6 +32,7 @@ export function readLimitOptions(args) {
     sizes: values.sizes?.split(',').map((size) => wholeNumber(size, '--sizes')),
     without: values.without,
     dist: values.dist,
+    compare: values.compare,
     profile: values.profile,
     smoke: values.smoke,
   };

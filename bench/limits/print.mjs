@@ -36,3 +36,19 @@ export function printWorkload({ name, title, rounds, load, measured, checked }, 
     ]),
   ]);
 }
+
+/**
+ * @param {readonly import('./limits.mjs').Checked[]} now
+ * @param {readonly import('./limits.mjs').Checked[]} then of another build, in the same rounds
+ * @param {string} commit of the other build
+ */
+export function printComparison(now, then, commit) {
+  const rows = now.flatMap(({ what, value, best }) => {
+    const other = then.find((one) => one.what === what);
+    if (!other) return [];
+    const ratios = [value / other.value, best / other.best];
+    return [[what, ...[value, other.value, ...ratios].map(figure)]];
+  });
+  console.log('');
+  printTable([['ratio or figure', 'now', `at ${commit}`, 'now / then', 'of minima'], ...rows]);
+}

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { ROOT } from '../../tools/setup.mjs';
 import { buildIfStale } from '../shared/build.mjs';
+import { buildCommit } from '../shared/build-commit.mjs';
 import { describeMachine, machineLine } from '../shared/machine.mjs';
 import { FOLDER, writeResults } from '../shared/results.mjs';
 import { startServer } from '../shared/server.mjs';
@@ -8,18 +9,25 @@ import { checkResults } from './check-results.mjs';
 import { checkLimits } from './limits.mjs';
 import { launch, measureWorkload } from './measure-workload.mjs';
 import { readLimitOptions } from './options.mjs';
-import { printWorkload } from './print.mjs';
+import { printComparison, printWorkload } from './print.mjs';
+
+/** A build at an origin of its own. @param {string} folder */
+const serveBuild = (folder) =>
+  startServer({
+    '/bench': `${ROOT}bench`,
+    '/node_modules/dexie/dist/modern': `${ROOT}node_modules/dexie/dist/modern`,
+    '/node_modules/mingo/dist': `${ROOT}node_modules/mingo/dist`,
+    '/dist': folder,
+  });
 
 /** Measures Cairn against its limits. @param {string[]} args */
 export async function runLimits(args) {
   const options = readLimitOptions(args);
-  const { chosen, rounds, sizes: givenSizes, without, dist, profile, smoke } = options;
-  const server = await startServer({
-    '/bench': `${ROOT}bench`,
-    '/node_modules/dexie/dist/modern': `${ROOT}node_modules/dexie/dist/modern`,
-    '/node_modules/mingo/dist': `${ROOT}node_modules/mingo/dist`,
-    '/dist': dist === undefined ? buildIfStale() : resolve(dist),
-  });
+  const { chosen, rounds, sizes: givenSizes, without, dist, compare, profile, smoke } = options;
+  const other = compare === undefined ? undefined : buildCommit(compare);
+  const folders = [dist === undefined ? buildIfStale() : resolve(dist)];
+  if (other) folders.push(other.folder);
+  const servers = await Promise.all(folders.map(serveBuild));
   /** One browser for all in a smoke run; else a fresh one per workload. */
   let browser = smoke ? await launch() : undefined;
   try {
@@ -32,8 +40,8 @@ export async function runLimits(args) {
       const { name, title, limits } = workload;
       const sizes = givenSizes ?? (smoke ? workload.smokeSizes : workload.sizes);
       browser ??= await launch();
-      const { measured, load } = await measureWorkload(browser, workload, {
-        origin: server.origin(),
+      const { builds, load } = await measureWorkload(browser, workload, {
+        origins: servers.map((server) => server.origin()),
         rounds,
         sizes,
         without,
@@ -44,9 +52,11 @@ export async function runLimits(args) {
         await browser.close();
         browser = undefined;
       }
+      const [measured = [], then] = builds;
       const checked = checkLimits(limits, measured);
       const result = { name, title, rounds, load, measured, checked };
       printWorkload(result, smoke);
+      if (other && then) printComparison(checked, checkLimits(limits, then), other.commit);
       results.workloads.push(result);
       const contenders = Object.keys(workload.contenders).filter((it) => !without.includes(it));
       expected.push({ workload, sizes, contenders });
@@ -55,6 +65,6 @@ export async function runLimits(args) {
     console.log(`\nwritten to ${writeResults(results, 'limits')}`);
   } finally {
     await browser?.close();
-    server.close();
+    for (const server of servers) server.close();
   }
 }
