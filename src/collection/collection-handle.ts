@@ -134,10 +134,8 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
    */
   loadBackup(name: string): Promise<true> {
     const { version } = this.settings;
-    // Its documents may have to be migrated first.
-    const exclusive = version > 1;
     return this.call([name], (calls, sender, given) => calls.loadBackup(sender, given, version), {
-      exclusive,
+      exclusive: version > 1, // its documents may have to be migrated first
     });
   }
 
