@@ -19,31 +19,14 @@ const inMemory = ['memory', 'encrypted'].map((name) => `test/contract/database-$
 /** In Chromium alone: the driver's own suite runs in every browser that has files. */
 const inFiles = 'test/contract/connect-opfs.test.ts';
 const effort = Number(process.env.EFFORT ?? 1);
-/** Each time, browsers run what depends on them; with `EFFORT=2`, what is the same in each JavaScript engine as well. */
-const alike = [
+/** What is the same in each JavaScript engine, and so at night alone in browsers; and the contract over files. */
+const atNight = [
+  inFiles,
   'test/storage/{memory,record,segment,watermarks}*.test.ts',
   'test/storage/opfs/{file-compaction,frame-table,migration-crash,torn-tails}.test.ts',
-  'test/backup/file/{hostile-lines,limits}.test.ts',
+  'test/backup/file/{damaged-files,hostile-lines,limits,round-trip.property}.test.ts',
 ];
 const inBrowsers = 'test/bindings/browser/**/*.test.ts';
-/** `connect()` has the same engine and driver: Chromium alone tests them in the thread as well. */
-const inThread = 'test/contract/database-indexeddb.test.ts';
-/**
- * Each time in Chromium alone: frameworks are the same in each browser, streams have `streams.test.ts`, files the
- * driver's own tests, and what else there is needs no more of a browser than those and the contract.
- */
-const inChromium = [
-  inThread,
-  inBrowsers,
-  'test/backup/file/{damaged-files,round-trip.property}.test.ts',
-  'test/browser/{devtools,hung-live,hung-query,wiping}.test.ts',
-  'test/browser/migrating/**',
-  'test/browser/opfs/{destroy,encrypted,migrate}.test.ts',
-];
-const atNight = (browser: string) => [
-  ...alike,
-  ...(browser === 'chromium' ? [inFiles] : inChromium),
-];
 const withPrograms = ['package', 'tabs', 'e2e', 'servers', 'site'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
@@ -126,7 +109,7 @@ export default defineConfig({
           environment: 'happy-dom',
           include: [contract],
           // Here connect() has no worker: it runs the same engine in the thread, with the same IndexedDB, as Database.
-          exclude: [...inMemory, inFiles, inThread],
+          exclude: [...inMemory, inFiles, 'test/contract/database-indexeddb.test.ts'],
           setupFiles,
         },
       },
@@ -155,7 +138,7 @@ export default defineConfig({
               exclude: [
                 ...inMemory,
                 ...(browser === 'chromium' ? [] : [inFiles]),
-                ...(effort > 1 ? [] : atNight(browser)),
+                ...(effort > 1 ? [] : atNight),
               ],
             })),
           },

@@ -11,6 +11,7 @@ import { bin, ROOT } from './setup.mjs';
  * @property {string[]} [needs] names of earlier steps whose result it uses
  * @property {boolean} [beside] whether it runs beside the step before it: together they keep two cores busy
  * @property {string} [behind] of the steps beside it, the one that it follows
+ * @property {boolean} [atNight] whether it runs with `EFFORT=2` alone, or by its name
  * @property {boolean} [browsers] whether it starts browsers
  * @property {boolean} [servers] whether it starts PostgreSQL
  * @property {number} [minutes] after which a command of it is ended, several times what it takes on a quiet machine; 10 if not given
@@ -26,6 +27,9 @@ const vitest = (...projects) => [
   '--reporter=default',
   '--reporter=./tools/every-project-ran.ts',
 ];
+
+/** Whether this is the thorough run of each night (docs/decisions/046). */
+export const isNight = Number(process.env.EFFORT ?? 1) > 1;
 
 /** Not `bin('tsc')`: two packages have that name (docs/decisions/046). */
 const tsc = [process.execPath, `${ROOT}node_modules/typescript7/bin/tsc`];
@@ -102,7 +106,10 @@ export const steps = [
     browsers: true,
     minutes: 40,
     shows: 'tests',
-    commands: () => [vitest('node', 'happy-dom', 'chromium', 'firefox', 'webkit')],
+    // Firefox and WebKit have tests of tabs each time.
+    commands: () => [
+      vitest('node', 'happy-dom', 'chromium', ...(isNight ? ['firefox', 'webkit'] : [])),
+    ],
     note: testCounts,
   },
   {
@@ -152,6 +159,7 @@ export const steps = [
   },
   {
     name: 'docs',
+    atNight: true,
     beside: true,
     behind: 'e2e',
     browsers: true,
@@ -162,6 +170,7 @@ export const steps = [
   {
     name: 'bench',
     needs: ['build'],
+    atNight: true,
     beside: true,
     behind: 'tabs',
     browsers: true,

@@ -7,13 +7,13 @@ import { explainMissing, provisionBrowsers } from './browsers/provision.mjs';
 import { run } from './run.mjs';
 import { POSTGRES_MISSING, provisionPostgres } from './servers/provision.mjs';
 import { installPackages, ROOT } from './setup.mjs';
-import { steps } from './steps.mjs';
+import { isNight, steps } from './steps.mjs';
 
 const seconds = (/** @type {number} */ start) => ((performance.now() - start) / 1000).toFixed(1);
 
 /** @param {string[]} names */
 function choose(names) {
-  if (names.length === 0) return steps;
+  if (names.length === 0) return steps.filter(({ atNight }) => isNight || !atNight);
   const unknown = names.filter((name) => !steps.some((step) => step.name === name));
   if (unknown.length > 0) {
     throw new Error(

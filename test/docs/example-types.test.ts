@@ -1,17 +1,18 @@
-import { dirname } from 'node:path';
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { compile } from 'svelte/compiler';
-import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { compileScript, compileTemplate, parse } from 'vue/compiler-sfc';
-import { type Example, ROOT, readExamples } from './pages.ts';
+import { type Example, ROOT, readExamples, readText } from './pages.ts';
 
 /** Begin of the comment at the end of an erroneous line of an example. */
 const MISTAKE = '// type error';
 
 const examples = readExamples();
 
-test('examples compile, except lines marked as type errors', () => {
-  const errors = typeErrors();
+test('examples compile, except lines marked as type errors', async () => {
+  const errors = await typeErrors();
   const mistakes = examples.flatMap((example) =>
     example.code
       .split('\n')
@@ -55,42 +56,49 @@ test.each(components('vue'))('the Vue component at %s compiles', (id, source) =>
 });
 
 /** Compiler errors of the examples, each compiled as its own module; the files of an app may import each other. */
-function typeErrors(): { place: string; message: string }[] {
-  const files = new Map(examples.map((example, index) => [fileOf(example, index), example]));
-  const folders = new Set([...files.keys()].map((file) => dirname(file)));
-  const options = compilerOptions();
-  const host = ts.createCompilerHost(options);
-  const { fileExists, readFile, getSourceFile, directoryExists } = host;
-  const codeOf = (file: string) => {
-    const example = files.get(file);
-    return example && scriptOf(example);
-  };
-  host.fileExists = (file) => files.has(file) || fileExists(file);
-  host.directoryExists = (folder) => folders.has(folder) || (directoryExists?.(folder) ?? true);
-  host.readFile = (file) => codeOf(file) ?? readFile(file);
-  host.getSourceFile = (file, target) => {
-    const code = codeOf(file);
-    return code === undefined
-      ? getSourceFile(file, target)
-      : ts.createSourceFile(file, code, target);
-  };
-  const globals = ['test/docs/example-globals.d.ts', 'bench/page/peers/untyped.d.ts'];
-  const given = globals.map((file) => ROOT + file);
-  const program = ts.createProgram([...given, ...files.keys()], options, host);
-  return [...files].flatMap(([file, example]) =>
-    ts.getPreEmitDiagnostics(program, program.getSourceFile(file)).map((diagnostic) => ({
-      place: placeOf(example, lineOf(diagnostic)),
-      message: ts.flattenDiagnosticMessageText(diagnostic.messageText, '\n'),
-    })),
-  );
+async function typeErrors(): Promise<{ place: string; message: string }[]> {
+  mkdirSync(`${ROOT}test-results`, { recursive: true });
+  // Within the repository: packages resolve as in its own files.
+  const folder = mkdtempSync(`${ROOT}test-results/examples-`);
+  try {
+    const files = new Map(examples.map((example, index) => [fileOf(example, index), example]));
+    for (const [file, example] of files) {
+      mkdirSync(dirname(join(folder, file)), { recursive: true });
+      writeFileSync(join(folder, file), scriptOf(example));
+    }
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(projectOf([...files.keys()])));
+    return (await compileProject(folder)).flatMap((line) => {
+      const [, file = '', row, message = ''] = /^(.+?)\((\d+),\d+\): error (.*)$/.exec(line) ?? [];
+      const example = files.get(file);
+      if (example) return [{ place: placeOf(example, Number(row) - 1), message }];
+      // The further lines of a message are indented.
+      return line === '' || line.startsWith(' ') ? [] : [{ place: line, message: line }];
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
-/** The name under which the compiler sees an example. */
+/** The lines that the compiler prints. */
+function compileProject(folder: string): Promise<string[]> {
+  const tsc = `${ROOT}node_modules/typescript7/bin/tsc`;
+  return new Promise((resolve) => {
+    // It ends with an error where there is one in an example, as there is meant to be.
+    execFile(
+      process.execPath,
+      [tsc, '--pretty', 'false'],
+      { cwd: folder, maxBuffer: 2 ** 26 },
+      (_error, stdout, stderr) => resolve((stdout + stderr).split('\n')),
+    );
+  });
+}
+
+/** The file of an example, in the folder of all. */
 function fileOf({ page, file, language }: Example, index: number): string {
   const extension = language === 'ts' || language === 'tsx' ? '' : '.ts';
   return file
-    ? `${ROOT}test/docs/${page.replaceAll(/\W/g, '-')}/${file}${extension}`
-    : `${ROOT}test/docs/example-${index}.${extension ? 'ts' : language}`;
+    ? `${page.replaceAll(/\W/g, '-')}/${file}${extension}`
+    : `example-${index}.${extension ? 'ts' : language}`;
 }
 
 /** The TypeScript of an example, each line where it is in the example: of a component, its script. */
@@ -102,23 +110,35 @@ function scriptOf({ language, code }: Example): string {
   return '\n'.repeat(code.slice(0, index).split('\n').length - 1) + script;
 }
 
-/** The options of the project; an example may have unused names, and its components are React's. */
-function compilerOptions(): ts.CompilerOptions {
-  const { config } = ts.readConfigFile(`${ROOT}tsconfig.json`, ts.sys.readFile);
-  const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, ROOT);
-  return {
-    ...options,
-    paths: { ...options.paths, 'cairndb/static': ['./src/index.ts'] },
-    types: ['node', 'svelte', 'vite/client'],
-    jsx: ts.JsxEmit.Preserve,
-    jsxImportSource: 'react',
-    noUnusedLocals: false,
-    noUnusedParameters: false,
+/** With the options of the repository; an example may have unused names, and its components are React's. */
+function projectOf(examples: readonly string[]): object {
+  const globals = [
+    'test/docs/example-globals.d.ts',
+    'bench/page/peers/untyped.d.ts',
+    // of the sources
+    ...['src/server/postgres/sql.d.ts', 'tools/build/virtual.d.ts'],
+  ];
+  const { compilerOptions } = JSON.parse(readText('tsconfig.json'));
+  const paths: Record<string, string[]> = {
+    ...compilerOptions.paths,
+    'cairndb/static': ['./src/index.ts'],
   };
-}
-
-function lineOf({ file, start = 0 }: ts.Diagnostic): number {
-  return file?.getLineAndCharacterOfPosition(start).line ?? 0;
+  const inRepository = Object.entries(paths).map(([name, files]) => [
+    name,
+    files.map((file) => join(ROOT, file)),
+  ]);
+  return {
+    compilerOptions: {
+      ...compilerOptions,
+      paths: Object.fromEntries(inRepository),
+      types: ['node', 'svelte', 'vite/client'],
+      jsx: 'preserve',
+      jsxImportSource: 'react',
+      noUnusedLocals: false,
+      noUnusedParameters: false,
+    },
+    files: [...examples, ...globals.map((file) => ROOT + file)],
+  };
 }
 
 function placeOf({ page, line }: Example, index: number): string {

@@ -51,7 +51,8 @@ for (const [name, launch] of [
     },
   );
 
-  test.runIf(runs(name))(
+  const testOnce = name === 'webkit' ? test : testAtNight;
+  testOnce?.runIf(runs(name))(
     `${name}: two tabs see the writes of both, and lose none when one crashes or closes`,
     async () => {
       const { remoteUrls, close, ...site } = await servePlayground(inject('playground'));

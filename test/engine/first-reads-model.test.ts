@@ -191,7 +191,7 @@ test('first reads answer as an open collection does', async () => {
         }
       },
     ),
-    runs(100),
+    runs(200),
   );
   expect(answeredFirst).toBeGreaterThan(50);
   expect(taken()).toBeGreaterThan(500);

@@ -71,7 +71,7 @@ beforeAll(async () => {
 afterAll(() => chromium?.close());
 
 // Each time without those whose components are only compiled, by the tests of the docs.
-test.for(allAtNight(templates, templates.slice(0, 2)))(
+test.for(allAtNight(templates, templates.slice(0, 1)))(
   'the app of the page for $framework keeps its list, and shows changes of another tab',
   async (template) => {
     const folder = await build(template);

@@ -12,10 +12,10 @@ declare module 'vitest' {
 
 fc.configureGlobal({ seed: inject('seed') });
 
-/** How many scripts a property runs: half of what is usual each time, the usual number times the effort at night. */
+/** How many scripts a property runs: a quarter of what is usual each time, the usual number times the effort at night. */
 export function runs(usual: number): { readonly numRuns: number } {
   const effort = inject('effort');
-  return { numRuns: effort > 1 ? usual * effort : Math.ceil(usual / 2) };
+  return { numRuns: effort > 1 ? usual * effort : Math.ceil(usual / 4) };
 }
 
 /**

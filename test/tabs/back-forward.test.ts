@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { testAtNight } from '../setup/at-night.ts';
 import type { TabScope } from './page/page.ts';
 import {
   clients,
@@ -99,7 +100,7 @@ test.for(clients)(
   },
 );
 
-test.for(clients)('%s: the only page leads again after its return', async (client) => {
+testAtNight?.for(clients)('%s: the only page leads again after its return', async (client) => {
   const tab = await open(client);
   await tab.evaluate(() => window.things.insert({ _id: 'a' }));
   await goAway(tab);

@@ -46,7 +46,7 @@ function sizes(all: readonly { batch: number }[]): Map<number, number> {
   return counted;
 }
 
-const CLIENTS = allAtNight(['connect', 'Database', 'opfs'] as const, ['connect', 'opfs'] as const);
+const CLIENTS = allAtNight(['connect', 'Database', 'opfs'] as const, ['connect'] as const);
 
 describe.each(CLIENTS)('%s', (client) => {
   test('a leader crashes: acknowledged changes of another tab are kept, and applied once', async () => {

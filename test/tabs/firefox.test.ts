@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { launchFirefox } from '../../tools/browsers/firefox.mjs';
 import { runs } from '../e2e/open-playground.ts';
+import { testAtNight } from '../setup/at-night.ts';
 import type { TabScope } from './page/page.ts';
 import { clients, openDatabase, type Site, serveSite, writeAllTheTime } from './tabs.ts';
 
@@ -105,13 +106,16 @@ describe.runIf(runs('firefox'))('Firefox', () => {
     expect(await ids(await open(client))).toEqual(['a', 'b']);
   });
 
-  test('acknowledged changes are kept, although the worker was writing all the time', async () => {
-    const tab = await open('connect');
-    await tab.run(writeAllTheTime, `test ${name}`);
-    await insert(tab, ['told']);
-    await tab.reload();
-    expect(await ids(await open('connect'))).toEqual(['told']);
-  });
+  testAtNight?.(
+    'acknowledged changes are kept, although the worker was writing all the time',
+    async () => {
+      const tab = await open('connect');
+      await tab.run(writeAllTheTime, `test ${name}`);
+      await insert(tab, ['told']);
+      await tab.reload();
+      expect(await ids(await open('connect'))).toEqual(['told']);
+    },
+  );
 
   test.for(clients)(
     '%s: acknowledged changes are kept, although the script ended during their write',
@@ -137,7 +141,7 @@ describe.runIf(runs('firefox'))('Firefox', () => {
     },
   );
 
-  test('a save is atomic, although its script ended in the middle', async () => {
+  testAtNight?.('a save is atomic, although its script ended in the middle', async () => {
     const tab = await open('Database');
     await tab.run(async () => {
       // Several segments.
@@ -155,7 +159,8 @@ describe.runIf(runs('firefox'))('Firefox', () => {
     expect(await ids(await open('Database'))).toHaveLength(1000);
   });
 
-  test.for(clients)(
+  // Each time in Chromium.
+  testAtNight?.for(clients)(
     '%s: a leader in the back/forward cache resigns, and follows after its return',
     async (client) => {
       const first = await open(client);

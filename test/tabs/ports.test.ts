@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { allAtNight } from '../setup/at-night.ts';
+import { allAtNight, testAtNight } from '../setup/at-night.ts';
 import type { TabScope } from './page/page.ts';
 import {
   ids,
@@ -74,27 +74,30 @@ for (const clients of allAtNight(PAIRS, PAIRS.slice(0, 1))) {
   });
 }
 
-test('two tabs in the back/forward cache, one after the other, return and have a port again', async () => {
-  const first = await open('connect');
-  const second = await open('connect');
-  await usesPort(second);
-  for (const [rests, stays] of [
-    [second, first],
-    [first, second],
-  ] as const) {
-    await rests.goto(`${browser.url}?elsewhere`);
-    await stays.evaluate(
-      (_id) => window.things.insert({ _id }),
-      `by ${await stays.url()} ${rests === first}`,
-    );
-    expect(await leads(stays)).toBe(true);
-    await rests.goBack({ waitUntil: 'commit' });
-    expect(await rests.evaluate(() => 'db' in window)).toBe(true);
-    expect(await ids(rests)).toEqual(await ids(stays));
-    expect(await leads(rests)).toBe(false);
-    await usesPort(rests);
-  }
-});
+testAtNight?.(
+  'two tabs in the back/forward cache, one after the other, return and have a port again',
+  async () => {
+    const first = await open('connect');
+    const second = await open('connect');
+    await usesPort(second);
+    for (const [rests, stays] of [
+      [second, first],
+      [first, second],
+    ] as const) {
+      await rests.goto(`${browser.url}?elsewhere`);
+      await stays.evaluate(
+        (_id) => window.things.insert({ _id }),
+        `by ${await stays.url()} ${rests === first}`,
+      );
+      expect(await leads(stays)).toBe(true);
+      await rests.goBack({ waitUntil: 'commit' });
+      expect(await rests.evaluate(() => 'db' in window)).toBe(true);
+      expect(await ids(rests)).toEqual(await ids(stays));
+      expect(await leads(rests)).toBe(false);
+      await usesPort(rests);
+    }
+  },
+);
 
 test("under a policy of 'self' alone a follower gets its port from a file, and the browser reports nothing", async () => {
   const leader = await open('connect');

@@ -3,6 +3,7 @@ import { launchWebKit } from '../../tools/browsers/webkit.mjs';
 import { runs } from '../e2e/open-playground.ts';
 import { servePlayground } from '../e2e/playground-server.ts';
 import type { RemotePage } from '../e2e/remote-page.ts';
+import { testAtNight } from '../setup/at-night.ts';
 import type { TabScope } from './page/page.ts';
 import { clients, openDatabase } from './tabs.ts';
 
@@ -71,7 +72,7 @@ describe.runIf(runs('webkit'))('WebKit', () => {
     },
   );
 
-  test.for(clients)(
+  testAtNight?.for(clients)(
     '%s: the opener has the acknowledged changes of a tab that closed itself, once',
     async (client) => {
       const [first, second] = site.remotes;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { someEachTime } from '../../setup/at-night.ts';
 import {
   type Bytes,
   gzipped,
@@ -39,6 +40,8 @@ function flipped(bytes: Bytes, bit: number): Bytes {
   return copy;
 }
 
+const bitsOf = (bytes: Uint8Array) => Array.from({ length: bytes.length * 8 }, (_, bit) => bit);
+
 test('an uncompressed gzip file is readable', async () => {
   expect(await read(stored(new TextEncoder().encode(text)))).toEqual(content);
 });
@@ -62,7 +65,7 @@ test('content truncated anywhere and compressed again is detected', async () => 
 
 test('a file with any flipped bit is refused or read as the original', async () => {
   const codes = new Set<string>();
-  for (let bit = 0; bit < file.length * 8; bit++) {
+  for (const bit of someEachTime(bitsOf(file))) {
     codes.add(await readOrRefuse(flipped(file, bit), 1 + (bit % 400)));
   }
   // No checksum covers time and system in the gzip header.
@@ -72,7 +75,7 @@ test('a file with any flipped bit is refused or read as the original', async () 
 test('content with any flipped bit, compressed again, is refused or read as the original', async () => {
   const bytes = new TextEncoder().encode(text);
   const end = text.lastIndexOf('"version"') * 8;
-  for (let bit = 0; bit < bytes.length * 8; bit++) {
+  for (const bit of someEachTime(bitsOf(bytes))) {
     const code = await readOrRefuse(stored(flipped(bytes, bit)));
     // The version in the last line has no effect.
     if (bit < end) expect(code, `bit ${bit}`).not.toBe('none');

@@ -19,11 +19,14 @@ export async function buildExample(name: string): Promise<Served> {
   const manifest: Manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   for (const each of Object.keys({ ...manifest.dependencies, ...manifest.devDependencies }))
     if (each !== 'cairndb') link(each, folder);
-  cpSync(join(ROOT, 'node_modules/.bin'), join(folder, 'node_modules/.bin'), {
+  const programs = join(folder, 'node_modules/.bin');
+  cpSync(join(ROOT, 'node_modules/.bin'), programs, {
     recursive: true,
     verbatimSymlinks: true,
-    filter: (path) => !/\/\.bin\/./.test(path) || /(tsc|vite|vue-tsc|svelte-check)$/.test(path),
+    filter: (path) => !/\/\.bin\/./.test(path) || /\/(vite|vue-tsc|svelte-check)$/.test(path),
   });
+  // In this repository another package has a program of that name.
+  symlinkSync('../typescript/bin/tsc', join(programs, 'tsc'));
   await run('npm', ['run', 'build'], folder);
   return serveUntilClosed(join(folder, 'dist'));
 }

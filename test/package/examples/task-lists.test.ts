@@ -6,7 +6,7 @@ import type { Served } from '../consumers.ts';
 import { buildExample, taskLists } from './build-example.ts';
 
 /** The bindings have contract tests of their own. */
-const EACH_TIME = taskLists.filter((name) => name === 'vanilla' || name === 'react');
+const EACH_TIME = taskLists.filter((name) => name === 'react');
 
 describe.each(allAtNight(taskLists, EACH_TIME))('examples/%s', (name) => {
   let app: Served;

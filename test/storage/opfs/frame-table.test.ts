@@ -184,6 +184,6 @@ test('whatever is written, killed and closed, the file has what was written', as
     expect([...found].sort(([a], [b]) => a - b)).toEqual([...model].sort(([a], [b]) => a - b));
     expect(files.damage).toEqual([]);
   });
-  await fc.assert(property, runs(12));
+  await fc.assert(property, runs(24));
   expect(tables).toBeGreaterThan(5);
 });

@@ -11,7 +11,10 @@ const RUNS = Number(process.env.LOSSES ?? 1);
 /** `ENDINGS='quit;reload'` runs these alone. */
 const only = process.env.ENDINGS?.split(';');
 /** By default only the ways that no other test covers, and whose outcome does not depend on load. */
-const FEW = ['window.close', 'close two tabs, one after the other', 'reload two tabs'];
+const FEW = allAtNight(
+  ['window.close', 'close two tabs, one after the other', 'reload two tabs'],
+  ['close two tabs, one after the other'],
+);
 
 const campaigns = {
   chromium: startChromium,
