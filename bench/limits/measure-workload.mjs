@@ -35,10 +35,11 @@ export async function measureWorkload(
     const [first] = builds;
     const profiles = profileTo && first && (await recordProfiles(first.page, profileTo));
     const quiet = new Quiet();
-    for (const { page, prepared } of builds) {
-      for (const size of sizes) {
-        const input = { database: `${workload.name}-${size}`, size, prepared: undefined };
-        if (!workload.prepare) continue;
+    for (const size of sizes) {
+      const input = { database: `${workload.name}-${size}`, size, prepared: undefined };
+      if (!workload.prepare) continue;
+      // An older build prepares in its own way: the workload has to suit it.
+      for (const { page, prepared } of builds) {
         if (workload.freshPage) await page.reload();
         prepared.set(size, await runInPage(page, workload.name, 'prepare', input));
       }
@@ -49,13 +50,23 @@ export async function measureWorkload(
           if (without.includes(contender)) continue;
           // Each build is the first as often as the others.
           for (const build of round % 2 === 0 ? builds.toReversed() : builds) {
-            const { page, prepared } = build;
+            const { page, prepared, refused } = build;
+            if (refused.has(contender)) continue;
+            // The page of the other build is hidden then: timers of a hidden page are slow, and Cairn saves at once in one.
+            if (builds.length > 1) await page.bringToFront();
             if (workload.freshPage) await page.reload();
             const database = `${workload.name}-${contender}-${size}-${round}`;
             const input = { database, size, prepared: prepared.get(size) };
             if (patient) await quiet.wait();
             if (profiles) profiles.name = database;
-            build.note(size, contender, await runInPage(page, workload.name, contender, input));
+            try {
+              build.note(size, contender, await runInPage(page, workload.name, contender, input));
+            } catch (error) {
+              if (build === first) throw error;
+              // An older build lacks what this contender needs.
+              console.log(`left out of the comparison: ${error}`.split('\n', 1)[0]);
+              refused.add(contender);
+            }
           }
         }
       }
@@ -71,6 +82,8 @@ export async function measureWorkload(
 class Build {
   /** @type {Map<string, Measured>} */
   measured = new Map();
+  /** Contenders that it cannot run. @type {Set<string>} */
+  refused = new Set();
   /** By size. @type {Map<number, unknown>} */
   prepared = new Map();
 

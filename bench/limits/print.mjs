@@ -38,17 +38,23 @@ export function printWorkload({ name, title, rounds, load, measured, checked }, 
 }
 
 /**
- * @param {readonly import('./limits.mjs').Checked[]} now
- * @param {readonly import('./limits.mjs').Checked[]} then of another build, in the same rounds
+ * Not of the ratios, whose other side differs from round to round too. What is no Cairn shows how much chance there is.
+ *
+ * @param {readonly import('./measure-workload.mjs').Measured[]} now
+ * @param {readonly import('./measure-workload.mjs').Measured[]} then of another build, in the same rounds
  * @param {string} commit of the other build
  */
 export function printComparison(now, then, commit) {
-  const rows = now.flatMap(({ what, value, best }) => {
-    const other = then.find((one) => one.what === what);
+  const rows = now.flatMap(({ size, contender, metric, values }) => {
+    const other = then.find(
+      (one) => one.size === size && one.contender === contender && one.metric === metric,
+    );
     if (!other) return [];
-    const ratios = [value / other.value, best / other.best];
-    return [[what, ...[value, other.value, ...ratios].map(figure)]];
+    const [own, earlier] = [summarize(values), summarize(other.values)];
+    const ratios = [own.median / earlier.median, own.min / earlier.min];
+    const name = `${count(size)} ${contender}: ${metric}`;
+    return [[name, ...[own.median, earlier.median, ...ratios].map(figure)]];
   });
   console.log('');
-  printTable([['ratio or figure', 'now', `at ${commit}`, 'now / then', 'of minima'], ...rows]);
+  printTable([['this build and the other', 'now', commit, 'of medians', 'of minima'], ...rows]);
 }

@@ -56,7 +56,7 @@ export async function runLimits(args) {
       const checked = checkLimits(limits, measured);
       const result = { name, title, rounds, load, measured, checked };
       printWorkload(result, smoke);
-      if (other && then) printComparison(checked, checkLimits(limits, then), other.commit);
+      if (other && then) printComparison(measured, then, other.commit);
       results.workloads.push(result);
       const contenders = Object.keys(workload.contenders).filter((it) => !without.includes(it));
       expected.push({ workload, sizes, contenders });
