@@ -82,12 +82,6 @@ export const steps = [
   },
   { name: 'build', shows: 'dist', commands: () => [[bin('tsdown')]] },
   {
-    name: 'demo',
-    beside: true,
-    shows: 'the playground builds',
-    commands: () => [[bin('vite'), 'build']],
-  },
-  {
     name: 'exports',
     needs: ['build'],
     shows: 'the tarball resolves for bundlers and for types',

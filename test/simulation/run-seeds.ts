@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { run } from './run.ts';
 
 /** How many seeds there are in all; `SEEDS=200000 npm run simulate` runs more, `SEED=…` begins elsewhere. */
-export const SEEDS = Number(process.env.SEEDS ?? 1_000);
+export const SEEDS = Number(process.env.SEEDS ?? 500);
 export const FIRST = Number(process.env.SEED ?? 1);
 
 /** Runs every second seed: two processes share the work. */

@@ -3,7 +3,7 @@ import { FIRST } from './run-seeds.ts';
 import { runTransactions } from './transaction-simulation.ts';
 
 /** `SEEDS=20000` runs more, `SEED=…` begins elsewhere. */
-const SEEDS = Number(process.env.SEEDS ?? 200 * inject('effort'));
+const SEEDS = Number(process.env.SEEDS ?? 100 * inject('effort'));
 
 test('transactions of tabs that end, freeze and fail make a serialisable history', async () => {
   for (let seed = FIRST; seed < FIRST + SEEDS; seed++) {
