@@ -48,7 +48,7 @@ export async function measureWorkload(
       for (const size of sizes) {
         for (const contender of Object.keys(workload.contenders)) {
           if (without.includes(contender)) continue;
-          // Each build is the first as often as the others.
+          // Each build is the first in half of the rounds.
           for (const build of round % 2 === 0 ? builds.toReversed() : builds) {
             const { page, prepared, refused } = build;
             if (refused.has(contender)) continue;
