@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
-import { summarize } from '../page/statistics.mjs';
 import { buildIfStale } from '../shared/build.mjs';
 import { buildCommit } from '../shared/build-commit.mjs';
+import { COMPARED, compared } from '../shared/compare.mjs';
 import { describeMachine, machineLine } from '../shared/machine.mjs';
-import { figure, printTable } from '../shared/print-table.mjs';
+import { printTable } from '../shared/print-table.mjs';
 import { writeResults } from '../shared/results.mjs';
 import { startServer } from '../shared/server.mjs';
 import { buildPage } from './build-page.mjs';
@@ -63,7 +63,7 @@ function printRatios(measured, { peers, sizes }, suffix) {
         it.workload === workload &&
         it.metric === metric,
     );
-    return found && summarize(found.values);
+    return found?.values;
   };
   for (const size of sizes) {
     for (const { name } of peers) {
@@ -72,13 +72,13 @@ function printRatios(measured, { peers, sizes }, suffix) {
           const now = find(size, name, workload, metric);
           const then = find(size, `${name}${suffix}`, workload, metric);
           if (!now || !then) return [];
-          const cells = [now.median, then.median, now.median / then.median, now.min / then.min];
-          return [[`${workload}: ${metric}, ${unit}`, ...cells.map(figure), String(now.runs)]];
+          const cells = [...compared(now, then), String(now.length)];
+          return [[`${workload}: ${metric}, ${unit}`, ...cells]];
         }),
       );
       if (rows.length === 0) continue;
       console.log(`\n${size.toLocaleString('en-US')} · ${name}`);
-      printTable([['', 'now', 'then', 'of medians', 'of minima', 'runs'], ...rows]);
+      printTable([['', ...COMPARED, 'runs'], ...rows]);
     }
   }
 }

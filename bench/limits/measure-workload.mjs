@@ -38,7 +38,6 @@ export async function measureWorkload(
     for (const size of sizes) {
       const input = { database: `${workload.name}-${size}`, size, prepared: undefined };
       if (!workload.prepare) continue;
-      // An older build prepares in its own way: the workload has to suit it.
       for (const { page, prepared } of builds) {
         if (workload.freshPage) await page.reload();
         prepared.set(size, await runInPage(page, workload.name, 'prepare', input));
@@ -59,14 +58,8 @@ export async function measureWorkload(
             const input = { database, size, prepared: prepared.get(size) };
             if (patient) await quiet.wait();
             if (profiles) profiles.name = database;
-            try {
-              build.note(size, contender, await runInPage(page, workload.name, contender, input));
-            } catch (error) {
-              if (build === first) throw error;
-              // An older build lacks what this contender needs.
-              console.log(`left out of the comparison: ${error}`.split('\n', 1)[0]);
-              refused.add(contender);
-            }
+            const measuring = build.measure(workload.name, contender, input);
+            await (build === first ? measuring : measuring.catch(build.refuse(contender)));
           }
         }
       }
@@ -97,8 +90,18 @@ class Build {
     return new Build(await openPage(browser, origin));
   }
 
-  /** @param {number} size @param {string} contender @param {Record<string, number>} figures */
-  note(size, contender, figures) {
+  /** For an older build, which may lack what a contender needs. @param {string} contender */
+  refuse(contender) {
+    return (/** @type {unknown} */ error) => {
+      console.log(`left out of the comparison: ${error}`.split('\n', 1)[0]);
+      this.refused.add(contender);
+    };
+  }
+
+  /** @param {string} workload @param {string} contender @param {import('./workload.mjs').Input} input */
+  async measure(workload, contender, input) {
+    const { size } = input;
+    const figures = await runInPage(this.page, workload, contender, input);
     for (const [metric, value] of Object.entries(figures)) {
       const key = `${size} ${contender}: ${metric}`;
       const entry = this.measured.get(key) ?? { size, contender, metric, values: [] };

@@ -1,4 +1,5 @@
 import { summarize } from '../page/statistics.mjs';
+import { COMPARED, compared } from '../shared/compare.mjs';
 import { figure, printTable } from '../shared/print-table.mjs';
 import { count } from './limits.mjs';
 
@@ -50,11 +51,8 @@ export function printComparison(now, then, commit) {
       (one) => one.size === size && one.contender === contender && one.metric === metric,
     );
     if (!other) return [];
-    const [own, earlier] = [summarize(values), summarize(other.values)];
-    const ratios = [own.median / earlier.median, own.min / earlier.min];
-    const name = `${count(size)} ${contender}: ${metric}`;
-    return [[name, ...[own.median, earlier.median, ...ratios].map(figure)]];
+    return [[`${count(size)} ${contender}: ${metric}`, ...compared(values, other.values)]];
   });
   console.log('');
-  printTable([['this build and the other', 'now', commit, 'of medians', 'of minima'], ...rows]);
+  printTable([[`this build and ${commit}`, ...COMPARED], ...rows]);
 }
