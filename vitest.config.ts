@@ -31,8 +31,8 @@ const withPrograms = ['package', 'tabs', 'e2e', 'servers', 'site'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
 /**
- * That the simulation finds faults; the panel Speed, whose peers the benchmarks run each time; layout shifts, for which
- * each panel is visited for long; tabs at steady work, whose changes money.test.ts makes in transactions.
+ * That the simulation finds faults; the panel Speed, which runs other databases; layout shifts, for which each panel is
+ * visited for long; tabs at steady work, whose changes money.test.ts makes in transactions.
  */
 const wholeAtNight = [
   'test/simulation/broken-*.test.ts',

@@ -1,7 +1,7 @@
 import * as lib from '../../src/index.ts';
 import type { ClientKind } from './client-fixture.ts';
 import { fakeWorker } from './fake-worker.ts';
-import { type EachTime, runContract } from './run-contract.ts';
+import { runContract } from './run-contract.ts';
 
 const common = { lib, storage: 'indexeddb' } as const;
 
@@ -29,12 +29,7 @@ const withoutWorkers: ClientKind = {
   make: (name) => lib.connect({ name }),
 };
 
-const { userAgent = '' } = globalThis.navigator ?? {};
-/** The driver's own suite has what depends on the storage of Firefox and WebKit. */
-const eachTime: EachTime = userAgent.includes('Chrome')
-  ? { caching: true, parts: ['copies', 'storage'] }
-  : { caching: userAgent.includes('Firefox'), parts: ['copies'] };
-
-if (typeof Worker !== 'undefined') runContract(inBrowser, eachTime);
+if (typeof Worker !== 'undefined')
+  runContract(inBrowser, { caching: true, parts: ['copies', 'storage'] });
 else if (typeof document === 'undefined') runContract(overChannel, { caching: false });
 else runContract(withoutWorkers, { caching: true, parts: ['copies', 'globals'] });

@@ -1,9 +1,9 @@
-import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { compile } from 'svelte/compiler';
 import { expect, test } from 'vitest';
 import { compileScript, compileTemplate, parse } from 'vue/compiler-sfc';
+import { run } from '../package/tarball.ts';
 import { type Example, ROOT, readExamples, readText } from './pages.ts';
 
 /** Begin of the comment at the end of an erroneous line of an example. */
@@ -79,18 +79,13 @@ async function typeErrors(): Promise<{ place: string; message: string }[]> {
   }
 }
 
-/** The lines that the compiler prints. */
-function compileProject(folder: string): Promise<string[]> {
+/** The lines that the compiler prints. It fails where there is an error in an example, as there is meant to be. */
+async function compileProject(folder: string): Promise<string[]> {
   const tsc = `${ROOT}node_modules/typescript7/bin/tsc`;
-  return new Promise((resolve) => {
-    // It ends with an error where there is one in an example, as there is meant to be.
-    execFile(
-      process.execPath,
-      [tsc, '--pretty', 'false'],
-      { cwd: folder, maxBuffer: 2 ** 26 },
-      (_error, stdout, stderr) => resolve((stdout + stderr).split('\n')),
-    );
-  });
+  const { stdout } = await run(process.execPath, [tsc, '--pretty', 'false'], folder).catch(
+    (error: { stdout: string }) => error,
+  );
+  return stdout.split('\n');
 }
 
 /** The file of an example, in the folder of all. */
