@@ -1,5 +1,7 @@
 import {
+  cairnFiles,
   cairnThread,
+  cairnThreadShared,
   cairnThreadUncached,
   cairnWorker,
   cairnWorkerUncached,
@@ -24,8 +26,10 @@ import { tinybase } from './peers/tinybase.mjs';
 export const peers = [
   cairnWorker,
   cairnWorkerUncached,
+  cairnFiles,
   cairnThread,
   cairnThreadUncached,
+  cairnThreadShared,
   dexie,
   idb,
   localforage,
