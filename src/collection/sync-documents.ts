@@ -129,5 +129,8 @@ export function openSync<T extends object, S extends Stamp, I extends object>(
   calls: DocumentCalls<T, S>,
   channel: HandleChannel,
 ): SyncDocuments<T, S, I> {
-  return new SyncDocuments(settings.name, calls, channel, new NearReads(channel, settings));
+  const near = new NearReads(channel, settings);
+  // Where the collection cannot be read after all, the next read says so.
+  near.prepare().catch(() => undefined);
+  return new SyncDocuments(settings.name, calls, channel, near);
 }
