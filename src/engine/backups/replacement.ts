@@ -1,6 +1,8 @@
 import type { StorageOperation } from '../../storage/drivers/driver.ts';
+import { intactBodies } from '../../storage/integrity/body-checks.ts';
 import type { ManifestSwap } from '../../storage/log/manifest-swap.ts';
 import type { SegmentState } from '../../storage/segments/compaction.ts';
+import type { TakeSegment } from '../../storage/segments/read-segments.ts';
 import type { Segment } from '../../storage/segments/segment.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
 import { Loading } from '../collections/loading.ts';
@@ -67,6 +69,24 @@ export class Replacement {
     });
     await log.bodies.check(segments);
     await run(this.#loading.build(this.#states));
+  }
+
+  /**
+   * The same with their documents: one read finds damage to any, and a cached collection keeps them.
+   *
+   * @returns whether all are whole.
+   */
+  async bringWhole(segments: readonly number[]): Promise<boolean> {
+    const { log } = this.#context.records;
+    let isWhole = true;
+    const take: TakeSegment = (segment, hashes, stored) => {
+      const bodies = intactBodies(stored, segment.checks);
+      if (bodies?.length !== segment.keys.length || bodies.includes(undefined)) isWhole = false;
+      this.#loading.fold(segment, hashes, bodies);
+    };
+    this.#states = await log.read(segments, take, true);
+    if (isWhole) await run(this.#loading.build(this.#states));
+    return isWhole;
   }
 
   /** What makes them the live ones, and a backup of those that were. To be written when nothing else is; then {@link stored} or {@link failed}. */

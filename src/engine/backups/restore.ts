@@ -18,17 +18,18 @@ export async function restore(
   snapshot: Snapshot,
 ): Promise<void> {
   checkSnapshot(context, snapshot);
-  await verify(context, snapshot);
-  await bring(replacing, snapshot);
+  await bring(context, replacing, snapshot);
   await context.saves.alone(() => replacing.write());
   await replacing.settleIn();
 }
 
 /** The error of a backup whose segments cannot be read; other errors stay. */
 export function backupDamage(snapshot: Snapshot, cause: unknown): unknown {
-  const isDamaged = cause instanceof StorageError && cause.code === 'data_damaged';
-  return isDamaged ? damaged(snapshot, cause.message, cause) : cause;
+  return isDamage(cause) ? damaged(snapshot, cause.message, cause) : cause;
 }
+
+const isDamage = (cause: unknown): cause is StorageError =>
+  cause instanceof StorageError && cause.code === 'data_damaged';
 
 /** @throws {StorageError} `format_newer`; {CollectionError} `type_mismatch` */
 export function checkSnapshot({ settings }: CollectionContext, snapshot: Snapshot): void {
@@ -38,20 +39,24 @@ export function checkSnapshot({ settings }: CollectionContext, snapshot: Snapsho
 }
 
 /** Reads the documents too: what replaces a collection must be whole. */
-async function verify({ storage, settings }: CollectionContext, snapshot: Snapshot): Promise<void> {
-  const verifier = new SegmentVerifier(storage, settings.name);
-  const { problems } = await verifier.verify(snapshot.segments, snapshot.documents);
-  const [first] = problems;
-  if (first) throw damaged(snapshot, first.message);
-}
-
-async function bring(replacing: Replacement, snapshot: Snapshot): Promise<void> {
+async function bring(
+  { storage, settings }: CollectionContext,
+  replacing: Replacement,
+  snapshot: Snapshot,
+): Promise<void> {
+  let lost: StorageError | undefined;
   try {
-    await replacing.bring(snapshot.segments);
+    if (await replacing.bringWhole(snapshot.segments)) {
+      checkCount(snapshot, replacing.records.rows.length);
+      return;
+    }
   } catch (cause) {
-    throw backupDamage(snapshot, cause);
+    if (!isDamage(cause)) throw cause;
+    lost = cause;
   }
-  checkCount(snapshot, replacing.records.list.length);
+  const verifier = new SegmentVerifier(storage, settings.name);
+  const { problems } = await verifier.verify(snapshot.segments);
+  throw damaged(snapshot, problems[0]?.message ?? lost?.message ?? '', lost);
 }
 
 /** @throws {BackupError} `backup_damaged` */

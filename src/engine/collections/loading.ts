@@ -1,8 +1,8 @@
 import type { Checkpoint } from '../../storage/checkpoint/checkpoint-format.ts';
+import type { IntactBodies } from '../../storage/integrity/body-checks.ts';
 import type { Manifest } from '../../storage/log/manifest.ts';
 import type { SegmentState } from '../../storage/segments/compaction.ts';
-import type { TakeSegment } from '../../storage/segments/read-segments.ts';
-import { columnOf } from '../../storage/segments/segment.ts';
+import { columnOf, type Segment } from '../../storage/segments/segment.ts';
 import { typeMismatch } from '../collection-errors.ts';
 import { DocumentIndexes } from '../documents/document-indexes.ts';
 import { extractKeys, lackingColumns, writeColumns } from '../documents/index-builder.ts';
@@ -77,12 +77,12 @@ export class Loading {
     for (const slot of this.#indexes.all) this.#lacking.set(slot, new Set());
   }
 
-  /** Folds a segment in; lowest number first. */
-  readonly fold: TakeSegment = (segment, hashes) => {
-    this.records.fold(segment, hashes);
+  /** Folds a segment in; lowest number first. @param bodies If they were read. */
+  fold(segment: Segment, hashes: Uint32Array, bodies?: IntactBodies): void {
+    this.records.fold(segment, hashes, bodies);
     for (const [{ column }, lacking] of this.#lacking)
       if (!columnOf(segment, column)) lacking.add(segment.number);
-  };
+  }
 
   /**
    * Counts the live sizes of the collection's segments. Indexes whose keys all segments have are ready; the others

@@ -1,8 +1,8 @@
+import type { Body } from '../../codec/body.ts';
 import { isBodyIntact } from '../../storage/integrity/body-checks.ts';
 import { documentLost } from '../../storage/segments/lost-data.ts';
 import { readRecord } from '../../storage/segments/parts/record-part.ts';
 import { readListed, type TakeSegment } from '../../storage/segments/read-segments.ts';
-import type { SegmentBodies } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
 
@@ -19,12 +19,12 @@ export async function readRows(
   const { name } = settings;
   const withBodies = !storage.getItem;
   const found: StoredRecord[] = [];
-  const take: TakeSegment = (segment, _, beside) => {
+  const take: TakeSegment = (segment, _, stored) => {
     records.log.bodies.note(segment);
-    const { bodies } = segment.bodies ? segment : ((beside ?? {}) as Partial<SegmentBodies>);
+    const bodies = stored as readonly Body[] | undefined;
     for (const row of rows.get(segment.number) as readonly number[]) {
       const body = bodies?.[row];
-      const record = readRecord(segment, row, withBodies ? body : undefined);
+      const record = readRecord(segment, row, body);
       if (withBodies && !isBodyIntact(body, segment.checks[row]))
         throw documentLost(name, segment.number, record.key);
       found.push(record);

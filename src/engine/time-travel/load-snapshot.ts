@@ -21,7 +21,9 @@ export async function loadSnapshot(
   const { segments, version = 1, created_at } = snapshot;
   const loading = new Loading(context, version, false);
   try {
-    const states = await records.log.read(segments, loading.fold);
+    const states = await records.log.read(segments, (segment, hashes) =>
+      loading.fold(segment, hashes),
+    );
     await records.log.bodies.check(segments);
     loading.open(states);
   } catch (error) {

@@ -20,15 +20,15 @@ export function isBodyIntact(body: unknown, check: number | undefined): body is 
   }
 }
 
+/** Encoded documents of a segment, `undefined` in place of each that is damaged. */
+export type IntactBodies = readonly (Body | undefined)[];
+
 /**
- * Encoded documents as they are in storage, `undefined` in place of each that is damaged; `undefined` where there are none.
+ * Encoded documents as they are in storage; `undefined` where there are none.
  *
  * @param stored Anything may be in storage.
  */
-export function intactBodies(
-  stored: unknown,
-  checks: Uint32Array,
-): readonly (Body | undefined)[] | undefined {
+export function intactBodies(stored: unknown, checks: Uint32Array): IntactBodies | undefined {
   if (!Array.isArray(stored)) return undefined;
   const isIntact = (index: number): boolean => isBodyIntact(stored[index], checks[index]);
   for (let index = 0; index < checks.length; index++) {

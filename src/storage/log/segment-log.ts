@@ -225,15 +225,21 @@ export class SegmentLog {
   /**
    * Reads segments, live or not, in ascending order.
    *
+   * @param withBodies Whether to read their bodies too.
    * @returns their states, for {@link prepareSwap}.
    * @throws {StorageError} `data_damaged` when one is missing or damaged.
    */
-  async read(numbers: readonly number[], fold: TakeSegment): Promise<Map<number, SegmentState>> {
+  async read(
+    numbers: readonly number[],
+    fold: TakeSegment,
+    withBodies = false,
+  ): Promise<Map<number, SegmentState>> {
     const states = new Map<number, SegmentState>();
-    await readListed(this.#options.storage, this.name, numbers, (segment, hashes) => {
+    const take: TakeSegment = (segment, hashes, bodies) => {
       this.#note(states, segment);
-      fold(segment, hashes);
-    });
+      fold(segment, hashes, bodies);
+    };
+    await readListed(this.#options.storage, this.name, numbers, take, withBodies);
     return states;
   }
 

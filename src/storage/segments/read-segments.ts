@@ -1,12 +1,14 @@
 import type { Storage } from '../drivers/driver.ts';
-import type { Segment } from './segment.ts';
+import type { Segment, SegmentBodies } from './segment.ts';
 import { type IntactSegment, readIntact, readSegment, segmentProblem } from './stored-segment.ts';
 
 /** Segments read in one request: about 2 MB. */
 export const READ_AHEAD = 100;
+/** The same with their bodies: about 2.5 MB. */
+const READ_AHEAD_WITH_BODIES = 25;
 
-/** Takes a segment, with the hashes of its keys; `beside` is what is stored as its bodies, if they were requested. */
-export type TakeSegment = (segment: Segment, hashes: Uint32Array, beside?: unknown) => void;
+/** Takes a segment, with the hashes of its keys, and its bodies if they were requested: anything may be stored as those. */
+export type TakeSegment = (segment: Segment, hashes: Uint32Array, bodies?: unknown) => void;
 
 /** A segment in storage, live or not. */
 export interface FoundSegment {
@@ -57,7 +59,7 @@ async function readByKeys(
 /**
  * Reads segments by number; reads ahead while segments are taken.
  *
- * @param withBodies Whether to read bodies that are values of their own, in requests that overlap with those of segments.
+ * @param withBodies Whether to read the bodies too, in requests that overlap with those of segments.
  * @throws {StorageError} `data_damaged` when one is missing or damaged.
  */
 export async function readListed(
@@ -67,18 +69,20 @@ export async function readListed(
   take: TakeSegment,
   withBodies = false,
 ): Promise<void> {
+  const ahead = withBodies ? READ_AHEAD_WITH_BODIES : READ_AHEAD;
   const read = (from: number): Promise<unknown[][]> => {
-    const keys = numbers.slice(from, from + READ_AHEAD).map((number) => [name, number]);
+    const keys = numbers.slice(from, from + ahead).map((number) => [name, number]);
     const stores = withBodies ? (['segments', 'bodies'] as const) : (['segments'] as const);
     return later(Promise.all(stores.map((store) => storage.getMany(store, keys))));
   };
   let chunk = read(0);
-  for (let from = 0; from < numbers.length; from += READ_AHEAD) {
-    const [segments = [], bodies] = await chunk;
-    chunk = read(from + READ_AHEAD);
+  for (let from = 0; from < numbers.length; from += ahead) {
+    const [segments = [], apart] = await chunk;
+    chunk = read(from + ahead);
     for (const [index, value] of segments.entries()) {
       const { segment, hashes } = readIntact(name, numbers[from + index] as number, value);
-      take(segment, hashes, bodies?.[index]);
+      const bodies = apart?.[index] as Partial<SegmentBodies> | undefined;
+      take(segment, hashes, withBodies ? (segment.bodies ?? bodies?.bodies) : undefined);
     }
   }
 }

@@ -1,4 +1,4 @@
-import { intactBodies } from '../../../storage/integrity/body-checks.ts';
+import { type IntactBodies, intactBodies } from '../../../storage/integrity/body-checks.ts';
 import type { SegmentState } from '../../../storage/segments/compaction.ts';
 import { hashKeys, repeatedHashes } from '../../../storage/segments/key-hashes.ts';
 import { partOf, RecordPart, readRecords } from '../../../storage/segments/parts/record-part.ts';
@@ -48,8 +48,13 @@ export class FoldedRecords {
     );
   }
 
-  /** Folds a segment in; lowest number first, then {@link finish}. @param hashes Of its keys. */
-  fold(segment: Segment, hashes: Uint32Array): void {
+  /**
+   * Folds a segment in; lowest number first, then {@link finish}.
+   *
+   * @param hashes Of its keys.
+   * @param bodies If they were read; those that are in the segment otherwise.
+   */
+  fold(segment: Segment, hashes: Uint32Array, bodies?: IntactBodies): void {
     const { number, keys, ranks, deletes } = segment;
     if (deletes.length > 0) this.#deletes.push({ number, deletes });
     if (keys.length === 0) return;
@@ -60,15 +65,17 @@ export class FoldedRecords {
     }
     this.rows.append(
       this.#caching
-        ? new RecordPart({ made: this.#withBodies(segment) })
+        ? new RecordPart({ made: this.#withBodies(segment, bodies) })
         : partOf(segment, this.#columns),
     );
     if (!this.#caching) this.resident = false;
   }
 
   /** Loading the other bodies needs objects, and here they are made while the next segments are read. */
-  #withBodies(segment: Segment): StoredRecord[] {
-    const bodies = intactBodies(segment.bodies, segment.checks);
+  #withBodies(
+    segment: Segment,
+    bodies: IntactBodies | undefined = intactBodies(segment.bodies, segment.checks),
+  ): StoredRecord[] {
     // Reading a damaged one by itself says so.
     if (!bodies || bodies.includes(undefined)) this.resident = false;
     return readRecords(segment, this.#columns, bodies);
