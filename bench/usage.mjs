@@ -12,6 +12,7 @@ npm run bench -- node                     in Node: Cairn over files(), NeDB, lmd
 npm run bench -- encryption               encrypted databases against plain ones: --documents 10000, --rounds 11
 npm run bench -- tabs                     calls in a follower, and failover
 npm run bench -- replication [part …]     with PostgreSQL: first pull, push, many clients, many rows
+npm run bench -- --continue <file>        adds rounds to a run of the same sources, up to --rounds
 npm run bench -- --publish <file>         writes docs/benchmarks from the raw figures of a run
 npm run bench -- --smoke                  short run: checks that everything works, its times mean nothing
 

@@ -6,7 +6,8 @@ import { Measurement } from './measure-databases.mjs';
  * @param {import('../shared/server.mjs').Server} server
  * @param {readonly import('./contender.mjs').Contender[]} contenders
  * @param {Pick<import('./options.mjs').Options, 'workloads' | 'sizes' | 'rounds' | 'minutes' | 'seed' | 'smoke'>} options
- * @param {(measurement: Measurement) => void} [afterRound]
+ * @param {(measurement: Measurement, round: number) => void} [afterRound]
+ * @param {import('./results.mjs').Results} [earlier] the rounds before
  * @returns {Promise<Measurement>}
  */
 export async function measureAll(
@@ -14,20 +15,22 @@ export async function measureAll(
   contenders,
   { workloads, sizes, rounds, minutes, seed, smoke },
   afterRound = () => {},
+  earlier,
 ) {
   const measurement = new Measurement(server, contenders, workloads, seed);
-  if (smoke || workloads.includes('bundle')) {
+  if (earlier) measurement.goOn(earlier);
+  else if (smoke || workloads.includes('bundle')) {
     console.log('Smoke run with few documents:');
     await measurement.check();
     if (smoke) return measurement;
   }
   console.log('Measuring:');
   const end = performance.now() + minutes * 60_000;
-  for (let round = 1; round <= rounds; round++) {
+  for (let round = (earlier?.rounds ?? 0) + 1; round <= rounds; round++) {
     const start = performance.now();
     for (const size of sizes) await measurement.round(size, round);
     const now = performance.now();
-    afterRound(measurement);
+    afterRound(measurement, round);
     if (now + (now - start) > end) break;
   }
   return measurement;

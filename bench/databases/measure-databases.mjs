@@ -57,6 +57,12 @@ export class Measurement {
     this.#seed = seed;
   }
 
+  /** Adds to the figures of earlier rounds. @param {import('./results.mjs').Results} earlier */
+  goOn({ measured, failures }) {
+    this.failures.push(...failures);
+    for (const entry of measured) this.#measured.set(keyOf(entry), entry);
+  }
+
   get measured() {
     return [...this.#measured.values()];
   }
@@ -150,13 +156,17 @@ export class Measurement {
   /** @param {number} size @param {string} contender @param {string} workload @param {Record<string, number>} figures */
   #note(size, contender, workload, figures) {
     for (const [metric, value] of Object.entries(figures)) {
-      const key = `${size} ${contender} ${workload} ${metric}`;
-      const entry = this.#measured.get(key) ?? { size, contender, workload, metric, values: [] };
+      const about = { size, contender, workload, metric };
+      const entry = this.#measured.get(keyOf(about)) ?? { ...about, values: [] };
       entry.values.push(value);
-      this.#measured.set(key, entry);
+      this.#measured.set(keyOf(about), entry);
     }
   }
 }
+
+/** @param {Omit<Measured, 'values'>} measured */
+const keyOf = ({ size, contender, workload, metric }) =>
+  `${size} ${contender} ${workload} ${metric}`;
 
 /** @param {number} start */
 const seconds = (start) => ((performance.now() - start) / 1_000).toFixed(1);

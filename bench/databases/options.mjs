@@ -15,6 +15,7 @@ import { workloads } from './catalogue.mjs';
  * @property {string | undefined} dist
  * @property {boolean} smoke
  * @property {string | undefined} compare
+ * @property {string | undefined} earlier the results of a run that goes on
  */
 
 const WHOLE_SIZES = '1000,10000';
@@ -36,6 +37,7 @@ export function readOptions(args) {
       seed: { type: 'string', default: '1' },
       dist: { type: 'string' },
       compare: { type: 'string' },
+      continue: { type: 'string' },
       smoke: { type: 'boolean', default: false },
     },
   });
@@ -55,6 +57,7 @@ export function readOptions(args) {
     dist,
     smoke,
     compare,
+    earlier: values.continue,
   };
 }
 

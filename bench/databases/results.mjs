@@ -6,7 +6,7 @@
  * @property {string} commit of Cairn
  * @property {import('../shared/machine.mjs').Machine} machine
  * @property {number} seed
- * @property {number} rounds
+ * @property {number} rounds how many were run
  * @property {number} bytesADocument as JSON, on average
  * @property {(Pick<import('../page/peer.mjs').Peer, 'name' | 'title' | 'kind' | 'keeps' | 'resident' | 'runs' | 'resolved' | 'usage'> & { savedBy: string | undefined, versions: Record<string, string> })[]} contenders
  * @property {import('./measure-databases.mjs').Measured[]} measured

@@ -8,6 +8,7 @@ import { writeResults } from '../shared/results.mjs';
 import { startServer } from '../shared/server.mjs';
 import { buildPage } from './build-page.mjs';
 import { contend } from './contender.mjs';
+import { readEarlier } from './earlier-run.mjs';
 import { measureAll } from './measure-all.mjs';
 import { readOptions } from './options.mjs';
 import { printDatabases } from './print-databases.mjs';
@@ -20,7 +21,8 @@ const WEIGHED = 1_000;
 /** Compares the databases. @param {string[]} args */
 export async function runDatabases(args) {
   const options = readOptions(args);
-  const { peers, dist, smoke, seed, rounds, sizes, whole } = options;
+  const { peers, dist, smoke, seed, sizes, whole } = options;
+  const earlier = options.earlier === undefined ? undefined : readEarlier(options.earlier, options);
   const server = await startServer({
     '/page': await buildPage(),
     [CAIRN]: dist === undefined ? buildIfStale() : resolve(dist),
@@ -30,22 +32,24 @@ export async function runDatabases(args) {
     console.log(machineLine(machine));
     const contenders = peers.map((peer) => contend(peer, CAIRN));
     const about = {
-      at: new Date().toISOString(),
-      commit: commitNow(),
+      at: earlier?.at ?? new Date().toISOString(),
+      commit: earlier?.commit ?? commitNow(),
       machine,
       seed,
-      rounds,
       bytesADocument: documentBytes(seed),
       contenders: peers.map(describe),
     };
+    let rounds = earlier?.rounds ?? 0;
     const keep = (
       /** @type {import('./measure-databases.mjs').Measurement} */ { measured, failures },
+      round = rounds,
     ) => {
+      rounds = round;
       /** @type {import('./results.mjs').Results} */
-      const results = { ...about, measured, failures };
+      const results = { ...about, rounds, measured, failures };
       return { results, file: writeResults(results, 'databases') };
     };
-    const measurement = await measureAll(server, contenders, options, keep);
+    const measurement = await measureAll(server, contenders, options, keep, earlier);
     const { failures } = measurement;
     const { results, file } = keep(measurement);
     if (smoke) console.log('Smoke run: everything works; the times mean nothing.');
