@@ -16,8 +16,8 @@ import { readSegment } from '../segments/stored-segment.ts';
 import type { Watermark } from '../segments/watermarks.ts';
 import { FORMAT, type Manifest } from './manifest.ts';
 
-/** Size of the segments read with the manifest: all of a small collection. Of a large one, the first reads come before the others. */
-const FIRST = 16 * SEGMENT_SIZE;
+/** Size of the segments read with the manifest: all of a small collection. A large one has first reads, which would wait for more. */
+const FIRST = 2 * SEGMENT_SIZE;
 
 /** The stored log of a collection. */
 export interface StoredLog {
@@ -121,11 +121,12 @@ export async function readLog(
   name: string,
   { begin, take, pause }: LogReader,
 ): Promise<StoredLog> {
-  // Read at once, in parallel with the manifest.
+  // Requested at once, what the first reads need before the segments: storage answers in this order.
+  const reading = later(readManifest(storage, name));
+  const beside = later(storage.getMany('bodies', [directoryKey(name), lastSegmentKey(name)]));
   const few = Math.ceil(FIRST / segmentSizes(storage).full);
   const first = later(readSegmentsAfter(storage, name, 0, few));
-  const beside = later(storage.getMany('bodies', [directoryKey(name), lastSegmentKey(name)]));
-  const manifest = await readManifest(storage, name);
+  const manifest = await reading;
   if (!manifest) {
     if ((await first).length > 0) throw manifestLost(name);
     return { manifest, watermarks: [], highest: 0, others: [], last: 0 };
