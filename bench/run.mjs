@@ -1,5 +1,5 @@
 /** npm run bench: measures in a real browser; `-- --help` lists the options. */
-import { publishFile } from './databases/publish.mjs';
+import { publishFile } from './databases/report/publish.mjs';
 import { runComparison } from './databases/run-comparison.mjs';
 import { runDatabases } from './databases/run-databases.mjs';
 import { runEncryption } from './encryption/run-encryption.mjs';

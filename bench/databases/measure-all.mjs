@@ -5,7 +5,7 @@ import { Measurement } from './measure-databases.mjs';
  *
  * @param {import('../shared/server.mjs').Server} server
  * @param {readonly import('./contender.mjs').Contender[]} contenders
- * @param {Pick<import('./options.mjs').Options, 'workloads' | 'sizes' | 'rounds' | 'minutes' | 'seed' | 'smoke'>} options
+ * @param {Pick<import('./options.mjs').Options, 'workloads' | 'sizes' | 'rounds' | 'minutes' | 'seed' | 'smoke' | 'once'>} options
  * @param {(measurement: Measurement, round: number) => void} [afterRound]
  * @param {import('./results.mjs').Results} [earlier] the rounds before
  * @returns {Promise<Measurement>}
@@ -13,11 +13,11 @@ import { Measurement } from './measure-databases.mjs';
 export async function measureAll(
   server,
   contenders,
-  { workloads, sizes, rounds, minutes, seed, smoke },
+  { workloads, sizes, rounds, minutes, seed, smoke, once },
   afterRound = () => {},
   earlier,
 ) {
-  const measurement = new Measurement(server, contenders, workloads, seed);
+  const measurement = new Measurement(server, contenders, { workloads, seed, once });
   if (earlier) measurement.goOn(earlier);
   else if (smoke || workloads.includes('bundle')) {
     console.log('Smoke run with few documents:');

@@ -20,6 +20,11 @@ import { TooSlow } from './page-calls.mjs';
  * @property {string} contender
  * @property {boolean} slow whether it only took too long
  * @property {string} reason
+ *
+ * @typedef {object} Round a contender that is not measured again
+ * @property {number} size
+ * @property {string} contender
+ * @property {number} seconds
  */
 
 /** For the check in advance, which also shows the loaded code. */
@@ -39,27 +44,31 @@ export class Measurement {
   #measured = new Map();
   /** @type {Failure[]} */
   failures = [];
+  /** @type {Round[]} */
+  long = [];
   #server;
   #contenders;
   #workloads;
   #seed;
+  #once;
 
   /**
    * @param {import('../shared/server.mjs').Server} server
    * @param {readonly Contender[]} contenders
-   * @param {readonly string[]} workloads names
-   * @param {number} seed
+   * @param {Pick<import('./options.mjs').Options, 'workloads' | 'seed' | 'once'>} options
    */
-  constructor(server, contenders, workloads, seed) {
+  constructor(server, contenders, { workloads, seed, once }) {
     this.#server = server;
     this.#contenders = contenders;
     this.#workloads = workloads;
     this.#seed = seed;
+    this.#once = once;
   }
 
   /** Adds to the figures of earlier rounds. @param {import('./results.mjs').Results} earlier */
-  goOn({ measured, failures }) {
+  goOn({ measured, failures, long = [] }) {
     this.failures.push(...failures);
+    this.long.push(...long);
     for (const entry of measured) this.#measured.set(keyOf(entry), entry);
   }
 
@@ -95,7 +104,7 @@ export class Measurement {
     await this.#try(contender, CHECK_SIZE, () =>
       live(page, this.#server.origin(name), contender, terms, ALL, () => done++),
     );
-    console.log(`  ${name}: ${done} workloads, ${seconds(start)} s`);
+    console.log(`  ${name}: ${done} workloads, ${secondsSince(start).toFixed(1)} s`);
     if (!this.#workloads.includes('bundle') || peer.kind === 'limit') return;
     this.#note(0, name, 'bundle', measureBundle(this.#server.loadedBy(name)));
   }
@@ -104,13 +113,21 @@ export class Measurement {
   async round(size, round) {
     const order = shuffle(this.#contenders, randomNumbers(this.#seed * 31 + round));
     for (const contender of order) {
-      if (this.#hasFailed(contender, size)) continue;
+      if (this.#hasFailed(contender, size) || this.#tookLong(contender, size)) continue;
+      const { name } = contender;
       const start = performance.now();
       await this.#try(contender, size, () => this.#live(contender, size, round));
+      const took = secondsSince(start);
+      if (took > this.#once) this.long.push({ size, contender: name, seconds: Math.round(took) });
       console.log(
-        `  ${size.toLocaleString('en-US')}, round ${round}: ${contender.name} ${seconds(start)} s`,
+        `  ${size.toLocaleString('en-US')}, round ${round}: ${name} ${took.toFixed(1)} s`,
       );
     }
+  }
+
+  /** @param {Contender} contender @param {number} size */
+  #tookLong({ name }, size) {
+    return this.long.some((it) => it.contender === name && it.size === size);
   }
 
   /** A contender that failed at this or a smaller size is skipped. @param {Contender} contender @param {number} size */
@@ -169,4 +186,4 @@ const keyOf = ({ size, contender, workload, metric }) =>
   `${size} ${contender} ${workload} ${metric}`;
 
 /** @param {number} start */
-const seconds = (start) => ((performance.now() - start) / 1_000).toFixed(1);
+const secondsSince = (start) => (performance.now() - start) / 1_000;

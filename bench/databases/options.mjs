@@ -16,6 +16,7 @@ import { workloads } from './catalogue.mjs';
  * @property {boolean} smoke
  * @property {string | undefined} compare
  * @property {string | undefined} earlier the results of a run that goes on
+ * @property {number} once seconds of a round beyond which a contender is not measured again
  */
 
 const WHOLE_SIZES = '1000,10000';
@@ -38,6 +39,7 @@ export function readOptions(args) {
       dist: { type: 'string' },
       compare: { type: 'string' },
       continue: { type: 'string' },
+      once: { type: 'string', default: 'Infinity' },
       smoke: { type: 'boolean', default: false },
     },
   });
@@ -58,6 +60,7 @@ export function readOptions(args) {
     smoke,
     compare,
     earlier: values.continue,
+    once: Number(values.once),
   };
 }
 

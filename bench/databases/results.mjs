@@ -11,6 +11,7 @@
  * @property {(Pick<import('../page/peer.mjs').Peer, 'name' | 'title' | 'kind' | 'keeps' | 'resident' | 'runs' | 'resolved' | 'usage'> & { savedBy: string | undefined, versions: Record<string, string> })[]} contenders
  * @property {import('./measure-databases.mjs').Measured[]} measured
  * @property {import('./measure-databases.mjs').Failure[]} failures
+ * @property {import('./measure-databases.mjs').Round[]} [long] those that were measured once, as `--once` says
  */
 
 export {};

@@ -11,8 +11,8 @@ import { contend } from './contender.mjs';
 import { readEarlier } from './earlier-run.mjs';
 import { measureAll } from './measure-all.mjs';
 import { readOptions } from './options.mjs';
-import { printDatabases } from './print-databases.mjs';
-import { publish } from './publish.mjs';
+import { printDatabases } from './report/print-databases.mjs';
+import { publish } from './report/publish.mjs';
 import { versionsOf } from './versions.mjs';
 
 const CAIRN = '/dist';
@@ -41,12 +41,12 @@ export async function runDatabases(args) {
     };
     let rounds = earlier?.rounds ?? 0;
     const keep = (
-      /** @type {import('./measure-databases.mjs').Measurement} */ { measured, failures },
+      /** @type {import('./measure-databases.mjs').Measurement} */ { measured, failures, long },
       round = rounds,
     ) => {
       rounds = round;
       /** @type {import('./results.mjs').Results} */
-      const results = { ...about, rounds, measured, failures };
+      const results = { ...about, rounds, measured, failures, long };
       return { results, file: writeResults(results, 'databases') };
     };
     const measurement = await measureAll(server, contenders, options, keep, earlier);

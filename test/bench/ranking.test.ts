@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rank } from '../../bench/databases/ranking.mjs';
+import { rank } from '../../bench/databases/report/ranking.mjs';
 
 type Results = Parameters<typeof rank>[0];
 type Contender = Results['contenders'][number];

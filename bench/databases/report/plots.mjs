@@ -1,5 +1,5 @@
-import { figure } from '../shared/print-table.mjs';
-import { isCairn } from './contender.mjs';
+import { figure } from '../../shared/print-table.mjs';
+import { isCairn } from '../contender.mjs';
 
 /**
  * @typedef {import('./ranking.mjs').Ranking} Ranking

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
-import { ROOT } from '../../tools/setup.mjs';
+import { ROOT } from '../../../tools/setup.mjs';
 import { drawPlots } from './plots.mjs';
 import { rank } from './ranking.mjs';
 import { writePage } from './write-page.mjs';
@@ -10,7 +10,7 @@ const FOLDER = `${ROOT}docs/benchmarks`;
 /**
  * Writes tables, plots and raw figures of one size.
  *
- * @param {import('./results.mjs').Results} results
+ * @param {import('../results.mjs').Results} results
  * @param {number} size
  * @returns {string} the path of the page, as seen from the repository
  */
@@ -27,14 +27,14 @@ export function publish(results, size) {
 
 /** Writes the pages of all measured sizes. @param {string} file with its raw figures */
 export function publishFile(file) {
-  /** @type {import('./results.mjs').Results} */
+  /** @type {import('../results.mjs').Results} */
   const results = JSON.parse(readFileSync(file, 'utf8'));
   const sizes = new Set(results.measured.map(({ size }) => size).filter((size) => size > 0));
   for (const size of sizes) console.log(`written to ${publish(results, size)}`);
 }
 
-/** One line per figure, for readable diffs. @param {import('./results.mjs').Results} results @param {number} size */
-function rawFigures({ measured, failures, contenders, ...about }, size) {
+/** One line per figure, for readable diffs. @param {import('../results.mjs').Results} results @param {number} size */
+function rawFigures({ measured, failures, contenders, long: _, ...about }, size) {
   const lines = (/** @type {readonly unknown[]} */ list) =>
     `[\n${list.map((each) => `    ${JSON.stringify(each)}`).join(',\n')}\n  ]`;
   const own = measured

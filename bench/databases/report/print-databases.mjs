@@ -1,10 +1,10 @@
-import { figure, printTable } from '../shared/print-table.mjs';
+import { figure, printTable } from '../../shared/print-table.mjs';
 import { rank } from './ranking.mjs';
 
 /** @param {number | undefined} value */
 const optional = (value) => (value === undefined ? '' : figure(value));
 
-/** @param {import('./results.mjs').Results} results */
+/** @param {import('../results.mjs').Results} results */
 export function printDatabases(results) {
   const sizes = new Set(results.measured.map(({ size }) => size).filter((size) => size > 0));
   for (const size of sizes.size > 0 ? sizes : [0]) {

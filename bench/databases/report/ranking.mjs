@@ -1,9 +1,9 @@
-import { summarize } from '../page/statistics.mjs';
-import { workloads } from './catalogue.mjs';
-import { isCairn } from './contender.mjs';
+import { summarize } from '../../page/statistics.mjs';
+import { workloads } from '../catalogue.mjs';
+import { isCairn } from '../contender.mjs';
 
 /**
- * @typedef {import('./results.mjs').Results} Results
+ * @typedef {import('../results.mjs').Results} Results
  * @typedef {Results['contenders'][number]} ContenderInfo
  *
  * @typedef {object} Entry the figure of one contender

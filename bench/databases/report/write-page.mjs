@@ -1,10 +1,10 @@
-import { peers } from '../page/peers.mjs';
-import { machineLine } from '../shared/machine.mjs';
-import { figure } from '../shared/print-table.mjs';
-import { isCairn } from './contender.mjs';
+import { peers } from '../../page/peers.mjs';
+import { machineLine } from '../../shared/machine.mjs';
+import { figure } from '../../shared/print-table.mjs';
+import { isCairn } from '../contender.mjs';
 
 /**
- * @typedef {import('./results.mjs').Results} Results
+ * @typedef {import('../results.mjs').Results} Results
  * @typedef {import('./ranking.mjs').Ranking} Ranking
  * @typedef {import('./ranking.mjs').Entry} Entry
  */
@@ -29,13 +29,14 @@ const times = (/** @type {number | undefined} */ ratio) =>
  * @param {readonly { file: string, title: string }[]} plots
  */
 export function writePage(results, size, rankings, plots) {
-  const { machine, at, commit, seed, bytesADocument } = results;
+  const { machine, at, commit, seed, rounds, bytesADocument } = results;
   return `${[
     `# ${count(size)} documents`,
     `Written by \`npm run bench\`; what the rows mean and how to dispute them: [Benchmarks](../benchmarks.md). Raw figures: [${size}.json](${size}.json).`,
-    `${machineLine(machine)}. ${at.slice(0, 10)}, Cairn at ${commit}, seed ${seed}, documents of ${bytesADocument} bytes as JSON.`,
+    `${machineLine(machine)}. ${at.slice(0, 10)}, Cairn at ${commit}, ${rounds} rounds, seed ${seed}, documents of ${bytesADocument} bytes as JSON.`,
     ...absent(results),
     ...stopped(results, size),
+    ...measuredOnce(results, size),
     '## In short',
     'Medians; smaller is better. The column "Cairn" shows its best client and cache setting in that row. The ratio compares it with the best other persistent database; **bold** where Cairn loses. Many of them hold all documents in memory, so the table also shows the best that does not, and the best without persistence.',
     summary(rankings),
@@ -63,6 +64,17 @@ function stopped({ failures, contenders }, size) {
     ({ contender, reason }) => `- ${title(contender)}: ${reason.split('\n')[0]}`,
   );
   return [`Stopped before the end:\n\n${lines.join('\n')}`];
+}
+
+/** @param {Results} results @param {number} size */
+function measuredOnce({ long = [], contenders }, size) {
+  const own = long.filter((it) => it.size === size);
+  if (own.length === 0) return [];
+  const each = own.map(({ contender, seconds }) => {
+    const title = contenders.find((it) => it.name === contender)?.title ?? contender;
+    return `${title} (${seconds} s)`;
+  });
+  return [`In one round only, as a round takes long: ${each.join('; ')}.`];
 }
 
 /** @param {readonly Ranking[]} rankings */
