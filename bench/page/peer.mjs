@@ -31,6 +31,7 @@
  * @typedef {object} Store
  * @property {(documents: Doc[]) => unknown} insertMany
  * @property {(document: Doc) => unknown} [insert]
+ * @property {(document: Doc) => unknown} [insertSaved] in one step until it is durable; without it, `insert`, then `saved`
  * @property {(id: string) => unknown} [get]
  * @property {(ids: string[]) => unknown} [getMany] in one call, in any order
  * @property {(group: number) => unknown} [findGroup] by the index, in any order

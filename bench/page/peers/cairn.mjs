@@ -67,6 +67,8 @@ function cairn(name, title, setup) {
           return {
             insertMany: (documents) => people.insertMany(documents),
             insert: (document) => people.insert(document),
+            // In one message: a save takes in the calls before it.
+            insertSaved: (document) => Promise.all([people.insert(document), people.save()]),
             get: (id) => reads.get(id),
             getMany: (ids) => reads.getMany(ids),
             findGroup: (group) => reads.filter({ group }),

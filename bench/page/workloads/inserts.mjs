@@ -34,6 +34,11 @@ export const inserts = defineWorkload({
     const store = await session.openFilled();
     const { insert, saved } = store;
     if (!insert) return undefined;
+    const insertThenSave = async (/** @type {any} */ document) => {
+      await insert(document);
+      await saved?.();
+    };
+    const { insertSaved = insertThenSave } = store;
     const { patience } = session;
     const count = session.count(USUAL);
     /** @param {number} part @param {(document: any) => unknown} act */
@@ -52,12 +57,7 @@ export const inserts = defineWorkload({
     session.note({ inserted: { part: PART.warmUp, made: WARM_UP, count: WARM_UP } });
 
     const serial = await insertEach(PART.serial, (document) => insert(document));
-    const durable = saved
-      ? await insertEach(PART.durable, async (document) => {
-          await insert(document);
-          await saved();
-        })
-      : serial;
+    const durable = saved ? await insertEach(PART.durable, insertSaved) : serial;
     // a slow contender gets fewer at once
     const many = serial.done < count ? Math.max(AT_ONCE_AT_LEAST, serial.done) : count;
     const documents = session.newDocuments(PART.atOnce, many);
