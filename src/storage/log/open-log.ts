@@ -16,7 +16,7 @@ import { readSegment } from '../segments/stored-segment.ts';
 import type { Watermark } from '../segments/watermarks.ts';
 import { FORMAT, type Manifest } from './manifest.ts';
 
-/** Size of the segments read with the manifest: all of a small collection. A large one has first reads, which would wait for more. */
+/** Size of the segments read with the manifest: all of a small collection. The first reads of a large one wait for them. */
 const FIRST = 2 * SEGMENT_SIZE;
 
 /** The stored log of a collection. */
@@ -121,12 +121,11 @@ export async function readLog(
   name: string,
   { begin, take, pause }: LogReader,
 ): Promise<StoredLog> {
-  // Requested at once, what the first reads need before the segments: storage answers in this order.
-  const reading = later(readManifest(storage, name));
-  const beside = later(storage.getMany('bodies', [directoryKey(name), lastSegmentKey(name)]));
+  // Requested at once, and in this order: a collection that is made meanwhile has a manifest.
   const few = Math.ceil(FIRST / segmentSizes(storage).full);
   const first = later(readSegmentsAfter(storage, name, 0, few));
-  const manifest = await reading;
+  const beside = later(storage.getMany('bodies', [directoryKey(name), lastSegmentKey(name)]));
+  const manifest = await readManifest(storage, name);
   if (!manifest) {
     if ((await first).length > 0) throw manifestLost(name);
     return { manifest, watermarks: [], highest: 0, others: [], last: 0 };
