@@ -98,7 +98,7 @@ export class ReplicationChecker {
         (other) =>
           other !== change &&
           other.status !== 'refused' &&
-          (other.to > change.from || change.browser === SERVER) &&
+          (other.to > change.from || change.browser === SERVER || this.#log.mayBeReplayed(other)) &&
           other.overwrites.some((one) => isOf(one, id, field)) &&
           this.#hasSeen(other, change, token),
       )

@@ -71,6 +71,7 @@ export class ReplicationLog {
   readonly restores: number[] = [];
   /** Whether a browser went back to a backup. */
   hasLoaded = false;
+  readonly #freezes: { readonly tab: Change['tab']; readonly at: number }[] = [];
   readonly mergesFields: boolean;
   readonly #pushes: Push[] = [];
   readonly #pushed = new Set<string>();
@@ -99,6 +100,16 @@ export class ReplicationLog {
     };
     this.changes.push(change);
     return change;
+  }
+
+  /** Must be called as a tab freezes. */
+  froze(tab: Change['tab']): void {
+    this.#freezes.push({ tab, at: this.mark() });
+  }
+
+  /** Whether a tab may have frozen with a change that was not durable: it replays the change as it wakes up. */
+  mayBeReplayed({ tab, to, isSaved }: Change): boolean {
+    return !isSaved && this.#freezes.some((one) => one.tab === tab && one.at > to);
   }
 
   /** The server is a client that nobody ends. */

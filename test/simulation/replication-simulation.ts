@@ -177,6 +177,7 @@ export class ReplicationSimulation {
   #end({ tab }: ReplicationClient, kind: number): void {
     const { random } = this.#world;
     if (tab.frozen) return;
+    if (kind > 15) this.#log.froze(tab);
     if (kind === 13) tab.kill();
     else if (kind === 14) tab.close();
     else if (kind === 15) tab.quit();
