@@ -1,6 +1,10 @@
 import { BaseClient } from './client/base-client.ts';
 import { type ConnectOptions, parseConnectOptions } from './client/client-options.ts';
 import { loadFailed } from './collection/calls/first-call.ts';
+import type { DatabaseSettings } from './transport/channel/channel.ts';
+
+const loadThread = () => import('./transport/thread/connect-in-thread.ts').catch(loadFailed);
+const loadWorker = () => import('./transport/worker/connect-to-worker.ts').catch(loadFailed);
 
 /** A database whose engine runs in a worker. */
 export type Connection = BaseClient;
@@ -22,15 +26,11 @@ export type Connection = BaseClient;
  */
 export function connect(options: ConnectOptions): Connection {
   const { worker, answer_timeout, ...database } = parseConnectOptions(options);
-  return new BaseClient(database, async (settings) => {
-    // Node, and the pages of happy-dom and jsdom. Asked with the first call: a test may replace it.
-    if (!worker && !globalThis.Worker) {
-      const thread = await import('./transport/thread/connect-in-thread.ts').catch(loadFailed);
-      return thread.connectInThread(settings);
-    }
-    const { connectToWorker } = await import('./transport/worker/connect-to-worker.ts').catch(
-      loadFailed,
-    );
-    return connectToWorker({ worker, answer_timeout }, settings);
-  });
+  // None in Node, and in the pages of happy-dom and jsdom. Asked with the first call: a test may replace it.
+  const hasWorker = () => Boolean(worker ?? globalThis.Worker);
+  const open = async (settings: DatabaseSettings) => {
+    if (!hasWorker()) return (await loadThread()).connectInThread(settings);
+    return (await loadWorker()).connectToWorker({ worker, answer_timeout }, settings);
+  };
+  return new BaseClient(database, open, () => (hasWorker() ? loadWorker() : loadThread()));
 }

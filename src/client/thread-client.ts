@@ -28,11 +28,12 @@ async function loadParts(): Promise<ThreadParts> {
 export class ThreadClient extends BaseClient {
   /** @param platform By default that of this page or process. */
   constructor(settings: DatabaseSettings, platform?: Platform, load = loadParts) {
-    super(settings, async () => {
+    const connect = async () => {
       const parts = await load();
       runSync = parts.runTransactionSync;
       return parts.connectInThread(settings, platform);
-    });
+    };
+    super(settings, connect, load);
   }
 
   /**

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Database } from '../../src/index.ts';
 
 const CALLS = '../../src/collection/calls/runtime.ts';
+const ENGINE = '../../src/transport/thread/connect-in-thread.ts';
 
 let lib: typeof import('../../src/index.ts');
 let db: Database;
@@ -15,6 +16,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   vi.doUnmock(CALLS);
+  vi.doUnmock(ENGINE);
   await db.close();
 });
 
@@ -35,6 +37,37 @@ test('calls before the code is loaded take effect in order, through two handles'
   ]);
   expect([answers[1], answers[3], answers[4], answers[5]]).toEqual([1, 3, 2, 1]);
 });
+
+test.each(['Database', 'connect'] as const)(
+  'the engine of %s loads beside the calls, and not before the first of them',
+  async (name) => {
+    let loadCalls = (): void => undefined;
+    const mayLoad = new Promise<void>((resolve) => {
+      loadCalls = resolve;
+    });
+    let isLoading = false;
+    vi.doMock(CALLS, async (load) => {
+      await mayLoad;
+      return load();
+    });
+    const loading = new Promise<void>((resolve) => {
+      vi.doMock(ENGINE, (load) => {
+        isLoading = true;
+        resolve();
+        return load();
+      });
+    });
+    await db.close();
+    const options = { name: `first ${Math.random()}`, storage: 'memory' } as const;
+    db = name === 'Database' ? new lib.Database(options) : (lib.connect(options) as Database);
+    const things = documents();
+    expect(isLoading).toBe(false);
+    const inserted = things.insert({ _id: 'a', n: 1 });
+    await loading;
+    loadCalls();
+    expect(await inserted).toMatchObject({ n: 1 });
+  },
+);
 
 test('a call made while queued calls start follows them', async () => {
   const counts: Promise<number>[] = [];
