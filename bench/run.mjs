@@ -41,6 +41,9 @@ function choose() {
   return () => runDatabases(args);
 }
 
+// Playwright closes the browser and lets the run go on, which would count each database that is left as failed.
+process.once('SIGTERM', () => process.exit(143));
+
 try {
   await choose()();
 } catch (error) {

@@ -5,10 +5,12 @@ import { isIntact } from '../integrity/seal.ts';
 import { lastSegmentKey, lastSegmentOf } from '../segments/last-segment.ts';
 import { manifestLost, segmentLost } from '../segments/lost-data.ts';
 import {
+  checkSegmentsAfter,
   type FoundSegment,
   later,
   READ_AHEAD,
   readSegmentsAfter,
+  requestSegmentsAfter,
   type TakeSegment,
 } from '../segments/read-segments.ts';
 import { SEGMENT_SIZE, segmentSizes } from '../segments/segment.ts';
@@ -123,11 +125,11 @@ export async function readLog(
 ): Promise<StoredLog> {
   // Requested at once, and in this order: a collection that is made meanwhile has a manifest.
   const few = Math.ceil(FIRST / segmentSizes(storage).full);
-  const first = later(readSegmentsAfter(storage, name, 0, few));
+  const requested = later(requestSegmentsAfter(storage, name, 0, few));
   const beside = later(storage.getMany('bodies', [directoryKey(name), lastSegmentKey(name)]));
   const manifest = await readManifest(storage, name);
   if (!manifest) {
-    if ((await first).length > 0) throw manifestLost(name);
+    if ((await requested).length > 0) throw manifestLost(name);
     return { manifest, watermarks: [], highest: 0, others: [], last: 0 };
   }
   const { segments: named, next, watermarks = [] } = manifest;
@@ -141,6 +143,7 @@ export async function readLog(
   const seen = new Set<number>();
   const others: number[] = [];
   let highest = next - 1;
+  const first = checkSegmentsAfter(storage, name, 0, few, await requested);
   let chunk: Promise<FoundSegment[]> | undefined = first;
   let size = few;
   while (chunk) {

@@ -26,10 +26,31 @@ export async function readSegmentsAfter(
   after: number,
   limit: number,
 ): Promise<FoundSegment[]> {
-  const range = { prefix: [name], after: [name, after], limit };
+  const values = await requestSegmentsAfter(storage, name, after, limit);
+  return checkSegmentsAfter(storage, name, after, limit, values);
+}
+
+/** Requests them, for {@link checkSegmentsAfter}. */
+export function requestSegmentsAfter(
+  storage: Storage,
+  name: string,
+  after: number,
+  limit: number,
+): Promise<unknown[]> {
+  return storage.list('segments', { prefix: [name], after: [name, after], limit });
+}
+
+/** Compares their checksums: some milliseconds for the first ones, before the code is compiled. */
+export async function checkSegmentsAfter(
+  storage: Storage,
+  name: string,
+  after: number,
+  limit: number,
+  values: readonly unknown[],
+): Promise<FoundSegment[]> {
   const found: FoundSegment[] = [];
   let last = after;
-  for (const value of await storage.list('segments', range)) {
+  for (const value of values) {
     const { number = 0 } = (value ?? {}) as Partial<Segment>;
     const intact = number > last ? readSegment(name, number, value) : undefined;
     if (!intact) return readByKeys(storage, name, after, limit);
