@@ -27,7 +27,7 @@ export type Connection = BaseClient;
 export function connect(options: ConnectOptions): Connection {
   const { worker, answer_timeout, ...database } = parseConnectOptions(options);
   // None in Node, and in the pages of happy-dom and jsdom. Asked with the first call: a test may replace it.
-  const hasWorker = () => Boolean(worker ?? globalThis.Worker);
+  const hasWorker = () => worker ?? globalThis.Worker;
   const open = async (settings: DatabaseSettings) => {
     if (!hasWorker()) return (await loadThread()).connectInThread(settings);
     return (await loadWorker()).connectToWorker({ worker, answer_timeout }, settings);

@@ -179,8 +179,11 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
   }
 
   async #load(): Promise<Runtime> {
-    // At the same time, which saves a round trip. A failure is reported where the code is used.
-    this.#preload?.().catch(() => undefined);
+    // At the same time, which saves a round trip; a constructor touches no global of a browser. A failure is reported
+    // where the code is used.
+    Promise.resolve()
+      .then(this.#preload)
+      .catch(() => undefined);
     const { Runtime } = await import('../collection/calls/runtime.ts').catch(loadFailed);
     this.#runtime = new Runtime(this.#settings, this.#connect, {
       event: (event) => this.#take(event),
