@@ -179,8 +179,8 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
   }
 
   async #load(): Promise<Runtime> {
-    // At the same time, which saves a round trip; a constructor touches no global of a browser. A failure is reported
-    // where the code is used.
+    // At the same time, which saves a round trip. In a microtask: constructors load early, and may touch no global of a
+    // browser. A failure is reported where the code is used.
     Promise.resolve()
       .then(this.#preload)
       .catch(() => undefined);
