@@ -1,5 +1,6 @@
 import { BaseClient } from '../../src/client/base-client.ts';
 import { Engine } from '../../src/engine/engine.ts';
+import { NearSession } from '../../src/engine/near/near-session.ts';
 import type { StorageDriver } from '../../src/storage/drivers/driver.ts';
 import { Leadership } from '../../src/transport/leadership/leadership.ts';
 import { FakeClock } from './fake-clock.ts';
@@ -54,7 +55,7 @@ function hostedEngine(engine: Engine, early: readonly Parameters<Engine['reportE
         own: true,
         replay: session.resume.bind(session),
         execute: session.execute.bind(session),
-        executeSync: session.executeSync.bind(session),
+        inThread: new NearSession(session),
         watch: async (on: boolean) => {
           session.watching = on;
         },

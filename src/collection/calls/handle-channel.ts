@@ -1,3 +1,4 @@
+import type { OperationContext } from '../../engine/collections/collection-context.ts';
 import type { LiveNews } from '../../engine/protocol/live-protocol.ts';
 import type { OperationName, ReplyTo, Request } from '../../engine/protocol/requests.ts';
 import { isCoroutine, type Result, run } from '../../engine/scheduling/coroutine.ts';
@@ -38,7 +39,6 @@ export class HandleChannel {
   readonly shared: SharedDocuments | undefined;
   /** The sender of calls that are neither exclusive nor abortable. */
   readonly sender: Sender;
-  readonly #near: Request;
 
   /** @param handle Number of the handle; {@link DATABASE} addresses the whole database. */
   constructor(
@@ -53,7 +53,6 @@ export class HandleChannel {
     this.order = order;
     this.#channel = channel;
     this.handle = handle;
-    this.#near = { op: 'near', handle };
     this.sender = this.#senderOver((request) => this.send(request));
   }
 
@@ -93,8 +92,8 @@ export class HandleChannel {
   }
 
   /** What a call without promises reads. @throws {CollectionError} `sync_unavailable`, or why it cannot be read. */
-  near(): ReplyTo<'near'> {
-    return this.#channel.sendSync(this.#near) as ReplyTo<'near'>;
+  near(): OperationContext {
+    return this.#channel.near(this.handle);
   }
 
   /** Listens to a live query. @returns its number in requests. */

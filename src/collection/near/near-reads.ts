@@ -15,7 +15,7 @@ const SLICE = 1000;
 
 /** The channel of a handle. */
 interface NearChannel {
-  near(): object;
+  near(): OperationContext;
   readonly shared: SharedDocuments | undefined;
   readonly started: string | undefined;
 }
@@ -90,7 +90,7 @@ export class NearReads {
 
   /** @throws {CollectionError} `sync_unavailable`, or why the collection cannot be read. */
   #context(): OperationContext {
-    return this.#channel.near() as OperationContext;
+    return this.#channel.near();
   }
 
   #documentOf(record: StoredRecord): object {

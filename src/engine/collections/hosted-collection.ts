@@ -4,7 +4,6 @@ import type { CairnError } from '../../errors/cairn-error.ts';
 import { SegmentLog } from '../../storage/log/segment-log.ts';
 import { BackupRequests, type PinnedCollection } from '../backups/backup-requests.ts';
 import type { SectionImport } from '../backups/section-import.ts';
-import { notInMemory } from '../collection-errors.ts';
 import { CollectionVersions } from '../documents/collection-versions.ts';
 import { DocumentIndexes } from '../documents/document-indexes.ts';
 import { DocumentStore } from '../documents/document-store.ts';
@@ -26,16 +25,16 @@ import type { CollectionSettings } from '../protocol/settings.ts';
 import { RecordStore } from '../records/record-store.ts';
 import { ReplicaRequests } from '../replication/replica-requests.ts';
 import { SaveSchedule } from '../saving/save-schedule.ts';
-import { isCoroutine, type Result, runSync, wait } from '../scheduling/coroutine.ts';
+import { type Result, wait } from '../scheduling/coroutine.ts';
 import { Aborts } from '../scheduling/pace.ts';
 import { SerialQueue } from '../scheduling/serial-queue.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { Availability } from './availability.ts';
-import type { CollectionContext } from './collection-context.ts';
+import type { CollectionContext, OperationContext } from './collection-context.ts';
 import type { EngineEnvironment } from './environment.ts';
 import { CollectionLifecycle } from './lifecycle.ts';
 import { StampOptions } from './stamp-options.ts';
-import { checkVersion, declareVersion, type HandleDeclaration } from './turns/check-version.ts';
+import { declareVersion, type HandleDeclaration } from './turns/check-version.ts';
 import { abandonParts, executeOnce } from './turns/execute-once.ts';
 import { giveUp } from './turns/give-up.ts';
 import { RequestTurns } from './turns/request-turns.ts';
@@ -50,6 +49,8 @@ export class HostedCollection implements Executor {
   readonly context: CollectionContext;
   readonly queue = new SerialQueue();
   readonly #aborts = new Aborts();
+  /** What its readers see: without documents that have expired. */
+  readonly visible: OperationContext;
   readonly #store: DocumentStore | KeyValueStore;
   readonly #expiring: ExpiringCollection | undefined;
   readonly #backups: BackupRequests;
@@ -87,8 +88,7 @@ export class HostedCollection implements Executor {
     this.saves = new SaveSchedule(this.records, settings, clock, events, links);
     this.context = {
       ...environment,
-      ...{ settings, events },
-      availability: this.availability,
+      ...{ settings, events, availability: this.availability },
       records: this.records,
       versions: new CollectionVersions(() => this.context),
       saves: this.saves,
@@ -100,11 +100,11 @@ export class HostedCollection implements Executor {
     };
     const swept = { queue: this.queue, lives: () => this.lives, settle: () => this.settle() };
     this.#expiring = expire_after && new ExpiringCollection(this.context, expire_after, swept);
-    const visible = this.#expiring?.visible ?? this.context;
-    this.lives = new LiveQueries(this.context, visible);
+    this.visible = this.#expiring?.visible ?? this.context;
+    this.lives = new LiveQueries(this.context, this.visible);
     events.watchWith(this.lives);
-    this.#store =
-      type === 'DOCUMENT_BASED' ? new DocumentStore(visible) : new KeyValueStore(visible);
+    const Store = type === 'DOCUMENT_BASED' ? DocumentStore : KeyValueStore;
+    this.#store = new Store(this.visible);
     this.#backups = new BackupRequests(this.context, (...by) => this.#lifecycle.restored(...by));
     this.#indexes = new IndexKeeper(this.context, this.#backups.backups);
     this.#replication = new ReplicaRequests(this.context);
@@ -133,7 +133,7 @@ export class HostedCollection implements Executor {
     declaration?: HandleDeclaration,
     transaction?: Transaction,
   ): unknown {
-    this.#lifecycle.retention?.touch();
+    this.touch();
     // At once: the import or export that they belong to holds the queue.
     if (isPartOfFile(request)) return this.#backups.execute(request);
     if (request.op === 'abort') {
@@ -141,37 +141,13 @@ export class HostedCollection implements Executor {
       return this.#aborts.abort(request.call);
     }
     const asking = { declaration, key, isStaged: transaction !== undefined };
-    const perform = () => this.#perform(request, reader, key, transaction);
+    const perform = () => this.perform(request, reader, key, transaction);
     const take = () => this.#turns.take(request, asking, perform);
     const result = this.#backups.expectParts(request, take);
     if (result instanceof Promise && 'call' in request) this.#aborts.note(request.call, result);
     if (request.op === 'drop' && request.enabled && !this.availability.failed)
       this.#dropping(this, Promise.resolve(result));
     return result;
-  }
-
-  /** Executes a request now, or throws if something would have to be waited for. */
-  executeSync(
-    request: Request,
-    key?: IdempotencyKey,
-    declaration?: IndexDeclaration,
-    transaction?: Transaction,
-  ): unknown {
-    this.#lifecycle.retention?.touch();
-    const { name, caching } = this.settings;
-    if (!caching) throw notInMemory(name, 'it was opened with caching: false');
-    const gate = this.context.declared.gateOf(declaration);
-    if (gate?.error) throw gate.error;
-    if (this.queue.busy || gate?.pending)
-      throw notInMemory(name, 'earlier calls wait; await collection.ready first');
-    if (declaration) checkVersion(this.context, request, declaration, key);
-    this.#aborts.immediate = true;
-    try {
-      const result = this.#perform(request, undefined, key, transaction);
-      return isCoroutine(result) ? runSync(result, name) : result;
-    } finally {
-      this.#aborts.immediate = false;
-    }
   }
 
   /** Pins what the collection holds, for a file. Saves first. */
@@ -206,6 +182,11 @@ export class HostedCollection implements Executor {
   async count(): Promise<number | undefined> {
     const { records } = this.#expiring?.visible ?? this;
     return this.queue.enter(false, () => (this.availability.error ? undefined : records.size));
+  }
+
+  /** Keeps the cache: the collection is in use. */
+  touch(): void {
+    this.#lifecycle.retention?.touch();
   }
 
   giveUp(request: GiveUp): void {
@@ -279,7 +260,8 @@ export class HostedCollection implements Executor {
     return this.#lifecycle.stop();
   }
 
-  #perform(
+  /** Executes a request on the open collection, without regard for those that wait. */
+  perform(
     request: Request,
     reader?: LiveReader,
     key?: IdempotencyKey,

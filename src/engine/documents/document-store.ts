@@ -66,8 +66,6 @@ export class DocumentStore {
         return this.#getMany(request.ids);
       case 'getShared':
         return this.#getShared(request.ids);
-      case 'near':
-        return this.#context;
       case 'getVersion':
         return this.#getVersion(request);
       default:

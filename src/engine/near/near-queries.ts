@@ -114,8 +114,7 @@ export class NearQueries {
     const { shape, skip, limit } = question;
     const { clock, aborts, settings } = context;
     const isLimited = Number.isFinite(limit);
-    aborts.immediate = true;
-    try {
+    return aborts.atOnce(() => {
       const selection = {
         criteria: criteriaOf(question),
         sort: shape.sort,
@@ -126,9 +125,7 @@ export class NearQueries {
       const answered = runSync(answer(query), settings.name);
       shape.prepared = this.#prepare(query.plan, question) ?? null;
       return answered;
-    } finally {
-      aborts.immediate = false;
-    }
+    });
   }
 
   #prepare(plan: Plan, question: Question): Recipe | undefined {

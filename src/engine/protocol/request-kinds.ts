@@ -46,7 +46,6 @@ const READS: ReadonlySet<OperationName> = new Set<OperationName>([
   'get',
   'getMany',
   'getShared',
-  'near',
   'getVersion',
   'scan',
   'scanNext',

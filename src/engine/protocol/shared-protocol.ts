@@ -34,6 +34,4 @@ export interface SharedOperations {
     ask: { readonly ids: readonly string[]; readonly shared: SharedAsk };
     reply: FoundVersions | SentVersions;
   };
-  /** Whether a call without promises may read now: with its `OperationContext`. */
-  near: { ask: object; reply: object };
 }

@@ -63,9 +63,23 @@ export class Pace {
 
 /** The calls under way, and which of them are aborted. */
 export class Aborts {
-  /** Set while a request must be executed without waiting. */
-  immediate = false;
+  #immediate = false;
   readonly #calls = new Map<number, boolean>();
+
+  /** Whether a request must be executed without waiting. */
+  get immediate(): boolean {
+    return this.#immediate;
+  }
+
+  /** Executes a request that must not wait. */
+  atOnce<T>(execute: () => T): T {
+    this.#immediate = true;
+    try {
+      return execute();
+    } finally {
+      this.#immediate = false;
+    }
+  }
 
   /** Registers a call that can be aborted, until it ends. */
   note(call: number | undefined, result: Promise<unknown>): void {

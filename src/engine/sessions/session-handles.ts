@@ -38,13 +38,14 @@ export class SessionHandles {
    * @throws {CollectionError} `collection_dropped`, `type_mismatch`
    */
   of(request: Request): Handle {
-    let handle = this.#handles.get(request.handle);
-    if (request.op === 'open') handle = this.open(request);
+    return request.op === 'open' ? usable(this.open(request)) : this.at(request.handle);
+  }
+
+  /** The handle with a number. @throws {CollectionError} `collection_dropped`, `type_mismatch` */
+  at(number: number): Handle {
+    const handle = this.#handles.get(number);
     // The collection of another type may have been dropped meanwhile.
-    else if (handle?.error) handle = this.open({ ...handle, handle: request.handle });
-    if (!handle) throw dropped();
-    if (handle.error) throw handle.error;
-    return handle;
+    return usable(handle?.error ? this.open({ ...handle, handle: number }) : handle);
   }
 
   /** Opens a handle, unless the same is open: a request that opens it may wait for the recovery meanwhile. */
@@ -73,4 +74,10 @@ export class SessionHandles {
   #close({ collection, declaration }: Handle): void {
     if (declaration) collection.retract(declaration, this.#dropsIndexes);
   }
+}
+
+function usable(handle: Handle | undefined): Handle {
+  if (!handle) throw dropped();
+  if (handle.error) throw handle.error;
+  return handle;
 }

@@ -1,4 +1,3 @@
-import { notInMemory } from '../collection-errors.ts';
 import type { HostedCollection } from '../collections/hosted-collection.ts';
 import type { Executor } from '../executor.ts';
 import { changedHandles, isChanging } from '../protocol/request-kinds.ts';
@@ -13,10 +12,10 @@ export class SessionTransactions implements Executor {
   readonly #client: string;
   readonly #handles: SessionHandles;
   readonly #snapshots: OpenSnapshots;
-  readonly #importing: () => Promise<unknown> | undefined;
+  /** Resolves when no import holds collections while it waits for others. */
+  readonly importing: () => Promise<unknown> | undefined;
   readonly #open = new Map<number, Transaction>();
 
-  /** @param importing Resolves when no import holds collections while it waits for others. */
   constructor(
     client: string,
     handles: SessionHandles,
@@ -26,31 +25,18 @@ export class SessionTransactions implements Executor {
     this.#client = client;
     this.#handles = handles;
     this.#snapshots = snapshots;
-    this.#importing = importing;
+    this.importing = importing;
   }
 
   /** Executes a request on the view of its transaction, which begins with its first; or ends the transaction. */
   execute(request: Request): unknown {
-    if (request.op === 'rollback') return this.#take(request)?.end();
+    if (request.op === 'rollback') return this.take(request)?.end();
     if (request.op === 'commit') return this.#commit(request);
     const { collection, declaration } = this.#handles.of(request);
-    const transaction = this.#of(request);
+    const transaction = this.of(request);
     return transaction.queue.enter(isChanging(request), () =>
       collection.execute(request, undefined, undefined, declaration, transaction),
     );
-  }
-
-  executeSync(request: Request): unknown {
-    if (request.op === 'rollback') return this.execute(request);
-    if (request.op === 'commit') {
-      const busy = this.changedBy(request).find(({ queue }) => queue.busy);
-      if (busy || this.#importing())
-        throw notInMemory(busy?.settings.name, 'earlier calls wait; await them first');
-      // What others have not saved cannot be waited for.
-      return commit(this.#targets(request), this.#take(request), false);
-    }
-    const { collection, declaration } = this.#handles.of(request);
-    return collection.executeSync(request, undefined, declaration, this.#of(request));
   }
 
   giveUp(): void {
@@ -59,10 +45,10 @@ export class SessionTransactions implements Executor {
 
   /** Repeats a transaction that another engine has committed, unless it was saved. */
   async reapply(request: Request<'commit'>): Promise<void> {
-    const importing = this.#importing();
+    const importing = this.importing();
     // Else at once: replayed changes enter the queues in their order.
     if (importing) await importing;
-    const targets = this.#targets(request);
+    const targets = this.targets(request);
     if (targets.length > 0) await recommit(targets, request.changes, this.#snapshots);
   }
 
@@ -77,9 +63,9 @@ export class SessionTransactions implements Executor {
   }
 
   #commit(request: Request<'commit'>): CommitReply | Promise<CommitReply> {
-    const transaction = this.#take(request);
-    const perform = () => commit(this.#targets(request), transaction, request.mayHang === true);
-    const outcome = this.#importing()?.then(perform) ?? perform();
+    const transaction = this.take(request);
+    const perform = () => commit(this.targets(request), transaction, request.mayHang === true);
+    const outcome = this.importing()?.then(perform) ?? perform();
     const secure = (reply: CommitReply) =>
       reply === 'committed' ? transaction?.secure(this.#client)?.then(() => reply) : undefined;
     return outcome instanceof Promise
@@ -87,7 +73,8 @@ export class SessionTransactions implements Executor {
       : (secure(outcome) ?? outcome);
   }
 
-  #of({ transaction: number = 0 }: Request): Transaction {
+  /** The transaction of a request, begun by its first. */
+  of({ transaction: number = 0 }: Request): Transaction {
     let transaction = this.#open.get(number);
     if (!transaction) {
       transaction = new Transaction(this.#snapshots);
@@ -96,14 +83,15 @@ export class SessionTransactions implements Executor {
     return transaction;
   }
 
-  #take({ transaction: number = 0 }: Request): Transaction | undefined {
+  /** The transaction that a request ends. */
+  take({ transaction: number = 0 }: Request): Transaction | undefined {
     const transaction = this.#open.get(number);
     this.#open.delete(number);
     return transaction;
   }
 
   /** Collections that were dropped since are left out. */
-  #targets({ numbers }: Request<'commit'>): CommitTarget[] {
+  targets({ numbers }: Request<'commit'>): CommitTarget[] {
     return numbers.flatMap(([handle, number]) => {
       const open = this.#handles.get(handle);
       if (!open || open.error) return [];

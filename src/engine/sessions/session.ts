@@ -1,6 +1,5 @@
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { Watermark } from '../../storage/segments/watermarks.ts';
-import { notInMemory } from '../collection-errors.ts';
 import type { HostedCollection } from '../collections/hosted-collection.ts';
 import type { OpenCollections } from '../collections/open-collections.ts';
 import type { DatabaseRequests } from '../database-requests.ts';
@@ -11,11 +10,10 @@ import { DATABASE } from '../protocol/database-protocol.ts';
 import type { EngineEvent } from '../protocol/event-protocol.ts';
 import {
   type FirstSequenceNumbers,
-  type IdempotencyKey,
   parseWatermarkKey,
   watermarkKey,
 } from '../protocol/idempotency-key.ts';
-import { changedHandles, isChange, isEdit, isRead } from '../protocol/request-kinds.ts';
+import { changedHandles, isChange, isRead } from '../protocol/request-kinds.ts';
 import type {
   AcknowledgedChange,
   BatchReply,
@@ -26,6 +24,7 @@ import type { Recovery, RecoverySession } from '../recovery/recovery.ts';
 import type { Turns } from '../recovery/turns.ts';
 import type { OpenSnapshots } from '../snapshots/open-snapshots.ts';
 import { AnswerOrder } from './answer-order.ts';
+import { numberChange } from './number-change.ts';
 import { resumeSession } from './resume-session.ts';
 import { SessionHandles } from './session-handles.ts';
 import { SessionTransactions } from './session-transactions.ts';
@@ -60,12 +59,12 @@ export interface SessionClient {
 export class Session implements EventReceiver, RecoverySession {
   readonly client: string;
   readonly emit: (event: EngineEvent) => void;
+  readonly context: SessionContext;
+  readonly handles: SessionHandles;
+  readonly transactions: SessionTransactions;
+  readonly unfinished = new UnfinishedCalls();
   watching = false;
-  readonly #context: SessionContext;
-  readonly #handles: SessionHandles;
   readonly #lives: SessionLives;
-  readonly #transactions: SessionTransactions;
-  readonly #unfinished = new UnfinishedCalls();
   readonly #answers = new AnswerOrder();
   /** Batches that wait for the recovery; no later batch may overtake them. */
   #waiting = 0;
@@ -75,13 +74,13 @@ export class Session implements EventReceiver, RecoverySession {
   constructor(context: SessionContext, { client, emit, isStandIn }: SessionClient) {
     this.client = client;
     this.emit = emit;
-    this.#context = context;
+    this.context = context;
     // Others may open the collection before the client's changes are recovered: its indexes must not refuse theirs.
-    this.#handles = new SessionHandles(context.collections, isStandIn);
+    this.handles = new SessionHandles(context.collections, isStandIn);
     this.#lives = new SessionLives(emit);
-    this.#transactions = new SessionTransactions(
+    this.transactions = new SessionTransactions(
       client,
-      this.#handles,
+      this.handles,
       context.snapshots,
       () => context.database.importing,
     );
@@ -98,10 +97,10 @@ export class Session implements EventReceiver, RecoverySession {
     batch: readonly Request[],
     first?: FirstSequenceNumbers,
   ): BatchReply | Promise<BatchReply> {
-    const { recovery } = this.#context;
+    const { recovery } = this.context;
     if (recovery.isOver && this.#waiting === 0) return this.#execute(batch, first);
     // Collections are read from storage meanwhile.
-    for (const request of batch) if (request.op === 'open') this.#handles.open(request);
+    for (const request of batch) if (request.op === 'open') this.handles.open(request);
     this.#waiting++;
     return recovery.over.then(() => {
       this.#waiting--;
@@ -111,7 +110,7 @@ export class Session implements EventReceiver, RecoverySession {
 
   /** As {@link resumeSession}. */
   resume(opened: OpenedHandles, changes: readonly AcknowledgedChange[], known?: string) {
-    return resumeSession(this, this.#context.databaseId, opened, changes, known);
+    return resumeSession(this, this.context.databaseId, opened, changes, known);
   }
 
   /**
@@ -120,20 +119,20 @@ export class Session implements EventReceiver, RecoverySession {
    * @returns the errors, by index among the changes.
    */
   replay(changes: readonly AcknowledgedChange[]): Promise<ReadonlyMap<number, unknown>> {
-    return this.#context.recovery.replay(this, changes);
+    return this.context.recovery.replay(this, changes);
   }
 
   /** Opens handles, to replay changes through them. */
   openAll(opened: OpenedHandles): void {
-    for (const [handle, settings] of opened) this.#handles.open({ handle, settings });
+    for (const [handle, settings] of opened) this.handles.open({ handle, settings });
   }
 
   /** Applies a replayed change, unless it was applied before. */
   async reapply(change: AcknowledgedChange): Promise<void> {
     const { request } = change;
-    for (const collection of this.#collectionsOf(request)) this.#replayed.add(collection);
+    for (const collection of this.collectionsOf(request)) this.#replayed.add(collection);
     try {
-      if (request.op === 'commit') await this.#transactions.reapply(request);
+      if (request.op === 'commit') await this.transactions.reapply(request);
       else await this.#reapplyOne(change);
     } catch (error) {
       // The last part says whether all of an `insertMany` is applied.
@@ -144,23 +143,23 @@ export class Session implements EventReceiver, RecoverySession {
   }
 
   async #reapplyOne({ request, number }: AcknowledgedChange): Promise<void> {
-    const { collection, settings } = this.#handles.of(request);
+    const { collection, settings } = this.handles.of(request);
     const key = { client: this.client, handle: request.handle, number };
     const applied = collection.reapply(request, key, settings);
-    this.#unfinished.notePart(collection, request);
+    this.unfinished.notePart(collection, request);
     await applied;
   }
 
   /** Tells the client which changes of a handle storage has. */
   #tellSaved(handle: number): void {
-    const log = this.#handles.get(handle)?.collection.records.log;
+    const log = this.handles.get(handle)?.collection.records.log;
     const watermark = log?.watermarks.get(watermarkKey({ client: this.client, handle }));
     if (watermark) this.tellReleased([watermark]);
   }
 
   /** Must be called after a replay. */
   settleAll(): void {
-    this.#context.collections.settle(this.#replayed);
+    this.context.collections.settle(this.#replayed);
     this.#replayed.clear();
   }
 
@@ -172,51 +171,26 @@ export class Session implements EventReceiver, RecoverySession {
     }
   }
 
-  /** Executes one request without waiting, or throws. */
-  executeSync(request: Request, first?: FirstSequenceNumbers): BatchReply {
-    const { recovery, turns, collections } = this.#context;
-    if (!recovery.isOver)
-      throw notInMemory(undefined, 'the database is opening; await db.ready first');
-    const isReading = isRead(request);
-    // Reads are never replayed, and there are many of them.
-    const turn = isReading ? undefined : turns.take();
-    try {
-      const value = this.#runSync(request, first);
-      return { values: [value], failures: undefined, turn: turn?.() ?? 0 };
-    } finally {
-      if (!isReading) collections.settle(this.#collectionsOf(request));
-    }
-  }
-
-  #runSync(request: Request, first?: FirstSequenceNumbers): unknown {
-    if (request.transaction !== undefined) return this.#transactions.executeSync(request);
-    const { collection, declaration } = this.#handles.of(request);
-    const key = first && this.#keyOf(request, new Map(first));
-    const value = collection.executeSync(request, key, declaration);
-    this.#unfinished.note(collection, request, value);
-    return value;
-  }
-
   /** Saves every collection, with the changes of all earlier requests. */
   async save(): Promise<void> {
-    const { recovery, collections } = this.#context;
+    const { recovery, collections } = this.context;
     if (this.#waiting > 0) await recovery.over;
     await collections.save();
   }
 
   /** Ends the session; the engine goes on for the others. */
   leave(): void {
-    this.#transactions.endAll();
-    this.#handles.closeAll();
+    this.transactions.endAll();
+    this.handles.closeAll();
     this.#lives.endAll();
-    this.#unfinished.endAll(this.#context.events.remove(this));
+    this.unfinished.endAll(this.context.events.remove(this));
   }
 
   #execute(
     batch: readonly Request[],
     first?: FirstSequenceNumbers,
   ): BatchReply | Promise<BatchReply> {
-    const { turns, collections, database } = this.#context;
+    const { turns, collections, database } = this.context;
     const turn = turns.take();
     // Most batches are one read, which needs none of these.
     const numbers = first && first.length > 0 ? new Map(first) : undefined;
@@ -231,21 +205,21 @@ export class Session implements EventReceiver, RecoverySession {
     for (let index = 0; index < batch.length; index++) {
       try {
         const request = batch[index] as Request;
-        const handle = request.handle === DATABASE ? undefined : this.#handles.of(request);
+        const handle = request.handle === DATABASE ? undefined : this.handles.of(request);
         const isStaged = request.transaction !== undefined;
-        const executor = isStaged ? this.#transactions : (handle?.collection ?? database);
-        if (!isRead(request)) for (const one of this.#collectionsOf(request)) touched.add(one);
-        const key = numbers && this.#keyOf(request, numbers);
+        const executor = isStaged ? this.transactions : (handle?.collection ?? database);
+        if (!isRead(request)) for (const one of this.collectionsOf(request)) touched.add(one);
+        const key = numbers && numberChange(request, this.client, numbers);
         const reader = this.#lives.readerFor(request);
         const value = executor.execute(request, reader, key, handle?.declaration);
-        this.#unfinished.notePart(executor, request);
+        this.unfinished.notePart(executor, request);
         const answer = (answered: unknown): void => {
           values[index] = answered;
-          this.#unfinished.note(executor, request, answered);
+          this.unfinished.note(executor, request, answered);
         };
         if (!(value instanceof Promise)) answer(value);
         else {
-          this.#unfinished.begin(executor, request, value);
+          this.unfinished.begin(executor, request, value);
           executing.push(value.then(answer).catch((error: unknown) => fail(index, error)));
         }
       } catch (error) {
@@ -272,26 +246,13 @@ export class Session implements EventReceiver, RecoverySession {
   }
 
   #changedBy(batch: readonly Request[]): ReadonlySet<Executor> {
-    return new Set(batch.filter(isChange).flatMap((request) => this.#collectionsOf(request)));
+    return new Set(batch.filter(isChange).flatMap((request) => this.collectionsOf(request)));
   }
 
   /** The collections that a request is about. */
-  #collectionsOf(request: Request): readonly HostedCollection[] {
-    if (request.op === 'commit') return this.#transactions.changedBy(request);
-    const handle = this.#handles.get(request.handle);
+  collectionsOf(request: Request): readonly HostedCollection[] {
+    if (request.op === 'commit') return this.transactions.changedBy(request);
+    const handle = this.handles.get(request.handle);
     return handle ? [handle.collection] : [];
-  }
-
-  /** @param next The sequence number of the next change by handle; advanced by each change. */
-  #keyOf(request: Request, next: Map<number, number>): IdempotencyKey | undefined {
-    const { handle } = request;
-    if (request.op === 'commit') {
-      for (const [changed, number] of request.numbers) next.set(changed, number + 1);
-      return undefined;
-    }
-    const number = next.get(handle);
-    if (number === undefined || !isEdit(request)) return undefined;
-    next.set(handle, number + 1);
-    return { client: this.client, handle, number };
   }
 }

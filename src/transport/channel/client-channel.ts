@@ -1,3 +1,4 @@
+import type { OperationContext } from '../../engine/collections/collection-context.ts';
 import type { ClientEvent, LiveEvent } from '../../engine/protocol/event-protocol.ts';
 import type { LiveNews } from '../../engine/protocol/live-protocol.ts';
 import type { Request } from '../../engine/protocol/requests.ts';
@@ -115,10 +116,20 @@ export class ClientChannel {
    * @throws {CollectionError} `sync_unavailable` where the engine is not in this thread.
    */
   sendSync(request: Request): unknown {
+    const link = this.#atHand();
+    return link.requests.executeSync(request, link.inThread(request.handle));
+  }
+
+  /** What reads of a handle look into, after all requests sent before. @throws as {@link ClientChannel.sendSync} */
+  near(handle: number): OperationContext {
+    return this.#atHand().inThread(handle).context(handle);
+  }
+
+  #atHand(): LeaderLink {
     const refusal = this.#refusal;
     if (refusal) throw refusal;
     this.#flush();
-    return this.link?.executeSync(request);
+    return this.link as LeaderLink;
   }
 
   /** Starts the engine if it is not running. */
@@ -243,21 +254,7 @@ export class ClientChannel {
     }
     const calls = this.#queue;
     this.#queue = [];
-    if (calls.length === 1) {
-      requests.dispatch(calls);
-      return;
-    }
-    let batch: PendingCall[] = [];
-    for (const call of calls) {
-      const { mayHang, urgent, once, op } = call.request;
-      // Reads behind an opening need not wait for its end.
-      if (mayHang || urgent || once || op === 'open') {
-        if (batch.length > 0) requests.dispatch(batch);
-        requests.dispatch([call]);
-        batch = [];
-      } else batch.push(call);
-    }
-    if (batch.length > 0) requests.dispatch(batch);
+    requests.dispatch(calls);
   }
 
   #take(event: ClientEvent | LiveEvent): void {

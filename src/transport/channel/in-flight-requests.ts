@@ -1,3 +1,4 @@
+import type { NearSession } from '../../engine/near/near-session.ts';
 import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key.ts';
 import { isRead } from '../../engine/protocol/request-kinds.ts';
 import type { BatchReply, Request } from '../../engine/protocol/requests.ts';
@@ -75,8 +76,27 @@ export class InFlightRequests {
     for (const { batch, first } of this.#all) yield* numberedChanges(batch, first);
   }
 
-  /** Sends calls as one batch, on this route or the next. */
+  /** Sends the calls of one moment: as one batch, except those that travel alone. */
   dispatch(calls: readonly PendingCall[]): void {
+    if (calls.length === 1) {
+      this.#dispatch(calls);
+      return;
+    }
+    let batch: PendingCall[] = [];
+    for (const call of calls) {
+      const { mayHang, urgent, once, op } = call.request;
+      // Reads behind an opening need not wait for its end.
+      if (mayHang || urgent || once || op === 'open') {
+        if (batch.length > 0) this.#dispatch(batch);
+        this.#dispatch([call]);
+        batch = [];
+      } else batch.push(call);
+    }
+    if (batch.length > 0) this.#dispatch(batch);
+  }
+
+  /** Sends calls as one batch, on this route or the next. */
+  #dispatch(calls: readonly PendingCall[]): void {
     const batch = calls.map(({ request }) => request);
     const first = this.#handles.number(batch);
     const isAlone = this.#all.size === 0;
@@ -100,11 +120,11 @@ export class InFlightRequests {
   }
 
   /** Executes a request at once, in an engine in this thread. */
-  executeSync(request: Request, execute: NonNullable<Route['executeSync']>): unknown {
-    if (isRead(request)) return execute(request, []).values[0];
+  executeSync(request: Request, engine: NearSession): unknown {
+    if (isRead(request)) return engine.execute(request).values[0];
     const batch = [request];
     const first = this.#handles.number(batch);
-    const reply = execute(request, first);
+    const reply = engine.execute(request, first);
     this.#noteReply(batch, first, reply);
     return reply.values[0];
   }
@@ -139,7 +159,7 @@ export class InFlightRequests {
       if (entry.route && request?.once)
         this.#refuse(
           entry,
-          outcomeUnknown(request, this.#handles.nameOf(request) ?? this.#database),
+          outcomeUnknown(request, this.#handles.nameOf(request.handle) ?? this.#database),
         );
       else if (entry.attempts >= ATTEMPTS) this.#refuse(entry, tooManyAttempts(ATTEMPTS));
       else this.#unsent.add(entry);
@@ -162,7 +182,7 @@ export class InFlightRequests {
     if (!culprit || !request) return undefined;
     // The others are not to blame.
     for (const entry of sent) entry.attempts--;
-    const error = hungError(this.#handles.nameOf(request), cause);
+    const error = hungError(this.#handles.nameOf(request.handle), cause);
     this.#refuse(culprit, error);
     return { request, error };
   }

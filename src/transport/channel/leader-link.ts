@@ -1,4 +1,5 @@
 import { notInMemory } from '../../engine/collection-errors.ts';
+import type { NearSession } from '../../engine/near/near-session.ts';
 import type { EngineEvent, EngineStatus } from '../../engine/protocol/event-protocol.ts';
 import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key.ts';
 import type { BatchReply, Request } from '../../engine/protocol/requests.ts';
@@ -78,12 +79,12 @@ export class LeaderLink {
     return placeOf(this.#started, this.#route?.own === true);
   }
 
-  /** @throws {CollectionError} `sync_unavailable` while another tab is the leader. */
-  executeSync(request: Request): unknown {
-    const execute = this.#route?.executeSync;
-    if (execute) return this.requests.executeSync(request, execute);
+  /** The engine in this thread. @throws {CollectionError} `sync_unavailable` while another tab is the leader. */
+  inThread(handle: number): NearSession {
+    const engine = this.#route?.inThread;
+    if (engine) return engine;
     throw notInMemory(
-      this.#handles.nameOf(request),
+      this.#handles.nameOf(handle),
       'another tab leads the database; use the methods that return promises',
     );
   }
@@ -203,7 +204,7 @@ export class LeaderLink {
   }
 
   #report(error: CairnError, request: Request): void {
-    const detail = { collection: this.#handles.nameOf(request), error };
+    const detail = { collection: this.#handles.nameOf(request.handle), error };
     this.#events.event({ type: 'error', detail });
   }
 
@@ -263,7 +264,7 @@ export class LeaderLink {
         return link.#route?.own === false;
       },
       get isInThread() {
-        return link.#route?.executeSync !== undefined;
+        return link.#route?.inThread !== undefined;
       },
       get database() {
         return link.replayer.database;

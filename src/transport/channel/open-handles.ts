@@ -21,7 +21,7 @@ export class OpenHandles {
     for (const request of batch) {
       const { handle, op } = request;
       if (op === 'open') this.#settings.set(handle, request.settings);
-      else if (op === 'drop') this.#dropping.set(request, this.#of(this.nameOf(request)));
+      else if (op === 'drop') this.#dropping.set(request, this.#of(this.nameOf(handle)));
       else if (op === 'rename') this.#dropping.set(request, this.#of(request.from));
       if (request.op === 'commit') {
         this.#numberCommit(request);
@@ -55,7 +55,7 @@ export class OpenHandles {
   }
 
   /** Name of a request's collection. */
-  nameOf({ handle }: Request): string | undefined {
+  nameOf(handle: number): string | undefined {
     return this.#settings.get(handle)?.name;
   }
 

@@ -1,3 +1,4 @@
+import type { NearSession } from '../../engine/near/near-session.ts';
 import type { EngineEvent } from '../../engine/protocol/event-protocol.ts';
 import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key.ts';
 import type {
@@ -31,9 +32,8 @@ export interface Route {
   ): Promise<Replayed>;
   /** @param first By handle, the sequence number of its first change in the batch. */
   execute(batch: readonly Request[], first: FirstSequenceNumbers): BatchReply | Promise<BatchReply>;
-  readonly executeSync?:
-    | ((request: Request, first: FirstSequenceNumbers) => BatchReply)
-    | undefined;
+  /** The engine's side, where it is in this thread: it answers without promises. */
+  readonly inThread?: NearSession | undefined;
   watch(on: boolean): Promise<void>;
   save(): Promise<void>;
   /** Leaves the engine; the engine goes on. */

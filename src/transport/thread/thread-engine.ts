@@ -1,3 +1,4 @@
+import { NearSession } from '../../engine/near/near-session.ts';
 import type { DatabaseSettings } from '../channel/channel.ts';
 import type { Route } from '../channel/route.ts';
 import type { LeaderEngine, LeaderEngineEvents } from '../leadership/leadership.ts';
@@ -22,7 +23,7 @@ export async function threadEngine(
         own: true,
         replay: (opened, changes, database) => session.resume(opened, changes, database),
         execute: (batch, first) => session.execute(batch, first),
-        executeSync: (request, first) => session.executeSync(request, first),
+        inThread: new NearSession(session),
         watch: async (on) => {
           session.watching = on;
         },

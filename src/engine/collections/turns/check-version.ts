@@ -1,7 +1,7 @@
 import { otherVersion } from '../../collection-errors.ts';
 import type { IndexDeclaration } from '../../documents/index-declarations.ts';
 import type { IdempotencyKey } from '../../protocol/idempotency-key.ts';
-import type { OperationName, Request } from '../../protocol/requests.ts';
+import type { OperationName } from '../../protocol/requests.ts';
 import type { RecordStore } from '../../records/record-store.ts';
 import type { CollectionContext } from '../collection-context.ts';
 
@@ -32,12 +32,12 @@ export type HandleDeclaration = Pick<IndexDeclaration, 'version'> &
  */
 export function checkVersion(
   { availability, settings, records }: CollectionContext,
-  request: Request,
+  op: OperationName,
   { version }: HandleDeclaration,
-  key: IdempotencyKey | undefined,
+  key?: IdempotencyKey,
 ): boolean {
   if (version === records.log.version) return true;
-  if (OF_ANY_VERSION.has(request.op) || availability.error) return false;
+  if (OF_ANY_VERSION.has(op) || availability.error) return false;
   // Applied before: it is answered so.
   if (key && records.applied.has(key)) return false;
   throw otherVersion(settings.name, records.log.version, version);

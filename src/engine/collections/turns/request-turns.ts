@@ -63,7 +63,7 @@ export class RequestTurns {
     const enter = (): unknown =>
       this.#queue.enter((!isStaged && isChanging(request)) || mayWait(), () => {
         if (isAnswered()) return undefined;
-        const isSame = !declaration || checkVersion(this.#context, request, declaration, key);
+        const isSame = !declaration || checkVersion(this.#context, request.op, declaration, key);
         const gate = isSame && this.#context.declared.gateOf(declaration);
         if (gate && request.op !== 'drop') {
           const { pending, error } = gate;
