@@ -31,8 +31,8 @@ export class CollectionVersions implements VersionSink {
     this.#parts = parts;
   }
 
-  prepare(record: StoredRecord): void {
-    this.#parts().indexes.extract(record, record.body as Body);
+  prepare(record: StoredRecord, fields?: object): void {
+    this.#parts().indexes.extract(record, record.body as Body, undefined, fields);
   }
 
   prepareRows(rows: NewRows, from: number): void {
@@ -50,7 +50,7 @@ export class CollectionVersions implements VersionSink {
   put(version: NewVersion): void {
     const { record, before } = version;
     const { indexes } = this.#parts();
-    indexes.extract(record, record.body as Body, before);
+    extractMissing(indexes, version);
     indexes.put(record, before);
     this.#enter(version);
   }
@@ -80,7 +80,7 @@ export class CollectionVersions implements VersionSink {
    */
   index({ deleted, versions }: StagedChanges): () => void {
     const { indexes } = this.#parts();
-    for (const { record, before } of versions) indexes.extract(record, record.body as Body, before);
+    for (const version of versions) extractMissing(indexes, version);
     return indexes.change(deleted, versions);
   }
 
@@ -106,4 +106,10 @@ export class CollectionVersions implements VersionSink {
     replica?.note(record.key, record);
     events.changed(record.key, 'delete');
   }
+}
+
+/** Extracts the keys of a version that is not prepared. */
+function extractMissing(indexes: DocumentIndexes, { record, before }: NewVersion): void {
+  if (record.indexKeys?.length !== indexes.width)
+    indexes.extract(record, record.body as Body, before);
 }

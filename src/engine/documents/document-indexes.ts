@@ -125,14 +125,14 @@ export class DocumentIndexes {
   }
 
   /** Extracts the keys of a record. A new version reuses unchanged keys of the last one. */
-  extract(record: StoredRecord, body: Body, before?: StoredRecord): void {
+  extract(record: StoredRecord, body: Body, before?: StoredRecord, fields?: object): void {
     if (this.isEmpty) return;
     const known = before?.indexKeys;
     if (known?.length === this.width && before?.body === body && !this.#build) {
       record.indexKeys = known;
       return;
     }
-    const document = this.#documentOf(record, body);
+    const document = this.#documentOf(record, body, fields);
     record.indexKeys = this.#slots.map((slot) => slot?.index.keyOf(document));
   }
 
@@ -268,9 +268,12 @@ export class DocumentIndexes {
     return violation(this.#settings.name, slot, duplicate);
   }
 
-  #documentOf(record: StoredRecord, body: Body): object {
+  #documentOf(
+    record: StoredRecord,
+    body: Body,
+    fields = (record.value ?? peek(body)) as object,
+  ): object {
     const { key, flags, stamps } = record;
-    const fields = (record.value ?? peek(body)) as object;
     return this.#build ? this.#build(key, flags, stamps, fields) : fields;
   }
 

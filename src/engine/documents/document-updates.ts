@@ -1,4 +1,4 @@
-import { type Body, decode, encode, peek } from '../../codec/body.ts';
+import { type Body, decode, encodeAndPeek, peek } from '../../codec/body.ts';
 import { CairnError } from '../../errors/cairn-error.ts';
 import { nameCollection } from '../../errors/criteria-error.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
@@ -33,7 +33,7 @@ export class DocumentUpdates {
     const before = records.get(id);
     if (!before) return undefined;
     const time = now ?? clock.now();
-    const record = this.#updated(before, yield* records.bodies.of(before), update, time);
+    const record = this.#next(before, yield* records.bodies.of(before), update, time);
     this.#context.versions.put({ record, before, kind: 'update' });
     return { record: [id, record.flags, record.stamps, record.body as Body], now: time };
   }
@@ -42,7 +42,8 @@ export class DocumentUpdates {
   *patched(before: StoredRecord, changes: Body): Coroutine<StoredRecord> {
     const { records, clock } = this.#context;
     const update = this.#compile(changes);
-    return this.#updated(before, yield* records.bodies.of(before), update, clock.now(), null);
+    const body = yield* records.bodies.of(before);
+    return this.#updated(before, body, update, clock.now(), null).record;
   }
 
   /** All or none: every new version is computed before the first is put. */
@@ -63,7 +64,7 @@ export class DocumentUpdates {
       // Outside: an error of storage is not the document's, and others may get it too.
       const body = yield* records.bodies.of(before);
       try {
-        const record = this.#updated(before, body, update, time);
+        const record = this.#next(before, body, update, time);
         versions.push({ record, before, kind: 'update' });
       } catch (error) {
         throw nameDocument(error, id);
@@ -77,28 +78,40 @@ export class DocumentUpdates {
   /** @throws {ValueError} `update_invalid`; {KeyError}; {CriteriaError} naming the collection. */
   #compile(changes: Body): Update {
     try {
-      if (typeof changes !== 'string') return compileUpdate(peek(changes) as object);
+      if (typeof changes !== 'string') return compileUpdate(peek(changes) as object, false);
       if (last?.changes !== changes)
-        last = { changes, update: compileUpdate(peek(changes) as object) };
+        last = { changes, update: compileUpdate(peek(changes) as object, true) };
       return last.update;
     } catch (error) {
       throw nameCollection(error, this.#context.settings.name);
     }
   }
 
-  /** The version that an update makes of a record. */
+  /** The next version of a record, with the keys of its indexes. */
+  #next(before: StoredRecord, stored: Body, update: Update, now: number): StoredRecord {
+    const { record, fields } = this.#updated(before, stored, update, now, this.#checkExpiry);
+    this.#context.versions.prepare(record, fields);
+    return record;
+  }
+
+  /** The version that an update makes of a record, and its fields. */
   #updated(
     before: StoredRecord,
     stored: Body,
     update: Update,
     now: number,
-    check: ExpiryCheck | null = this.#checkExpiry,
-  ): StoredRecord {
+    check: ExpiryCheck | null,
+  ): { readonly record: StoredRecord; readonly fields: object } {
     const updated = update.apply(decode(stored) as object, now);
     check?.(updated, 'document');
-    const body = encode(updated, 'document');
+    const { body, fields } =
+      update.keepsJson && typeof stored === 'string'
+        ? { body: JSON.stringify(updated), fields: updated }
+        : encodeAndPeek(updated, 'document');
     const stamps = stamped(before.stamps, 'updated', this.#context.settings, now);
-    return new StoredRecord(before.key, before.rank, before.flags | UPDATED, stamps, body);
+    const { key, rank, flags } = before;
+    const record = new StoredRecord(key, rank, flags | UPDATED, stamps, body);
+    return { record, fields: fields as object };
   }
 }
 

@@ -12,8 +12,12 @@ export interface NewVersion {
 
 /** Takes the changes of an operation: into the collection, or aside, into a transaction. */
 export interface VersionSink {
-  /** Prepares a record that {@link add} takes later. */
-  prepare(record: StoredRecord): void;
+  /**
+   * Prepares a record that {@link add}, {@link put} or {@link putAll} takes later.
+   *
+   * @param fields Its decoded fields, where they are known.
+   */
+  prepare(record: StoredRecord, fields?: object): void;
   /** The same for new documents without ranks, from a row on. */
   prepareRows(rows: NewRows, from: number): void;
   /** Adds prepared records with new keys, all or none; their ranks ascend by one. @throws {ValueError} `unique_violation` */

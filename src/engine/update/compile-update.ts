@@ -7,6 +7,8 @@ import type { FieldPath, UpdateOperator, UpdateStep } from './update-operator.ts
 
 /** A compiled update of documents. */
 export interface Update {
+  /** Whether a document that JSON preserves stays one. */
+  readonly keepsJson: boolean;
   /**
    * Changes decoded fields in place, and returns them. After an error they are of no use.
    *
@@ -36,17 +38,20 @@ const operators: Readonly<Record<string, UpdateOperator>> = {
  * Compiles the changes of a patch: fields to set, by dotted path, or update operators with MongoDB's semantics. The client
  * has checked them (`collection/update/check-update.ts`).
  *
+ * @param isJson Whether JSON preserves the changes.
  * @throws {CriteriaError} of `$pull`, naming the place.
  *
  * @example
  * ```ts
- * compileUpdate({ $inc: { stock: -1 } }).apply({ stock: 3 }, 0); // { stock: 2 }
+ * compileUpdate({ $inc: { stock: -1 } }, true).apply({ stock: 3 }, 0); // { stock: 2 }
  * ```
  */
-export function compileUpdate(changes: object): Update {
+export function compileUpdate(changes: object, isJson: boolean): Update {
   const isOperators = Object.keys(changes)[0]?.startsWith('$');
   const steps = isOperators ? operatorSteps(changes) : fieldSteps(changes);
   return {
+    // A value deeper in the document may exceed the depth of values.
+    keepsJson: isJson && !isOperators && !Object.keys(changes).some((path) => path.includes('.')),
     apply: (fields, now) => {
       for (const step of steps) step(fields, now);
       return fields;

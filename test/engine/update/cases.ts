@@ -121,7 +121,7 @@ function asText(item: unknown): unknown {
 
 /** As a client checks and an engine compiles changes. */
 export function compile(changes: unknown): Update {
-  return compileUpdate(checkUpdate(changes));
+  return compileUpdate(checkUpdate(changes), false);
 }
 
 /** Rows of one array, an operator's operand for it, and the array after. */
