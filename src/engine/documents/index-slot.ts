@@ -67,12 +67,19 @@ export class IndexSlot {
 
   /** The keys of all records of parts. */
   keysOf(parts: readonly RecordPart[]): readonly IndexKey[] {
-    const keys: IndexKey[] = [];
-    for (const part of parts) {
-      const column = part.hasMade() ? undefined : part.columns?.indexKeys[this.at];
-      for (let row = 0; row < part.length; row++)
-        keys.push(column ? (column[row] as IndexKey) : this.keyOf(part.at(row)));
-    }
+    // Natively: half of an opening's code runs before V8 optimizes it.
+    return ([] as IndexKey[]).concat(...parts.map((part) => this.#keysIn(part)));
+  }
+
+  /** The keys of a part. No record is made for it where the part has a column of them. */
+  #keysIn(part: RecordPart): IndexKey[] {
+    const column = part.columns?.indexKeys[this.at] as IndexKey[] | undefined;
+    if (!column) return part.records().map((record) => this.keyOf(record));
+    if (!part.hasMade()) return column;
+    const keys = column.slice();
+    part.eachMade((record, row) => {
+      keys[row] = this.keyOf(record);
+    });
     return keys;
   }
 

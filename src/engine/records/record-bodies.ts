@@ -49,20 +49,20 @@ export class RecordBodies {
 
   /** The same with all records of a part. */
   savedPart(part: RecordPart): void {
-    for (const record of part.allMade()) this.saved(record);
+    part.eachMade((record) => this.saved(record));
     if (!this.#caching && part.dropBodies()) this.#resident = false;
   }
 
   /** Drops what can be read again from storage. */
   clear(): void {
     for (const part of this.#table.parts) if (part.dropBodies()) this.#resident = false;
-    for (const record of this.#table.made()) {
+    this.#table.eachMade((record) => {
       record.value = undefined;
       record.shared = undefined;
-      if (record.segment === 0) continue;
+      if (record.segment === 0) return;
       record.body = undefined;
       this.#resident = false;
-    }
+    });
   }
 
   /** The body of a record, read from its segment if need be. */

@@ -71,10 +71,10 @@ export class RecordTable {
     return this.#parts.parts;
   }
 
-  /** The records that are objects already. */
-  *made(): Generator<StoredRecord> {
-    for (const part of this.#parts.parts) yield* part.allMade();
-    for (const found of this.#byKey.values()) if (typeof found !== 'number') yield found;
+  /** Visits the records that are objects already. */
+  eachMade(visit: (record: StoredRecord) => void): void {
+    for (const part of this.#parts.parts) part.eachMade(visit);
+    for (const found of this.#byKey.values()) if (typeof found !== 'number') visit(found);
   }
 
   /** All flags that any record has, and perhaps some that none has any more. */

@@ -89,10 +89,12 @@ export class RecordPart {
     return this.#made[row];
   }
 
-  /** All records that were made. */
-  *allMade(): Generator<StoredRecord> {
+  /** Visits the records that were made. */
+  eachMade(visit: (record: StoredRecord, row: number) => void): void {
     if (this.#unmade === this.length) return;
-    for (const record of this.#made) if (record) yield record;
+    this.#made.forEach((record, row) => {
+      if (record) visit(record, row);
+    });
   }
 
   /** All records; none may be forgotten. */
