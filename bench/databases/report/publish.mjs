@@ -33,8 +33,13 @@ export function publishFile(file) {
   for (const size of sizes) console.log(`written to ${publish(results, size)}`);
 }
 
-/** One line per figure, for readable diffs. @param {import('../results.mjs').Results} results @param {number} size */
-function rawFigures({ measured, failures, contenders, long: _, ...about }, size) {
+/**
+ * One line per figure, for readable diffs. `--continue` takes it too.
+ *
+ * @param {import('../results.mjs').Results} results
+ * @param {number} size
+ */
+function rawFigures({ measured, failures, contenders, long = [], ...about }, size) {
   const lines = (/** @type {readonly unknown[]} */ list) =>
     `[\n${list.map((each) => `    ${JSON.stringify(each)}`).join(',\n')}\n  ]`;
   const own = measured
@@ -44,6 +49,7 @@ function rawFigures({ measured, failures, contenders, long: _, ...about }, size)
     ...Object.entries(about).map(([name, value]) => `"${name}": ${JSON.stringify(value)}`),
     `"contenders": ${lines(contenders)}`,
     `"failures": ${lines(failures.filter((it) => it.size === size))}`,
+    `"long": ${lines(long.filter((it) => it.size === size))}`,
     `"measured": ${lines(own)}`,
   ];
   return `{\n  ${parts.join(',\n  ')}\n}\n`;
