@@ -79,7 +79,7 @@ export class InFlightRequests {
   /** Sends the calls of one moment: as one batch, except those that travel alone. */
   dispatch(calls: readonly PendingCall[]): void {
     if (calls.length === 1) {
-      this.#dispatch(calls);
+      this.#dispatchBatch(calls);
       return;
     }
     let batch: PendingCall[] = [];
@@ -87,16 +87,16 @@ export class InFlightRequests {
       const { mayHang, urgent, once, op } = call.request;
       // Reads behind an opening need not wait for its end.
       if (mayHang || urgent || once || op === 'open') {
-        if (batch.length > 0) this.#dispatch(batch);
-        this.#dispatch([call]);
+        if (batch.length > 0) this.#dispatchBatch(batch);
+        this.#dispatchBatch([call]);
         batch = [];
       } else batch.push(call);
     }
-    if (batch.length > 0) this.#dispatch(batch);
+    if (batch.length > 0) this.#dispatchBatch(batch);
   }
 
   /** Sends calls as one batch, on this route or the next. */
-  #dispatch(calls: readonly PendingCall[]): void {
+  #dispatchBatch(calls: readonly PendingCall[]): void {
     const batch = calls.map(({ request }) => request);
     const first = this.#handles.number(batch);
     const isAlone = this.#all.size === 0;
