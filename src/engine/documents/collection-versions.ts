@@ -31,8 +31,8 @@ export class CollectionVersions implements VersionSink {
     this.#parts = parts;
   }
 
-  prepare(record: StoredRecord, fields?: object): void {
-    this.#parts().indexes.extract(record, record.body as Body, undefined, fields);
+  prepare(record: StoredRecord, before?: StoredRecord, fields?: object): void {
+    this.#parts().indexes.extract(record, record.body as Body, before, fields);
   }
 
   prepareRows(rows: NewRows, from: number): void {

@@ -90,7 +90,7 @@ export class DocumentUpdates {
   /** The next version of a record, with the keys of its indexes. */
   #next(before: StoredRecord, stored: Body, update: Update, now: number): StoredRecord {
     const { record, fields } = this.#updated(before, stored, update, now, this.#checkExpiry);
-    this.#context.versions.prepare(record, fields);
+    this.#context.versions.prepare(record, before, fields);
     return record;
   }
 

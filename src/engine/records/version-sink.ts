@@ -15,9 +15,10 @@ export interface VersionSink {
   /**
    * Prepares a record that {@link add}, {@link put} or {@link putAll} takes later.
    *
+   * @param before The version that it replaces.
    * @param fields Its decoded fields, where they are known.
    */
-  prepare(record: StoredRecord, fields?: object): void;
+  prepare(record: StoredRecord, before?: StoredRecord, fields?: object): void;
   /** The same for new documents without ranks, from a row on. */
   prepareRows(rows: NewRows, from: number): void;
   /** Adds prepared records with new keys, all or none; their ranks ascend by one. @throws {ValueError} `unique_violation` */
