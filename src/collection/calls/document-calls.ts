@@ -11,6 +11,7 @@ import { type Build, DocumentStream } from '../find/document-stream.ts';
 import { documentAt, type EncodedDocument, encodeDocument, toDocument } from '../find/documents.ts';
 import { type FindQuery, parseFindQuery, parseMatchQuery } from '../find/find-query.ts';
 import { encodeAndSend } from '../insert/document-slices.ts';
+import { indexKeysReader, type ReadKeys } from '../insert/index-keys.ts';
 import type { DocumentSchema } from '../schema/document-schema.ts';
 import type { SharedDocuments } from '../shared/shared-documents.ts';
 import { type EncodedChanges, encodeChanges } from '../update/encode-changes.ts';
@@ -29,12 +30,14 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
   readonly #order: CallOrder;
   readonly #collection: string;
   readonly #checkExpiry: ExpiryCheck | undefined;
+  readonly #indexKeys: ReadKeys | undefined;
 
   constructor(settings: CollectionSettings, order: CallOrder) {
     super();
     this.#order = order;
     this.#collection = settings.name;
     this.#checkExpiry = expiryCheck(settings);
+    this.#indexKeys = indexKeysReader(settings);
     this.#build = documentBuilder(settings) as never;
   }
 
@@ -45,7 +48,9 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
   }
 
   *insertMany(sender: Sender, documents: unknown): Coroutine<Stored<T, S>[]> {
-    const slices = yield* encodeAndSend(sender, documents, 'insertMany', this.#encode);
+    const slices = yield* encodeAndSend(
+      ...([sender, documents, 'insertMany', this.#encode, this.#indexKeys] as const),
+    );
     const stored: Stored<T, S>[] = [];
     for (const { fields, reply } of slices) {
       const columns = yield* replyOf(reply);

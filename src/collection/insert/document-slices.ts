@@ -3,6 +3,7 @@ import type { Coroutine } from '../../engine/scheduling/coroutine.ts';
 import { ValueError } from '../../errors/value-error.ts';
 import { pause, post, replyOf, type Sender } from '../calls/sender.ts';
 import type { EncodedDocument } from '../find/documents.ts';
+import type { ReadKeys } from './index-keys.ts';
 
 /**
  * Characters of documents that `insertMany` encodes in one turn of the event loop: about 5 ms of work. Browsers reuse
@@ -27,12 +28,17 @@ export interface ListedDocuments {
 
 type Encode = (document: unknown, place: string) => EncodedDocument;
 
-/** Encodes and sends a list in slices, which take effect with the last. */
+/**
+ * Encodes and sends a list in slices, which take effect with the last.
+ *
+ * @param keysOf Reads the index keys of new documents.
+ */
 export function* encodeAndSend(
   sender: Sender,
   documents: unknown,
   method: 'insertMany' | 'upsertMany',
   encode: Encode,
+  keysOf?: ReadKeys,
 ): Coroutine<Slice[]> {
   if (!Array.isArray(documents)) {
     throw new ValueError('document_invalid', `${method} takes an array of documents.`, {
@@ -46,9 +52,12 @@ export function* encodeAndSend(
   const call = Math.random();
   try {
     for (let from = 0, last = false; !last; ) {
-      const { ids, bodies, fields } = encodeSlice(list, from, encode);
+      const { fields, ...slice } = encodeSlice(list, from, encode);
+      const { bodies } = slice;
       last = from + bodies.length >= list.length;
-      const reply = post(sender, { op: 'insertPart', call, from, last, ids, bodies, upsert });
+      const indexKeys = keysOf?.(bodies, fields);
+      const part = { op: 'insertPart', call, from, last, ...slice, indexKeys, upsert } as const;
+      const reply = post(sender, part);
       from += bodies.length;
       slices.push({ fields, reply });
       if (!last) yield* pause(sender);

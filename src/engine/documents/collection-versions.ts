@@ -1,4 +1,5 @@
 import type { Body } from '../../codec/body.ts';
+import type { KeyColumns } from '../../query/index/index-key.ts';
 import type { RecordPart } from '../../storage/segments/parts/record-part.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionEvents } from '../events/collection-events.ts';
@@ -35,8 +36,8 @@ export class CollectionVersions implements VersionSink {
     this.#parts().indexes.extract(record, record.body as Body, before, fields);
   }
 
-  prepareRows(rows: NewRows, from: number): void {
-    this.#parts().indexes.extractRows(rows, from);
+  prepareRows(rows: NewRows, from: number, given?: KeyColumns): void {
+    this.#parts().indexes.extractRows(rows, from, given);
   }
 
   add(added: RecordPart): void {

@@ -1,7 +1,7 @@
 import { type Body, peek } from '../../codec/body.ts';
 import type { ValueError } from '../../errors/value-error.ts';
 import type { IndexDefinition } from '../../query/index/index-definition.ts';
-import type { IndexKey } from '../../query/index/index-key.ts';
+import type { IndexKey, KeyColumns } from '../../query/index/index-key.ts';
 import type { EntryList } from '../../query/index/leaf.ts';
 import type { SecondaryIndex } from '../../query/index/secondary-index.ts';
 import type { RecordPart } from '../../storage/segments/parts/record-part.ts';
@@ -11,7 +11,7 @@ import type { ExpiryRules } from '../expiry/expiry-rules.ts';
 import { type DocumentBuilder, documentBuilder, isManaged } from '../protocol/managed.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import { type DuplicateKey, IndexSlot, isSameKey } from './index-slot.ts';
-import type { NewRows } from './new-rows.ts';
+import { addKeys, type NewRows } from './new-rows.ts';
 import { duplicateOf, refusal, violation } from './unique-keys.ts';
 
 /** A new version of a record, and the version that it replaces. */
@@ -136,17 +136,9 @@ export class DocumentIndexes {
     record.indexKeys = this.#slots.map((slot) => slot?.index.keyOf(document));
   }
 
-  /** Extracts the keys of new documents without flags, from a row on, to a list for each index. */
-  extractRows({ keys, stamps, bodies, indexKeys }: NewRows, from: number): void {
-    if (this.isEmpty) return;
-    const readers = this.#slots.map((slot) => slot?.index.keyOf);
-    for (const _ of readers.slice(indexKeys.length)) indexKeys.push([]);
-    for (let row = from; row < keys.length; row++) {
-      const fields = peek(bodies[row] as Body) as object;
-      const document = this.#build ? this.#build(keys[row] as string, 0, stamps, fields) : fields;
-      for (const [at, read] of readers.entries())
-        (indexKeys[at] as unknown[])[row] = read?.(document);
-    }
+  /** Gives new documents their keys, from a row on. @param given The keys that the client has read. */
+  extractRows(rows: NewRows, from: number, given?: KeyColumns): void {
+    if (!this.isEmpty) addKeys(rows, from, this.#slots, this.#build, given);
   }
 
   /** Gives a record the keys of indexes that were added after it was extracted. */

@@ -1,4 +1,4 @@
-import type { IndexDefinition } from '../../query/index/index-definition.ts';
+import { type IndexDefinition, keyName } from '../../query/index/index-definition.ts';
 import type { IndexKey } from '../../query/index/index-key.ts';
 import { SecondaryIndex } from '../../query/index/secondary-index.ts';
 import type { RecordPart } from '../../storage/segments/parts/record-part.ts';
@@ -20,6 +20,8 @@ export class IndexSlot {
   readonly at: number;
   readonly definition: IndexDefinition;
   readonly index: SecondaryIndex<StoredRecord>;
+  /** Name of its keys in requests. */
+  readonly keyName: string;
   /** Name of the column that holds its keys in segments. */
   readonly column: string;
   phase: Phase = 'extracting';
@@ -32,6 +34,7 @@ export class IndexSlot {
     this.at = at;
     this.definition = definition;
     this.index = new SecondaryIndex(definition);
+    this.keyName = keyName(definition);
     this.column = columnName(definition, settings);
   }
 
@@ -98,7 +101,7 @@ export interface DuplicateKey {
 
 /** Whether one index answers every query of the other, regardless of `unique`. */
 export function isSameKey(a: IndexDefinition, b: IndexDefinition): boolean {
-  return a.multi === b.multi && JSON.stringify(a.fields) === JSON.stringify(b.fields);
+  return keyName(a) === keyName(b);
 }
 
 /**

@@ -39,7 +39,7 @@ export class InsertParts {
   }
 
   add(request: Request<'insertPart'>): ReplyTo<'insertPart'> {
-    const { call, from, ids, bodies, last, now, upsert = false } = request;
+    const { call, from, ids, bodies, indexKeys, last, now, upsert = false } = request;
     const begun = this.#staged.get(call);
     // If the first part is retried, the client resends all of them.
     const staged = begun && !(begun.failure && from === 0) ? begun : this.#begin(call, now);
@@ -71,7 +71,7 @@ export class InsertParts {
         return key;
       });
       // The versions of an `upsertMany` are made with the last part.
-      if (!upsert) versions.prepareRows(staged, from);
+      if (!upsert) versions.prepareRows(staged, from, indexKeys);
       if (last && upsert) return this.#commitUpserts(call, staged);
       if (last) this.#commit(call, staged);
       return columnsOf(keys);

@@ -1,4 +1,5 @@
 import type { Body, DecodedBody } from '../../codec/body.ts';
+import type { KeyColumns } from '../../query/index/index-key.ts';
 import type { Plan } from '../../query/plan/plan.ts';
 import type { Stamps } from '../../storage/segments/stored-record.ts';
 import type { BackupOperations, BackupRead } from './backup-protocol.ts';
@@ -180,6 +181,8 @@ export interface Operations
       from: number;
       ids?: (string | undefined)[] | undefined;
       bodies: Body[];
+      /** The index keys of the documents, for an engine that has the same indexes: it need not decode the bodies. */
+      indexKeys?: KeyColumns | undefined;
       last: boolean;
       /** Whether documents whose id is taken replace the others. The reply to the last part then covers all of them. */
       upsert?: boolean;

@@ -1,3 +1,4 @@
+import type { KeyColumns } from '../../query/index/index-key.ts';
 import type { RecordPart } from '../../storage/segments/parts/record-part.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { NewRows } from '../documents/new-rows.ts';
@@ -19,8 +20,8 @@ export interface VersionSink {
    * @param fields Its decoded fields, where they are known.
    */
   prepare(record: StoredRecord, before?: StoredRecord, fields?: object): void;
-  /** The same for new documents without ranks, from a row on. */
-  prepareRows(rows: NewRows, from: number): void;
+  /** The same for new documents without ranks, from a row on, with the index keys that the client has read. */
+  prepareRows(rows: NewRows, from: number, given?: KeyColumns): void;
   /** Adds prepared records with new keys, all or none; their ranks ascend by one. @throws {ValueError} `unique_violation` */
   add(part: RecordPart): void;
   /** @throws {ValueError} `unique_violation`; nothing has changed then. */

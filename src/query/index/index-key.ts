@@ -16,6 +16,9 @@ export type Scalar = string | number | bigint | boolean | null | Date;
  */
 export type IndexKey = Scalar | readonly (Scalar | undefined)[] | undefined;
 
+/** The keys of a list of documents, in its order, by the `keyName` of their index. */
+export type KeyColumns = Readonly<Record<string, readonly IndexKey[]>>;
+
 /** Whether every query has to test the document. */
 export function isUnkeyed(key: IndexKey): boolean {
   return key === undefined || (Array.isArray(key) && key.length > 0 && key.at(-1) === undefined);

@@ -18,9 +18,10 @@ export function asAcknowledged(request: Request, reply: unknown): Request | unde
       return { ...request, id, now: acknowledgedTime(stamps) };
     }
     case 'insertPart': {
+      const { indexKeys: _, ...part } = request;
       const { keys, now } = reply as ReplyTo<'insertPart'>;
       // The reply to the last part of an `upsertMany` covers all parts.
-      return { ...request, ids: keys.slice(keys.length - request.bodies.length), now };
+      return { ...part, ids: keys.slice(keys.length - request.bodies.length), now };
     }
     case 'update': {
       const [, , stamps] = (reply ?? []) as unknown as ManagedReply;
