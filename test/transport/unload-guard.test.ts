@@ -2,7 +2,6 @@ import { expect, test, vi } from 'vitest';
 import type { AcknowledgedChange } from '../../src/engine/protocol/requests.ts';
 import type { RecoveryRecord } from '../../src/engine/recovery/recovery-records.ts';
 import type { PageLifecycle } from '../../src/transport/platform/platform.ts';
-import { JOURNAL_ROOM } from '../../src/transport/unload/journal-size.ts';
 import { type GuardedClient, UnloadGuard } from '../../src/transport/unload/unload-guard.ts';
 
 const change = (number: number, request: object = { op: 'kvSet' }) =>
@@ -13,12 +12,12 @@ const part = (number: number, call: number, last: boolean) =>
 
 /** A guard of a client whose changes are `unsaved`; `seal` as the writer of an encrypted database has it. */
 function guarded(seal?: (record: RecoveryRecord) => Promise<void>) {
-  const client = {
+  const client: GuardedClient & { fitsJournal: boolean; unsaved: AcknowledgedChange[] } = {
     ...{ id: 'page.1', isLeader: true, isFollower: false, database: 'a', isInThread: false },
-    ...{ opened: [], unsaved: [] as AcknowledgedChange[], journalSize: 0, inFlight: [] },
+    ...{ opened: [], unsaved: [] as AcknowledgedChange[], fitsJournal: true, inFlight: [] },
     ...{ save: vi.fn(), whenSaved: vi.fn(async () => undefined) },
     ...{ suspend: vi.fn(), resume: vi.fn() },
-  } satisfies GuardedClient;
+  };
   let leave: (mayReturn: boolean) => void = () => undefined;
   const page: PageLifecycle = {
     isHidden: false,
@@ -81,7 +80,7 @@ test('parts of an insertMany are sealed with the last one, in the order of the b
 test('what no journal has room for is saved, and not sealed', async () => {
   const seal = vi.fn(async () => undefined);
   const { secure, client } = guarded(seal);
-  client.journalSize = JOURNAL_ROOM + 1;
+  client.fitsJournal = false;
   await secure(change(1));
   expect(client.whenSaved).toHaveBeenCalledOnce();
   expect(seal).not.toHaveBeenCalled();

@@ -275,8 +275,8 @@ export class LeaderLink {
       get unsaved() {
         return link.#unsaved.all();
       },
-      get journalSize() {
-        return link.#unsaved.journalSize;
+      get fitsJournal() {
+        return link.#unsaved.fitsJournal;
       },
       get inFlight() {
         return link.requests.changes();

@@ -1,6 +1,6 @@
 import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key.ts';
 import type { AcknowledgedChange, BatchReply, Request } from '../../engine/protocol/requests.ts';
-import { journalSize } from '../unload/journal-size.ts';
+import { JOURNAL_ROOM, journalSize } from '../unload/journal-size.ts';
 import { asAcknowledged, uncompared } from './acknowledged-request.ts';
 import { numberedChanges } from './open-handles.ts';
 
@@ -13,20 +13,20 @@ export class ReplayBuffer {
   #changes: AcknowledgedChange[] = [];
   /** The handles whose part of a commit is released. */
   readonly #released = new WeakMap<AcknowledgedChange, Set<number>>();
-  /** Characters that the changes take in an unload journal; `undefined` until computed anew. */
-  #journalSize: number | undefined = 0;
+  /** Characters that the first changes take in an unload journal, at most, and the number of these changes. */
+  #measured = { size: 0, count: 0 };
 
   get size(): number {
     return this.#changes.length;
   }
 
-  /** Characters that the changes take in an unload journal, at most. */
-  get journalSize(): number {
-    if (this.#journalSize === undefined) {
-      this.#journalSize = 0;
-      for (const { request } of this.#changes) this.#journalSize += journalSize(request);
-    }
-    return this.#journalSize;
+  /** Whether an unload journal has room for all changes. Measures no more of them than it takes to know. */
+  get fitsJournal(): boolean {
+    let { size, count } = this.#measured;
+    for (; count < this.#changes.length && size <= JOURNAL_ROOM; count++)
+      size += journalSize((this.#changes[count] as AcknowledgedChange).request);
+    this.#measured = { size, count };
+    return size <= JOURNAL_ROOM;
   }
 
   /** Adds the acknowledged changes of a batch, and returns them. */
@@ -50,7 +50,6 @@ export class ReplayBuffer {
       const change = { number, turn, request: replay };
       this.#changes.push(change);
       added.push(change);
-      if (this.#journalSize !== undefined) this.#journalSize += journalSize(replay);
     }
     for (const request of batch) if (request.op === 'insertAbandon') this.#abandon(request);
     return added;
@@ -102,7 +101,7 @@ export class ReplayBuffer {
 
   #retain(isRetained: (change: AcknowledgedChange) => boolean): void {
     this.#changes = this.#changes.filter(isRetained);
-    this.#journalSize = undefined;
+    this.#measured = { size: 0, count: 0 };
   }
 }
 

@@ -3,7 +3,6 @@ import type { AcknowledgedChange, OpenedHandles, Request } from '../../engine/pr
 import type { RecoveryRecord } from '../../engine/recovery/recovery-records.ts';
 import type { PageLifecycle } from '../platform/platform.ts';
 import type { UnloadWriter } from '../platform/unload-writer.ts';
-import { JOURNAL_ROOM } from './journal-size.ts';
 
 /** The client of an {@link UnloadGuard}. */
 export interface GuardedClient {
@@ -19,8 +18,8 @@ export interface GuardedClient {
   readonly opened: OpenedHandles;
   /** The acknowledged changes that are not released yet. */
   readonly unsaved: readonly AcknowledgedChange[];
-  /** An upper bound of the characters that they take in an unload journal. */
-  readonly journalSize: number;
+  /** Whether an unload journal has room for all of them. */
+  readonly fitsJournal: boolean;
   /** The changes in flight, with their sequence numbers. */
   readonly inFlight: Iterable<readonly [request: Request, index: number, number: number]>;
   /** Asks the current engine to save; the engine reports failures. */
@@ -78,8 +77,7 @@ export class UnloadGuard {
   secure(changes: readonly AcknowledgedChange[]): Promise<void> | undefined {
     // A frozen page would block a deletion of the database.
     if (!this.#suspended) this.#writer.prepare();
-    const isJournalable = this.#client.journalSize <= JOURNAL_ROOM;
-    if (!isJournalable) return this.#save();
+    if (!this.#client.fitsJournal) return this.#save();
     const { pending } = this.#writer;
     // A hidden page may end without an event. It saves at once, but does not wait: long imports run in hidden pages.
     const saved = pending || this.#page.isHidden ? this.#save() : undefined;
