@@ -20,7 +20,7 @@ import type { EngineAccess } from './engine-access.ts';
 import { InFlightRequests } from './in-flight-requests.ts';
 import type { LinkEvents } from './link-events.ts';
 import { OpenHandles } from './open-handles.ts';
-import { ReplayBuffer } from './replay-buffer.ts';
+import { isIncompletePart, ReplayBuffer } from './replay-buffer.ts';
 import { Replayer } from './replayer.ts';
 import type { Route, RouteEvents } from './route.ts';
 
@@ -121,7 +121,11 @@ export class LeaderLink {
     this.#handles.noteReplies(batch, reply);
     const added = this.#unsaved.note(batch, first, reply);
     if (this.#unsaved.size === 0) return undefined;
-    const secure = () => this.#guard?.secure(added);
+    // The caller of an `insertMany` waits for its last part.
+    const secure = () =>
+      added.every(({ request }) => isIncompletePart(request))
+        ? undefined
+        : this.#guard?.secure(added);
     const { joining } = this.replayer;
     return joining ? joining.then(secure) : secure();
   }

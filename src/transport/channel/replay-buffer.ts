@@ -106,6 +106,6 @@ export class ReplayBuffer {
 }
 
 /** Whether the request takes effect only with the last part of its call. */
-function isIncompletePart(request: Request): request is Request<'insertPart'> {
+export function isIncompletePart(request: Request): request is Request<'insertPart'> {
   return request.op === 'insertPart' && !request.last;
 }
