@@ -26,3 +26,18 @@ test('a read of no keys begins no transaction', async () => {
   begun.mockRestore();
   await storage.close();
 });
+
+test('deletions of adjacent numbers are one request', async () => {
+  const storage = await indexedDbDriver().open('ranges', { damaged: () => undefined });
+  const keys = Array.from({ length: 100 }, (_, index) => ['a', index + 1]);
+  const each = (type: 'put' | 'delete') =>
+    keys.map((key) => ({ type, store: 'segments', key, value: {} }) as const);
+  await storage.write(each('put'), 'relaxed');
+  const deleted = vi.spyOn(IDBObjectStore.prototype, 'delete');
+  const gap = { type: 'delete', store: 'segments', key: ['a', 200] } as const;
+  await storage.write([...each('delete'), gap], 'relaxed');
+  expect(deleted).toHaveBeenCalledTimes(2);
+  expect(await storage.keys('segments', [])).toEqual([]);
+  deleted.mockRestore();
+  await storage.close();
+});

@@ -29,6 +29,7 @@ export class EngineEvents {
   readonly #clock: Clock;
   readonly #backlog: () => Backlog;
   readonly #sessions = new Set<EventReceiver>();
+  #tabs = 0;
   /** Changes of the batch by collection, to be sent at its end. Only kept while a session watches. */
   readonly #changes = new Map<string, Change[]>();
   #lastSave: Date | undefined;
@@ -44,12 +45,14 @@ export class EngineEvents {
 
   add(session: EventReceiver): void {
     this.#sessions.add(session);
+    this.#countTabs();
     this.sendStatus();
   }
 
   /** @returns whether that was the last session of its client. */
   remove(session: EventReceiver): boolean {
     this.#sessions.delete(session);
+    this.#countTabs();
     this.sendStatus();
     return !Array.from(this.#sessions).some(({ client }) => client === session.client);
   }
@@ -102,12 +105,16 @@ export class EngineEvents {
       storage: this.#storage.storageKind,
       storage_reason: this.#storage.storageReason,
       encrypted: this.#storage.isEncrypted === true,
-      // The name of a client begins with that of its page.
-      tabs: new Set(Array.from(this.#sessions, ({ client }) => client.split('.', 1)[0])).size,
+      tabs: this.#tabs,
       ...this.#backlog(),
       last_save: this.#lastSave,
       last_error: this.#lastError,
     };
+  }
+
+  #countTabs(): void {
+    // The name of a client begins with that of its page.
+    this.#tabs = new Set(Array.from(this.#sessions, ({ client }) => client.split('.', 1)[0])).size;
   }
 
   /** Sends the status where it differs from the last. */

@@ -27,7 +27,10 @@ export const STORE_NAMES = [
  */
 export type StoreName = (typeof STORE_NAMES)[number];
 
-/** Keys sort as arrays do in IndexedDB: item by item, numbers before strings, the shorter first. */
+/**
+ * Keys sort as arrays do in IndexedDB: item by item, numbers before strings, the shorter first. A number is an integer
+ * and the last item of its key.
+ */
 export type StorageKey = readonly (string | number)[];
 
 /** Stores a value under a key. */

@@ -21,6 +21,14 @@ const PUT_AHEAD = 1024 * 1024;
 
 type PendingOperation = StorageOperation | Promise<StorageOperation>;
 
+/** Deletes the keys from one to another. */
+interface DeleteRange {
+  readonly type: 'deleteRange';
+  readonly store: StoreName;
+  readonly from: StorageKey;
+  to: StorageKey;
+}
+
 /** All stores but `recovery`. */
 const ENGINE_STORES = STORE_NAMES.filter((name) => name !== 'recovery');
 
@@ -134,7 +142,7 @@ async function writeBatch(
   try {
     let behind: (() => Promise<unknown>) | undefined;
     let ahead = 0;
-    for (const pending of operations) {
+    for (const pending of withRanges(operations)) {
       const operation = 'then' in pending ? await computed(pending, transaction, guard) : pending;
       const store = transaction.objectStore(operation.store);
       let request: IDBRequest | undefined;
@@ -145,6 +153,9 @@ async function writeBatch(
           break;
         case 'delete':
           request = store.delete(operation.key as IDBValidKey);
+          break;
+        case 'deleteRange':
+          request = store.delete(IDBKeyRange.bound(operation.from, operation.to));
           break;
         case 'deletePrefix':
           request = store.delete(IDBKeyRange.bound(operation.prefix, endOf(operation.prefix)));
@@ -169,6 +180,39 @@ async function writeBatch(
   }
   // A full disk fails here alone: every put has fired success by then.
   await done;
+}
+
+/**
+ * Joins deletions of adjacent numbers. A compaction deletes a hundred small segments; one by one, that takes a fifth of
+ * the time of all saves between two of them (docs/decisions/020).
+ */
+function* withRanges(
+  operations: Iterable<PendingOperation>,
+): Generator<PendingOperation | DeleteRange> {
+  let range: DeleteRange | undefined;
+  for (const operation of operations) {
+    const deleted = 'then' in operation || operation.type !== 'delete' ? undefined : operation;
+    if (deleted && deleted.store === range?.store && isNext(range.to, deleted.key)) {
+      range.to = deleted.key;
+      continue;
+    }
+    if (range) yield range;
+    range = undefined;
+    if (!deleted) yield operation;
+    else range = { type: 'deleteRange', store: deleted.store, from: deleted.key, to: deleted.key };
+  }
+  if (range) yield range;
+}
+
+/** Whether no key can lie between two keys: they end in adjacent numbers. */
+function isNext(key: StorageKey, next: StorageKey): boolean {
+  const last = key.length - 1;
+  return (
+    key.length === next.length &&
+    next[last] === Number(key[last]) + 1 &&
+    typeof key[last] === 'number' &&
+    key.every((item, index) => index === last || item === next[index])
+  );
 }
 
 /** Awaits an operation. The transaction stays open: it ends when control returns to the event loop without a request. */

@@ -80,8 +80,8 @@ export class SegmentWriter {
   }
 }
 
-/** Deletes segments, with their encoded documents. */
+/** Deletes segments, with their encoded documents; store by store, as a driver may join deletions of adjacent keys. */
 export function deletionsOf(keys: readonly StorageKey[]): StorageOperation[] {
   const stores = ['segments', 'bodies'] as const;
-  return keys.flatMap((key) => stores.map((store) => ({ type: 'delete' as const, store, key })));
+  return stores.flatMap((store) => keys.map((key) => ({ type: 'delete' as const, store, key })));
 }

@@ -1,5 +1,5 @@
 import { sameValue } from '../../codec/same-value.ts';
-import type { StorageOperation } from '../../storage/drivers/driver.ts';
+import type { StorageKey, StorageOperation } from '../../storage/drivers/driver.ts';
 import { type DriverCase, expectEqual, expectRejection, listAll, put } from './driver-bench.ts';
 
 /** Every kind of value that the engine stores. */
@@ -34,6 +34,35 @@ export const writeCases: readonly DriverCase[] = [
       ];
       await storage.write(operations, 'relaxed');
       expectEqual('the result', await listAll(storage), [{ n: 4 }]);
+    },
+  },
+  {
+    name: 'deletions of adjacent keys leave all others',
+    run: async (bench) => {
+      const storage = await bench.open();
+      const all: StorageKey[] = ['a', 'aa'].flatMap((name) => [
+        ...[1, 2, 3, 4, 9, 10, 11].map((number) => [name, number]),
+        ...['3', 'last'].map((text) => [name, text]),
+      ]);
+      await storage.write(
+        all.map((key) => put(key, { key })),
+        'relaxed',
+      );
+      const deleted = [
+        ['a', 2],
+        ['a', 3],
+        ['a', 4],
+        ['a', 10],
+        ['aa', 11],
+        ['a', 9],
+      ];
+      const isDeleted = (key: StorageKey) => deleted.some((one) => one.join() === key.join());
+      const deletions = deleted.map((key) => ({ type: 'delete', store: 'segments', key }) as const);
+      // A text is no number, nor next to one.
+      await storage.write([...deletions, put(['a', 3], { key: 'new' })], 'relaxed');
+      const left = all.filter((key) => key.join() === 'a,3' || !isDeleted(key));
+      const values = left.map((key) => (key[1] === 3 && key[0] === 'a' ? { key: 'new' } : { key }));
+      expectEqual('the values left', await listAll(storage), values);
     },
   },
   {
