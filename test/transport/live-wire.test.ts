@@ -1,7 +1,7 @@
 import { serialize } from 'node:v8';
 import { afterEach, expect, test, vi } from 'vitest';
 import { connect } from '../../src/index.ts';
-import { EVENT, type WireEvent } from '../../src/transport/wire/wire-protocol.ts';
+import { EVENT, type WireEvent, type WireReply } from '../../src/transport/wire/wire-protocol.ts';
 import { LiveLog } from '../contract/live-log.ts';
 import { MessageWorker } from './message-worker.ts';
 
@@ -35,8 +35,12 @@ function watchMessages(): number[] {
     message: unknown,
     ...rest: unknown[]
   ) {
-    const { [EVENT]: events } = (message ?? {}) as { [EVENT]?: readonly WireEvent[] };
-    if (events?.some(({ type }) => type === 'live')) sizes.push(serialize(message).length);
+    const { [EVENT]: alone, value } = (message ?? {}) as {
+      [EVENT]?: readonly WireEvent[];
+      value?: Partial<WireReply>;
+    };
+    const events = alone ?? value?.events;
+    if (events?.some(({ type }) => type === 'live')) sizes.push(serialize(events).length);
     return post.call(this, message, ...(rest as []));
   });
   return sizes;

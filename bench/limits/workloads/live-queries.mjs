@@ -40,10 +40,10 @@ function watchMessages() {
       super(...given);
       this.addEventListener('message', ({ data }) => {
         /** @type {{ type: string }[] | undefined} */
-        const events = data?.['cairn:event'];
+        const events = data?.['cairn:event'] ?? data?.value?.events; // alone, or in a reply
         if (!events?.some(({ type }) => type === 'live')) return;
         seen.messages++;
-        seen.bytes += new TextEncoder().encode(JSON.stringify(data)).length;
+        seen.bytes += new TextEncoder().encode(JSON.stringify(events)).length;
       });
     }
   };

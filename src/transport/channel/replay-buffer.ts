@@ -11,8 +11,8 @@ import { numberedChanges } from './open-handles.ts';
 export class ReplayBuffer {
   /** In the order of execution, across handles: several may lead to one collection. */
   #changes: AcknowledgedChange[] = [];
-  /** The handles whose part of a commit is released. */
-  readonly #released = new WeakMap<AcknowledgedChange, Set<number>>();
+  /** By handle, whether the change with a sequence number is released. */
+  readonly #released = new Map<number, (number: number) => boolean>();
   /** Characters that the first changes take in an unload journal, at most, and the number of these changes. */
   #measured = { size: 0, count: 0 };
 
@@ -48,6 +48,11 @@ export class ReplayBuffer {
       const replay = isApplied ? uncompared(request) : asAcknowledged(request, values[index]);
       if (!replay) continue;
       const change = { number, turn, request: replay };
+      // The event of a save comes before the reply to a batch of a change and `save()`.
+      if (this.#isReleased(change)) {
+        if (replay.op === 'insertPart') this.#abandon(replay);
+        continue;
+      }
       this.#changes.push(change);
       added.push(change);
     }
@@ -57,33 +62,22 @@ export class ReplayBuffer {
 
   /** Forgets the changes of a handle up to a sequence number, except the missed ones. */
   release(handle: number, number: number, missed: readonly number[] | undefined): void {
-    const covers = (other: number) => other <= number && missed?.includes(other) !== true;
-    const isReleased = (one: AcknowledgedChange) =>
-      one.request.op === 'commit'
-        ? this.#isReleased(one, one.request, handle, covers)
-        : one.request.handle === handle && covers(one.number);
+    this.#released.set(handle, (other) => other <= number && missed?.includes(other) !== true);
     // The last part of an `insertMany` releases the others.
     const calls = new Set<number>();
     for (const one of this.#changes) {
-      if (one.request.op === 'insertPart' && one.request.last && isReleased(one))
-        calls.add(one.request.call);
+      if (one.request.op === 'insertPart' && this.#isReleased(one)) calls.add(one.request.call);
     }
     this.#retain((one) =>
-      isIncompletePart(one.request) ? !calls.has(one.request.call) : !isReleased(one),
+      isIncompletePart(one.request) ? !calls.has(one.request.call) : !this.#isReleased(one),
     );
   }
 
-  /** A commit is released with the last of its collections: one may have nothing to save. */
-  #isReleased(
-    change: AcknowledgedChange,
-    { numbers }: Request<'commit'>,
-    handle: number,
-    covers: (number: number) => boolean,
-  ): boolean {
-    const released = this.#released.get(change) ?? new Set();
-    this.#released.set(change, released);
-    for (const [own, number] of numbers) if (own === handle && covers(number)) released.add(own);
-    return numbers.every(([own]) => released.has(own));
+  /** Not an incomplete part by itself. A commit is released with the last of its collections. */
+  #isReleased({ request, number }: AcknowledgedChange): boolean {
+    const covers = (handle: number, own: number) => this.#released.get(handle)?.(own) === true;
+    if (request.op === 'commit') return request.numbers.every(([own, one]) => covers(own, one));
+    return !isIncompletePart(request) && covers(request.handle, number);
   }
 
   /** Forgets changes that can never be reapplied. */

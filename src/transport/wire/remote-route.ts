@@ -6,7 +6,7 @@ import type { Route, RouteEvents } from '../channel/route.ts';
 import type { SessionApi, SessionProgress } from './session-api.ts';
 import { Watchdog } from './watchdog.ts';
 import { fromWire, type WireError } from './wire-error.ts';
-import { statusFromWire, type WireFailures } from './wire-protocol.ts';
+import { eventFromWire, type WireFailures } from './wire-protocol.ts';
 
 /** Settings of a remote route. */
 export interface RemoteRouteOptions {
@@ -79,10 +79,13 @@ export function remoteRoute(api: Remote<SessionApi>, options: RemoteRouteOptions
       }
       // Times the pattern from now on, and not from the last ping.
       if (batch[0]?.mayHang && waiting === 0) watchdog.stop();
-      const { values, failures, status, turn } = await answer(
-        api.execute(withoutStaged(batch), first, ++sequence),
-      );
-      if (status) events.event({ type: 'status', detail: statusFromWire(status) });
+      const {
+        values,
+        failures,
+        events: told = [],
+        turn,
+      } = await answer(api.execute(withoutStaged(batch), first, ++sequence));
+      for (const event of told) events.event(eventFromWire(event));
       return { values, failures: failures && fromFailures(failures), turn };
     },
     watch: (on) => orLost(api.watch(on)),

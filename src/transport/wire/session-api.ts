@@ -1,5 +1,5 @@
 import type { Engine } from '../../engine/engine.ts';
-import type { EngineEvent, EngineStatus } from '../../engine/protocol/event-protocol.ts';
+import type { EngineEvent } from '../../engine/protocol/event-protocol.ts';
 import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key.ts';
 import type { AcknowledgedChange, OpenedHandles, Request } from '../../engine/protocol/requests.ts';
 import type { Session } from '../../engine/sessions/session.ts';
@@ -8,12 +8,14 @@ import { SentDocuments } from './sent-documents.ts';
 import { toWire, type WireError } from './wire-error.ts';
 import {
   eventToWire,
-  statusToWire,
   type WireEvent,
   type WireFailures,
   type WireReplayed,
   type WireReply,
 } from './wire-protocol.ts';
+
+/** Microtasks within which the reply to a save follows the events of the save. */
+const REPLY_WITHIN = 32;
 
 /** Progress of a session. */
 export interface SessionProgress {
@@ -55,10 +57,6 @@ export function remoteSession(
   send: (events: readonly WireEvent[], number: number) => void,
   mayLose = false,
 ): SessionApi {
-  /** The status to send with the reply, while a batch is being executed. */
-  let collected: { status: EngineStatus | undefined } | undefined;
-  /** A reply that had to wait must not carry a status that a later one has replaced. */
-  let newestStatus: EngineStatus | undefined;
   /** The client listens from its first call on. */
   let isListening = false;
   let sent = 0;
@@ -78,40 +76,38 @@ export function remoteSession(
     sequence === ++received || !mayLose ? count(call) : new Promise<never>(() => undefined);
   const documents = new SentDocuments();
   let outgoing: WireEvent[] = [];
-  const flush = (): void => {
-    if (outgoing.length === 0) return;
+  const takeEvents = (): WireEvent[] => {
     const events = outgoing;
     outgoing = [];
-    send(events, ++sent);
+    return events;
   };
-  /** Before the reply to the request that caused the event: that takes more microtasks. */
+  const flush = (): void => {
+    if (outgoing.length > 0) send(takeEvents(), ++sent);
+  };
+  /** A reply that follows takes the events along: a message less, which costs as much as a small write. */
+  const flushUnlessReply = async (): Promise<void> => {
+    for (let turn = 0; turn < REPLY_WITHIN && outgoing.length > 0; turn++) await undefined;
+    flush();
+  };
   const tell = (event: EngineEvent): void => {
-    if (outgoing.push(eventToWire(event)) === 1) inMicrotask(flush);
+    if (outgoing.push(eventToWire(event)) > 1) return;
+    if (pending > 0) void flushUnlessReply();
+    else inMicrotask(flush);
   };
   const session: Session = engine.join((event) => {
-    if (event.type === 'status') newestStatus = event.detail;
-    if (collected && event.type === 'status') collected.status = event.detail;
-    else if (isListening) tell(event);
+    if (isListening) tell(event);
   }, client);
   const execute = async (
     batch: readonly Request[],
     first: FirstSequenceNumbers,
   ): Promise<WireReply> => {
-    const own: typeof collected = { status: undefined };
-    collected = own;
-    let reply: ReturnType<Session['execute']>;
-    try {
-      reply = session.execute(batch, first);
-    } finally {
-      collected = undefined;
-    }
+    const reply = session.execute(batch, first);
     const { values, failures, turn } = reply instanceof Promise ? await reply : reply;
-    const status = own.status === newestStatus ? own.status : undefined;
     return {
       values: values.map((value, index) => documents.reply(batch[index] as Request, value)),
       failures: failures && failuresToWire(failures),
       turn,
-      status: status && statusToWire(status),
+      events: outgoing.length > 0 ? takeEvents() : undefined,
     };
   };
   return {

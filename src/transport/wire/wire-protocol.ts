@@ -45,8 +45,8 @@ export interface WireReply {
   readonly values: unknown[];
   readonly failures: WireFailures | undefined;
   readonly turn: number;
-  /** The status, where the batch changed it: this saves a message. */
-  readonly status: WireStatus | undefined;
+  /** The events that came before the reply and are not sent yet. */
+  readonly events: readonly WireEvent[] | undefined;
 }
 
 /** The reply to `open`. */
