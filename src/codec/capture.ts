@@ -66,7 +66,7 @@ function take(value: unknown, trail: Trail, depth: number): unknown {
 
 function takeObject(value: object, trail: Trail, depth: number): unknown {
   if (depth >= MAX_DEPTH) {
-    throw refused('value_too_deep', trail, depth, `is nested over ${MAX_DEPTH} levels deep.`);
+    throw refused('value_too_deep', trail, depth, `is nested over ${MAX_DEPTH} levels.`);
   }
   for (let above = 0; above < depth; above++) {
     if (trail.parents[above] === value) {
@@ -122,12 +122,10 @@ function takePlain(
   // Hot path: unlike `Object.keys`, `for in` makes no list.
   for (const key in result) {
     const item = result[key];
-    if (key === '__proto__') {
-      trail.keys[depth] = key;
-      throw refused('key_forbidden', trail, depth + 1, 'is a key that cannot be stored.');
-    }
-    if (typeof item === 'string' || typeof item === 'boolean') continue;
     trail.keys[depth] = key;
+    if (key === '__proto__')
+      throw refused('key_forbidden', trail, depth + 1, 'is a key that cannot be stored.');
+    if (typeof item === 'string') continue;
     if (typeof item === 'number') take(item, trail, depth + 1);
     // Not what another script has added to `Object.prototype`.
     else if (Object.hasOwn(result, key)) result[key] = take(item, trail, depth + 1);

@@ -13,7 +13,7 @@ import { type FindQuery, parseFindQuery, parseMatchQuery } from '../find/find-qu
 import { encodeAndSend } from '../insert/document-slices.ts';
 import { indexKeysReader, type ReadKeys } from '../insert/index-keys.ts';
 import type { DocumentSchema } from '../schema/document-schema.ts';
-import type { SharedDocuments } from '../shared/shared-documents.ts';
+import { readShared } from '../shared/read-shared.ts';
 import { type EncodedChanges, encodeChanges } from '../update/encode-changes.ts';
 import { ModifyAttempts, modifyTurnsOf } from '../update/modify-attempts.ts';
 import type { CallOrder } from './call-order.ts';
@@ -206,7 +206,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
   }
 
   *#get(sender: Sender, id: string): Coroutine<Stored<T, S> | undefined> {
-    if (sender.shared) return (yield* shared(sender, sender.shared, [id]))[0] as Stored<T, S>;
+    if (sender.shared) return (yield* readShared(sender, sender.shared, [id]))[0] as Stored<T, S>;
     const reply = yield* request(sender, { op: 'get', id });
     return reply && (toDocument(this.#build, reply) as Stored<T, S>);
   }
@@ -221,7 +221,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
   }
 
   *#getMany(sender: Sender, list: string[]): Coroutine<(Stored<T, S> | undefined)[]> {
-    if (sender.shared) return (yield* shared(sender, sender.shared, list)) as Stored<T, S>[];
+    if (sender.shared) return (yield* readShared(sender, sender.shared, list)) as Stored<T, S>[];
     const replies = yield* request(sender, { op: 'getMany', ids: list });
     return replies.map((reply) => reply && (toDocument(this.#build, reply) as Stored<T, S>));
   }
@@ -288,16 +288,6 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
       stream.end(sender);
     }
   }
-}
-
-/** Shared documents by id, `undefined` where there is none. */
-function* shared(
-  sender: Sender,
-  documents: SharedDocuments,
-  ids: readonly string[],
-): Coroutine<(object | undefined)[]> {
-  const { ask, take } = documents.reading();
-  return take(yield* request(sender, { op: 'getShared', ids, shared: ask }));
 }
 
 function withoutId(document: unknown): unknown {

@@ -1,8 +1,7 @@
 import { type Body, peek } from '../../codec/body.ts';
 import { isManaged } from '../../engine/protocol/managed.ts';
 import type { CollectionSettings } from '../../engine/protocol/settings.ts';
-import { keyName } from '../../query/index/index-definition.ts';
-import { type IndexKey, type KeyColumns, keyReader } from '../../query/index/index-key.ts';
+import { type IndexKey, type KeyColumns, keyName, keyReader } from '../../query/index/index-key.ts';
 
 /** Reads the index keys of encoded documents, from bodies and fields by column. */
 export type ReadKeys = (bodies: readonly Body[], fields: readonly object[]) => KeyColumns;

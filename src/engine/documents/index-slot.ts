@@ -1,5 +1,5 @@
-import { type IndexDefinition, keyName } from '../../query/index/index-definition.ts';
-import type { IndexKey } from '../../query/index/index-key.ts';
+import type { IndexDefinition } from '../../query/index/index-definition.ts';
+import { type IndexKey, keyName } from '../../query/index/index-key.ts';
 import { SecondaryIndex } from '../../query/index/secondary-index.ts';
 import type { RecordPart } from '../../storage/segments/parts/record-part.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';

@@ -14,8 +14,3 @@ export interface IndexDefinition {
 export function indexName(fields: readonly string[]): string {
   return fields.map((field) => field.replace(/[\\,]/g, '\\$&')).join();
 }
-
-/** Names what an index reads of a document: indexes of the same name have the same keys, regardless of `unique`. */
-export function keyName({ multi, fields }: Pick<IndexDefinition, 'multi' | 'fields'>): string {
-  return JSON.stringify([multi, ...fields]);
-}

@@ -16,6 +16,11 @@ export type Scalar = string | number | bigint | boolean | null | Date;
  */
 export type IndexKey = Scalar | readonly (Scalar | undefined)[] | undefined;
 
+/** Names what an index reads of a document: indexes of the same name have the same keys, regardless of `unique`. */
+export function keyName({ multi, fields }: IndexDefinition): string {
+  return JSON.stringify([multi, ...fields]);
+}
+
 /** The keys of a list of documents, in its order, by the `keyName` of their index. */
 export type KeyColumns = Readonly<Record<string, readonly IndexKey[]>>;
 

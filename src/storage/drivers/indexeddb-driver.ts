@@ -205,13 +205,12 @@ function* withRanges(
 }
 
 /** Whether no key can lie between two keys: they end in adjacent numbers. */
-function isNext(key: StorageKey, next: StorageKey): boolean {
-  const last = key.length - 1;
+function isNext([...prefix]: StorageKey, next: StorageKey): boolean {
+  const number = prefix.pop();
   return (
-    key.length === next.length &&
-    next[last] === Number(key[last]) + 1 &&
-    typeof key[last] === 'number' &&
-    key.every((item, index) => index === last || item === next[index])
+    typeof number === 'number' &&
+    next.length === prefix.length + 1 &&
+    next.every((item, index) => item === (prefix[index] ?? number + 1))
   );
 }
 

@@ -20,7 +20,7 @@ import type { EngineAccess } from './engine-access.ts';
 import { InFlightRequests } from './in-flight-requests.ts';
 import type { LinkEvents } from './link-events.ts';
 import { OpenHandles } from './open-handles.ts';
-import { isIncompletePart, ReplayBuffer } from './replay-buffer.ts';
+import { hasCompleteChange, ReplayBuffer } from './replay-buffer.ts';
 import { Replayer } from './replayer.ts';
 import type { Route, RouteEvents } from './route.ts';
 
@@ -121,11 +121,7 @@ export class LeaderLink {
     this.#handles.noteReplies(batch, reply);
     const added = this.#unsaved.note(batch, first, reply);
     if (this.#unsaved.size === 0) return undefined;
-    // The caller of an `insertMany` waits for its last part.
-    const secure = () =>
-      added.every(({ request }) => isIncompletePart(request))
-        ? undefined
-        : this.#guard?.secure(added);
+    const secure = () => (hasCompleteChange(added) ? this.#guard?.secure(added) : undefined);
     const { joining } = this.replayer;
     return joining ? joining.then(secure) : secure();
   }

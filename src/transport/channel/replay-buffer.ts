@@ -13,8 +13,10 @@ export class ReplayBuffer {
   #changes: AcknowledgedChange[] = [];
   /** By handle, whether the change with a sequence number is released. */
   readonly #released = new Map<number, (number: number) => boolean>();
-  /** Characters that the first changes take in an unload journal, at most, and the number of these changes. */
-  #measured = { size: 0, count: 0 };
+  /** Characters that the first changes take in an unload journal, at most. */
+  #size = 0;
+  /** The number of these changes. */
+  #measured = 0;
 
   get size(): number {
     return this.#changes.length;
@@ -22,11 +24,12 @@ export class ReplayBuffer {
 
   /** Whether an unload journal has room for all changes. Measures no more of them than it takes to know. */
   get fitsJournal(): boolean {
-    let { size, count } = this.#measured;
-    for (; count < this.#changes.length && size <= JOURNAL_ROOM; count++)
-      size += journalSize((this.#changes[count] as AcknowledgedChange).request);
-    this.#measured = { size, count };
-    return size <= JOURNAL_ROOM;
+    for (; this.#size <= JOURNAL_ROOM; this.#measured++) {
+      const next = this.#changes[this.#measured];
+      if (!next) return true;
+      this.#size += journalSize(next.request);
+    }
+    return false;
   }
 
   /** Adds the acknowledged changes of a batch, and returns them. */
@@ -95,11 +98,16 @@ export class ReplayBuffer {
 
   #retain(isRetained: (change: AcknowledgedChange) => boolean): void {
     this.#changes = this.#changes.filter(isRetained);
-    this.#measured = { size: 0, count: 0 };
+    this.#size = this.#measured = 0;
   }
 }
 
+/** Whether a caller waits for one of the changes: that of an `insertMany` waits for its last part. */
+export function hasCompleteChange(changes: readonly AcknowledgedChange[]): boolean {
+  return changes.some(({ request }) => !isIncompletePart(request));
+}
+
 /** Whether the request takes effect only with the last part of its call. */
-export function isIncompletePart(request: Request): request is Request<'insertPart'> {
+function isIncompletePart(request: Request): request is Request<'insertPart'> {
   return request.op === 'insertPart' && !request.last;
 }

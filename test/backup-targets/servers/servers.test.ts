@@ -60,9 +60,11 @@ async function start({ script }: Kind, ...options: string[]): Promise<ServerProc
   return server.start(...options);
 }
 
+/** Of all environments: two backups of one second must not get one name. */
+let named = 0;
+
 /** Real time, and no delay before another attempt. */
 const environment = () => {
-  let named = 0;
   // Small numbers: delays of a millisecond or less, and names that differ.
   return { ...newEnvironment(), clock: systemClock, random: () => ++named / 36 ** 6 };
 };
