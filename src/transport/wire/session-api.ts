@@ -3,7 +3,6 @@ import type { EngineEvent } from '../../engine/protocol/event-protocol.ts';
 import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key.ts';
 import type { AcknowledgedChange, OpenedHandles, Request } from '../../engine/protocol/requests.ts';
 import type { Session } from '../../engine/sessions/session.ts';
-import { inMicrotask } from '../../storage/in-microtask.ts';
 import { SentDocuments } from './sent-documents.ts';
 import { toWire, type WireError } from './wire-error.ts';
 import {
@@ -14,7 +13,7 @@ import {
   type WireReply,
 } from './wire-protocol.ts';
 
-/** Microtasks within which the reply to a save follows the events of the save. */
+/** Microtasks: the reply to a save follows the events of the save within fewer, and becomes a message within fewer. */
 const REPLY_WITHIN = 32;
 
 /** Progress of a session. */
@@ -84,15 +83,19 @@ export function remoteSession(
   const flush = (): void => {
     if (outgoing.length > 0) send(takeEvents(), ++sent);
   };
-  /** A reply that follows takes the events along: a message less, which costs as much as a small write. */
-  const flushUnlessReply = async (): Promise<void> => {
-    for (let turn = 0; turn < REPLY_WITHIN && outgoing.length > 0; turn++) await undefined;
+  /**
+   * A reply that follows takes the events along: a message less, which costs as much as a small write. Never sooner: a reply with
+   * earlier events may be on its way to its message.
+   */
+  const flushUnlessReply = async (events: readonly WireEvent[]): Promise<void> => {
+    for (let turn = 0; turn < REPLY_WITHIN; turn++) {
+      await undefined;
+      if (outgoing !== events) return;
+    }
     flush();
   };
   const tell = (event: EngineEvent): void => {
-    if (outgoing.push(eventToWire(event)) > 1) return;
-    if (pending > 0) void flushUnlessReply();
-    else inMicrotask(flush);
+    if (outgoing.push(eventToWire(event)) === 1) void flushUnlessReply(outgoing);
   };
   const session: Session = engine.join((event) => {
     if (isListening) tell(event);

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import type { Engine } from '../../src/engine/engine.ts';
+import type { EngineEvent } from '../../src/engine/protocol/event-protocol.ts';
+import { remoteSession } from '../../src/transport/wire/session-api.ts';
+import type { WireEvent } from '../../src/transport/wire/wire-protocol.ts';
+
+const saved = (changes: number): EngineEvent => ({
+  ...{ type: 'save', detail: { collection: 'things', changes, at: new Date(0) } },
+});
+const changesOf = (events: readonly WireEvent[] = []) =>
+  events.map(({ detail }) => (detail as { changes: number }).changes);
+
+/** A session whose calls are answered when the test says so, and the messages of its events. */
+async function joined() {
+  const messages: number[][] = [];
+  const answers: (() => void)[] = [];
+  let emit!: (event: EngineEvent) => void;
+  const session = {
+    execute: () =>
+      new Promise((resolve) => answers.push(() => resolve({ values: [], turn: 1 }))),
+    resume: async () => ({ failures: new Map(), database: undefined }),
+  };
+  const engine = {
+    status: {},
+    join: (listener: typeof emit) => {
+      emit = listener;
+      return session;
+    },
+  } as unknown as Engine;
+  const api = remoteSession(engine, 'page.1', (events) => messages.push(changesOf(events)));
+  await api.replay([], [], undefined);
+  await settled();
+  messages.length = 0;
+  return { api, messages, answers, emit };
+}
+
+const settled = () => new Promise((resolve) => setTimeout(resolve));
+
+test('events travel with the reply that follows them', async () => {
+  const { api, messages, answers, emit } = await joined();
+  const replying = api.execute([], [], 1);
+  emit(saved(1));
+  emit(saved(2));
+  answers[0]?.();
+  expect(changesOf((await replying).events)).toEqual([1, 2]);
+  await settled();
+  expect(messages).toEqual([]);
+});
+
+test('events that no reply follows are one message', async () => {
+  const { messages, emit } = await joined();
+  emit(saved(1));
+  emit(saved(2));
+  await settled();
+  expect(messages).toEqual([[1, 2]]);
+});
+
+test('a later event does not overtake a reply that carries earlier ones', async () => {
+  for (let turns = 0; turns < 20; turns++) {
+    const { api, messages, answers, emit } = await joined();
+    // As comlink does, the reply becomes a message some microtasks after it is there.
+    const replied = api.execute([], [], 1).then(async ({ events }) => {
+      for (let turn = 0; turn < 8; turn++) await undefined;
+      messages.push(changesOf(events));
+    });
+    emit(saved(1));
+    answers[0]?.();
+    for (let turn = 0; turn < turns; turn++) await undefined;
+    emit(saved(2));
+    await replied;
+    await settled();
+    expect(messages.flat()).toEqual([1, 2]);
+  }
+});
