@@ -16,8 +16,7 @@ async function joined() {
   const answers: (() => void)[] = [];
   let emit!: (event: EngineEvent) => void;
   const session = {
-    execute: () =>
-      new Promise((resolve) => answers.push(() => resolve({ values: [], turn: 1 }))),
+    execute: () => new Promise((resolve) => answers.push(() => resolve({ values: [], turn: 1 }))),
     resume: async () => ({ failures: new Map(), database: undefined }),
   };
   const engine = {
