@@ -14,8 +14,8 @@ const CODES = Uint8Array.from(ALPHABET, (character) => character.charCodeAt(0));
 const BLOCK = 64;
 
 /**
- * Ids cut from blocks: one request for randomness and one flat string for many. A bulk insert spends a tenth of its
- * time on ids of nanoid, which appends character by character (docs/decisions/018).
+ * Ids cut from blocks: one request for randomness and one flat string for many. Ids of nanoid, which appends character
+ * by character, took a tenth of a bulk insert (docs/decisions/018).
  */
 export function idGenerator(fill: RandomSource): IdGenerator {
   const generators = new Map<number, () => string>();

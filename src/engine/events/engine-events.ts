@@ -29,6 +29,7 @@ export class EngineEvents {
   readonly #clock: Clock;
   readonly #backlog: () => Backlog;
   readonly #sessions = new Set<EventReceiver>();
+  /** Counted as sessions come and go: the status is made after every batch. */
   #tabs = 0;
   /** Changes of the batch by collection, to be sent at its end. Only kept while a session watches. */
   readonly #changes = new Map<string, Change[]>();

@@ -13,7 +13,10 @@ import {
   type WireReply,
 } from './wire-protocol.ts';
 
-/** Microtasks: the reply to a save follows the events of the save within fewer, and becomes a message within fewer. */
+/**
+ * Microtasks that events wait for a reply to carry them. The reply to a save follows the events of the save within fewer, and
+ * a reply becomes a message within fewer.
+ */
 const REPLY_WITHIN = 32;
 
 /** Progress of a session. */
@@ -84,8 +87,8 @@ export function remoteSession(
     if (outgoing.length > 0) send(takeEvents(), ++sent);
   };
   /**
-   * A reply that follows takes the events along: a message less, which costs as much as a small write. Never sooner: a reply with
-   * earlier events may be on its way to its message.
+   * Sends events in a message of their own, unless a reply carries them before: that saves a message. Never sooner, as they must
+   * not overtake a reply with earlier events that is not a message yet.
    */
   const flushUnlessReply = async (events: readonly WireEvent[]): Promise<void> => {
     for (let turn = 0; turn < REPLY_WITHIN; turn++) {
