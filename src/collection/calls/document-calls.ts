@@ -48,9 +48,8 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
   }
 
   *insertMany(sender: Sender, documents: unknown): Coroutine<Stored<T, S>[]> {
-    const slices = yield* encodeAndSend(
-      ...([sender, documents, 'insertMany', this.#encode, this.#indexKeys] as const),
-    );
+    const keysOf = this.#indexKeys;
+    const slices = yield* encodeAndSend(sender, documents, 'insertMany', this.#encode, keysOf);
     const stored: Stored<T, S>[] = [];
     for (const { fields, reply } of slices) {
       const columns = yield* replyOf(reply);
