@@ -21,7 +21,6 @@ const READING_EDITS = [
 const CHANGING: ReadonlySet<OperationName> = new Set<OperationName>([
   ...READING_EDITS,
   'open',
-  'ready',
   'drop',
   'createBackup',
   'loadBackup',

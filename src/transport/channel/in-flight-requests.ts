@@ -5,7 +5,13 @@ import type { BatchReply, Request } from '../../engine/protocol/requests.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
 import { numberedChanges, type OpenHandles } from './open-handles.ts';
-import { hungError, outcomeUnknown, tooManyAttempts } from './request-errors.ts';
+import {
+  hungError,
+  isEngineLost,
+  isSuperseded,
+  outcomeUnknown,
+  tooManyAttempts,
+} from './request-errors.ts';
 import type { Route } from './route.ts';
 
 /** A request that ends every engine must not be retried for ever. */
@@ -57,6 +63,8 @@ export class InFlightRequests {
   readonly #all = new Set<InFlight>();
   /** Not yet sent on the present route. */
   readonly #unsent = new Set<InFlight>();
+  /** How many collections are being opened. */
+  #opening = 0;
   /** The request in flight that may hang. */
   #hanging: InFlight | undefined;
   #route: Route | undefined;
@@ -85,8 +93,8 @@ export class InFlightRequests {
     let batch: PendingCall[] = [];
     for (const call of calls) {
       const { mayHang, urgent, once, op } = call.request;
-      // Reads behind an opening need not wait for its end.
-      if (mayHang || urgent || once || op === 'open') {
+      // First reads need not wait for the end of an opening, nor for what does.
+      if (mayHang || urgent || once || op === 'open' || this.#opening > 0) {
         if (batch.length > 0) this.#dispatchBatch(batch);
         this.#dispatchBatch([call]);
         batch = [];
@@ -111,6 +119,7 @@ export class InFlightRequests {
       attempts: 0,
     };
     this.#all.add(entry);
+    if (batch[0]?.op === 'open') this.#opening++;
     // Fast path of the usual case.
     if (isAlone && this.#route) this.#send(entry, this.#route);
     else {
@@ -205,6 +214,7 @@ export class InFlightRequests {
 
   #remove(entry: InFlight): void {
     this.#all.delete(entry);
+    if (entry.batch[0]?.op === 'open') this.#opening--;
     this.#unsent.delete(entry);
     if (this.#hanging === entry) this.#hanging = undefined;
     if (this.#all.size === 0) for (const resolve of this.#drained.splice(0)) resolve();
@@ -278,21 +288,4 @@ function settle(calls: readonly PendingCall[], { values, failures }: BatchReply)
 
 export function refuse(calls: readonly PendingCall[], error: CairnError): void {
   for (const { reject } of calls) reject(error);
-}
-
-/** Whether the engine that replied was superseded by another leader. */
-function isSuperseded({ failures }: BatchReply): boolean {
-  if (!failures) return false;
-  for (const error of failures.values()) if (codeOf(error) === 'database_taken') return true;
-  return false;
-}
-
-/** Whether the engine is lost. The leadership reports that too, and the request is retried. */
-function isEngineLost(error: unknown): boolean {
-  const code = codeOf(error);
-  return code === 'database_taken' || code === 'worker_lost' || code === 'worker_unresponsive';
-}
-
-function codeOf(error: unknown): unknown {
-  return (error as { code?: unknown } | undefined)?.code;
 }

@@ -1,4 +1,4 @@
-import type { Request } from '../../engine/protocol/requests.ts';
+import type { BatchReply, Request } from '../../engine/protocol/requests.ts';
 import { BackupError } from '../../errors/backup-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
 import { CollectionError } from '../../errors/collection-error.ts';
@@ -32,4 +32,21 @@ export function hungError(place: string | undefined, cause: CairnError): WorkerE
       'Use a pattern that cannot backtrack without end: no repetition of a repetition, as in (a+)+.',
     { place, cause },
   );
+}
+
+/** Whether the engine that replied was superseded by another leader. */
+export function isSuperseded({ failures }: BatchReply): boolean {
+  if (!failures) return false;
+  for (const error of failures.values()) if (codeOf(error) === 'database_taken') return true;
+  return false;
+}
+
+/** Whether the engine is lost. The leadership reports that too, and the request is retried. */
+export function isEngineLost(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === 'database_taken' || code === 'worker_lost' || code === 'worker_unresponsive';
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { code?: unknown } | undefined)?.code;
 }

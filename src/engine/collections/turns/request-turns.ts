@@ -79,5 +79,5 @@ export class RequestTurns {
 /** Whether a later read may find something else. */
 function changes(request: Request): boolean {
   const { op } = request;
-  return isEditing(op) || (isChanging(request) && op !== 'open' && op !== 'ready');
+  return isEditing(op) || (isChanging(request) && op !== 'open');
 }
