@@ -23,6 +23,8 @@ export class FirstReads {
   readonly #inFlight = new Set<Promise<unknown>>();
   /** By cursor, the stores of scans that were not read to their end. */
   readonly #scans = new Map<number, DocumentStore>();
+  /** Whether there were reads since the last pause. */
+  #hasSome = false;
   #isOver = false;
   #records: StoredRecords | undefined;
   #foundDamage = false;
@@ -41,13 +43,21 @@ export class FirstReads {
     this.#settle(records);
     if (!records) return;
     // The first calls follow the request that opens the collection.
-    await nextTurn();
     await this.pause();
   }
 
-  /** Resolves when those in flight are answered, which would compete with the opening for storage. */
-  async pause(): Promise<void> {
+  /**
+   * Resolves when those in flight are answered, which would compete with the opening for storage. Lets others come: files
+   * are read without a turn of the event loop.
+   *
+   * @returns whether there were any since the last pause.
+   */
+  async pause(): Promise<boolean> {
+    await nextTurn();
     await Promise.all(this.#inFlight);
+    const hadSome = this.#hasSome;
+    this.#hasSome = false;
+    return hadSome;
   }
 
   /** Whether the checkpoint was found to be damaged; known at the end. */
@@ -79,6 +89,7 @@ export class FirstReads {
     if (this.#isOver || expire_after || !isAnswerable(request)) return undefined;
     const answering = this.#answer(request, version).catch(() => undefined);
     this.#inFlight.add(answering);
+    this.#hasSome = true;
     void answering.then(() => this.#inFlight.delete(answering));
     return answering;
   }

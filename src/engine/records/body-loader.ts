@@ -2,7 +2,11 @@ import type { SegmentLog } from '../../storage/log/segment-log.ts';
 import type { SegmentBodies } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import { type Coroutine, run } from '../scheduling/coroutine.ts';
+import { nextTurn } from '../scheduling/next-turn.ts';
 import { BodyReader, bySegment } from './body-reader.ts';
+
+/** Segments between two turns of the event loop: a few milliseconds. Files are read without one. */
+const SLICE = 8;
 
 /**
  * Loads the bodies of a cached collection into memory, once for all readers that wait: a scan follows
@@ -13,17 +17,23 @@ export class BodyLoader {
   readonly done: Promise<void>;
   readonly #log: SegmentLog;
   readonly #keep: (record: StoredRecord, bodies: SegmentBodies) => void;
+  readonly #isShared: () => boolean;
   #step: Promise<void> = Promise.resolve();
   #advance: () => void = () => undefined;
 
-  /** @param missing The records that have no body, in order, as of now; it ends when there are none. */
+  /**
+   * @param missing The records that have no body, in order, as of now; it ends when there are none.
+   * @param isShared Whether others read bodies meanwhile.
+   */
   constructor(
     log: SegmentLog,
     missing: () => readonly StoredRecord[],
     keep: (record: StoredRecord, bodies: SegmentBodies) => void,
+    isShared: () => boolean,
   ) {
     this.#log = log;
     this.#keep = keep;
+    this.#isShared = isShared;
     this.#nextStep();
     this.done = Promise.resolve(run(this.#load(missing))).finally(() => this.#advance());
   }
@@ -34,15 +44,19 @@ export class BodyLoader {
   }
 
   *#load(missing: () => readonly StoredRecord[]): Coroutine<void> {
+    let left = SLICE;
     for (let records = missing(); records.length > 0; records = missing()) {
       const groups = bySegment(records);
-      const reader = new BodyReader(this.#log, [...groups.keys()]);
+      const reader = new BodyReader(this.#log, [...groups.keys()], this.#isShared);
       for (const [number, group] of groups) {
         const bodies = yield* reader.take(number);
         for (const record of group) this.#keep(record, bodies);
         this.#log.bodies.release(number);
         this.#advance();
         this.#nextStep();
+        if (--left > 0) continue;
+        left = SLICE;
+        yield nextTurn();
       }
     }
   }

@@ -5,6 +5,8 @@ import { type Coroutine, wait } from '../scheduling/coroutine.ts';
 
 /** Segments read ahead at the most: about 1.5 MB. */
 const READ_AHEAD = 16;
+/** The same while others read from storage, which wait behind these: a few milliseconds. */
+const READ_AHEAD_SHARED = 2;
 
 /**
  * Reads the bodies of segments one after another, and the next few ahead. It begins
@@ -15,13 +17,18 @@ export class BodyReader {
   readonly #numbers: readonly number[];
   /** Reads that were begun and not taken yet. */
   readonly #ahead = new Map<number, Promise<SegmentBodies>>();
+  readonly #isShared: () => boolean;
   #asked = 0;
   #step = 1;
 
-  /** @param numbers Segments in the order in which they will be wanted. */
-  constructor(log: SegmentLog, numbers: readonly number[]) {
+  /**
+   * @param numbers Segments in the order in which they will be wanted.
+   * @param isShared Whether others read from storage.
+   */
+  constructor(log: SegmentLog, numbers: readonly number[], isShared = () => false) {
     this.#log = log;
     this.#numbers = numbers;
+    this.#isShared = isShared;
   }
 
   /** The bodies of the next segment, which has this number. */
@@ -37,7 +44,7 @@ export class BodyReader {
   #askMore(): void {
     const numbers = this.#numbers.slice(this.#asked, this.#asked + this.#step);
     this.#asked += numbers.length;
-    this.#step = Math.min(this.#step * 2, READ_AHEAD);
+    this.#step = Math.min(this.#step * 2, this.#isShared() ? READ_AHEAD_SHARED : READ_AHEAD);
     for (const number of numbers) {
       const reading = this.#log.bodies.load(number);
       // The read that takes it reports its failure; none may ever do.

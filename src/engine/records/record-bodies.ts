@@ -19,6 +19,8 @@ export class RecordBodies {
   readonly #guard: CompactionGuard;
   readonly #caching: boolean;
   #loader: BodyLoader | undefined;
+  /** Whether single bodies were read since the loader has asked. */
+  #hasRead = false;
   /** May be false when every record has its body, never the other way round. */
   #resident = true;
 
@@ -68,6 +70,7 @@ export class RecordBodies {
   /** The body of a record, read from its segment if need be. */
   *of(record: StoredRecord): Coroutine<Body> {
     if (record.body !== undefined) return record.body;
+    this.#hasRead = true;
     const release = this.#guard.pin();
     try {
       // Compaction may move the record while its segment is being read.
@@ -93,6 +96,7 @@ export class RecordBodies {
       .filter(([number, count]) => count > FEW || !this.#readsItem(number))
       .map(([number]) => number);
     if (whole.length > 0) {
+      this.#hasRead = true;
       yield Promise.all(
         whole.map(async (number) => read.set(number, await this.#log.bodies.load(number))),
       );
@@ -134,6 +138,11 @@ export class RecordBodies {
           return missing;
         },
         (record, bodies) => this.in(record, bodies),
+        () => {
+          const hasRead = this.#hasRead;
+          this.#hasRead = false;
+          return hasRead;
+        },
       );
       this.#loader = loader;
       const ended = () => {

@@ -13,7 +13,7 @@ import { LeafList } from './leaf-list.ts';
 const LOADED = 1024;
 const MAX_LEAVES = 256;
 /** Loaded pairs that `sorting` distributes at a time. */
-const SLICE = 8192;
+const SLICE = 2048;
 /** Reads of a single key that scan the loaded pairs before these are distributed; see `matching`. */
 const MAX_SCANS = 16;
 /** Entries of distinct keys that a descending read reverses at a time. */

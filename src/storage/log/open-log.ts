@@ -9,6 +9,7 @@ import {
   type FoundSegment,
   later,
   READ_AHEAD,
+  READ_AHEAD_SHARED,
   readSegmentsAfter,
   requestSegmentsAfter,
   type TakeSegment,
@@ -41,8 +42,11 @@ export interface LogReader {
   readonly begin?: (manifest: Manifest, checkpoint: Checkpoint | undefined) => void | Promise<void>;
   /** Called with each live segment, lowest number first. */
   readonly take: TakeSegment;
-  /** Called before more segments are taken and read; what it returns is waited for. */
-  readonly pause?: (() => Promise<unknown>) | undefined;
+  /**
+   * Called before more segments are taken and read. What it returns is waited for: whether others read meanwhile, which
+   * wait behind each read of the opening.
+   */
+  readonly pause?: (() => Promise<boolean>) | undefined;
 }
 
 /**
@@ -148,13 +152,14 @@ export async function readLog(
   let size = few;
   while (chunk) {
     const segments: FoundSegment[] = await chunk;
-    await pause?.();
+    const isShared = await pause?.();
     const end = segments.at(-1);
+    const ahead = isShared ? READ_AHEAD_SHARED : READ_AHEAD;
     chunk =
       end && segments.length === size
-        ? later(readSegmentsAfter(storage, name, end.number, READ_AHEAD))
+        ? later(readSegmentsAfter(storage, name, end.number, ahead))
         : undefined;
-    size = READ_AHEAD;
+    size = ahead;
     for (const { number, intact, problem } of segments) {
       highest = Math.max(highest, number);
       // Below `next` the manifest decides: it does not name replaced segments.

@@ -4,6 +4,8 @@ import { type IntactSegment, readIntact, readSegment, segmentProblem } from './s
 
 /** Segments read in one request: about 2 MB. */
 export const READ_AHEAD = 100;
+/** The same while others read from storage: a few milliseconds. */
+export const READ_AHEAD_SHARED = 10;
 /** The same with their bodies: about 2.5 MB. */
 const READ_AHEAD_WITH_BODIES = 25;
 

@@ -3,7 +3,7 @@ import type { StoredRecord } from '../../../storage/segments/stored-record.ts';
 import { PartList } from './part-list.ts';
 
 /** Records entered by key in one slice. */
-const SLICE = 8192;
+const SLICE = 2048;
 /** So many lookups search linearly instead: a millisecond or less each, among a hundred thousand. */
 const PASSES = 4;
 
@@ -136,21 +136,32 @@ export class RecordTable {
   }
 
   /**
-   * Visits the place of each record, slice by slice, and makes none of them. Changes may come in between: what has changed
-   * is visited before, after, both or not at all.
+   * Visits the place of each record, slice by slice; makes none of them, and enters none. Changes may come in between: what
+   * has changed is visited before, after, both or not at all.
    */
   *places(visit: (key: string, segment: number, index: number) => void): Generator<void> {
+    // What is added or entered meanwhile comes behind these.
+    let rest = this.#byKey.size;
+    const waiting = this.#parts.parts.slice(this.#waiting.part);
+    let row = this.#entered - this.#waiting.start;
     let left = SLICE;
-    const byKey = this.#enterAll();
-    // What is added meanwhile comes behind.
-    let rest = byKey.size;
-    for (const [key, found] of byKey) {
-      if (rest-- === 0) return;
+    for (const [key, found] of this.#byKey) {
+      if (rest-- === 0) break;
       const { segment, index } = typeof found === 'number' ? this.#parts.placeAt(found) : found;
       visit(key, segment, index);
       if (--left > 0) continue;
       left = SLICE;
       yield;
+    }
+    for (const part of waiting) {
+      for (; row < part.length; row++) {
+        const { segment, index } = part.placeOf(row);
+        visit(part.keys[row] as string, segment, index);
+        if (--left > 0) continue;
+        left = SLICE;
+        yield;
+      }
+      row = 0;
     }
   }
 
