@@ -63,7 +63,10 @@ function hostedEngine(engine: Engine, early: readonly Parameters<Engine['reportE
         leave: () => session.leave(),
       };
     },
-    stop: () => engine.stop(),
+    stop: async (deleting: boolean) => {
+      if (!deleting) await engine.finish();
+      await engine.stop();
+    },
     replayJournals: () => undefined,
     resign: () => undefined,
     abandon: () => undefined,

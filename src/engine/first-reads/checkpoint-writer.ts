@@ -9,6 +9,12 @@ import { WarmSetWriter } from './warm-set-writer.ts';
 /** How long a collection rests before its checkpoint is written. */
 const REST_MS = 2000;
 
+/** The same after a bulk insert: a page may end soon, and the next one would read all of it for its first answer. */
+const SHORT_REST_MS = 250;
+
+/** So many segments that no checkpoint covers, and half of all, are a bulk insert: about 12 MB. */
+const MANY = 500;
+
 /** How long a collection that never rests goes without. */
 const AT_LATEST_MS = 30_000;
 
@@ -22,8 +28,8 @@ const FEW = 2 * 1024 * 1024;
 const SHARE = 1 / 8;
 
 /**
- * Writes the checkpoint of a collection when too much was saved since the last one: when the collection rests, or after a
- * while of changes. Changes may go on meanwhile.
+ * Writes the checkpoint of a collection when too much was saved since the last one: when the collection rests, after a
+ * while of changes, or when the database is closed. Changes may go on meanwhile.
  */
 export class CheckpointWriter {
   readonly #context: CollectionContext;
@@ -62,7 +68,17 @@ export class CheckpointWriter {
     // One that is overdue fires, however fast saves follow one another.
     if (this.#cancel && left <= 0) return;
     this.#cancel?.();
-    this.#cancel = clock.after(Math.min(REST_MS, Math.max(0, left)), () => this.#start(), true);
+    const rest = this.#isBulk ? SHORT_REST_MS : REST_MS;
+    this.#cancel = clock.after(Math.min(rest, Math.max(0, left)), () => this.#start(), true);
+  }
+
+  /** Writes what waits for a rest: nothing more will be saved. Resolves when nothing is being written. */
+  finish(): Promise<void> {
+    if (this.#cancel) {
+      this.#cancel();
+      this.#start();
+    }
+    return this.#writing;
   }
 
   /** Resolves when nothing is being written. */
@@ -87,6 +103,11 @@ export class CheckpointWriter {
       if (size >= least) return true;
     }
     return false;
+  }
+
+  get #isBulk(): boolean {
+    const covered = this.#stored?.segments.length ?? 0;
+    return this.#context.records.log.segments.size - covered > Math.max(MANY, covered);
   }
 
   get #isDue(): boolean {

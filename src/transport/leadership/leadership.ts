@@ -12,8 +12,8 @@ export interface LeaderEngine {
   readonly shared: boolean;
   /** A route to it for a client of the page. */
   join(client: string, events: RouteEvents): Promise<Route>;
-  /** Ends it once it has saved. */
-  stop(): Promise<void>;
+  /** Ends it once it has saved. @param deleting Whether the database is being deleted. */
+  stop(deleting: boolean): Promise<void>;
   /** Replays the unload journals, and the recovery records in storage. */
   replayJournals(journals: readonly RecoveryRecord[]): void;
   /** Refuses followers, and reports no further save to them: another page may lead. */
@@ -180,7 +180,7 @@ export class Leadership {
     this.#engine = undefined;
     this.#stopping = true;
     const stopping = engine?.then(
-      (running) => running.stop(),
+      (running) => running.stop(this.#destroying > 0),
       () => undefined,
     );
     this.#stopped = Promise.allSettled([stopping]);

@@ -52,6 +52,11 @@ export class TabServer {
     this.#announce();
   }
 
+  /** Whether other tabs use the engine. */
+  get isFollowed(): boolean {
+    return this.#followers.size > 0;
+  }
+
   close(): void {
     this.#closed = true;
     this.#announcements.close();

@@ -43,7 +43,8 @@ export interface HostedEngine {
   readonly engine: Engine;
   /** Whether other tabs can use it. */
   readonly shared: boolean;
-  readonly stop: () => Promise<void>;
+  /** @param deleting Whether the database is being deleted: what the next opening is faster by is not written. */
+  readonly stop: (deleting: boolean) => Promise<void>;
   /** Closes the engine to followers, and starts no further write: another page may lead. */
   readonly resign: () => void;
   /** Ends the engine without saving: another page leads. */
@@ -92,7 +93,9 @@ export async function hostEngine(
   return {
     engine,
     shared,
-    stop: async () => {
+    stop: async (deleting) => {
+      // A follower that waits for the lock reads all anyway, and writes it then.
+      if (!deleting && !server?.isFollowed) await engine.finish();
       // Before the save: followers replay unsaved changes to the next leader.
       server?.close();
       await engine.stop();

@@ -113,9 +113,9 @@ export async function workerEngine(
       // The journals stay in localStorage until the engine reports them saved.
       api.replayJournals(journals).catch(() => undefined);
     },
-    async stop() {
+    async stop(deleting) {
       try {
-        const error = await watched(api.close());
+        const error = await watched(api.close(deleting));
         if (error) throw fromWire(error);
       } finally {
         api[releaseProxy]();

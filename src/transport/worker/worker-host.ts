@@ -39,7 +39,7 @@ export interface WorkerApi extends SessionApi {
   replayJournals(journals: readonly RecoveryRecord[]): void;
   /** Closes the engine to followers, and starts no further write. */
   resign(): void;
-  close(): Promise<WireError | undefined>;
+  close(deleting: boolean): Promise<WireError | undefined>;
 }
 
 /** Hosts an engine behind an endpoint: a worker's own scope, or one end of a MessageChannel. */
@@ -96,7 +96,7 @@ function workerApi(endpoint: Endpoint): WorkerApi {
     },
     replayJournals: (journals) => hosted?.engine.takeOver(journals),
     resign: () => hosted?.resign(),
-    close: () => attempt(async () => hosted?.stop()),
+    close: (deleting) => attempt(async () => hosted?.stop(deleting)),
     ping: () => ({ pending: 0, sent: 0 }),
   } as WorkerApi;
   return api;
