@@ -3,7 +3,9 @@ import { Scan } from '../../src/engine/records/scan.ts';
 import { systemClock } from '../../src/engine/scheduling/clock.ts';
 import { run } from '../../src/engine/scheduling/coroutine.ts';
 import { Aborts, Pace } from '../../src/engine/scheduling/pace.ts';
+import type { Storage, StorageDriver } from '../../src/storage/drivers/driver.ts';
 import { faultyDriver } from './faulty-driver.ts';
+import { passOn } from './pass-on.ts';
 import { filler, openRecords } from './record-rig.ts';
 
 /** Two values large enough to trigger a merge. */
@@ -30,6 +32,37 @@ describe.each([true, false])('compaction, caching %s', (caching) => {
       ...before.map(([key]) => key),
       'after',
     ]);
+  });
+
+  test('reads the segments that were not written lately, and no others', async () => {
+    const driver = faultyDriver();
+    const first = await openRecords(driver, { caching });
+    await first.saveEach({ early: 1, earlier: 2 });
+    let reads = 0;
+    const counting: StorageDriver = {
+      ...driver,
+      open: async (...by) => {
+        const storage = await driver.open(...by);
+        const getMany: Storage['getMany'] = (store, keys) => {
+          if (store === 'segments') reads += keys.length;
+          return storage.getMany(store, keys);
+        };
+        return { ...passOn(storage), getMany };
+      },
+    };
+    const rig = await openRecords(counting, { caching });
+    await rig.saveEach(bulk);
+    const before = await rig.all();
+    reads = 0;
+    expect(await rig.compact()).toBe(1);
+    expect(reads).toBeGreaterThanOrEqual(2);
+    expect(reads).toBeLessThanOrEqual(4);
+    expect(await rig.all()).toEqual(before);
+    reads = 0;
+    await rig.saveEach({ bulk3: filler(50, 'c'), bulk4: filler(50, 'd') });
+    expect(await rig.compact()).toBe(1);
+    expect(reads).toBe(0);
+    expect(await (await openRecords(driver, { caching })).all()).toEqual(await rig.all());
   });
 
   test('removes segments without live records', async () => {

@@ -54,6 +54,25 @@ test('events that no reply follows are one message', async () => {
   expect(messages).toEqual([[1, 2]]);
 });
 
+test('of several statuses only the newest is sent, at its place', async () => {
+  const { api, answers, emit } = await joined();
+  const replying = api.execute([], [], 1);
+  const status = (unsaved: number): EngineEvent => ({
+    type: 'status',
+    detail: {
+      ...{ storage: 'memory', encrypted: false, tabs: 1, unsaved },
+      ...{ unsaved_since: undefined, last_save: undefined, last_error: undefined },
+    },
+  });
+  emit(status(1));
+  emit(saved(1));
+  emit(status(0));
+  answers[0]?.();
+  const { events } = await replying;
+  expect(events?.map(({ type }) => type)).toEqual(['save', 'status']);
+  expect(events?.[1]).toMatchObject({ detail: { unsaved: 0 } });
+});
+
 test('a later event does not overtake a reply that carries earlier ones', async () => {
   for (let turns = 0; turns < 20; turns++) {
     const { api, messages, answers, emit } = await joined();

@@ -1,6 +1,7 @@
 import { planCompaction } from '../segments/compaction.ts';
 import { segmentLost } from '../segments/lost-data.ts';
 import { hasDamage, mergeSegments, type WholeSegment } from '../segments/merge-segments.ts';
+import type { Segment } from '../segments/segment.ts';
 import type { StoredRecord } from '../segments/stored-record.ts';
 import type { SegmentLog } from './segment-log.ts';
 
@@ -33,17 +34,33 @@ export async function compactLog(
   return true;
 }
 
-/** Loads segments with their encoded documents, which stay in memory for readers. */
+/** Segments with their encoded documents, which stay in memory for readers: kept since they were written, or read. */
 async function loadWhole(log: SegmentLog, numbers: readonly number[]): Promise<WholeSegment[]> {
+  const read = await readWhole(
+    log,
+    numbers.filter((number) => !log.bodies.written(number)),
+  );
+  return numbers.map((number) => {
+    const whole = (log.bodies.written(number) ?? read.get(number)) as WholeSegment;
+    log.bodies.keepReplaced({ number, size: whole.segment.size, bodies: whole.bodies });
+    return whole;
+  });
+}
+
+async function readWhole(
+  log: SegmentLog,
+  numbers: readonly number[],
+): Promise<Map<number, WholeSegment>> {
+  const read = new Map<number, WholeSegment>();
+  if (numbers.length === 0) return read;
   const loading = Promise.all(numbers.map((number) => log.bodies.load(number)));
   // Awaited after the segments; until then a failure must not count as unhandled.
   loading.catch(() => undefined);
-  const whole: WholeSegment[] = [];
-  await log.read(numbers, (segment) => whole.push({ segment, bodies: [] }));
-  const bodies = await loading;
-  return whole.map(({ segment }, index) => {
-    const found = bodies[index] as (typeof bodies)[number];
-    log.bodies.keepReplaced(found);
-    return { segment, bodies: found.bodies };
-  });
+  const segments: Segment[] = [];
+  await log.read(numbers, (segment) => segments.push(segment));
+  for (const [index, { bodies }] of (await loading).entries()) {
+    const segment = segments[index] as Segment;
+    read.set(segment.number, { segment, bodies });
+  }
+  return read;
 }

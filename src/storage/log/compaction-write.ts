@@ -30,7 +30,7 @@ export class CompactionWrite {
     live.manifest = this.#manifest;
     for (const number of this.#merged) {
       live.states.delete(number);
-      bodies.release(number);
+      bodies.merged(number);
     }
     live.append(this.#written);
     bodies.noteWritten(this.#written);

@@ -2,9 +2,13 @@ import type { Body } from '../../codec/body.ts';
 import type { GetItem, Storage } from '../drivers/driver.ts';
 import { isBodyIntact } from '../integrity/body-checks.ts';
 import { segmentLost } from './lost-data.ts';
-import type { Segment, SegmentBodies } from './segment.ts';
+import type { WholeSegment } from './merge-segments.ts';
+import { SEGMENT_SIZE, type Segment, type SegmentBodies } from './segment.ts';
 import type { BodiesPlace, SegmentPool } from './segment-pool.ts';
 import type { Written } from './segment-writer.ts';
+
+/** Size of the written segments that are kept for the next compaction: it merges small ones once they fill a segment. */
+const KEPT_SIZE = 2 * SEGMENT_SIZE;
 
 /** Loads the encoded documents of a collection's segments, from memory or storage. */
 export class LogBodies {
@@ -20,6 +24,9 @@ export class LogBodies {
    * have them. {@link LogBodies.forgetReplaced} empties it.
    */
   readonly #replaced = new Map<number, SegmentBodies>();
+  /** By number, the newest small segments that were written here, oldest first. */
+  readonly #written = new Map<number, WholeSegment>();
+  #writtenSize = 0;
 
   /** @param caching Whether the collection itself caches encoded documents, so that the pool need not. */
   constructor(collection: string, storage: Storage, pool: SegmentPool, caching: boolean) {
@@ -40,6 +47,7 @@ export class LogBodies {
   noteWritten(written: readonly Written[]): void {
     for (const { segment, bodies } of written) {
       this.note(segment);
+      if (segment.bodies) this.#keepWritten({ segment, bodies: bodies.bodies });
       if (!this.#caching) this.#pool.keep(this.#collection, bodies);
     }
   }
@@ -85,6 +93,17 @@ export class LogBodies {
     this.#pool.forget(this.#collection, number);
   }
 
+  /** A segment that was written lately, so that compaction need not read it. */
+  written(number: number): WholeSegment | undefined {
+    return this.#written.get(number);
+  }
+
+  /** Must be called with each segment that a compaction has replaced. */
+  merged(number: number): void {
+    this.release(number);
+    this.#dropWritten(number);
+  }
+
   /** Keeps the encoded documents of a segment that compaction deletes, for its readers. */
   keepReplaced(bodies: SegmentBodies): void {
     this.#replaced.set(bodies.number, bodies);
@@ -98,7 +117,22 @@ export class LogBodies {
   forget(numbers: Iterable<number>): void {
     for (const number of numbers) {
       this.#places.delete(number);
-      this.release(number);
+      this.merged(number);
     }
+  }
+
+  #keepWritten(whole: WholeSegment): void {
+    const { number, size } = whole.segment;
+    this.#written.set(number, whole);
+    this.#writtenSize += size;
+    for (const oldest of this.#written.keys()) {
+      if (this.#writtenSize <= KEPT_SIZE) break;
+      this.#dropWritten(oldest);
+    }
+  }
+
+  #dropWritten(number: number): void {
+    this.#writtenSize -= this.#written.get(number)?.segment.size ?? 0;
+    this.#written.delete(number);
   }
 }

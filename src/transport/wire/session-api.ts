@@ -98,6 +98,11 @@ export function remoteSession(
     flush();
   };
   const tell = (event: EngineEvent): void => {
+    // The newest status says all.
+    if (event.type === 'status') {
+      const before = outgoing.findIndex(({ type }) => type === 'status');
+      if (before >= 0) outgoing.splice(before, 1);
+    }
     if (outgoing.push(eventToWire(event)) === 1) void flushUnlessReply(outgoing);
   };
   const session: Session = engine.join((event) => {
