@@ -7,6 +7,8 @@ import { type Coroutine, wait } from '../scheduling/coroutine.ts';
 const READ_AHEAD = 16;
 /** The same while others read from storage, which wait behind these: a few milliseconds. */
 const READ_AHEAD_SHARED = 2;
+/** How often, about a second in all: where reads never end, loading would take many times as long. */
+const SHARES = 200;
 
 /**
  * Reads the bodies of segments one after another, and the next few ahead. It begins
@@ -20,6 +22,7 @@ export class BodyReader {
   readonly #isShared: () => boolean;
   #asked = 0;
   #step = 1;
+  #shares = SHARES;
 
   /**
    * @param numbers Segments in the order in which they will be wanted.
@@ -44,7 +47,8 @@ export class BodyReader {
   #askMore(): void {
     const numbers = this.#numbers.slice(this.#asked, this.#asked + this.#step);
     this.#asked += numbers.length;
-    this.#step = Math.min(this.#step * 2, this.#isShared() ? READ_AHEAD_SHARED : READ_AHEAD);
+    const isShared = this.#isShared() && this.#shares-- > 0;
+    this.#step = Math.min(this.#step * 2, isShared ? READ_AHEAD_SHARED : READ_AHEAD);
     for (const number of numbers) {
       const reading = this.#log.bodies.load(number);
       // The read that takes it reports its failure; none may ever do.

@@ -22,6 +22,12 @@ import { FORMAT, type Manifest } from './manifest.ts';
 /** Size of the segments read with the manifest: all of a small collection. The first reads of a large one wait for them. */
 const FIRST = 2 * SEGMENT_SIZE;
 
+/**
+ * Reads of segments that are short for the sake of others, about a second in all: where those never end, an opening would take
+ * many times as long.
+ */
+const SHARES = 100;
+
 /** The stored log of a collection. */
 export interface StoredLog {
   /** `undefined` where there is no such collection. */
@@ -150,9 +156,10 @@ export async function readLog(
   const first = checkSegmentsAfter(storage, name, 0, few, await requested);
   let chunk: Promise<FoundSegment[]> | undefined = first;
   let size = few;
+  let shares = SHARES;
   while (chunk) {
     const segments: FoundSegment[] = await chunk;
-    const isShared = await pause?.();
+    const isShared = (await pause?.()) && shares-- > 0;
     const end = segments.at(-1);
     const ahead = isShared ? READ_AHEAD_SHARED : READ_AHEAD;
     chunk =

@@ -94,7 +94,8 @@ export class InFlightRequests {
     for (const call of calls) {
       const { mayHang, urgent, once, op } = call.request;
       // First reads need not wait for the end of an opening, nor for what does.
-      if (mayHang || urgent || once || op === 'open' || this.#opening > 0) {
+      const isApart = op === 'open' || (this.#opening > 0 && isRead(call.request));
+      if (mayHang || urgent || once || isApart) {
         if (batch.length > 0) this.#dispatchBatch(batch);
         this.#dispatchBatch([call]);
         batch = [];
