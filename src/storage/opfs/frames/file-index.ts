@@ -22,7 +22,7 @@ export class FileIndex {
   readonly #stores = new Map(STORE_NAMES.map((name) => [name, new StoreIndex()]));
 
   get(store: StoreName, key: StorageKey): Entry | undefined {
-    return this.#of(store).entries.get(JSON.stringify(key));
+    return this.#of(store).entries.get(idOf(key));
   }
 
   /** The entries in a range, in order. */
@@ -41,12 +41,13 @@ export class FileIndex {
     const index = this.#of(store);
     if (kind === 'deletePrefix') {
       const all = this.list(store, { prefix: key, limit: Number.POSITIVE_INFINITY });
-      for (const entry of all) this.#remove(index, entry.key);
+      for (const entry of all) this.#remove(index, idOf(entry.key));
       return;
     }
-    this.#remove(index, key);
+    const id = idOf(key);
+    this.#remove(index, id);
     if (kind === 'delete') return;
-    index.put({ store, key, frame });
+    index.put(id, { store, key, frame });
     this.live += sizeOf(frame);
   }
 
@@ -55,8 +56,8 @@ export class FileIndex {
     for (const { entries } of this.#stores.values()) yield* entries.values();
   }
 
-  #remove(index: StoreIndex, key: StorageKey): void {
-    const removed = index.remove(key);
+  #remove(index: StoreIndex, id: string): void {
+    const removed = index.remove(id);
     if (removed) this.live -= sizeOf(removed.frame);
   }
 
@@ -65,21 +66,26 @@ export class FileIndex {
   }
 }
 
+/** A text for each key. */
+function idOf(key: StorageKey): string {
+  return JSON.stringify(key);
+}
+
 class StoreIndex {
+  /** By {@link idOf}. */
   readonly entries = new Map<string, Entry>();
   /** In the order of keys; `undefined` while that has to be found out. */
   #sorted: Entry[] | undefined = [];
 
-  put(entry: Entry): void {
-    this.entries.set(JSON.stringify(entry.key), entry);
+  put(id: string, entry: Entry): void {
+    this.entries.set(id, entry);
     // Segments are numbered upwards: mostly this is the last key.
     const last = this.#sorted?.at(-1);
     if (!last || compareKeys(last.key, entry.key) < 0) this.#sorted?.push(entry);
     else this.#sorted = undefined;
   }
 
-  remove(key: StorageKey): Entry | undefined {
-    const id = JSON.stringify(key);
+  remove(id: string): Entry | undefined {
     const entry = this.entries.get(id);
     if (entry && this.entries.delete(id)) this.#sorted = undefined;
     return entry;
