@@ -53,6 +53,7 @@ export class FirstReads {
    * @returns whether there were any since the last pause.
    */
   async pause(): Promise<boolean> {
+    if (!this.#records) return false;
     await nextTurn();
     await Promise.all(this.#inFlight);
     const hadSome = this.#hasSome;
