@@ -5,7 +5,11 @@ import { DocumentStore } from '../documents/document-store.ts';
 import type { Request } from '../protocol/requests.ts';
 import { isCoroutine, run } from '../scheduling/coroutine.ts';
 import { nextTurn } from '../scheduling/next-turn.ts';
+import { RoomForReads } from '../scheduling/room-for-reads.ts';
 import { StoredRecords } from './stored-records.ts';
+
+/** How often an opening makes room for reads: about a second in all. */
+const ROOM = 100;
 
 /** The value of a reply. */
 export interface FirstAnswer {
@@ -23,8 +27,7 @@ export class FirstReads {
   readonly #inFlight = new Set<Promise<unknown>>();
   /** By cursor, the stores of scans that were not read to their end. */
   readonly #scans = new Map<number, DocumentStore>();
-  /** Whether there were reads since the last pause. */
-  #hasSome = false;
+  readonly #room = new RoomForReads(ROOM);
   #isOver = false;
   #records: StoredRecords | undefined;
   #foundDamage = false;
@@ -50,15 +53,13 @@ export class FirstReads {
    * Resolves when those in flight are answered, which would compete with the opening for storage. Lets others come: files
    * are read without a turn of the event loop.
    *
-   * @returns whether there were any since the last pause.
+   * @returns whether to make room for others: there were some since the last pause.
    */
   async pause(): Promise<boolean> {
     if (!this.#records) return false;
     await nextTurn();
     await Promise.all(this.#inFlight);
-    const hadSome = this.#hasSome;
-    this.#hasSome = false;
-    return hadSome;
+    return this.#room.take();
   }
 
   /** Whether the checkpoint was found to be damaged; known at the end. */
@@ -90,7 +91,7 @@ export class FirstReads {
     if (this.#isOver || expire_after || !isAnswerable(request)) return undefined;
     const answering = this.#answer(request, version).catch(() => undefined);
     this.#inFlight.add(answering);
-    this.#hasSome = true;
+    this.#room.noteRead();
     void answering.then(() => this.#inFlight.delete(answering));
     return answering;
   }

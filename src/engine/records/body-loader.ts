@@ -3,6 +3,7 @@ import type { SegmentBodies } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import { type Coroutine, run } from '../scheduling/coroutine.ts';
 import { nextTurn } from '../scheduling/next-turn.ts';
+import type { RoomForReads } from '../scheduling/room-for-reads.ts';
 import { BodyReader, bySegment } from './body-reader.ts';
 
 /** Segments between two turns of the event loop: a few milliseconds. Files are read without one. */
@@ -17,23 +18,23 @@ export class BodyLoader {
   readonly done: Promise<void>;
   readonly #log: SegmentLog;
   readonly #keep: (record: StoredRecord, bodies: SegmentBodies) => void;
-  readonly #isShared: () => boolean;
+  readonly #room: RoomForReads;
   #step: Promise<void> = Promise.resolve();
   #advance: () => void = () => undefined;
 
   /**
    * @param missing The records that have no body, in order, as of now; it ends when there are none.
-   * @param isShared Whether others read bodies meanwhile.
+   * @param room For others that read bodies meanwhile.
    */
   constructor(
     log: SegmentLog,
     missing: () => readonly StoredRecord[],
     keep: (record: StoredRecord, bodies: SegmentBodies) => void,
-    isShared: () => boolean,
+    room: RoomForReads,
   ) {
     this.#log = log;
     this.#keep = keep;
-    this.#isShared = isShared;
+    this.#room = room;
     this.#nextStep();
     this.done = Promise.resolve(run(this.#load(missing))).finally(() => this.#advance());
   }
@@ -47,7 +48,7 @@ export class BodyLoader {
     let left = SLICE;
     for (let records = missing(); records.length > 0; records = missing()) {
       const groups = bySegment(records);
-      const reader = new BodyReader(this.#log, [...groups.keys()], this.#isShared);
+      const reader = new BodyReader(this.#log, [...groups.keys()], this.#room);
       for (const [number, group] of groups) {
         const bodies = yield* reader.take(number);
         for (const record of group) this.#keep(record, bodies);

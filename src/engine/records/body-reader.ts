@@ -2,13 +2,12 @@ import type { SegmentLog } from '../../storage/log/segment-log.ts';
 import type { SegmentBodies } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import { type Coroutine, wait } from '../scheduling/coroutine.ts';
+import type { RoomForReads } from '../scheduling/room-for-reads.ts';
 
 /** Segments read ahead at the most: about 1.5 MB. */
 const READ_AHEAD = 16;
 /** The same while others read from storage, which wait behind these: a few milliseconds. */
 const READ_AHEAD_SHARED = 2;
-/** How often, about a second in all: where reads never end, loading would take many times as long. */
-const SHARES = 200;
 
 /**
  * Reads the bodies of segments one after another, and the next few ahead. It begins
@@ -19,19 +18,18 @@ export class BodyReader {
   readonly #numbers: readonly number[];
   /** Reads that were begun and not taken yet. */
   readonly #ahead = new Map<number, Promise<SegmentBodies>>();
-  readonly #isShared: () => boolean;
+  readonly #room: RoomForReads | undefined;
   #asked = 0;
   #step = 1;
-  #shares = SHARES;
 
   /**
    * @param numbers Segments in the order in which they will be wanted.
-   * @param isShared Whether others read from storage.
+   * @param room For others that read from storage.
    */
-  constructor(log: SegmentLog, numbers: readonly number[], isShared = () => false) {
+  constructor(log: SegmentLog, numbers: readonly number[], room?: RoomForReads) {
     this.#log = log;
     this.#numbers = numbers;
-    this.#isShared = isShared;
+    this.#room = room;
   }
 
   /** The bodies of the next segment, which has this number. */
@@ -47,8 +45,7 @@ export class BodyReader {
   #askMore(): void {
     const numbers = this.#numbers.slice(this.#asked, this.#asked + this.#step);
     this.#asked += numbers.length;
-    const isShared = this.#isShared() && this.#shares-- > 0;
-    this.#step = Math.min(this.#step * 2, isShared ? READ_AHEAD_SHARED : READ_AHEAD);
+    this.#step = Math.min(this.#step * 2, this.#room?.take() ? READ_AHEAD_SHARED : READ_AHEAD);
     for (const number of numbers) {
       const reading = this.#log.bodies.load(number);
       // The read that takes it reports its failure; none may ever do.

@@ -5,12 +5,16 @@ import type { RecordPart } from '../../storage/segments/parts/record-part.ts';
 import type { SegmentBodies } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import { type Coroutine, wait } from '../scheduling/coroutine.ts';
+import { RoomForReads } from '../scheduling/room-for-reads.ts';
 import { BodyLoader } from './body-loader.ts';
 import type { CompactionGuard } from './compaction-guard.ts';
 import type { RecordTable } from './table/record-table.ts';
 
 /** Bodies of one segment that are read one by one, where storage can. */
 const FEW = 16;
+
+/** How often loading makes room for reads: about a second in all. */
+const ROOM = 200;
 
 /** The bodies of a collection's records: in memory, or read from their segments. */
 export class RecordBodies {
@@ -19,8 +23,8 @@ export class RecordBodies {
   readonly #guard: CompactionGuard;
   readonly #caching: boolean;
   #loader: BodyLoader | undefined;
-  /** Whether single bodies were read since the loader has asked. */
-  #hasRead = false;
+  /** Of the loader, for single bodies. */
+  #room: RoomForReads | undefined;
   /** May be false when every record has its body, never the other way round. */
   #resident = true;
 
@@ -70,7 +74,7 @@ export class RecordBodies {
   /** The body of a record, read from its segment if need be. */
   *of(record: StoredRecord): Coroutine<Body> {
     if (record.body !== undefined) return record.body;
-    this.#hasRead = true;
+    this.#room?.noteRead();
     const release = this.#guard.pin();
     try {
       // Compaction may move the record while its segment is being read.
@@ -96,7 +100,7 @@ export class RecordBodies {
       .filter(([number, count]) => count > FEW || !this.#readsItem(number))
       .map(([number]) => number);
     if (whole.length > 0) {
-      this.#hasRead = true;
+      this.#room?.noteRead();
       yield Promise.all(
         whole.map(async (number) => read.set(number, await this.#log.bodies.load(number))),
       );
@@ -129,6 +133,7 @@ export class RecordBodies {
     if (this.#resident) return Promise.resolve();
     if (!this.#loader) {
       const release = this.#guard.pin();
+      const room = new RoomForReads(ROOM);
       const loader = new BodyLoader(
         this.#log,
         () => {
@@ -138,15 +143,12 @@ export class RecordBodies {
           return missing;
         },
         (record, bodies) => this.in(record, bodies),
-        () => {
-          const hasRead = this.#hasRead;
-          this.#hasRead = false;
-          return hasRead;
-        },
+        room,
       );
       this.#loader = loader;
+      this.#room = room;
       const ended = () => {
-        this.#loader = undefined;
+        this.#loader = this.#room = undefined;
         release();
       };
       loader.done.then(ended, ended);

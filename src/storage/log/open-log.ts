@@ -22,12 +22,6 @@ import { FORMAT, type Manifest } from './manifest.ts';
 /** Size of the segments read with the manifest: all of a small collection. The first reads of a large one wait for them. */
 const FIRST = 2 * SEGMENT_SIZE;
 
-/**
- * Reads of segments that are short for the sake of others, about a second in all: where those never end, an opening would take
- * many times as long.
- */
-const SHARES = 100;
-
 /** The stored log of a collection. */
 export interface StoredLog {
   /** `undefined` where there is no such collection. */
@@ -49,7 +43,7 @@ export interface LogReader {
   /** Called with each live segment, lowest number first. */
   readonly take: TakeSegment;
   /**
-   * Called before more segments are taken and read. What it returns is waited for: whether others read meanwhile, which
+   * Called before more segments are taken and read. What it returns is waited for: whether to read less at once, as others
    * wait behind each read of the opening.
    */
   readonly pause?: (() => Promise<boolean>) | undefined;
@@ -156,12 +150,10 @@ export async function readLog(
   const first = checkSegmentsAfter(storage, name, 0, few, await requested);
   let chunk: Promise<FoundSegment[]> | undefined = first;
   let size = few;
-  let shares = SHARES;
   while (chunk) {
     const segments: FoundSegment[] = await chunk;
-    const isShared = (await pause?.()) && shares-- > 0;
+    const ahead = (await pause?.()) ? READ_AHEAD_SHARED : READ_AHEAD;
     const end = segments.at(-1);
-    const ahead = isShared ? READ_AHEAD_SHARED : READ_AHEAD;
     chunk =
       end && segments.length === size
         ? later(readSegmentsAfter(storage, name, end.number, ahead))
