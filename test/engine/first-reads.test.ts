@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { directoryKey } from '../../src/storage/checkpoint/checkpoint-format.ts';
-import type { Storage, StorageDriver } from '../../src/storage/drivers/driver.ts';
+import type { Storage } from '../../src/storage/drivers/driver.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
-import { passOn } from '../storage/pass-on.ts';
+import { changedDriver } from '../storage/pass-on.ts';
 import { openClient } from './engine-client.ts';
 import { settled } from './fake-clock.ts';
 
@@ -26,23 +26,17 @@ function gatedDriver() {
   let open: () => void = () => undefined;
   let gate: Promise<void> | undefined;
   let opened: Storage | undefined;
-  const driver: StorageDriver = {
-    ...inner,
-    async open(name, events) {
-      const storage = await inner.open(name, events);
-      opened = storage;
-      const gated: Storage = {
-        ...passOn(storage),
-        async list(store, range) {
-          const isOpening = store === 'segments' && (range.after?.[1] === 0 || range.limit === 100);
-          const found = storage.list(store, range);
-          if (isOpening) await gate;
-          return found;
-        },
-      };
-      return gated;
-    },
-  };
+  const driver = changedDriver(inner, (storage) => {
+    opened = storage;
+    return {
+      async list(store, range) {
+        const isOpening = store === 'segments' && (range.after?.[1] === 0 || range.limit === 100);
+        const found = storage.list(store, range);
+        if (isOpening) await gate;
+        return found;
+      },
+    };
+  });
   return {
     driver,
     shut() {
@@ -152,27 +146,22 @@ test('an opening that is under way pauses for reads', async () => {
   /** Reads of segments behind the first ones, until they go on. */
   const held: (() => void)[] = [];
   let mayGoOn = true;
-  const driver: StorageDriver = {
-    ...inner,
-    async open(name, events) {
-      const storage = await inner.open(name, events);
-      const pass = () => (mayGoOn ? undefined : new Promise<void>((go) => held.push(go)));
-      const isLater = (store: string, { limit }: { limit?: number }) =>
-        store === 'segments' && limit === 100;
-      return {
-        ...passOn(storage),
-        valueLimit: 2048, // many segments
-        async getMany(store, keys) {
-          if (keys[0]?.[1] === 'checkpoint' && keys[0].length > 3) await pass();
-          return storage.getMany(store, keys);
-        },
-        async list(store, range) {
-          if (isLater(store, range)) await pass();
-          return storage.list(store, range);
-        },
-      };
-    },
-  };
+  const driver = changedDriver(inner, (storage) => {
+    const pass = () => (mayGoOn ? undefined : new Promise<void>((go) => held.push(go)));
+    const isLater = (store: string, { limit }: { limit?: number }) =>
+      store === 'segments' && limit === 100;
+    return {
+      valueLimit: 2048, // many segments
+      async getMany(store, keys) {
+        if (keys[0]?.[1] === 'checkpoint' && keys[0].length > 3) await pass();
+        return storage.getMany(store, keys);
+      },
+      async list(store, range) {
+        if (isLater(store, range)) await pass();
+        return storage.list(store, range);
+      },
+    };
+  });
   const { client, clock } = openClient(driver, undefined, 1000);
   const people = new client.Collection<Person>(options);
   const pad = 'x'.repeat(300);

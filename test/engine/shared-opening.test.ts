@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { directoryKey } from '../../src/storage/checkpoint/checkpoint-format.ts';
-import type { StorageDriver } from '../../src/storage/drivers/driver.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
-import { passOn } from '../storage/pass-on.ts';
+import { changedDriver } from '../storage/pass-on.ts';
 import { openClient } from './engine-client.ts';
 import { settled } from './fake-clock.ts';
 
@@ -20,34 +19,25 @@ function watchedDriver() {
   const seen = { lists: [] as (number | undefined)[], bodies: 0, hasCheckpoint: false };
   const held: (() => void)[] = [];
   const gate = { isShut: false };
-  const driver: StorageDriver = {
-    ...inner,
-    async open(name, events) {
-      const storage = await inner.open(name, events);
-      return {
-        ...passOn(storage),
-        valueLimit: 2048,
-        async list(store, range) {
-          if (store === 'segments') seen.lists.push(range.limit);
-          return storage.list(store, range);
-        },
-        async getMany(store, keys) {
-          const ofSegments = store === 'bodies' && typeof keys[0]?.[1] === 'number';
-          if (ofSegments) seen.bodies++;
-          if (ofSegments && gate.isShut) await new Promise<void>((go) => held.push(go));
-          return storage.getMany(store, keys);
-        },
-        async write(operations, durability) {
-          const list = [...operations];
-          await storage.write(list, durability);
-          const directory = `${directoryKey('people')}`;
-          seen.hasCheckpoint ||= list.some(
-            (one) => one.type === 'put' && `${one.key}` === directory,
-          );
-        },
-      };
+  const driver = changedDriver(inner, (storage) => ({
+    valueLimit: 2048,
+    async list(store, range) {
+      if (store === 'segments') seen.lists.push(range.limit);
+      return storage.list(store, range);
     },
-  };
+    async getMany(store, keys) {
+      const ofSegments = store === 'bodies' && typeof keys[0]?.[1] === 'number';
+      if (ofSegments) seen.bodies++;
+      if (ofSegments && gate.isShut) await new Promise<void>((go) => held.push(go));
+      return storage.getMany(store, keys);
+    },
+    async write(operations, durability) {
+      const list = [...operations];
+      await storage.write(list, durability);
+      const directory = `${directoryKey('people')}`;
+      seen.hasCheckpoint ||= list.some((one) => one.type === 'put' && `${one.key}` === directory);
+    },
+  }));
   return { driver, seen, held, gate };
 }
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { StorageError } from '../../src/errors/storage-error.ts';
 import { checkpointKey, directoryKey } from '../../src/storage/checkpoint/checkpoint-format.ts';
-import type { StorageDriver, StorageKey } from '../../src/storage/drivers/driver.ts';
+import type { StorageKey } from '../../src/storage/drivers/driver.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
-import { passOn } from '../storage/pass-on.ts';
+import { changedDriver } from '../storage/pass-on.ts';
 import { openClient } from './engine-client.ts';
 import { settled } from './fake-clock.ts';
 
@@ -39,28 +39,21 @@ function watchedDriver() {
   const inner = memoryDriver();
   const seen = { segments: 0, puts: 0 };
   const fails = { reads: false, pages: false };
-  const driver: StorageDriver = {
-    ...inner,
-    async open(name, events) {
-      const storage = await inner.open(name, events);
-      return {
-        ...passOn(storage),
-        async getMany(store, keys) {
-          if (store === 'segments') seen.segments += keys.length;
-          if (fails.reads && keys.some(isWarm)) throw new StorageError('storage_failed', 'No.');
-          return storage.getMany(store, keys);
-        },
-        async write(operations, durability) {
-          const list = [...operations];
-          const puts = list.filter((one) => one.type === 'put');
-          if (fails.pages && puts.some(({ key }) => isPage(key)))
-            throw new StorageError('storage_failed', 'No.');
-          seen.puts += puts.filter(({ key }) => isWarm(key)).length;
-          return storage.write(list, durability);
-        },
-      };
+  const driver = changedDriver(inner, (storage) => ({
+    async getMany(store, keys) {
+      if (store === 'segments') seen.segments += keys.length;
+      if (fails.reads && keys.some(isWarm)) throw new StorageError('storage_failed', 'No.');
+      return storage.getMany(store, keys);
     },
-  };
+    async write(operations, durability) {
+      const list = [...operations];
+      const puts = list.filter((one) => one.type === 'put');
+      if (fails.pages && puts.some(({ key }) => isPage(key)))
+        throw new StorageError('storage_failed', 'No.');
+      seen.puts += puts.filter(({ key }) => isWarm(key)).length;
+      return storage.write(list, durability);
+    },
+  }));
   /** Works on storage beside the engine. */
   const beside = async <T>(
     work: (storage: Awaited<ReturnType<typeof inner.open>>) => Promise<T>,

@@ -1,4 +1,4 @@
-import type { Storage } from '../../src/storage/drivers/driver.ts';
+import type { Storage, StorageDriver } from '../../src/storage/drivers/driver.ts';
 
 /** A storage that passes each call on, for tests that replace some of them: methods of a class cannot be spread. */
 export const passOn = (storage: Storage): Storage => ({
@@ -8,3 +8,17 @@ export const passOn = (storage: Storage): Storage => ({
   write: (operations, durability) => storage.write(operations, durability),
   close: () => storage.close(),
 });
+
+/** A driver with other methods in the place of some, each time its storage is opened. */
+export function changedDriver(
+  inner: StorageDriver,
+  change: (storage: Storage) => Partial<Storage>,
+): StorageDriver {
+  return {
+    ...inner,
+    open: async (...by) => {
+      const storage = await inner.open(...by);
+      return { ...passOn(storage), ...change(storage) };
+    },
+  };
+}

@@ -3,9 +3,8 @@ import { Scan } from '../../src/engine/records/scan.ts';
 import { systemClock } from '../../src/engine/scheduling/clock.ts';
 import { run } from '../../src/engine/scheduling/coroutine.ts';
 import { Aborts, Pace } from '../../src/engine/scheduling/pace.ts';
-import type { Storage, StorageDriver } from '../../src/storage/drivers/driver.ts';
 import { faultyDriver } from './faulty-driver.ts';
-import { passOn } from './pass-on.ts';
+import { changedDriver } from './pass-on.ts';
 import { filler, openRecords } from './record-rig.ts';
 
 /** Two values large enough to trigger a merge. */
@@ -39,17 +38,12 @@ describe.each([true, false])('compaction, caching %s', (caching) => {
     const first = await openRecords(driver, { caching });
     await first.saveEach({ early: 1, earlier: 2 });
     let reads = 0;
-    const counting: StorageDriver = {
-      ...driver,
-      open: async (...by) => {
-        const storage = await driver.open(...by);
-        const getMany: Storage['getMany'] = (store, keys) => {
-          if (store === 'segments') reads += keys.length;
-          return storage.getMany(store, keys);
-        };
-        return { ...passOn(storage), getMany };
+    const counting = changedDriver(driver, (storage) => ({
+      getMany(store, keys) {
+        if (store === 'segments') reads += keys.length;
+        return storage.getMany(store, keys);
       },
-    };
+    }));
     const rig = await openRecords(counting, { caching });
     await rig.saveEach(bulk);
     const before = await rig.all();

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { Database } from '../../src/index.ts';
-import type { StorageDriver, StorageOperation } from '../../src/storage/drivers/driver.ts';
+import type { StorageOperation } from '../../src/storage/drivers/driver.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
-import { passOn } from '../storage/pass-on.ts';
+import { changedDriver } from '../storage/pass-on.ts';
 
 /** More than the 2 MB below which a collection has no checkpoint. */
 const DOCUMENTS = Array.from({ length: 4000 }, (_, n) => ({ _id: `p${n}`, pad: 'x'.repeat(700) }));
@@ -12,22 +12,13 @@ let names = 0;
 function watchedDriver() {
   const inner = memoryDriver();
   const checkpoints: StorageOperation[] = [];
-  const driver: StorageDriver = {
-    ...inner,
-    async open(name, events) {
-      const storage = await inner.open(name, events);
-      return {
-        ...passOn(storage),
-        async write(operations, durability) {
-          const list = [...operations];
-          checkpoints.push(
-            ...list.filter((one) => one.type === 'put' && one.key[1] === 'checkpoint'),
-          );
-          return storage.write(list, durability);
-        },
-      };
+  const driver = changedDriver(inner, (storage) => ({
+    async write(operations, durability) {
+      const list = [...operations];
+      checkpoints.push(...list.filter((one) => one.type === 'put' && one.key[1] === 'checkpoint'));
+      return storage.write(list, durability);
     },
-  };
+  }));
   return { driver, checkpoints };
 }
 
@@ -49,6 +40,6 @@ test('closing writes the checkpoint that waits for a rest', async () => {
 
 test('deleting the database writes none', async () => {
   const { database, checkpoints } = await filled();
-  await database.destroy({ enabled: true });
+  await database.destroy();
   expect(checkpoints).toHaveLength(0);
 });
