@@ -9,7 +9,7 @@ import { putSegment } from '../../src/storage/segments/stored-segment.ts';
 import { fc, runs } from '../setup/properties.ts';
 
 /** Two pairs of keys with the same hash. */
-const keys = ['jueb', 'lkzh', 'tuvh', 'dann', 'a', 'b', ''];
+const keys = ['uksfy', 'ouodm', 'ukwzw', 'dkxan', 'a', 'b', ''];
 
 const segmentsOf = fc.array(
   fc.record({

@@ -87,7 +87,7 @@ describe.each([true, false])('a log, caching %s', (caching) => {
   test('distinguishes keys with the same hash', async () => {
     const driver = faultyDriver();
     const rig = await openRecords(driver, { caching });
-    const [first, second] = ['jueb', 'lkzh'];
+    const [first, second] = ['uksfy', 'ouodm'];
     expect(hashText(first)).toBe(hashText(second));
     await rig.saveEach({ [first]: 1, [second]: 2, other: 3 });
     const reopened = await openRecords(driver, { caching });
@@ -102,7 +102,7 @@ describe.each([true, false])('a log, caching %s', (caching) => {
   });
 
   test('folds to the content of a model after random puts, deletes, saves and merges', async () => {
-    const key = fc.constantFrom('a', 'b', 'c', 'jueb', 'lkzh');
+    const key = fc.constantFrom('a', 'b', 'c', 'uksfy', 'ouodm');
     const step = fc.oneof(
       { weight: 4, arbitrary: fc.record({ put: key, kilobytes: fc.constantFrom(0, 1, 50) }) },
       { weight: 2, arbitrary: fc.record({ delete: key }) },

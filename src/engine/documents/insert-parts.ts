@@ -1,4 +1,5 @@
 import { ValueError } from '../../errors/value-error.ts';
+import { hashKeys, repeatedKey } from '../../storage/segments/key-hashes.ts';
 import { type Stamps, StoredRecord } from '../../storage/segments/stored-record.ts';
 import { insertLost } from '../collection-errors.ts';
 import type { OperationContext } from '../collections/collection-context.ts';
@@ -16,8 +17,10 @@ interface Staged extends NewRows {
   indexKeys: unknown[][];
   /** One instant for all of them. */
   readonly now: number;
-  /** Their ids, if one may be taken: the caller chose some, or they are short. */
-  ids: Set<string> | undefined;
+  /** Their ids, if these are so short that a generated one may be taken. */
+  readonly ids: Set<string> | undefined;
+  /** Hashes of the ids of each part, if the caller chose some. */
+  hashes: Uint32Array[] | undefined;
   /** The indexes of the records' keys, and their number: more may be added before the last part. */
   indexes: OperationContext['indexes'];
   width: number;
@@ -62,14 +65,15 @@ export class InsertParts {
         return columnsOf(known);
       }
       if (from > staged.keys.length) throw insertLost(settings.name);
-      if (ids) staged.ids ??= new Set(staged.keys);
+      if (ids && !upsert) staged.hashes ??= [hashKeys(staged.keys)];
       const keys = bodies.map((body, index) => {
-        const key = this.#keyFor(ids?.[index], staged, upsert);
+        const key = ids?.[index] ?? this.#newId(staged);
         staged.ids?.add(key);
         staged.keys.push(key);
         staged.bodies.push(body);
         return key;
       });
+      staged.hashes?.push(hashKeys(keys));
       // The versions of an `upsertMany` are made with the last part.
       if (!upsert) versions.prepareRows(staged, from, indexKeys);
       if (last && upsert) return this.#commitUpserts(call, staged);
@@ -80,6 +84,7 @@ export class InsertParts {
       if (last) this.#staged.delete(call);
       staged.failure = { error };
       staged.keys.length = staged.bodies.length = 0;
+      staged.hashes = undefined;
       throw error;
     }
   }
@@ -101,31 +106,32 @@ export class InsertParts {
       indexes,
       width: indexes.width,
       ids: settings.id_length < SHORT_ID ? new Set() : undefined,
+      hashes: undefined,
       failure: undefined,
     };
     this.#staged.set(call, staged);
     return staged;
   }
 
-  #keyFor(id: string | undefined, { ids }: Staged, upsert: boolean): string {
+  #newId({ ids }: Staged): string {
     const { records, settings, newId } = this.#context;
     const make = () => newId(settings.id_length);
-    if (id === undefined && !ids) return make();
-    const isTaken = (key: string) => records.get(key) !== undefined || ids?.has(key) === true;
-    if (id === undefined) return unusedId(isTaken, make);
-    // The last part checks stored ids: an earlier attempt of the same call may have inserted them.
-    if (!upsert && ids?.has(id)) throw idTaken(settings.name, id);
-    return id;
+    if (!ids) return make();
+    return unusedId((key) => records.get(key) !== undefined || ids.has(key), make);
   }
 
   #commit(call: number, staged: Staged): void {
     const { records, indexes, settings, versions } = this.#context;
-    const { ids } = staged;
+    const { keys, ids, hashes } = staged;
     if (indexes !== staged.indexes || indexes.width !== staged.width) {
       staged.indexKeys = [];
       versions.prepareRows(staged, 0);
     }
-    if (ids) for (const key of ids) if (!records.vacate(key)) throw idTaken(settings.name, key);
+    const repeated = hashes && repeatedKey(keys, hashes);
+    if (repeated !== undefined) throw idTaken(settings.name, repeated);
+    // Only now: an earlier attempt of the same call may have inserted them.
+    if (ids || hashes)
+      for (const key of keys) if (!records.vacate(key)) throw idTaken(settings.name, key);
     versions.add(partOfNew(staged, () => records.takeRank()));
     this.#staged.delete(call);
   }
