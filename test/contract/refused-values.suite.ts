@@ -195,6 +195,18 @@ export function refusedValuesSuite(fixture: ClientFixture): void {
       expect(await things.insert({ _id: 'a', n: 3 })).toMatchObject({ n: 3, _archived: false });
     });
 
+    test('names what is refused beside managed fields', async () => {
+      const things = fixture.documents();
+      const _id = 'a';
+      const withSymbol = things.insert({ _id, [Symbol('s')]: 1 });
+      await expect(withSymbol).rejects.toMatchObject({ code: 'value_unsupported' });
+      const withProto = things.insertMany([{ _id: 'b' }, { _id, ...ownProto() }]);
+      await expect(withProto).rejects.toMatchObject({
+        ...{ code: 'key_forbidden', place: 'documents[1].__proto__' },
+      });
+      expect(await things.count()).toBe(0);
+    });
+
     test('no call reaches a prototype', async () => {
       const things = fixture.documents();
       const { _id } = await things.insert({ a: {} });
