@@ -7,9 +7,9 @@ import { buildSegment, type Segment, segmentSizes } from '../../src/storage/segm
 import { StoredRecord } from '../../src/storage/segments/stored-record.ts';
 import { putSegment } from '../../src/storage/segments/stored-segment.ts';
 import { fc, runs } from '../setup/properties.ts';
+import { COLLIDING } from '../storage/colliding-keys.ts';
 
-/** Two pairs of keys with the same hash. */
-const keys = ['uksfy', 'ouodm', 'ukwzw', 'dkxan', 'a', 'b', ''];
+const keys = [...COLLIDING.flat(), 'a', 'b', ''];
 
 const segmentsOf = fc.array(
   fc.record({

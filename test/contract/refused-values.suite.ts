@@ -202,7 +202,8 @@ export function refusedValuesSuite(fixture: ClientFixture): void {
       await expect(withSymbol).rejects.toMatchObject({ code: 'value_unsupported' });
       const withProto = things.insertMany([{ _id: 'b' }, { _id, ...ownProto() }]);
       await expect(withProto).rejects.toMatchObject({
-        ...{ code: 'key_forbidden', place: 'documents[1].__proto__' },
+        code: 'key_forbidden',
+        place: 'documents[1].__proto__',
       });
       expect(await things.count()).toBe(0);
     });
