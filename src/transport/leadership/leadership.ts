@@ -24,7 +24,7 @@ export interface LeaderEngine {
 
 /** Events of a leader's engine. */
 export interface LeaderEngineEvents extends TermEvents {
-  /** The engine crashed or hangs; another may take its place. */
+  /** The engine crashed or hangs, and ends; another may take its place. */
   readonly lost: (error: CairnError) => void;
 }
 
@@ -227,7 +227,7 @@ export class Leadership {
       lost: (error) => {
         if (!isCurrent()) return;
         current = false;
-        this.#replace(engine, error);
+        this.#replace(error);
       },
       recovered: (keys) => journals.forget(this.#name, keys),
       bring: (address, port) => switchboard?.bring(address, port),
@@ -256,9 +256,8 @@ export class Leadership {
   }
 
   /** Replaces an engine that failed. */
-  #replace(broken: Promise<LeaderEngine>, cause: CairnError): void {
+  #replace(cause: CairnError): void {
     this.#engine = undefined;
-    broken.then((running) => running.abandon()).catch(() => undefined);
     for (const member of this.#members) member.deposed(cause);
     if (!this.#shared || ++this.#attempts > ATTEMPTS) {
       this.#election.resign();

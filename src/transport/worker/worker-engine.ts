@@ -12,6 +12,12 @@ import { EVENT, eventFromWire, NOTICE, statusFromWire } from '../wire/wire-proto
 import type { WorkerApi, WorkerMessage } from './worker-host.ts';
 import type { StartedWorker } from './worker-start.ts';
 
+/**
+ * Time for a worker that has thrown to end its transactions. One that is terminated amid them can block its database in
+ * all tabs of WebKit, until the browser ends (WebKit bug 324094).
+ */
+const LAST_TRANSACTIONS_MS = 1000;
+
 /** The engine in a worker, for the client that started it. */
 export async function workerEngine(
   { worker, started }: StartedWorker,
@@ -26,7 +32,8 @@ export async function workerEngine(
     lose = reject;
   });
   lost.catch((error: WorkerError) => {
-    end();
+    worker.removeEventListener('message', hear);
+    clock.after(error.code === 'worker_lost' ? LAST_TRANSACTIONS_MS : 0, end);
     host.lost(error);
   });
   worker.addEventListener('error', (event) => lose(lostError(event)));
@@ -71,7 +78,7 @@ export async function workerEngine(
     if (opened.error) throw fromWire(opened.error);
     shared = opened.shared;
   } catch (error) {
-    end();
+    if ((error as WorkerError).code !== 'worker_lost') end();
     throw error;
   }
   return {
