@@ -58,9 +58,16 @@ interface Succession {
   readonly forgotten: (keys: readonly RecoveryKey[]) => void;
 }
 
+/**
+ * In WebKit a worker that ends amid a write can block its database in all tabs (docs/decisions/017). A page that stays
+ * goes on after this time.
+ */
+const PAUSE_MS = 1000;
+
 /** The engine of one database: its collections, shared by the sessions of all clients. */
 export class Engine {
   readonly recovery: Recovery;
+  readonly #clock: Clock;
   readonly #storage: FencedStorage;
   readonly #events: EngineEvents;
   readonly #collections: OpenCollections;
@@ -70,6 +77,7 @@ export class Engine {
   constructor(options: EngineOptions) {
     const { storage, durability, clock, newId, succession } = options;
     const stolen = succession?.stolen ?? false;
+    this.#clock = clock;
     this.#storage = new FencedStorage(storage, {
       elapsed: () => clock.elapsed(),
       locked: succession?.locked ?? true,
@@ -148,6 +156,11 @@ export class Engine {
   /** Saves every collection. Rejects with the first failure, after all have been tried. */
   save(): Promise<void> {
     return this.#collections.save();
+  }
+
+  /** Begins no write for a second: the page may end, and unload journals have the changes. */
+  pause(): void {
+    this.#clock.after(PAUSE_MS, this.#storage.holdWrites());
   }
 
   /** Begins no further write: the leader resigns. */

@@ -55,6 +55,22 @@ describe.runIf(runs('webkit'))('WebKit', () => {
     });
   });
 
+  test('connect: the engine begins no write for a second as the page may be reloaded', async () => {
+    const [tab] = site.remotes;
+    await browser.openTabs([site.remoteUrls[0]]);
+    await open(tab, 'connect');
+    const passed = await tab.evaluate(async () => {
+      dispatchEvent(new Event('beforeunload'));
+      const began = performance.now();
+      await window.things.insert({});
+      await window.things.save();
+      return performance.now() - began;
+    });
+    // Timers may be early by a little.
+    expect(passed).toBeGreaterThan(900);
+    expect(await tab.evaluate(() => window.db.status.unsaved)).toBe(0);
+  });
+
   test.for(clients)(
     '%s: the other tab has the acknowledged changes of a tab that went to another site, once',
     async (client) => {

@@ -37,6 +37,11 @@ function hasFastPorts(): boolean {
   return typeof SharedWorker !== 'undefined' && 'userAgentData' in scope.navigator;
 }
 
+/** WebKit's version in `userAgent` never changes, and other engines claim another. */
+function isWebKit(): boolean {
+  return /AppleWebKit\/605/.test(scope.navigator?.userAgent);
+}
+
 function pageLife(): PageLifecycle {
   const on = (
     target: EventTarget,
@@ -57,6 +62,7 @@ function pageLife(): PageLifecycle {
     },
     onHidden: (listener) =>
       on(document, 'visibilitychange', () => document.visibilityState === 'hidden' && listener()),
+    onLeaving: isWebKit() ? (listener) => on(scope, 'beforeunload', listener) : undefined,
     onLeft: (listener) => {
       const left = (event: Event) => listener((event as PageTransitionEvent).persisted);
       return all([

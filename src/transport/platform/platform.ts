@@ -33,6 +33,11 @@ export interface PageLifecycle {
   readonly isHidden: boolean;
   /** The page is hidden now. */
   onHidden(listener: () => void): () => void;
+  /**
+   * The page is about to be left or reloaded, or to stay after all. `undefined` where the engine need not know: Firefox
+   * keeps a page that listens out of the back/forward cache.
+   */
+  readonly onLeaving?: ((listener: () => void) => () => void) | undefined;
   /** The page ends, is frozen or enters the back/forward cache. May be called more than once for one end. */
   onLeft(listener: (mayReturn: boolean) => void): () => void;
   /** The page is resumed, or is back from the back/forward cache. */

@@ -58,7 +58,7 @@ export function connectToWorker(
         opfs_script: await script,
         engine_encryption: await encrypting,
       };
-      const timing = { answer_timeout, clock: platform.clock };
+      const timing = { answer_timeout, clock: platform.clock, page: platform.page };
       return workerEngine(started, known, timing, term, events);
     }
     if (reasons.length > 0) {

@@ -1,8 +1,8 @@
 import { type Endpoint, type Remote, releaseProxy, transfer, wrap } from 'comlink';
-import type { Clock } from '../../engine/scheduling/clock.ts';
 import { WorkerError } from '../../errors/worker-error.ts';
 import type { DatabaseSettings } from '../channel/channel.ts';
 import type { LeaderEngine, LeaderEngineEvents } from '../leadership/leadership.ts';
+import type { Platform } from '../platform/platform.ts';
 import type { PendingTerm } from '../thread/engine-host.ts';
 import { remoteRoute } from '../wire/remote-route.ts';
 import type { SessionApi } from '../wire/session-api.ts';
@@ -11,6 +11,11 @@ import { fromWire } from '../wire/wire-error.ts';
 import { EVENT, eventFromWire, NOTICE, statusFromWire } from '../wire/wire-protocol.ts';
 import type { WorkerApi, WorkerMessage } from './worker-host.ts';
 import type { StartedWorker } from './worker-start.ts';
+
+/** When to give a worker up, or to let it pause. */
+interface WorkerTiming extends Pick<Platform, 'clock' | 'page'> {
+  readonly answer_timeout: number;
+}
 
 /**
  * Time for a worker that has thrown to end its transactions. One that is terminated amid them can block its database in
@@ -22,7 +27,7 @@ const LAST_TRANSACTIONS_MS = 1000;
 export async function workerEngine(
   { worker, started }: StartedWorker,
   settings: DatabaseSettings,
-  { answer_timeout: answerTimeout, clock }: { answer_timeout: number; clock: Clock },
+  { answer_timeout: answerTimeout, clock, page }: WorkerTiming,
   { journals, expected, ...term }: PendingTerm,
   host: LeaderEngineEvents,
 ): Promise<LeaderEngine> {
@@ -46,7 +51,9 @@ export async function workerEngine(
     else host.bring(data.address, data.port);
   };
   worker.addEventListener('message', hear);
+  const stopPausing = page?.onLeaving?.(() => void api.pause().catch(() => undefined));
   const end = () => {
+    stopPausing?.();
     worker.removeEventListener('message', hear);
     worker.terminate();
   };

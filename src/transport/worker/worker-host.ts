@@ -37,6 +37,8 @@ export interface WorkerApi extends SessionApi {
   /** Starts the session of a client: of the first at the worker itself, of another at a port of its own. */
   join(client: string, port?: MessagePort): WireStatus;
   replayJournals(journals: readonly RecoveryRecord[]): void;
+  /** Starts no write for a moment: the page may end. */
+  pause(): void;
   /** Closes the engine to followers, and starts no further write. */
   resign(): void;
   close(deleting: boolean): Promise<WireError | undefined>;
@@ -95,6 +97,7 @@ function workerApi(endpoint: Endpoint): WorkerApi {
       return statusToWire(engine().status);
     },
     replayJournals: (journals) => hosted?.engine.takeOver(journals),
+    pause: () => hosted?.engine.pause(),
     resign: () => hosted?.resign(),
     close: (deleting) => attempt(async () => hosted?.stop(deleting)),
     ping: () => ({ pending: 0, sent: 0 }),
