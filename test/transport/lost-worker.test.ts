@@ -55,6 +55,18 @@ test('a worker error rejects all waiting and later calls with worker_lost', asyn
   await connection.close();
 });
 
+test('a worker that throws while it opens is ended at once: it would go on to save', async () => {
+  const worker = new MessageWorker();
+  const connection = connectTo(worker);
+  // It is ready, and does not answer the call that opens the engine.
+  worker.addEventListener('message', () => worker.fallSilent(), { once: true });
+  while (worker.unanswered.length === 0) await new Promise(setImmediate);
+  worker.fail('out of memory');
+  await expect(connection.ready).rejects.toMatchObject({ code: 'worker_lost' });
+  expect(worker.terminated).toBe(true);
+  await connection.close();
+});
+
 test('a worker that never answers is given up after answer_timeout with worker_unresponsive', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const worker = new MessageWorker();
@@ -145,6 +157,8 @@ test('a messageerror is worker_lost', async () => {
   const call = notes.count();
   worker.dispatchEvent(new Event('messageerror'));
   await expect(call).rejects.toMatchObject({ code: 'worker_lost' });
+  // It does not know, and would go on to save.
+  expect(worker.terminated).toBe(true);
 });
 
 test('the worker is ended when the connection is closed, and calls reject as closed', async () => {

@@ -50,6 +50,7 @@ export function mixValue(hash: number, value: unknown): number {
 }
 
 function mix(hash: number, word: number): number {
+  // A multiplier of MurmurHash3, too.
   const mixed = Math.imul(hash ^ word, 0xcc9e2d51);
   return (mixed << 13) | (mixed >>> 19);
 }

@@ -19,7 +19,7 @@ interface WorkerTiming extends Pick<Platform, 'clock' | 'page'> {
 
 /**
  * Time for a worker that has thrown to end its transactions. One that is terminated amid them can block its database in
- * all tabs of WebKit, until the browser ends (WebKit bug 324094).
+ * all tabs of WebKit, until the process of its tab ends (WebKit bug 324094).
  */
 const LAST_TRANSACTIONS_MS = 1000;
 
@@ -36,12 +36,19 @@ export async function workerEngine(
   const lost = new Promise<never>((_, reject) => {
     lose = reject;
   });
+  let shared: boolean | undefined;
+  /** Only a worker that has opened saves nothing more once it has thrown. */
+  let stopsItself = false;
   lost.catch((error: WorkerError) => {
     worker.removeEventListener('message', hear);
-    clock.after(error.code === 'worker_lost' ? LAST_TRANSACTIONS_MS : 0, end);
+    if (stopsItself) clock.after(LAST_TRANSACTIONS_MS, end);
+    else end();
     host.lost(error);
   });
-  worker.addEventListener('error', (event) => lose(lostError(event)));
+  worker.addEventListener('error', (event) => {
+    stopsItself = shared !== undefined;
+    lose(lostError(event));
+  });
   worker.addEventListener('messageerror', (event) => lose(lostError(event)));
   const hear = ({ data }: MessageEvent<WorkerMessage | string>) => {
     // READY is a string; comlink takes its own replies, and a route its events.
@@ -77,7 +84,6 @@ export async function workerEngine(
     }
   };
 
-  let shared: boolean;
   let isFirst = true;
   try {
     const known = { ...term, journals: await journals, expected: await expected };
@@ -85,7 +91,7 @@ export async function workerEngine(
     if (opened.error) throw fromWire(opened.error);
     shared = opened.shared;
   } catch (error) {
-    if ((error as WorkerError).code !== 'worker_lost') end();
+    end();
     throw error;
   }
   return {
