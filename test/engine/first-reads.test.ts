@@ -101,6 +101,30 @@ test('reads by id and by index are answered before all segments are read', async
   await next.close();
 });
 
+test('reads that have read as much as the opening does wait for it', async () => {
+  const { gated, client } = await stored();
+  await client.close();
+  gated.shut();
+  const { client: next } = openClient(gated.driver, undefined, 1000);
+  const people = new next.Collection<Person>(options);
+  // Each reads the ten documents of a city, in as many segments.
+  const found: Person[][] = [];
+  const READS = 30;
+  const reading = (async () => {
+    for (let n = 0; n < READS; n++) found.push(await people.filter({ city: `c${n}` }));
+  })();
+  for (let turn = 0; turn < 1000; turn++) await settled();
+  expect(found.length).toBeGreaterThan(3);
+  expect(found.length).toBeLessThan(READS / 2);
+  gated.open();
+  await reading;
+  for (const [n, people] of found.entries())
+    expect(people.map((person) => person.n)).toEqual(
+      Array.from({ length: 10 }, (_, index) => n + index * 300),
+    );
+  await next.close();
+});
+
 test('newer segments win over the checkpoint', async () => {
   const { gated, client, people } = await stored();
   await people.delete('p7');

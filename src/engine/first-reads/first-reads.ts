@@ -27,7 +27,7 @@ export class FirstReads {
   readonly #inFlight = new Set<Promise<unknown>>();
   /** By cursor, the stores of scans that were not read to their end. */
   readonly #scans = new Map<number, DocumentStore>();
-  readonly #room = new RoomForReads(ROOM);
+  #room: RoomForReads | undefined;
   #isOver = false;
   #records: StoredRecords | undefined;
   #foundDamage = false;
@@ -41,7 +41,9 @@ export class FirstReads {
 
   /** Lets the first reads go ahead. Resolves when those that have come by now are answered. */
   async begin(manifest: Manifest, checkpoint: Checkpoint | undefined): Promise<void> {
-    const records = checkpoint && new StoredRecords(this.#context, manifest, checkpoint);
+    const room = new RoomForReads(ROOM, checkpoint?.segments.length ?? 0);
+    const records = checkpoint && new StoredRecords(this.#context, manifest, checkpoint, room);
+    this.#room = room;
     this.#records = records;
     this.#settle(records);
     if (!records) return;
@@ -59,7 +61,7 @@ export class FirstReads {
     if (!this.#records) return false;
     await nextTurn();
     await Promise.all(this.#inFlight);
-    return this.#room.take();
+    return this.#room?.take() === true;
   }
 
   /** Whether the checkpoint was found to be damaged; known at the end. */
@@ -91,7 +93,6 @@ export class FirstReads {
     if (this.#isOver || expire_after || !isAnswerable(request)) return undefined;
     const answering = this.#answer(request, version).catch(() => undefined);
     this.#inFlight.add(answering);
-    this.#room.noteRead();
     void answering.then(() => this.#inFlight.delete(answering));
     return answering;
   }

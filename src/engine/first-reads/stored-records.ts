@@ -13,6 +13,7 @@ import type { Request, Selection } from '../protocol/requests.ts';
 import { RecordStore } from '../records/record-store.ts';
 import { PartList } from '../records/table/part-list.ts';
 import { run } from '../scheduling/coroutine.ts';
+import type { RoomForReads } from '../scheduling/room-for-reads.ts';
 import { OpenSnapshots } from '../snapshots/open-snapshots.ts';
 import { NewerSegments } from './newer-segments.ts';
 import { StoredIndex } from './stored-index.ts';
@@ -28,6 +29,7 @@ const MOST_KEYS = 16_384;
 export class StoredRecords {
   readonly #context: CollectionContext;
   readonly #reader: CheckpointReader;
+  readonly #room: RoomForReads;
   readonly #newer: Promise<NewerSegments | undefined>;
   readonly #warm: Promise<WarmSet>;
   /** The covered segments that still count. */
@@ -35,9 +37,16 @@ export class StoredRecords {
   /** By name. */
   readonly #indexes: ReadonlyMap<string, StoredIndex>;
 
-  constructor(context: CollectionContext, manifest: Manifest, checkpoint: Checkpoint) {
+  /** @param room Beside the opening. */
+  constructor(
+    context: CollectionContext,
+    manifest: Manifest,
+    checkpoint: Checkpoint,
+    room: RoomForReads,
+  ) {
     const { storage, settings, records, declared } = context;
     this.#context = context;
+    this.#room = room;
     this.#reader = new CheckpointReader(storage, settings.name, checkpoint);
     this.#live = liveAmong(checkpoint, manifest);
     const { all } = new DocumentIndexes(settings, declared.of(records.log.version));
@@ -59,7 +68,7 @@ export class StoredRecords {
   /**
    * What a read needs: a context with all records that it may find, and perhaps others, each with its body.
    *
-   * @returns `undefined` where that would be too many, or the checkpoint does not tell.
+   * @returns `undefined` where that would be too many, the checkpoint does not tell, or the opening will sooner.
    */
   async find(request: Request): Promise<OperationContext | undefined> {
     const plan = this.#planOf(request);
@@ -69,6 +78,7 @@ export class StoredRecords {
     const fresh = newer.candidates(plan);
     if (fresh.length > MOST) return undefined;
     const old = await this.#recordsAt(slots);
+    if (!old) return undefined;
     this.#context.recent.note(old);
     const records = [...old.filter(({ key }) => !newer.keys.has(key)), ...fresh];
     return this.#contextOf(records.sort((a, b) => a.rank - b.rank));
@@ -112,8 +122,8 @@ export class StoredRecords {
     return this.#indexes.get(index) as StoredIndex;
   }
 
-  /** The records at slots of segments that still count. */
-  async #recordsAt(slots: ReadonlySet<number>): Promise<StoredRecord[]> {
+  /** The records at slots of segments that still count; `undefined` where the opening will have them sooner. */
+  async #recordsAt(slots: ReadonlySet<number>): Promise<StoredRecord[] | undefined> {
     const rows = new Map<number, number[]>();
     for (const slot of slots) {
       const { segment, row } = this.#reader.placeOf(slot);
@@ -122,7 +132,10 @@ export class StoredRecords {
       if (known) known.push(row);
       else rows.set(segment, [row]);
     }
-    return [...(await this.#takeWarm(rows)), ...(await readRows(this.#context, rows))];
+    const warm = await this.#takeWarm(rows);
+    if (rows.size > 0 && this.#room.isFull) return undefined;
+    this.#room.noteRead(rows.size);
+    return [...warm, ...(await readRows(this.#context, rows))];
   }
 
   /** Takes the rows that the warm set has away from those to be read. */

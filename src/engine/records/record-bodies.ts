@@ -10,7 +10,7 @@ import { BodyLoader } from './body-loader.ts';
 import type { CompactionGuard } from './compaction-guard.ts';
 import type { RecordTable } from './table/record-table.ts';
 
-/** Bodies of one segment that are read one by one, where storage can. */
+/** Bodies of one segment that are read one by one, where storage can; segments that are read beside a full room. */
 const FEW = 16;
 
 /** How often loading makes room for reads: about a second in all. */
@@ -74,7 +74,7 @@ export class RecordBodies {
   /** The body of a record, read from its segment if need be. */
   *of(record: StoredRecord): Coroutine<Body> {
     if (record.body !== undefined) return record.body;
-    this.#room?.noteRead();
+    this.#room?.noteRead(1);
     const release = this.#guard.pin();
     try {
       // Compaction may move the record while its segment is being read.
@@ -99,8 +99,13 @@ export class RecordBodies {
     const whole = Array.from(numbers)
       .filter(([number, count]) => count > FEW || !this.#readsItem(number))
       .map(([number]) => number);
+    if (whole.length > FEW && this.#room?.isFull && this.#loader) {
+      // A failure is that of another segment, perhaps.
+      yield this.#loader.done.catch(() => undefined);
+      return yield* this.ofAll(records);
+    }
     if (whole.length > 0) {
-      this.#room?.noteRead();
+      this.#room?.noteRead(whole.length);
       yield Promise.all(
         whole.map(async (number) => read.set(number, await this.#log.bodies.load(number))),
       );
@@ -133,7 +138,7 @@ export class RecordBodies {
     if (this.#resident) return Promise.resolve();
     if (!this.#loader) {
       const release = this.#guard.pin();
-      const room = new RoomForReads(ROOM);
+      const room = new RoomForReads(ROOM, this.#log.segments.size);
       const loader = new BodyLoader(
         this.#log,
         () => {

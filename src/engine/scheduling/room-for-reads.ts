@@ -1,25 +1,43 @@
+/** What reads may read in any case: an opening reads as many at once. */
+const LEAST = 100;
+
 /**
- * Makes room for reads: a long piece of work that reads ahead asks whether others read meanwhile, which wait behind it, and
- * then reads less at once. A limited number of times, as where reads never end the work would take many times as long.
+ * Makes room for reads: a long piece of work that reads all segments asks whether others read meanwhile, which wait behind
+ * it, and then reads less at once. A limited number of times, as where reads never end the work would take many times as
+ * long.
  */
 export class RoomForReads {
   #hasRead = false;
-  #left: number;
+  #times: number;
+  #segments: number;
 
-  /** @param times How often it makes room. */
-  constructor(times: number) {
-    this.#left = times;
+  /**
+   * @param times How often it makes room.
+   * @param segments That the work reads.
+   */
+  constructor(times: number, segments: number) {
+    this.#times = times;
+    this.#segments = Math.max(segments, LEAST);
   }
 
-  /** Must be called with each read of others. */
-  noteRead(): void {
+  /** Must be called with each read of others. @param segments That it reads. */
+  noteRead(segments: number): void {
     this.#hasRead = true;
+    this.#segments -= segments;
   }
 
   /** Whether others have read since the last call; counts as one time. */
   take(): boolean {
-    const isWanted = this.#hasRead && this.#left-- > 0;
+    const isWanted = this.#hasRead && this.#times-- > 0;
     this.#hasRead = false;
     return isWanted;
+  }
+
+  /**
+   * Whether others have read as many segments as the work does, and a hundred at least. Reads of segments should wait for it from then on: it
+   * reads each segment once, they read some again and again.
+   */
+  get isFull(): boolean {
+    return this.#segments <= 0;
   }
 }
