@@ -19,7 +19,7 @@ npm run bench -- --smoke                  short run: checks that everything work
   --sizes 1000,10000  numbers of documents; default 10000, for a full run 1000,10000
   --rounds 5          number of rounds
   --minutes 1.5       starts no round that would exceed this time; the first always runs
-  --once 120          a database whose round takes more seconds is measured in one round
+  --once 120          a database whose first round takes more seconds is measured in it alone
   --seed 1            for documents, queries and the order of the databases
   --dist dist         the build of Cairn to measure; default: dist, rebuilt if outdated
 

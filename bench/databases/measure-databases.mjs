@@ -118,7 +118,8 @@ export class Measurement {
       const start = performance.now();
       await this.#try(contender, size, () => this.#live(contender, size, round));
       const took = secondsSince(start);
-      if (took > this.#once) this.long.push({ size, contender: name, seconds: Math.round(took) });
+      if (round === 1 && took > this.#once)
+        this.long.push({ size, contender: name, seconds: Math.round(took) });
       console.log(
         `  ${size.toLocaleString('en-US')}, round ${round}: ${name} ${took.toFixed(1)} s`,
       );

@@ -16,7 +16,7 @@ import { workloads } from './catalogue.mjs';
  * @property {boolean} smoke
  * @property {string | undefined} compare
  * @property {string | undefined} earlier the results of a run that goes on
- * @property {number} once seconds of a round beyond which a contender is not measured again
+ * @property {number} once seconds of the first round beyond which a contender is not measured again
  */
 
 const WHOLE_SIZES = '1000,10000';
