@@ -5,11 +5,7 @@ import { DocumentStore } from '../documents/document-store.ts';
 import type { Request } from '../protocol/requests.ts';
 import { isCoroutine, run } from '../scheduling/coroutine.ts';
 import { nextTurn } from '../scheduling/next-turn.ts';
-import { RoomForReads } from '../scheduling/room-for-reads.ts';
 import { StoredRecords } from './stored-records.ts';
-
-/** How often an opening makes room for reads: about a second in all. */
-const ROOM = 100;
 
 /** The value of a reply. */
 export interface FirstAnswer {
@@ -27,7 +23,6 @@ export class FirstReads {
   readonly #inFlight = new Set<Promise<unknown>>();
   /** By cursor, the stores of scans that were not read to their end. */
   readonly #scans = new Map<number, DocumentStore>();
-  #room: RoomForReads | undefined;
   #isOver = false;
   #records: StoredRecords | undefined;
   #foundDamage = false;
@@ -41,9 +36,7 @@ export class FirstReads {
 
   /** Lets the first reads go ahead. Resolves when those that have come by now are answered. */
   async begin(manifest: Manifest, checkpoint: Checkpoint | undefined): Promise<void> {
-    const room = new RoomForReads(ROOM, checkpoint?.segments.length ?? 0);
-    const records = checkpoint && new StoredRecords(this.#context, manifest, checkpoint, room);
-    this.#room = room;
+    const records = checkpoint && new StoredRecords(this.#context, manifest, checkpoint);
     this.#records = records;
     this.#settle(records);
     if (!records) return;
@@ -58,10 +51,11 @@ export class FirstReads {
    * @returns whether to make room for others: there were some since the last pause.
    */
   async pause(): Promise<boolean> {
-    if (!this.#records) return false;
+    const records = this.#records;
+    if (!records) return false;
     await nextTurn();
     await Promise.all(this.#inFlight);
-    return this.#room?.take() === true;
+    return records.room.take();
   }
 
   /** Whether the checkpoint was found to be damaged; known at the end. */

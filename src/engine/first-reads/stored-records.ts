@@ -13,7 +13,7 @@ import type { Request, Selection } from '../protocol/requests.ts';
 import { RecordStore } from '../records/record-store.ts';
 import { PartList } from '../records/table/part-list.ts';
 import { run } from '../scheduling/coroutine.ts';
-import type { RoomForReads } from '../scheduling/room-for-reads.ts';
+import { RoomForReads } from '../scheduling/room-for-reads.ts';
 import { OpenSnapshots } from '../snapshots/open-snapshots.ts';
 import { NewerSegments } from './newer-segments.ts';
 import { StoredIndex } from './stored-index.ts';
@@ -25,11 +25,15 @@ const MOST = WARM_MOST;
 /** Keys that one plan may look through: four pages. */
 const MOST_KEYS = 16_384;
 
+/** How often an opening makes room for reads: about a second in all. */
+const ROOM = 100;
+
 /** The records of a collection that is not in memory: those of its checkpoint, and those in newer segments. */
 export class StoredRecords {
+  /** Beside the opening. */
+  readonly room: RoomForReads;
   readonly #context: CollectionContext;
   readonly #reader: CheckpointReader;
-  readonly #room: RoomForReads;
   readonly #newer: Promise<NewerSegments | undefined>;
   readonly #warm: Promise<WarmSet>;
   /** The covered segments that still count. */
@@ -37,16 +41,10 @@ export class StoredRecords {
   /** By name. */
   readonly #indexes: ReadonlyMap<string, StoredIndex>;
 
-  /** @param room Beside the opening. */
-  constructor(
-    context: CollectionContext,
-    manifest: Manifest,
-    checkpoint: Checkpoint,
-    room: RoomForReads,
-  ) {
+  constructor(context: CollectionContext, manifest: Manifest, checkpoint: Checkpoint) {
     const { storage, settings, records, declared } = context;
     this.#context = context;
-    this.#room = room;
+    this.room = new RoomForReads(ROOM, checkpoint.segments.length);
     this.#reader = new CheckpointReader(storage, settings.name, checkpoint);
     this.#live = liveAmong(checkpoint, manifest);
     const { all } = new DocumentIndexes(settings, declared.of(records.log.version));
@@ -133,8 +131,8 @@ export class StoredRecords {
       else rows.set(segment, [row]);
     }
     const warm = await this.#takeWarm(rows);
-    if (rows.size > 0 && this.#room.isFull) return undefined;
-    this.#room.noteRead(rows.size);
+    if (rows.size > 0 && this.room.isFull) return undefined;
+    this.room.noteRead(rows.size);
     return [...warm, ...(await readRows(this.#context, rows))];
   }
 

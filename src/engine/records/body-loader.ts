@@ -16,15 +16,15 @@ const SLICE = 8;
 export class BodyLoader {
   /** Settles when all are loaded; rejects with the first failure. */
   readonly done: Promise<void>;
+  /** For others that read bodies meanwhile. */
+  readonly room: RoomForReads;
   readonly #log: SegmentLog;
   readonly #keep: (record: StoredRecord, bodies: SegmentBodies) => void;
-  readonly #room: RoomForReads;
   #step: Promise<void> = Promise.resolve();
   #advance: () => void = () => undefined;
 
   /**
    * @param missing The records that have no body, in order, as of now; it ends when there are none.
-   * @param room For others that read bodies meanwhile.
    */
   constructor(
     log: SegmentLog,
@@ -34,7 +34,7 @@ export class BodyLoader {
   ) {
     this.#log = log;
     this.#keep = keep;
-    this.#room = room;
+    this.room = room;
     this.#nextStep();
     this.done = Promise.resolve(run(this.#load(missing))).finally(() => this.#advance());
   }
@@ -48,7 +48,7 @@ export class BodyLoader {
     let left = SLICE;
     for (let records = missing(); records.length > 0; records = missing()) {
       const groups = bySegment(records);
-      const reader = new BodyReader(this.#log, [...groups.keys()], this.#room);
+      const reader = new BodyReader(this.#log, [...groups.keys()], this.room);
       for (const [number, group] of groups) {
         const bodies = yield* reader.take(number);
         for (const record of group) this.#keep(record, bodies);

@@ -10,8 +10,11 @@ import { BodyLoader } from './body-loader.ts';
 import type { CompactionGuard } from './compaction-guard.ts';
 import type { RecordTable } from './table/record-table.ts';
 
-/** Bodies of one segment that are read one by one, where storage can; segments that are read beside a full room. */
+/** Bodies of one segment that are read one by one, where storage can. */
 const FEW = 16;
+
+/** Segments that one read may need while others have filled the room beside caching. */
+const FEW_SEGMENTS = 16;
 
 /** How often loading makes room for reads: about a second in all. */
 const ROOM = 200;
@@ -23,8 +26,6 @@ export class RecordBodies {
   readonly #guard: CompactionGuard;
   readonly #caching: boolean;
   #loader: BodyLoader | undefined;
-  /** Of the loader, for single bodies. */
-  #room: RoomForReads | undefined;
   /** May be false when every record has its body, never the other way round. */
   #resident = true;
 
@@ -74,7 +75,7 @@ export class RecordBodies {
   /** The body of a record, read from its segment if need be. */
   *of(record: StoredRecord): Coroutine<Body> {
     if (record.body !== undefined) return record.body;
-    this.#room?.noteRead(1);
+    this.#loader?.room.noteRead(1);
     const release = this.#guard.pin();
     try {
       // Compaction may move the record while its segment is being read.
@@ -99,13 +100,13 @@ export class RecordBodies {
     const whole = Array.from(numbers)
       .filter(([number, count]) => count > FEW || !this.#readsItem(number))
       .map(([number]) => number);
-    if (whole.length > FEW && this.#room?.isFull && this.#loader) {
+    if (whole.length > FEW_SEGMENTS && this.#loader?.room.isFull) {
       // A failure is that of another segment, perhaps.
       yield this.#loader.done.catch(() => undefined);
       return yield* this.ofAll(records);
     }
     if (whole.length > 0) {
-      this.#room?.noteRead(whole.length);
+      this.#loader?.room.noteRead(whole.length);
       yield Promise.all(
         whole.map(async (number) => read.set(number, await this.#log.bodies.load(number))),
       );
@@ -138,7 +139,6 @@ export class RecordBodies {
     if (this.#resident) return Promise.resolve();
     if (!this.#loader) {
       const release = this.#guard.pin();
-      const room = new RoomForReads(ROOM, this.#log.segments.size);
       const loader = new BodyLoader(
         this.#log,
         () => {
@@ -148,12 +148,11 @@ export class RecordBodies {
           return missing;
         },
         (record, bodies) => this.in(record, bodies),
-        room,
+        new RoomForReads(ROOM, this.#log.segments.size),
       );
       this.#loader = loader;
-      this.#room = room;
       const ended = () => {
-        this.#loader = this.#room = undefined;
+        this.#loader = undefined;
         release();
       };
       loader.done.then(ended, ended);

@@ -1,4 +1,4 @@
-/** What reads may read in any case: an opening reads as many at once. */
+/** Segments that reads may read in any case: a small collection would turn its first ones away. */
 const LEAST = 100;
 
 /**
@@ -34,8 +34,8 @@ export class RoomForReads {
   }
 
   /**
-   * Whether others have read as many segments as the work does, and a hundred at least. Reads of segments should wait for it from then on: it
-   * reads each segment once, they read some again and again.
+   * Whether others have read as many segments as the work does, and a hundred at least. From then on those that need
+   * segments should wait for it: it reads each one once, they read some again and again.
    */
   get isFull(): boolean {
     return this.#segments <= 0;
