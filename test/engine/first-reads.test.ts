@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import type { BaseClient } from '../../src/client/base-client.ts';
 import { directoryKey } from '../../src/storage/checkpoint/checkpoint-format.ts';
 import type { Storage } from '../../src/storage/drivers/driver.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
@@ -71,12 +72,17 @@ async function stored() {
   return { gated, client, clock, people };
 }
 
-test('reads by id and by index are answered before all segments are read', async () => {
-  const { gated, client } = await stored();
+/** Opens the collection again, behind the gate. */
+async function reopen(client: BaseClient, gated: ReturnType<typeof gatedDriver>) {
   await client.close();
   gated.shut();
   const { client: next } = openClient(gated.driver, undefined, 1000);
-  const people = new next.Collection<Person>(options);
+  return { next, people: new next.Collection<Person>(options) };
+}
+
+test('reads by id and by index are answered before all segments are read', async () => {
+  const { gated, client } = await stored();
+  const { next, people } = await reopen(client, gated);
   expect(await people.get('p77')).toMatchObject({ _id: 'p77', n: 77 });
   expect(await people.get('none')).toBeUndefined();
   const found = await people.filter({ city: 'c7' });
@@ -103,10 +109,7 @@ test('reads by id and by index are answered before all segments are read', async
 
 test('reads that have read as much as the opening does wait for it', async () => {
   const { gated, client } = await stored();
-  await client.close();
-  gated.shut();
-  const { client: next } = openClient(gated.driver, undefined, 1000);
-  const people = new next.Collection<Person>(options);
+  const { next, people } = await reopen(client, gated);
   // Each reads the ten documents of a city, in as many segments.
   const found: Person[][] = [];
   const READS = 30;
@@ -133,10 +136,7 @@ test('newer segments win over the checkpoint', async () => {
   await people.insert({ _id: 'new', n: COUNT, city: 'c7', pad: '' });
   await people.archive('p607');
   await people.save();
-  await client.close();
-  gated.shut();
-  const { client: next } = openClient(gated.driver, undefined, 1000);
-  const again = new next.Collection<Person>(options);
+  const { next, people: again } = await reopen(client, gated);
   const found = await again.filter({ city: 'c7' });
   expect(found.map(({ n }) => n)).toEqual([8, 907, 1207, 1507, 1807, 2107, 2407, 2707, COUNT]);
   expect(await again.filter({ city: 'c7' }, { archived: 'only' })).toMatchObject([{ n: 607 }]);
@@ -156,10 +156,7 @@ test('a collection that never rests has a checkpoint after half a minute', async
     await clock.advance(1000);
   }
   await gated.checkpoint();
-  await client.close();
-  gated.shut();
-  const { client: next } = openClient(gated.driver, undefined, 1000);
-  const again = new next.Collection<Person>(options);
+  const { next, people: again } = await reopen(client, gated);
   expect(await again.count({ city: 'c7' })).toBe(40);
   gated.open();
   await next.close();
@@ -216,10 +213,7 @@ test('an opening that is under way pauses for reads', async () => {
 
 test('a read before a change does not see it, one behind it does', async () => {
   const { gated, client } = await stored();
-  await client.close();
-  gated.shut();
-  const { client: next } = openClient(gated.driver, undefined, 1000);
-  const people = new next.Collection<Person>(options);
+  const { next, people } = await reopen(client, gated);
   const before = people.count({ city: 'c7' });
   const inserted = people.insert({ _id: 'new', n: COUNT, city: 'c7', pad: '' });
   const after = people.count({ city: 'c7' });
