@@ -16,8 +16,10 @@ export class LogBodies {
   readonly #storage: Storage;
   readonly #getItem: GetItem | undefined;
   readonly #pool: SegmentPool;
+  /** The number of this log in the pool. */
+  readonly #log: number;
   readonly #caching: boolean;
-  /** By number, where the encoded documents of each segment are that was read or written. */
+  /** By number, where the encoded documents of each segment are that was read or written, until it is deleted. */
   readonly #places = new Map<number, BodiesPlace>();
   /**
    * Encoded documents of segments that a compaction replaces, for readers that started before it: storage may no longer
@@ -34,13 +36,15 @@ export class LogBodies {
     this.#storage = storage;
     this.#getItem = storage.getItem;
     this.#pool = pool;
+    this.#log = pool.newLog();
     this.#caching = caching;
   }
 
   /** Must be called with each segment that is read. */
   note({ number, size, checks, bodies }: Segment): void {
     const inline = bodies !== undefined;
-    this.#places.set(number, { collection: this.#collection, number, size, checks, inline });
+    const [log, collection] = [this.#log, this.#collection];
+    this.#places.set(number, { log, collection, number, size, checks, inline });
   }
 
   /** Must be called with segments that are stored. */
@@ -48,7 +52,7 @@ export class LogBodies {
     for (const { segment, bodies } of written) {
       this.note(segment);
       if (segment.bodies) this.#keepWritten({ segment, bodies: bodies.bodies });
-      if (!this.#caching) this.#pool.keep(this.#collection, bodies);
+      if (!this.#caching) this.#pool.keep(this.#log, bodies);
     }
   }
 
@@ -85,12 +89,12 @@ export class LogBodies {
 
   /** The encoded documents of a segment, if they are in memory. */
   peek(number: number): SegmentBodies | undefined {
-    return this.#replaced.get(number) ?? this.#pool.peek(this.#collection, number);
+    return this.#replaced.get(number) ?? this.#pool.peek(this.#log, number);
   }
 
   /** Drops encoded documents from the pool: their records are cached. */
   release(number: number): void {
-    this.#pool.forget(this.#collection, number);
+    this.#pool.forget(this.#log, number);
   }
 
   /** A segment that was written lately, so that compaction need not read it. */

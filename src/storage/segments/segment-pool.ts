@@ -9,6 +9,8 @@ const POOL_SIZE = 16 * 1024 * 1024;
 
 /** Where the encoded documents of a segment are stored. */
 export interface BodiesPlace {
+  /** The number of its log in the pool. */
+  readonly log: number;
   readonly collection: string;
   readonly number: number;
   /** Rough size in bytes. */
@@ -25,8 +27,11 @@ interface Wanted extends BodiesPlace {
 }
 
 /**
- * An LRU cache of the encoded documents of segments, shared by the uncached collections of a database. All loads of one
- * microtask share a transaction.
+ * An LRU cache of the encoded documents of segments, shared by the collections of a database; cached ones need it only until
+ * their records have them. All loads of one microtask share a transaction.
+ *
+ * Entries are those of a log and not of a name: a collection that takes the name of one that was dropped or renamed may
+ * use the same segment numbers.
  */
 export class SegmentPool {
   readonly #storage: Storage;
@@ -35,14 +40,20 @@ export class SegmentPool {
   readonly #loading = new Map<string, Promise<SegmentBodies>>();
   #wanted: Wanted[] = [];
   #size = 0;
+  #logs = 0;
 
   constructor(storage: Storage) {
     this.#storage = storage;
   }
 
+  /** A number for a log that is opened. */
+  newLog(): number {
+    return ++this.#logs;
+  }
+
   /** The encoded documents of a segment, if they are in the pool. */
-  peek(collection: string, number: number): SegmentBodies | undefined {
-    const id = idOf(collection, number);
+  peek(log: number, number: number): SegmentBodies | undefined {
+    const id = idOf(log, number);
     const entry = this.#entries.get(id);
     if (!entry) return undefined;
     this.#entries.delete(id);
@@ -52,7 +63,7 @@ export class SegmentPool {
 
   /** Reads the encoded documents of a segment. */
   load(place: BodiesPlace): Promise<SegmentBodies> {
-    const id = idOf(place.collection, place.number);
+    const id = idOf(place.log, place.number);
     let loading = this.#loading.get(id);
     if (!loading) {
       loading = new Promise<SegmentBodies>((resolve, reject) => {
@@ -65,9 +76,9 @@ export class SegmentPool {
   }
 
   /** Adds encoded documents that were read or written. */
-  keep(collection: string, bodies: SegmentBodies): void {
-    this.forget(collection, bodies.number);
-    this.#entries.set(idOf(collection, bodies.number), bodies);
+  keep(log: number, bodies: SegmentBodies): void {
+    this.forget(log, bodies.number);
+    this.#entries.set(idOf(log, bodies.number), bodies);
     this.#size += bodies.size;
     for (const [id, entry] of this.#entries) {
       if (this.#size <= POOL_SIZE) break;
@@ -76,8 +87,8 @@ export class SegmentPool {
   }
 
   /** Drops the encoded documents of a segment that was deleted or whose records are cached. */
-  forget(collection: string, number: number): void {
-    const id = idOf(collection, number);
+  forget(log: number, number: number): void {
+    const id = idOf(log, number);
     const entry = this.#entries.get(id);
     if (entry) this.#drop(id, entry);
   }
@@ -100,7 +111,7 @@ export class SegmentPool {
     try {
       const keys = wanted.map(({ collection, number }) => [collection, number]);
       const found = await this.#storage.getMany(store, keys);
-      wanted.forEach(({ collection, number, size, checks, resolve, reject }, index) => {
+      wanted.forEach(({ log, collection, number, size, checks, resolve, reject }, index) => {
         const { bodies: stored } = (found[index] ?? {}) as Partial<SegmentBodies>;
         const bodies = intactBodies(stored, checks);
         if (!bodies) {
@@ -108,7 +119,7 @@ export class SegmentPool {
           return;
         }
         const entry = { number, size, bodies };
-        this.keep(collection, entry);
+        this.keep(log, entry);
         resolve(entry);
       });
     } catch (error) {
@@ -117,6 +128,6 @@ export class SegmentPool {
   }
 }
 
-function idOf(collection: string, number: number): string {
-  return `${number}:${collection}`;
+function idOf(log: number, number: number): string {
+  return `${log}:${number}`;
 }
