@@ -5,6 +5,7 @@ import type {
   StoragePut,
 } from '../storage/drivers/driver.ts';
 import { isIntact, seal } from '../storage/integrity/seal.ts';
+import type { UndoablePut } from '../storage/log/undo-log.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** The names of all backups of a collection, beside them: without it the loss of one would go unnoticed. */
@@ -63,9 +64,14 @@ export function isSnapshot(value: unknown): value is Snapshot {
 }
 
 /** Adds a snapshot to those there are. */
-export function addSnapshot(stored: StoredSnapshots, snapshot: Snapshot): StoragePut[] {
+export function addSnapshot(stored: StoredSnapshots, snapshot: Snapshot): UndoablePut[] {
   const { collection } = snapshot;
-  return [putSnapshot(snapshot), putCatalog(collection, [...namesOf(stored), snapshot.name])];
+  const names = namesOf(stored);
+  const key = keyOf(snapshot);
+  return [
+    { put: putSnapshot(snapshot), undo: { type: 'delete', store: 'snapshots', key } },
+    { put: putCatalog(collection, [...names, snapshot.name]), undo: putCatalog(collection, names) },
+  ];
 }
 
 /** Stores the snapshots of a collection that has no others. */

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
+import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { openClient } from '../engine/engine-client.ts';
+import { settled } from '../engine/fake-clock.ts';
 import { faultyDriver, outage } from '../storage/faulty-driver.ts';
+import { changedDriver } from '../storage/pass-on.ts';
 import { atRest, soleBackup } from './cut-world.ts';
 
 const documents = { name: 'things', type: 'DOCUMENT_BASED', backup_retention_time: -1 } as const;
@@ -34,6 +37,78 @@ test.each(['deleteBackup', 'createBackup', 'save', 'verify'] as const)(
     expect(await again.verify()).toMatchObject({ whole: true });
   },
 );
+
+test('the backup before a restore has the segments of a compaction in doubt', async () => {
+  /** What becomes of the next compaction. */
+  let next: 'stored' | 'its answer is lost' | 'its answer was lost' = 'stored';
+  const driver = changedDriver(memoryDriver(), (storage) => ({
+    async write(operations, durability) {
+      const list = [...operations];
+      await storage.write(list, durability);
+      if (next !== 'its answer is lost') return;
+      if (!list.some(({ type, store }) => type === 'delete' && store === 'segments')) return;
+      next = 'its answer was lost';
+      throw outage;
+    },
+  }));
+  const { client } = openClient(driver);
+  const things = new client.Collection<any>(documents);
+  const name = await soleBackup(things);
+  next = 'its answer is lost';
+  const ids = [];
+  while (next === 'its answer is lost') {
+    ids.push((await things.insert({ pad: 'x'.repeat(30_000) }))._id);
+    await things.save().catch(() => undefined);
+    await settled();
+  }
+  expect(await things.loadBackup(name)).toBe(true);
+  const undo = (await things.listBackups()).find(({ label }) => label === 'before loadBackup()');
+  await client.close();
+  const again = new (openClient(driver).client.Collection)<any>(documents);
+  expect(await again.verify()).toMatchObject({ whole: true });
+  expect(await again.loadBackup(undo?.name as string)).toBe(true);
+  expect((await again.getMany(ids)).every((one) => one !== undefined)).toBe(true);
+});
+
+test('a failed backup leaves the list of the others: a lost one is still noticed', async () => {
+  const driver = faultyDriver();
+  const { client } = openClient(driver);
+  const things = new client.Collection<any>(documents);
+  await things.insert({ _id: 'a' });
+  const name = await things.createBackup();
+  driver.inject({ call: 'write', when: 'after' });
+  await expect(things.createBackup()).rejects.toBe(outage);
+  await things.insert({ _id: 'b' });
+  await things.save();
+  await client.close();
+  const storage = await driver.open('test', { damaged: () => undefined });
+  const stored = await storage.keys('snapshots', ['things']);
+  expect(stored.map(([, part]) => typeof part)).toEqual(['number', 'string']);
+  const [key = []] = stored;
+  await storage.write([{ type: 'delete', store: 'snapshots', key }], 'relaxed');
+  const again = new (openClient(driver).client.Collection)<any>(documents);
+  expect((await again.verify()).backups).toMatchObject([{ name, whole: false }]);
+  await expect(again.loadBackup(name)).rejects.toMatchObject({ code: 'backup_damaged' });
+});
+
+test('a change beside a backup that fails is saved in time', async () => {
+  const driver = faultyDriver(undefined, true);
+  const { client, clock } = openClient(driver);
+  const things = new client.Collection<any>(documents);
+  await things.insert({ _id: 'a' });
+  await things.save();
+  await atRest(driver);
+  const { write } = driver.calls;
+  driver.inject({ call: 'write', when: 'before' });
+  const verified = things.verify().catch((error: unknown) => error);
+  while (driver.calls.write === write) await new Promise((resolve) => setTimeout(resolve));
+  await things.insert({ _id: 'b' });
+  expect(await verified).toBe(outage);
+  expect(client.status).toMatchObject({ unsaved: 1, unsaved_since: expect.any(Date) });
+  await clock.advance(60_000);
+  await atRest(driver);
+  expect(client.status.unsaved).toBe(0);
+});
 
 test('segments of damaged data survive the removal of a backup that shares them', async () => {
   const driver = faultyDriver();

@@ -59,6 +59,17 @@ describe.each([true, false])('compaction, caching %s', (caching) => {
     expect(await (await openRecords(driver, { caching })).all()).toEqual(await rig.all());
   });
 
+  test('forgets where the segments were that it deletes', async () => {
+    const driver = faultyDriver();
+    const rig = await openRecords(driver, { caching });
+    await rig.saveEach({ first: 1, ...bulk });
+    const [first = 0] = rig.log.segments.keys();
+    expect(await rig.compact()).toBe(1);
+    const reads = driver.calls.getMany;
+    await expect(rig.log.bodies.load(first)).rejects.toMatchObject({ code: 'data_damaged' });
+    expect(driver.calls.getMany).toBe(reads);
+  });
+
   test('removes segments without live records', async () => {
     const driver = faultyDriver();
     const rig = await openRecords(driver, { caching });

@@ -178,6 +178,17 @@ export function segmentLogFaults(newDriver: () => StorageDriver): void {
       expect(await (await openRecords(driver, { caching })).all()).toEqual(await rig.all());
     });
 
+    test('that was stored nevertheless is in the manifest that replication writes', async () => {
+      const driver = faultyDriver(newDriver());
+      const rig = await openRecords(driver, { caching });
+      await rig.saveEach({ a: 1, ...bulk });
+      const before = await rig.all();
+      driver.inject({ call: 'write', when: 'after' });
+      await expect(rig.records.tidy()).rejects.toBe(outage);
+      await rig.log.recordReplication(true);
+      expect(await (await openRecords(driver, { caching })).all()).toEqual(before);
+    });
+
     test('that storage has no trace of does not break later saves', async () => {
       const driver = faultyDriver(newDriver());
       const rig = await openRecords(driver, { caching });

@@ -92,9 +92,11 @@ export class Replacement {
   /** What makes them the live ones, and a backup of those that were. To be written when nothing else is; then {@link stored} or {@link failed}. */
   async operations(): Promise<readonly StorageOperation[]> {
     const { safety, version, isMigration = false } = this.#options;
+    const { log } = this.#context.records;
+    // Before the backup lists the live segments.
+    await log.resolveDoubt();
     const attached = await safety.operations();
-    const options = { attached, version, isMigration };
-    this.#swap = await this.#context.records.log.prepareSwap(this.#states, options);
+    this.#swap = log.prepareSwap(this.#states, { attached, version, isMigration });
     return this.#swap.operations;
   }
 

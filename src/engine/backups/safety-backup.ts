@@ -1,6 +1,6 @@
 import type { BackupReason, Snapshot } from '../../backup/snapshot.ts';
 import { addSnapshot } from '../../backup/stored-snapshots.ts';
-import type { StoragePut } from '../../storage/drivers/driver.ts';
+import type { UndoablePut } from '../../storage/log/undo-log.ts';
 import type { CollectionBackups } from './collection-backups.ts';
 
 /** The backup of the records that a restore or an import replaces, stored in the same write. */
@@ -24,7 +24,7 @@ export class SafetyBackup {
   }
 
   /** To be called where nothing is unsaved, and nothing else is being written. */
-  async operations(): Promise<readonly StoragePut[]> {
+  async operations(): Promise<readonly UndoablePut[]> {
     this.#snapshot = await this.#make();
     return this.#snapshot
       ? addSnapshot(await this.#backups.snapshots.stored(), this.#snapshot)

@@ -63,7 +63,8 @@ export class PendingChanges {
       if (current(record.key) === record) this.#records.add(record);
     for (const [key, record] of failed.deletes) this.deletes.set(key, record);
     this.changeCount += failed.changeCount;
-    this.since = failed.since;
+    // Without changes of its own: the write was that of a backup.
+    this.since = failed.since ?? this.since;
   }
 
   /** From now on each of their records is pending by itself. */

@@ -1,5 +1,5 @@
 import type { Body } from '../../codec/body.ts';
-import type { StorageOperation, StoragePut } from '../drivers/driver.ts';
+import type { StorageOperation } from '../drivers/driver.ts';
 import { noteLastSegment } from '../segments/last-segment.ts';
 import { cutPart } from '../segments/parts/cut-part.ts';
 import { cutSegments, type SegmentContent, type SegmentSizes } from '../segments/segment.ts';
@@ -8,7 +8,7 @@ import type { StoredRecord } from '../segments/stored-record.ts';
 import { stateOf } from './live-segments.ts';
 import type { Attachment, Changes, LogState } from './log-writes.ts';
 import { type Manifest, putManifest } from './manifest.ts';
-import { undoPut } from './undo-log.ts';
+import type { UndoablePut } from './undo-log.ts';
 
 /**
  * Appends changes, and creates the collection. Nothing else may be written to the log until {@link stored} or
@@ -21,7 +21,7 @@ export class AppendWrite {
   readonly #writer: SegmentWriter;
   readonly #changes: Changes;
   readonly #written: Written[] = [];
-  #attached: readonly StoragePut[] = [];
+  #attached: readonly UndoablePut[] = [];
   #manifest: Manifest | undefined;
 
   constructor(state: LogState, writer: SegmentWriter, changes: Changes, attach?: Attachment) {
@@ -36,7 +36,7 @@ export class AppendWrite {
     const { live } = this.#state;
     const deletions = this.#writer.deletions(this.#written.map(({ segment }) => segment.number));
     const noted = noteLastSegment(live.name, live.noted);
-    return [...deletions, noted, ...this.#attached.map(undoPut)];
+    return [...deletions, noted, ...this.#attached.map(({ undo }) => undo)];
   }
 
   /** Must be called when the write has succeeded. */
@@ -83,7 +83,7 @@ export class AppendWrite {
       changed: appended.at(-1)?.number ?? live.changed,
       version: live.version,
     });
-    yield* this.#attached;
+    for (const { put } of this.#attached) yield put;
   }
 }
 

@@ -4,41 +4,42 @@ import type { LogState } from './log-writes.ts';
 import { isSameList, type Manifest } from './manifest.ts';
 import { readManifest } from './open-log.ts';
 
+interface Compaction {
+  readonly merged: ReadonlySet<number>;
+  /** Those of them that no backup references: they are deleted. */
+  readonly gone: readonly number[];
+  readonly written: readonly Written[];
+  readonly manifest: Manifest;
+}
+
 /** The write of a compaction: new segments replace live ones. A failed one may be stored nevertheless. */
 export class CompactionWrite {
   readonly #state: LogState;
-  readonly #merged: ReadonlySet<number>;
-  readonly #written: readonly Written[];
-  readonly #manifest: Manifest;
+  readonly #compaction: Compaction;
 
-  constructor(
-    state: LogState,
-    merged: ReadonlySet<number>,
-    written: readonly Written[],
-    manifest: Manifest,
-  ) {
+  constructor(state: LogState, compaction: Compaction) {
     this.#state = state;
-    this.#merged = merged;
-    this.#written = written;
-    this.#manifest = manifest;
+    this.#compaction = compaction;
   }
 
   /** Must be called when the write is stored. */
   stored(): void {
     const { live, undo, bodies } = this.#state;
+    const { merged, gone, written, manifest } = this.#compaction;
     undo.clear();
-    live.manifest = this.#manifest;
-    for (const number of this.#merged) {
+    live.manifest = manifest;
+    for (const number of merged) {
       live.states.delete(number);
       bodies.merged(number);
     }
-    live.append(this.#written);
-    bodies.noteWritten(this.#written);
+    bodies.forget(gone);
+    live.append(written);
+    bodies.noteWritten(written);
   }
 
   /** Whether a failed write was stored: its transaction includes the manifest. */
   async wasStored(storage: Storage): Promise<boolean> {
-    const stored = await readManifest(storage, this.#manifest.name);
-    return isSameList(stored, this.#manifest);
+    const { manifest } = this.#compaction;
+    return isSameList(await readManifest(storage, manifest.name), manifest);
   }
 }

@@ -1,11 +1,10 @@
-import type { StoragePut } from '../drivers/driver.ts';
 import type { LogBodies } from '../segments/log-bodies.ts';
 import type { RecordPart } from '../segments/parts/record-part.ts';
 import type { StoredRecord } from '../segments/stored-record.ts';
 import type { Watermark } from '../segments/watermarks.ts';
 import type { LiveSegmentList, LiveSegments } from './live-segments.ts';
 import type { Orphans } from './orphans.ts';
-import type { UndoLog } from './undo-log.ts';
+import type { UndoablePut, UndoLog } from './undo-log.ts';
 
 /** A save: the newest versions of changed records, and deleted keys. */
 export interface Changes {
@@ -18,7 +17,7 @@ export interface Changes {
 }
 
 /** Makes values to put in the transaction of a save, from the segments that are live after it. */
-export type Attachment = (live: LiveSegmentList) => readonly StoragePut[];
+export type Attachment = (live: LiveSegmentList) => readonly UndoablePut[];
 
 /** The state that the writes of a log change. */
 export interface LogState {

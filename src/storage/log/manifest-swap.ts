@@ -1,16 +1,16 @@
 import { noCheckpoint } from '../checkpoint/checkpoint-format.ts';
-import type { StorageOperation, StoragePut } from '../drivers/driver.ts';
+import type { StorageOperation } from '../drivers/driver.ts';
 import type { SegmentState } from '../segments/compaction.ts';
 import type { LiveSegments } from './live-segments.ts';
 import type { LogState } from './log-writes.ts';
 import { type Manifest, putManifest } from './manifest.ts';
 import type { Orphans } from './orphans.ts';
-import { type UndoLog, undoPut } from './undo-log.ts';
+import type { UndoablePut, UndoLog } from './undo-log.ts';
 
 /** How a swap is made. */
 export interface SwapOptions {
-  /** Values of new keys, put in the same transaction. */
-  readonly attached: readonly StoragePut[];
+  /** Values to put in the same transaction. */
+  readonly attached: readonly UndoablePut[];
   /** The version of the documents in the new segments. */
   readonly version: number;
   /** Whether they are the same documents, migrated: what replication knows of them stays valid. */
@@ -53,10 +53,11 @@ export class ManifestSwap {
       ...(version > 1 && { version }),
       changed: number,
     };
-    this.#undoing = [...attached.map(undoPut), live.undoManifest()];
+    this.#undoing = [...attached.map((one) => one.undo), live.undoManifest()];
     // What the checkpoint takes for dead may be live again, and its copies of documents may not be.
     const removal = noCheckpoint(manifest.name);
-    this.operations = [...undo.operations, ...attached, removal, putManifest(this.#manifest)];
+    const puts = attached.map(({ put }) => put);
+    this.operations = [...undo.operations, ...puts, removal, putManifest(this.#manifest)];
   }
 
   /** Must be called when the write has succeeded. */

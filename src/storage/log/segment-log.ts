@@ -162,6 +162,7 @@ export class SegmentLog {
 
   /** Notes in storage whether the collection is replicated. Nothing else may be written meanwhile. */
   async recordReplication(isReplicated: boolean): Promise<void> {
+    await this.resolveDoubt();
     const before = this.#live.replicated;
     this.#live.replicated = isReplicated ? 1 : 0;
     const manifest = this.#makeManifest(this.segments.keys());
@@ -195,7 +196,7 @@ export class SegmentLog {
     const written = [...this.#writer.build(contents, this.#live.newest)];
     const manifest = this.#makeManifest([...left, ...written.map(({ segment }) => segment.number)]);
     const gone = [...merged].filter((number) => !referenced.has(number));
-    const compaction = new CompactionWrite(this.#state, merged, written, manifest);
+    const compaction = new CompactionWrite(this.#state, { merged, gone, written, manifest });
     this.#doubtful = compaction;
     const puts = this.#writer.puts(written);
     await this.write(puts, this.#writer.deletions(gone), [putManifest(manifest)]);
@@ -243,12 +244,11 @@ export class SegmentLog {
     return states;
   }
 
-  /** Segments that were live stay in storage until {@link collectGarbage}, and can be read. */
-  async prepareSwap(
-    states: ReadonlyMap<number, SegmentState>,
-    options: SwapOptions,
-  ): Promise<ManifestSwap> {
-    await this.resolveDoubt();
+  /**
+   * Segments that were live stay in storage until {@link collectGarbage}, and can be read. A compaction in doubt must be
+   * resolved before.
+   */
+  prepareSwap(states: ReadonlyMap<number, SegmentState>, options: SwapOptions): ManifestSwap {
     return new ManifestSwap(this.#state, states, ++this.#writer.last, options);
   }
 

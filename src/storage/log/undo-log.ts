@@ -1,8 +1,6 @@
 import type { StorageOperation, StoragePut } from '../drivers/driver.ts';
 
-/** Undoes failed writes that may be stored nevertheless. The undo goes with the next write, ahead of its
- * operations.
- */
+/** Undoes failed writes that may be stored nevertheless. The undo goes with the next write, ahead of its operations. */
 export class UndoLog {
   /** By failed write. The logs that shared a write share its undo: the first that writes undoes all of it, for all. */
   #writes: StorageOperation[][] = [];
@@ -34,7 +32,8 @@ export class UndoLog {
   }
 }
 
-/** Undoes the put of a key that had no value. */
-export function undoPut({ store, key }: StoragePut): StorageOperation {
-  return { type: 'delete', store, key };
+/** A put, and what takes it back. */
+export interface UndoablePut {
+  readonly put: StoragePut;
+  readonly undo: StorageOperation;
 }
