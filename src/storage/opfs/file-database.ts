@@ -29,6 +29,7 @@ export class FileDatabase {
   #waiting = 0;
   /** Why calls are refused. */
   #ended: StorageError | undefined;
+  #closing: Promise<void> | undefined;
   /** Whether a step of tidying is due. */
   #tidies = false;
 
@@ -117,10 +118,13 @@ export class FileDatabase {
    * @param isGone Whether nothing of the files may be kept.
    */
   async end(error = databaseClosed(), isGone = false): Promise<void> {
-    if (this.#ended) return this.#last.then(() => undefined);
-    this.#ended = error;
-    this.#last = this.#last.then(() => this.#files.close(isGone));
-    await this.#last;
+    if (!this.#ended) {
+      this.#ended = error;
+      this.#closing = this.#last.then(() => this.#files.close(isGone));
+    }
+    await (this.#closing ?? this.#last).catch((cause: unknown) => {
+      throw fileErrorOf(cause, 'closing');
+    });
   }
 
   get #log(): FrameLog {
@@ -209,7 +213,7 @@ export class FileDatabase {
     } catch (error) {
       // What stays behind the end could pass for a part of the next write.
       this.#ended = fileErrorOf(error, 'undoing a write');
-      this.#files.close();
+      this.#files.release();
     }
   }
 

@@ -50,6 +50,35 @@ test('a compaction that a crash interrupts loses nothing', async () => {
   expect(seen.size).toBeGreaterThan(1);
 });
 
+test('a damaged value takes no others along when the browser is killed after a compaction', async () => {
+  const { database, first, second } = openFiles();
+  for (const n of [1, 2]) await database.write([put(n, large(n))], 'relaxed');
+  const at = first.bytes.findIndex(
+    (byte, index) => byte === 1 && first.bytes[index + LARGE / 2] === 1,
+  );
+  first.bytes[at + LARGE / 2] = 7;
+  for (let n = 10; n < 16; n++) await database.write([put(9, large(n))], 'relaxed');
+  await until(() => first.getSize() === 0);
+  const { database: again, damage } = reopened(first.bytes, second.bytes);
+  const found = await contents(again);
+  expect([...found.keys()]).toEqual([1, 2, 9]);
+  expect(found.get(1)).toBeUndefined();
+  found.delete(1);
+  expect(summary(found)).toEqual([2, 15]);
+  expect(damage.map(({ code }) => code)).toEqual(['data_damaged']);
+});
+
+test('a full disk keeps no database from closing', async () => {
+  const { database, first, second } = openFiles();
+  await database.write([put(1, large(1))], 'relaxed');
+  first.room = first.getSize();
+  await database.end();
+  expect([first.isOpen, second.isOpen]).toEqual([false, false]);
+  const { database: again, damage } = reopened(first.bytes, second.bytes);
+  expect(summary(await contents(again))).toEqual([1]);
+  expect(damage).toEqual([]);
+});
+
 test('a full disk interrupts a compaction, and the file stays as it is', async () => {
   const { database, second } = openFiles();
   second.room = 2 * LARGE;

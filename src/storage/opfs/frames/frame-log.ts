@@ -87,19 +87,21 @@ export class FrameLog {
     return this.end - this.#tabled > this.#tableAfter;
   }
 
-  /**
-   * Flushes, and notes it in the file: the next opening need not verify values. A long file gets a table as well: the
-   * next opening need not read the heads before it.
-   */
-  mark(): void {
-    if (this.#noted === this.end) return;
+  /** Flushes, and notes it in the file: the next opening need not verify values. */
+  noteFlushed(table?: string): void {
     this.flush();
-    const at = this.end;
-    const hasTable = at - this.#tabled > TABLE_AFTER;
     const write = this.begin();
-    write.addMark(hasTable ? tableOf(this.index) : undefined);
+    write.addMark(table);
     write.complete();
     this.end = write.end;
+  }
+
+  /** The same, unless it is noted already. A long file gets a table: the next opening need not read the heads before it. */
+  mark(): void {
+    if (this.#noted === this.end) return;
+    const at = this.end;
+    const hasTable = at - this.#tabled > TABLE_AFTER;
+    this.noteFlushed(hasTable ? tableOf(this.index) : undefined);
     this.#noted = this.end;
     if (!hasTable) return;
     pointToTable(this.#file, at);

@@ -81,7 +81,8 @@ export class LogFiles {
     this.#compaction ??= new Compaction(live, spare);
     try {
       if (!this.#compaction.step(this.#log)) return;
-      this.#compaction.log.flush();
+      // Opening must not take a copied value that is damaged for a torn write, and cut the file there.
+      this.#compaction.log.noteFlushed();
       writeGeneration(spare, this.#generation + 1);
     } catch (error) {
       // The disk is full: the live file has everything.
@@ -105,13 +106,26 @@ export class LogFiles {
     this.#log = new FrameLog(this.#files[0], FILE_START);
   }
 
-  /** Releases the files. @param isGone Whether nothing of them may be kept. */
+  /** Releases the files as they are. */
+  release(): void {
+    for (const file of this.#files) file.close();
+  }
+
+  /** Prepares the next opening, and releases the files. @param isGone Whether nothing of them may be kept. */
   close(isGone = false): void {
     try {
       if (isGone) for (const file of this.#files) file.truncate(0);
-      else this.#log.mark();
+      else this.#mark();
     } finally {
-      for (const file of this.#files) file.close();
+      this.release();
+    }
+  }
+
+  #mark(): void {
+    try {
+      this.#log.mark();
+    } catch {
+      // The disk is full. Without a mark the next opening verifies values.
     }
   }
 }
