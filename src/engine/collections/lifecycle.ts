@@ -201,14 +201,14 @@ export class CollectionLifecycle {
 
   /** Loads the bodies of a cached collection, and fills the maps that opening left out; requests are answered meanwhile. */
   #finishOpening(): void {
-    // A failed read rejects the requests that need it.
-    this.#loadRest().catch(() => undefined);
+    void this.#loadRest();
   }
 
   async #loadRest(): Promise<void> {
     const { settings, records, availability } = this.#context;
     this.#parts.backups.look();
-    if (settings.caching) await records.bodies.load();
+    // Requests that need a document that cannot be read reject; all else goes on without it.
+    if (settings.caching) await records.bodies.load().catch(() => undefined);
     for (const left of [records.table.entering(), this.#context.indexes.sorting()]) {
       // Requests that waited for the opening come first.
       do {

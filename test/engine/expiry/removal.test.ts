@@ -44,6 +44,34 @@ describe.each([true, false])('caching: %s', (caching) => {
     await again.client.close();
   });
 
+  test('a damaged document keeps no other from being removed', async () => {
+    const first = openRig({ caching });
+    const pad = 'p'.repeat(40_000);
+    await first.entries.insertMany([
+      { _id: 'a', code: pad },
+      { _id: 'b', code: pad },
+      { _id: 'c', code: pad, at: first.inSeconds(10) },
+    ]);
+    await first.client.close();
+    const { driver, clock } = first;
+    const storage = await driver.open('test', { damaged: () => undefined });
+    const [key = []] = await storage.keys('bodies', ['entries']);
+    const [stored] = (await storage.getMany('bodies', [key])) as { bodies: string[] }[];
+    const value = { ...stored, bodies: stored?.bodies.with(0, 'damaged') };
+    await storage.write([{ type: 'put', store: 'bodies', key, value }], 'relaxed');
+    const { client, entries } = openRig({ caching }, driver, clock);
+    const deleted: string[] = [];
+    entries.on('change', ({ changes }: EventMap['change']) =>
+      deleted.push(...changes.map(({ id }) => id)),
+    );
+    await entries.count();
+    await clock.advance(10_000);
+    await until(clock, () => deleted.length > 0);
+    expect(deleted).toEqual(['c']);
+    await expect(entries.get('a')).rejects.toMatchObject({ code: 'data_damaged' });
+    await client.close();
+  });
+
   test('a clock that jumps ahead is noticed soon, and one that jumps back waits', async () => {
     const { client, clock, entries, inSeconds } = openRig({ caching });
     await entries.insertMany([
