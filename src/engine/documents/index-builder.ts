@@ -178,6 +178,14 @@ export class IndexBuilder {
     }
   }
 
+  /** Whether one of the two records still has a key of another. */
+  #isDuplicate(slot: IndexSlot): boolean {
+    return (slot.duplicate?.ids ?? []).some((id) => {
+      const record = this.#store.get(id);
+      return record !== undefined && this.#indexes.duplicateOf(slot, record) !== undefined;
+    });
+  }
+
   /** Checks the filled indexes for duplicates; they follow every change meanwhile. */
   *#check(
     records: readonly StoredRecord[],
@@ -188,13 +196,18 @@ export class IndexBuilder {
       if (this.#isOver()) return undefined;
     }
     const unique = slots.filter(({ definition }) => definition.unique);
-    for (let from = 0; unique.length > 0 && from < records.length; from += CHECKED_AT_ONCE) {
-      for (const record of records.slice(from, from + CHECKED_AT_ONCE))
-        for (const slot of unique)
-          if (!slot.outdated.has(record))
-            slot.duplicate ??= this.#indexes.duplicateOf(slot, record);
-      yield nextTurn();
-      if (this.#isOver()) return undefined;
+    for (let left = unique, list = records; left.length > 0; list = this.#store.list()) {
+      for (let from = 0; from < list.length; from += CHECKED_AT_ONCE) {
+        for (const record of list.slice(from, from + CHECKED_AT_ONCE))
+          for (const slot of left)
+            if (!slot.outdated.has(record))
+              slot.duplicate ??= this.#indexes.duplicateOf(slot, record);
+        yield nextTurn();
+        if (this.#isOver()) return undefined;
+      }
+      // A change of several documents may give one a key before it takes it from another. Others were not looked for.
+      left = left.filter((slot) => slot.duplicate && !this.#isDuplicate(slot));
+      for (const slot of left) slot.checkAgain();
     }
     const violations = new Map<IndexSlot, ValueError>();
     for (const slot of unique)

@@ -59,6 +59,9 @@ export class IndexKeeper {
   opened(): void {
     this.#state = 'open';
     this.#dropUndeclared();
+    // An index that was built over the records before has to be built again.
+    for (const declaration of this.#declared.all)
+      if (!this.#isServed(declaration)) declaration.wait();
     this.#settle();
   }
 
@@ -119,7 +122,7 @@ export class IndexKeeper {
   #settle(): void {
     if (this.#state !== 'open') return;
     for (const declaration of this.#declared.all)
-      if (declaration.definitions.every((one) => this.#isReady(one))) declaration.settle();
+      if (this.#isServed(declaration)) declaration.settle();
     if (this.#building || this.#missing().length === 0) return;
     this.#building = this.#buildAll().finally(() => {
       this.#building = undefined;
@@ -129,6 +132,10 @@ export class IndexKeeper {
 
   get #version(): number {
     return this.#context.records.log.version;
+  }
+
+  #isServed({ definitions }: IndexDeclaration): boolean {
+    return definitions.every((one) => this.#isReady(one));
   }
 
   #isReady(declared: IndexDefinition): boolean {

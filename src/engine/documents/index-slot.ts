@@ -43,6 +43,12 @@ export class IndexSlot {
     return this.phase === 'ready' && this.definition.unique;
   }
 
+  /** Begins the check anew. */
+  checkAgain(): void {
+    this.duplicate = undefined;
+    this.outdated.clear();
+  }
+
   keyOf({ indexKeys }: StoredRecord): IndexKey {
     return indexKeys?.[this.at] as IndexKey;
   }
