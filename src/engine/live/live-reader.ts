@@ -180,16 +180,23 @@ export class LiveReader {
   /** Sends the new result, part by part, and waits for each acknowledgement. */
   *#deliver(
     { result, records }: Reading,
-    keys: ReadonlySet<string> | undefined,
+    changed: ReadonlySet<string> | undefined,
   ): Coroutine<boolean> {
+    let keys = changed;
+    const bodies = new Map<StoredRecord, Body>();
+    while (keys && !this.#stale) {
+      yield* loadBodies(records, keys, bodies);
+      if (this.#touched.size === 0) break;
+      // What has changed meanwhile may be of one transaction with these.
+      keys = new Set([...keys, ...this.#touched]);
+      this.#touched = new Set();
+      this.#caughtUp.push(...this.#caughtUpNext.splice(0));
+    }
     if (this.#stale) {
       this.#stale = false;
       result.reload();
-    } else if (keys) {
-      const bodies = yield* bodiesOf(records, keys);
-      if (!result.update(keys, (record) => record.body ?? (bodies?.get(record) as Body)))
-        return false;
-    }
+    } else if (keys && !result.update(keys, (one) => one.body ?? (bodies.get(one) as Body)))
+      return false;
     const release = records.pin();
     let news: LiveNews | undefined;
     try {
@@ -238,20 +245,21 @@ export class LiveReader {
 /**
  * Loads the bodies of changed records that are no longer in memory. Returns when all are loaded at the same moment: a
  * result must not mix states of different times.
+ *
+ * @param bodies Those loaded so far; the others are added.
  */
-function* bodiesOf(
+function* loadBodies(
   records: RecordStore,
   keys: ReadonlySet<string>,
-): Coroutine<ReadonlyMap<StoredRecord, Body> | undefined> {
-  let bodies: Map<StoredRecord, Body> | undefined;
+  bodies: Map<StoredRecord, Body>,
+): Coroutine<void> {
   for (;;) {
     const missing: StoredRecord[] = [];
     for (const key of keys) {
       const record = records.get(key);
-      if (record && record.body === undefined && !bodies?.has(record)) missing.push(record);
+      if (record && record.body === undefined && !bodies.has(record)) missing.push(record);
     }
-    if (missing.length === 0) return bodies;
-    bodies ??= new Map();
+    if (missing.length === 0) return;
     const read = yield* records.bodies.ofAll(missing);
     for (const [index, record] of missing.entries()) bodies.set(record, read[index] as Body);
   }
