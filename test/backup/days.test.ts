@@ -62,6 +62,35 @@ describe('auto_create_backup', () => {
     expect(await daysOf(things)).toEqual(changed);
   });
 
+  test('keeps the backup of a day where later changes cancel each other', async () => {
+    for (let turns = 0; turns < 40; turns++) {
+      const options = { ...daily, save_timeout: 3600, save_directly_after: 1000 };
+      const { clock, things, driver, close } = await open(options);
+      await things.insert({ _id: 'a' });
+      await things.save();
+      await clock.advance(15 * HOUR + 58 * 60_000);
+      await atRest(driver);
+      const made = await things.listBackups();
+      expect(made).toMatchObject([{ documents: 1, label: 'daily' }]);
+      await things.insert({ _id: 'b' });
+      const checked = clock.advance(60_000);
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      await things.delete('b');
+      await checked;
+      await atRest(driver);
+      const left = await things.listBackups();
+      expect(left).toHaveLength(1);
+      // The next change has the number that the inserted document would have had.
+      await clock.advance(12 * HOUR);
+      await things.insert({ _id: 'c' });
+      await things.save();
+      await clock.advance(DAY);
+      await atRest(driver);
+      expect((await things.listBackups())[0]).toMatchObject({ documents: 2 });
+      await close();
+    }
+  });
+
   test('includes all changes of its day', async () => {
     const { clock, things, driver } = await open(daily);
     await things.insert({ _id: 'morning' });

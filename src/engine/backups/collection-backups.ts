@@ -39,12 +39,13 @@ export class CollectionBackups {
     this.snapshots = new Snapshots(context.storage, context.settings.name);
   }
 
-  /**
-   * Makes a backup of the collection, at a moment without another write.
-   *
-   * @param since None is made where this is the number of the last change.
-   */
-  async create(cause: SnapshotCause, since?: number): Promise<Snapshot> {
+  /** Makes a backup of the collection, at a moment without another write. */
+  async create(cause: SnapshotCause): Promise<Snapshot> {
+    return (await this.#make(cause)) as Snapshot;
+  }
+
+  /** @param since None is made where this is the number of the last change. */
+  async #make(cause: SnapshotCause, since?: number): Promise<Snapshot | undefined> {
     const { records, clock, saves } = this.#context;
     const { asked } = cause;
     const made = asked && (await this.snapshots.list()).find((one) => one.asked === asked);
@@ -67,7 +68,7 @@ export class CollectionBackups {
         });
       }, head);
     }
-    return snapshot as unknown as Snapshot;
+    return snapshot;
   }
 
   /** All backups, newest first. */
@@ -105,10 +106,11 @@ export class CollectionBackups {
     const changed = records.log.live.changed + Number(records.unsaved > 0);
     const snapshots = await this.snapshots.list();
     const { make, outdated } = this.#daily.decide(snapshots, changed, clock.now());
-    // The unsaved changes may have cancelled each other meanwhile.
-    if (make) await this.create({ reason: 'daily' }, snapshots.at(-1)?.changed ?? 0);
-    await this.remove(outdated);
-    this.#daily.done(changed);
+    if (!make) return this.#daily.done(changed);
+    const made = await this.#make({ reason: 'daily' }, snapshots.at(-1)?.changed ?? 0);
+    if (made) await this.remove(outdated);
+    // Else the unsaved changes have cancelled each other, and the next change gets their number.
+    this.#daily.done(made ? changed : records.log.live.changed);
   }
 
   /** Segments that are not live and must stay: backups name them, or a lease does. */
